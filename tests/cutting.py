@@ -14,11 +14,11 @@ from unittest.mock import patch
 from hypothesis import strategies as st
 
 import neardup
+from neardup.passages.additions import index_tokens
 from neardup.passages.align import make_alignment_plan, windows_for
 from neardup.passages.cutting import CutPlan, PassageCutter
 from neardup.passages.scheme import make_passage_scheme
 from neardup.passages.search import make_search_plan
-from neardup.passages.temporary import index_tokens
 from neardup.runtime.runner import Runner
 from neardup.tables import TokenLists
 from tests.arrays import ragged

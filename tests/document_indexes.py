@@ -57,7 +57,7 @@ def small_pieces(*, fanout: int = 3, run_entries: int = 100, block_bytes: int = 
 
     defaults = new_segment.__wrapped__.__kwdefaults__  # type: ignore[attr-defined]
     with (
-        patch("neardup.documents.tiers.FANOUT", fanout),
+        patch("neardup.documents.additions.FANOUT", fanout),
         patch("neardup.documents.blocks.BLOCK_BYTES", block_bytes),
         patch.dict(defaults, run_entries=run_entries),
     ):

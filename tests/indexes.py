@@ -10,8 +10,14 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.runtime.runner import Runner
-from neardup.storage.extras import load_extra, load_removed, write_extra, write_removed
-from neardup.storage.folder import changing, create_index
+from neardup.storage.folder import (
+    changing,
+    create_index,
+    load_extra,
+    load_removed,
+    write_extra,
+    write_removed,
+)
 from neardup.storage.manifest import (
     Manifest,
     SegmentRecord,

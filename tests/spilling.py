@@ -41,7 +41,7 @@ def spilling(memory: int = 3000, block: int = 1500, file: int = 4000) -> Iterato
         Bytes of text after which a file of a work folder is complete.
     """
     from neardup.files.rawsource import RawSource
-    from neardup.storage.workspace import Workspace
+    from neardup.storage.work import Workspace
 
     begin = RawSource.__init__
 
@@ -54,7 +54,7 @@ def spilling(memory: int = 3000, block: int = 1500, file: int = 4000) -> Iterato
             patch.object(RawSource, "__init__", begun),
             patch.object(Workspace, "share", lambda _, share: max(1, int(memory * share))),
             patch("os.fsync", lambda _: None),
-            patch("neardup.reading.sign_pass.FILE_TEXT_BYTES", file),
+            patch("neardup.reading.first_pass.FILE_TEXT_BYTES", file),
             patch("neardup.jobs.stages.exchange._FILE_BYTES", file),
         ):
             stack.enter_context(each)

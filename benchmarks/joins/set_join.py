@@ -15,7 +15,7 @@ import numpy as np
 
 from benchmarks.joins.exchange import describe_pairs, read_sets, set_join_parser, time_join
 from benchmarks.measuring.clocks import Memory
-from neardup.matching.algorithms import DEFAULT_ALGORITHM
+from neardup.matching.join import DEFAULT_ALGORITHM
 from neardup.matching.measures import make_join_measure
 from neardup.matching.set_join import join_sets
 from neardup.options.choices import Algorithm

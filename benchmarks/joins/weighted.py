@@ -24,8 +24,13 @@ from neardup.options.choices import InverseFrequency, TermFrequency
 from neardup.runtime.runner import Runner
 from neardup.tables import Texts
 from neardup.text.shingles import make_shingle_scheme, shingle_sets
-from neardup.text.weighted_sets import WeightedScheme, frequency_lists, weighted_sets
-from neardup.text.weighting import Weighting, count_documents
+from neardup.text.weighting import (
+    WeightedScheme,
+    Weighting,
+    count_documents,
+    frequency_lists,
+    weighted_sets,
+)
 
 WEIGHTINGS: tuple[tuple[TermFrequency, InverseFrequency], ...] = (
     ("binary", "unary"),

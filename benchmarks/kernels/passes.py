@@ -12,7 +12,7 @@ from fractions import Fraction
 from benchmarks.measuring.clocks import Seconds, StageClock
 from benchmarks.measuring.passes import report_passes
 from neardup.matching.bands import choose_banding
-from neardup.reading.plan import SLICE_BYTES
+from neardup.reading.sign import SLICE_BYTES
 from neardup.sketches.minhash import MinHashScheme, band_keys, minhash_signatures
 from neardup.tables import Texts
 from neardup.text.shingles import (

@@ -17,7 +17,7 @@ import numpy as np
 from benchmarks.measuring.results import machine_facts
 from benchmarks.pages.against_browser import RESULTS, documentation, made_pages
 from neardup.files.pages.encoding import page_in_utf8
-from neardup.files.pages.main_text import main_text
+from neardup.files.pages.html import main_text
 from neardup.files.pages.visible_text import check_page, visible_text, well_formed
 
 _MAIN_PAGES = 20

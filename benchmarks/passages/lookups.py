@@ -27,7 +27,7 @@ from neardup.passages.handle import PassageHandle
 from neardup.passages.lookup import find_passages
 from neardup.passages.query import gather_queries
 from neardup.passages.search import make_search_plan
-from neardup.passages.weights import inverse_frequencies
+from neardup.passages.windows import inverse_frequencies
 from neardup.runtime.runner import Runner
 from neardup.text.weighting import term_frequencies
 

@@ -14,11 +14,11 @@ from benchmarks.corpora.texts import make_texts
 from benchmarks.measuring.clocks import Seconds, StageClock
 from benchmarks.measuring.passes import Work, report_passes
 from benchmarks.sketches.vectors import VECTORS, draw_vectors
-from neardup.reading.plan import SLICE_BYTES
-from neardup.sketches.edit.distances import signature_distances
+from neardup.reading.sign import SLICE_BYTES
+from neardup.sketches.edit.estimate import signature_distances
 from neardup.sketches.edit.signature import EditScheme, edit_signatures
 from neardup.sketches.modulo import ModuloScheme
-from neardup.sketches.samples.sampling import sketch_sets
+from neardup.sketches.samples import sketch_sets
 from neardup.sketches.smallest import SmallestScheme
 from neardup.sketches.weighted_minhash import WeightedMinHashScheme, weighted_signatures
 from neardup.tables import Texts, WeightedSets

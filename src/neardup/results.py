@@ -18,7 +18,7 @@ from neardup.version import __version__
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from neardup.reports.report import Report
+    from neardup.reports.page import Report
 
 # Rows of a table, and characters of a value, that a notebook is shown.
 _SHOWN_ROWS = 10

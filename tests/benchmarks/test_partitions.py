@@ -16,7 +16,7 @@ from benchmarks.papers.monoactive.partitions import seeds_of
 from benchmarks.windows.allalign import allalign_windows
 from benchmarks.windows.words import one_list, one_text
 from neardup.passages.scheme import make_passage_scheme
-from neardup.passages.weights import count_windows
+from neardup.passages.windows import count_windows
 from tests.oracles import windows as oracle
 
 SEEDS = seeds_of(4)

@@ -6,8 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from neardup.reports.cut.model import CutDocument, CutTable
-from neardup.reports.cut.page import cut_report
+from neardup.reports.cut import CutDocument, CutTable, cut_report
 
 
 def cut_page(texts: list[str], names: list[str], similarities: list[float]) -> str:

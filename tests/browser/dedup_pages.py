@@ -14,7 +14,7 @@ import pyarrow as pa
 import neardup
 from neardup.jobs.dedup.output import open_output
 from neardup.jobs.report.dedup import report_of_dedup
-from neardup.reports.dedup.clusters import count_clusters
+from neardup.reports.dedup.model import count_clusters
 from neardup.reports.dedup.page import DedupData, render_dedup
 from neardup.runtime.runner import Runner
 

@@ -7,12 +7,8 @@ from unittest.mock import patch
 from jinja2 import ChoiceLoader, DictLoader
 
 from neardup.reports import page as pages
-from neardup.reports.charts.bars import bars
-from neardup.reports.charts.curves import Curve, Measured, curves
-from neardup.reports.charts.histogram import histogram
-from neardup.reports.charts.matrix import matrix
-from neardup.reports.differences import side_by_side
-from neardup.reports.example import Example
+from neardup.reports.charts import Curve, Measured, bars, curves, histogram, matrix
+from neardup.reports.differences import Example, side_by_side
 
 HOSTILE = '<script>document.title = "ran"</script><img src=//example.invalid/ onerror=alert(1)>'
 LONG = "x" * 300

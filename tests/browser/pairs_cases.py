@@ -10,8 +10,8 @@ import pyarrow as pa
 import neardup
 from neardup.files.memory import MemorySource
 from neardup.files.rows import ColumnNames
-from neardup.jobs.report.collection import Collection
 from neardup.jobs.report.pairs import report_of_pairs
+from neardup.jobs.report.tables import Collection
 from neardup.runtime.runner import Runner
 
 

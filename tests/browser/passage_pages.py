@@ -7,8 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from neardup.reports.passages.leakage import leakage_report
-from neardup.reports.passages.model import Document, Passages, Spans
-from neardup.reports.passages.options import About
+from neardup.reports.passages.model import About, Document, Passages, Spans
 from neardup.reports.passages.page import passage_report
 
 Row = tuple[int, int, int, int, int, int]

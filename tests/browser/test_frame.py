@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from neardup.reports.report import Report
+from neardup.reports.page import Report
 from tests.browser.made_up import made_up_page
 
 pytestmark = pytest.mark.browser

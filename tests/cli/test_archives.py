@@ -8,7 +8,7 @@ import tempfile
 
 import pytest
 
-from neardup.engines.spark.tasks import _for_others
+from neardup.engines.spark.cluster import _for_others
 from neardup.errors import InvalidInputError
 from neardup.files.resolve import resolve_paths
 from neardup.jobs.dedup.plan import DedupOptions

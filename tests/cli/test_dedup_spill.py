@@ -11,7 +11,7 @@ import pyarrow.csv as pc
 import pyarrow.parquet as pq
 import pytest
 
-from neardup.storage.spilled import SpilledBatches
+from neardup.storage.shuffle import SpilledBatches
 from tests.spilling import files_of, make_rows, spilling, work_folders, write_lines
 
 ROWS = make_rows(1, 70, chain=20)
@@ -83,7 +83,7 @@ def test_same_bytes__files_are_spilled_and_passes_are_many(dedup, here, monkeypa
         SpilledBatches, "_complete_file", lambda self: tasks.append(self) or add(self)
     )
     from neardup.jobs.dedup import choose, decide
-    from neardup.reading import copies
+    from neardup.reading import first_pass
 
     seen = {}
     for module, name in ((choose, "exchange_texts"), (decide, "choose_in_chunks")):
@@ -94,9 +94,11 @@ def test_same_bytes__files_are_spilled_and_passes_are_many(dedup, here, monkeypa
             return function(*arguments, **named)
 
         monkeypatch.setattr(module, name, noted)
-    part_of = copies.part_of
+    part_of = first_pass.part_of
     passes = set()
-    monkeypatch.setattr(copies, "part_of", lambda values, n: passes.add(n) or part_of(values, n))
+    monkeypatch.setattr(
+        first_pass, "part_of", lambda values, n: passes.add(n) or part_of(values, n)
+    )
     dedup(9000, "a.jsonl", "--workers", 2)
     assert len(tasks) > 3
     assert set(seen) == {"exchange_texts", "choose_in_chunks"}

@@ -220,8 +220,8 @@ def interrupt(*_: object, **__: object) -> None:
 @pytest.mark.parametrize(
     ("target", "workers"),
     [
-        ("neardup.reading.sign_pass.sign_block", 1),
-        ("neardup.reading.sign_pass.sign_block", 3),
+        ("neardup.reading.first_pass.sign_block", 1),
+        ("neardup.reading.first_pass.sign_block", 3),
         ("neardup.reading.second_pass.shingle_sets", 3),
         ("neardup.jobs.dedup.decide.choose_survivors", 1),
         ("neardup.files.rawrows.RawWriter.write", 1),

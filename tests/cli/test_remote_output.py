@@ -12,8 +12,8 @@ import pytest
 from fsspec.registry import known_implementations
 
 import neardup
-from neardup.files.markers import ENTRIES
-from neardup.outputs.table_parts import write_parquet_parts
+from neardup.files.locations import ENTRIES
+from neardup.outputs.table_files import write_parquet_parts
 
 GOOD = b'{"id": "a", "text": "one"}\n{"id": "b", "text": "two"}\n{"id": "c", "text": "One"}\n'
 

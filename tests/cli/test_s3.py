@@ -278,7 +278,7 @@ def test_s3__interrupt(run, s3, bucket, names, monkeypatch, good):
             raise KeyboardInterrupt
 
     monkeypatch.setattr(remote, "to_its_end", interrupted)
-    monkeypatch.setattr("neardup.outputs.remote_folder.to_its_end", interrupted)
+    monkeypatch.setattr("neardup.outputs.remote.to_its_end", interrupted)
     outcome = run("dedup", f"s3://{bucket}/in", "-o", f"s3://{bucket}/out", "--workers", 1)
     assert (outcome.code, outcome.out) == (130, "")
     assert outcome.err == "interrupted; no output was written\n"

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from neardup.files.destinations import LocalDestination
-from neardup.outputs.table_parts import write_parquet_parts
+from neardup.outputs.table_files import write_parquet_parts
 
 TEXTS = {
     "a": "the cat sat on the mat and looked at the moon",

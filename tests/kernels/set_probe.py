@@ -15,7 +15,7 @@ from neardup.kernels.join.overlap import Matches
 from neardup.kernels.join.postings import Postings
 from neardup.kernels.join.set_join import ParityRows
 from neardup.kernels.types import sealed
-from neardup.matching.algorithms import ALGORITHMS
+from neardup.matching.join import ALGORITHMS
 from neardup.matching.measures import MEASURES
 from neardup.matching.postings import group_records
 from tests.oracles import joins

@@ -11,7 +11,7 @@ from neardup.errors import ResultLimitError
 from neardup.kernels.bucket import buckets as kernels
 from neardup.kernels.join.overlap import MeasuredSets, WideMatches
 from neardup.kernels.types import sealed
-from neardup.matching import bucket_join, pieces
+from neardup.matching import bucket_join, join
 from neardup.matching.measures import MEASURES, Dice
 from neardup.runtime.runner import Runner
 from tests.arrays import (
@@ -206,8 +206,8 @@ def test_probe_buckets__contained_on_the_left(first, second, sides):
 @pytest.mark.parametrize("measure", [*JOIN_MEASURES, WEIGHTED])
 @pytest.mark.parametrize(("piece", "room"), [(1, 1), (3, 2), (64, 1)])
 def test_join_buckets__as_oracle(monkeypatch, measure, piece, room):
-    monkeypatch.setattr(pieces, "_PIECE", piece)
-    monkeypatch.setattr(pieces, "_FIRST_ROOM", room)
+    monkeypatch.setattr(join, "_PIECE", piece)
+    monkeypatch.setattr(join, "_FIRST_ROOM", room)
     for _, (sets, bands, *measured), sides in random_joins(measure, 6):
         expected, n_compared = by_definition(sets, bands, *measured, sides)
         seen = []

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from neardup.errors import InvalidParameterError, ResultLimitError
-from neardup.matching import edit_distances, edit_join, pieces
+from neardup.matching import edit_join, join
+from neardup.matching import edit_join as edit_distances
 from neardup.runtime.runner import Runner
 from neardup.tables import TokenLists
 from tests.arrays import ragged, random_words
@@ -115,8 +116,8 @@ def test_join_strings__small_pieces_and_rooms(monkeypatch, qgram, threshold, pie
     strings += [generator.choice(strings) for _ in range(4)] + ["ab", "b", "a", "ba", "aab"]
     expected = joined(strings, threshold, qgram=qgram)
     assert expected[0] == edits.join(strings, threshold)
-    monkeypatch.setattr(pieces, "_PIECE", piece)
-    monkeypatch.setattr(pieces, "_FIRST_ROOM", room)
+    monkeypatch.setattr(join, "_PIECE", piece)
+    monkeypatch.setattr(join, "_FIRST_ROOM", room)
     assert joined(strings, threshold, qgram=qgram) == expected
 
 
@@ -186,7 +187,7 @@ def test_join_strings__only_strings_of_fitting_length(qgram):
 
 
 def test_join_strings__progress(monkeypatch):
-    monkeypatch.setattr(pieces, "_PIECE", 2)
+    monkeypatch.setattr(join, "_PIECE", 2)
     seen = []
     runner = Runner(1, lambda *report: seen.append(report))
     joined(["abc", "", "abd", "x", "xyz", "q"], 1, runner=runner)

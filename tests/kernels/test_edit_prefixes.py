@@ -9,7 +9,7 @@ import pytest
 
 from neardup.kernels.edit import join as kernels
 from neardup.kernels.join.postings import count_common
-from neardup.matching import qgrams
+from neardup.matching import edit_join
 from neardup.matching.postings import group_records
 from neardup.tables import TokenLists
 from tests.arrays import ragged
@@ -135,10 +135,10 @@ def test_index_grams__prefixes_of_true_pairs_meet(qgram):
         lengths = np.array([len(string) for string in strings], np.int64)
         # Larger distances for longer strings, as where similarity is the threshold.
         allowed = np.array([distance + (k > x) for k in range(len(strings))], np.int64)
-        reach = qgrams.Reach.of(lengths, allowed)
+        reach = edit_join.Reach.of(lengths, allowed)
         tokens = TokenLists(*ragged([[ord(c) for c in string] for string in strings]))
         groups = group_records(len(strings), None)
-        grams, index = qgrams.index_grams(tokens, reach, qgram, groups)
+        grams, index = edit_join.index_grams(tokens, reach, qgram, groups)
         probing = grams.probing
         assert reach.first_partner[x] <= y
         # Too short to be looked up is only what edits may touch all over.
@@ -170,9 +170,9 @@ def test_choose_qgram__longest_that_one_in_twenty_is_too_short_for():
     for n_edits, share in product(range(5), range(1, 9)):
         lengths = np.array([1] * 2 + [share * (n_edits + 1)] * 38, np.int64)
         allowed = np.full(40, n_edits, np.int64)
-        chosen = qgrams.choose_qgram(lengths, allowed)
-        assert chosen == min(share, qgrams._LONGEST_QGRAM)
+        chosen = edit_join.choose_qgram(lengths, allowed)
+        assert chosen == min(share, edit_join._LONGEST_QGRAM)
         places = range(lengths[-1] - chosen + 1)
         assert prefix_length(places, n_edits, chosen) > 0
-    assert qgrams.choose_qgram(np.empty(0, np.int64), np.empty(0, np.int64)) == 1
-    assert qgrams.choose_qgram(np.ones(3, np.int64), np.full(3, 4)) == 1
+    assert edit_join.choose_qgram(np.empty(0, np.int64), np.empty(0, np.int64)) == 1
+    assert edit_join.choose_qgram(np.ones(3, np.int64), np.full(3, 4)) == 1

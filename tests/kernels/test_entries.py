@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from neardup.documents.entries import bounds_of_pages
+from neardup.documents.segment import bounds_of_pages
 from neardup.kernels.bucket import entries
 from neardup.kernels.bucket.entries import PAGE
 from neardup.kernels.types import sealed

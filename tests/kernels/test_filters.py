@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from neardup.kernels.join import filters
-from neardup.matching import filters as matching
+from neardup.matching import sieve as matching
 from neardup.matching.measures import MEASURES
 from neardup.tables import ShingleLists
 from tests.arrays import CODES, ragged, random_words

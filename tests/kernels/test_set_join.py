@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from neardup.matching.algorithms import ALGORITHMS
+from neardup.matching.join import ALGORITHMS
 from neardup.matching.measures import make_join_measure
 from neardup.matching.set_join import JoinCounts, join_sets
 from neardup.runtime.runner import Runner

@@ -6,7 +6,7 @@ from fractions import Fraction
 import pytest
 
 from neardup.kernels.join import set_join
-from neardup.matching.algorithms import ALGORITHMS
+from neardup.matching.join import ALGORITHMS
 from tests.kernels.set_probe import Probe, random_probes
 from tests.oracles.measures import JOIN_MEASURES
 

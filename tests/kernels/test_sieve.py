@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from neardup.matching import sieve
-from neardup.matching.filters import make_filters
 from neardup.matching.measures import MEASURES
+from neardup.matching.sieve import make_filters
 from neardup.tables import ShingleLists
 from tests.arrays import ragged, random_sets
 from tests.oracles import sieve as oracle

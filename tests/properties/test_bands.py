@@ -11,8 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from neardup.errors import InvalidParameterError
-from neardup.matching.band_choices import NUM_PERMS, list_choices
-from neardup.matching.bands import Banding, check_banding, choose_banding
+from neardup.matching.bands import NUM_PERMS, Banding, check_banding, choose_banding, list_choices
 from tests.oracles import curve
 
 hundredths = st.integers(1, 99).map(lambda n: Fraction(n, 100))

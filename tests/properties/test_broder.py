@@ -9,9 +9,13 @@ from hypothesis import strategies as st
 
 from neardup.clustering.greedy import cluster_greedily
 from neardup.sketches.modulo import ModuloScheme, estimate_containment
-from neardup.sketches.samples.resemblance import estimate_resemblance
-from neardup.sketches.samples.sampling import sketch_sets
-from neardup.sketches.samples.unions import join_sketches, unite_rows, unite_sketches
+from neardup.sketches.samples import (
+    estimate_resemblance,
+    join_sketches,
+    sketch_sets,
+    unite_rows,
+    unite_sketches,
+)
 from neardup.sketches.smallest import SmallestScheme
 from neardup.sketches.super_shingles import SuperShingleRule
 from neardup.tables import SetSketches, ShingleLists

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.clustering import components, survivors
-from neardup.clustering.chunks import choose_in_chunks
-from neardup.clustering.component_chunks import join_in_chunks
+from neardup.clustering.components import join_in_chunks
+from neardup.clustering.survivors import choose_in_chunks
 from neardup.matching.buckets import list_full_keys
 from neardup.matching.measures import make_measure
 from neardup.tables import EarlierKeepers

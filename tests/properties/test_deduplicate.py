@@ -12,8 +12,8 @@ import neardup
 from neardup.files.memory import MemorySource
 from neardup.jobs.dedup.plan import DedupOptions, plan_deduplication
 from neardup.jobs.dedup.run import deduplicate_sources
-from neardup.reading import plan as reading_plan
 from neardup.reading import second_pass
+from neardup.reading import sign as reading_plan
 from neardup.runtime.runner import Runner
 from tests.examples import examples
 from tests.oracles import components, survivors

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.kernels.edit import join as kernels
-from neardup.matching import edit_join, pieces
-from neardup.matching.edit_threshold import EditThreshold
+from neardup.matching import edit_join, join
+from neardup.matching.edit_join import EditThreshold
 from neardup.options.choices import Algorithm
 from neardup.runtime.runner import Runner
 from neardup.tables import TokenLists
@@ -104,8 +104,8 @@ def test_join_strings__same_for_any_number_of_workers_and_pieces(monkeypatch, th
     first, first_counts = joined(strings, threshold, sides=sides, qgram=qgram)
     assert first == edits.join(strings, threshold, sides)
     for workers, piece, room in ((3, 7, 1), (3, 64, 3), (2, 1000, 10), (1, 40, 2)):
-        monkeypatch.setattr(pieces, "_PIECE", piece)
-        monkeypatch.setattr(pieces, "_FIRST_ROOM", room)
+        monkeypatch.setattr(join, "_PIECE", piece)
+        monkeypatch.setattr(join, "_FIRST_ROOM", room)
         found, counts = joined(strings, threshold, sides=sides, qgram=qgram, workers=workers)
         assert found == first
         assert counts == first_counts

@@ -10,12 +10,15 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from neardup.sketches.edit.blocks import common_blocks
-from neardup.sketches.edit.distances import exact_distances, signature_distances
-from neardup.sketches.edit.estimate import edit_estimates
-from neardup.sketches.edit.letters import pack_letters, unpack_letters
-from neardup.sketches.edit.place import place_inside
-from neardup.sketches.edit.runs import split_runs
+from neardup.sketches.edit.aligned import split_runs
+from neardup.sketches.edit.estimate import (
+    common_blocks,
+    edit_estimates,
+    exact_distances,
+    place_inside,
+    signature_distances,
+)
+from neardup.sketches.edit.kind import pack_letters, unpack_letters
 from neardup.sketches.edit.signature import EditScheme, edit_signatures
 from neardup.tables import EditSignatures
 from tests.arrays import make_texts

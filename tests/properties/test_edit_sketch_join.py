@@ -9,11 +9,10 @@ import numpy as np
 import pytest
 
 from neardup.runtime.runner import Runner
+from neardup.sketches.edit.aligned import KnownLengths, least_distances
 from neardup.sketches.edit.estimate import edit_estimates
-from neardup.sketches.edit.floor import least_distances
 from neardup.sketches.edit.join import _symbol_sets, join_edits
 from neardup.sketches.edit.kind import EditKind
-from neardup.sketches.edit.lengths import KnownLengths
 from neardup.sketches.edit.signature import EditScheme
 from neardup.sketches.kind import Wanted
 from neardup.sketches.pairs import list_pairs

@@ -10,7 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from neardup.passages.chains import Hit
-from neardup.passages.ends import grow_equal, refine_ends
+from neardup.passages.settle import grow_equal, refine_ends
 
 HALF = Fraction(1, 2)
 

@@ -14,14 +14,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import neardup
-from neardup.documents.compaction import compact_documents
+from neardup.documents.additions import compact_documents, remove_documents
 from neardup.documents.handle import DocumentHandle, create_documents
-from neardup.documents.removals import remove_documents
 from neardup.documents.scheme import DocumentScheme
 from neardup.files.memory import rows_source
 from neardup.jobs.dedup.plan import DedupOptions, plan_deduplication
 from neardup.jobs.dedup.run import deduplicate_sources
-from neardup.reading.frequencies import with_frequencies
+from neardup.reading.signed_batches import with_frequencies
 from neardup.runtime.runner import Runner
 from tests.examples import examples
 from tests.oracles.growing import GrowingCollection

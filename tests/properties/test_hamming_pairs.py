@@ -9,10 +9,9 @@ from hypothesis import strategies as st
 
 import neardup
 from neardup.errors import ResultLimitError
-from neardup.matching import hamming_join
-from neardup.matching.hamming_join import HammingJoin
+from neardup.matching import set_join
 from neardup.matching.measures import Hamming
-from neardup.matching.set_join import ALGORITHMS
+from neardup.matching.set_join import ALGORITHMS, HammingJoin
 from neardup.runtime.runner import Runner
 from tests.arrays import make_sets
 from tests.examples import examples
@@ -112,7 +111,7 @@ def test_find_pairs__nearest_as_oracle(left, right, top, most, per_document):
 
 @pytest.mark.parametrize("n_at_once", [1, 3, 1000])
 def test_hamming_join__small_sets_some_at_a_time(monkeypatch, n_at_once):
-    monkeypatch.setattr(hamming_join, "_AT_ONCE", n_at_once)
+    monkeypatch.setattr(set_join, "_AT_ONCE", n_at_once)
     sets = [{k, *range(100, 100 + k % 3)} for k in range(20)]
     join = HammingJoin(make_sets(sets), Hamming.within(4), "ppjoin")
     for sides in (None, [1 + k % 3 for k in range(20)]):

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import neardup
-from neardup.matching import pieces, set_join
+from neardup.matching import join, set_join
 from neardup.matching.measures import make_join_measure
 from neardup.options.choices import Algorithm
 from neardup.runtime.runner import Runner
@@ -91,8 +91,8 @@ def test_join_sets__same_for_any_number_of_workers_and_pieces(monkeypatch):
     first, first_counts = set_join.join_sets(make_sets(sets), measure, runner=Runner(1))
     assert len(first) > 1000
     for workers, piece, room in ((2, 7, 1), (5, 64, 3), (1, 1000, 10)):
-        monkeypatch.setattr(pieces, "_PIECE", piece)
-        monkeypatch.setattr(pieces, "_FIRST_ROOM", room)
+        monkeypatch.setattr(join, "_PIECE", piece)
+        monkeypatch.setattr(join, "_FIRST_ROOM", room)
         pairs, counts = set_join.join_sets(make_sets(sets), measure, runner=Runner(workers))
         for column in ("left", "right", "scores"):
             assert np.array_equal(getattr(pairs, column), getattr(first, column))

@@ -12,13 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.errors import ResultLimitError
-from neardup.matching import pieces
+from neardup.matching import join as pieces
 from neardup.matching.measures import Jaccard
 from neardup.runtime.runner import Runner
 from neardup.sketches.modulo import ModuloScheme
-from neardup.sketches.samples.join import join_modulo, join_smallest
-from neardup.sketches.samples.sampling import sketch_sets
-from neardup.sketches.signatures.join import join_signatures
+from neardup.sketches.samples import join_modulo, join_smallest, sketch_sets
+from neardup.sketches.signatures import join_signatures
 from neardup.sketches.smallest import SmallestScheme
 from neardup.tables import SetSketches, ShingleLists, Signatures
 from tests.arrays import ragged

@@ -13,10 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.storage.kept_arrays import kept_arrays
-from neardup.storage.shuffle import Shuffle
-from neardup.storage.spilled import SpilledBatches
-from neardup.storage.work import WorkFolder
-from neardup.storage.workspace import IN_MEMORY, Workspace
+from neardup.storage.shuffle import Shuffle, SpilledBatches
+from neardup.storage.work import IN_MEMORY, WorkFolder, Workspace
 
 KEY = {"options": {"threshold": "0.8"}}
 

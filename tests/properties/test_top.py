@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import neardup
 from neardup.jobs.pairs import top as top_pipeline
-from neardup.matching.ranks import rank_fractions
+from neardup.jobs.pairs.top import rank_fractions
 from tests.examples import examples
 from tests.oracles import edits, joins
 from tests.oracles.measures import JOIN_MEASURES, rank_of_sets

@@ -9,12 +9,10 @@ from fractions import Fraction
 from typing import get_args
 
 from neardup.matching.bucket_join import BucketJoin
-from neardup.matching.edit_join import EditJoin
-from neardup.matching.edit_threshold import EditThreshold
-from neardup.matching.hamming_join import HammingJoin
+from neardup.matching.edit_join import EditJoin, EditThreshold
 from neardup.matching.join import Join
 from neardup.matching.measures import MEASURES, Hamming
-from neardup.matching.set_join import SetJoin
+from neardup.matching.set_join import HammingJoin, SetJoin
 from neardup.matching.weighted_join import WeightedJoin
 from neardup.options.choices import Algorithm
 from neardup.tables import TokenLists

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from neardup.errors import ResultLimitError
-from neardup.matching import pieces
+from neardup.matching import join as pieces
 from neardup.matching.join import FilterCounts
 from neardup.runtime.runner import Runner
 from neardup.tables import ScoredPairs

@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import neardup
-from neardup.engines.spark.result import SparkResult
+from neardup.engines.spark.write import SparkResult
 from neardup.jobs.dedup.result import DeduplicationResult
 from neardup.results import Result
 from tests.spilling import spilling

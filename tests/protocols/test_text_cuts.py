@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.files.compression import COMPRESSIONS
 from neardup.files.convert import converted_name, converted_writer
 from neardup.files.cuts import Cuts
 from neardup.files.destinations import LocalDestination
 from neardup.files.rawrows import RawBlock
 from neardup.files.rows import ColumnNames, RowBlock, Source
+from neardup.files.streams import COMPRESSIONS
 from tests.cuts import Span, cut, spans_of
 from tests.examples import examples
 from tests.files import compress, decompress

@@ -22,9 +22,7 @@ from neardup.options import kinds, table
 from neardup.tables import Texts
 from neardup.text.normalise import Normalisation
 from neardup.text.shingles import make_shingle_scheme
-from neardup.text.tokenizers import Tokenizer, make_tokenizer
-from neardup.text.tokenizers.files import file_in_name
-from neardup.text.tokenizers.named import NAMED
+from neardup.text.tokenizers import NAMED, Tokenizer, file_in_name, make_tokenizer
 from tests.arrays import make_texts, unragged
 from tests.examples import examples
 from tests.oracles import hashing

@@ -11,10 +11,9 @@ import httpx
 import pytest
 
 from neardup.service.records import Log
-from neardup.service.serve import Server, address_of, listen, make_server
+from neardup.service.serve import ServeOptions, Server, address_of, listen, make_server
 from neardup.service.served import Served, ServedDocuments
 from neardup.service.service import Limits, Service
-from neardup.service.settings import ServeOptions
 from tests.service.fake_documents import FakeDocumentIndex
 from tests.service.processes import folder, serve
 from tests.service.waiting import wait_for

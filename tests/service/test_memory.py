@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from neardup.service import bodies, gate, memory, served
+from neardup.service import bodies, gate, lanes, served
 from neardup.service.bodies import LIGHT_BYTES
 from neardup.service.messages import Search
 from neardup.service.problems import Problem
@@ -47,7 +47,7 @@ def wait_until_none_is_held(running):
 
 
 def test_share__of_a_budget():
-    budget = memory.Budget("things", 100)
+    budget = lanes.Budget("things", 100)
     scope: dict[str, object] = {}
     one, other = budget.share(scope), budget.share({})
     one.grow(60)
@@ -58,7 +58,7 @@ def test_share__of_a_budget():
     with pytest.raises(Problem, match="things may take 100 bytes") as caught:
         one.grow(1)
     assert caught.value.status == 413
-    memory.end_shares(scope)
+    lanes.end_shares(scope)
     other.grow(100)
     # A thread may go on for a request that was answered; it takes nothing any more.
     with pytest.raises(Problem):
@@ -188,7 +188,7 @@ def test_batch__of_copies_is_looked_up_in_parts(monkeypatch, limit):
     monkeypatch.setattr(served, "_ROWS_AT_ONCE", 1000)
     index = Many(120)
     docs = served.ServedDocuments("docs", index, is_writable=False)
-    budget = memory.Budget("answers", 10**9)
+    budget = lanes.Budget("answers", 10**9)
     share = budget.share({})
     texts = [f"text {n}" for n in range(50)]
     found = docs.search(Search(queries=texts, limit=limit), served.Deadline(30), share)
@@ -204,7 +204,7 @@ def test_batch__of_copies_is_looked_up_in_parts(monkeypatch, limit):
 def test_batch__no_text_is_as_one_call():
     index = Many(3)
     docs = served.ServedDocuments("docs", index, is_writable=False)
-    share = memory.Budget("answers", 10**9).share({})
+    share = lanes.Budget("answers", 10**9).share({})
     found = docs.search(Search(queries=[]), served.Deadline(30), share)
     assert (index.calls, found.n_rows, found.summary["queries"]) == ([0], 0, 0)
 
@@ -228,7 +228,7 @@ def test_passages__take_their_share():
     passages = served.ServedPassages("passages", index, is_writable=False)
     rows = served._Rows([], 500, 3, {})
     passages.processes = SimpleNamespace(run=lambda work, deadline: rows)
-    budget = memory.Budget("answers", 500)
+    budget = lanes.Budget("answers", 500)
     asked, deadline = Search(queries=["a"]), served.Deadline(30)
     assert passages.search(asked, deadline, budget.share({})).n_rows == 3
     assert budget.n_held == 500
@@ -244,7 +244,7 @@ def test_metrics__of_memory(start):
 
 
 def test_shares__many_threads():
-    budget = memory.Budget("things", 1000)
+    budget = lanes.Budget("things", 1000)
 
     def work() -> None:
         for _ in range(500):
@@ -256,7 +256,7 @@ def test_shares__many_threads():
                     assert budget.n_held <= 1000
             except Problem:
                 time.sleep(0)
-            memory.end_shares(scope)
+            lanes.end_shares(scope)
 
     threads = [threading.Thread(target=work) for _ in range(6)]
     for thread in threads:

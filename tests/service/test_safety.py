@@ -9,8 +9,7 @@ import httpx
 import pytest
 
 from neardup.errors import InvalidParameterError, NeardupError, ReadError
-from neardup.service.access import allowed_hosts, check_address, is_loopback
-from neardup.service.tokens import Tokens, read_tokens
+from neardup.service.gate import Tokens, allowed_hosts, check_address, is_loopback, read_tokens
 from tests.service.conftest import OTHER, TOKEN
 
 
@@ -75,7 +74,7 @@ def test_tokens__all_are_compared(monkeypatch):
         seen.append((len(a), len(b)))
         return a == b
 
-    monkeypatch.setattr("neardup.service.tokens.hmac.compare_digest", compare)
+    monkeypatch.setattr("neardup.service.gate.hmac.compare_digest", compare)
     tokens = Tokens([TOKEN, OTHER])
     given = [TOKEN, OTHER, "x", TOKEN[:-1], ""]
     assert [tokens.are_right(token.encode()) for token in given] == [True, True, *[False] * 3]
@@ -92,7 +91,7 @@ def test_sessions(monkeypatch):
         assert not tokens.is_session(forged)
     assert not Tokens([TOKEN]).is_session(session)
     now = time.time()
-    monkeypatch.setattr("neardup.service.tokens.time.time", lambda: now + 13 * 3600)
+    monkeypatch.setattr("neardup.service.gate.time.time", lambda: now + 13 * 3600)
     assert not tokens.is_session(session)
 
 
@@ -226,7 +225,7 @@ def test_texts__are_no_names_of_files(fake, tmp_path):
 
 def test_two_with_one_name(tmp_path):
     from neardup import PassageIndex
-    from neardup.service.settings import ServeOptions, open_indexes
+    from neardup.service.serve import ServeOptions, open_indexes
 
     for place in ("a", "b"):
         PassageIndex.create(tmp_path / place / "index")

@@ -85,9 +85,9 @@ def collection(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def small_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Cut even small files into several tasks of several blocks."""
-    from neardup.engines.spark import tasks
+    from neardup.engines.spark import cluster
 
-    found = tasks._for_others
+    found = cluster._for_others
 
     def with_small_blocks(source: Any) -> Any:
         copied = found(source)
@@ -96,5 +96,5 @@ def small_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
                 setattr(copied, name, 20_000)
         return copied
 
-    monkeypatch.setattr(tasks, "_LEAST_BYTES", 60_000)
-    monkeypatch.setattr(tasks, "_for_others", with_small_blocks)
+    monkeypatch.setattr(cluster, "_LEAST_BYTES", 60_000)
+    monkeypatch.setattr(cluster, "_for_others", with_small_blocks)

@@ -15,12 +15,18 @@ from typing import Any
 
 # Functions of the engine that tasks run, in the order of the stages.
 STAGES = (
-    *("sign._sign", "copies._send", "copies._meet", "components._send", "components._meet"),
+    *(
+        "sign._sign",
+        "components._send",
+        "components._meet",
+        "components._send_bands",
+        "components._meet_bands",
+    ),
     *("decide._send_keys", "decide._sieve", "decide._send_texts", "decide._decide"),
     "write._write",
 )
 # Those to which Spark brings rows, in an order that is up to it.
-MEETING = ("copies._meet", "components._meet", "decide._sieve", "decide._decide")
+MEETING = ("components._meet", "components._meet_bands", "decide._sieve", "decide._decide")
 
 
 def replace_stage(

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from neardup.sketches.minhash import MinHashScheme, minhash_signatures
-from neardup.sketches.signatures.agreement import estimate_agreement
+from neardup.sketches.signatures import estimate_agreement
 from neardup.sketches.weighted_minhash import WeightedMinHashScheme, weighted_signatures
 from neardup.tables import ShingleLists, Signatures, WeightedSets
 

@@ -15,10 +15,12 @@ import pytest
 from neardup.sketches.intervals import wilson_intervals
 from neardup.sketches.minhash import MinHashScheme, minhash_signatures
 from neardup.sketches.modulo import ModuloScheme, estimate_containment
-from neardup.sketches.samples.resemblance import estimate_resemblance
-from neardup.sketches.samples.sampling import sketch_sets
-from neardup.sketches.samples.sizes import estimate_sizes
-from neardup.sketches.samples.unions import unite_sketches
+from neardup.sketches.samples import (
+    estimate_resemblance,
+    estimate_sizes,
+    sketch_sets,
+    unite_sketches,
+)
 from neardup.sketches.smallest import SmallestScheme
 from neardup.sketches.super_shingles import SuperShingleRule, count_agreements, super_shingles
 from neardup.tables import Estimates, ShingleLists, TokenLists

@@ -11,11 +11,14 @@ import math
 import numpy as np
 import pytest
 
-from neardup.sketches.edit.blocks import common_blocks
-from neardup.sketches.edit.distances import signature_distances, unrelated_distances
-from neardup.sketches.edit.estimate import edit_estimates
-from neardup.sketches.edit.place import place_inside
-from neardup.sketches.edit.runs import split_runs
+from neardup.sketches.edit.aligned import split_runs
+from neardup.sketches.edit.estimate import (
+    common_blocks,
+    edit_estimates,
+    place_inside,
+    signature_distances,
+    unrelated_distances,
+)
 from neardup.sketches.edit.signature import EditScheme, edit_signatures
 from neardup.tables import EditSignatures, Texts
 

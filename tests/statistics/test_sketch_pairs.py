@@ -19,8 +19,7 @@ from neardup.sketches.edit.signature import EditScheme
 from neardup.sketches.kind import Wanted
 from neardup.sketches.minhash import MinHashScheme, minhash_signatures
 from neardup.sketches.modulo import ModuloKind, ModuloScheme
-from neardup.sketches.samples.join import join_modulo
-from neardup.sketches.samples.sampling import sketch_sets
+from neardup.sketches.samples import join_modulo, sketch_sets
 from neardup.sketches.super_shingles import SuperShingleRule, SuperShingles
 from neardup.tables import EditSignatures, Signatures
 from tests.statistics.test_broder import SIGMAS, hypergeometric, overlap_for, random_pairs

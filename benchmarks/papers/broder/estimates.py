@@ -12,9 +12,8 @@ import numpy.typing as npt
 from benchmarks.papers.broder.texts import resemblance
 from neardup.sketches.minhash import MinHashScheme, minhash_signatures
 from neardup.sketches.modulo import ModuloScheme, estimate_containment
-from neardup.sketches.samples.resemblance import estimate_resemblance
-from neardup.sketches.samples.sampling import sketch_sets
-from neardup.sketches.signatures.agreement import estimate_agreement
+from neardup.sketches.samples import estimate_resemblance, sketch_sets
+from neardup.sketches.signatures import estimate_agreement
 from neardup.sketches.smallest import SmallestScheme
 from neardup.tables import Estimates, SetSketches, ShingleLists, Signatures
 

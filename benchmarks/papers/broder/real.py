@@ -8,8 +8,7 @@ import numpy as np
 
 from benchmarks.papers.broder.texts import elements, lists_of, resemblance
 from neardup.sketches.modulo import ModuloScheme
-from neardup.sketches.samples.resemblance import estimate_resemblance
-from neardup.sketches.samples.sampling import sketch_sets
+from neardup.sketches.samples import estimate_resemblance, sketch_sets
 from neardup.sketches.smallest import SmallestScheme
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import numpy as np
 from benchmarks.papers.broder.estimates import Sets
 from benchmarks.papers.minhash.bands import UNION, signatures_of
 from neardup.sketches.minhash import MinHashScheme
-from neardup.sketches.samples.sampling import sketch_sets
+from neardup.sketches.samples import sketch_sets
 from neardup.sketches.smallest import SmallestScheme
 from neardup.sketches.super_shingles import SuperShingleRule, count_agreements, super_shingles
 

@@ -12,9 +12,12 @@ from benchmarks.corpora.lines import Row, read_rows
 from benchmarks.corpora.made_up import draw_text
 from benchmarks.corpora.texts import make_texts
 from benchmarks.measuring.clocks import fastest
-from neardup.sketches.edit.distances import exact_distances, signature_distances
-from neardup.sketches.edit.estimate import edit_estimates
-from neardup.sketches.edit.place import place_inside
+from neardup.sketches.edit.estimate import (
+    edit_estimates,
+    exact_distances,
+    place_inside,
+    signature_distances,
+)
 from neardup.sketches.edit.signature import EditScheme, edit_signatures
 from neardup.tables import EditSignatures
 

@@ -18,8 +18,7 @@ from neardup.kernels.passage import staircase
 from neardup.kernels.passage.windows import occurrence_hash
 from neardup.kernels.sketch.weighted import list_weighted
 from neardup.passages.scheme import make_passage_scheme
-from neardup.passages.weights import text_log_weights
-from neardup.passages.windows import ALL_COPIES
+from neardup.passages.windows import ALL_COPIES, text_log_weights
 from neardup.text.weighting import term_frequencies
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from benchmarks.papers.monoactive.texts import LONG, corpus_words, grouped_texts
 from benchmarks.windows.allalign import allalign_windows
 from benchmarks.windows.words import one_list, one_text
 from neardup.passages.scheme import make_passage_scheme
-from neardup.passages.weights import count_windows
+from neardup.passages.windows import count_windows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

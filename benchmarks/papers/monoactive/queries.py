@@ -15,11 +15,10 @@ from benchmarks.windows.allalign import allalign_windows
 from benchmarks.windows.words import one_list, one_text
 from neardup.kernels.passage import candidates, sweep
 from neardup.passages.query import make_queries
-from neardup.passages.recall import least_hits
 from neardup.passages.scheme import make_passage_scheme
+from neardup.passages.search import least_hits
 from neardup.passages.segment import WindowIndex
-from neardup.passages.weights import count_windows
-from neardup.passages.windows import WindowLists, _by_key
+from neardup.passages.windows import WindowLists, _by_key, count_windows
 from neardup.tables import Int64s, TokenLists
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.papers.ppjoin.data import LICENCES, TITLE_GRAMS, TITLES, collections, sample
-from neardup.matching.algorithms import ALGORITHMS as PAPERS
+from neardup.matching.join import ALGORITHMS as PAPERS
 from neardup.matching.measures import make_measure
 from neardup.matching.set_join import join_sets
 from neardup.options.choices import Algorithm

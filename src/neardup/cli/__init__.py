@@ -12,8 +12,8 @@ from typing import Any
 import click
 
 from neardup.errors import NeardupError
-from neardup.storage.journal import Journal, keep_journal
-from neardup.storage.work_errors import GOES_ON
+from neardup.storage.files import Journal, keep_journal
+from neardup.storage.work import GOES_ON
 from neardup.version import __version__
 
 # New objects after which garbage is collected.

@@ -105,7 +105,7 @@ def _check_effects(options: dict[str, Any]) -> None:
 def _check_text(location: str) -> None:
     """Raise if a file holds rows by its name."""
     from neardup.errors import InvalidInputError
-    from neardup.files.compression import suffix_below
+    from neardup.files.streams import suffix_below
 
     if suffix_below(location) in _OF_ROWS:
         message = (
@@ -120,10 +120,9 @@ def _read_text(location: str, encoding: str | None) -> str:
     """Read a file or standard input as one text."""
     from neardup.errors import InvalidInputError
     from neardup.files.binary import HEAD_BYTES, foreign_kind
-    from neardup.files.compression import compression_of
     from neardup.files.encodings import encoding_of
     from neardup.files.problems import not_decodable
-    from neardup.files.streams import InputStream, read_blocks, reading
+    from neardup.files.streams import InputStream, compression_of, read_blocks, reading
 
     name = location
     if location == _STANDARD_INPUT:

@@ -116,7 +116,7 @@ def command(
     from neardup.jobs.workspaces import key_of, open_workspace
     from neardup.options.option import no_effect
     from neardup.outputs.folder import check_apart, check_output, check_outside
-    from neardup.outputs.room import check_room
+    from neardup.outputs.targets import check_room
     from neardup.runtime.runner import Runner
 
     chosen = DedupOptions(**options, idf_from=idf_from or None)

@@ -51,7 +51,7 @@ def decide_by_pairs(
     from neardup.jobs.dedup.pair_table import open_pair_table
     from neardup.jobs.workspaces import open_workspace
     from neardup.outputs.folder import check_apart, check_output
-    from neardup.outputs.room import check_room
+    from neardup.outputs.targets import check_room
     from neardup.runtime.runner import Runner
 
     if pairs == STANDARD_INPUT and STANDARD_INPUT in inputs:

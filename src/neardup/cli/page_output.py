@@ -86,8 +86,7 @@ class PageOutput:
         """
         if self._page is None:
             return []
-        from neardup.jobs.report.options import ReportOptions
-        from neardup.jobs.report.report import make_report
+        from neardup.jobs.report.report import ReportOptions, make_report
 
         names = {field.name for field in fields(ReportOptions)} - {"by", "trust"}
         if inputs is None and against is None:

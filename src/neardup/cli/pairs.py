@@ -85,7 +85,7 @@ def command(
     from neardup.jobs.workspaces import key_of, open_workspace
     from neardup.options.option import no_effect
     from neardup.runtime.runner import Runner
-    from neardup.storage.workspace import IN_MEMORY
+    from neardup.storage.work import IN_MEMORY
 
     if stats and quiet and not as_json:
         raise no_effect("stats", "with quiet", "add json", "quiet", "json")

@@ -55,8 +55,7 @@ def command(
     """
     from neardup.files.resolve import resolve_paths
     from neardup.jobs.cut.other import resolve_against
-    from neardup.jobs.report.options import ReportOptions
-    from neardup.jobs.report.report import make_report
+    from neardup.jobs.report.report import ReportOptions, make_report
     from neardup.outputs.compare_page import check_page_file
     from neardup.outputs.folder import check_apart, check_outside
     from neardup.runtime.runner import Runner

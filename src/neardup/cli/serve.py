@@ -38,8 +38,7 @@ def command(folders: tuple[str, ...], quiet: bool, as_json: bool, **options: Any
     made durable. A line of JSON for each request goes to standard error.
     """
     _check_extra()
-    from neardup.service.serve import run
-    from neardup.service.settings import ServeOptions, open_indexes
+    from neardup.service.serve import ServeOptions, open_indexes, run
 
     chosen = ServeOptions(quiet=quiet, as_json=as_json, **options)
     access = chosen.access()

@@ -12,7 +12,7 @@ from neardup.kernels.sketch import greedy
 from neardup.kernels.types import sealed
 from neardup.options.choices import Representative
 from neardup.options.kinds import exact_fraction
-from neardup.sketches.samples.scheme import SetScheme
+from neardup.sketches.samples import SetScheme
 from neardup.tables import GreedyClusters, Int64s, SetSketches
 
 

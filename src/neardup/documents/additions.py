@@ -2,33 +2,372 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import logging
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from neardup.documents.batches import DocumentBatch
+from neardup.documents import blocks
+from neardup.documents.blocks import Block
 from neardup.documents.handle import DocumentHandle
 from neardup.documents.index import OpenDocuments
-from neardup.documents.reading import ReadDocuments, read_documents
+from neardup.documents.reading import (
+    DocumentBatch,
+    PackedBlocks,
+    ReadDocuments,
+    pack_cells,
+    read_documents,
+)
 from neardup.documents.scheme import DocumentScheme
+from neardup.documents.segment import DocumentSegment, Gone
 from neardup.documents.segment_writer import DocumentSegmentWriter, new_segment
-from neardup.documents.tiers import merge_tiers
-from neardup.errors import InvalidInputError
-from neardup.files.columnwords import id_advice
+from neardup.errors import InvalidInputError, NeardupError
 from neardup.files.ids import choose_id_column
 from neardup.files.passes import ReadingPass
+from neardup.files.problems import id_advice
 from neardup.files.rows import ColumnNames, Source
-from neardup.reading.frequencies import count_shingles
-from neardup.reading.ids import check_unique
+from neardup.reading.catalogue import check_unique
+from neardup.reading.signed_batches import count_shingles
 from neardup.runtime.runner import Runner
-from neardup.storage.generations import free_name, store_next
+from neardup.storage.folder import check_all_found, without
 from neardup.storage.handle import OpenFiles
-from neardup.tables import Floats, Int64s, Uint64s
-from neardup.text.stored_frequencies import store_frequencies
+from neardup.storage.manifest import SegmentRecord, free_name, store_next
+from neardup.tables import Floats, Int64s, Texts, Uint64s
+from neardup.text.stored import store_frequencies
 from neardup.text.weighting import DocumentFrequencies
+
+# Writing segments of an index anew, as one, without what was taken out of them.
+
+# Rows whose filters and digests are copied at once.
+_ROWS_AT_ONCE = 1 << 16
+
+_LOW32 = np.uint64(0xFFFFFFFF)
+
+
+@dataclass(frozen=True)
+class Compaction:
+    """How many segments and documents an index has now, and how many bytes less."""
+
+    n_segments: int
+    n_documents: int
+    n_freed_bytes: int
+
+
+def compact_documents(handle: DocumentHandle, runner: Runner) -> Compaction:
+    """Write an index anew as one segment, without removed documents; answers stay the same.
+
+    Texts are not tokenised again. Memory does not grow with them.
+
+    Raises
+    ------
+    IndexLockedError
+        If another writer is at work.
+    ReadError, WriteError, IndexFormatError
+        If files cannot be read or written, or are damaged.
+    """
+    with handle.changing(runner) as files:
+        before = files.manifest.segments
+        index = handle.read(files)
+        is_compact = len(before) <= 1 and not any(map(len, index.removed))
+        if not is_compact:
+            merge_segments(handle, files, 0, len(before), runner)
+        after = handle.reopen(runner).manifest.segments
+        n_freed = _bytes_of(before) - _bytes_of(after)
+        return Compaction(len(after), index.n_documents, n_freed)
+
+
+def merge_segments(
+    handle: DocumentHandle, files: OpenFiles, first: int, stop: int, runner: Runner
+) -> None:
+    """Put neighbouring segments together, in a block of ``handle.changing``.
+
+    Raises
+    ------
+    WriteError, IndexFormatError
+        If files cannot be written, or are damaged.
+    """
+    manifest, index = files.manifest, handle.read(files)
+    name = free_name(manifest, 0)
+    merged: list[SegmentRecord] = []
+    with new_segment(handle.folder, name, index.scheme, runner) as writer:
+        copying = _Copying(index, writer)
+        for number in range(first, stop):
+            copying.copy(number)
+            runner.report("compact", number - first + 1, stop - first)
+        copying.flush()
+        if writer.n_documents or writer.n_gone:
+            merged.append(writer.finish(name))
+    records = [*manifest.segments[:first], *merged, *manifest.segments[stop:]]
+    store_next(handle.folder, manifest, records, manifest.files)
+
+
+class _Copying:
+    """Copies segments, one behind the other.
+
+    Full blocks of which nothing is lost are copied as they are; rows of others are pooled.
+    """
+
+    def __init__(self, index: OpenDocuments, writer: DocumentSegmentWriter) -> None:
+        self._index, self._writer = index, writer
+        self._pool: list[tuple[list[Texts], pa.Table | None]] = []
+        self._schema = pa.schema([])
+        self._pooled_bytes = 0
+
+    def copy(self, number: int) -> None:
+        segment = self._index.segments[number]
+        assert isinstance(segment, DocumentSegment)
+        live = self._index.live_rows(number)
+        first = self._writer.n_documents
+        n_tokens = self._copy_blocks(segment, live)
+        self._copy_columns(segment, live, n_tokens)
+        self._writer.add_runs(_renumbered(segment, live, first, self._index.scheme.banding.bands))
+        self._copy_gone(segment, number)
+
+    def flush(self) -> None:
+        """Pack the pooled rows."""
+        if not self._pool:
+            return
+        columns = zip(*(cells for cells, _ in self._pool), strict=True)
+        cells = [blocks.join_cells(parts) for parts in columns]
+        user = [table for _, table in self._pool if table is not None]
+        more = pa.concat_tables(user, promote_options="default") if user else None
+        self._writer.add_blocks(pack_cells(cells, more))
+        self._pool, self._pooled_bytes, self._schema = [], 0, pa.schema([])
+
+    def _copy_blocks(self, segment: DocumentSegment, live: Int64s) -> int:
+        """Copy the blocks of live rows; returns how many tokens all of these have."""
+        starts = segment.blocks.first_rows
+        bounds = np.searchsorted(live, starts)
+        n_lost_tokens = 0
+        for number in range(segment.blocks.n_blocks):
+            start, n_rows = int(starts[number]), int(starts[number + 1] - starts[number])
+            rows = live[bounds[number] : bounds[number + 1]] - start
+            data, raw_size = segment.blocks.packed(number)
+            if len(rows) == n_rows and 2 * raw_size >= blocks.BLOCK_BYTES:
+                self.flush()
+                packed = PackedBlocks([data.tobytes()], [n_rows], [raw_size])
+                self._writer.add_blocks(packed)
+                continue
+            block = blocks.unpack(data, raw_size)
+            n_lost_tokens += int(block.n_tokens.sum() - block.n_tokens[rows].sum())
+            if len(rows):
+                self._add_to_pool(block, rows, raw_size)
+        return segment.n_tokens - n_lost_tokens
+
+    def _add_to_pool(self, block: Block, rows: Int64s, raw_size: int) -> None:
+        cells, user = block.take(rows)
+        if user is not None and not self._goes_with(user.schema):
+            self.flush()
+            self._schema = user.schema
+        self._pool.append((cells, user))
+        self._pooled_bytes += raw_size
+        if self._pooled_bytes >= 2 * blocks.BLOCK_BYTES:
+            self.flush()
+
+    def _goes_with(self, schema: pa.Schema) -> bool:
+        """Take the schema of the next rows, if no value in the pool changes its type by that."""
+        try:
+            self._schema = pa.unify_schemas([self._schema, schema])
+        except (pa.ArrowInvalid, pa.ArrowTypeError):
+            return False
+        return True
+
+    def _copy_columns(self, segment: DocumentSegment, live: Int64s, n_tokens: int) -> None:
+        has_filters = self._index.scheme.has_filters
+        for start in range(0, len(live), _ROWS_AT_ONCE):
+            rows = live[start : start + _ROWS_AT_ONCE]
+            filters = segment.filters_of(rows) if has_filters else None
+            # All tokens with the first rows.
+            of_rows = 0 if start else n_tokens
+            self._writer.add_columns(segment.digests_of(rows), filters, of_rows, segment.id_type)
+
+    def _copy_gone(self, segment: DocumentSegment, number: int) -> None:
+        """Copy what went for documents that are still there."""
+        for ids, kept_ids, digests, similarities in gone_of(segment):
+            keepers = self._index.documents_of_ids(kept_ids)
+            end = self._index.first_documents[number + 1]
+            is_there = (keepers >= 0) & (keepers < end)
+            if is_there.any():
+                mask = pa.array(is_there)
+                self._writer.add_gone(
+                    ids.filter(mask),
+                    kept_ids.filter(mask),
+                    digests[is_there],
+                    similarities[is_there],
+                )
+
+
+def gone_of(
+    segment: DocumentSegment,
+) -> Iterator[tuple[pa.Array, pa.Array, Uint64s, Floats]]:
+    """Yield ids, kept ids, digests and similarities of gone documents, block by block."""
+    if segment.gone is None:
+        return
+    for number in range(segment.gone.n_blocks):
+        block = segment.gone.read(number)
+        gone = [Gone(block, row) for row in range(len(block))]
+        yield (
+            pa.array([each.id for each in gone], pa.large_string()),
+            pa.array([each.kept_id for each in gone], pa.large_string()),
+            np.frombuffer(b"".join(each.digest for each in gone), np.uint64).reshape(-1, 2),
+            np.array([each.similarity for each in gone]),
+        )
+
+
+def _renumbered(
+    segment: DocumentSegment, live: Int64s, first: int, n_bands: int
+) -> Callable[[int], Uint64s]:
+    """Return what reads a list of a segment with the numbers that its rows have now."""
+    n_lists = n_bands + 2
+    if len(live) == len(segment):
+
+        def shifted(number: int) -> Uint64s:
+            if number >= n_lists:
+                return np.empty(0, np.uint64)
+            run: Uint64s = segment.lists.read(number) + np.uint64(first)
+            return run
+
+        return shifted
+    now: Int64s = np.full(len(segment), -1, np.int64)
+    now[live] = np.arange(first, first + len(live))
+
+    def mapped(number: int) -> Uint64s:
+        if number >= n_lists:
+            return np.empty(0, np.uint64)
+        entries = segment.lists.read(number)
+        rows = now[(entries & _LOW32).astype(np.int64)]
+        is_live = rows >= 0
+        run: Uint64s = (entries[is_live] & ~_LOW32) | rows[is_live].astype(np.uint64)
+        return run
+
+    return mapped
+
+
+def _bytes_of(records: Sequence[SegmentRecord]) -> int:
+    return sum(file.size for record in records for file in record.files.values())
+
+
+# Which segments are put together after an addition, so that there are never many.
+
+_log = logging.getLogger(__name__)
+
+# So many segments of a size become one of the next. Each document is written again as often as it
+# goes up; a look-up goes through one less at most for each size.
+FANOUT = 8
+_LEAST = 1024
+
+
+def merge_tiers(handle: DocumentHandle, runner: Runner) -> None:
+    """Put segments together, in a block of ``handle.changing``, as long as there are too many.
+
+    An error is logged and not raised: what was added before is there, and the next addition tries
+    again.
+    """
+    try:
+        while True:
+            files = handle.reopen(runner)
+            sizes = [record.n_documents for record in files.manifest.segments]
+            n = count_to_merge(sizes)
+            if not n:
+                return
+            merge_segments(handle, files, len(sizes) - n, len(sizes), runner)
+    except NeardupError as error:
+        _log.warning("%s: segments were not put together: %s", handle.folder, error)
+
+
+def count_to_merge(sizes: Sequence[int]) -> int:
+    """Count the last segments that are to become one, by their numbers of documents; 0 for none.
+
+    Only neighbours, because documents keep their order. So a small segment in front of a larger one
+    goes with that.
+    """
+    tiers = [_tier(size) for size in sizes]
+    for place in range(len(tiers) - 2, -1, -1):
+        tiers[place] = max(tiers[place], tiers[place + 1])
+    for tier in sorted(set(tiers)):
+        if tiers.count(tier) >= FANOUT:
+            return len(tiers) - tiers.index(tier)
+    return 0
+
+
+def _tier(size: int) -> int:
+    tier = 0
+    while size > _LEAST * FANOUT**tier:
+        tier += 1
+    return tier
+
+
+# Taking documents out of an index.
+
+_ORPHANS = pa.schema(
+    [("id", pa.large_string()), ("kept_id", pa.large_string()), ("similarity", pa.float64())]
+)
+
+
+@dataclass(frozen=True)
+class Removal:
+    """What a removal did: documents taken out, documents left, and what had gone for the former.
+
+    ``orphans`` has the columns ``id``, ``kept_id`` and ``similarity``: documents that are not in
+    the index because they went for one that now is not, either.
+    """
+
+    n_removed: int
+    n_documents: int
+    orphans: pa.Table = field(default_factory=_ORPHANS.empty_table)
+
+
+def remove_documents(handle: DocumentHandle, ids: Iterable[str | int], runner: Runner) -> Removal:
+    """Take documents out; all of them or none.
+
+    What they take stays on disk until their segments are written anew.
+
+    Raises
+    ------
+    InvalidInputError
+        If there is no document of one of the ids.
+    IndexLockedError, ReadError, WriteError, IndexFormatError
+        As additions.
+    """
+    wanted = pa.array(sorted(set(map(str, ids))), pa.large_string())
+    with handle.changing(runner) as files:
+        manifest, index = files.manifest, handle.read(files)
+        documents = index.documents_of_ids(wanted)
+        found = wanted.filter(pa.array(documents >= 0))
+        check_all_found(wanted, pa.chunked_array([found], pa.large_string()))
+        orphans = find_orphans(index, wanted)
+        if len(wanted):
+            bounds = np.searchsorted(np.sort(documents), index.first_documents)
+            records = []
+            for number, record in enumerate(manifest.segments):
+                own = np.sort(documents)[bounds[number] : bounds[number + 1]]
+                rows = (own - index.first_documents[number]).astype(np.uint32)
+                before = index.removed[number]
+                records.append(without(handle.folder, manifest, record, before, rows))
+            store_next(handle.folder, manifest, records, manifest.files)
+    return Removal(len(wanted), index.n_documents - len(wanted), orphans)
+
+
+def find_orphans(index: OpenDocuments, ids: pa.Array) -> pa.Table:
+    """Return the documents that went for some of the index, which are given by their ids."""
+    parts = [_ORPHANS.empty_table()]
+    for number, segment in enumerate(index.segments):
+        assert isinstance(segment, DocumentSegment)
+        for gone_ids, kept_ids, _, similarities in gone_of(segment):
+            keepers = index.documents_of_ids(kept_ids)
+            is_there = (keepers >= 0) & (keepers < index.first_documents[number + 1])
+            mask = pc.and_(pc.is_in(kept_ids, value_set=ids), pa.array(is_there))
+            columns = [gone_ids, kept_ids, pa.array(similarities)]
+            parts.append(pa.table(columns, _ORPHANS).filter(mask))
+    every = pa.concat_tables(parts)
+    # Who repeats an addition notes again what went.
+    pairs = zip(every["id"].to_pylist(), every["kept_id"].to_pylist(), strict=True)
+    firsts = {pair: place for place, pair in reversed(list(enumerate(pairs)))}
+    return every.take(pa.array(sorted(firsts.values()), pa.int64()))
 
 
 @dataclass

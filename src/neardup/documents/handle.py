@@ -7,13 +7,12 @@ from typing import ClassVar
 
 from neardup.documents.index import OpenDocuments
 from neardup.documents.scheme import DocumentScheme, restore_document_scheme
-from neardup.documents.segment import DocumentSegment
-from neardup.documents.segment_files import UNREAD
+from neardup.documents.segment import UNREAD, DocumentSegment
 from neardup.storage.folder import create_index
 from neardup.storage.handle import Handle, OpenFiles
 from neardup.storage.manifest import Manifest, check_kind
 from neardup.storage.segments import Segment
-from neardup.text.stored_frequencies import open_frequencies
+from neardup.text.stored import open_frequencies
 from neardup.text.tokenizers import TokenFunction
 
 

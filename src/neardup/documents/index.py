@@ -13,14 +13,14 @@ import pyarrow.compute as pc
 
 from neardup.documents import blocks
 from neardup.documents.blocks import Block
+from neardup.documents.queries import Searchable
 from neardup.documents.scheme import DocumentScheme
-from neardup.documents.searchable import Searchable
 from neardup.documents.segment import DocumentSegment
 from neardup.files.ids import as_text, common_id_type
 from neardup.runtime.runner import Runner
+from neardup.storage.arrays import CheckedPages
 from neardup.storage.ids import hash_id, hash_ids
 from neardup.storage.manifest import Manifest
-from neardup.storage.pages import CheckedPages
 from neardup.tables import Bools, Int64s, Uint32s, Uint64s
 
 

@@ -11,11 +11,9 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.documents.index import OpenDocuments
-from neardup.documents.queries import Queries
-from neardup.documents.searchable import Searchable, join_sets
-from neardup.matching.filters import join_filters, sieve_pairs
-from neardup.matching.measures import Measure
-from neardup.matching.measures.cosine import Cosine
+from neardup.documents.queries import Queries, Searchable, join_sets
+from neardup.matching.measures import Cosine, Measure
+from neardup.matching.sieve import join_filters, sieve_pairs
 from neardup.matching.verify import overlaps_at_threshold
 from neardup.runtime.progress import may_go_on
 from neardup.tables import Bools, Floats, Int64s, Uint32s, WeightedSets

@@ -13,12 +13,23 @@ import pyarrow as pa
 
 from neardup.documents import blocks
 from neardup.documents.additions import Adding
-from neardup.documents.batches import Contents, DocumentBatch, make_batch, pack_rows
 from neardup.documents.blocks import Block
-from neardup.documents.queries import Queries, join_queries, sets_of_texts
-from neardup.documents.reading import queries_of_texts
+from neardup.documents.queries import (
+    Queries,
+    Searchable,
+    interleave,
+    join_queries,
+    join_sets,
+    sets_of_texts,
+)
+from neardup.documents.reading import (
+    Contents,
+    DocumentBatch,
+    make_batch,
+    pack_rows,
+    queries_of_texts,
+)
 from neardup.documents.scheme import DocumentScheme
-from neardup.documents.searchable import Searchable, interleave, join_sets
 from neardup.documents.values import (
     Cells,
     Id,

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 
 from neardup.documents import blocks
 from neardup.documents.blocks import Block
-from neardup.documents.entries import EntryLists, bounds_of_pages
-from neardup.documents.queries import sets_of_texts
+from neardup.documents.queries import Searchable, interleave, sets_of_texts
 from neardup.documents.scheme import DocumentScheme
-from neardup.documents.searchable import Searchable, interleave
-from neardup.documents.segment_files import Gone, SegmentSums, StoredBlocks, misfit
 from neardup.errors import IndexFormatError
-from neardup.storage.pages import CheckedPages
+from neardup.kernels.bucket import entries as kernel
+from neardup.kernels.types import sealed
+from neardup.storage.arrays import AnyArray, CheckedPages, count_pages
 from neardup.storage.segments import Segment
 from neardup.tables import (
     Bools,
@@ -27,6 +30,293 @@ from neardup.tables import (
     Uint64s,
     WeightedSets,
 )
+
+# The sorted lists of a segment: which of its documents have a key.
+
+_32, _LOW32 = np.uint64(32), np.uint64(0xFFFFFFFF)
+_ROOM = 1024
+
+# So many queries are not worth being sorted.
+_FEW = 32
+
+
+def bounds_of_pages(list_starts: Int64s) -> tuple[Int64s, Int64s]:
+    """Return the first page of each list, and where each page starts, both with their ends."""
+    n_pages = -(-np.diff(list_starts) // kernel.PAGE)
+    page_starts: Int64s = np.concatenate([[0], np.cumsum(n_pages)]).astype(np.int64)
+    within = np.arange(page_starts[-1]) - np.repeat(page_starts[:-1], n_pages)
+    starts = np.repeat(list_starts[:-1], n_pages) + within * kernel.PAGE
+    bounds: Int64s = np.concatenate([starts, list_starts[-1:]]).astype(np.int64)
+    return page_starts, bounds
+
+
+class EntryLists:
+    """Lists of entries, in memory or mapped, in which keys are looked up.
+
+    ``pages`` check what is touched. For any number of threads.
+    """
+
+    def __init__(
+        self, path: Path, entries: Uint64s, list_starts: Int64s, fences: Uint64s, sums: Uint32s
+    ) -> None:
+        page_starts, self._bounds = bounds_of_pages(list_starts)
+        self.starts = list_starts
+        self.entries = entries
+        self.pages = CheckedPages(path, entries, sums, self._bounds)
+        self._lists = sealed(kernel.Lists(list_starts, page_starts, fences))
+        self._lists_from = {0: self._lists}
+
+    def find(self, first_list: int, keys: Uint32s, is_wanted: Bools) -> tuple[Int64s, Int64s]:
+        """Return which queries have a key in common with which documents, each pair once.
+
+        ``keys`` has shape (n, n_lists), for the lists from ``first_list`` on. Pairs are in the
+        order of queries and documents.
+
+        Raises
+        ------
+        IndexFormatError
+            If a page that was touched is damaged.
+        """
+        n, n_lists = keys.shape
+        lists = self._from(first_list)
+        first_pages, stop_pages, first, stop = np.empty((4, n * n_lists), np.int64)
+        order = _in_order_of_keys(keys)
+        # A key is in one or two pages; with less room many keys are gone through again and again.
+        room = max(_ROOM, 2 * n * n_lists)
+        unchecked: Int64s = np.empty(room, np.int64)
+        is_checked = self.pages.is_checked
+        while True:
+            n_unchecked = kernel.find_pages(
+                keys, order, is_wanted, lists, is_checked, first_pages, stop_pages, unchecked
+            )
+            self.pages.check(unchecked[:n_unchecked].tolist())
+            if n_unchecked <= room:
+                break
+        total = kernel.find_ranges(
+            keys, order, self.entries, self._bounds, first_pages, stop_pages, first, stop
+        )
+        found: Uint64s = np.empty(total, np.uint64)
+        kernel.list_entries(n_lists, self.entries, first, stop, found)
+        if total > 1:
+            found.sort()
+            is_new = np.empty(total, np.bool_)
+            is_new[0] = True
+            np.not_equal(found[1:], found[:-1], out=is_new[1:])
+            found = found[is_new]
+        return (found >> _32).astype(np.int64), (found & _LOW32).astype(np.int64)
+
+    def _from(self, first_list: int) -> kernel.Lists:
+        """Return the lists from one on."""
+        if first_list not in self._lists_from:
+            every = self._lists
+            starts = np.ascontiguousarray(every.starts[first_list:])
+            page_starts = np.ascontiguousarray(every.page_starts[first_list:])
+            self._lists_from[first_list] = sealed(kernel.Lists(starts, page_starts, every.fences))
+        return self._lists_from[first_list]
+
+    def count(self, number: int, key: int) -> int:
+        """Count the entries of a list that have one key.
+
+        Raises
+        ------
+        IndexFormatError
+            As ``find``.
+        """
+        while True:
+            found = int(
+                kernel.count_key(
+                    key, number, self._lists, self.entries, self._bounds, self.pages.is_checked
+                )
+            )
+            if found >= 0:
+                return found
+            self.pages.check([-1 - found])
+
+    def read(self, number: int) -> Uint64s:
+        """Return a whole list, all of which is checked.
+
+        Raises
+        ------
+        IndexFormatError
+            If it is damaged.
+        """
+        first, stop = self._lists.page_starts[number : number + 2].tolist()
+        self.pages.check(list(range(first, stop)))
+        own: Uint64s = self.entries[self.starts[number] : self.starts[number + 1]]
+        return own
+
+
+def _in_order_of_keys(keys: Uint32s) -> Int64s:
+    """Return in which order keys of shape (n, n_lists) are best looked up, by their places there.
+
+    Many of them list by list, ascending: then what is touched lies side by side. Of 8,000 texts
+    among 200,000 that took about half of the time.
+    """
+    n, n_lists = keys.shape
+    slots: Int64s = np.arange(n * n_lists, dtype=np.int64)
+    if n < _FEW:
+        return slots
+    packed: Uint64s = keys.T.astype(np.uint64) << _32
+    packed |= slots.reshape(n, n_lists).T.astype(np.uint64)
+    packed.sort(axis=1)
+    return (packed & _LOW32).astype(np.int64).reshape(-1)
+
+
+def sorted_entries(keys: Uint64s, rows: Int64s) -> Uint64s:
+    """Return the entries of keys of 32 bits, ascending."""
+    entries: Uint64s = (keys << _32) | rows.astype(np.uint64)
+    entries.sort()
+    return entries
+
+
+def merge(runs: Sequence[Uint64s], at_once: int) -> Iterator[Uint64s]:
+    """Merge ascending runs of entries; yields the result in parts of about so many.
+
+    Memory 16 bytes for each entry of a part; of runs that are mapped only parts are touched.
+    """
+    total = sum(map(len, runs))
+    n_parts = max(1, -(-total // at_once))
+    if len(runs) == 1 and n_parts == 1:
+        yield runs[0]
+        return
+    starts = [0] * len(runs)
+    for part in range(1, n_parts + 1):
+        # Keys are hashes, so that equal ranges have about equal shares.
+        bound = np.uint64(
+            min(part * (2**64 // n_parts) if part < n_parts else 2**64 - 1, 2**64 - 1)
+        )
+        stops = [len(run) if part == n_parts else int(np.searchsorted(run, bound)) for run in runs]
+        merged: Uint64s = np.concatenate(
+            [run[start:stop] for run, start, stop in zip(runs, starts, stops, strict=True)]
+        )
+        merged.sort(kind="stable")
+        if len(merged):
+            yield merged
+        starts = stops
+
+
+# Files of a segment of documents: blocks, what went for others, and checksums of pages.
+
+# What is too large to be read when an index is opened: what is touched of it is checked.
+UNREAD = frozenset({"entries", "filters", "filter-starts", "digests", "blocks", "gone-blocks"})
+
+# Blocks that stay decompressed, of some 16 kB each.
+_BLOCKS_KEPT = 64
+
+GONE_IDS, GONE_KEPT, GONE_DIGESTS, GONE_SIMILARITIES = range(4)
+
+
+class StoredBlocks:
+    """Blocks in a file; one is read when a row of it is asked for.
+
+    ``index`` has for each block where it starts, its first row and its size before compression,
+    and one row for the end.
+    """
+
+    def __init__(self, stored: Segment, name: str, index: str, sums: Uint32s) -> None:
+        self._index: Int64s = stored.array(index, np.int64, ndim=2)
+        path = stored.path / f"{name}.npy"
+        data = stored.array(name, np.uint8)
+        if len(self._index) != len(sums) + 1 or self._index[-1, 0] != len(data):
+            raise misfit(stored, index)
+        self.pages = CheckedPages(path, data, sums, np.ascontiguousarray(self._index[:, 0]))
+        self.first_rows: Int64s = np.ascontiguousarray(self._index[:, 1])
+        # A look-up reads texts, and then ids of the same documents.
+        self.read = lru_cache(_BLOCKS_KEPT)(self._read)
+
+    def __len__(self) -> int:
+        return int(self.first_rows[-1])
+
+    @property
+    def n_blocks(self) -> int:
+        """Count the blocks."""
+        return len(self.first_rows) - 1
+
+    def _read(self, number: int) -> Block:
+        """Read a block, if it is not one of the last ones.
+
+        Raises
+        ------
+        IndexFormatError
+            If it is damaged.
+        """
+        return blocks.unpack(*self.packed(number))
+
+    def packed(self, number: int) -> tuple[AnyArray, int]:
+        """Return a block as it is stored, with its size before compression."""
+        self.pages.check([number])
+        start, stop = int(self._index[number, 0]), int(self._index[number + 1, 0])
+        return self.pages.array[start:stop], int(self._index[number, 2])
+
+    def blocks_of(self, rows: Int64s) -> Iterator[tuple[Block, Int64s]]:
+        """Yield the blocks of some rows, which ascend, each with its own rows' places in it."""
+        numbers = np.searchsorted(self.first_rows, rows, side="right") - 1
+        bounds = [0, *(np.flatnonzero(np.diff(numbers)) + 1).tolist(), len(rows)]
+        for start, stop in pairwise(bounds):
+            if stop > start:
+                number = int(numbers[start])
+                yield self.read(number), rows[start:stop] - self.first_rows[number]
+
+
+@dataclass(frozen=True)
+class Gone:
+    """A document that went for another one: a row of a block of those."""
+
+    block: Block
+    row: int
+
+    @property
+    def id(self) -> str:
+        """Its id, as text."""
+        return self.block.cell(GONE_IDS, self.row).tobytes().decode()
+
+    @property
+    def kept_id(self) -> str:
+        """The id of the document that stayed for it."""
+        return self.block.cell(GONE_KEPT, self.row).tobytes().decode()
+
+    @property
+    def digest(self) -> bytes:
+        """The digest of its tokens."""
+        return self.block.cell(GONE_DIGESTS, self.row).tobytes()
+
+    @property
+    def similarity(self) -> float:
+        """How similar the two are."""
+        return float(self.block.cell(GONE_SIMILARITIES, self.row).view(np.float64)[0])
+
+
+class SegmentSums:
+    """The checksums of pages of a segment's arrays, one array after the other."""
+
+    def __init__(self, stored: Segment) -> None:
+        self._stored = stored
+        self._sums: Uint32s = stored.array("sums", np.uint32)
+        self._used = 0
+
+    def take(self, n_pages: int) -> Uint32s:
+        """Return those of the next array."""
+        own = self._sums[self._used : self._used + n_pages]
+        self._used += n_pages
+        if len(own) != n_pages:
+            raise misfit(self._stored, "sums")
+        return own
+
+    def pages(self, path: Path, array: AnyArray) -> CheckedPages:
+        """Return the pages of the next array, which all have one width."""
+        return CheckedPages(path, array, self.take(count_pages(array.nbytes)))
+
+    @property
+    def are_used(self) -> bool:
+        """Whether no more are left."""
+        return self._used == len(self._sums)
+
+
+def misfit(stored: Segment, name: str) -> IndexFormatError:
+    """Return the error for a file that does not fit to the others."""
+    message = "the file does not fit to the others of its segment; build the index again"
+    return IndexFormatError(message, path=str(stored.path / f"{name}.npy"))
+
 
 # Types that ids may have, by their codes in files.
 ID_TYPES = (

@@ -11,18 +11,17 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from neardup.documents import entries
-from neardup.documents.batches import DocumentBatch, PackedBlocks, pack_cells
+from neardup.documents import segment
 from neardup.documents.blocks import cells_of
+from neardup.documents.reading import DocumentBatch, PackedBlocks, pack_cells
 from neardup.documents.scheme import DocumentScheme
 from neardup.documents.segment import ID_TYPES, N_OTHER_LISTS
 from neardup.files.ids import as_text, common_id_type
 from neardup.kernels.bucket.entries import PAGE
 from neardup.runtime.runner import Runner
-from neardup.storage.arrays import AnyArray
+from neardup.storage.arrays import AnyArray, PageSums
 from neardup.storage.files import part_of, translated
 from neardup.storage.manifest import SegmentRecord
-from neardup.storage.pages import PageSums
 from neardup.storage.segment_writer import SegmentWriter
 from neardup.storage.segments import SEGMENTS
 from neardup.tables import Filters, Floats, Int64s, Texts, Uint32s, Uint64s
@@ -73,7 +72,7 @@ class DocumentSegmentWriter:
     def add(self, batch: DocumentBatch) -> None:
         """Write the next documents."""
         for number, (keys, rows) in enumerate(batch.lists):
-            self._lists.add(number, entries.sorted_entries(keys, rows + self.n_documents))
+            self._lists.add(number, segment.sorted_entries(keys, rows + self.n_documents))
         self.add_columns(batch.digests, batch.filters, int(batch.n_tokens.sum()), batch.ids.type)
         self.add_blocks(batch.packed)
         self._lists.spill_if_many()
@@ -121,7 +120,7 @@ class DocumentSegmentWriter:
         ]
         rows = np.arange(n, dtype=np.int64) + self._gone.n_rows
         number = self._scheme.banding.bands + N_OTHER_LISTS - 1
-        self._lists.add(number, entries.sorted_entries(digests[:, 0] >> np.uint64(32), rows))
+        self._lists.add(number, segment.sorted_entries(digests[:, 0] >> np.uint64(32), rows))
         self._gone.append(pack_cells(cells, None))
 
     def finish(self, name: str) -> SegmentRecord:
@@ -293,7 +292,7 @@ class _Runs:
             runs = [mapped[starts[number] : starts[number + 1]] for mapped, starts in self._files]
             runs += (read(number) for read in self.sources)
             runs.append(_joined(pieces))
-            yield entries.merge(runs, _MERGED_AT_ONCE)
+            yield segment.merge(runs, _MERGED_AT_ONCE)
 
 
 def _joined(pieces: Sequence[Uint64s]) -> Uint64s:

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import os
+import struct
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
 import pyarrow as pa
 from pyarrow import ipc
 
 from neardup.errors import InvalidInputError
 from neardup.files.arrowcolumns import check_batch
-from neardup.files.arrowmessages import Messages
+from neardup.files.limits import check_unpacked
 from neardup.files.rows import Mask, RowBlock, RowWriter, Source
 from neardup.files.streams import file_size, one_line, open_random, reading, writing
 from neardup.files.tableblocks import TableBlock
@@ -21,6 +25,211 @@ from neardup.files.tableblocks import TableBlock
 if TYPE_CHECKING:
     from neardup.files.destinations import Destination
     from neardup.files.input_options import InputOptions
+
+# What the messages of an Arrow file or stream say of their sizes, before Arrow acts on it.
+#
+# Arrow takes as much memory as a length in a file says, and buffers may be compressed by any
+# factor. So lengths are compared with the file first: a message has to be in it, its buffers in the
+# message, and what they say that they decompress to, within limits. Only what precedes the buffers
+# is read for it, unless they are compressed.
+#
+# A message is a flatbuffer, followed by the buffers; https://arrow.apache.org/docs/format has both.
+
+_CONTINUES = 0xFFFFFFFF
+_TAIL = 10
+_DICTIONARY, _BATCH = 2, 3
+_BLOCK = np.dtype([("offset", "<i8"), ("metadata", "<i4"), ("pad", "<i4"), ("body", "<i8")])
+_SPAN = np.dtype([("offset", "<i8"), ("length", "<i8")])
+
+
+class _Message(NamedTuple):
+    kind: int
+    # Where the next message is, and what this one takes in memory.
+    stop: int
+    memory: int
+
+
+class Messages:
+    """The messages of a file that is open, each checked before Arrow is to read it.
+
+    Parameters
+    ----------
+    file
+        The file; where it stands is where it stood before, after each call.
+    path
+        Its name, for errors.
+    """
+
+    def __init__(self, file: Any, path: str) -> None:
+        self._file, self._path = file, path
+        before = file.tell()
+        self._size = file.seek(0, os.SEEK_END)
+        file.seek(before)
+        # Dictionaries stay as long as the file is read.
+        self._dictionaries = 0
+
+    def check_next(self) -> None:
+        """Check the next batch of a stream and the dictionaries before it.
+
+        Raises
+        ------
+        InvalidInputError
+            If a length is not true, or the batch takes more memory than limits allow.
+        """
+        start = at = self._file.tell()
+        try:
+            while True:
+                found = self._message(at)
+                if found is None or not self._take(found):
+                    break
+                at = found.stop
+        finally:
+            self._file.seek(start)
+
+    def check_blocks(self) -> Iterator[None]:
+        """Check the dictionaries of a file of batches, and then, a step each, its batches.
+
+        Raises
+        ------
+        InvalidInputError
+            As ``check_next``.
+        """
+        with self._errors():
+            footer = self._footer()
+            dictionaries, batches = (footer.vector(number, _BLOCK) for number in (2, 3))
+        for block in dictionaries:
+            self._take_at(block)
+        for block in batches:
+            self._take_at(block)
+            yield
+
+    def _take_at(self, block: Any) -> None:
+        found = self._message(int(block["offset"]))
+        if found is not None:
+            self._take(found)
+
+    def _take(self, message: _Message) -> bool:
+        """Count a message in; return whether others follow before a batch is complete."""
+        memory = self._dictionaries + message.memory
+        check_unpacked(memory, self._size, "a batch", self._path)
+        if message.kind == _DICTIONARY:
+            self._dictionaries += message.memory
+        return message.kind != _BATCH
+
+    def _message(self, at: int) -> _Message | None:
+        """Read what is before the buffers of a message; None where there is none, but the end."""
+        with self._errors():
+            head = self._bytes(at, min(8, max(0, self._size - at)))
+            if len(head) < 8:
+                return None
+            first, second = struct.unpack("<Ii", head)
+            # Until Arrow 0.15 the length came first.
+            start, length = (at + 8, second) if first == _CONTINUES else (at + 4, first)
+            if not length:
+                return None
+            message = _Table.root(self._bytes(start, length))
+            body, stop = start + length, start + length + message.integer(3, "<q")
+            if not body <= stop <= self._size:
+                raise ValueError
+            kind = message.integer(1, "<B")
+            if kind not in (_DICTIONARY, _BATCH):
+                return _Message(kind, stop, 0)
+            batch = message.table(2)
+            batch = batch.table(1) if kind == _DICTIONARY else batch
+            spans = batch.vector(2, _SPAN)
+            ends = spans["offset"] + spans["length"]
+            if (spans["offset"] < 0).any() or (spans["length"] < 0).any():
+                raise ValueError
+            if len(spans) and not 0 <= ends.max() <= stop - body:
+                raise ValueError
+            # A column of nulls has rows and no buffers.
+            memory = batch.integer(0, "<q")
+            if batch.place(3) is None:
+                memory += int(spans["length"].sum())
+            else:
+                memory += sum(self._decompressed(body + int(o), int(n)) for o, n in spans)
+        return _Message(kind, stop, memory)
+
+    def _decompressed(self, at: int, length: int) -> int:
+        """Return the size that a compressed buffer begins with; -1 if it is not compressed."""
+        if length < 8:
+            return length
+        [size] = struct.unpack("<q", self._bytes(at, 8))
+        if size < -1:
+            raise ValueError
+        return length if size == -1 else int(size)
+
+    def _footer(self) -> _Table:
+        size = struct.unpack("<i", self._bytes(self._size - _TAIL, 4))[0]
+        return _Table.root(self._bytes(self._size - _TAIL - size, size))
+
+    def _bytes(self, at: int, size: int) -> bytes:
+        if not 0 <= at <= at + size <= self._size:
+            raise ValueError
+        before = self._file.tell()
+        self._file.seek(at)
+        data: bytes = self._file.read(size)
+        self._file.seek(before)
+        if len(data) < size:
+            raise EOFError
+        return data
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        try:
+            yield
+        except (ValueError, struct.error, EOFError):
+            message = (
+                "not an Arrow file or stream that Arrow can read: lengths in it lead out of it; "
+                "get an intact copy"
+            )
+            raise InvalidInputError(message, path=self._path) from None
+
+
+class _Table:
+    """A table of a flatbuffer: fields by number, each of which may be left out."""
+
+    def __init__(self, data: bytes, at: int) -> None:
+        self._data, self._at = data, at
+        self._fields = at - self._read("<i", at)
+        self._end = self._fields + self._read("<H", self._fields)
+
+    @classmethod
+    def root(cls, data: bytes) -> _Table:
+        """Return the table that a buffer is."""
+        return cls(data, struct.unpack_from("<I", data)[0])
+
+    def place(self, number: int) -> int | None:
+        """Return where a field is; None if it is left out."""
+        slot = self._fields + 4 + 2 * number
+        offset = self._read("<H", slot) if slot + 2 <= self._end else 0
+        return self._at + offset if offset else None
+
+    def integer(self, number: int, form: str) -> int:
+        """Return a number, 0 if it is left out."""
+        place = self.place(number)
+        return 0 if place is None else self._read(form, place)
+
+    def table(self, number: int) -> _Table:
+        """Return a table that has to be there."""
+        place = self.place(number)
+        if place is None:
+            raise ValueError
+        return _Table(self._data, place + self._read("<I", place))
+
+    def vector(self, number: int, kind: np.dtype[Any]) -> Any:
+        """Return a list of structures, empty if it is left out."""
+        place = self.place(number)
+        if place is None:
+            return np.empty(0, kind)
+        place += self._read("<I", place)
+        return np.frombuffer(self._data, kind, self._read("<I", place), place + 4)
+
+    def _read(self, form: str, at: int) -> int:
+        if at < 0:
+            raise ValueError
+        return int(struct.unpack_from(form, self._data, at)[0])
+
 
 _MAGIC = b"ARROW1"
 _BLOCK_ROWS = 8192

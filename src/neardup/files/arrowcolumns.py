@@ -8,12 +8,20 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.errors import InvalidInputError
-from neardup.files.archives.limits import check_unpacked
-from neardup.files.columnwords import SAMPLED_ROWS, id_advice, option_name
-from neardup.files.problems import Problems, check_columns, not_utf8, null_rows, string_values
+from neardup.files.cuts import join_texts, null_text
+from neardup.files.limits import check_unpacked
+from neardup.files.problems import (
+    SAMPLED_ROWS,
+    Problems,
+    check_columns,
+    id_advice,
+    not_utf8,
+    null_rows,
+    option_name,
+    string_values,
+)
 from neardup.files.rows import ColumnNames, Mask, ParsedRows
 from neardup.files.streams import one_line
-from neardup.files.textcolumns import join_texts, null_text
 
 
 def parse_arrow(

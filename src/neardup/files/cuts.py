@@ -9,16 +9,106 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
 
-from neardup.files.splicing import Splices
-from neardup.files.textcolumns import SEPARATOR
 from neardup.tables import Bools, Int64s, Texts
 
-if TYPE_CHECKING:
-    import pyarrow as pa
+# Ranges of bytes exchanged for other bytes, and what that moves.
+
+
+@dataclass(frozen=True)
+class Splices:
+    """Ranges of bytes, ascending and disjoint, and the piece that comes in the place of each.
+
+    Parameters
+    ----------
+    starts, stops
+        Positions of the bytes, stops exclusive (n,).
+    pieces
+        What is put in.
+    which
+        The number of its piece for each range (n,).
+    """
+
+    starts: Int64s
+    stops: Int64s
+    pieces: Texts
+    which: Int64s
+
+    def apply(self, data: bytes | memoryview | npt.NDArray[np.uint8]) -> memoryview:
+        """Return the bytes with the ranges exchanged."""
+        from neardup.kernels.file import rawrows
+
+        array = np.frombuffer(data, np.uint8)
+        spliced = np.empty(len(array) + int(self._growth.sum()), np.uint8)
+        rawrows.splice(
+            array,
+            self.starts,
+            self.stops,
+            self.pieces.data,
+            self.pieces.offsets,
+            self.which,
+            spliced,
+        )
+        return spliced.data
+
+    def moved(self, positions: Int64s) -> Int64s:
+        """Return where positions are afterwards that lie within no range: at an edge, or outside.
+
+        One at both the end of a range and the start of the next lies between the two.
+        """
+        shifts = np.concatenate([np.zeros(1, np.int64), np.cumsum(self._growth)])
+        moved: Int64s = positions + shifts[np.searchsorted(self.stops, positions, side="right")]
+        return moved
+
+    @classmethod
+    def merge(cls, parts: Sequence[Splices]) -> Splices:
+        """Put together what is disjoint and has the same pieces."""
+        starts = np.concatenate([part.starts for part in parts])
+        order = np.argsort(starts)
+        stops = np.concatenate([part.stops for part in parts])[order]
+        which = np.concatenate([part.which for part in parts])[order]
+        return cls(starts[order], stops, parts[0].pieces, which)
+
+    @property
+    def _growth(self) -> Int64s:
+        growth: Int64s = np.diff(self.pieces.offsets)[self.which] - (self.stops - self.starts)
+        return growth
+
+
+# A text in several columns: joined with newlines, in the order in which they are named.
+#
+# A null in one of them counts as an empty text, so that each text has as many parts as there are
+# columns; where all are null there is no text.
+
+SEPARATOR = "\n"
+
+
+def join_texts(columns: Sequence[pa.Array]) -> pa.Array:
+    """Join strings row by row; a row is null where all columns are, a single column stays as is."""
+    if len(columns) == 1:
+        return columns[0]
+    # Together they may be too long for 32-bit offsets.
+    wide = [column.cast(pa.large_string()) for column in columns]
+    separator = pa.scalar(SEPARATOR, pa.large_string())
+    joined = pc.binary_join_element_wise(
+        *wide, separator, null_handling="replace", null_replacement=""
+    )
+    is_null = wide[0].is_null()
+    for column in wide[1:]:
+        is_null = pc.and_(is_null, column.is_null())
+    return pc.if_else(is_null, pa.scalar(None, pa.large_string()), joined)
+
+
+def null_text(names: Sequence[str]) -> str:
+    """Say that a row has no text in the columns of these names."""
+    if len(names) == 1:
+        return f"column {names[0]!r} is null"
+    return f"columns {', '.join(map(repr, names))} are null"
 
 
 @dataclass(frozen=True)

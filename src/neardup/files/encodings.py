@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from neardup.errors import InvalidInputError
+from neardup.files.cuts import Splices
 from neardup.files.problems import Problems, not_decodable
 from neardup.files.rawrows import BYTE_ORDER_MARK, Cut, Cutter, RawBlock, RawRows
 from neardup.files.rows import ColumnNames, Mask, ParsedRows, RowBlock, RowWriter
-from neardup.files.splicing import Splices
 from neardup.tables import Texts
 
 if TYPE_CHECKING:

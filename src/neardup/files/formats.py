@@ -14,8 +14,8 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Protocol
 
 from neardup.errors import InvalidInputError, MissingExtraError
-from neardup.files.compression import COMPRESSIONS, compression_of, suffix_below
 from neardup.files.input_options import InputOptions
+from neardup.files.streams import COMPRESSIONS, compression_of, suffix_below
 from neardup.options.choices import InputFormat
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from neardup.errors import InvalidInputError
-from neardup.files.columnwords import id_advice
+from neardup.files.problems import id_advice
 from neardup.files.rows import DEFAULT_ID
 
 if TYPE_CHECKING:

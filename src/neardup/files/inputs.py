@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, overload
 
-from neardup.files.compression import ending_of
+from neardup.files.streams import ending_of
 
 if TYPE_CHECKING:
     from neardup.files.rows import Source

@@ -2,22 +2,102 @@
 
 from __future__ import annotations
 
+import contextlib
 import glob
+import json
 import os
 import stat
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from neardup.errors import InvalidInputError, ReadError
-from neardup.files.archives.unpack import is_archive, unpack
-from neardup.files.datasets import saved_rows
+from neardup.files.archives import is_archive, unpack
 from neardup.files.formats import KNOWN_SUFFIXES, format_of, is_readable, missing_extras
 from neardup.files.input_options import InputOptions
 from neardup.files.inputs import Inputs, NoFile, list_endings, passed_over
-from neardup.files.markers import STARTED, SUCCESS, check_is_complete, read_marker
 from neardup.files.streams import is_remote, reading
 from neardup.storage.scratch import recover_above
+
+# How an output folder at a URL says whether it is complete.
+#
+# Files at a URL appear one by one. A run first writes ``_STARTED``, then the files, and last of all
+# ``_SUCCESS``: an output is complete if that is there.
+
+STARTED = "_STARTED"
+SUCCESS = "_SUCCESS"
+
+# All that a run writes below an output folder, by the first part of its name.
+ENTRIES = frozenset({"kept", "removed", "removed.parquet", "clusters.parquet", "summary.json"})
+
+
+def read_marker(system: Any, folder: str, name: str) -> dict[str, Any] | None:
+    """Return what a marker of neardup says; None where there is none, or another program's."""
+    try:
+        content = json.loads(system.cat_file(f"{folder}/{name}"))
+    except (FileNotFoundError, ValueError, RecursionError):
+        return None
+    return content if isinstance(content, dict) and "neardup" in content else None
+
+
+def check_is_complete(system: Any, path: str) -> None:
+    """Make sure that a file, folder or pattern is no part of an output that is not complete.
+
+    Raises
+    ------
+    InvalidInputError
+        If it is.
+    """
+    parts = path.split("/")
+    for count, part in enumerate(parts):
+        folder = "/".join(parts[:count])
+        if part in ENTRIES and folder and _is_unfinished(system, folder):
+            message = (
+                f"{system.unstrip_protocol(folder)} is an unfinished output of neardup, without "
+                f"{SUCCESS}; wait for the run that writes it, or run it again with --overwrite"
+            )
+            raise InvalidInputError(message)
+
+
+def _is_unfinished(system: Any, folder: str) -> bool:
+    # Whoever may not look, or cannot, reads the input itself and learns it there.
+    with contextlib.suppress(Exception):
+        started = read_marker(system, folder, STARTED)
+        return started is not None and read_marker(system, folder, SUCCESS) is None
+    return False
+
+
+# Folders made by ``save_to_disk`` of Hugging Face: which of their files hold rows.
+
+_STATE = "state.json"
+_OF_ONE, _OF_SEVERAL = {_STATE, "dataset_info.json"}, "dataset_dict.json"
+
+
+def saved_rows(folder: str, files: Collection[str]) -> set[str] | None:
+    """Return the files of a folder that hold the rows of a saved data set; None if it is none.
+
+    Beside them are files that describe it, and caches of earlier work with other rows. A folder of
+    several data sets has nothing but folders, and the file that lists them.
+
+    Raises
+    ------
+    InvalidInputError
+        If the file that names them is damaged.
+    """
+    if _OF_SEVERAL in files:
+        return set()
+    if not _OF_ONE.issubset(files):
+        return None
+    state = Path(folder, _STATE)
+    with reading(str(state)):
+        content = state.read_bytes()
+    try:
+        return {str(about["filename"]) for about in json.loads(content)["_data_files"]}
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        message = f"expected the state of a saved data set, which names its files: {error!r}"
+        raise InvalidInputError(message, path=str(state)) from None
+
 
 # What marks a folder as written by ``neardup dedup`` or ``neardup drop``.
 _OUTPUT_FILES = ("summary.json", "removed.parquet")

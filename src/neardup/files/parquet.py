@@ -22,8 +22,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from neardup.errors import InvalidInputError, NeardupError, ReadError
-from neardup.files.archives.limits import check_unpacked
 from neardup.files.arrowcolumns import check_batch, check_strings, filter_rows, parse_arrow
+from neardup.files.limits import check_unpacked
 from neardup.files.parquetwriter import TableWriter
 from neardup.files.problems import check_columns, first_values
 from neardup.files.rawrows import BLOCK_BYTES

@@ -13,8 +13,7 @@ import pyarrow.compute as pc
 from neardup.errors import InvalidInputError
 from neardup.files.arrowcolumns import is_utf8, parse_arrow
 from neardup.files.binary import HEAD_BYTES, foreign_kind
-from neardup.files.compression import suffix_below
-from neardup.files.cuts import fill_holes
+from neardup.files.cuts import Splices, fill_holes
 from neardup.files.problems import ENCODING_ADVICE, Problems
 from neardup.files.rawrows import (
     BLOCK_BYTES,
@@ -30,7 +29,7 @@ from neardup.files.rawrows import (
 )
 from neardup.files.rawsource import RawSource, WholeFileWriter
 from neardup.files.rows import ColumnNames, Mask, ParsedRows, RowBlock, RowWriter
-from neardup.files.splicing import Splices
+from neardup.files.streams import suffix_below
 from neardup.tables import Texts
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from neardup.files.cuts import Splices
 from neardup.files.rows import Mask, RowBlock, RowWriter
-from neardup.files.splicing import Splices
 from neardup.files.streams import OutputStream
 
 BLOCK_BYTES = 8 << 20

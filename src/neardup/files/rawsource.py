@@ -7,14 +7,16 @@ never depends on the size of the pieces.
 
 from __future__ import annotations
 
+import weakref
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+import numpy as np
+import pyarrow as pa
+
 from neardup.errors import InvalidInputError
-from neardup.files.buffers import Buffers
-from neardup.files.compression import compression_of
 from neardup.files.encodings import (
     MARK_BYTES,
     EncodedBlock,
@@ -22,18 +24,41 @@ from neardup.files.encodings import (
     encoding_by_mark,
     encoding_of,
 )
-from neardup.files.rawrows import (
-    BLOCK_BYTES,
-    Cutter,
-    RawRows,
-    RawWriter,
-    cut_lines,
-)
+from neardup.files.rawrows import BLOCK_BYTES, Cutter, RawRows, RawWriter, cut_lines
 from neardup.files.rows import Mask, RowBlock, RowWriter, Source
-from neardup.files.streams import InputStream, OutputStream, file_size
+from neardup.files.streams import InputStream, OutputStream, compression_of, file_size
 
 if TYPE_CHECKING:
     from neardup.files.destinations import Destination
+
+
+# Memory that the blocks of a file are read into, used again when nothing refers to a block.
+
+
+class Buffers:
+    """Gives out memory, and takes it back when neither it nor a view of it is used any more.
+
+    Memory that is used again costs no page faults, which take as long as reading from the system's
+    cache does. As many buffers as were in use at a time are kept as long as this object is.
+    """
+
+    def __init__(self) -> None:
+        self._free: list[pa.Buffer] = []
+
+    def take(self, size: int) -> memoryview:
+        """Return writable memory of ``size`` bytes, with any content."""
+        buffer = None
+        while self._free and buffer is None:
+            known = self._free.pop()
+            # One that is too small is let go: rows have become longer.
+            buffer = known if known.size >= size else None
+        if buffer is None:
+            buffer = pa.allocate_buffer(size)
+        # All views refer to this array, because what is below it is no array.
+        array = np.frombuffer(buffer, np.uint8, size)
+        weakref.finalize(array, self._free.append, buffer).atexit = False
+        return array.data
+
 
 MAX_ROW_BYTES = 1 << 30
 """A longer row is an error: it is nearly always a file of another format."""

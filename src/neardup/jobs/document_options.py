@@ -12,7 +12,7 @@ from neardup.files.input_options import InputOptions
 from neardup.files.rows import ColumnNames, Source
 from neardup.options.jobs import READING_TEXT
 from neardup.options.option import Option, no_effect
-from neardup.reading.plan import ReadingPlan
+from neardup.reading.sign import ReadingPlan
 from neardup.text.shingles import make_shingle_scheme
 
 if TYPE_CHECKING:

@@ -21,11 +21,11 @@ from neardup.options.choices import Missing
 from neardup.options.jobs import COMMANDS
 from neardup.outputs.summary_file import resolve_tables
 from neardup.reading.catalogue import Catalogue
-from neardup.reading.id_lookup import IdLookup
-from neardup.reading.sign_pass import list_documents
+from neardup.reading.first_pass import list_documents
+from neardup.reading.texts import IdLookup
 from neardup.results import describe_ids, describe_skipped, versions
 from neardup.runtime.runner import Runner
-from neardup.storage.workspace import IN_MEMORY, Workspace
+from neardup.storage.work import IN_MEMORY, Workspace
 from neardup.tables import Bools, Int64s
 
 if TYPE_CHECKING:

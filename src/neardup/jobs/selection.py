@@ -188,7 +188,7 @@ def in_batches(rows_of: Callable[[Int64s], pa.Table], documents: Int64s) -> pa.R
 
 def write_tables(tables: Mapping[str, pa.RecordBatchReader], folder: Destination) -> dict[str, str]:
     """Write tables by the names of their files, and return their digests."""
-    from neardup.outputs.table_parts import write_parquet_parts
+    from neardup.outputs.table_files import write_parquet_parts
 
     return {
         name: write_parquet_parts(rows, rows.schema, folder / name) for name, rows in tables.items()

@@ -18,13 +18,11 @@ from neardup.files.streams import is_url
 from neardup.jobs.dedup.output import DedupOutput, open_output
 from neardup.jobs.document_options import AgainstOptions, ReadingOptions
 from neardup.jobs.inputs import input_options_of
-from neardup.jobs.report.collection import Collection
 from neardup.jobs.report.dedup_texts import FolderOutcome, ShownTexts
-from neardup.jobs.report.kinds import Kind, kind_of_table
-from neardup.jobs.report.tables import read_table
+from neardup.jobs.report.tables import Collection, Kind, kind_of_table, read_table
 from neardup.options.jobs import COMMANDS
 from neardup.options.option import no_effect
-from neardup.outputs.table_parts import part_name
+from neardup.outputs.table_files import part_name
 from neardup.reports.dedup.examples import Document
 from neardup.runtime.runner import Runner
 from neardup.tables import Bools, Floats, Int64s

@@ -8,8 +8,7 @@ from typing import Any, ClassVar
 from neardup.matching.measures import Measure, WeightedJaccard
 from neardup.options.choices import InverseFrequency, Occurrences, TermFrequency
 from neardup.options.option import CheckedOptions, no_effect
-from neardup.text.weighted_sets import WeightedScheme
-from neardup.text.weighting import Weighting
+from neardup.text.weighting import WeightedScheme, Weighting
 
 
 @dataclass(frozen=True, kw_only=True)

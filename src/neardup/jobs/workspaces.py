@@ -8,14 +8,13 @@ from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from neardup.files.archives.unpack import ArchiveMember
+from neardup.files.archives import ArchiveMember
 from neardup.files.streams import StandardInput, is_remote, state_of_url
 from neardup.options import table
 from neardup.outputs.targets import Target
 from neardup.results import versions
 from neardup.runtime.memory import default_memory_bytes
-from neardup.storage.work import WorkFolder
-from neardup.storage.workspace import Workspace
+from neardup.storage.work import WorkFolder, Workspace
 
 if TYPE_CHECKING:
     from neardup.files.rows import Source

@@ -11,9 +11,8 @@ import numpy as np
 from neardup.kernels.bucket import buckets as bucket_join
 from neardup.kernels.join.overlap import MeasuredSets, WideMatches
 from neardup.kernels.types import sealed
-from neardup.matching.join import FilterCounts
+from neardup.matching.join import Columns, FilterCounts, Tally, collect_pieces, probe_pieces
 from neardup.matching.measures import Measure
-from neardup.matching.pieces import Columns, Tally, collect_pieces, probe_pieces
 from neardup.matching.set_join import OfSets
 from neardup.runtime.runner import Runner
 from neardup.tables import Buckets, Bytes, Int32s, Int64s, ScoredPairs, ShingleSets, WeightedSets

@@ -4,24 +4,243 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import pairwise
 from typing import ClassVar, Self
 
 import numpy as np
+import numpy.typing as npt
+from rapidfuzz import process
+from rapidfuzz.distance import Levenshtein
 
+from neardup.errors import InvalidParameterError
 from neardup.kernels.edit import join
+from neardup.kernels.join.postings import Groups, Postings
 from neardup.kernels.text import shingles
 from neardup.kernels.types import sealed
-from neardup.matching.algorithms import ALGORITHMS, DEFAULT_ALGORITHM
-from neardup.matching.edit_distances import as_characters, distances_within
-from neardup.matching.edit_threshold import EditThreshold
-from neardup.matching.join import FilterCounts, Join
-from neardup.matching.pieces import Columns, Tally, collect_pieces, probe_pieces
-from neardup.matching.postings import group_records
-from neardup.matching.qgrams import Reach, choose_qgram, index_grams
+from neardup.matching.join import (
+    ALGORITHMS,
+    DEFAULT_ALGORITHM,
+    Columns,
+    FilterCounts,
+    Join,
+    Tally,
+    collect_pieces,
+    probe_pieces,
+)
+from neardup.matching.measures import falling_shares, rising_distances
+from neardup.matching.postings import (
+    RankedRecords,
+    group_records,
+    index_groups,
+    index_prefixes,
+    number_values,
+    rank_records,
+)
 from neardup.matching.salting import salt_tokens
 from neardup.options.choices import Algorithm
 from neardup.runtime.runner import Runner
 from neardup.tables import Bytes, Floats, Int32s, Int64s, ScoredPairs, TokenLists, Uint64s
+
+# Edit distances of pairs of strings of tokens, exactly.
+
+# A token is a code point while strings are compared; surrogates are left out.
+_FIRST_SURROGATE, _N_SURROGATES, _MOST_TOKENS = 0xD800, 0x800, 0x110000 - 0x800
+
+Characters = npt.NDArray[np.object_]
+
+
+def as_characters(strings: TokenLists) -> Characters:
+    """Return strings in which each token is one character, whichever; RapidFuzz compares those.
+
+    Raises
+    ------
+    InvalidParameterError
+        For more different tokens than there are characters.
+    """
+    numbers, frequencies = number_values(strings.values)
+    if len(frequencies) > _MOST_TOKENS:
+        message = (
+            f"an edit-distance join may have {_MOST_TOKENS:,} different tokens at most, "
+            f"got {len(frequencies):,}; choose another tokenizer, such as characters"
+        )
+        raise InvalidParameterError(message, "tokenizer")
+    numbers[numbers >= _FIRST_SURROGATE] += _N_SURROGATES
+    text = numbers.astype("<u4").tobytes().decode("utf-32-le")
+    characters = np.empty(len(strings), np.object_)
+    characters[:] = [text[start:stop] for start, stop in pairwise(strings.offsets.tolist())]
+    return characters
+
+
+def distances_within(left: Characters, right: Characters, most: Int64s, workers: int) -> Int32s:
+    """Work out the edit distance of each pair; of those beyond ``most`` only that they are."""
+    # One bound for all: beyond it RapidFuzz stops early and gives the next larger number.
+    distances: Int32s = process.cpdist(
+        left,
+        right,
+        scorer=Levenshtein.distance,
+        score_cutoff=int(most.max(initial=0)),
+        dtype=np.int32,
+        workers=workers,
+    )
+    return distances
+
+
+# How far two strings may be apart.
+
+_LONGEST = 2**31 - 1
+
+
+@dataclass(frozen=True)
+class EditThreshold:
+    """How far two strings may be apart: so many edits, or such a share of the longer one.
+
+    ``max_distance`` edits at most, or, where that is None, a similarity of 1 - distance / length
+    of the longer string that is at least ``similarity``.
+    """
+
+    max_distance: int | None
+    similarity: Fraction | None = None
+
+    def allowed(self, lengths: Int64s) -> Int64s:
+        """Return the most edits between strings of which the longer one has these lengths."""
+        if self.similarity is None:
+            # No pair is further apart than its longer string is long.
+            return np.minimum(lengths, min(self.max_distance or 0, _LONGEST))
+        p, q = self.similarity.numerator, self.similarity.denominator
+        most: Int64s = lengths * (q - p) // q
+        return most
+
+    def fractions(self, distances: Int64s, longer: Int64s) -> tuple[Int64s, Int64s]:
+        """Return what pairs are ranked by, the nearest highest: numerators and denominators.
+
+        Similarities, or distances where those are what is limited. ``longer`` is the length of each
+        pair's longer string.
+        """
+        if self.similarity is None:
+            return int(distances.max(initial=0)) - distances, np.ones_like(longer)
+        return longer - distances, longer
+
+    def falling(self) -> Iterator[EditThreshold]:
+        """Yield thresholds that allow more and more edits, ending with this one."""
+        if self.similarity is not None:
+            for similarity in falling_shares(self.similarity):
+                yield EditThreshold(None, similarity)
+            return
+        for most in rising_distances(self.max_distance or 0):
+            yield EditThreshold(most)
+
+
+# The q-grams by which strings find each other: their size, their prefixes, and the index.
+
+_LONGEST_QGRAM = 6
+
+
+@dataclass(frozen=True)
+class Reach:
+    """How far each string looks for partners; strings are in order of length.
+
+    String x may differ in ``allowed[x]`` edits from those before it, of which the first that is
+    long enough is ``first_partner[x]``.
+    """
+
+    lengths: Int64s
+    allowed: Int64s
+    first_partner: Int64s
+
+    @classmethod
+    def of(cls, lengths: Int64s, allowed: Int64s) -> Reach:
+        """Find the first partners."""
+        first_partner = np.searchsorted(lengths, lengths - allowed).astype(np.int64)
+        return cls(lengths, allowed, first_partner)
+
+    @property
+    def longest(self) -> Int64s:
+        """The longest partner that each string may have."""
+        # It is the last one whose range reaches back to the string.
+        numbers = np.arange(len(self.lengths))
+        longest: Int64s = np.searchsorted(self.first_partner, numbers, side="right") - 1
+        return longest
+
+
+def choose_qgram(lengths: Int64s, allowed: Int64s) -> int:
+    """Choose the size of q-grams: long ones are rarer, short ones help more strings.
+
+    A string of fewer than q * (D + 1) tokens cannot be looked up; with the size chosen only one in
+    20 is so short.
+    """
+    shares = np.sort(lengths // (allowed + 1))
+    share = int(shares[len(shares) // 20]) if len(shares) else 1
+    return min(max(share, 1), _LONGEST_QGRAM)
+
+
+def index_grams(
+    strings: TokenLists, reach: Reach, qgram: int, groups: Groups
+) -> tuple[join.Grams, Postings]:
+    """Rank the q-grams of all strings and index those that a longer partner may look up.
+
+    Returns
+    -------
+    The q-grams, with how many of each string's are looked up (0 if edits may touch all of them),
+    and the index, whose places are those in the strings. One token more, behind the last q-gram's,
+    is in all strings, at place 0.
+    """
+    grams = _rank_grams(strings, qgram)
+    probing = _prefix_lengths(grams, reach.allowed, qgram)
+    indexing = _prefix_lengths(grams, reach.allowed[reach.longest], qgram)
+    # All q-grams of a string that is too short to be looked up, in case a longer one is not.
+    indexing[indexing == 0] = grams.sizes[indexing == 0]
+    table = sealed(
+        join.Grams(
+            tokens=grams.tokens,
+            places=grams.places,
+            starts=grams.starts,
+            sizes=grams.sizes,
+            probing=probing,
+            n_tokens=grams.n_tokens,
+            qgram=qgram,
+        )
+    )
+    return table, _index_places(grams, indexing, groups)
+
+
+def _rank_grams(strings: TokenLists, qgram: int) -> RankedRecords:
+    values: Uint64s = np.empty(len(strings.values), np.uint64)
+    offsets: Int64s = np.empty(len(strings) + 1, np.int64)
+    # A string shorter than q gets one hash of all its tokens, which no q-gram has.
+    shingles.hash_shingles(strings.values, strings.offsets, qgram, values, offsets)
+    return rank_records(values[: offsets[-1]], offsets[:-1], np.diff(offsets))
+
+
+def _prefix_lengths(grams: RankedRecords, allowed: Int64s, qgram: int) -> Int64s:
+    """Count the rarest q-grams of each string that its allowed edits cannot all touch, or 0."""
+    prefixes: Int64s = np.empty(len(allowed), np.int64)
+    most = min(qgram * int(allowed.max(initial=0)) + 1, int(grams.sizes.max(initial=0)))
+    scratch: Int32s = np.empty(most, np.int32)
+    join.prefix_lengths(grams.places, grams.starts, grams.sizes, allowed, qgram, scratch, prefixes)
+    return prefixes
+
+
+def _index_places(grams: RankedRecords, indexing: Int64s, groups: Groups) -> Postings:
+    """Index prefixes of strings by places in the string, and all strings under one token more."""
+    index = index_groups(grams, indexing, groups)
+    places = grams.places[grams.starts[index.records] + index.places]
+    of_all = _index_all(groups)
+    return sealed(
+        Postings(
+            np.concatenate([index.starts, index.starts[-1] + of_all.starts[1:]]),
+            np.concatenate([index.records, of_all.records]),
+            np.concatenate([places, of_all.places]),
+        )
+    )
+
+
+def _index_all(groups: Groups) -> Postings:
+    """Index strings under one token that they all have, at place 0."""
+    n = len(groups.of_records)
+    numbers = np.arange(n, dtype=np.int64)
+    ones = np.ones(n, np.int64)
+    return index_prefixes(groups.of_records.astype(np.int32), numbers, ones, groups.n_groups)
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,70 @@ same record; joins see each once.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from queue import Empty, SimpleQueue
+from threading import Lock
+from typing import Any, ClassVar, Self, TypeVar
 
+import numpy as np
+import numpy.typing as npt
+
+from neardup.errors import ResultLimitError
+from neardup.kernels.join.postings import ALL_PAIRS, PPJOIN, PPJOIN_PLUS
+from neardup.matching.measures import Measure
+from neardup.options.choices import Algorithm
 from neardup.runtime.runner import Runner
 from neardup.tables import Bytes, Floats, Int64s, ScoredPairs
+
+# The algorithms of exact joins, and which of them is chosen for the sets at hand.
+
+ALGORITHMS: dict[Algorithm, int] = {
+    "allpairs": ALL_PAIRS,
+    "ppjoin": PPJOIN,
+    "ppjoin+": PPJOIN_PLUS,
+}
+DEFAULT_ALGORITHM: Algorithm = "auto"
+
+# Parities of a set of average size: so many bits an element that unlike sets differ in more than
+# similar ones may; and no more words than those.
+_BITS_PER_ELEMENT = 2
+_MOST_WORDS = 64
+
+
+def choose_algorithm(sizes: Int64s, measure: Measure) -> Algorithm:
+    """Choose the algorithm for sets of these sizes, none of them 0.
+
+    ``ppjoin+`` where parities tell a smaller set that has nothing in common with a typical partner
+    from one at the threshold. Elsewhere ``ppjoin``, but for counts of common elements, of
+    which positions rule out nothing.
+    """
+    if len(sizes) == 0:
+        return "ppjoin+"
+    sizes = np.sort(sizes)
+    bounds = measure.size_bounds(sizes)
+    quarter = len(sizes) // 4
+    first, last = measure.partner_ranges(sizes, bounds.least)
+    # A typical partner, or the set itself where it finds none.
+    partner = (int(first[quarter]) + int(last[quarter])) // 2
+    size, partner_size = int(sizes[quarter]), int(sizes[min(partner, len(sizes) - 1)])
+    n_bits = 64 * count_words(sizes)
+    # Bits turned at random come to half of all, the sooner the more of them are turned.
+    expected = n_bits / 2 * (1 - (1 - 2 / n_bits) ** (size + partner_size))
+    required = size + 1 - int(bounds.probing[quarter])
+    if size + partner_size - 2 * required < expected:
+        return "ppjoin+"
+    return "allpairs" if measure.is_count else "ppjoin"
+
+
+def count_words(lengths: Int64s) -> int:
+    """Return the words of parities for sets of these sizes, a power of two."""
+    n_bits = _BITS_PER_ELEMENT * int(lengths.sum()) // max(1, len(lengths))
+    n_words = 1
+    while 64 * n_words < n_bits and n_words < _MOST_WORDS:
+        n_words *= 2
+    return n_words
+
 
 # Sides of a join of two collections: a record of one of them, or of both (3).
 LEFT, RIGHT = 1, 2
@@ -94,3 +152,114 @@ class Join(Scored):
     @abstractmethod
     def steps(self) -> Iterator[Self]:
         """Yield the same join with thresholds that fall, ending with its own."""
+
+
+# Records probed in pieces, on several cores, into output whose size is not known beforehand.
+
+S = TypeVar("S")
+Columns = tuple[npt.NDArray[Any], ...]
+
+# Records in one piece of work: enough pieces that no core waits long for the last one.
+_PIECE = 2048
+_FIRST_ROOM = 1 << 16
+
+
+class Tally:
+    """Counts of what filters did, added up over pieces."""
+
+    def __init__(self, n_counts: int) -> None:
+        self.counts: Int64s = np.zeros(n_counts, np.int64)
+        self._lock = Lock()
+
+    def add(self, counts: Int64s) -> None:
+        """Add the counts of a piece; threads may."""
+        with self._lock:
+            self.counts += counts
+
+
+def probe_pieces(
+    n_records: int,
+    n_columns: int,
+    make_scratch: Callable[[], S],
+    probe: Callable[[int, int, S, Columns], tuple[int, int]],
+    runner: Runner,
+    score_type: type[np.signedinteger] = np.int32,
+) -> Iterator[tuple[int, Columns]]:
+    """Probe all records piece by piece; yield for each piece where it stops and what it found.
+
+    Parameters
+    ----------
+    n_records
+        Their number.
+    n_columns
+        Of the output, each an int32 array but for the last one.
+    make_scratch
+        Makes what one thread needs for itself; ``probe`` leaves it as it was.
+    probe
+        Takes start, stop, scratch and output columns; returns the first record not probed, which is
+        below stop where the next one's output might not fit, and the number of rows written.
+    runner
+        A piece is a block of its work.
+    score_type
+        Of the last column.
+    """
+    types = (*(np.int32,) * (n_columns - 1), score_type)
+    idle: SimpleQueue[S] = SimpleQueue()
+
+    def work(start: int) -> tuple[int, Columns]:
+        try:
+            scratch = idle.get_nowait()
+        except Empty:
+            scratch = make_scratch()
+        stop = min(start + _PIECE, n_records)
+        parts: list[Columns] = []
+        room = _FIRST_ROOM
+        while start < stop:
+            columns = tuple(np.empty(room, dtype) for dtype in types)
+            reached, n_rows = probe(start, stop, scratch, columns)
+            parts.append(tuple(column[:n_rows].copy() for column in columns))
+            # A single record may find more than fits: then make more room.
+            room = room * 2 if reached == start else room
+            start = int(reached)
+        idle.put(scratch)
+        return stop, tuple(np.concatenate(column) for column in zip(*parts, strict=True))
+
+    return runner.map(work, range(0, n_records, _PIECE))
+
+
+def collect_pieces(
+    pieces: Iterable[tuple[int, Columns]],
+    n_records: int,
+    n_columns: int,
+    limit: int | None,
+    report: Callable[[int], None],
+) -> Columns:
+    """Put together what was found in all pieces.
+
+    ``report`` is called with the number of records probed so far.
+
+    Raises
+    ------
+    ResultLimitError
+        As soon as there are more than ``limit`` results.
+    """
+    found: list[Columns] = []
+    n_results = 0
+    for stop, columns in pieces:
+        found.append(columns)
+        n_results += len(columns[0])
+        check_limit(limit, n_results, stop / n_records)
+        report(stop)
+    return join_columns(found, n_columns)
+
+
+def check_limit(limit: int | None, n_results: int, share: float | None = None) -> None:
+    """Raise ``ResultLimitError`` at more results than wanted; after a ``share`` of the work."""
+    if limit is not None and n_results > limit:
+        raise ResultLimitError(limit, n_results, share)
+
+
+def join_columns(found: list[Columns], n_columns: int) -> Columns:
+    """Put the pieces of a result together."""
+    nothing: Columns = (np.empty(0, np.int32),) * n_columns
+    return tuple(np.concatenate(columns) for columns in zip(nothing, *found, strict=True))

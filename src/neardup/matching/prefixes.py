@@ -59,7 +59,7 @@ def _ranked_prefixes(
         looks, found = measure.prefixes(sets.sizes)
         return records, records.shorten(looks, sets.sizes), records.shorten(found, sets.sizes)
     # Its kernels are for few jobs.
-    from neardup.matching.weighted_ranks import needed_weights, rank_weighted_sets
+    from neardup.matching.weighted_join import needed_weights, rank_weighted_sets
 
     runs = rank_weighted_sets(sets, everything)
     prefixes = runs.prefixes(needed_weights(measure, sets.totals)[0])

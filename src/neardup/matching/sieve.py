@@ -2,13 +2,66 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from neardup.kernels.bucket import components as kernel
+from neardup.kernels.bucket import components as sieve_kernel
 from neardup.kernels.bucket.components import Groups
+from neardup.kernels.join import filters as kernel
 from neardup.kernels.types import sealed
 from neardup.matching.measures import Measure
-from neardup.tables import Bools, Filters, Int32s, Int64s, Uint64s
+from neardup.tables import Bools, Filters, Int32s, Int64s, ShingleLists, Uint64s
+
+# Filters: a few bits a shingle, by which most pairs that only share a band key are ruled out.
+
+# Runs have to agree on both: other numbers drop other pairs, if never a similar one.
+_BITS_PER_SHINGLE = 2
+_MOST_WORDS = 1024
+
+
+def make_filters(lists: ShingleLists, measure: Measure) -> Filters:
+    """Make the filter of each document for a measure of plain sets, of the hashes of its shingles.
+
+    Notes
+    -----
+    A filter has from 64 to 2^16 bits, a power of two, and up to that size two bits a shingle or
+    more. Repeats of a shingle count for its size only. ``kernels.join.filters`` has the proof that
+    no pair is lost. Measured on package descriptions (22 bytes a document) and licences (57), 95
+    and 99 % of the false candidates of Jaccard similarity 0.8 are ruled out, and 97 and 93 % of
+    those of containment 0.9; four bits would leave 2 % and 0.3 % of all documents fewer as
+    candidates, less than what they take.
+    """
+    n = len(lists)
+    offsets: Int64s = np.empty(n + 1, np.int64)
+    kernel.count_words(lists.offsets, _BITS_PER_SHINGLE, _MOST_WORDS, offsets)
+    words: Uint64s = np.zeros(int(offsets[-1]), np.uint64)
+    sizes: Int64s = np.empty(n, np.int64)
+    longest = int(np.diff(lists.offsets).max(initial=0))
+    seen: Uint64s = np.empty(max(kernel.ROOMY, 1 << (4 * longest // 3).bit_length()), np.uint64)
+    kernel.fill_filters(lists.values, lists.offsets, measure.code, seen, offsets, words, sizes)
+    return Filters(words, offsets, sizes)
+
+
+def join_filters(parts: Sequence[Filters]) -> Filters:
+    """Put the filters of some runs of documents one behind the other."""
+    ends = np.cumsum([0, *(len(part.words) for part in parts)])
+    offsets = [part.offsets[:-1] + end for part, end in zip(parts, ends, strict=False)]
+    return Filters(
+        np.concatenate([np.empty(0, np.uint64), *(part.words for part in parts)]),
+        np.concatenate([*offsets, ends[-1:]]).astype(np.int64),
+        np.concatenate([np.empty(0, np.int64), *(part.sizes for part in parts)]),
+    )
+
+
+def sieve_pairs(filters: Filters, left: Int64s, right: Int64s, measure: Measure) -> Bools:
+    """Return which pairs of documents may be similar, the first to the second, by their filters."""
+    may_be: Bools = np.empty(len(left), np.bool_)
+    kernel.sieve_pairs(
+        filters.words, filters.offsets, filters.sizes, left, right, measure.in_kernels, may_be
+    )
+    return may_be
+
 
 # Larger components stay whole. Each is decided by itself, so that the same documents stay
 # together wherever they are worked on.
@@ -68,7 +121,7 @@ def sieve_components(
     if filters is None:
         firsts[order] = np.repeat(order[starts[:-1]], np.diff(starts))
         return firsts
-    candidates = kernel.Candidates(
+    candidates = sieve_kernel.Candidates(
         keys=np.ascontiguousarray(keys),
         words=filters.words,
         offsets=filters.offsets,
@@ -77,12 +130,12 @@ def sieve_components(
     )
     sizes = np.diff(starts)
     largest = int(sizes[sizes <= MOST_SIEVED].max(initial=0))
-    kernel.sieve_components(
+    sieve_kernel.sieve_components(
         order,
         starts,
         sealed(candidates),
         measure.in_kernels,
-        kernel.Rules(int(either_way), int(with_fixed), MOST_SIEVED, _MOST_PAIRS),
+        sieve_kernel.Rules(int(either_way), int(with_fixed), MOST_SIEVED, _MOST_PAIRS),
         _make_room(largest, n_bands),
         firsts,
     )
@@ -96,7 +149,7 @@ def _starts_of_runs(values: Int64s) -> Int64s:
     return np.concatenate([[0], changes, ends]).astype(np.int64)
 
 
-def _make_room(n: int, n_bands: int) -> kernel.Room:
+def _make_room(n: int, n_bands: int) -> sieve_kernel.Room:
     """Make room for components of up to n documents."""
     n_places = n_bands << max(1, int(2 * n - 1).bit_length())
     next_group, next_member, last_member = np.empty((3, n * n_bands), np.int64)
@@ -108,7 +161,7 @@ def _make_room(n: int, n_bands: int) -> kernel.Room:
         last_member=last_member,
     )
     first_members: Int32s = np.empty(n_places, np.int32)
-    return kernel.Room(
+    return sieve_kernel.Room(
         first_members,
         np.empty(n_places, np.int32),
         np.empty(n * n_bands, np.int64),

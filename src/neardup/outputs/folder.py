@@ -6,17 +6,21 @@ import contextlib
 import os
 import re
 import tempfile
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from neardup.errors import NeardupError, OutputExistsError, WriteError
+from neardup.files.convert import converted_writer
 from neardup.files.destinations import Destination, LocalDestination
+from neardup.files.rows import RowBlock, Source
 from neardup.files.streams import is_url
+from neardup.options.choices import OutputFormat
 from neardup.outputs.targets import Target, Url
 from neardup.storage.manifest import MAGIC, MANIFEST
 from neardup.storage.scratch import recover, scratch_beside, take_place
+from neardup.tables import Bools
 
 # As commands that write a single table or text call it.
 STANDARD_OUTPUT = Path("-")
@@ -57,7 +61,7 @@ def check_output(target: Target, *, overwrite: bool, kind: FolderKind = OUTPUT) 
         If it is standard output, exists and is no folder, or cannot be written.
     """
     if isinstance(target, Url):
-        from neardup.outputs.remote_folder import check_remote_folder
+        from neardup.outputs.remote import check_remote_folder
 
         check_remote_folder(target, overwrite=overwrite)
         return
@@ -112,7 +116,7 @@ def check_apart(target: Target, inputs: Iterable[str | None]) -> None:
         If one of the files ``inputs`` is it or lies in it; None stands for data in memory.
     """
     if isinstance(target, Url):
-        from neardup.outputs.remote_folder import check_apart_remote
+        from neardup.outputs.remote import check_apart_remote
 
         check_apart_remote(target, filter(None, inputs))
         return
@@ -164,7 +168,7 @@ def new_output(target: Target, *, overwrite: bool = False) -> Iterator[Destinati
         As ``check_output``, and when writing fails.
     """
     if isinstance(target, Url):
-        from neardup.outputs.remote_folder import new_remote_folder
+        from neardup.outputs.remote import new_remote_folder
 
         with new_remote_folder(target, overwrite=overwrite) as destination:
             yield destination
@@ -224,3 +228,40 @@ def translated(target: Path) -> Iterator[None]:
         words = os.strerror(reason.errno) if reason.errno else str(reason)
         message = f"cannot write {target}: {words}; nothing was written"
         raise WriteError(message) from None
+
+
+# Writing rows: those that stay, those that go, and bad ones apart.
+
+SKIPPED = "skipped"
+"""The folder of bad rows, which are no documents."""
+
+
+def write_rows(
+    source: Source,
+    blocks: Iterator[tuple[RowBlock, slice]],
+    sides: Mapping[str, Bools],
+    folder: Destination,
+    output_format: OutputFormat,
+    report: Callable[[int], None],
+) -> None:
+    """Write one source's rows to folders in ``folder``.
+
+    ``sides`` has, by the name of a folder, which rows of the source go there. Those of ``skipped``
+    are written as they came in, whatever the format of the others is, and get a file only if there
+    are any. ``blocks`` gives the source's blocks with the range of their rows; ``report`` is called
+    with the number of rows of each block.
+    """
+    bad = sides[SKIPPED]
+    with ExitStack() as opened:
+        writers = {}
+        for side, rows in sides.items():
+            if side != SKIPPED or rows.any():
+                place = folder / side
+                place.make_folder()
+                own_format = "same" if side == SKIPPED else output_format
+                writer = converted_writer(source, place, own_format, ~bad)
+                writers[side] = opened.enter_context(writer)
+        for block, range_ in blocks:
+            for side, writer in writers.items():
+                writer.write(block, sides[side][range_])
+            report(len(block))

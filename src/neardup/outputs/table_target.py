@@ -15,7 +15,7 @@ from neardup.options.choices import TableFormat
 from neardup.outputs.folder import STANDARD_OUTPUT
 from neardup.outputs.table_files import check_table_file, format_of, write_table
 from neardup.outputs.targets import Target, Url
-from neardup.storage.journal import note_stream
+from neardup.storage.files import note_stream
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -66,7 +66,7 @@ class TableTarget:
         if not self.is_stream:
             write_table(table, self.path, overwrite=overwrite, table_format=self.format)
             return
-        from neardup.outputs.table_text import WRITERS
+        from neardup.outputs.table_files import WRITERS
 
         with note_stream(str(self)), self._open() as stream:
             WRITERS[self.format](table, stream)

@@ -2,23 +2,114 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
+from neardup.errors import InvalidInputError
+from neardup.files.ids import as_text, repeated_id
 from neardup.files.passes import ReadingPass
+from neardup.files.problems import id_advice
 from neardup.files.rows import ColumnNames, Source
-from neardup.passages.documents import DocumentBlock, ReadOptions, read_documents
-from neardup.passages.gathering import SEGMENT_TOKENS, gather
-from neardup.passages.handle import PassageHandle
-from neardup.passages.new_ids import NewIds
+from neardup.passages.documents import (
+    DocumentBlock,
+    ReadOptions,
+    RowPlaces,
+    join_blocks,
+    read_documents,
+)
+from neardup.passages.handle import PassageHandle, create
+from neardup.passages.index import OpenIndex, segment_bytes
 from neardup.passages.scheme import PassageScheme
-from neardup.passages.segment_writer import write_segment
+from neardup.passages.segment import DOCUMENT_SCHEMA, PassageSegment, write_segment
 from neardup.runtime.runner import Runner
-from neardup.storage.generations import free_name, store_next
-from neardup.text.stored_frequencies import store_frequencies
+from neardup.storage.folder import check_all_found, without
+from neardup.storage.ids import IdTable
+from neardup.storage.manifest import SegmentRecord, free_name, store_next
+from neardup.tables import Bools, Int64s, TokenLists, TokenSpans, Uint32s
+from neardup.text.stored import store_frequencies
+from neardup.text.tokenizers import TokenFunction
 from neardup.text.weighting import DocumentFrequencies, count_documents
+
+# Documents gathered until they are enough for a segment.
+
+# A segment is written when so many tokens have come together; each takes some 110 bytes meanwhile.
+SEGMENT_TOKENS = 1 << 24
+
+
+def gather(blocks: Iterable[DocumentBlock], segment_tokens: int) -> Iterator[DocumentBlock]:
+    """Put blocks together until they have enough tokens for a segment."""
+    gathered: list[DocumentBlock] = []
+    n_tokens = 0
+    for block in blocks:
+        gathered.append(block)
+        n_tokens += block.n_tokens
+        if n_tokens >= segment_tokens:
+            yield join_blocks(gathered)
+            gathered, n_tokens = [], 0
+    if gathered:
+        yield join_blocks(gathered)
+
+
+# Refusing ids that are in an index already, or that come twice.
+
+
+class NewIds:
+    """Refuses ids that are in an index, or that come twice in what is added to it.
+
+    ``columns`` say where the ids are from.
+    """
+
+    def __init__(self, index: OpenIndex, columns: ColumnNames) -> None:
+        self._index, self._columns = index, columns
+        self._earlier: list[tuple[IdTable, RowPlaces]] = []
+
+    def check(self, block: DocumentBlock) -> None:
+        """Make sure that the ids of the next documents are new.
+
+        Raises
+        ------
+        InvalidInputError
+            If not; names the row, and the earlier one with the same id.
+        """
+        ids = as_text(block.ids)
+        self._check_index(block, ids)
+        table = IdTable(ids)
+        for earlier, places in self._earlier:
+            self._check_repeats(block, earlier.find(ids), places)
+        rows = table.find(ids)
+        rows[rows == np.arange(len(block))] = -1
+        self._check_repeats(block, rows, block.places)
+        self._earlier.append((table, block.places))
+
+    def _check_index(self, block: DocumentBlock, ids: pa.Array) -> None:
+        known: Bools = np.zeros(len(block), np.bool_)
+        for number, segment in enumerate(self._index.segments):
+            rows = segment.id_table.find(ids)
+            documents = np.flatnonzero(rows >= 0)
+            known[documents] |= self._index.are_kept(number, rows[documents])
+        if known.any():
+            first = int(np.argmax(known))
+            advice = id_advice(self._columns)
+            message = (
+                f"id {block.ids[first].as_py()!r} is in the index already; ids must differ. "
+                f"Remove the old document first, or choose another --id-column{advice}"
+            )
+            source, row = block.places.place(first)
+            raise InvalidInputError(message, path=source, row=row)
+
+    def _check_repeats(self, block: DocumentBlock, rows: Int64s, places: RowPlaces) -> None:
+        """Raise for the first document with a row among the earlier ones."""
+        documents = np.flatnonzero(rows >= 0)
+        if len(documents):
+            first = int(documents[0])
+            identifier, earlier = block.ids[first].as_py(), places.place(int(rows[first]))
+            raise repeated_id(identifier, block.places.place(first), earlier, self._columns)
 
 
 @dataclass
@@ -95,3 +186,158 @@ def _count(addition: Addition, block: DocumentBlock, scheme: PassageScheme) -> N
     addition.n_empty += int((sizes == 0).sum())
     addition.n_short += int(((sizes > 0) & (sizes < scheme.least_shingles)).sum())
     addition.skipped.extend(block.skipped)
+
+
+# Writing an index anew, without what was taken out of it.
+
+
+@dataclass(frozen=True)
+class Compaction:
+    """How many segments and documents an index has now, and how many bytes less."""
+
+    n_segments: int
+    n_documents: int
+    n_freed_bytes: int
+
+
+def compact_index(
+    handle: PassageHandle, runner: Runner, *, segment_tokens: int = SEGMENT_TOKENS
+) -> Compaction:
+    """Write all segments anew, without removed documents and as few as possible.
+
+    The answers stay the same. Documents are not tokenised again.
+
+    Raises
+    ------
+    IndexLockedError
+        If another writer is at work.
+    ReadError, WriteError, IndexFormatError
+        If files cannot be read or written, or are damaged.
+    """
+    folder = handle.folder
+    with handle.changing(runner) as opened:
+        manifest, index = opened.manifest, handle.read(opened)
+        blocks = map(_stored_block, index.segments, index.removed)
+        records: list[SegmentRecord] = []
+        n_done = 0
+        for block in gather(blocks, segment_tokens):
+            if len(block):
+                name = free_name(manifest, len(records))
+                records.append(
+                    write_segment(folder, name, block, index.scheme, index.frequencies, runner)
+                )
+                n_done += len(block)
+                runner.report("compact", n_done, index.n_documents)
+        store_next(folder, manifest, records, manifest.files)
+        n_freed = segment_bytes(manifest.segments) - segment_bytes(records)
+        return Compaction(len(records), index.n_documents, n_freed)
+
+
+def _stored_block(segment: PassageSegment, removed: Uint32s) -> DocumentBlock:
+    """Return the documents of a segment that are still there, as they were read."""
+    tokens = segment.token_lists()
+    n = len(tokens.values)
+    documents = np.repeat(np.arange(len(tokens)), np.diff(tokens.offsets))
+    starts, stops = segment.byte_places(np.arange(n, dtype=np.int64), documents)
+    keep: Bools = np.ones(len(tokens), np.bool_)
+    keep[removed] = False
+    of_kept = np.repeat(keep, np.diff(tokens.offsets))
+    sizes = np.diff(tokens.offsets)[keep]
+    offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    ids = segment.ids.cast(segment.id_type)
+    return DocumentBlock(
+        ids if keep.all() else ids.filter(pa.array(keep)),
+        segment.texts if keep.all() else segment.texts.filter(pa.array(keep)),
+        replace(tokens, values=tokens.values[of_kept], offsets=offsets),
+        TokenSpans(starts[of_kept], stops[of_kept]),
+    )
+
+
+# Taking documents out of an index.
+
+
+@dataclass(frozen=True)
+class Removal:
+    """How many documents were taken out, and how many are left."""
+
+    n_removed: int
+    n_documents: int
+
+
+def remove_documents(handle: PassageHandle, ids: Iterable[str | int], runner: Runner) -> Removal:
+    """Take documents out; all of them or none.
+
+    Their windows stay on disk until the index is compacted. No tokenizer is needed for it.
+
+    Raises
+    ------
+    InvalidInputError
+        If there is no document of one of the ids.
+    """
+    wanted = pa.array(sorted(set(map(str, ids))), pa.large_string())
+    with handle.changing(runner) as files:
+        manifest = files.manifest
+        lost, found = [], []
+        for record, segment, before in zip(
+            manifest.segments, files.segments, files.removed, strict=True
+        ):
+            column = segment.table("documents", DOCUMENT_SCHEMA)["id"]
+            rows = np.flatnonzero(pc.is_in(column, value_set=wanted).to_numpy())
+            rows = np.setdiff1d(rows, before)
+            found += column.take(pa.array(rows)).chunks
+            lost.append((record, before, rows.astype(np.uint32)))
+        check_all_found(wanted, pa.chunked_array(found, pa.large_string()))
+        if len(wanted):
+            records = [without(handle.folder, manifest, *of_segment) for of_segment in lost]
+            store_next(handle.folder, manifest, records, manifest.files)
+    n_before = sum(record.n_documents for record in manifest.segments)
+    n_lost = sum(map(len, files.removed))
+    return Removal(len(wanted), n_before - n_lost - len(wanted))
+
+
+# A passage index of texts that are in memory, in a folder that goes with its last reader.
+
+
+def index_tokens(
+    folder: Path,
+    lists: TokenLists,
+    *,
+    scheme: PassageScheme,
+    tokenizer: str | Path | TokenFunction | None,
+    runner: Runner,
+) -> OpenIndex:
+    """Index token lists, or their shingles, numbered from 0; neither texts nor places are kept.
+
+    ``tokenizer`` is the one of the scheme, if that is a file or a function.
+
+    Raises
+    ------
+    WriteError
+        If the folder cannot be written.
+    """
+    create(folder, scheme)
+    handle = PassageHandle(folder, tokenizer)
+    with handle.changing(runner) as opened:
+        records = [
+            write_segment(folder, free_name(opened.manifest, number), block, scheme, None, runner)
+            for number, block in enumerate(_blocks(scheme.shingle(lists)))
+        ]
+        store_next(folder, opened.manifest, records, dict(opened.manifest.files))
+    return handle.view(runner)
+
+
+def _blocks(lists: TokenLists) -> list[DocumentBlock]:
+    """Part documents into segments."""
+    ends = np.arange(0, lists.offsets[-1], SEGMENT_TOKENS)[1:]
+    cuts = np.unique([0, *np.searchsorted(lists.offsets, ends), len(lists)])
+    return [_block(lists, start, stop) for start, stop in pairwise(cuts.tolist())]
+
+
+def _block(lists: TokenLists, start: int, stop: int) -> DocumentBlock:
+    offsets = lists.offsets[start : stop + 1]
+    values = lists.values[offsets[0] : offsets[-1]]
+    # Zeros that nobody writes to take no memory.
+    nowhere = TokenSpans(np.zeros(len(values), np.int64), np.zeros(len(values), np.int64))
+    ids = pa.array(np.arange(start, stop)).cast(pa.large_string())
+    texts = pa.array([""], pa.large_string()).take(pa.array(np.zeros(stop - start, np.int64)))
+    return DocumentBlock(ids, texts, TokenLists(values, offsets - offsets[0]), nowhere)

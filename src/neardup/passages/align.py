@@ -17,8 +17,8 @@ from neardup.passages.chains import (
     group_hits,
 )
 from neardup.passages.index import OpenIndex
+from neardup.passages.lookup import Later, WindowCounts, WindowFinder, WindowHits, WindowPlan
 from neardup.passages.matches import Matches
-from neardup.passages.query_windows import Later, WindowCounts, WindowFinder, WindowHits, WindowPlan
 from neardup.passages.scheme import PassageScheme, check_length, make_passage_scheme
 from neardup.passages.search import SearchPlan
 from neardup.passages.settle import Settler

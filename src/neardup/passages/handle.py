@@ -14,7 +14,7 @@ from neardup.storage.folder import create_index
 from neardup.storage.handle import Handle, OpenFiles
 from neardup.storage.manifest import Manifest, check_kind
 from neardup.storage.segments import Segment
-from neardup.text.stored_frequencies import open_frequencies
+from neardup.text.stored import open_frequencies
 from neardup.text.tokenizers import TokenFunction
 
 

@@ -13,8 +13,7 @@ from neardup.kernels.passage.query_keys import Wanted
 from neardup.kernels.types import sealed
 from neardup.matching.postings import number_values
 from neardup.passages.scheme import PassageScheme
-from neardup.passages.weights import inverse_frequencies
-from neardup.passages.windows import ALL_COPIES
+from neardup.passages.windows import ALL_COPIES, inverse_frequencies
 from neardup.tables import Bools, Int64s, TokenLists, Uint64s
 from neardup.text.weighting import DocumentFrequencies, term_frequencies
 

@@ -12,10 +12,9 @@ from neardup.kernels.common.hashing import function_seeds
 from neardup.options.choices import InverseFrequency, TermFrequency, UnicodeForm
 from neardup.options.jobs import SCHEME_OF_PASSAGES
 from neardup.tables import TokenLists, Uint64s
-from neardup.text.restoring import check_restored, described_tokenizer
 from neardup.text.shingles import ShingleScheme, make_shingle_scheme
-from neardup.text.tokenizers import TokenFunction, Tokenizer
-from neardup.text.tokenizers.shingled import ShingledTokenizer, shingle_tokens
+from neardup.text.stored import check_restored, described_tokenizer
+from neardup.text.tokenizers import ShingledTokenizer, TokenFunction, Tokenizer, shingle_tokens
 from neardup.text.weighting import Weighting
 
 _NUMBERS = ("min_tokens", "num_perm", "seed")

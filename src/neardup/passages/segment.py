@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,11 +13,60 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from neardup.errors import IndexFormatError
+from neardup.files.ids import as_text
 from neardup.kernels.passage import segments
+from neardup.kernels.types import Int
+from neardup.matching.postings import number_values
+from neardup.passages.documents import DocumentBlock
 from neardup.passages.scheme import PassageScheme
+from neardup.passages.windows import count_windows
+from neardup.runtime.runner import Runner
 from neardup.storage.ids import IdTable
+from neardup.storage.manifest import SegmentRecord
+from neardup.storage.segment_writer import SegmentWriter
 from neardup.storage.segments import Segment
 from neardup.tables import Bytes, Int32s, Int64s, TokenLists, Uint32s, Uint64s
+from neardup.text.weighting import DocumentFrequencies
+
+# Room for what a kernel finds, which is known only when it has found it.
+
+# Rows for which there is room at first.
+_FIRST_ROOM = 1 << 10
+
+
+def fill_array(fill: Callable[[Int64s], Int], room: Int64s, *, axis: int = 0) -> tuple[Int64s, int]:
+    """Let a kernel fill an array, or a larger one if it finds more than fits.
+
+    ``fill`` returns how many places it needs along ``axis``, whether they are there or not. Returns
+    the array that has room for them, and their number.
+    """
+    while (n := int(fill(room))) > room.shape[axis]:
+        shape = list(room.shape)
+        shape[axis] = 2 * n
+        room = np.empty(shape, np.int64)
+    return room, n
+
+
+def fill_in_parts(
+    fill: Callable[[int, Int64s], tuple[Int, Int]], n_items: int, n_columns: int
+) -> Iterator[Int64s]:
+    """Let a kernel work through items and yield what it finds, part by part.
+
+    ``fill`` gets the first item not done, and an array with ``n_columns``. It does as many items as
+    what it finds for them fits, and returns the first one not done, and how many rows it has
+    written. There is more room where there was too little for one item. A part is written over when
+    the next one is asked for.
+    """
+    done = 0
+    room: Int64s = np.empty((_FIRST_ROOM, n_columns), np.int64)
+    while done < n_items:
+        reached, n = (int(number) for number in fill(done, room))
+        if n:
+            yield room[:n]
+        if reached == done:
+            room = np.empty((4 * len(room), n_columns), np.int64)
+        done = reached
+
 
 DOCUMENT_SCHEMA = pa.schema([("id", pa.large_string()), ("text", pa.large_string())])
 
@@ -165,3 +216,86 @@ def _misfit(stored: Segment, name: str) -> IndexFormatError:
 def _in_one(column: pa.ChunkedArray) -> pa.Array:
     """Return a column as one array; where it is one already, without a copy."""
     return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+
+
+# Writing a segment of an index: documents, their tokens, and all their windows.
+
+_FIRST_ROOM_FAR = 1 << 12
+
+
+def write_segment(
+    folder: Path,
+    name: str,
+    block: DocumentBlock,
+    scheme: PassageScheme,
+    frequencies: DocumentFrequencies | None,
+    runner: Runner,
+) -> SegmentRecord:
+    """Write a segment of some documents; reports how many hash functions are done.
+
+    The bytes written do not depend on the number of threads.
+
+    Raises
+    ------
+    WriteError
+        If it cannot be written.
+    """
+    with SegmentWriter(folder, name) as writer:
+        _write_documents(writer, block, overlap=scheme.shingles.ngram > 1)
+        _, list_windows = count_windows(block.tokens, scheme, frequencies)
+        key_starts, list_starts, n_windows = [0], [np.zeros(1, np.int64)], 0
+        wide_rows = []
+        seeds = [int(seed) for seed in scheme.seeds]
+        for done, lists in enumerate(runner.map(list_windows, seeds), 1):
+            writer.append("keys", lists.keys)
+            writer.append("starts", lists.starts)
+            writer.append("spans", lists.spans)
+            writer.append("wide-spans", lists.wide_spans)
+            wide_rows.append(lists.wide_rows + n_windows)
+            list_starts.append(lists.offsets[1:] + n_windows)
+            key_starts.append(key_starts[-1] + len(lists.keys))
+            n_windows += len(lists)
+            runner.report("windows", done, scheme.num_perm)
+        writer.add("key-starts", np.array(key_starts, np.int64))
+        writer.add("list-starts", np.concatenate(list_starts))
+        writer.add("wide-rows", np.concatenate(wide_rows))
+        files = writer.commit()
+    return SegmentRecord(name, len(block), block.n_tokens, files)
+
+
+def _write_documents(writer: SegmentWriter, block: DocumentBlock, *, overlap: bool) -> None:
+    schema = document_schema(block.ids.type)
+    writer.add_table("documents", pa.table([as_text(block.ids), block.texts], schema))
+    numbers, frequencies = number_values(block.tokens.values)
+    distinct: Uint64s = np.empty(len(frequencies), np.uint64)
+    distinct[numbers] = block.tokens.values
+    order = np.argsort(distinct)
+    ranks: Int32s = np.empty(len(order), np.int32)
+    ranks[order] = np.arange(len(order), dtype=np.int32)
+    writer.add("vocabulary", distinct[order])
+    writer.add("tokens", ranks[numbers])
+    writer.add("offsets", block.tokens.offsets)
+    n = block.n_tokens
+    gaps, lengths = np.empty(n, np.uint8), np.empty(n, np.uint8)
+    samples = np.empty(-(-n // segments.STEP), np.int64)
+    spans = block.spans
+
+    def pack(far: Int64s) -> Int:
+        return segments.pack_places(
+            block.tokens.offsets,
+            spans.starts,
+            spans.stops,
+            overlap,
+            gaps,
+            lengths,
+            samples,
+            far[0],
+            far[1],
+        )
+
+    far, n_far = fill_array(pack, np.empty((2, _FIRST_ROOM_FAR), np.int64), axis=1)
+    writer.add("gaps", gaps)
+    writer.add("lengths", lengths)
+    writer.add("samples", samples)
+    writer.add("far-places", far[0, :n_far])
+    writer.add("far-values", far[1, :n_far])

@@ -9,19 +9,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from neardup.kernels.passage import (
-    candidates,
-    staircase,
-    windows,
-)
-from neardup.kernels.passage import (
-    staircase as ordered_set,
-)
-from neardup.kernels.passage import (
-    windows as occurrences,
-)
+from neardup.kernels.passage import candidates, staircase, windows
+from neardup.kernels.passage import staircase as ordered_set
+from neardup.kernels.passage import windows as occurrences
+from neardup.kernels.text import weights
 from neardup.matching.postings import number_values
+from neardup.passages.scheme import PassageScheme
 from neardup.tables import Floats, Int32s, Int64s, TokenLists, Uint32s, Uint64s
+from neardup.text.weighting import DocumentFrequencies, term_frequencies
 
 Uint16s = npt.NDArray[np.uint16]
 
@@ -221,3 +216,41 @@ def _by_key(keys: Uint64s, starts: Uint32s, spans: Uint32s) -> WindowLists:
     wide_spans: Uint32s = np.empty((n_wide, 3), np.uint32)
     candidates.pack_spans(ordered_spans, packed, wide_rows, wide_spans)
     return WindowLists(distinct[order], offsets, ordered_starts, packed, wide_rows, wide_spans)
+
+
+# What the tokens of texts weigh under a scheme, and the windows that follow from it.
+
+
+def count_windows(
+    token_lists: TokenLists, scheme: PassageScheme, frequencies: DocumentFrequencies | None
+) -> tuple[TokenOccurrences, Callable[[int], WindowLists]]:
+    """Group the tokens of some texts; give what lists their windows under a seed."""
+    texts = group_occurrences(token_lists)
+    weighting = scheme.weighting
+    if weighting.counts_only:
+        most = 1 if weighting.tf == "binary" else ALL_COPIES
+        return texts, lambda seed: multiset_windows(texts, seed, scheme.least_shingles, most)
+    log_weights = text_log_weights(texts, scheme, frequencies)
+    return texts, lambda seed: weighted_windows(texts, log_weights, seed, scheme.least_shingles)
+
+
+def text_log_weights(
+    texts: TokenOccurrences, scheme: PassageScheme, frequencies: DocumentFrequencies | None
+) -> Floats:
+    """Give the logarithm of each token's weight at each number of copies, by type."""
+    weighting = scheme.weighting
+    counts = np.diff(texts.type_starts)
+    table = term_frequencies(weighting.tf, int(counts.max(initial=0)))
+    inverses = inverse_frequencies(texts.type_hashes, scheme, frequencies)
+    log_weights: Floats = np.empty(len(texts.positions), np.float64)
+    weights.fill_log_weights(texts.type_starts, len(counts), table, inverses, log_weights)
+    return log_weights
+
+
+def inverse_frequencies(
+    hashes: Uint64s, scheme: PassageScheme, frequencies: DocumentFrequencies | None
+) -> Floats:
+    """Give the inverse document frequency of tokens; 1 for all where none was counted."""
+    if frequencies is None:
+        return np.ones(len(hashes), np.float64)
+    return frequencies.idf_of(hashes, scheme.weighting.idf)

@@ -2,19 +2,240 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from neardup.files.rows import Source
-from neardup.reading.catalogue import Catalogue
-from neardup.reading.copies import ContentTable
-from neardup.reading.plan import ReadingPlan
-from neardup.reading.sign_pass import sign_collections
+from neardup.files.ids import choose_id_column
+from neardup.files.passes import ReadingPass
+from neardup.files.rows import ColumnNames, RowBlock, Source
+from neardup.kernels.common import strings
+from neardup.reading.catalogue import Catalogue, make_catalogue
+from neardup.reading.sign import ListedBlock, ReadingPlan, list_block, sign_block
+from neardup.reading.signed_batches import SignedBatches, to_batch
 from neardup.runtime.runner import Runner
-from neardup.storage.workspace import IN_MEMORY
-from neardup.tables import Int64s, Uint64s
+from neardup.storage.shuffle import SpilledBatches
+from neardup.storage.work import IN_MEMORY
+from neardup.tables import ContentNumbers, Digests, Int64s, Uint64s
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from neardup.storage.work import Workspace
+
+# The stage copies: documents of equal digests have one content, numbered as it is first met.
+
+_FIRST_SLOTS = 1 << 12
+
+# Memory of a document of which the content is looked for, and the share of all that they may take.
+COPIES_BYTES = 110
+COPIES_SHARE = 0.4
+
+
+class ContentTable:
+    """Numbers 128-bit digests of token sequences in order of first appearance.
+
+    Memory: 32 to 64 bytes for each distinct text.
+    """
+
+    def __init__(self) -> None:
+        self.size = 0
+        self._slots: Int64s = np.full(_FIRST_SLOTS, -1, np.int64)
+        self._digests: Uint64s = np.empty((_FIRST_SLOTS // 2, 2), np.uint64)
+
+    def number(self, digests: Digests) -> ContentNumbers:
+        """Return the content number of each document, and which documents are the first of one."""
+        self._reserve(self.size + len(digests))
+        before = self.size
+        numbers: Int64s = np.empty(len(digests), np.int64)
+        self.size = strings.number_digests(
+            self._slots, self._digests, before, digests.values, digests.is_filled, numbers
+        )
+        # New contents are numbered as they come: a row that tops all before it shows one first.
+        highest = np.maximum.accumulate(np.concatenate([[before - 1], numbers]))
+        return ContentNumbers(numbers, numbers > highest[:-1])
+
+    def _reserve(self, size: int) -> None:
+        if size <= len(self._digests):
+            return
+        n_slots = len(self._slots)
+        while n_slots // 2 < size:
+            n_slots *= 2
+        digests: Uint64s = np.empty((n_slots // 2, 2), np.uint64)
+        digests[: self.size] = self._digests[: self.size]
+        self._digests = digests
+        self._slots = np.full(n_slots, -1, np.int64)
+        strings.rebuild_slots(self._slots, self._digests, self.size)
+
+
+def find_copies(
+    batches: SignedBatches, n_documents: int, ranks: Int64s | None, workspace: Workspace
+) -> Int64s:
+    """Find for each document the first one of the same tokens, -1 for one without tokens.
+
+    The first is the one of the least rank; None: of the least number. Documents are gone through
+    as often as it takes to have one range of digests after the other within the memory.
+    """
+    firsts: Int64s = np.full(n_documents, -1, np.int64)
+    n_passes = workspace.passes(n_documents * COPIES_BYTES, COPIES_SHARE)
+    for number in range(n_passes):
+        table = ContentTable()
+        documents, contents = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+        for start, digests in batches.digests():
+            is_wanted = digests.is_filled & (part_of(digests.values[:, 0], n_passes) == number)
+            rows = np.flatnonzero(is_wanted)
+            part = Digests(digests.values[rows], np.ones(len(rows), np.bool_))
+            contents.append(table.number(part).numbers)
+            documents.append(start + rows)
+        assign_firsts(np.concatenate(documents), np.concatenate(contents), ranks, firsts)
+    return firsts
+
+
+def assign_firsts(
+    documents: Int64s, contents: Int64s, ranks: Int64s | None, firsts: Int64s
+) -> None:
+    """Note for some documents the first one in keep order of those of the same content."""
+    if ranks is not None:
+        order = np.argsort(ranks[documents])
+        documents, contents = documents[order], contents[order]
+    first_of: Int64s = np.empty(int(contents.max(initial=-1)) + 1, np.int64)
+    # Assigned backwards, so that the first document of each content is what remains.
+    first_of[contents[::-1]] = documents[::-1]
+    firsts[documents] = first_of[contents]
+
+
+def part_of(values: Uint64s, n_parts: int) -> Uint64s:
+    """Return in which of some equal ranges of 64-bit numbers each value is."""
+    return ((values >> np.uint64(32)) * np.uint64(n_parts)) >> np.uint64(32)
+
+
+# The stage sign: all documents of some collections read once, within a memory budget.
+
+# Text of the documents of one file of a work folder; a run that was killed loses so much.
+FILE_TEXT_BYTES = 256_000_000
+
+# The share of the budget that signed documents may take in memory.
+SIGNED_SHARE = 0.3
+
+
+@dataclass(frozen=True)
+class Signed:
+    """Documents of some collections, numbered one collection after the other."""
+
+    catalogues: tuple[Catalogue, ...]
+    batches: SignedBatches
+
+
+def sign_collections(
+    collections: Sequence[tuple[Sequence[Source], ReadingPlan]],
+    workspace: Workspace,
+    runner: Runner,
+) -> Signed:
+    """Read all documents of some collections once, each by its own plan.
+
+    Raises
+    ------
+    InvalidInputError
+        For a bad row, unless the plan skips those, and for a repeated id in a collection.
+    ReadError
+        If a file cannot be read.
+    WriteError
+        If the work folder cannot be written, or its disk has too little room for all documents.
+    """
+    every = [source for sources, _ in collections for source in sources]
+    reading = ReadingPass("read", every, runner)
+    banding = collections[0][1].banding
+    batches = SignedBatches(banding.bands if banding else 0)
+    catalogues = []
+    for number, (sources, plan) in enumerate(collections):
+        plan = replace(plan, columns=choose_id_column(plan.columns, sources))
+        name = f"sign-{number}"
+        with SpilledBatches(
+            name, workspace, share=SIGNED_SHARE, weight_of_file=FILE_TEXT_BYTES
+        ) as signed:
+            _read(sources, partial(sign_block, plan=plan), signed, reading, workspace)
+        batches.add(signed)
+        catalogues.append(
+            make_catalogue(
+                sources,
+                plan.columns,
+                signed,
+                skips_bad=plan.skip_bad,
+                with_lengths=plan.with_lengths,
+                by=plan.by,
+            )
+        )
+    return Signed(tuple(catalogues), batches)
+
+
+def list_documents(
+    sources: Sequence[Source],
+    columns: ColumnNames,
+    workspace: Workspace,
+    runner: Runner,
+    *,
+    skip_bad: bool = False,
+    with_lengths: bool = False,
+    by: str | None = None,
+) -> Catalogue:
+    """Read which documents there are, and their ids; of texts that they are there, or how long.
+
+    Of column ``by`` also the values.
+
+    Raises
+    ------
+    InvalidInputError, ReadError, WriteError
+        As ``sign_collections``.
+    """
+    columns = choose_id_column(columns, sources)
+    reading = ReadingPass("read", sources, runner)
+    with SpilledBatches(
+        "ids", workspace, share=SIGNED_SHARE, weight_of_file=FILE_TEXT_BYTES
+    ) as listed:
+        _read(
+            sources,
+            partial(
+                list_block, columns=columns, skip_bad=skip_bad, with_lengths=with_lengths, by=by
+            ),
+            listed,
+            reading,
+            workspace,
+        )
+    return make_catalogue(
+        sources, columns, listed, skips_bad=skip_bad, with_lengths=with_lengths, by=by
+    )
+
+
+def _read(
+    sources: Sequence[Source],
+    read: Callable[[RowBlock], ListedBlock],
+    batches: SpilledBatches,
+    reading: ReadingPass,
+    workspace: Workspace,
+) -> None:
+    """Read the blocks of a collection, but for those that an earlier run has read."""
+    n_done = [0] * len(sources)
+    written_before = workspace.work.size_bytes if workspace.work else 0
+    n_bytes, is_checked = 0, False
+    for _, known in batches.known():
+        n_done[known["source"]] += 1
+
+    def work(_: Source, block: RowBlock) -> tuple[pa.RecordBatch, int, list[tuple[int, str]]]:
+        found = read(block)
+        return to_batch(found), found.text_bytes, found.skipped
+
+    for i, (batch, text_bytes, skipped) in reading.map(work, sources, n_done):
+        known = {"source": i, "text_bytes": text_bytes, "skipped": skipped}
+        batches.append(batch, known, text_bytes)
+        n_bytes += batch.nbytes
+        if not (is_checked or batches.is_in_memory):
+            is_checked = True
+            if share := reading.share_done:
+                # What is to come is taken to be like what there is.
+                workspace.require_disk(int((written_before + n_bytes) * (1 / share - 1)))
 
 
 @dataclass(frozen=True)

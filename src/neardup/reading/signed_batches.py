@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import fields
+from collections.abc import Iterator, Sequence
+from dataclasses import fields, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from neardup.files.passes import ReadingPass
+from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.matching.salting import salt
-from neardup.reading.blocking import NO_KEY
-from neardup.reading.sign import ListedBlock, SignedBlock
-from neardup.storage.spilled import SpilledBatches
-from neardup.tables import Bools, Digests, EarlierKeepers, Filters, Int64s, Uint64s
+from neardup.reading.column_values import NO_KEY
+from neardup.reading.sign import ListedBlock, ReadingPlan, SignedBlock
+from neardup.runtime.runner import Runner
+from neardup.storage.shuffle import SpilledBatches
+from neardup.tables import (
+    Bools,
+    Digests,
+    EarlierKeepers,
+    Filters,
+    Int64s,
+    Texts,
+    TokenLists,
+    Uint64s,
+)
+from neardup.text.weighting import DocumentFrequencies, count_documents, frequency_lists
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -158,3 +172,45 @@ def filters_of(batch: pa.RecordBatch) -> Filters | None:
     column = batch.column("filter")
     offsets: Int64s = column.offsets.to_numpy()
     return Filters(column.values.to_numpy(), offsets, numbers_of(batch, "filter_sizes"))
+
+
+# The stage count: in how many documents each shingle is.
+
+
+def count_shingles(
+    collections: Sequence[tuple[Sequence[Source], ColumnNames]], plan: ReadingPlan, runner: Runner
+) -> DocumentFrequencies:
+    """Read all documents of some collections and count in how many of them each shingle is.
+
+    Each collection has columns of its own, whatever those of the plan are.
+
+    Notes
+    -----
+    Memory 16 bytes for each different shingle, and about twice that while it works.
+    """
+
+    def lists_of(own: ReadingPlan, _: Source, block: RowBlock) -> TokenLists:
+        return block_frequencies(block, own)
+
+    def counted() -> Iterator[TokenLists]:
+        every = [source for sources, _ in collections for source in sources]
+        reading = ReadingPass("count", every, runner)
+        for sources, columns in collections:
+            own = replace(plan, columns=columns)
+            for _, lists in reading.map(partial(lists_of, own), sources):
+                yield lists
+
+    return count_documents(counted())
+
+
+def block_frequencies(block: RowBlock, plan: ReadingPlan) -> TokenLists:
+    """Return the shingles of a block's documents, skipped ones left out, as they are counted."""
+    parsed = block.parse(plan.columns.only_text(), skip_bad=plan.skip_bad)
+    texts = Texts.from_arrow(parsed.text.drop_null())
+    return frequency_lists(plan.shingles.tokenizer.hash_tokens(texts), plan.shingles)
+
+
+def with_frequencies(plan: ReadingPlan, frequencies: DocumentFrequencies) -> ReadingPlan:
+    """Return the plan of weighted sets with document frequencies in it."""
+    assert plan.weighted is not None
+    return replace(plan, weighted=replace(plan.weighted, frequencies=frequencies))

@@ -10,22 +10,20 @@ import numpy as np
 from neardup.files.ids import choose_id_column
 from neardup.files.passes import ReadingPass
 from neardup.files.rows import ColumnNames, RowBlock, Source
-from neardup.reading.catalogue import Catalogue
-from neardup.reading.catalogue_parts import make_catalogue
-from neardup.reading.plan import SLICE_BYTES, ReadingPlan
-from neardup.reading.sign import ListedBlock, listed
-from neardup.reading.sign_pass import FILE_TEXT_BYTES
+from neardup.reading.catalogue import Catalogue, make_catalogue
+from neardup.reading.first_pass import FILE_TEXT_BYTES
+from neardup.reading.sign import SLICE_BYTES, ListedBlock, ReadingPlan, listed
 from neardup.reading.signed_batches import to_batch
 from neardup.runtime.runner import Runner
-from neardup.storage.growing import GrowingArray
-from neardup.storage.spilled import SpilledBatches
+from neardup.storage.kept_arrays import GrowingArray
+from neardup.storage.shuffle import SpilledBatches
 from neardup.tables import Int64s, Texts, TokenLists
 from neardup.text.tokenizers import Tokenizer
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from neardup.storage.workspace import Workspace
+    from neardup.storage.work import Workspace
 
 T = TypeVar("T")
 

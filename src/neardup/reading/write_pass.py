@@ -10,11 +10,10 @@ from neardup.errors import InvalidInputError
 from neardup.files.destinations import Destination
 from neardup.files.rows import RowBlock, Source
 from neardup.options.choices import OutputFormat
-from neardup.outputs.row_files import SKIPPED, write_rows
+from neardup.outputs.folder import SKIPPED, write_rows
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.second_pass import numbered_blocks
-from neardup.runtime.runner import Runner
-from neardup.runtime.threads import read_ahead
+from neardup.runtime.runner import Runner, read_ahead
 from neardup.tables import Bools
 
 if TYPE_CHECKING:

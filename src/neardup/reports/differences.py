@@ -3,12 +3,276 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from functools import cache
+from typing import Literal, NamedTuple
 
-from neardup.reports.long_texts import MOST_CHARACTERS, find_part
-from neardup.reports.words import EqualWords, count_words, equal_words, find_words
+import numpy as np
+from rapidfuzz.distance import LCSseq
+
+from neardup.tables import Bools, Int64s
+from neardup.text.characters import UNSPACED_BLOCKS
+
+# Passages that stand in another order in the other text: those beside the main line.
+
+
+def find_moved(a_starts: Int64s, a_stops: Int64s, b_starts: Int64s, b_stops: Int64s) -> Bools:
+    """Return which passages of two texts have moved.
+
+    The passages that have not are the heaviest that stand in one order in both texts: of all sets
+    whose starts ascend in both, the one with the most characters, and of equal ones the one that
+    is found first in the order of the places.
+
+    Notes
+    -----
+    Time O(n log n) for n passages, but for chains that are overtaken, of which each goes once.
+    """
+    n = len(a_starts)
+    weights = ((a_stops - a_starts) + (b_stops - b_starts)).tolist()
+    order = np.lexsort((-b_starts, a_starts)).tolist()
+    places = b_starts.tolist()
+    before = [-1] * n
+    # Ends of chains: starts in the second text ascend, and so do weights.
+    ends: list[int] = []
+    totals: list[int] = []
+    chains: list[int] = []
+    for row in order:
+        place = places[row]
+        # What starts at the same place does not follow it.
+        k = bisect_right(ends, place - 1)
+        total = weights[row] + (totals[k - 1] if k else 0)
+        before[row] = chains[k - 1] if k else -1
+        stop = k
+        while stop < len(ends) and totals[stop] <= total:
+            stop += 1
+        if stop == k and k < len(ends) and ends[k] == place:
+            # A heavier chain ends here already.
+            continue
+        ends[k:stop], totals[k:stop], chains[k:stop] = [place], [total], [row]
+    moved: Bools = np.ones(n, np.bool_)
+    row = chains[-1] if chains else -1
+    while row >= 0:
+        moved[row] = False
+        row = before[row]
+    return moved
+
+
+# Words of texts, and which of two texts are the same in the same order.
+
+# A longer word is one of characters.
+_LONG_WORD = 40
+# Products of numbers of words up to which two stretches are compared at once, and at all.
+_AT_ONCE, _MOST = 1 << 24, 1 << 30
+# Words in a row that two texts have once each, by which long texts are cut.
+_ANCHOR = 4
+_FACTOR = np.uint64(0x9E3779B97F4A7C15)
+
+
+class EqualWords(NamedTuple):
+    """Words that are the same: ``n`` from ``a`` of the one text and from ``b`` of the other."""
+
+    a: int
+    b: int
+    n: int
+
+    @property
+    def end(self) -> tuple[int, int]:
+        """The words after the last ones."""
+        return self.a + self.n, self.b + self.n
+
+
+def find_words(text: str) -> list[tuple[int, int]]:
+    """Find where the words of a text begin and end.
+
+    In scripts without spaces, and in words of more than 40 characters, each character is one.
+    """
+    return [found.span() for found in _word_pattern().finditer(text)]
+
+
+def count_words(text: str, start: int, stop: int) -> int:
+    """Count the words of a part of a text."""
+    return sum(1 for _ in _word_pattern().finditer(text, start, stop))
+
+
+@cache
+def _word_pattern() -> re.Pattern[str]:
+    unspaced = "".join(f"{chr(first)}-{chr(last)}" for first, last in UNSPACED_BLOCKS)
+    # A letter of a script without spaces; one of a word that is too long to be one; a word.
+    letter = f"[^\\W{unspaced}]"
+    return re.compile(f"[{unspaced}]|{letter}(?={letter}{{{_LONG_WORD}}})|{letter}+")
+
+
+def equal_words(a: Sequence[str], b: Sequence[str]) -> list[EqualWords]:
+    """Find words that are the same in both, in one order; stretches that adjoin are one.
+
+    Notes
+    -----
+    A longest common subsequence, in time n m / 64 and n m bits for n and m words. Longer texts are
+    cut where runs of four words are the same that each has once; what is in between of one text and
+    another is compared alike, and left out where it is still too long.
+    """
+    numbers: dict[str, int] = {}
+    left, right = (
+        np.array([numbers.setdefault(word, len(numbers)) for word in words], np.int64)
+        for words in (a, b)
+    )
+    joined: list[EqualWords] = []
+    for block in _ascending(left, right):
+        if joined and joined[-1].end == (block.a, block.b):
+            joined[-1] = joined[-1]._replace(n=joined[-1].n + block.n)
+        else:
+            joined.append(block)
+    return joined
+
+
+def _ascending(a: Int64s, b: Int64s) -> Iterator[EqualWords]:
+    """Yield the same words in order, of stretches that may adjoin."""
+    most = min(len(a), len(b))
+    differing = np.flatnonzero(a[:most] != b[:most])
+    first = int(differing[0]) if len(differing) else most
+    if first:
+        yield EqualWords(0, 0, first)
+    most -= first
+    differing = np.flatnonzero(a[::-1][:most] != b[::-1][:most])
+    last = int(differing[0]) if len(differing) else most
+    middle = a[first : len(a) - last], b[first : len(b) - last]
+    for block in _between(*middle):
+        yield EqualWords(first + block.a, first + block.b, block.n)
+    if last:
+        yield EqualWords(len(a) - last, len(b) - last, last)
+
+
+def _between(a: Int64s, b: Int64s) -> Iterator[EqualWords]:
+    if len(a) * len(b) <= _AT_ONCE:
+        yield from _compared(a, b)
+        return
+    ends = [*_anchors(a, b), EqualWords(len(a), len(b), 0)]
+    place = EqualWords(0, 0, 0)
+    for anchor in ends:
+        start_a, start_b = place.end
+        parts = a[start_a : anchor.a], b[start_b : anchor.b]
+        if len(parts[0]) * len(parts[1]) <= _MOST:
+            for block in _compared(*parts):
+                yield EqualWords(start_a + block.a, start_b + block.b, block.n)
+        if anchor.n:
+            yield anchor
+        place = anchor
+
+
+def _compared(a: Int64s, b: Int64s) -> Iterator[EqualWords]:
+    if not (len(a) and len(b)):
+        return
+    for block in LCSseq.opcodes(a.tolist(), b.tolist()).as_matching_blocks():
+        if block.size:
+            yield EqualWords(block.a, block.b, block.size)
+
+
+def _anchors(a: Int64s, b: Int64s) -> list[EqualWords]:
+    """Find runs of words that each text has once, in one order."""
+    if min(len(a), len(b)) < _ANCHOR:
+        return []
+    runs_a, places_a = _once(a)
+    runs_b, places_b = _once(b)
+    _, in_a, in_b = np.intersect1d(runs_a, runs_b, assume_unique=True, return_indices=True)
+    x, y = places_a[in_a], places_b[in_b]
+    # Hashes of different words may be equal.
+    is_same = a[x] == b[y]
+    order = np.argsort(x[is_same])
+    x, y = x[is_same][order], y[is_same][order]
+    stays = ~find_moved(x, x + 1, y, y + 1)
+    x, y = x[stays], y[stays]
+    # Of each run only the first word is taken, so that runs do not overlap.
+    heads = np.flatnonzero(np.append(True, (np.diff(x) > 1) | (np.diff(y) > 1))[: len(x)])
+    stops = np.append(heads, len(x))[1:]
+    return [
+        EqualWords(int(x[head]), int(y[head]), int(stop - head))
+        for head, stop in zip(heads, stops, strict=True)
+    ]
+
+
+def _once(words: Int64s) -> tuple[Int64s, Int64s]:
+    """Return hashes of the runs of words that a text has once, and where these begin."""
+    n = len(words) - _ANCHOR + 1
+    hashes = np.zeros(n, np.uint64)
+    for k in range(_ANCHOR):
+        hashes = (hashes ^ words[k : k + n].astype(np.uint64)) * _FACTOR
+        hashes ^= hashes >> np.uint64(29)
+    _, places, counts = np.unique(hashes, return_index=True, return_counts=True)
+    chosen = places[counts == 1]
+    return hashes[chosen].view(np.int64), chosen
+
+
+# The part of two long texts in which they differ, found by characters before any word is.
+
+MOST_CHARACTERS = 400_000
+"""Characters of either text whose words are looked for."""
+
+# Equal characters that stay on either side, of which the words around a difference are shown.
+_MARGIN = 16_000
+# Characters that are compared at once, and looked through for the end of a word.
+_LOOKED_AT_ONCE = 1 << 16
+_LONGEST_WORD = 100
+
+
+@dataclass(frozen=True)
+class Part:
+    """From the same ``start`` in both texts to an end in each.
+
+    What comes before is equal, and so is what comes after if the part ``is_whole``.
+    """
+
+    start: int
+    end_a: int
+    end_b: int
+    is_whole: bool
+
+
+def find_part(a: str, b: str) -> Part:
+    """Leave out most of how two texts begin and end alike, and what is too much to be looked at.
+
+    Notes
+    -----
+    Time linear in the texts, and next to no memory.
+    """
+    if a == b:
+        end = _word_end(a, _MARGIN)
+        return Part(0, end, end, is_whole=True)
+    shorter = min(len(a), len(b))
+    n_first = _count_equal(shorter, lambda i, j: a[i:j] == b[i:j])
+    n_last = _count_equal(
+        shorter - n_first,
+        lambda i, j: a[len(a) - j : len(a) - i] == b[len(b) - j : len(b) - i],
+    )
+    start = _word_end(a, n_first - _MARGIN) if n_first > _MARGIN else 0
+    n_after = 0
+    if n_last > _MARGIN:
+        n_after = len(a) - _word_end(a, len(a) - n_last + _MARGIN)
+    end_a, end_b = len(a) - n_after, len(b) - n_after
+    if max(end_a, end_b) - start <= MOST_CHARACTERS:
+        return Part(start, end_a, end_b, is_whole=True)
+    most = start + MOST_CHARACTERS
+    return Part(start, _word_end(a, min(most, len(a))), _word_end(b, min(most, len(b))), False)
+
+
+def _count_equal(most: int, are_equal: Callable[[int, int], bool]) -> int:
+    """Count equal characters from one end on, by comparing stretches."""
+    n, step = 0, _LOOKED_AT_ONCE
+    while step:
+        while n + step <= most and are_equal(n, n + step):
+            n += step
+        step //= 2
+    return n
+
+
+def _word_end(text: str, place: int) -> int:
+    """Return where the word at a place ends, or the place if the word is too long to be one."""
+    for end in range(place, min(place + _LONGEST_WORD, len(text))):
+        if not text[end].isalnum():
+            return end
+    return place
+
 
 MOST_WORDS = 20_000
 """Words of either text that are looked at, from where the two begin to differ."""
@@ -224,3 +488,24 @@ _LONG_GAPS = re.compile(rf"\W{{{_LONG_GAP + 1},}}")
 def _clipped(text: str) -> str:
     """Leave out most of what stands between two words where it is long."""
     return _LONG_GAPS.sub(lambda gap: f"{gap[0][: _LONG_GAP // 2]}…", text)
+
+
+# An example: two texts side by side, as all pages show them.
+
+
+@dataclass(frozen=True)
+class Example:
+    """Two texts beside each other; ``side_by_side`` of ``parts.html`` shows them.
+
+    ``place_a`` and ``place_b`` say where they stand, and may be empty. With ``both_stay`` neither
+    went for the other, and differences are marked alike on both sides.
+    """
+
+    title: str
+    note: str
+    name_a: str
+    name_b: str
+    place_a: str
+    place_b: str
+    differences: SideBySide
+    both_stay: bool = False

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from neardup.reports.charts.chart import Chart
-from neardup.reports.charts.curves import Curve, Measured, curves
-from neardup.reports.example import Example
+from neardup.reports.charts import Chart, Curve, Measured, curves
+from neardup.reports.differences import Example
 from neardup.reports.page import render_page
 
 # Pairs that are marked on the curve.

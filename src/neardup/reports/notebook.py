@@ -10,9 +10,8 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.outputs.compare_page import escape_text
-from neardup.reports.charts.chart import Chart
-from neardup.reports.charts.histogram import histogram
-from neardup.reports.dedup.similarities import list_edges
+from neardup.reports.charts import Chart, histogram
+from neardup.reports.dedup.model import list_edges
 from neardup.reports.page import source_of
 
 # Letters and lines have the colour of the notebook's text, be it light or dark; the others can be

@@ -2,20 +2,68 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
 from starlette.responses import Response
 
+from neardup.outputs.compare_page import escape_text, page_part
 from neardup.service.bodies import LIGHT_BYTES
 from neardup.service.problems import PROBLEM_TYPE, Problem
-from neardup.service.templates import render
 
 if TYPE_CHECKING:
     from starlette.types import Scope
 
-    from neardup.service.lanes import Deadline, Lane
-    from neardup.service.memory import Share
+    from neardup.service.lanes import Deadline, Lane, Share
+
+
+# The templates of the page; whatever goes into them is escaped, and shown if it is invisible.
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("neardup.service", "page"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["shown"] = _shown
+    environment.filters["counted"] = "{:,}".format
+    environment.filters["share"] = "{:.4f}".format
+    return environment
+
+
+def render(template: str, **values: Any) -> str:
+    """Fill in a template."""
+    return _environment().get_template(template).render(**values)
+
+
+@cache
+def style_sheet() -> str:
+    """Return the style sheet: that of two texts side by side, and ours."""
+    return page_part("css") + _source("page.css")
+
+
+@cache
+def script() -> str:
+    """Return the script, made in the same way."""
+    return page_part("js") + _source("page.js")
+
+
+def _source(name: str) -> str:
+    loader = PackageLoader("neardup.service", "page")
+    return loader.get_source(_environment(), name)[0]
+
+
+def _shown(text: object) -> Markup:
+    """Escape a text, with pictures of what HTML cannot hold or nobody would see."""
+    return Markup(escape_text(str(text)))
+
 
 _ENCODER = msgspec.json.Encoder()
 _JSON = "application/json"

@@ -14,11 +14,9 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from neardup.errors import NeardupError
-from neardup.service.access import Access
 from neardup.service.answers import problem_answer
-from neardup.service.endpoints import make_routes
-from neardup.service.gate import ROUTE, Gate
-from neardup.service.openapi import describe
+from neardup.service.gate import ROUTE, Access, Gate
+from neardup.service.openapi import describe, make_routes
 from neardup.service.pages import make_page_routes
 from neardup.service.problems import Problem, problem_of
 from neardup.service.records import METRICS_TYPE, Log

@@ -14,8 +14,7 @@ from neardup.service.problems import Problem, too_large
 if TYPE_CHECKING:
     from starlette.requests import Request
 
-    from neardup.service.lanes import Deadline, Lane
-    from neardup.service.memory import Budget, Share
+    from neardup.service.lanes import Budget, Deadline, Lane, Share
 
 T = TypeVar("T")
 Body = bytes | bytearray

@@ -3,19 +3,230 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import hmac
+import ipaddress
+import secrets
+import stat
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from neardup.service.access import Access
+from neardup.errors import InvalidParameterError, ReadError
 from neardup.service.answers import problem_answer
 from neardup.service.connection import CONNECTION, Places
-from neardup.service.memory import end_shares
+from neardup.service.lanes import end_shares
 from neardup.service.problems import Problem
 from neardup.service.records import Log, Metrics
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+# Tokens that open the service, read from a file, and sessions of people who have given one.
+
+_LEAST_LENGTH = 16
+_HOW_TO_MAKE = "python3 -c 'import secrets; print(secrets.token_urlsafe(32))' makes one"
+_SESSION_SECONDS = 12 * 3600
+
+
+def read_tokens(path: Path) -> list[str]:
+    """Read the tokens of a file, one a line; empty lines and those that begin with # do not count.
+
+    Raises
+    ------
+    ReadError
+        If the file cannot be read.
+    InvalidParameterError
+        If others may read or change it, or if it holds no token, or one that is easily guessed.
+    """
+    try:
+        mode = path.stat().st_mode
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except OSError as error:
+        raise ReadError(error.strerror or str(error), path=str(path)) from None
+    except UnicodeDecodeError:
+        message = "token_file is not UTF-8 text; write one token a line"
+        raise InvalidParameterError(message) from None
+    if mode & (stat.S_IWGRP | stat.S_IRWXO):
+        message = (
+            f"token_file {path} may be read by everybody or changed by others; take these rights "
+            f"away: chmod 600 {path}"
+        )
+        raise InvalidParameterError(message)
+    tokens = [line.strip() for line in lines if line.strip() and not line.startswith("#")]
+    if not tokens:
+        message = f"token_file {path} holds no token; {_HOW_TO_MAKE}"
+        raise InvalidParameterError(message)
+    for number, token in enumerate(tokens, 1):
+        if len(token) < _LEAST_LENGTH or not token.isascii() or not token.isprintable():
+            message = (
+                f"token_file {path}: token {number} must have {_LEAST_LENGTH} characters of ASCII "
+                f"or more; {_HOW_TO_MAKE}"
+            )
+            raise InvalidParameterError(message)
+    return tokens
+
+
+class Tokens:
+    """Says whether a token is one of those that open the service, in constant time.
+
+    Sessions are signed with a key of this process: they end with it, and after half a day.
+    """
+
+    def __init__(self, tokens: Iterable[str]) -> None:
+        self._digests = [_digest(token.encode()) for token in tokens]
+        self._key = secrets.token_bytes(32)
+
+    def __bool__(self) -> bool:
+        return bool(self._digests)
+
+    def are_right(self, given: bytes) -> bool:
+        """Return whether a token is right; the time tells nothing about how wrong it is."""
+        digest = _digest(given)
+        # All are compared, so that the time does not tell which one it is either.
+        return sum(hmac.compare_digest(digest, known) for known in self._digests) > 0
+
+    def make_session(self) -> str:
+        """Return what the browser of somebody with a token may show instead, for some hours."""
+        until = str(int(time.time()) + _SESSION_SECONDS)
+        return f"{until}.{self._sign(until)}"
+
+    def is_session(self, given: str) -> bool:
+        """Return whether a session was made here and has not ended."""
+        until, _, signature = given.partition(".")
+        is_ours = hmac.compare_digest(self._sign(until).encode(), signature.encode())
+        return is_ours and int(until) > time.time()
+
+    def _sign(self, until: str) -> str:
+        return hmac.new(self._key, until.encode(), hashlib.sha256).hexdigest()
+
+
+def _digest(token: bytes) -> bytes:
+    """Hash a token, so that all that is compared has one length."""
+    return hashlib.sha256(token).digest()
+
+
+# Who may ask: the address served, the host that was meant, the page that sends, the token.
+
+SESSION_COOKIE = "neardup-session"
+_SAFE_METHODS = ("GET", "HEAD")
+# Answered to anybody: they name an index only when something is the matter with it.
+_OPEN_TO_ALL = ("/health", "/ready")
+_WITHOUT_TOKEN = (*_OPEN_TO_ALL, "/sign-in", "/page.css", "/page.js")
+_LOCAL_NAMES = ("localhost", "127.0.0.1", "[::1]")
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether only this machine can reach an address."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def check_address(host: str, tokens: Tokens) -> None:
+    """Refuse to serve others without a token.
+
+    Raises
+    ------
+    InvalidParameterError
+        If other machines could reach the service, and need no token.
+    """
+    if not tokens and not is_loopback(host):
+        message = (
+            f"host {host} can be reached from other machines, so a token is needed: name a file "
+            "of tokens with token_file, or leave host at 127.0.0.1"
+        )
+        raise InvalidParameterError(message, "host", "token_file")
+
+
+class Access:
+    """Decides about each request by its headers alone.
+
+    Parameters
+    ----------
+    tokens
+        Those that open the service; without any it is open.
+    hosts
+        Names under which the service may be asked; None for any. On loopback these are names of
+        this machine, so that a page elsewhere cannot reach the service by a name of its own that
+        it lets point here.
+    """
+
+    def __init__(self, tokens: Tokens, hosts: Iterable[str] | None) -> None:
+        self.tokens = tokens
+        self._hosts = None if hosts is None else {host.lower() for host in hosts}
+
+    def check(self, method: str, path: str, headers: Mapping[bytes, bytes]) -> bool:
+        """Make sure that a request may be answered.
+
+        Returns
+        -------
+        Whether it comes from somebody with a token; where none is needed, from anybody who asks for
+        what would need one.
+
+        Raises
+        ------
+        Problem
+            421 for a host that is not ours, 403 for a page of somebody else, 401 without the token.
+        """
+        if path in _OPEN_TO_ALL:
+            return False
+        host = headers.get(b"host", b"").decode("latin-1")
+        if self._hosts is not None and _without_port(host) not in self._hosts:
+            message = (
+                "the service does not answer under this name; ask for 127.0.0.1 or localhost, or "
+                "name the host with --allowed-host of `neardup serve`"
+            )
+            raise Problem(421, message)
+        if method not in _SAFE_METHODS:
+            _check_origin(host, headers)
+        if self.tokens and path not in _WITHOUT_TOKEN and not self._is_known(path, headers):
+            message = "a token is needed: send the header `Authorization: Bearer TOKEN`"
+            raise Problem(401, message, headers={"www-authenticate": 'Bearer realm="neardup"'})
+        return path not in _WITHOUT_TOKEN
+
+    def _is_known(self, path: str, headers: Mapping[bytes, bytes]) -> bool:
+        scheme, _, given = headers.get(b"authorization", b"").partition(b" ")
+        if scheme.lower() == b"bearer":
+            return self.tokens.are_right(given.strip())
+        # Browsers send cookies by themselves, so they open the page for people and nothing else.
+        session = _cookie(headers) if not path.startswith("/v1") else None
+        return session is not None and self.tokens.is_session(session)
+
+
+def allowed_hosts(host: str, others: Iterable[str]) -> list[str] | None:
+    """Return the names under which a service at an address may be asked; None for any."""
+    others = list(others)
+    if not is_loopback(host):
+        return others or None
+    own = f"[{host}]" if ":" in host else host
+    return [*_LOCAL_NAMES, own, *others]
+
+
+def _check_origin(host: str, headers: Mapping[bytes, bytes]) -> None:
+    """Refuse what a page of another site makes a browser send."""
+    site = headers.get(b"sec-fetch-site", b"none")
+    origin = headers.get(b"origin")
+    is_ours = origin is None or origin.decode("latin-1").partition("://")[2] == host
+    if site not in (b"none", b"same-origin") or not is_ours:
+        message = "a page of another site may not send this; use the service's own page"
+        raise Problem(403, message)
+
+
+def _without_port(host: str) -> str:
+    name, colon, port = host.rpartition(":")
+    return (name if colon and port.isdecimal() else host).lower()
+
+
+def _cookie(headers: Mapping[bytes, bytes]) -> str | None:
+    # Ours has nothing in it that would have to be quoted.
+    cookies = headers.get(b"cookie", b"").decode("latin-1").split(";")
+    return dict(cookie.strip().partition("=")[::2] for cookie in cookies).get(SESSION_COOKIE)
+
 
 ROUTE = "neardup.route"
 # An answer is handed over in such parts.

@@ -11,8 +11,7 @@ from neardup.jobs.compare.compare import CompareOptions, compare_texts
 from neardup.jobs.compare.result import CompareResult
 from neardup.runtime.runner import Runner
 from neardup.service import messages as m
-from neardup.service.lanes import Deadline, Lane
-from neardup.service.memory import Share
+from neardup.service.lanes import Deadline, Lane, Share
 from neardup.service.problems import Problem, busy, too_large
 from neardup.service.served import Served
 from neardup.service.service import Limits, Service

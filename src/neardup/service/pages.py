@@ -15,17 +15,14 @@ from neardup.errors import NeardupError
 from neardup.jobs.compare.result import CompareResult, shared_sentence
 from neardup.outputs.compare_page import mark_texts
 from neardup.service import messages as m
-from neardup.service.access import SESSION_COOKIE
-from neardup.service.answers import page_answer, text_answer
+from neardup.service.answers import page_answer, script, style_sheet, text_answer
 from neardup.service.bodies import parse, read_body, read_form
 from neardup.service.finding import find_everything
-from neardup.service.gate import ROUTE
+from neardup.service.gate import ROUTE, SESSION_COOKIE, Tokens
 from neardup.service.lanes import Deadline
 from neardup.service.operations import compare_two
 from neardup.service.problems import Problem, problem_of
 from neardup.service.service import Service
-from neardup.service.templates import script, style_sheet
-from neardup.service.tokens import Tokens
 
 _FORM = "application/x-www-form-urlencoded"
 _ON_A_PAGE = 25

@@ -18,8 +18,7 @@ from prometheus_client.process_collector import ProcessCollector
 from prometheus_client.registry import Collector
 
 from neardup.service.connection import Places
-from neardup.service.lanes import Lane
-from neardup.service.memory import Budget
+from neardup.service.lanes import Budget, Lane
 from neardup.service.processes import WorkError, places_of
 from neardup.service.served import Served
 from neardup.version import __version__

@@ -21,8 +21,7 @@ from neardup.jobs.align.align import align
 from neardup.jobs.passages.passage_index import PassageIndex
 from neardup.passages.handle import PassageHandle
 from neardup.runtime.runner import Runner
-from neardup.service.lanes import Deadline
-from neardup.service.memory import Share
+from neardup.service.lanes import Deadline, Share
 from neardup.service.messages import (
     Alignment,
     DocumentRow,

@@ -9,8 +9,7 @@ from typing import Literal, TypeVar
 
 from neardup.errors import NeardupError
 from neardup.service.connection import Places
-from neardup.service.lanes import Deadline, Lane
-from neardup.service.memory import Budget
+from neardup.service.lanes import Budget, Deadline, Lane
 from neardup.service.problems import Problem
 from neardup.service.processes import Processes
 from neardup.service.records import Log, Metrics

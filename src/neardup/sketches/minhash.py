@@ -12,7 +12,7 @@ from neardup.errors import InvalidParameterError
 from neardup.kernels.common.hashing import mix_words
 from neardup.kernels.sketch import minhash
 from neardup.sketches.kind import TextScheme
-from neardup.sketches.signatures.kind import SignatureKind
+from neardup.sketches.signatures import SignatureKind
 from neardup.tables import Int64s, ShingleLists, Signatures, Texts, Uint32s, Uint64s
 from neardup.text.shingles import shingle_set_sizes, shingle_texts
 

@@ -10,13 +10,17 @@ import numpy as np
 
 from neardup.errors import InvalidParameterError, SketchMismatchError
 from neardup.runtime.runner import Runner
-from neardup.sketches.intervals import QUANTILE_95, estimate_shares
+from neardup.sketches.intervals import QUANTILE_95, Shares, estimate_shares
 from neardup.sketches.kind import Wanted
 from neardup.sketches.pairs import Pairs, cut_pairs
-from neardup.sketches.samples.kind import SampleKind, read_samples
-from neardup.sketches.samples.resemblance import compare_samples, estimate_resemblance
-from neardup.sketches.samples.scheme import SetScheme, SizeEstimates
-from neardup.sketches.shares import Shares
+from neardup.sketches.samples import (
+    SampleKind,
+    SetScheme,
+    SizeEstimates,
+    compare_samples,
+    estimate_resemblance,
+    read_samples,
+)
 from neardup.tables import Estimates, Floats, Int64s, SetSketches, ShingleLists, Uint64s
 
 if TYPE_CHECKING:
@@ -188,7 +192,7 @@ class ModuloKind(SampleKind[ModuloScheme]):
         """Find the pairs whose samples have enough in common at the larger modulus."""
         # Only samples need it.
         from neardup.matching.measures import MEASURES
-        from neardup.sketches.samples.join import join_modulo
+        from neardup.sketches.samples import join_modulo
 
         measure = MEASURES[wanted.measure or self.measures[0]](wanted.least)
         yield from cut_pairs(*join_modulo(rows, measure, n_left=n_left, runner=runner))
@@ -220,7 +224,7 @@ class ModuloKind(SampleKind[ModuloScheme]):
 
     def from_columns(self, table: pa.Table) -> SetSketches:
         """Read multiples of moduli that the scheme may have."""
-        from neardup.sketches.columns import check, read_counts
+        from neardup.sketches.kind import check, read_counts
 
         rows = read_samples(table)
         n_values = np.diff(rows.offsets)

@@ -13,8 +13,7 @@ from neardup.runtime.runner import Runner
 from neardup.sketches.intervals import QUANTILE_95
 from neardup.sketches.kind import Wanted
 from neardup.sketches.pairs import Pairs, cut_pairs
-from neardup.sketches.samples.kind import SampleKind, read_samples
-from neardup.sketches.samples.scheme import SetScheme, SizeEstimates
+from neardup.sketches.samples import SampleKind, SetScheme, SizeEstimates, read_samples
 from neardup.tables import Floats, Int64s, SetSketches, ShingleLists, Uint64s
 
 if TYPE_CHECKING:
@@ -125,13 +124,13 @@ class SmallestKind(SampleKind[SmallestScheme]):
     ) -> Iterator[Pairs]:
         """Find the pairs whose samples have enough in common for their sizes."""
         # Only samples need it.
-        from neardup.sketches.samples.join import join_smallest
+        from neardup.sketches.samples import join_smallest
 
         yield from cut_pairs(*join_smallest(rows, wanted.least, n_left=n_left, runner=runner))
 
     def from_columns(self, table: pa.Table) -> SetSketches:
         """Read samples that are full, or whole sets."""
-        from neardup.sketches.columns import check
+        from neardup.sketches.kind import check
 
         rows = read_samples(table)
         n_values = np.diff(rows.offsets)

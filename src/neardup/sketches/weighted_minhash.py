@@ -11,9 +11,9 @@ from neardup.kernels.common import hashing
 from neardup.kernels.common.hashing import function_seeds
 from neardup.sketches.kind import TextScheme
 from neardup.sketches.minhash import MinHashScheme
-from neardup.sketches.signatures.kind import SignatureKind
+from neardup.sketches.signatures import SignatureKind
 from neardup.tables import Floats, Signatures, Texts, Uint32s, Uint64s, WeightedSets
-from neardup.text.weighted_sets import weighted_sets
+from neardup.text.weighting import weighted_sets
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -97,7 +97,7 @@ class WeightedKind(SignatureKind[WeightedMinHashScheme]):
 
     def from_columns(self, table: pa.Table) -> Signatures:
         """Read signatures and the sums of weights."""
-        from neardup.sketches.columns import check, read_counts
+        from neardup.sketches.kind import check, read_counts
 
         rows = super().from_columns(table)
         check(bool((rows.sizes >= 0).all()))

@@ -8,22 +8,188 @@ import re
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
-from neardup.errors import IndexFormatError, NeardupError, OutputExistsError, ReadError, WriteError
-from neardup.storage.extras import EXTRA, REMOVED
-from neardup.storage.files import part_of, sync_folder, translated
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from neardup.errors import (
+    IndexFormatError,
+    InvalidInputError,
+    InvalidParameterError,
+    NeardupError,
+    OutputExistsError,
+    ReadError,
+    WriteError,
+)
+from neardup.storage.arrays import (
+    RESTORE,
+    AnyArray,
+    check_array,
+    check_file,
+    header,
+    map_array,
+    stored,
+)
+from neardup.storage.files import (
+    FileRecord,
+    make_folder,
+    part_of,
+    store_file,
+    sync_folder,
+    translated,
+)
 from neardup.storage.lock import HOLDER, LOCK, write_lock
 from neardup.storage.manifest import (
     MANIFEST,
     NAME,
     Manifest,
+    RemovedRecord,
+    SegmentRecord,
     load_manifest,
     store_manifest,
 )
 from neardup.storage.scratch import recover
 from neardup.storage.segments import SEGMENTS
+from neardup.tables import Uint32s
+
+# Arrays outside segments: removed documents, and what belongs to the whole index.
+
+REMOVED = "removed"
+EXTRA = "extra"
+
+
+def write_removed(folder: Path, name: str, numbers: Uint32s) -> RemovedRecord:
+    """Write the numbers of all documents that a segment has lost, under a name not in use.
+
+    Raises
+    ------
+    InvalidParameterError
+        If there are none, or they are no ascending uint32 numbers without repeats.
+    WriteError
+        If the file exists or cannot be written.
+    """
+    if numbers.dtype != np.uint32 or numbers.ndim != 1 or not _is_ascending(numbers):
+        message = "removed documents are given as ascending uint32 numbers, at least one"
+        raise InvalidParameterError(message)
+    file = _write_array(folder / REMOVED, name, numbers)
+    return RemovedRecord(name, len(numbers), file)
+
+
+def load_removed(folder: Path, record: SegmentRecord) -> Uint32s:
+    """Check and map the numbers of the documents that a segment has lost; none if it lost none.
+
+    Raises
+    ------
+    IndexFormatError
+        If the file is not what the record says.
+    ReadError
+        If it cannot be read.
+    """
+    if record.removed is None:
+        return np.empty(0, np.uint32)
+    path = folder / REMOVED / f"{record.removed.name}.npy"
+    numbers = check_array(path, _load_array(path, record.removed.file), np.uint32)
+    is_right = len(numbers) == record.removed.n_documents and _is_ascending(numbers)
+    if not is_right or numbers[-1] >= record.n_documents:
+        message = f"the numbers are not those of {record.removed.n_documents:,} documents"
+        raise IndexFormatError(f"{message}; {RESTORE}", path=str(path))
+    return numbers
+
+
+def write_extra(folder: Path, name: str, array: AnyArray) -> dict[str, FileRecord]:
+    """Write an array of the whole index under a name not in use; give its entry for ``files``.
+
+    Raises
+    ------
+    InvalidParameterError
+        If the name or the array cannot be stored.
+    WriteError
+        If the file exists or cannot be written.
+    """
+    return {f"{name}.npy": _write_array(folder / EXTRA, name, array)}
+
+
+def load_extra(folder: Path, name: str, record: FileRecord) -> AnyArray:
+    """Check and map an array of the whole index; ``name`` is that of its file.
+
+    Raises
+    ------
+    IndexFormatError
+        If the file is not what its record says.
+    ReadError
+        If it cannot be read.
+    """
+    return _load_array(folder / EXTRA / name, record)
+
+
+def _write_array(folder: Path, name: str, array: AnyArray) -> FileRecord:
+    if not NAME.fullmatch(name):
+        message = f"a name has small letters, digits, '-' and '_', got {name!r}"
+        raise InvalidParameterError(message)
+    array = stored(array)
+    path = folder / f"{name}.npy"
+    with translated(path):
+        if os.path.lexists(path):
+            message = f"{path} exists; remove what does not belong to the index first"
+            raise WriteError(message)
+        make_folder(folder)
+    try:
+        return store_file(path, header(array.dtype, len(array), array.ndim), array.data)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            path.unlink(missing_ok=True)
+        raise
+
+
+def _load_array(path: Path, record: FileRecord) -> AnyArray:
+    check_file(path, record)
+    return map_array(path, record)
+
+
+def _is_ascending(numbers: Uint32s) -> bool:
+    return len(numbers) > 0 and bool(np.all(numbers[:-1] < numbers[1:]))
+
+
+# What segments lose: documents that are taken out stay in the files, and are known by number.
+
+
+def without(
+    folder: Path, manifest: Manifest, record: SegmentRecord, before: Uint32s, rows: Uint32s
+) -> SegmentRecord:
+    """Return the record of a segment that loses rows, ascending, and has lost some before.
+
+    Raises
+    ------
+    WriteError
+        If their numbers cannot be written.
+    """
+    if not len(rows):
+        return record
+    name = f"{record.name}-{manifest.generation + 1:06d}"
+    everything: Uint32s = np.union1d(before, rows).astype(np.uint32)
+    return replace(record, removed=write_removed(folder, name, everything))
+
+
+def check_all_found(wanted: pa.Array, have: pa.ChunkedArray) -> None:
+    """Make sure that an index has all documents that are to be removed, by their ids.
+
+    Raises
+    ------
+    InvalidInputError
+        If it has not.
+    """
+    missing = wanted.filter(pc.invert(pc.is_in(wanted, value_set=have)))
+    if len(missing):
+        others = {1: "", 2: " and another one"}.get(
+            len(missing), f" and {len(missing) - 1:,} others"
+        )
+        message = f"the index has no document {missing[0].as_py()!r}{others}; nothing was removed"
+        raise InvalidInputError(message)
+
 
 T = TypeVar("T")
 

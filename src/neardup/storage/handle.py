@@ -17,9 +17,8 @@ import numpy.typing as npt
 from neardup.errors import IndexFormatError, NeardupError
 from neardup.runtime.runner import Runner
 from neardup.storage.arrays import RESTORE, AnyArray, check_array, check_size
-from neardup.storage.checksums import FileRecord
-from neardup.storage.extras import EXTRA, REMOVED, load_extra, load_removed
-from neardup.storage.folder import changing, read_current
+from neardup.storage.files import FileRecord
+from neardup.storage.folder import EXTRA, REMOVED, changing, load_extra, load_removed, read_current
 from neardup.storage.manifest import (
     Entry,
     Manifest,

@@ -11,8 +11,8 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -20,10 +20,36 @@ from typing import Any
 from neardup.errors import IndexFormatError, InvalidParameterError, ReadError
 from neardup.options.choices import IndexKind
 from neardup.storage.arrays import RESTORE
-from neardup.storage.checksums import FileRecord
-from neardup.storage.files import store_file
+from neardup.storage.files import FileRecord, store_file
 from neardup.storage.scratch import recover
 from neardup.version import __version__
+
+# The next state of an index: new segments under free names, and the manifest that names them.
+
+
+def free_name(manifest: Manifest, number: int) -> str:
+    """Name a segment by the generation that it comes with and its number."""
+    return f"g{manifest.generation + 1:06d}-{number:04d}"
+
+
+def store_next(
+    folder: Path,
+    manifest: Manifest,
+    records: Sequence[SegmentRecord],
+    files: Mapping[str, FileRecord],
+) -> None:
+    """Store the manifest that follows another one.
+
+    Raises
+    ------
+    WriteError
+        If it cannot be written.
+    """
+    generation = manifest.generation + 1
+    store_manifest(
+        folder, replace(manifest, generation=generation, segments=tuple(records), files=files)
+    )
+
 
 FORMAT = 1
 MANIFEST = "manifest.json"

@@ -17,8 +17,7 @@ import pyarrow.ipc
 
 from neardup.errors import InvalidParameterError, WriteError
 from neardup.storage.arrays import AnyArray, header, stored
-from neardup.storage.checksums import FileRecord
-from neardup.storage.files import NewFile, make_folder, part_of, sync_folder, translated
+from neardup.storage.files import FileRecord, NewFile, make_folder, part_of, sync_folder, translated
 from neardup.storage.manifest import NAME
 from neardup.storage.segments import SEGMENTS
 

@@ -23,7 +23,7 @@ from neardup.storage.arrays import (
     map_array,
     map_file,
 )
-from neardup.storage.checksums import FileRecord
+from neardup.storage.files import FileRecord
 from neardup.storage.manifest import SegmentRecord
 
 SEGMENTS = "segments"

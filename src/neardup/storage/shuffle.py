@@ -7,12 +7,16 @@ written once and read in order. Each file is a task of the work folder.
 
 from __future__ import annotations
 
+import errno
+import os
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from neardup.storage.batches import BatchFile, read_batches
+from neardup.errors import ReadError
 from neardup.tables import Int64s
 
 if TYPE_CHECKING:
@@ -20,9 +24,308 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from neardup.storage.workspace import Workspace
+    from neardup.storage.done_tasks import TaskFiles
+    from neardup.storage.work import Workspace
 
-_FILE = "rows"
+
+# Record batches in a file, one after the other, each of which may have a schema of its own.
+#
+# A file is a sequence of Arrow IPC streams of one batch each. It is written once, from start to
+# end, and mapped to be read: only the columns that are looked at are loaded, and nothing stays in
+# memory when the last array of a file is let go.
+
+
+class BatchWriter:
+    """Writes batches to a new file.
+
+    Parameters
+    ----------
+    path
+        The file.
+    compression
+        ``lz4`` or ``zstd`` for columns of text; None where files are mapped for a few columns.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be written, for example on a full disk; it names the file.
+    """
+
+    def __init__(self, path: Path, compression: str | None = None) -> None:
+        import pyarrow as pa
+
+        self._path = path
+        self._options = pa.ipc.IpcWriteOptions(compression=compression)
+        with _named(path):
+            self._sink = pa.OSFile(str(path), "wb")
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        """Append a batch."""
+        import pyarrow as pa
+
+        with (
+            _named(self._path),
+            pa.ipc.new_stream(self._sink, batch.schema, options=self._options) as stream,
+        ):
+            stream.write_batch(batch)
+
+    @property
+    def size(self) -> int:
+        """Bytes written so far."""
+        return int(self._sink.tell())
+
+    def close(self) -> None:
+        """Complete the file."""
+        with _named(self._path):
+            self._sink.close()
+
+    def __enter__(self) -> BatchWriter:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+class BatchFile:
+    """The file of batches that a task of a work folder writes.
+
+    Used in a ``with`` block, or left by ``__exit__``: the task is then done, or given up after an
+    error.
+
+    Parameters
+    ----------
+    task
+        What ``WorkFolder.task`` returns.
+    name
+        Of the file.
+    compression
+        As of ``BatchWriter``.
+    """
+
+    def __init__(
+        self, task: AbstractContextManager[TaskFiles], name: str, compression: str | None = None
+    ) -> None:
+        with ExitStack() as stack:
+            self._files = stack.enter_context(task)
+            self._writer = stack.enter_context(BatchWriter(self._files.new(name), compression))
+            self._stack = stack.pop_all()
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        """Append a batch."""
+        self._writer.write(batch)
+
+    @property
+    def size(self) -> int:
+        """Bytes written so far."""
+        return self._writer.size
+
+    def finish(self, result: Any) -> None:
+        """Note what is stored with the task; nothing is written any more."""
+        self._files.result = result
+
+    def __enter__(self) -> BatchFile:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._stack.__exit__(kind, error, traceback)
+
+
+def read_batches(
+    path: Path,
+    start: int = 0,
+    stop: int | None = None,
+    is_wanted: Callable[[pa.RecordBatch], bool] | None = None,
+) -> Iterator[pa.RecordBatch]:
+    """Map a file and yield its batches; those between two bytes at which batches begin.
+
+    ``is_wanted`` decides by the first column alone whether the others of a batch are read.
+
+    Raises
+    ------
+    ReadError
+        If the file cannot be read, or holds something else.
+    """
+    place, end = start, _size_of(path) if stop is None else stop
+    while place < end:
+        # Mapped anew for each batch: what was looked at leaves the memory with it.
+        batches, place = _read_at(path, place, is_wanted)
+        yield from batches
+        del batches
+
+
+def _read_at(
+    path: Path, place: int, is_wanted: Callable[[pa.RecordBatch], bool] | None
+) -> tuple[list[pa.RecordBatch], int]:
+    """Return the batches at a place, none if they are not wanted, and where the next ones are."""
+    import pyarrow as pa
+
+    try:
+        with pa.memory_map(str(path)) as file:
+            file.seek(place)
+            if is_wanted is not None:
+                first_column = pa.ipc.IpcReadOptions(included_fields=[0])
+                with pa.ipc.open_stream(file, options=first_column) as stream:
+                    wanted = [is_wanted(batch) for batch in stream]
+                if not any(wanted):
+                    return [], file.tell()
+                file.seek(place)
+            with pa.ipc.open_stream(file) as stream:
+                return list(stream), file.tell()
+    except (OSError, pa.ArrowInvalid) as error:
+        raise _cannot_be_read(path, error) from error
+
+
+def _size_of(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError as error:
+        raise _cannot_be_read(path, error) from error
+
+
+def _cannot_be_read(path: Path, error: Exception) -> ReadError:
+    message = f"a file of a run under way cannot be read: {error}"
+    return ReadError(message, path=str(path))
+
+
+@contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """Let the operating system's errors name the file; Arrow's do not."""
+    try:
+        yield
+    except OSError as error:
+        number = error.errno or errno.EIO
+        raise OSError(number, os.strerror(number), str(path)) from error
+
+
+# A growing list of record batches: in memory while it is short, in files from then on.
+#
+# Files are written once, each as a task of the work folder, so that those of a run that was killed
+# are there when it is run again.
+
+_FILE = "batches"
+
+
+class SpilledBatches:
+    """Batches in the order in which they came, each with something that is known of it.
+
+    Parameters
+    ----------
+    name
+        Of the list in the work folder.
+    workspace
+        Says how much memory there is.
+    share
+        Part of that memory which the list may take.
+    weight_of_file
+        A file is complete when the weights of its batches add up to so much.
+
+    Notes
+    -----
+    Used in a ``with`` block while batches are added; a file that is not complete then is given up.
+    Reading maps a file at a time, so that little memory is taken whatever is read.
+    """
+
+    def __init__(
+        self, name: str, workspace: Workspace, *, share: float, weight_of_file: int
+    ) -> None:
+        self._name, self._workspace, self._share = name, workspace, share
+        self._weight_of_file = weight_of_file
+        self._in_memory: list[tuple[pa.RecordBatch, Any]] = []
+        self._bytes = self._weight = 0
+        self._n_files = 0
+        # The file that is being written, and what is known of its batches.
+        self._open: BatchFile | None = None
+        self._known: list[Any] = []
+        work = workspace.work
+        while work is not None and work.is_done(self._task(self._n_files)):
+            self._n_files += 1
+
+    @property
+    def is_in_memory(self) -> bool:
+        """Whether no batch is in a file."""
+        return self._n_files == 0 and self._open is None
+
+    def known(self) -> Iterator[tuple[pa.RecordBatch, Any]]:
+        """Yield all batches, each with what is known of it."""
+        assert self._open is None
+        for number in range(self._n_files):
+            yield from self._read(number)
+        yield from self._in_memory
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
+        """Yield all batches."""
+        return (batch for batch, _ in self.known())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Be copied as a list in memory, because files go with the run."""
+        return list, (list(self),)
+
+    def append(self, batch: pa.RecordBatch, known: Any, weight: int) -> None:
+        """Add a batch; what is ``known`` of it is plain values, of which JSON can be made."""
+        waiting = [(batch, known)]
+        self._weight += weight
+        if self._open is None:
+            self._in_memory += waiting
+            self._bytes += batch.get_total_buffer_size()
+            if self.is_in_memory and self._workspace.fits(self._bytes, self._share):
+                return
+            self._open = self._new_file()
+            waiting, self._in_memory = self._in_memory, []
+        for each, known_of_it in waiting:
+            self._open.write(each)
+            self._known.append(known_of_it)
+        if self._weight >= self._weight_of_file:
+            self._complete_file()
+
+    def __enter__(self) -> SpilledBatches:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._open is None:
+            return
+        if error is None:
+            self._complete_file()
+        else:
+            self._open.__exit__(kind, error, traceback)
+
+    def _complete_file(self) -> None:
+        assert self._open is not None
+        file, known = self._open, self._known
+        self._open, self._known, self._weight = None, [], 0
+        with file:
+            file.finish(known)
+        self._n_files += 1
+
+    def _new_file(self) -> BatchFile:
+        assert self._workspace.work is not None
+        return BatchFile(self._workspace.work.task(self._task(self._n_files)), _FILE)
+
+    def _read(self, number: int) -> Iterator[tuple[pa.RecordBatch, Any]]:
+        work = self._workspace.work
+        assert work is not None
+        task = self._task(number)
+        yield from zip(read_batches(work.path(task, _FILE)), work.result(task), strict=True)
+
+    def _task(self, number: int) -> str:
+        return f"{self._name}-{number:05d}"
+
+
+_SHUFFLED_FILE = "rows"
 
 
 class Shuffle:
@@ -90,7 +393,7 @@ class Shuffle:
         if self._file is None:
             assert self._workspace.work is not None
             task = self._workspace.work.task(self._task(self._n_files))
-            self._file = _ShuffleFile(BatchFile(task, _FILE, self._compression))
+            self._file = _ShuffleFile(BatchFile(task, _SHUFFLED_FILE, self._compression))
         self._file.known.append(known)
         self._file.weight += weight
         is_complete = self._file.weight >= self._weight_of_file
@@ -125,7 +428,7 @@ class Shuffle:
         work = self._workspace.work
         for number in range(self._n_files):
             assert work is not None
-            path = work.path(self._task(number), _FILE)
+            path = work.path(self._task(number), _SHUFFLED_FILE)
             for places in self._result(number)["runs"]:
                 start, stop = places[partition], places[partition + 1]
                 yield from read_batches(path, start, stop, is_wanted)

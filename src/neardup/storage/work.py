@@ -13,27 +13,176 @@ folder is entered again.
 
 from __future__ import annotations
 
+import errno
+import hashlib
+import json
+import os
 import secrets
 import shutil
 import tempfile
 import weakref
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from threading import RLock
 from types import TracebackType
 from typing import Any
 
-from neardup.errors import WriteError
-from neardup.storage.done_tasks import DoneTasks
-from neardup.storage.files import sync_folder
-from neardup.storage.journal import note_unfinished
+from neardup.errors import InvalidInputError, InvalidParameterError, NeardupError, WriteError
+from neardup.runtime.progress import size
+from neardup.storage.done_tasks import DoneTasks, TaskFiles, TaskRecord, as_json
+from neardup.storage.files import note_unfinished, sync_folder
 from neardup.storage.lock import HOLDER, LOCK
-from neardup.storage.task_files import TaskFiles
-from neardup.storage.task_log import TaskRecord, as_json
-from neardup.storage.work_errors import no_disk, work_errors
-from neardup.storage.work_key import difference, digest_of, only_options_differ
 from neardup.storage.work_place import KEY, LOG, WorkPlace, key_in
+
+# Errors of a work folder, each with what to do: a run that can go on says so.
+
+# What a message says where a later run goes on.
+GOES_ON = "it goes on where it stopped"
+
+_FULL = {errno.ENOSPC, errno.EDQUOT}
+# What the system may say of a write without naming the file.
+_UNNAMED = _FULL | {errno.EFBIG, errno.EIO, errno.EROFS}
+
+
+@contextmanager
+def work_errors(folder: Path, *, is_lasting: bool, is_foreign: bool = False) -> Iterator[None]:
+    """Turn the operating system's errors into one that says what to do.
+
+    Parameters
+    ----------
+    folder
+        The work folder.
+    is_lasting
+        A later run goes on with it.
+    is_foreign
+        The block does other things, too, whose errors are left as they are.
+    """
+    try:
+        yield
+    except OSError as error:
+        cause = error.__cause__ if isinstance(error, WriteError) else error
+        if not isinstance(cause, OSError) or isinstance(cause, NeardupError):
+            raise
+        if is_foreign and (cause is not error or not _is_of(folder, cause)):
+            raise
+        words = os.strerror(cause.errno) if cause.errno else str(cause)
+        message = f"cannot write {folder}: {words}; {_advice(cause, is_lasting)}"
+        raise WriteError(message) from cause
+
+
+def no_disk(folder: Path, missing: int, free: int) -> str:
+    """Say that a disk has not the room that a run needs."""
+    return (
+        f"{folder} has {size(free)} free, and temporary files need {size(missing)}; free some "
+        "disk, or name a folder on a larger one with work (--work)"
+    )
+
+
+def _is_of(folder: Path, error: OSError) -> bool:
+    if isinstance(error.filename, str | bytes | os.PathLike):
+        return folder in Path(os.fsdecode(error.filename)).parents
+    return error.errno in _UNNAMED
+
+
+def _advice(error: OSError, is_lasting: bool) -> str:
+    if error.errno == errno.ENOENT:
+        return "something has removed files there; run the same command again"
+    if error.errno not in _FULL:
+        return "name another folder for temporary files with work (--work)"
+    if is_lasting:
+        return f"free some disk, then run the same command again: {GOES_ON}"
+    return "free some disk, or name a folder on a larger one with work (--work)"
+
+
+# What a work folder is for: the options, versions and inputs of a run, and how two runs differ.
+#
+# A key is JSON: an object whose entries are objects (such as options), plain values (such as a
+# version), or lists of files, each an object with a ``path`` and whatever shows that it has
+# changed.
+
+_MOST_LISTED = 3
+
+
+def spell_key(key: Mapping[str, Any]) -> str:
+    """Spell a key, always in the same way.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If it is no JSON.
+    """
+    return json.dumps(key, sort_keys=True, allow_nan=False)
+
+
+def digest_of(key: Mapping[str, Any]) -> str:
+    """Return the SHA-256 of a key, in hex."""
+    return hashlib.sha256(spell_key(key).encode()).hexdigest()
+
+
+def difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
+    """Say in which entries two keys differ, such as ``inputs changed since: a.jsonl``.
+
+    Empty if they are the same.
+    """
+    # As both are stored: a tuple is a list.
+    old, new = json.loads(spell_key(old)), json.loads(spell_key(new))
+    parts = []
+    for name in dict.fromkeys((*new, *old)):
+        before: Any = old.get(name)
+        now: Any = new.get(name)
+        if before == now:
+            continue
+        if _are_files(before or []) and _are_files(now or []):
+            parts += _differing_files(name, before or [], now or [])
+        elif isinstance(before, dict) and isinstance(now, dict):
+            changed = [
+                f"{each} was {_spelled(before.get(each))}, is {_spelled(now.get(each))}"
+                for each in dict.fromkeys((*now, *before))
+                if before.get(each) != now.get(each) or (each in before) != (each in now)
+            ]
+            parts.append(f"{name} changed since: {_listed(changed)}")
+        else:
+            parts.append(f"{name} was {_spelled(before)}, is {_spelled(now)}")
+    return "; ".join(parts)
+
+
+def only_options_differ(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
+    """Return whether two keys are alike in all files and versions."""
+    old, new = json.loads(spell_key(old)), json.loads(spell_key(new))
+    return all(
+        old.get(name) == new.get(name)
+        for name in (*old, *new)
+        if name == "versions" or _are_files(old.get(name)) or _are_files(new.get(name))
+    )
+
+
+def _are_files(value: Any) -> bool:
+    return isinstance(value, list) and all(
+        isinstance(file, dict) and isinstance(file.get("path"), str) for file in value
+    )
+
+
+def _differing_files(name: str, old: list[Any], new: list[Any]) -> list[str]:
+    before = {file["path"]: file for file in old}
+    now = {file["path"]: file for file in new}
+    found = {
+        "changed since": [path for path in now if path in before and now[path] != before[path]],
+        "added since": [path for path in now if path not in before],
+        "no longer there": [path for path in before if path not in now],
+    }
+    listed = [f"{name} {what}: {_listed(paths)}" for what, paths in found.items() if paths]
+    return listed or [f"{name} are in another order, or given another number of times"]
+
+
+def _listed(words: Sequence[str]) -> str:
+    more = len(words) - _MOST_LISTED
+    return ", ".join(words[:_MOST_LISTED]) + (f" and {more} more" if more > 0 else "")
+
+
+def _spelled(value: Any) -> str:
+    return "not given" if value is None else str(value)
 
 
 class WorkFolder:
@@ -318,3 +467,62 @@ class WorkFolder:
         for path in self.folder.iterdir():
             if path.name not in known and not path.is_dir():
                 path.unlink(missing_ok=True)
+
+
+# What a job may use: so much memory, and a folder for what does not fit.
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """Memory and work folder of a job.
+
+    ``memory`` is in bytes, beyond what the interpreter and the libraries take. Without ``work``
+    everything stays in memory, whatever it takes.
+    """
+
+    memory: int
+    work: WorkFolder | None = None
+
+    def __enter__(self) -> Workspace:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self.work is None:
+            return
+        if isinstance(error, InvalidParameterError | InvalidInputError):
+            # Whoever mends that has other options or inputs, and cannot go on from here.
+            self.work.remove()
+        else:
+            self.work.__exit__(kind, error, traceback)
+
+    def share(self, share: float) -> int:
+        """Return a share of the memory, in bytes, at least one."""
+        return max(1, int(self.memory * share))
+
+    def fits(self, n_bytes: int, share: float) -> bool:
+        """Return whether so many bytes stay in memory, if they may take a share of it."""
+        return self.work is None or n_bytes <= self.share(share)
+
+    def passes(self, n_bytes: int, share: float) -> int:
+        """Return in how many parts so many bytes have to be worked on."""
+        return 1 if self.work is None else -(-n_bytes // self.share(share)) or 1
+
+    def require_disk(self, n_bytes: int) -> None:
+        """Check that the work folder's disk has room for so many bytes more.
+
+        Raises
+        ------
+        WriteError
+            If it has not; says how much is needed and how much is free.
+        """
+        if self.work is not None:
+            self.work.require_disk(self.work.size_bytes + n_bytes)
+
+
+IN_MEMORY = Workspace(0)
+"""That of jobs which keep everything in memory, whatever it takes."""

@@ -202,7 +202,7 @@ kinds = st.fixed_dictionaries(
 def test_answers__of_any_history(options, steps, fanout, block_bytes):
     with (
         tempfile.TemporaryDirectory() as place,
-        patch("neardup.documents.tiers.FANOUT", fanout),
+        patch("neardup.documents.additions.FANOUT", fanout),
         patch("neardup.documents.blocks.BLOCK_BYTES", block_bytes),
         patch("neardup.storage.files.os.fsync", lambda _: None),
     ):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from neardup.clustering import survivors
-from neardup.clustering.chunks import choose_in_chunks
+from neardup.clustering.survivors import choose_in_chunks
 from neardup.matching.measures import Jaccard
 from tests.unit.clustering.runs import Runs
 

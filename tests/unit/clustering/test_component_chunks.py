@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from neardup.clustering import components
-from neardup.clustering.chunks import choose_in_chunks
-from neardup.clustering.component_chunks import join_in_chunks
+from neardup.clustering.components import join_in_chunks
+from neardup.clustering.survivors import choose_in_chunks
 from neardup.matching.measures import Jaccard
 from tests.unit.clustering.runs import Runs
 

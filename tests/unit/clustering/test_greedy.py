@@ -6,7 +6,7 @@ import pytest
 from neardup.clustering.greedy import cluster_greedily
 from neardup.errors import InvalidParameterError, SketchMismatchError
 from neardup.sketches.modulo import ModuloScheme
-from neardup.sketches.samples.sampling import sketch_sets
+from neardup.sketches.samples import sketch_sets
 from neardup.sketches.smallest import SmallestScheme
 from neardup.tables import ShingleLists
 from tests.arrays import ragged

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.documents import entries
-from neardup.storage.pages import PageSums
+from neardup.documents import segment
+from neardup.storage.arrays import PageSums
 
 values = st.one_of(st.integers(0, 2**64 - 1), st.sampled_from([0, 1, 2**63, 2**64 - 1]))
 
@@ -21,7 +21,7 @@ values = st.one_of(st.integers(0, 2**64 - 1), st.sampled_from([0, 1, 2**63, 2**6
 )
 def test_merge__is_sorting(runs, at_once):
     arrays = [np.array(sorted(run), np.uint64) for run in runs]
-    parts = [part.tolist() for part in entries.merge(arrays, at_once)]
+    parts = [part.tolist() for part in segment.merge(arrays, at_once)]
     assert [value for part in parts for value in part] == sorted(v for run in runs for v in run)
     assert len(parts) <= max(1, -(-sum(map(len, runs)) // at_once))
 
@@ -29,7 +29,7 @@ def test_merge__is_sorting(runs, at_once):
 @given(st.lists(st.integers(0, 1500), max_size=6))
 def test_bounds_of_pages__begin_anew_with_each_list(sizes):
     starts = np.cumsum([0, *sizes]).astype(np.int64)
-    page_starts, bounds = entries.bounds_of_pages(starts)
+    page_starts, bounds = segment.bounds_of_pages(starts)
     expected = [
         start + place
         for start, size in zip(starts.tolist(), sizes, strict=False)
@@ -41,7 +41,7 @@ def test_bounds_of_pages__begin_anew_with_each_list(sizes):
 
 @given(st.lists(st.integers(0, 2**32 - 1), max_size=20))
 def test_sorted_entries(keys):
-    found = entries.sorted_entries(np.array(keys, np.uint64), np.arange(len(keys), dtype=np.int64))
+    found = segment.sorted_entries(np.array(keys, np.uint64), np.arange(len(keys), dtype=np.int64))
     assert found.tolist() == sorted(key << 32 | row for row, key in enumerate(keys))
 
 
@@ -51,23 +51,23 @@ def test_find__checks_all_pages_of_many_keys_at_once(room):
     lists = [rng.integers(0, 2**32, 4000, dtype=np.uint64) for _ in range(3)]
     rows = np.arange(4000, dtype=np.int64)
     starts = np.arange(4, dtype=np.int64) * 4000
-    every = np.concatenate([entries.sorted_entries(keys, rows) for keys in lists])
-    page_starts, bounds = entries.bounds_of_pages(starts)
+    every = np.concatenate([segment.sorted_entries(keys, rows) for keys in lists])
+    page_starts, bounds = segment.bounds_of_pages(starts)
     sums = PageSums()
     for first, stop in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
         sums.update(every[first:stop].data)
         sums.close_page()
     fences = every[bounds[:-1]]
-    stored = entries.EntryLists(Path("entries.npy"), every, starts, fences, sums.finish())
+    stored = segment.EntryLists(Path("entries.npy"), every, starts, fences, sums.finish())
     assert page_starts[-1] == len(fences) == 24
     keys = np.stack(lists, axis=1).astype(np.uint32)
-    find_pages, rounds = entries.kernel.find_pages, []
+    find_pages, rounds = segment.kernel.find_pages, []
 
     def counted(*arguments):
         rounds.append(1)
         return find_pages(*arguments)
 
-    with patch.object(entries, "_ROOM", room), patch.object(entries.kernel, "find_pages", counted):
+    with patch.object(segment, "_ROOM", room), patch.object(segment.kernel, "find_pages", counted):
         queries, found = stored.find(0, keys, np.ones(4000, np.bool_))
     assert set(zip(range(4000), range(4000), strict=True)) <= set(
         zip(queries.tolist(), found.tolist(), strict=True)

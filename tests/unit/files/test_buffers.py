@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from neardup.files.buffers import Buffers
+from neardup.files.rawsource import Buffers
 
 
 def address_of(view):

@@ -6,9 +6,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from neardup.errors import InvalidInputError
-from neardup.files.columnwords import likely_texts, no_column
 from neardup.files.formats import file_source
 from neardup.files.memory import arrow_source
+from neardup.files.problems import likely_texts, no_column
 from neardup.files.rows import ColumnNames
 
 COLUMNS = {

@@ -11,12 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.errors import InvalidInputError
-from neardup.files import jsonobjects, rawsource
+from neardup.files import jsonvalues, rawsource
 from neardup.files.destinations import LocalDestination
 from neardup.files.formats import file_source
-from neardup.files.jsonlines import JsonLinesSource
-from neardup.files.jsonobjects import parse_objects
-from neardup.files.jsontables import objects_to_table
+from neardup.files.jsonlines import JsonLinesSource, objects_to_table
+from neardup.files.jsonvalues import parse_objects
 from neardup.files.rawrows import RawRows, cut_lines
 from neardup.files.rows import ColumnNames, ParsedRows
 from tests.examples import examples
@@ -282,7 +281,7 @@ def test_parse__both_ways_give_the_same(rows, ascii_only, columns, skip_bad):
     data = lines.encode(errors="surrogatepass")
     with pytest.MonkeyPatch.context() as patch:
         fast = outcome(data, columns, skip_bad)
-        patch.setattr(jsonobjects, "_read_with_arrow", lambda *_: None)
+        patch.setattr(jsonvalues, "_read_with_arrow", lambda *_: None)
         slow = outcome(data, columns, skip_bad)
     assert fast == slow
 

@@ -13,9 +13,8 @@ from fsspec import AbstractFileSystem
 from fsspec.spec import AbstractBufferedFile
 
 from neardup.errors import WriteError
-from neardup.files.compression import COMPRESSIONS
 from neardup.files.remote import RemoteDestination, RemoteFile, to_its_end
-from neardup.files.streams import OutputStream
+from neardup.files.streams import COMPRESSIONS, OutputStream
 
 
 class _Upload(AbstractBufferedFile):

@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 
 from neardup.errors import ReadError, WriteError
-from neardup.files.compression import COMPRESSIONS, compression_of
 from neardup.files.destinations import LocalDestination
 from neardup.files.streams import (
+    COMPRESSIONS,
     InputStream,
     OutputStream,
+    compression_of,
     file_size,
     open_random,
     read_blocks,

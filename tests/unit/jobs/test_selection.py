@@ -10,7 +10,7 @@ import pytest
 import neardup
 from neardup.jobs import selection
 from neardup.jobs.selection import in_batches
-from neardup.outputs.table_parts import write_parquet_parts
+from neardup.outputs.table_files import write_parquet_parts
 
 TABLES = ("removed", "clusters")
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from neardup.matching.algorithms import choose_algorithm, count_words
+from neardup.matching.join import choose_algorithm, count_words
 from neardup.matching.measures import make_join_measure
 
 

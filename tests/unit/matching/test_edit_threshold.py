@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from neardup.matching.edit_threshold import EditThreshold
+from neardup.matching.edit_join import EditThreshold
 
 
 @pytest.mark.parametrize(

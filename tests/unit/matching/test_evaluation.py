@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.matching.evaluation import evaluate
+from neardup.reports.pairs.labelled import evaluate
 from tests.oracles.evaluation import figures
 
 values = st.sampled_from([0.1, 0.25, 1 / 3, 0.5, 2 / 3, 0.7, 0.75, 1.0])

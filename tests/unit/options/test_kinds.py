@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from neardup.errors import InvalidParameterError
-from neardup.matching.measures.thresholds import exact_count
+from neardup.matching.measures import exact_count
 from neardup.options.kinds import (
     ByteSize,
     Choice,

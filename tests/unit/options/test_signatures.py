@@ -78,7 +78,7 @@ def option_classes() -> list[type[CheckedOptions]]:
     """List the classes of options of all jobs, but those that are only there to be extended."""
     for module in pkgutil.walk_packages(neardup.jobs.__path__, "neardup.jobs."):
         importlib.import_module(module.name)
-    importlib.import_module("neardup.service.settings")
+    importlib.import_module("neardup.service.serve")
 
     def below(options: type[CheckedOptions]) -> Iterator[type[CheckedOptions]]:
         for child in options.__subclasses__():

@@ -7,8 +7,8 @@ import json
 import pytest
 
 from neardup.errors import OutputExistsError, ReadError, WriteError
-from neardup.files.markers import read_marker
-from neardup.outputs.remote_folder import check_apart_remote, check_remote_folder, new_remote_folder
+from neardup.files.locations import read_marker
+from neardup.outputs.remote import check_apart_remote, check_remote_folder, new_remote_folder
 from neardup.outputs.targets import Url
 from neardup.version import __version__
 

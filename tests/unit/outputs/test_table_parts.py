@@ -10,8 +10,8 @@ import pytest
 
 from neardup.errors import InvalidInputError, WriteError
 from neardup.files.destinations import LocalDestination as Local
-from neardup.outputs import table_parts
-from neardup.outputs.table_parts import (
+from neardup.outputs import table_files
+from neardup.outputs.table_files import (
     PART_ROWS,
     ROW_GROUP_ROWS,
     part_name,
@@ -106,7 +106,7 @@ def test_write_parquet_parts__dictionaries_do_not_show(tmp_path):
 
 
 def test_write_parquet_parts__groups(tmp_path, monkeypatch):
-    monkeypatch.setattr(table_parts, "ROW_GROUP_ROWS", 4)
+    monkeypatch.setattr(table_files, "ROW_GROUP_ROWS", 4)
     table = rows(25)
     batches = table.to_batches(max_chunksize=3)
     write_parquet_parts(batches, table.schema, Local(tmp_path / "t"), part_rows=10)
@@ -128,7 +128,7 @@ def test_write_parquet_parts__sizes():
 
 def test_write_parquet_parts__takes_batches_when_it_needs_them(tmp_path, monkeypatch):
     """What has been written is let go before the next batch is made."""
-    monkeypatch.setattr(table_parts, "ROW_GROUP_ROWS", 100)
+    monkeypatch.setattr(table_files, "ROW_GROUP_ROWS", 100)
     before = pa.total_allocated_bytes()
     most = 0
 
@@ -173,7 +173,7 @@ def test_write_parquet_parts__fails_at_any_call(tmp_path):
 
 
 def test_write_parquet_part__as_that_of_a_whole_run(tmp_path, monkeypatch):
-    monkeypatch.setattr(table_parts, "ROW_GROUP_ROWS", 4)
+    monkeypatch.setattr(table_files, "ROW_GROUP_ROWS", 4)
     table = rows(25)
     write_parquet_parts([table], table.schema, Local(tmp_path / "whole"), part_rows=10)
     for number in range(3):

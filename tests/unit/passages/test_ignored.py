@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.passages.ignored import least_run, runs_of
+from neardup.passages.documents import least_run, runs_of
 from neardup.tables import TokenLists, TokenSpans
 from tests.examples import examples
 

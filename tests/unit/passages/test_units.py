@@ -3,7 +3,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from neardup.passages.units import split_units
+from neardup.jobs.cut.units import split_units
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 from neardup.files.formats import file_source
 from neardup.files.input_options import InputOptions
 from neardup.files.rows import ColumnNames
-from neardup.reading.rows_at import read_at
+from neardup.reading.second_pass import read_at
 
 
 def test_read_at__ends_where_texts_have_so_many_bytes(tmp_path: Path) -> None:

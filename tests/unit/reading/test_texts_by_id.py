@@ -10,7 +10,7 @@ from neardup.errors import InvalidInputError
 from neardup.files.input_options import InputOptions
 from neardup.files.resolve import resolve_paths
 from neardup.files.rows import ColumnNames
-from neardup.reading.texts_by_id import FoundText, read_texts_by_id
+from neardup.reading.texts import FoundText, read_texts_by_id
 from neardup.runtime.runner import Runner
 
 BY_DEFAULT = ColumnNames(id_is_default=True)

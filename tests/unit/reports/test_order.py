@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.reports.order import find_moved
+from neardup.reports.differences import find_moved
 
 SPANS = st.lists(
     st.tuples(st.integers(0, 8), st.integers(1, 4), st.integers(0, 8), st.integers(1, 4)),

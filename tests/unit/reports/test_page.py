@@ -12,8 +12,7 @@ import pytest
 from jinja2 import ChoiceLoader, DictLoader
 
 from neardup.reports import page as pages
-from neardup.reports.page import data_block, is_figure, percent, render_page
-from neardup.reports.report import Report
+from neardup.reports.page import Report, data_block, is_figure, percent, render_page
 
 TEMPLATE = """{% extends "base.html" %}{% import "parts.html" as parts %}
 {% block head %}{{ parts.head("test", title, [text], [(text, text, "gone")]) }}{% endblock %}

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.reports import words
-from neardup.reports.words import equal_words, find_words
+from neardup.reports import differences
+from neardup.reports.differences import equal_words, find_words
 
 WORDS = st.lists(st.sampled_from("abc"), max_size=12)
 
@@ -50,15 +50,15 @@ def test_equal_words__of_long_texts(monkeypatch, changed):
     b = [word if rng.random() >= changed else "other" for word in a]
     b[700:700] = a[100:160]
     whole = sum(block.n for block in equal_words(a, b))
-    monkeypatch.setattr(words, "_AT_ONCE", 1000)
+    monkeypatch.setattr(differences, "_AT_ONCE", 1000)
     blocks = equal_words(a, b)
     check(a, b, blocks)
     assert sum(block.n for block in blocks) >= 0.97 * whole
 
 
 def test_equal_words__too_long_without_anything_in_common(monkeypatch):
-    monkeypatch.setattr(words, "_AT_ONCE", 10)
-    monkeypatch.setattr(words, "_MOST", 10)
+    monkeypatch.setattr(differences, "_AT_ONCE", 10)
+    monkeypatch.setattr(differences, "_MOST", 10)
     a, b = ["x", *"abcd" * 5, "y"], ["x", *"dcba" * 5, "y"]
     assert equal_words(a, b) == [(0, 0, 1), (21, 21, 1)]
 

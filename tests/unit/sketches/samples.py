@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from neardup.sketches.samples.sampling import sketch_sets
+from neardup.sketches.samples import sketch_sets
 from neardup.tables import ShingleLists
 from tests.arrays import ragged
 

@@ -17,7 +17,7 @@ from neardup.errors import (
     SketchMismatchError,
 )
 from neardup.jobs.sketch.sketches import Sketches, read_info
-from neardup.sketches import blocks
+from neardup.sketches import table_format
 from neardup.tables import Texts
 from tests.unit.sketches.sketch_tables import KINDS, kinds, same, with_column
 
@@ -36,8 +36,10 @@ def test_cut_texts__by_definition(size, is_bytes):
     generator = random.Random(size)
     texts = ["", "a", "é漢😀", *("".join(generator.choices("ab é漢😀", k=n)) for n in range(40))]
     column = pa.array(["before", *texts, "behind"], pa.large_string()).slice(1, len(texts))
-    with patch.object(blocks, "_PIECE", 5):
-        found, owners, places = blocks.cut_texts(Texts.from_arrow(column), size, is_bytes=is_bytes)
+    with patch.object(table_format, "_PIECE", 5):
+        found, owners, places = table_format.cut_texts(
+            Texts.from_arrow(column), size, is_bytes=is_bytes
+        )
     expected = []
     for number, text in enumerate(texts):
         data = text.encode() if is_bytes else text
@@ -53,7 +55,7 @@ def test_cut_texts__by_definition(size, is_bytes):
 
 
 def test_cut_texts__of_none():
-    found, owners, places = blocks.cut_texts(
+    found, owners, places = table_format.cut_texts(
         Texts.from_arrow(pa.array([], pa.large_string())), 5, is_bytes=False
     )
     assert (len(found), len(owners), len(places)) == (0, 0, 0)

@@ -4,8 +4,7 @@ import pytest
 
 from neardup.errors import InvalidParameterError, SketchMismatchError
 from neardup.sketches.modulo import ModuloScheme
-from neardup.sketches.samples.sampling import sketch_sets
-from neardup.sketches.samples.unions import unite_rows, unite_sketches
+from neardup.sketches.samples import sketch_sets, unite_rows, unite_sketches
 from neardup.sketches.smallest import SmallestScheme
 from neardup.text.shingles import make_shingle_scheme, shingle_texts
 from tests.arrays import make_texts, unragged

@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 
 from neardup.errors import InvalidParameterError
-from neardup.sketches.edit.blocks import common_blocks
-from neardup.sketches.edit.distances import signature_distances
-from neardup.sketches.edit.estimate import edit_estimates
-from neardup.sketches.edit.letters import pack_letters, unpack_letters
-from neardup.sketches.edit.place import place_inside
+from neardup.sketches.edit.estimate import (
+    common_blocks,
+    edit_estimates,
+    place_inside,
+    signature_distances,
+)
+from neardup.sketches.edit.kind import pack_letters, unpack_letters
 from neardup.sketches.edit.signature import EditScheme, edit_signatures
 from neardup.tables import EditSignatures
 from tests.arrays import make_texts

@@ -8,10 +8,7 @@ import pytest
 from neardup.errors import InvalidParameterError, SketchMismatchError
 from neardup.sketches.intervals import estimate_shares
 from neardup.sketches.modulo import ModuloScheme, estimate_containment
-from neardup.sketches.samples.resemblance import estimate_resemblance
-from neardup.sketches.samples.sampling import sketch_sets
-from neardup.sketches.samples.sizes import estimate_sizes
-from neardup.sketches.samples.unions import unite_rows
+from neardup.sketches.samples import estimate_resemblance, estimate_sizes, sketch_sets, unite_rows
 from neardup.sketches.smallest import SmallestScheme
 from neardup.text.shingles import make_shingle_scheme, shingle_texts
 from tests.arrays import make_texts

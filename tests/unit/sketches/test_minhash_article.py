@@ -11,7 +11,7 @@ import pytest
 from neardup.matching.buckets import bucket_documents
 from neardup.runtime.runner import Runner
 from neardup.sketches.minhash import MinHashScheme, band_keys, minhash_signatures
-from neardup.sketches.signatures.agreement import estimate_agreement
+from neardup.sketches.signatures import estimate_agreement
 from neardup.tables import ShingleLists, Signatures
 from neardup.text.shingles import make_shingle_scheme, shingle_sets
 from tests.arrays import make_texts, ragged

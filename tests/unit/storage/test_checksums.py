@@ -7,7 +7,7 @@ import zlib
 import numpy as np
 import pytest
 
-from neardup.storage.checksums import HEAD, RunningChecksum, record_of_file
+from neardup.storage.files import HEAD, RunningChecksum, record_of_file
 
 
 @pytest.mark.parametrize("size", [0, 1, HEAD - 1, HEAD, HEAD + 1, 5000])

@@ -8,8 +8,8 @@ import sys
 
 import pytest
 
-from neardup.storage import exchange as module
-from neardup.storage.exchange import exchange
+from neardup.storage import scratch as module
+from neardup.storage.scratch import exchange
 
 
 @pytest.fixture

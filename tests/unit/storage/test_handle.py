@@ -12,7 +12,8 @@ import pytest
 
 from neardup.errors import IndexFormatError, IndexLockedError, ReadError
 from neardup.runtime.runner import Runner
-from neardup.storage import arrays, extras, segments
+from neardup.storage import arrays, segments
+from neardup.storage import folder as extras
 from neardup.storage.handle import Handle, OpenFiles
 from neardup.storage.lock import write_lock
 from neardup.storage.manifest import load_manifest, store_manifest

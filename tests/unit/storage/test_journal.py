@@ -8,8 +8,8 @@ import pytest
 
 from neardup.outputs.folder import new_folder
 from neardup.storage import scratch
+from neardup.storage.files import keep_journal, note, note_unfinished
 from neardup.storage.folder import changing, create_index
-from neardup.storage.journal import keep_journal, note, note_unfinished
 from neardup.storage.manifest import Manifest, load_manifest, store_manifest
 from tests.steps import at_lines
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from neardup.errors import IndexFormatError, InvalidParameterError, ReadError
-from neardup.storage.checksums import FileRecord
+from neardup.storage.files import FileRecord
 from neardup.storage.manifest import (
     Manifest,
     RemovedRecord,

@@ -12,7 +12,8 @@ import pytest
 from neardup import InvalidParameterError, PassageIndex, align
 from neardup.passages import batches, handle, segment
 from neardup.runtime.runner import Runner
-from neardup.storage import arrays, extras, segments
+from neardup.storage import arrays, segments
+from neardup.storage import folder as extras
 
 WORDS = [f"w{i}" for i in range(500)]
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.errors import IndexFormatError
-from neardup.storage.pages import PAGE_BYTES, CheckedPages, PageSums, count_pages
+from neardup.storage.arrays import PAGE_BYTES, CheckedPages, PageSums, count_pages
 
 PATH = Path("entries.npy")
 

@@ -11,8 +11,8 @@ import pytest
 
 from neardup.errors import IndexFormatError, InvalidParameterError, WriteError
 from neardup.runtime.runner import Runner
-from neardup.storage.checksums import record_of_file
-from neardup.storage.extras import load_removed, write_extra, write_removed
+from neardup.storage.files import record_of_file
+from neardup.storage.folder import load_removed, write_extra, write_removed
 from neardup.storage.handle import CheckedFiles
 from neardup.storage.manifest import Manifest, RemovedRecord, SegmentRecord
 from neardup.storage.segment_writer import SegmentWriter

@@ -10,12 +10,9 @@ import pyarrow as pa
 import pytest
 
 from neardup.errors import ReadError, WriteError
-from neardup.storage.batches import BatchWriter, read_batches
 from neardup.storage.kept_arrays import kept_arrays
-from neardup.storage.shuffle import Shuffle
-from neardup.storage.spilled import SpilledBatches
-from neardup.storage.work import WorkFolder
-from neardup.storage.workspace import Workspace
+from neardup.storage.shuffle import BatchWriter, Shuffle, SpilledBatches, read_batches
+from neardup.storage.work import WorkFolder, Workspace
 
 pytestmark = pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 BATCH = pa.RecordBatch.from_pydict({"row": np.arange(10_000)})

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.errors import ReadError, WriteError
-from neardup.storage.checksums import FileRecord
-from neardup.storage.task_log import TaskLog, TaskRecord
+from neardup.storage.done_tasks import TaskLog, TaskRecord
+from neardup.storage.files import FileRecord
 from tests.examples import examples
 from tests.faults import at_calls
 from tests.work_folders import KEY, TASKS, check, content_of, do, open_work, run

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from neardup.storage.work_key import difference, digest_of, only_options_differ
+from neardup.storage.work import difference, digest_of, only_options_differ
 
 
 def files(*names: str, size: int = 1) -> list[dict[str, object]]:

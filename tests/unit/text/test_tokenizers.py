@@ -11,8 +11,7 @@ import neardup
 from neardup.kernels.common.hashing import hash_bytes
 from neardup.text.normalise import Normalisation
 from neardup.text.shingles import make_shingle_scheme
-from neardup.text.tokenizers import make_tokenizer
-from neardup.text.tokenizers.files import load_file_tokenizer
+from neardup.text.tokenizers import load_file_tokenizer, make_tokenizer
 from tests.arrays import make_texts, unragged
 
 KEEP_CASE = Normalisation(casefold=False)

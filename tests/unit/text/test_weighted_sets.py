@@ -8,13 +8,15 @@ import pytest
 
 from neardup.tables import TokenLists
 from neardup.text.shingles import make_shingle_scheme
-from neardup.text.weighted_sets import WeightedScheme, frequency_lists, weighted_sets
 from neardup.text.weighting import (
     INVERSE_FREQUENCIES,
     TERM_FREQUENCIES,
     DocumentFrequencies,
+    WeightedScheme,
     Weighting,
     count_documents,
+    frequency_lists,
+    weighted_sets,
 )
 from tests.arrays import as_uint64, make_texts, ragged
 from tests.oracles import weighted as oracle

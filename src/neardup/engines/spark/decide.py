@@ -10,11 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from neardup.engines.spark.cluster import Cluster
-from neardup.engines.spark.failures import Failure
-from neardup.engines.spark.rows import Outbox, from_bytes, to_bytes
-from neardup.engines.spark.sign import SignedTasks
-from neardup.engines.spark.tasks import Task
+from neardup.engines.spark.cluster import Cluster, Failure, Task
+from neardup.engines.spark.sign import Outbox, SignedTasks, from_bytes, to_bytes
 from neardup.errors import NeardupError, ReadError
 from neardup.jobs.dedup.choose import sieve_candidates
 from neardup.jobs.dedup.decide import Decision, decide_within
@@ -22,8 +19,7 @@ from neardup.jobs.stages.components import Partitions
 from neardup.jobs.stages.exchange import candidate_rows, candidates_of, read_sets
 from neardup.reading.second_pass import file_has_changed
 from neardup.storage.shuffle import Shuffle
-from neardup.storage.work import WorkFolder
-from neardup.storage.workspace import Workspace
+from neardup.storage.work import WorkFolder, Workspace
 from neardup.tables import Int64s, ShingleSets, Texts, WeightedSets
 
 if TYPE_CHECKING:

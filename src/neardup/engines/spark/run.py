@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from neardup.engines.spark.cluster import Cluster
-from neardup.engines.spark.components import find_components
-from neardup.engines.spark.copies import find_contents
+from neardup.engines.spark.components import find_components, find_contents
 from neardup.engines.spark.decide import decide_on_executors, exchange_keys, sieve
-from neardup.engines.spark.result import SparkResult
 from neardup.engines.spark.sign import SignedTasks, sign_on_executors
+from neardup.engines.spark.write import SparkResult
 from neardup.errors import EngineError, InvalidParameterError
 from neardup.files.input_options import check_effect
 from neardup.jobs.dedup.decide import Decision, assign
@@ -22,9 +21,9 @@ from neardup.jobs.dedup.plan import DedupOptions, DedupPlan, plan_deduplication
 from neardup.jobs.dedup.summary import summarise
 from neardup.jobs.document_options import to_be_counted
 from neardup.jobs.stages.components import pack_components
-from neardup.reading.frequencies import count_shingles, with_frequencies
+from neardup.reading.signed_batches import count_shingles, with_frequencies
 from neardup.runtime.runner import Runner
-from neardup.storage.workspace import Workspace
+from neardup.storage.work import Workspace
 
 if TYPE_CHECKING:
     from neardup.files.rows import Source

@@ -7,24 +7,24 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from neardup.engines.spark.cluster import Cluster
-from neardup.engines.spark.failures import Failure
-from neardup.engines.spark.tasks import Piece, cut_tasks
+from neardup.engines.spark.cluster import Cluster, Failure, Piece, cut_tasks
 from neardup.errors import NeardupError, WriteError
 from neardup.files.destinations import Destination, LocalDestination
 from neardup.files.remote import RemoteDestination, WrittenFile
 from neardup.files.streams import writing
-from neardup.outputs.row_files import SKIPPED, write_rows
+from neardup.jobs.dedup.result import DeduplicationResult
+from neardup.outputs.folder import SKIPPED, write_rows
 from neardup.reading.second_pass import numbered_blocks
 from neardup.tables import Bools
 
 if TYPE_CHECKING:
     from neardup.options.choices import OutputFormat
     from neardup.reading.catalogue import Catalogue
+    from neardup.runtime.runner import Runner
 
 # Folder in the output, while it is made, for files that are not complete.
 _ATTEMPTS = ".attempts"
@@ -142,3 +142,24 @@ def _write_rows(
 ) -> None:
     blocks = numbered_blocks(piece.source, 0, len(sides[SKIPPED]))
     write_rows(piece.source, blocks, sides, folder, output_format, lambda _: None)
+
+
+# The result of a deduplication whose rows executors write.
+
+
+class SparkResult(DeduplicationResult):
+    """As ``DeduplicationResult``; the session has to run while the result is written."""
+
+    cluster: Cluster
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Be copied as a result of threads: a session is of its process alone."""
+        state = {name: value for name, value in vars(self).items() if name != "cluster"}
+        return DeduplicationResult.__new__, (DeduplicationResult,), state
+
+    def write_documents(
+        self, folder: Destination, output_format: OutputFormat, runner: Runner
+    ) -> None:
+        """Have executors write the rows to a folder that they reach under the same path or URL."""
+        write_on_executors(self._documents, self._sides(), folder, output_format, self.cluster)
+        runner.report("write", len(self._stays), len(self._stays))

@@ -9,20 +9,135 @@ from __future__ import annotations
 import atexit
 import contextlib
 import os
+import re
+import struct
 import subprocess
 import sys
 from collections.abc import Iterator
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
 from neardup.files.extracted import MAX_TEXT_BYTES, ExtractedFileSource, UnreadableFileError
-from neardup.files.office import pdf_pages
-from neardup.files.office.pdf_pages import LENGTH, LIMITS
 
 if TYPE_CHECKING:
     from neardup.files.input_options import InputOptions
 
+# The process in which PDFium takes text out of documents, one after another.
+#
+# PDFium is written in C++, and a few kilobytes can keep it busy for days, fill the memory or crash
+# it: so it runs apart, with limits. This module is all that such a process loads.
+
+MOST_SECONDS = 120
+MOST_MEMORY = 2 << 30
+"""What PDFium may take for a document, beside a few times its size: seconds of CPU, and bytes."""
+
+LENGTH = struct.Struct("<q")
+"""How requests and answers say their lengths; that of a refusal is negative."""
+
+LIMITS = struct.Struct("<qqq")
+"""What comes before a document: the most seconds, bytes of memory, and characters of text."""
+
+# How a word goes on that was broken at the end of a line.
+_BROKEN_WORD = re.compile("[\ufffe\x02](?:\r\n?|\n)?")
+_LINE_END = re.compile("\r\n?")
+_CONTROLS = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff]")
+
+
+class RefusedError(Exception):
+    """No text comes out of a document; the message says why."""
+
+
+def serve() -> None:
+    """Answer requests from standard input until it ends."""
+    requests, answers = sys.stdin.buffer, sys.stdout.buffer
+    while header := requests.read(LIMITS.size + LENGTH.size):
+        seconds, memory, characters = LIMITS.unpack_from(header)
+        [size] = LENGTH.unpack_from(header, LIMITS.size)
+        _limit(seconds, memory + 4 * size)
+        data = requests.read(size)
+        try:
+            text, sign = "\n".join(filter(None, texts_of_pages(data, characters))), 1
+        except RefusedError as error:
+            text, sign = str(error), -1
+        _write(answers, text.encode(), sign)
+
+
+def _write(answers: IO[bytes], text: bytes, sign: int) -> None:
+    answers.write(LENGTH.pack(sign * len(text)))
+    answers.write(text)
+    answers.flush()
+
+
+def _limit(seconds: int, memory: int) -> None:
+    """Let the system stop this process at so much more CPU time, or in all so much memory."""
+    with contextlib.suppress(ImportError, OSError, ValueError):
+        import resource
+
+        used = resource.getrusage(resource.RUSAGE_SELF)
+        until = int(used.ru_utime + used.ru_stime) + seconds + 1
+        for limit, value in ((resource.RLIMIT_CPU, until), (resource.RLIMIT_AS, memory)):
+            hard = resource.getrlimit(limit)[1]
+            soft = value if hard == resource.RLIM_INFINITY else min(value, hard)
+            resource.setrlimit(limit, (soft, hard))
+
+
+def texts_of_pages(data: bytes, most_characters: int) -> list[str]:
+    """Return the text of each page.
+
+    Raises
+    ------
+    RefusedError
+        If the document is none, damaged, encrypted, without any text, or with too much.
+    """
+    import pypdfium2
+
+    try:
+        document: Any = pypdfium2.PdfDocument(data)
+    except pypdfium2.PdfiumError as error:
+        if "assword" in str(error):
+            message = "the document is encrypted; save it without a password"
+        else:
+            message = f"not a PDF document that can be read: {error}; get a full copy"
+        raise RefusedError(message) from None
+    try:
+        texts, n_characters = [], 0
+        for number in range(len(document)):
+            texts.append(_text_of_page(document, number))
+            n_characters += len(texts[-1])
+            if n_characters > most_characters:
+                message = f"its text is longer than {most_characters >> 20} MB; leave it out"
+                raise RefusedError(message)
+    finally:
+        document.close()
+    if texts and not any(texts):
+        pages = f"{len(texts):,} page" + "s" * (len(texts) != 1)
+        message = (
+            f"no text on its {pages}, which may be scanned; recognise it first, for example with "
+            "ocrmypdf"
+        )
+        raise RefusedError(message)
+    return texts
+
+
+def _text_of_page(document: Any, number: int) -> str:
+    import pypdfium2
+
+    try:
+        page = document[number]
+        textpage = page.get_textpage()
+        try:
+            text: str = textpage.get_text_range()
+        finally:
+            textpage.close()
+            page.close()
+    except pypdfium2.PdfiumError as error:
+        message = f"its page {number + 1} cannot be read: {error}; get a full copy"
+        raise RefusedError(message) from None
+    text = _LINE_END.sub("\n", _BROKEN_WORD.sub("", text))
+    return _CONTROLS.sub("", text).strip("\n")
+
+
 _KIND = "a PDF document"
-_SERVE = "from neardup.files.office.pdf_pages import serve; serve()"
+_SERVE = "from neardup.files.office.pdf import serve; serve()"
 
 # Processes that have nothing to do, by the process that began them: a fork has none.
 _idle: dict[int, list[_Reader]] = {}
@@ -69,7 +184,7 @@ class _Reader:
         requests, answers = self._process.stdin, self._process.stdout
         assert requests is not None
         assert answers is not None
-        limits = LIMITS.pack(pdf_pages.MOST_SECONDS, pdf_pages.MOST_MEMORY, MAX_TEXT_BYTES)
+        limits = LIMITS.pack(MOST_SECONDS, MOST_MEMORY, MAX_TEXT_BYTES)
         try:
             requests.write(limits + LENGTH.pack(len(data)))
             requests.write(data)
@@ -79,8 +194,8 @@ class _Reader:
         except (OSError, EOFError):
             self.stop()
             message = (
-                f"PDFium failed on it, or would take more than {pdf_pages.MOST_SECONDS} s or "
-                f"{pdf_pages.MOST_MEMORY >> 20} MB; leave it out, or convert it to text first"
+                f"PDFium failed on it, or would take more than {MOST_SECONDS} s or "
+                f"{MOST_MEMORY >> 20} MB; leave it out, or convert it to text first"
             )
             raise UnreadableFileError(message) from None
         if length < 0:

@@ -2,18 +2,96 @@
 
 from __future__ import annotations
 
+import logging
+import re
 from functools import partial
 from typing import TYPE_CHECKING
 
 from neardup.files.binary import HEAD_BYTES, foreign_kind
-from neardup.files.compression import suffix_below
 from neardup.files.extracted import ExtractedFileSource, UnreadableFileError
 from neardup.files.pages.encoding import encoding_by_beginning, page_in_utf8
-from neardup.files.pages.visible_text import MAX_PAGE_BYTES, need_parser, visible_text
-from neardup.files.pages.xhtml import as_html
+from neardup.files.pages.visible_text import MAX_PAGE_BYTES, need_parser, visible_text, well_formed
+from neardup.files.streams import suffix_below
 
 if TYPE_CHECKING:
     from neardup.files.input_options import InputOptions
+
+# XHTML as HTML: what is written another way in XML, rewritten for a parser of HTML.
+
+# Elements that have no content in HTML either, where a slash means nothing.
+_VOID = frozenset(b"area base br col embed hr img input link meta param source track wbr".split())
+_WRITTEN_OTHERWISE = re.compile(
+    rb"(?P<begin><!--|<!\[CDATA\[|<\?)"
+    rb"""|<([A-Za-z][\w:.-]*+)((?:\s++[^\s=/>"'<]++(?:\s*+=\s*+(?:"[^"<]*+"|'[^'<]*+'))?+)*+)\s*+/>"""
+)
+_ENDS = {b"<!--": b"-->", b"<![CDATA[": b"]]>", b"<?": b"?>"}
+
+
+def as_html(page: bytes) -> bytes:
+    """Return a page of XML as HTML.
+
+    Empty elements get an end tag, sections of text become text; comments and processing
+    instructions, which XML ends elsewhere than HTML, are left out.
+    """
+    parts: list[bytes] = []
+    done = at = 0
+    # What begins one, and never ends: nobody looks for that end again and again.
+    endless: set[bytes] = set()
+    while (match := _WRITTEN_OTHERWISE.search(page, at)) is not None:
+        start, at = match.span()
+        begin = match["begin"]
+        if begin is None:
+            if match[2].lower() in _VOID:
+                continue
+            written = b"<%s%s></%s>" % (match[2], match[3], match[2])
+        else:
+            stop = -1 if begin in endless else page.find(_ENDS[begin], at)
+            if stop < 0:
+                endless.add(begin)
+                continue
+            written = page[at:stop] if begin == b"<![CDATA[" else b""
+            written = written.replace(b"&", b"&amp;").replace(b"<", b"&lt;")
+            at = stop + len(_ENDS[begin])
+        parts += (page[done:start], written)
+        done = at
+    return b"".join([*parts, page[done:]])
+
+
+# The main text of a page, without what stands around it, as trafilatura finds it.
+
+MAX_MAIN_BYTES = 1 << 24
+"""A longer page is refused: rules of main texts are slow, some MB a second."""
+
+# What it notes of each page is of no use to a reader of thousands.
+logging.getLogger("trafilatura").setLevel(logging.CRITICAL)
+logging.getLogger("htmldate").setLevel(logging.CRITICAL)
+
+
+def main_text(page: bytes) -> str:
+    """Return the main text of a page in UTF-8; nothing where none is found.
+
+    Raises
+    ------
+    UnreadableFileError
+        If the page is too long, or too deep.
+    """
+    from trafilatura import extract
+
+    if len(page) > MAX_MAIN_BYTES:
+        message = (
+            f"the page is longer than {MAX_MAIN_BYTES >> 20} MB, too long for its main text to be "
+            "found; leave it out, or take its visible text"
+        )
+        raise UnreadableFileError(message)
+    # It would take a fragment without the usual beginning for something else.
+    tree = well_formed(page)
+    try:
+        found = extract(tree, include_comments=False)
+    except RecursionError:
+        message = "elements are too deep in others for the main text to be found; leave it out"
+        raise UnreadableFileError(message) from None
+    return found or ""
+
 
 OPTIONS = frozenset({"encoding", "main_text", "alternative_texts"})
 """Names of the options that say how text comes out of a page."""
@@ -81,7 +159,6 @@ def text_of_html(page: bytes, options: InputOptions) -> str:
     """
     if options.main_text:
         # Takes a second to import, and only some runs need it.
-        from neardup.files.pages.main_text import main_text
 
         return main_text(page)
     return visible_text(page, alternative_texts=options.alternative_texts)

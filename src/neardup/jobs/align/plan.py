@@ -19,9 +19,8 @@ from neardup.options.kinds import exact_fraction, percent_of
 from neardup.options.option import check_options, no_effect
 from neardup.passages.align import AlignmentPlan, make_alignment_plan
 from neardup.passages.documents import ReadOptions
-from neardup.passages.recall import check_either
 from neardup.passages.scheme import PassageScheme
-from neardup.passages.search import make_search_plan
+from neardup.passages.search import check_either, make_search_plan
 
 
 @dataclass(frozen=True)

@@ -19,14 +19,18 @@ from neardup.jobs.align.other import NewDocuments, Other, open_other
 from neardup.jobs.align.plan import AlignOptions, most_documents, plan_alignment
 from neardup.jobs.passages.result import PassageResult
 from neardup.passages.align import Aligner, AlignmentPlan, certain_length, make_window_scheme
-from neardup.passages.document_pairs import PAIR_SCHEMA, count_pairs, order_pairs, pair_table
-from neardup.passages.documents import ReadOptions, read_documents
-from neardup.passages.hidden import HiddenText
-from neardup.passages.ignored import least_run, runs_of
+from neardup.passages.document_pairs import (
+    PAIR_SCHEMA,
+    HiddenText,
+    count_pairs,
+    order_pairs,
+    pair_table,
+)
+from neardup.passages.documents import ReadOptions, least_run, read_documents, runs_of
 from neardup.passages.index import OpenIndex
+from neardup.passages.lookup import Later, WindowCounts
 from neardup.passages.matches import SCHEMA, SCHEMA_WITH_TEXT, excerpts, match_table, with_id_types
-from neardup.passages.query_windows import Later, WindowCounts
-from neardup.passages.recall import candidate_probability
+from neardup.passages.search import candidate_probability
 from neardup.results import NO_COLUMNS, SkippedRow, describe_ids, describe_skipped
 from neardup.runtime.runner import Runner
 from neardup.tables import Int64s

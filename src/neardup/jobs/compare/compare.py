@@ -26,7 +26,7 @@ from neardup.options.option import CheckedOptions
 from neardup.passages.places import character_spans
 from neardup.runtime.progress import Progress
 from neardup.runtime.runner import Runner
-from neardup.sketches.edit.distances import as_strings
+from neardup.sketches.edit.estimate import as_strings
 from neardup.tables import Bools, EditSignatures, Int64s, Texts, Uint64s
 from neardup.text.tokenizers import TokenFunction, Tokenizer
 

@@ -12,14 +12,13 @@ from neardup.jobs.compare.result import Elements, Estimated, Measured, TextSize
 from neardup.jobs.sketch.options import SketchOptions, make_maker_of
 from neardup.matching.measures import SET_MEASURES, Overlap, WeightedJaccard
 from neardup.matching.verify import score_pairs
-from neardup.sketches.edit.distances import exact_distances
-from neardup.sketches.edit.estimate import edit_estimates
+from neardup.sketches.edit.estimate import edit_estimates, exact_distances
 from neardup.sketches.edit.kind import EditKind, fold_texts
+from neardup.sketches.intervals import ShareKind
 from neardup.sketches.kind import LEAST_SAMPLES
-from neardup.sketches.maker import SketchMaker
 from neardup.sketches.minhash import MinHashKind
 from neardup.sketches.modulo import ModuloKind
-from neardup.sketches.shares import ShareKind
+from neardup.sketches.registry import SketchMaker
 from neardup.sketches.smallest import SmallestKind
 from neardup.sketches.weighted_minhash import WeightedKind
 from neardup.tables import (
@@ -32,8 +31,7 @@ from neardup.tables import (
     TokenLists,
 )
 from neardup.text.shingles import shingle_sets
-from neardup.text.weighted_sets import frequency_lists, weighted_sets
-from neardup.text.weighting import count_documents
+from neardup.text.weighting import count_documents, frequency_lists, weighted_sets
 
 if TYPE_CHECKING:
     from neardup.options.choices import Occurrences

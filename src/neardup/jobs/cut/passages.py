@@ -16,14 +16,13 @@ import numpy as np
 
 from neardup.jobs.cut.plan import CutJobPlan
 from neardup.jobs.cut.spans import Collections, CutSpans
-from neardup.passages.cut_texts import RemovedPassages
-from neardup.passages.cutting import PassageCutter, join_lists
+from neardup.passages.additions import index_tokens
+from neardup.passages.cutting import PassageCutter, RemovedPassages, join_lists
 from neardup.passages.places import character_spans, group_overlapping
 from neardup.passages.repeats import find_repeats
-from neardup.passages.temporary import index_tokens
 from neardup.reading.catalogue import Catalogue
-from neardup.reading.plan import ReadingPlan
 from neardup.reading.second_pass import read_texts, text_has_changed
+from neardup.reading.sign import ReadingPlan
 from neardup.runtime.runner import Runner
 from neardup.tables import Int64s, Texts, TokenLists, TokenSpans
 

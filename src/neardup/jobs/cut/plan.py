@@ -21,7 +21,7 @@ from neardup.passages.align import make_alignment_plan, make_window_scheme
 from neardup.passages.cutting import CutPlan
 from neardup.passages.scheme import PassageScheme
 from neardup.passages.search import make_search_plan
-from neardup.reading.plan import ReadingPlan
+from neardup.reading.sign import ReadingPlan
 from neardup.text.shingles import make_shingle_scheme
 from neardup.text.tokenizers import TokenFunction
 

@@ -14,7 +14,7 @@ from neardup.jobs.cut.named import Keepers
 from neardup.jobs.cut.spans import CutSpans, Gaps
 from neardup.jobs.selection import Selection, in_batches
 from neardup.reading.catalogue import Catalogue
-from neardup.reading.id_lookup import IdLookup
+from neardup.reading.texts import IdLookup
 from neardup.reading.write_pass import sides_of
 from neardup.tables import Bools, Int64s
 

@@ -18,15 +18,15 @@ from neardup.jobs.cut.spans import CutSpans, Gaps, keep_ranks, merge_spans, read
 from neardup.jobs.cut.units import cut_units
 from neardup.jobs.selection import complete_summary
 from neardup.options.choices import Side
-from neardup.passages.recall import candidate_probability
+from neardup.passages.search import candidate_probability
 from neardup.reading.catalogue import Catalogue
-from neardup.reading.sign_pass import list_documents
+from neardup.reading.first_pass import list_documents
 from neardup.results import describe_ids, describe_skipped, versions
 from neardup.runtime.runner import Runner
-from neardup.storage.workspace import IN_MEMORY
+from neardup.storage.work import IN_MEMORY
 
 if TYPE_CHECKING:
-    from neardup.storage.workspace import Workspace
+    from neardup.storage.work import Workspace
 
 
 def summarise(

@@ -17,7 +17,7 @@ from neardup.runtime.runner import Runner
 from neardup.tables import Floats, Int64s, TokenLists
 
 if TYPE_CHECKING:
-    from neardup.storage.workspace import Workspace
+    from neardup.storage.work import Workspace
 
 
 @dataclass(frozen=True)

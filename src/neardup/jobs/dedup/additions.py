@@ -16,9 +16,9 @@ from neardup.files.rows import RowBlock, Source
 from neardup.jobs.dedup.decide import Assignment
 from neardup.jobs.dedup.ids import KeeperIds
 from neardup.reading.catalogue import Catalogue
-from neardup.reading.id_lookup import IdLookup
 from neardup.reading.second_pass import file_has_changed, numbered_blocks
 from neardup.reading.signed_batches import SignedBatches, filters_of, numbers_of, take_filters
+from neardup.reading.texts import IdLookup
 from neardup.runtime.runner import Runner
 from neardup.tables import Bools, Int64s
 

@@ -12,7 +12,7 @@ from neardup.documents.queries import Queries, join_queries, make_queries
 from neardup.files.rows import ColumnNames
 from neardup.matching.measures import Measure
 from neardup.reading.catalogue import Catalogue, HeldIds
-from neardup.reading.plan import LookUp, SignedTexts
+from neardup.reading.sign import LookUp, SignedTexts
 from neardup.tables import EarlierKeepers, Int64s, TokenLists
 
 

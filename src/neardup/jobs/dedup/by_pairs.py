@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from neardup.clustering.from_pairs import SimilarPairs, choose_from_pairs, join_from_pairs
+from neardup.clustering.components import SimilarPairs, choose_from_pairs, join_from_pairs
 from neardup.clustering.keep import parse_keep
 from neardup.files.inputs import passed_over
 from neardup.jobs.counts import Groups

@@ -32,7 +32,7 @@ from neardup.tables import Bools, Int64s, ShingleSets, WeightedSets
 
 if TYPE_CHECKING:
     from neardup.storage.shuffle import Shuffle
-    from neardup.storage.workspace import Workspace
+    from neardup.storage.work import Workspace
 
 # Partitions a worker where memory would allow less, so that workers end together.
 _PARTITIONS_A_WORKER = 8

@@ -25,10 +25,10 @@ from neardup.options.choices import Clusters, DocumentMeasure, InputFormat, OnEr
 from neardup.options.jobs import FUNCTIONS
 from neardup.options.option import no_effect
 from neardup.reading.catalogue import Catalogue
-from neardup.reading.sign_pass import list_documents
+from neardup.reading.first_pass import list_documents
 from neardup.runtime.progress import Progress
 from neardup.runtime.runner import Runner
-from neardup.storage.workspace import IN_MEMORY, Workspace
+from neardup.storage.work import IN_MEMORY, Workspace
 
 
 @dataclass(frozen=True, kw_only=True)

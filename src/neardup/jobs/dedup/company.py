@@ -13,7 +13,7 @@ from neardup.jobs.dedup.plan import DedupPlan
 from neardup.jobs.stages.exchange import Candidates
 from neardup.kernels.common.union_find import find_roots, union_edges
 from neardup.matching.buckets import star_edges
-from neardup.matching.filters import join_filters
+from neardup.matching.sieve import join_filters
 from neardup.reading.sign import SignedBlock
 from neardup.reading.signed_batches import take_filters
 from neardup.tables import Filters, Int64s, Uint64s

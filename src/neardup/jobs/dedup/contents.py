@@ -14,13 +14,12 @@ from neardup.jobs.dedup.earlier import Earlier
 from neardup.jobs.dedup.plan import DedupPlan
 from neardup.jobs.stages.contents import NumberedContents
 from neardup.reading.catalogue import Catalogue
-from neardup.reading.copies import find_copies
-from neardup.reading.sign_pass import Signed, sign_collections
+from neardup.reading.first_pass import Signed, find_copies, sign_collections
 from neardup.runtime.runner import Runner
 from neardup.tables import Bools, Int64s
 
 if TYPE_CHECKING:
-    from neardup.storage.workspace import Workspace
+    from neardup.storage.work import Workspace
 
 
 @dataclass(frozen=True)

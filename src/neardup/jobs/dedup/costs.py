@@ -11,8 +11,7 @@ from dataclasses import dataclass, replace
 from neardup.jobs.dedup.choose import SETS_SHARE
 from neardup.jobs.stages.components import PARTITION_SHARE, SORTING_BYTES, SORTING_SHARE
 from neardup.jobs.stages.exchange import KEYS_SHARE, WAITING_SHARE
-from neardup.reading.copies import COPIES_BYTES, COPIES_SHARE
-from neardup.reading.sign_pass import FILE_TEXT_BYTES, SIGNED_SHARE
+from neardup.reading.first_pass import COPIES_BYTES, COPIES_SHARE, FILE_TEXT_BYTES, SIGNED_SHARE
 
 STAGES = ("read", "bucket", "sieve", "compare", "choose", "write")
 # Those that read blocks of the files.

@@ -7,11 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from neardup.clustering.chunks import choose_in_chunks
-from neardup.clustering.component_chunks import join_in_chunks
-from neardup.clustering.components import join_components
-from neardup.clustering.shelf import SetReader
-from neardup.clustering.survivors import choose_survivors
+from neardup.clustering.components import join_components, join_in_chunks
+from neardup.clustering.survivors import SetReader, choose_in_chunks, choose_survivors
 from neardup.jobs.dedup.contents import Contents
 from neardup.jobs.dedup.plan import DedupPlan
 from neardup.matching.buckets import list_full_keys

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from neardup.clustering.keep import parse_keep
-from neardup.documents.other import index_among, own_tokenizer
-from neardup.documents.source import IndexSource
+from neardup.documents.other import IndexSource, index_among, own_tokenizer
 from neardup.errors import InvalidParameterError
 from neardup.files.ids import as_text
 from neardup.files.resolve import resolve_paths

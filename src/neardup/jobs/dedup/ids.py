@@ -8,7 +8,7 @@ import numpy as np
 
 from neardup.files.ids import as_text, common_id_type
 from neardup.reading.catalogue import Catalogue
-from neardup.reading.id_lookup import IdLookup
+from neardup.reading.texts import IdLookup
 from neardup.tables import Int64s
 
 if TYPE_CHECKING:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from neardup.clustering.keep import parse_keep
-from neardup.documents.alike import check_alike
-from neardup.documents.scheme import DocumentScheme
+from neardup.documents.scheme import DocumentScheme, check_alike
 from neardup.errors import InvalidParameterError
 from neardup.jobs.dedup.plan import DedupOptions, DedupPlan, check_method
 

@@ -14,7 +14,7 @@ from neardup.matching.prefixes import list_prefixes
 from neardup.runtime.runner import Runner
 
 if TYPE_CHECKING:
-    from neardup.storage.workspace import Workspace
+    from neardup.storage.work import Workspace
 
 # Distinct texts whose prefixes are counted.
 SAMPLE_TEXTS = 2000

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from neardup.files.rows import Source
 from neardup.jobs.dedup.plan import DedupOptions, DedupPlan
-from neardup.reading.frequencies import count_shingles
+from neardup.reading.signed_batches import count_shingles
 from neardup.storage.manifest import encode
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def open_index(
         index = handle.view(runner)
         plan = plan_with_index(options, index.scheme)
         if needs_all_texts(options):
-            from neardup.documents.source import IndexSource
+            from neardup.documents.other import IndexSource
 
             state = _state_of(index, handle)
             yield Other(plan, [IndexSource(index, handle.folder)], state=state)

@@ -28,14 +28,14 @@ from neardup.outputs.summary_file import (
     resolve_tables,
 )
 from neardup.outputs.targets import Target, target_of
-from neardup.reading.rows_at import read_at
+from neardup.reading.second_pass import read_at
 from neardup.storage.scratch import recover
 from neardup.tables import Bools, Int64s
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from neardup.outputs.summary_records import DedupSummary
+    from neardup.outputs.summary_file import DedupSummary
 
 Side = Literal["kept", "removed"]
 

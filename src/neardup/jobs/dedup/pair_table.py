@@ -12,9 +12,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.errors import InvalidInputError
-from neardup.files.columnwords import option_name
 from neardup.files.ids import as_text, join_ids
 from neardup.files.passes import ReadingPass
+from neardup.files.problems import option_name
 from neardup.files.rows import RowBlock, Source
 from neardup.jobs.dedup.numbered_pairs import NumberedPairs
 from neardup.jobs.stages.pair_ids import (

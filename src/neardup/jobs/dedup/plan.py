@@ -16,7 +16,7 @@ from neardup.matching.measures import Measure, make_measure
 from neardup.options.choices import Clusters, DocumentMeasure, Method, Occurrences
 from neardup.options.jobs import FUNCTIONS
 from neardup.options.option import no_effect
-from neardup.reading.plan import ReadingPlan
+from neardup.reading.sign import ReadingPlan
 from neardup.sketches.minhash import MinHashScheme
 from neardup.sketches.weighted_minhash import WeightedMinHashScheme
 

@@ -17,7 +17,7 @@ from neardup.jobs.selection import Selection, in_batches, write_tables
 from neardup.matching.measures import Number
 from neardup.options.choices import OutputFormat
 from neardup.reading.catalogue import Catalogue
-from neardup.reading.id_lookup import IdLookup
+from neardup.reading.texts import IdLookup
 from neardup.runtime.progress import Progress
 from neardup.runtime.runner import Runner
 from neardup.tables import Int64s

@@ -18,14 +18,14 @@ from neardup.jobs.dedup.plan import DedupPlan
 from neardup.jobs.dedup.result import DeduplicationResult
 from neardup.jobs.dedup.summary import summarise
 from neardup.jobs.document_options import to_be_counted
-from neardup.reading.frequencies import count_shingles, with_frequencies
+from neardup.reading.signed_batches import count_shingles, with_frequencies
 from neardup.runtime.runner import Runner
-from neardup.storage.workspace import IN_MEMORY
+from neardup.storage.work import IN_MEMORY
 
 if TYPE_CHECKING:
     from neardup.documents.additions import Adding
     from neardup.documents.index import OpenDocuments
-    from neardup.storage.workspace import Workspace
+    from neardup.storage.work import Workspace
 
 
 def deduplicate_against(

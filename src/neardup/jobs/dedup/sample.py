@@ -25,17 +25,14 @@ from neardup.jobs.dedup.shingle_lengths import (
     cut_documents,
 )
 from neardup.jobs.dedup.similarities import SAMPLE_FUNCTIONS, Similarities
-from neardup.reading.frequencies import block_frequencies, with_frequencies
-from neardup.reading.plan import ReadingPlan
-from neardup.reading.sign import SignedBlock, sign_block
-from neardup.reading.signed_batches import to_batch
+from neardup.reading.sign import ReadingPlan, SignedBlock, sign_block
+from neardup.reading.signed_batches import block_frequencies, to_batch, with_frequencies
 from neardup.runtime.runner import Runner
 from neardup.sketches.minhash import MinHashScheme, minhash_signatures
 from neardup.sketches.weighted_minhash import WeightedMinHashScheme, weighted_signatures
 from neardup.tables import Texts, TokenLists, Uint32s
 from neardup.text.shingles import shingle_lists
-from neardup.text.weighted_sets import weighted_sets
-from neardup.text.weighting import count_documents
+from neardup.text.weighting import count_documents, weighted_sets
 
 # Documents compared with each other to learn how similar unrelated ones are.
 SAMPLE_DOCUMENTS = 1500

@@ -10,8 +10,7 @@ import numpy as np
 from neardup.jobs.dedup.costs import Load
 from neardup.jobs.dedup.method import SIGN_SECONDS, SORT_SECONDS
 from neardup.jobs.dedup.plan import DedupPlan
-from neardup.matching.band_choices import list_choices
-from neardup.matching.bands import Banding
+from neardup.matching.bands import Banding, list_choices
 from neardup.tables import Int64s, Uint32s
 
 SAMPLE_FUNCTIONS = 256

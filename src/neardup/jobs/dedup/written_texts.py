@@ -11,7 +11,7 @@ import numpy as np
 
 from neardup.files.destinations import Destination, LocalDestination
 from neardup.reading.catalogue import Catalogue
-from neardup.reading.kept_texts import KeptTexts, keep_texts
+from neardup.reading.texts import KeptTexts, keep_texts
 from neardup.runtime.runner import Runner
 from neardup.tables import Bools, Int64s
 
@@ -57,7 +57,7 @@ def write_with_texts(
     as_bytes
         Whether the documents are bytes.
     """
-    from neardup.outputs.table_parts import write_parquet_parts
+    from neardup.outputs.table_files import write_parquet_parts
 
     n_other = len(catalogues[0])
     wanted: Bools = np.zeros(sum(map(len, catalogues)), np.bool_)

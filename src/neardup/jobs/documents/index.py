@@ -7,11 +7,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from neardup.documents.additions import add_documents
-from neardup.documents.compaction import compact_documents
+from neardup.documents.additions import add_documents, compact_documents, remove_documents
 from neardup.documents.handle import DocumentHandle, create_documents
 from neardup.documents.index import describe_documents
-from neardup.documents.removals import remove_documents
 from neardup.documents.scheme import DocumentScheme
 from neardup.files.inputs import passed_over
 from neardup.files.rows import Source

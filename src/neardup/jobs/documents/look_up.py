@@ -10,9 +10,8 @@ import numpy as np
 from neardup.documents.index import OpenDocuments
 from neardup.documents.lookup import Hits, find_hits
 from neardup.documents.reading import queries_of_texts
-from neardup.files.passes import ReadingPass
+from neardup.files.passes import ReadingPass, TextBlock, read_text_block
 from neardup.files.rows import ColumnNames, RowBlock, Source
-from neardup.files.texts import TextBlock, read_text_block
 from neardup.matching.measures import Measure
 from neardup.runtime.runner import Runner
 from neardup.tables import Int64s

@@ -23,7 +23,7 @@ from neardup.options import table
 from neardup.options.jobs import MATCH_LIMIT
 from neardup.options.kinds import Whole
 from neardup.runtime.runner import Runner
-from neardup.text.tokenizers.named import named_tokenizer
+from neardup.text.tokenizers import named_tokenizer
 
 
 class OneAtATime:

@@ -22,8 +22,8 @@ from neardup.documents.values import as_texts
 from neardup.errors import InvalidParameterError
 from neardup.tables import Floats, Int64s, ShingleLists, Texts, TokenLists, Uint64s
 from neardup.text.shingles import digest_token_lists
-from neardup.text.tokenizers.strings import hash_lists
-from neardup.text.weighted_sets import weighted_set_of_numbers
+from neardup.text.tokenizers import hash_lists
+from neardup.text.weighting import weighted_set_of_numbers
 
 Tokens = Iterable[str | int] | Mapping[str | int, float]
 """Tokens in order, a set of shingles, or tokens with how often they occur, or what they weigh."""

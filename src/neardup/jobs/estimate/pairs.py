@@ -18,12 +18,12 @@ from neardup.files.resolve import resolve_inputs
 from neardup.files.rows import RowBlock, Source
 from neardup.jobs.sketch.sketches import Sketches
 from neardup.jobs.stages.pair_ids import ID_COLUMNS, READING_PAIRS, check_columns, read_ids
-from neardup.matching.pieces import check_limit
+from neardup.matching.join import check_limit
 from neardup.runtime.runner import Runner
-from neardup.sketches.blocks import BlockPlaces
 from neardup.sketches.kind import AnyKind, Wanted
 from neardup.sketches.pairs import Pairs, count_pairs, count_pairs_up_to, cut_pairs, list_pairs
 from neardup.sketches.super_shingles import SuperShingles
+from neardup.sketches.table_format import BlockPlaces
 from neardup.storage.ids import IdTable
 from neardup.tables import Int64s
 

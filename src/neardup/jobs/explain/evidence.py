@@ -21,17 +21,15 @@ from neardup.reading.sign import sketch_lists
 from neardup.sketches.minhash import MinHashScheme
 from neardup.sketches.weighted_minhash import WeightedMinHashScheme
 from neardup.tables import Bools, Floats, Int64s, ShingleSets, Texts, Uint64s, WeightedSets
-from neardup.text.restoring import check_restored
 from neardup.text.shingles import (
     ShingleScheme,
     digest_token_lists,
     make_shingle_scheme,
     shingle_sets,
 )
-from neardup.text.tokenizers import TokenFunction
-from neardup.text.tokenizers.named import NAMED
-from neardup.text.weighted_sets import WeightedScheme, weighted_sets
-from neardup.text.weighting import DocumentFrequencies, Weighting
+from neardup.text.stored import check_restored
+from neardup.text.tokenizers import NAMED, TokenFunction
+from neardup.text.weighting import DocumentFrequencies, WeightedScheme, Weighting, weighted_sets
 
 _OF_SHINGLES = (
     *("ngram", "occurrences", "fingerprint", "fingerprint_bits", "seed", "casefold"),

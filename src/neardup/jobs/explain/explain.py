@@ -33,8 +33,7 @@ from neardup.jobs.explain.values import Closest, Link, Relation
 from neardup.runtime.runner import Runner
 from neardup.tables import Int64s, Texts
 from neardup.text.tokenizers import TokenFunction
-from neardup.text.weighted_sets import frequency_lists
-from neardup.text.weighting import count_documents
+from neardup.text.weighting import count_documents, frequency_lists
 
 # Documents of a component among which a chain is looked for.
 MOST_IN_CHAIN = 1000

@@ -21,8 +21,7 @@ from neardup.jobs.explain.sentences import (
 )
 from neardup.jobs.explain.values import Explanation, Relation
 from neardup.matching.bands import Banding
-from neardup.reports.differences import side_by_side
-from neardup.reports.example import Example
+from neardup.reports.differences import Example, side_by_side
 from neardup.reports.explain import BandCurve, ExplainPage, SeenPair, render_explanation
 
 # Characters of a text that stands alone, points of the curve, and pairs of the most similar ones

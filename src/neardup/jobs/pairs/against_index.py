@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from neardup.documents.alike import check_alike
 from neardup.documents.index import OpenDocuments
+from neardup.documents.scheme import check_alike
 from neardup.errors import InvalidParameterError
 from neardup.files.ids import choose_id_column, common_id_type
 from neardup.files.input_options import check_effect
@@ -20,7 +20,7 @@ from neardup.jobs.pairs.options import PairOptions
 from neardup.jobs.pairs.result import PairResult
 from neardup.jobs.stages.pair_ids import metadata_of
 from neardup.matching.bucket_join import BucketJoinCounts
-from neardup.matching.pieces import check_limit
+from neardup.matching.join import check_limit
 from neardup.options.option import no_effect
 from neardup.results import SkippedRow, describe_ids, describe_skipped
 from neardup.runtime.runner import Runner

@@ -27,19 +27,19 @@ from neardup.jobs.stages.components import (
 )
 from neardup.jobs.stages.exchange import exchange_keys, exchange_texts, read_candidates, read_sets
 from neardup.matching.bucket_join import BucketJoinCounts
-from neardup.matching.pieces import check_limit
+from neardup.matching.join import check_limit
 from neardup.matching.salting import salt_sets
 from neardup.matching.set_join import SetSizes
-from neardup.reading.sign_pass import Signed
+from neardup.reading.first_pass import Signed
 from neardup.runtime.runner import Runner
 from neardup.storage.arrays import AnyArray
 from neardup.storage.kept_arrays import kept_arrays
-from neardup.storage.spilled import SpilledBatches
+from neardup.storage.shuffle import SpilledBatches
 from neardup.tables import Bytes, Int64s, ShingleSets, Uint64s, WeightedSets
 
 if TYPE_CHECKING:
     from neardup.storage.shuffle import Shuffle
-    from neardup.storage.workspace import Workspace
+    from neardup.storage.work import Workspace
 
 # Shares of the memory: of rows that are found, and of those that are being spelled out.
 _ROWS_SHARE = 0.1

@@ -13,8 +13,7 @@ from neardup.errors import InvalidInputError, InvalidParameterError
 from neardup.files.rows import Source
 from neardup.jobs.pairs.options import EDIT, PairOptions
 from neardup.jobs.pairs.rows import read_wanted
-from neardup.matching.edit_distances import as_characters, distances_within
-from neardup.matching.edit_threshold import EditThreshold
+from neardup.matching.edit_join import EditThreshold, as_characters, distances_within
 from neardup.matching.measures import MEASURES, Measure
 from neardup.matching.verify import overlaps_at_threshold
 from neardup.options.kinds import exact_fraction, parts_of_condition
@@ -23,8 +22,8 @@ from neardup.reading.column_values import text_of
 from neardup.reading.signed_batches import numbers_of
 from neardup.reading.values import Values, columns_there, where_to_have
 from neardup.runtime.runner import Runner
-from neardup.storage.spilled import SpilledBatches
-from neardup.storage.workspace import Workspace
+from neardup.storage.shuffle import SpilledBatches
+from neardup.storage.work import Workspace
 from neardup.tables import Bools, Floats, Int64s, Texts
 from neardup.text.shingles import ShingleScheme, shingle_sets
 

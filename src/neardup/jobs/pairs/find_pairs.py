@@ -31,7 +31,7 @@ from neardup.options.choices import (
 )
 from neardup.runtime.progress import Progress
 from neardup.runtime.runner import Runner
-from neardup.storage.workspace import IN_MEMORY
+from neardup.storage.work import IN_MEMORY
 
 if TYPE_CHECKING:
     from neardup.text.tokenizers import TokenFunction

@@ -7,15 +7,14 @@ from dataclasses import dataclass, replace
 
 from neardup.errors import InvalidParameterError
 from neardup.jobs.pairs.options import EDIT, PairOptions
-from neardup.matching.algorithms import DEFAULT_ALGORITHM
 from neardup.matching.bands import Banding
-from neardup.matching.edit_threshold import EditThreshold
-from neardup.matching.measures import MEASURES, Hamming, Measure
-from neardup.matching.measures.thresholds import LEAST_SHARE
+from neardup.matching.edit_join import EditThreshold
+from neardup.matching.join import DEFAULT_ALGORITHM
+from neardup.matching.measures import LEAST_SHARE, MEASURES, Hamming, Measure
 from neardup.options.choices import Algorithm
 from neardup.options.kinds import exact_fraction
 from neardup.options.option import no_effect
-from neardup.reading.plan import ReadingPlan
+from neardup.reading.sign import ReadingPlan
 from neardup.sketches.weighted_minhash import WeightedMinHashScheme
 
 _DEFAULT_THRESHOLD = "0.8"

@@ -15,21 +15,17 @@ import numpy as np
 
 from neardup.jobs.pairs.plan import PairPlan
 from neardup.jobs.stages.contents import NumberedContents
-from neardup.matching.algorithms import choose_algorithm
 from neardup.matching.bucket_join import join_buckets
 from neardup.matching.buckets import bucket_documents
 from neardup.matching.edit_join import EditJoin
-from neardup.matching.hamming_join import HammingJoin
-from neardup.matching.join import LEFT, RIGHT, Join
+from neardup.matching.join import LEFT, RIGHT, Join, choose_algorithm
 from neardup.matching.measures import Hamming, Measure
 from neardup.matching.salting import salt_sets
-from neardup.matching.set_join import SetJoin, SetSizes
+from neardup.matching.set_join import HammingJoin, SetJoin, SetSizes
 from neardup.options.choices import Algorithm
 from neardup.reading.catalogue import Catalogue
-from neardup.reading.copies import ContentTable, find_copies
-from neardup.reading.first_pass import FirstPass
+from neardup.reading.first_pass import ContentTable, FirstPass, Signed, find_copies
 from neardup.reading.second_pass import read_comparable, read_token_lists
-from neardup.reading.sign_pass import Signed
 from neardup.runtime.runner import Runner
 from neardup.tables import (
     Bools,
@@ -43,10 +39,10 @@ from neardup.tables import (
     WeightedSets,
 )
 from neardup.text.shingles import digest_sets
-from neardup.text.weighted_sets import digest_weighted_sets
+from neardup.text.weighting import digest_weighted_sets
 
 if TYPE_CHECKING:
-    from neardup.storage.workspace import Workspace
+    from neardup.storage.work import Workspace
 
 
 @dataclass(frozen=True)

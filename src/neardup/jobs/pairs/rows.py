@@ -17,11 +17,11 @@ from neardup.files.rows import ColumnNames, Source
 from neardup.jobs.pairs.spelling import Speller
 from neardup.matching.join import Scored
 from neardup.reading.catalogue import Catalogue
-from neardup.reading.id_lookup import IdLookup
 from neardup.reading.signed_batches import numbers_of
+from neardup.reading.texts import IdLookup
 from neardup.reading.values import Values, columns_there, read_values, where_to_have
 from neardup.runtime.runner import Runner
-from neardup.storage.workspace import Workspace
+from neardup.storage.work import Workspace
 from neardup.tables import Floats, Int64s, ScoredPairs
 
 if TYPE_CHECKING:

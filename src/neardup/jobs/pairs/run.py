@@ -11,9 +11,9 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.errors import InvalidInputError
-from neardup.files.columnwords import option_name
 from neardup.files.input_options import check_effect
 from neardup.files.inputs import passed_over
+from neardup.files.problems import option_name
 from neardup.files.rows import Source
 from neardup.jobs.document_options import to_be_counted
 from neardup.jobs.pairs.options import PairOptions
@@ -25,21 +25,18 @@ from neardup.jobs.pairs.spelling import Speller
 from neardup.jobs.pairs.top import most_similar_pairs, most_similar_partners
 from neardup.jobs.stages.pair_ids import metadata_of
 from neardup.kernels.bucket import survivors
-from neardup.matching.join import FilterCounts
+from neardup.matching.join import FilterCounts, check_limit
 from neardup.matching.measures import Hamming
-from neardup.matching.pieces import check_limit
 from neardup.matching.set_join import SetSizes
 from neardup.options.choices import Algorithm
-from neardup.reading.blocking import NO_KEY
 from neardup.reading.catalogue import Catalogue
-from neardup.reading.first_pass import read_collections
-from neardup.reading.frequencies import count_shingles, with_frequencies
-from neardup.reading.plan import ReadingPlan
-from neardup.reading.sign_pass import sign_collections
-from neardup.reading.signed_batches import numbers_of
+from neardup.reading.column_values import NO_KEY
+from neardup.reading.first_pass import read_collections, sign_collections
+from neardup.reading.sign import ReadingPlan
+from neardup.reading.signed_batches import count_shingles, numbers_of, with_frequencies
 from neardup.results import NO_COLUMNS, describe_ids, describe_skipped
 from neardup.runtime.runner import Runner
-from neardup.storage.workspace import IN_MEMORY, Workspace
+from neardup.storage.work import IN_MEMORY, Workspace
 from neardup.tables import Bools, Floats, Int64s, Uint64s
 
 if TYPE_CHECKING:

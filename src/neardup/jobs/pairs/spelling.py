@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from neardup.matching.pieces import check_limit
+from neardup.matching.join import check_limit
 from neardup.tables import Int64s, ScoredPairs
 
 

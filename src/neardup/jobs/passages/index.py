@@ -10,12 +10,10 @@ from typing import Any
 from neardup.files.inputs import passed_over
 from neardup.files.rows import Source
 from neardup.jobs.index_results import AdditionResult, CompactionResult, RemovalResult
-from neardup.passages.additions import add_documents
-from neardup.passages.compaction import compact_index
+from neardup.passages.additions import add_documents, compact_index, remove_documents
 from neardup.passages.documents import ReadOptions
 from neardup.passages.handle import PassageHandle, create
 from neardup.passages.index import describe_index
-from neardup.passages.removals import remove_documents
 from neardup.passages.scheme import PassageScheme
 from neardup.runtime.runner import Runner
 from neardup.text.tokenizers import TokenFunction

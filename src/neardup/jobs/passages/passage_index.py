@@ -32,10 +32,10 @@ from neardup.options.kinds import Whole
 from neardup.passages.documents import ReadOptions
 from neardup.passages.handle import PassageHandle, create
 from neardup.passages.scheme import make_passage_scheme
-from neardup.passages.stored import get_document, list_documents
+from neardup.passages.source import get_document, list_documents
 from neardup.runtime.progress import Progress
 from neardup.runtime.runner import Runner
-from neardup.text.tokenizers.named import KNOWN_NAMES
+from neardup.text.tokenizers import KNOWN_NAMES
 
 if TYPE_CHECKING:
     from neardup.text.tokenizers import TokenFunction

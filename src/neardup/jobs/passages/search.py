@@ -26,7 +26,7 @@ from neardup.options.jobs import FUNCTIONS
 from neardup.options.kinds import exact_fraction
 from neardup.passages.documents import DocumentBlock, ReadOptions, read_documents
 from neardup.passages.index import OpenIndex
-from neardup.passages.lookup import find_passages, find_windows
+from neardup.passages.lookup import WINDOW_SCHEMA, find_passages, find_windows, window_table
 from neardup.passages.matches import (
     SCHEMA,
     SCHEMA_WITH_TEXT,
@@ -35,9 +35,12 @@ from neardup.passages.matches import (
     with_id_types,
 )
 from neardup.passages.query import gather_queries, make_queries
-from neardup.passages.recall import candidate_probability, check_either
-from neardup.passages.search import SearchPlan, make_search_plan
-from neardup.passages.windows_table import WINDOW_SCHEMA, window_table
+from neardup.passages.search import (
+    SearchPlan,
+    candidate_probability,
+    check_either,
+    make_search_plan,
+)
 from neardup.results import SkippedRow, describe_ids, describe_skipped
 from neardup.runtime.runner import Runner
 

@@ -2,26 +2,309 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from fractions import Fraction
 from itertools import chain
+from typing import Any
 
+import numpy as np
+import pyarrow as pa
+
+from neardup.errors import InvalidInputError, InvalidParameterError, SketchMismatchError
+from neardup.jobs.counts import Groups, count_documents, count_pairs
 from neardup.jobs.dedup.output import DedupOutput
 from neardup.jobs.dedup.result import DeduplicationResult
-from neardup.jobs.report.collection import Collection
-from neardup.jobs.report.dedup_counts import count_by_values, with_values
-from neardup.jobs.report.dedup_shingles import ShingleCounter
-from neardup.jobs.report.dedup_texts import FolderOutcome, Outcome, ResultOutcome, ShownTexts
-from neardup.jobs.report.kept_pairs import find_kept_pairs
-from neardup.reports.dedup.agreement import agreement_of
-from neardup.reports.dedup.clusters import count_clusters
-from neardup.reports.dedup.examples import KeptPairs, choose_examples
-from neardup.reports.dedup.exchange import exchange_of
-from neardup.reports.dedup.flows import flows_of
+from neardup.jobs.explain.evidence import restore_scheme
+from neardup.jobs.pairs.find_pairs import find_pairs
+from neardup.jobs.report.dedup_texts import (
+    Documents,
+    FolderOutcome,
+    Outcome,
+    ResultOutcome,
+    ShownTexts,
+)
+from neardup.jobs.report.tables import Collection
+from neardup.matching.measures import MEASURES, Measure
+from neardup.reading.column_values import ColumnValues
+from neardup.reports.dedup.examples import Common, Document, KeptPairs, Pair, choose_examples
+from neardup.reports.dedup.model import agreement_of, count_clusters, exchange_of, flows_of
 from neardup.reports.dedup.page import DedupData, render_dedup
 from neardup.reports.dedup.wording import say_title
-from neardup.reports.report import Report
+from neardup.reports.page import Report
 from neardup.runtime.memory import release_memory
 from neardup.runtime.runner import Runner
+from neardup.tables import Int64s, Texts
+from neardup.text.shingles import ShingleScheme, shingle_sets
+from neardup.text.tokenizers import named_tokenizer
+
+# Documents of a deduplication counted by a column that the run did not look at.
+
+
+def count_by_values(
+    values: ColumnValues, documents: Documents, removed: pa.Table
+) -> dict[str, Any]:
+    """Count documents by the values of a column, as a summary has it.
+
+    Parameters
+    ----------
+    values
+        Of all documents, in input order.
+    documents
+        The same ones.
+    removed
+        The table of those that went.
+    """
+    gone = np.flatnonzero(documents.goes)
+    for_other = ~np.asarray(removed["kept_in"].to_numpy() == "input")
+    flags = {"removed_for_against": for_other}
+    if not removed["exact_copy"].null_count:
+        flags["exact_copies"] = removed["exact_copy"].to_numpy()
+    removed_as = {name: np.zeros(len(documents.goes), np.bool_) for name in flags}
+    for name, flag in flags.items():
+        removed_as[name][gone] = flag
+    groups = Groups.of_values(values)
+    everything = np.ones(len(documents.goes), np.bool_)
+    counts = count_documents(groups, everything, ~documents.goes, removed_as)
+    # All documents of the other collection are one, which has no value.
+    other = Groups.of_none(groups.label, 1)
+    keepers = np.zeros(len(gone), np.int64)
+    keepers[~for_other] = 1 + _keepers(documents, removed.filter(~for_other))
+    return {"column": values.column, **counts, **count_pairs(groups, other, gone, keepers)}
+
+
+def with_values(values: ColumnValues, documents: Documents, removed: pa.Table) -> pa.Table:
+    """Return the table of those that went with ``by`` and ``kept_by``, as the run would have."""
+    import pyarrow as pa
+
+    # None stands for documents without a value, and for those of the other collection.
+    names = pa.array([*values.names, None], pa.large_string())
+    gone = np.flatnonzero(documents.goes)
+    of_input = np.asarray(removed["kept_in"].to_numpy() == "input")
+    kept: Int64s = np.full(len(gone), -1, np.int64)
+    kept[of_input] = values.numbers[_keepers(documents, removed.filter(of_input))]
+    for name, numbers in (("by", values.numbers[gone]), ("kept_by", kept)):
+        places = np.where(numbers < 0, len(values.names), numbers)
+        removed = removed.append_column(name, names.take(pa.array(places)))
+    return removed
+
+
+def _keepers(documents: Documents, removed: pa.Table) -> Int64s:
+    """Return the numbers of the documents for which others went, all of the input."""
+    places = {name: place for place, name in enumerate(documents.names)}
+    files = np.array([places[name] for name in removed["kept_file"].to_pylist()], np.int64)
+    rows = removed["kept_row"].to_numpy()
+    # Rows of a file ascend, and files are in the order of their documents.
+    most = int(max(documents.rows.max(initial=0), rows.max(initial=0))) + 1
+    places_in_order = documents.files * most + documents.rows
+    numbers: Int64s = np.searchsorted(places_in_order, files * most + rows)
+    return numbers
+
+
+# How many shingles two documents have in common, as the run that compared them has counted.
+
+# Of a value that was rounded once, in the kernel or here.
+_TOLERANCE = 1e-9
+
+
+class ShingleCounter:
+    """Counts the shingles of pairs, where the scheme of a summary can be made again.
+
+    It cannot with a tokenizer of the user's, and for documents that are bytes; shingles that weigh
+    are not counted.
+    """
+
+    def __init__(self, summary: Mapping[str, Any]) -> None:
+        self._shingles = _shingles_of(summary)
+        self._measure = _measure_of(summary)
+
+    def count(self, pair: Pair) -> Pair:
+        """Return a pair with what its texts have in common, as far as that is known."""
+        texts = pair.first.text, pair.second.text
+        if self._shingles is None or None in texts:
+            return pair
+        sets = shingle_sets(Texts.from_arrow(pa.array(texts, pa.large_string())), self._shingles)
+        first, second = (
+            sets.values[start : start + size]
+            for start, size in zip(sets.starts.tolist(), sets.sizes.tolist(), strict=True)
+        )
+        common = len(np.intersect1d(first, second))
+        return replace(pair, common=Common(common, len(first), len(second)))
+
+    def check(self, pair: Pair) -> Pair:
+        """Count a removed document and the one that stays for it; make sure that they are those.
+
+        Raises
+        ------
+        InvalidInputError
+            If their similarity is not the one that was noted: a text has changed since.
+        """
+        counted = self.count(pair)
+        common, noted = counted.common, pair.similarity
+        if common is None or noted is None or self._measure is None:
+            return counted
+        sizes = (common.n_first, common.n_second)
+        # Of one-sided measures components may hold the other way round.
+        if not any(
+            _is_near(self._measure, common.n_common, way, noted) for way in (sizes, sizes[::-1])
+        ):
+            message = (
+                f"the texts of {pair.first.id!r} and {pair.second.id!r}, which stays for it, are "
+                f"not those that were compared: their similarity is not {noted:.4f}; they have "
+                "been changed since, so run `neardup dedup` again"
+            )
+            raise InvalidInputError(message)
+        return counted
+
+
+def _is_near(measure: Measure, n_common: int, sizes: tuple[int, int], noted: float) -> bool:
+    if not any(sizes):
+        # Two documents without shingles are copies.
+        return noted == 1
+    values = [np.array([each], np.int64) for each in (n_common, *sizes)]
+    return bool(abs(measure.similarities(*values)[0] - noted) < _TOLERANCE)
+
+
+def _measure_of(summary: Mapping[str, Any]) -> Measure | None:
+    """Return the measure of a run; None where similarities were given by a table of pairs."""
+    if summary["method"] not in ("minhash", "exact"):
+        return None
+    return MEASURES[summary["measure"]].parse(str(summary["threshold"]))
+
+
+def _shingles_of(summary: Mapping[str, Any]) -> ShingleScheme | None:
+    if summary["reading"]["input_format"] == "bytes":
+        return None
+    try:
+        scheme = restore_scheme(summary)
+    except (InvalidParameterError, SketchMismatchError):
+        return None
+    return None if scheme is None or scheme.weighted else scheme.shingles
+
+
+# Documents that stay and are nearly alike, or alike after all: looked for among the first ones.
+
+# As many documents, until they have as many bytes of text, are compared with each other: an exact
+# join needs some 14 bytes a byte of text, and a report has to stay below 500 MB.
+MOST_DOCUMENTS = 10_000
+MOST_BYTES = 4_000_000
+
+# Down to this share of the threshold; and how many pairs are counted at most, and shown.
+_SHARE = Fraction(7, 8)
+_MOST_PAIRS = 1_000
+_N_SHOWN = 3
+
+# Fields of a scheme that are options of the same name.
+_OPTIONS = (
+    *("tokenizer", "casefold", "unicode_form", "strip_accents", "fold_digits", "ngram"),
+    *("occurrences", "fingerprint", "fingerprint_bits", "tf", "idf"),
+)
+
+
+def find_kept_pairs(outcome: Outcome, documents: Documents, workers: int) -> KeptPairs | str:
+    """Compare some documents that stay with each other, exactly.
+
+    Parameters
+    ----------
+    outcome
+        Has their texts, and says by which measure and scheme documents are alike.
+    documents
+        All of them; the first ones that stay are compared.
+    workers
+        Threads.
+
+    Returns
+    -------
+    The pairs from a little below the threshold on; or why none were looked for, as a sentence.
+    """
+    summary = outcome.summary
+    if reason := _why_not(summary):
+        return f"Pairs that stay were not looked for: {reason}."
+    numbers = np.flatnonzero(~documents.goes)[:MOST_DOCUMENTS]
+    texts = _first_texts(outcome, documents, numbers)
+    if len(texts) < min(2, len(numbers)):
+        return "Pairs that stay were not looked for: the first document that stays is too long."
+    threshold = Fraction(str(summary["threshold"]))
+    least = Fraction(int(threshold * _SHARE * 1000), 1000)
+    options = {name: summary["scheme"][name] for name in _OPTIONS if name in summary["scheme"]}
+    if "fingerprint" in options:
+        # Rabin's fingerprints are drawn by the seed; the mixer is the same always.
+        options["seed"] = summary["scheme"].get("seed")
+    found = find_pairs(
+        texts,
+        measure=summary["measure"],
+        threshold=least,
+        top=_MOST_PAIRS,
+        workers=workers,
+        **options,
+    ).pairs.select(["id_a", "id_b", "similarity"])
+    missed, below = [], []
+    for row in found.to_pylist():
+        first, second = int(row["id_a"]), int(row["id_b"])
+        if row["similarity"] < float(threshold):
+            below.append((first, second, row["similarity"]))
+        elif not MEASURES[summary["measure"]].is_directed or first > second:
+            # Only a document that comes later may go for one that it lies in.
+            missed.append((first, second, row["similarity"]))
+
+    def shown(pairs: list[tuple[int, int, float]]) -> list[Pair]:
+        ids = outcome.ids_of(numbers)
+
+        def document(place: int) -> Document:
+            number = int(numbers[place])
+            name = documents.names[documents.files[number]]
+            return Document(ids[place], name, int(documents.rows[number]), texts[place])
+
+        return [Pair(document(a), document(b), value) for a, b, value in pairs[:_N_SHOWN]]
+
+    return KeptPairs(
+        len(texts),
+        sum(map(_n_bytes, texts)),
+        float(least),
+        len(missed),
+        len(found) == _MOST_PAIRS and not below,
+        shown(below),
+        shown(missed),
+    )
+
+
+def _why_not(summary: Mapping[str, Any]) -> str:
+    """Return why documents cannot be compared as the run did it; nothing if they can be."""
+    scheme = summary["scheme"]
+    if not summary["input_files"]:
+        return "only ids of the documents are known"
+    if scheme is None or summary["threshold"] is None:
+        return "the table of pairs does not say how similarities were measured"
+    if summary["measure"] not in MEASURES:
+        return f"{summary['measure']} is no measure by which sets of shingles are compared"
+    if summary["reading"]["input_format"] == "bytes":
+        return "documents are bytes, which a page shows as text"
+    if named_tokenizer(scheme["tokenizer"]) is None:
+        return "the tokenizer is not one of neardup's own"
+    if scheme.get("idf", "unary") != "unary":
+        return "weights depend on how many of all documents have a shingle"
+    if MEASURES[summary["measure"]].is_directed and summary["keep"] != "first":
+        return f"which of two may go for the other depends on keep {summary['keep']}"
+    return ""
+
+
+def _first_texts(outcome: Outcome, documents: Documents, numbers: Int64s) -> list[str]:
+    """Return the texts of the first documents, of which all but the last one are within bounds."""
+    files, rows = documents.files[numbers], documents.rows[numbers]
+    texts: list[str] = []
+    left = MOST_BYTES
+    for file in dict.fromkeys(files.tolist()):
+        of_file = rows[files == file].tolist()
+        for text in outcome.texts("kept", documents.names[file], of_file, left):
+            texts.append(text)
+            left -= _n_bytes(text)
+            if left <= 0:
+                return texts
+    return texts
+
+
+def _n_bytes(text: str) -> int:
+    return len(text.encode("utf-8", "replace"))
 
 
 def report_of_dedup(

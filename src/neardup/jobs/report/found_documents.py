@@ -10,10 +10,9 @@ import numpy as np
 
 from neardup.errors import InvalidInputError
 from neardup.files.ids import as_text, choose_id_column
-from neardup.files.passes import ReadingPass
+from neardup.files.passes import ReadingPass, TextBlock, read_text_block
 from neardup.files.rows import RowBlock, Source
-from neardup.files.texts import TextBlock, read_text_block
-from neardup.jobs.report.collection import Collection
+from neardup.jobs.report.tables import Collection
 from neardup.tables import Int64s
 
 if TYPE_CHECKING:

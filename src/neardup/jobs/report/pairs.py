@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from neardup.jobs.report.collection import Collection
-from neardup.reports.pairs.examples import ids_shown
+from neardup.jobs.report.tables import Collection
+from neardup.reports.page import Report
 from neardup.reports.pairs.labelled import hold_to_labels, read_labels
-from neardup.reports.pairs.page import render_pairs, select_examples
+from neardup.reports.pairs.page import heading, ids_shown, render_pairs, select_examples
 from neardup.reports.pairs.table import PairsTable, pairs_table
-from neardup.reports.pairs.wording import heading
-from neardup.reports.report import Report
 from neardup.runtime.runner import Runner
 
 if TYPE_CHECKING:

@@ -14,14 +14,13 @@ import numpy as np
 
 from neardup.errors import InvalidInputError
 from neardup.files.ids import as_text
-from neardup.jobs.report.collection import Collection
 from neardup.jobs.report.found_documents import FoundDocuments, check_found, find_documents
+from neardup.jobs.report.tables import Collection
+from neardup.reports.page import Report
 from neardup.reports.passages import leakage
-from neardup.reports.passages.model import Document, Passages, Spans
-from neardup.reports.passages.options import About
+from neardup.reports.passages.model import About, Document, Passages, Spans
 from neardup.reports.passages.page import passage_report
 from neardup.reports.passages.reading import MOST_PAIRS
-from neardup.reports.report import Report
 from neardup.tables import Floats, Int64s
 
 if TYPE_CHECKING:

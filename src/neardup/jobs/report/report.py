@@ -16,23 +16,35 @@ from neardup.jobs.cut.other import resolve_against
 from neardup.jobs.cut.result import CutResult
 from neardup.jobs.dedup.output import open_output
 from neardup.jobs.dedup.result import DeduplicationResult
-from neardup.jobs.report.collection import Collection
+from neardup.jobs.document_options import AgainstOptions
 from neardup.jobs.report.cut import report_of_cut, report_of_cut_result
 from neardup.jobs.report.dedup import report_of_dedup, report_of_result
-from neardup.jobs.report.kinds import kind_of_folder, kind_of_table
-from neardup.jobs.report.options import ReportOptions
 from neardup.jobs.report.pairs import report_of_pairs
 from neardup.jobs.report.passages import report_of_passages
-from neardup.jobs.report.tables import read_table
+from neardup.jobs.report.tables import Collection, kind_of_folder, kind_of_table, read_table
 from neardup.options.choices import OnError, TextFormat
+from neardup.options.jobs import COMMANDS
 from neardup.options.option import no_effect
-from neardup.reports.report import Report
+from neardup.reports.page import Report
 from neardup.results import Result
 from neardup.runtime.progress import Progress
 from neardup.runtime.runner import Runner
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+
+# What decides what a report shows.
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReportOptions(AgainstOptions):
+    """Which column counts are made by, and how the result and the documents it names are read."""
+
+    known = COMMANDS["report"]
+
+    by: str | None = None
+    trust: bool = False
 
 
 def report(

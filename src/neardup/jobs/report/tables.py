@@ -3,19 +3,101 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from neardup.errors import InvalidInputError
 from neardup.files.passes import ReadingPass
-from neardup.files.rows import RowBlock, Source
+from neardup.files.rows import ColumnNames, RowBlock, Source
+from neardup.files.streams import is_url
 from neardup.jobs.stages.pair_ids import METADATA_KEY
-from neardup.outputs.summary_file import resolve_tables
+from neardup.outputs.summary_file import SUMMARY, read_summary, resolve_tables
+from neardup.reading.texts import FoundText, read_texts_by_id
 from neardup.runtime.runner import Runner
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+# Which job has made a result, by what is in it.
+
+Kind = Literal["dedup", "cut", "pairs", "estimate", "passages", "documents"]
+
+# Columns of each kind of table; the first kind that has all of its columns is the right one.
+_TABLES: dict[Kind, tuple[str, ...]] = {
+    "passages": ("query_id", "query_start", "query_end", "doc_id", "doc_start", "doc_end"),
+    "estimate": ("id_a", "id_b", "low", "high"),
+    "documents": ("query_id", "doc_id", "similarity"),
+    "pairs": ("id_a", "id_b"),
+}
+# Those that all tables of output folders have, one or the other.
+_IN_FOLDERS: tuple[tuple[str, ...], ...] = (
+    ("id", "kept_id", "similarity"),
+    ("id", "cluster_id"),
+    ("id", "file", "row"),
+)
+
+
+def kind_of_table(columns: Sequence[str], name: str) -> Kind:
+    """Return which job has written a table.
+
+    Raises
+    ------
+    InvalidInputError
+        If none has that a report can be made of.
+    """
+    found = next((kind for kind, needed in _TABLES.items() if set(needed) <= set(columns)), None)
+    if found is not None:
+        return found
+    if any(set(needed) <= set(columns) for needed in _IN_FOLDERS):
+        message = "this is one table of an output folder; give the folder"
+        raise InvalidInputError(message, path=name)
+    if {"query_id", "doc_id", "passages"} <= set(columns):
+        message = (
+            "the table has a row for each pair of documents, and says nothing of their passages; "
+            "run align without --summary, and make a report of that"
+        )
+        raise InvalidInputError(message, path=name)
+    if not columns:
+        message = (
+            "the table is empty, and does not say which it is; write it as .parquet or .csv, which "
+            "have columns without rows"
+        )
+        raise InvalidInputError(message, path=name)
+    listed = ", ".join(columns[:8])
+    message = (
+        "no job of neardup has written this table; a report is made of the output of dedup, cut, "
+        f"pairs, estimate, align or search (columns: {listed})"
+    )
+    raise InvalidInputError(message, path=name)
+
+
+def kind_of_folder(folder: str, *, trust: bool = False) -> Kind | None:
+    """Return which job has written a folder, or the URL of one; None if it is no output folder.
+
+    Raises
+    ------
+    InvalidInputError
+        If it is one of which no report can be made; as ``read_summary``.
+    ReadError
+        If its summary cannot be read.
+    """
+    if is_url(folder):
+        # Tables have an ending.
+        if Path(folder).suffix:
+            return None
+    elif not Path(folder, SUMMARY).is_file():
+        return None
+    job, _ = read_summary(folder, trust=trust)
+    if job == "drop":
+        message = (
+            "the folder is an output of drop, which removes what a table names; make a report of "
+            "that table"
+        )
+        raise InvalidInputError(message, path=folder)
+    return job
+
 
 # Columns that no row may lack, and which of all are numbers; CSV has nothing but text.
 _IDS = ("id_a", "id_b", "query_id", "doc_id")
@@ -109,3 +191,19 @@ def _summary(metadata: Mapping[bytes, bytes]) -> dict[str, Any] | None:
     except (KeyError, ValueError):
         return None
     return found if isinstance(found, dict) else None
+
+
+# The documents that a result names, as a report reads them again.
+
+
+@dataclass(frozen=True)
+class Collection:
+    """The sources of a collection, and how the job that made the result has read them."""
+
+    sources: Sequence[Source]
+    columns: ColumnNames
+    skip_bad: bool = False
+
+    def texts(self, ids: Iterable[str | int], runner: Runner) -> dict[str, FoundText]:
+        """Read the texts of some documents; see ``read_texts_by_id``."""
+        return read_texts_by_id(self.sources, self.columns, ids, runner, skip_bad=self.skip_bad)

@@ -15,10 +15,8 @@ from neardup.options.choices import (
 from neardup.options.jobs import FUNCTIONS
 from neardup.options.option import no_effect
 from neardup.sketches.kind import AnyKind, TextScheme
-from neardup.sketches.maker import SketchMaker
-from neardup.sketches.registry import kind_named
-from neardup.text.weighted_sets import WeightedScheme
-from neardup.text.weighting import Weighting
+from neardup.sketches.registry import SketchMaker, kind_named
+from neardup.text.weighting import WeightedScheme, Weighting
 
 KindT = TypeVar("KindT", bound=AnyKind)
 

@@ -13,10 +13,9 @@ import pyarrow as pa
 from neardup.files.ids import choose_id_column, join_ids
 from neardup.files.input_options import check_effect
 from neardup.files.inputs import passed_over
-from neardup.files.passes import ReadingPass
+from neardup.files.passes import ReadingPass, TextBlock, read_text_block
 from neardup.files.resolve import resolve_inputs
 from neardup.files.rows import RowBlock, Source
-from neardup.files.texts import TextBlock, read_text_block
 from neardup.jobs.sketch.options import SketchOptions, make_maker
 from neardup.jobs.sketch.sketches import Sketches
 from neardup.options.choices import (
@@ -30,15 +29,15 @@ from neardup.options.choices import (
     UnicodeForm,
     WindowHash,
 )
-from neardup.reading.frequencies import count_shingles
-from neardup.reading.ids import check_unique
-from neardup.reading.plan import SLICE_BYTES, WEIGHTED_SLICE_BYTES, ReadingPlan
+from neardup.reading.catalogue import check_unique
+from neardup.reading.sign import SLICE_BYTES, WEIGHTED_SLICE_BYTES, ReadingPlan
+from neardup.reading.signed_batches import count_shingles
 from neardup.runtime.progress import Progress
 from neardup.runtime.runner import Runner
-from neardup.sketches.blocks import BlockPlaces, cut_texts, join_places
 from neardup.sketches.digests import to_column
 from neardup.sketches.kind import AnyKind, SketchRows
-from neardup.sketches.maker import SketchMaker
+from neardup.sketches.registry import SketchMaker
+from neardup.sketches.table_format import BlockPlaces, cut_texts, join_places
 from neardup.tables import Int64s, Texts, Uint64s
 
 if TYPE_CHECKING:

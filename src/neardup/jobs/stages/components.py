@@ -13,15 +13,15 @@ import numpy as np
 from neardup.jobs.stages.contents import NumberedContents
 from neardup.kernels.common.union_find import find_roots, union_edges
 from neardup.matching.buckets import star_edges
-from neardup.reading.copies import part_of
+from neardup.reading.first_pass import part_of
 from neardup.runtime.runner import Runner
 from neardup.storage.kept_arrays import keep_arrays, kept_arrays
 from neardup.tables import Bools, Int64s
 
 if TYPE_CHECKING:
-    from neardup.reading.plan import ReadingPlan
+    from neardup.reading.sign import ReadingPlan
     from neardup.reading.signed_batches import SignedBatches
-    from neardup.storage.workspace import Workspace
+    from neardup.storage.work import Workspace
 
 # Memory of a document whose key in a band is sorted, and the share that all workers take for that.
 SORTING_BYTES = 60

@@ -7,8 +7,8 @@ from abc import ABC, abstractmethod
 import numpy as np
 
 from neardup.reading.catalogue import Catalogue
-from neardup.reading.plan import ReadingPlan
 from neardup.reading.second_pass import read_comparable
+from neardup.reading.sign import ReadingPlan
 from neardup.runtime.runner import Runner
 from neardup.tables import Bools, Int64s, ShingleSets, WeightedSets
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from neardup.jobs.stages.components import Partitions
 from neardup.jobs.stages.contents import NumberedContents
-from neardup.reading.plan import ReadingPlan
 from neardup.reading.second_pass import add_texts, collector_of, read_texts
+from neardup.reading.sign import ReadingPlan
 from neardup.reading.signed_batches import SignedBatches, filter_column, filters_of, numbers_of
 from neardup.runtime.runner import Runner
 from neardup.storage.shuffle import Shuffle
@@ -20,7 +20,7 @@ from neardup.tables import Bools, Filters, Int64s, ShingleSets, Texts, Uint64s, 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from neardup.storage.workspace import Workspace
+    from neardup.storage.work import Workspace
 
 # Shares of the memory: of keys and filters of all candidates, or of those that wait to be written.
 KEYS_SHARE = 0.25

@@ -7,7 +7,7 @@ UTF-8 bytes stand for it after folding.
 Eight bytes at a time, as one 64-bit word with the first byte lowest.
 
 Pieces are what Unicode normalisation treats independently of each other. A table (built in
-``neardup.text.forms``) says for every code point whether it may join it to what precedes, and
+``neardup.text.characters``) says for every code point whether it may join it to what precedes, and
 whether it may change.
 """
 

@@ -2,31 +2,403 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
-from typing import Any
+from itertools import accumulate, zip_longest
+from typing import Any, NamedTuple
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from neardup.reports.dedup import drawings
-from neardup.reports.dedup.agreement import Agreement
-from neardup.reports.dedup.clusters import Clusters
-from neardup.reports.dedup.examples import KeptPairs, Kind, Pair
-from neardup.reports.dedup.exchange import Exchange
-from neardup.reports.dedup.flows import Flows
-from neardup.reports.dedup.lookup import MOST_BYTES, list_removed
-from neardup.reports.dedup.recall import curve_of
-from neardup.reports.dedup.side_by_side import group_kept_pairs, group_removals
-from neardup.reports.dedup.similarities import count_similarities
+from neardup.reports.charts import (
+    Chart,
+    Curve,
+    Measured,
+    bars,
+    curves,
+    histogram,
+    matrix,
+    shortened,
+)
+from neardup.reports.dedup.examples import Document, KeptPairs, Kind, Pair
+from neardup.reports.dedup.model import (
+    Agreement,
+    Clusters,
+    Exchange,
+    Flows,
+    RecallCurve,
+    Similarities,
+    count_similarities,
+    curve_of,
+    shorten_flows,
+)
 from neardup.reports.dedup.trust import answer, say_kept_pairs
 from neardup.reports.dedup.wording import (
+    counted,
+    say_common,
+    say_copies,
     say_kept,
     say_title,
     say_weights,
     say_why,
 )
-from neardup.reports.page import data_block, render_page
+from neardup.reports.differences import Example, SideBySide, side_by_side
+from neardup.reports.page import MOST_OF_NAME, data_block, percent, render_page
+from neardup.tables import Int64s
+
+# The charts of a deduplication.
+
+# Bars that are drawn of a table.
+_MOST_BARS = 12
+
+
+def draw_similarities(found: Similarities) -> Chart:
+    """Draw how many removed documents are how similar to the one that stays."""
+    apart = ""
+    if found.n_copies:
+        apart = f", without {counted(found.n_copies, 'exact copy', 'exact copies')}"
+    marked = None
+    if found.threshold is not None:
+        marked = (found.threshold, f"threshold {found.threshold:g}")
+    return histogram(
+        "similarity-chart",
+        "Similarity of removed documents to the one that stays",
+        f"{counted(found.n_counted, 'removed document')} by similarity{apart}.",
+        found.edges,
+        found.counts,
+        x_title="similarity",
+        y_title="removed documents",
+        marked=marked,
+    )
+
+
+def draw_clusters(found: Clusters) -> Chart:
+    """Draw how many groups of documents have which size."""
+    return histogram(
+        "cluster-chart",
+        "Sizes of groups",
+        "How many documents there were of one content; heights are logarithms of the counts.",
+        list(accumulate([1] * len(found.bins), initial=0)),
+        [each.n_clusters for each in found.bins],
+        x_title="documents in a group",
+        y_title="groups",
+        labels=[each.label for each in found.bins],
+        is_log=True,
+    )
+
+
+def draw_curve(curve: RecallCurve, summary: Mapping[str, Any]) -> Chart:
+    """Draw the chance of a pair to be found over its similarity."""
+    measured = []
+    description = (
+        f"{curve.bands} bands of {curve.rows} rows: a pair at the threshold is found with "
+        f"probability {curve.promised:.4f}."
+    )
+    if audit := curve.audit:
+        middle = (curve.at + 1) / 2
+        name = "seen by the audit, of all pairs from the threshold on"
+        measured.append(Measured(name, middle, audit.recall, audit.low, audit.high))
+        description += (
+            f" The audit saw {audit.recall:.4f}, with 95 % confidence {percent(audit.low)} to "
+            f"{percent(audit.high)}."
+        )
+    kind = "weighted Jaccard" if summary["measure"] == "weighted-jaccard" else "Jaccard"
+    return curves(
+        "recall-chart",
+        "The chance to be found",
+        description,
+        [Curve("a pair of this similarity is found", curve.points)],
+        x_title=f"{kind} similarity of a pair",
+        y_title="probability",
+        marked=(curve.at, f"threshold {curve.at:.4g}"),
+        measured=measured,
+    )
+
+
+def draw_flows(flows: Flows, place: int = 0) -> Chart:
+    """Draw what stayed and what went of each name; ``place`` tells charts of a page apart."""
+    shown = shorten_flows(flows, _MOST_BARS)
+    rows, left_out = shown.rows, ""
+    if shown.n_others:
+        # All others together would be so long that no other bar could be read.
+        *rows, others = rows
+        left_out = f" {shown.n_others:,} others, {others.n_in:,} documents, are left out."
+    are_known = all(row.n_copies is not None for row in rows)
+    parts, kinds = ["stay", "removed"], ["kept", "gone"]
+    counts: list[tuple[int, ...]] = [(row.n_kept, row.n_removed) for row in rows]
+    if are_known:
+        parts, kinds = ["stay", "near-duplicates", "exact copies"], ["kept", "gone", "other"]
+        counts = [(row.n_kept, row.n_near, row.n_copies or 0) for row in rows]
+    return bars(
+        f"flow-chart-{place}",
+        f"Documents by {flows.what}",
+        f"How many stay, and how many went.{left_out}",
+        parts,
+        [(row.name, each) for row, each in zip(rows, counts, strict=True)],
+        kinds=kinds,
+        head=flows.what,
+    )
+
+
+def draw_exchange(exchange: Exchange, place: int = 0) -> Chart:
+    """Draw whose documents went for whose; ``place`` tells charts of a page apart."""
+    left_out = ""
+    if exchange.n_left_out:
+        left_out = f" Rarer pairs, {exchange.n_left_out:,} documents, are left out."
+    return matrix(
+        f"exchange-chart-{place}",
+        f"Removed documents by their {exchange.what}, and by that of the one that stays",
+        f"How many of each {exchange.what} went for one of which.{left_out}",
+        exchange.removed_from,
+        exchange.kept_in,
+        exchange.counts,
+        row_title="removed",
+        column_title="stays",
+    )
+
+
+# Removed documents as a block of data in the page, to be looked up by id.
+
+# Bytes of data in a page. Browsers read them in a few hundredths of a second.
+MOST_BYTES = 3_000_000
+
+# Characters of an id or name that are listed.
+MOST_CHARACTERS = 200
+
+# Rows that show how much one needs; and how far below the limit another attempt aims.
+_PILOT = 2_000
+_MARGIN = 0.98
+
+_KEEPER = ["kept_in", "kept_id", "kept_file", "kept_row"]
+
+
+@dataclass(frozen=True)
+class Lookup:
+    """Columns of ``n_listed`` of all ``n_removed`` documents, as plain values for JSON.
+
+    ``n_cut`` of those listed have an id that was cut to ``MOST_CHARACTERS``.
+    """
+
+    columns: Mapping[str, Any]
+    n_listed: int
+    n_removed: int
+    n_cut: int
+
+    @property
+    def is_sample(self) -> bool:
+        """Whether some removed documents are not listed."""
+        return self.n_listed < self.n_removed
+
+
+def list_removed(removed: pa.Table, *, most_bytes: int = MOST_BYTES) -> Lookup:
+    """List removed documents, and those that stay for them, as columns.
+
+    All of them, if they need at most so many bytes; else as many as fit, evenly spread over the
+    table: every seventh, say.
+
+    Parameters
+    ----------
+    removed
+        The table of removed documents.
+    most_bytes
+        Of the columns as JSON.
+
+    Notes
+    -----
+    Similarities are whole numbers of ten-thousandths, rounded, but below 10,000 if they are below
+    1; null where none is known. Keepers stand once each: ``kept`` has their places.
+    """
+    n_removed = len(removed)
+    _, n_bytes, _ = _list_some(removed, min(n_removed, _PILOT))
+    per_row = max(n_bytes, 1) / max(min(n_removed, _PILOT), 1)
+    n_listed = min(n_removed, int(most_bytes / per_row))
+    while True:
+        columns, n_bytes, n_cut = _list_some(removed, n_listed)
+        if n_bytes <= most_bytes or not n_listed:
+            return Lookup(columns, n_listed, n_removed, n_cut)
+        n_listed = min(n_listed - 1, int(n_listed * most_bytes / n_bytes * _MARGIN))
+
+
+def _list_some(removed: pa.Table, n: int) -> tuple[dict[str, Any], int, int]:
+    """List so many documents, evenly spread; return also the bytes of JSON and the ids cut."""
+    places: Int64s = np.linspace(0, max(len(removed) - 1, 0), n).astype(np.int64)
+    columns, n_cut = _list_columns(removed.take(pa.array(places)))
+    text = json.dumps(columns, ensure_ascii=False, separators=(",", ":"))
+    return columns, len(text.encode()), n_cut
+
+
+def _list_columns(removed: pa.Table) -> tuple[dict[str, Any], int]:
+    """Return the object that the page reads, and how many of its ids were cut."""
+    keepers = removed.select(_KEEPER).group_by(_KEEPER, use_threads=False).aggregate([])
+    # Arrow joins nothing on null, which the places of keepers of an index are.
+    key_of = {tuple(row.values()): place for place, row in enumerate(keepers.to_pylist())}
+    files: dict[str | None, int] = {}
+    n_cut = 0
+
+    def cut(ids: pa.ChunkedArray) -> list[str]:
+        nonlocal n_cut
+        texts = pc.cast(ids, pa.large_string())
+        n_cut += pc.sum(pc.greater(pc.utf8_length(texts), MOST_CHARACTERS)).as_py() or 0
+        return list(pc.utf8_slice_codeunits(texts, 0, MOST_CHARACTERS).to_pylist())
+
+    def number(names: pa.ChunkedArray) -> list[int]:
+        return [files.setdefault(name, len(files)) for name in names.to_pylist()]
+
+    similarities = removed["similarity"]
+    rounded = pc.cast(pc.round(pc.multiply(similarities, 10_000)), pa.int32())
+    ten_thousandths = pc.if_else(
+        pc.less(similarities, 1),
+        pc.min_element_wise(rounded, pa.scalar(9_999, pa.int32())),
+        rounded,
+    )
+    columns = {
+        "id": cut(removed["id"]),
+        "file": number(removed["file"]),
+        "row": removed["row"].to_pylist(),
+        "similarity": ten_thousandths.to_pylist(),
+        "copy": [int(bool(copy)) for copy in removed["exact_copy"].to_pylist()],
+        "kept": [key_of[tuple(row.values())] for row in removed.select(_KEEPER).to_pylist()],
+        "keeper": {
+            "id": cut(keepers["kept_id"]),
+            "file": number(keepers["kept_file"]),
+            "row": keepers["kept_row"].to_pylist(),
+            "against": [int(where == "against") for where in keepers["kept_in"].to_pylist()],
+        },
+    }
+    columns["files"] = [None if name is None else name[:MOST_CHARACTERS] for name in files]
+    return columns, n_cut
+
+
+# Examples of a deduplication as they are shown: two texts side by side, and what they say.
+
+_KINDS: dict[Kind, tuple[str, str]] = {
+    "least": (
+        "Least similar of the removed",
+        "Those nearest to the threshold. If these are no duplicates to you, choose a higher one.",
+    ),
+    "middle": (
+        "In between",
+        "Those nearest to halfway between the least similar one and an exact copy.",
+    ),
+    "most": ("Most similar, but no copy", "Those that are most like the one that stays."),
+    "copies": ("An exact copy", ""),
+}
+
+_NO_TEXT = "No text is shown: only ids of the documents are known."
+_ONE_TEXT = (
+    "Only one text is shown: the texts of the other collection are not in the output, and "
+    "--against names where they are."
+)
+
+
+class _Sides(NamedTuple):
+    """What two documents of an example are, as headings and within sentences."""
+
+    first: str
+    second: str
+    of_first: str
+    of_second: str
+
+
+_REMOVED = _Sides("Removed", "Stays", "the removed one", "the one that stays")
+_KEPT = _Sides("Stays", "Stays", "the first", "the second")
+
+
+@dataclass(frozen=True)
+class ExampleGroup:
+    """Examples of one kind, and what to make of them."""
+
+    title: str
+    lead: str
+    examples: Sequence[Example]
+
+
+def group_removals(
+    examples: Mapping[Kind, Sequence[Pair]], summary: Mapping[str, Any]
+) -> Iterator[ExampleGroup]:
+    """Return removed documents with those that stay for them, by kind."""
+    for kind, (title, lead) in _KINDS.items():
+        if kind == "least" and summary["clusters"] == "components":
+            lead = "Some are connected to the one that stays only by others between the two."
+            if summary["measure"] == "containment":
+                lead = "In some lies the one that stays; to some others between the two connect it."
+        if pairs := examples.get(kind):
+            if kind == "copies":
+                lead = say_copies(summary["scheme"])
+            yield ExampleGroup(title, lead, [_example(pair, _REMOVED, summary) for pair in pairs])
+
+
+def group_kept_pairs(found: KeptPairs | str, summary: Mapping[str, Any]) -> Iterator[ExampleGroup]:
+    """Return pairs of documents that both stay: missed ones, and those below the threshold."""
+    if isinstance(found, str):
+        return
+    if found.missed:
+        yield ExampleGroup(
+            "Missed: both stay, and reach the threshold",
+            _say_missed(summary),
+            [_example(pair, _KEPT, summary) for pair in found.missed],
+        )
+    if found.below:
+        yield ExampleGroup(
+            "Both stay: just below the threshold",
+            "If these are duplicates to you, choose a lower threshold.",
+            [_example(pair, _KEPT, summary) for pair in found.below],
+        )
+
+
+def _say_missed(summary: Mapping[str, Any]) -> str:
+    if summary["method"] == "pairs":
+        return (
+            "One of each pair would have been removed, had the table of pairs named it; pairs that "
+            "are found with --method exact lack none."
+        )
+    which = "The later one" if summary["keep"] == "first" else "One"
+    return (
+        f"{which} of each pair would have been removed, had the two been compared. --method exact "
+        "misses none, a higher --recall fewer."
+    )
+
+
+def _example(pair: Pair, sides: _Sides, summary: Mapping[str, Any]) -> Example:
+    first, second = pair.first, pair.second
+    known = [text for text in (first.text, second.text) if text is not None]
+    if len(known) == 2:
+        differences = side_by_side(*known)
+        n_a, n_b = differences.n_only
+        note = say_common(pair.common, summary) + (
+            f"{counted(differences.n_common, 'word')} in both; {n_a:,} only in {sides.of_first}, "
+            f"{n_b:,} only in {sides.of_second}."
+        )
+    else:
+        differences = _one_sided(first.text, second.text)
+        note = _ONE_TEXT if known else _NO_TEXT
+    known_or_not = "not known" if pair.similarity is None else f"{pair.similarity:.4f}"
+    return Example(
+        f"similarity {known_or_not}",
+        note,
+        f"{sides.first}: {shortened(first.id, MOST_OF_NAME)}",
+        f"{sides.second}: {shortened(second.id, MOST_OF_NAME)}",
+        _place_of(first),
+        _place_of(second),
+        differences,
+        sides is _KEPT,
+    )
+
+
+def _one_sided(first: str | None, second: str | None) -> SideBySide:
+    """Show what is there, with nothing marked, as the other one is not known."""
+    a, b = (side_by_side(text, text).a if text is not None else [] for text in (first, second))
+    return SideBySide(a, b, 0, (0, 0), True)
+
+
+def _place_of(document: Document) -> str:
+    """Return where a document is."""
+    if document.file is None:
+        return "in the index"
+    return f"{shortened(document.file, MOST_OF_NAME)}, row {document.row:,}"
+
 
 _CONTENTS = [
     ("trust", "Can this be trusted?"),
@@ -115,12 +487,12 @@ def render_dedup(data: DedupData, *, most_lookup_bytes: int = MOST_BYTES) -> str
         ),
         flows=data.flows,
         flow_charts=[
-            drawings.draw_flows(flows, place)
+            draw_flows(flows, place)
             for place, flows in enumerate(data.flows)
             if len(flows.rows) > 1
         ],
         exchange_charts=[
-            drawings.draw_exchange(each, place)
+            draw_exchange(each, place)
             for place, each in enumerate(data.exchanges)
             if each.is_picture
         ],
@@ -130,18 +502,16 @@ def render_dedup(data: DedupData, *, most_lookup_bytes: int = MOST_BYTES) -> str
             if len(flows.rows) > 1 or not each.is_within
         ],
         similarities=similarities,
-        similarity_chart=(
-            drawings.draw_similarities(similarities) if similarities.n_counted else None
-        ),
+        similarity_chart=(draw_similarities(similarities) if similarities.n_counted else None),
         groups=list(group_removals(data.examples, summary)),
         clusters=clusters,
-        cluster_chart=drawings.draw_clusters(clusters),
+        cluster_chart=draw_clusters(clusters),
         largest=[
             (each, _excerpt(text), each.n_removed - len(each.members))
             for each, text in zip_longest(clusters.largest, data.excerpts)
         ],
         curve=curve,
-        curve_chart=drawings.draw_curve(curve, summary) if curve else None,
+        curve_chart=draw_curve(curve, summary) if curve else None,
         kept_pairs=data.kept_pairs,
         kept_groups=list(group_kept_pairs(data.kept_pairs, summary)),
         kept_sentence=(

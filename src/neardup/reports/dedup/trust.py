@@ -7,10 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from neardup.matching.measures import MEASURES
-from neardup.reports.dedup.agreement import Agreement
 from neardup.reports.dedup.examples import KeptPairs
-from neardup.reports.dedup.recall import Audit, curve_of
-from neardup.reports.dedup.similarities import Similarities
+from neardup.reports.dedup.model import Agreement, Audit, Similarities, curve_of
 from neardup.reports.dedup.wording import counted, name_shingles
 from neardup.reports.page import percent
 

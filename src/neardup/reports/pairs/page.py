@@ -2,17 +2,383 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from neardup.reports.page import percent, render_page
-from neardup.reports.pairs.examples import Chosen, FindText, choose_rows, few_of, make_groups
+import numpy as np
+
+from neardup.reports.charts import shortened
+from neardup.reports.differences import Example, side_by_side
+from neardup.reports.page import MOST_OF_NAME, percent, render_page
 from neardup.reports.pairs.labelled import MOST_ERRORS, Labelled, curve_chart
-from neardup.reports.pairs.partners import Partners, partners_of
-from neardup.reports.pairs.similarities import similarity_chart
-from neardup.reports.pairs.table import PairsTable
-from neardup.reports.pairs.wording import heading, labels_sentences, sentences
+from neardup.reports.pairs.table import (
+    PairsTable,
+    Partners,
+    describe_intervals,
+    partners_of,
+    similarity_chart,
+)
 from neardup.tables import Int64s
+
+# What the page of pairs says in words: what was found, how, and whether to trust it.
+
+
+def heading(pairs: PairsTable) -> str:
+    """Return the title of the page."""
+    what = "estimated pair" if pairs.intervals is not None else "similar pair"
+    if pairs.names[0] == "query_id":
+        what = "match"
+    n = len(pairs)
+    title = f"{n:,} {what}{'' if n == 1 else 'es' if what == 'match' else 's'}"
+    documents = list(pairs.summary.get("documents", ()))
+    if not all(isinstance(each, int) for each in documents):
+        return title
+    counts = " and ".join(f"{number:,}" for number in documents)
+    return f"{title} among {counts} documents" if counts else title
+
+
+def sentences(pairs: PairsTable, partners: Sequence[Partners]) -> list[str]:
+    """Say what the pairs are, who is in them, and what may be missing."""
+    found = [_what(pairs)]
+    if len(pairs):
+        found.append(_who(partners))
+    found += _trust(pairs)
+    if pairs.n_unknown:
+        found.append(
+            f"{pairs.n_unknown:,} more rows have no similarity, for want of anything to estimate "
+            "it by, and are left out here."
+        )
+    return found
+
+
+def _what(pairs: PairsTable) -> str:
+    summary = pairs.summary
+    measure = summary.get("measure")
+    if not len(pairs):
+        return "No pair was found."
+    if measure is None:
+        known = "" if pairs.intervals else "; Parquet files of `neardup pairs` do"
+        return (
+            f"Similarities lie between {pairs.similarities.min():.3f} and "
+            f"{pairs.similarities.max():.3f}; the table does not say by which measure{known}."
+        )
+    by = f"Similarity is {measure}"
+    if summary.get("max_distance") is not None:
+        kind = "a Hamming distance of" if measure == "hamming" else "an edit distance of"
+        by = f"Pairs are within {kind} {summary['max_distance']:,}"
+    elif summary.get("threshold") is not None:
+        by += f", {summary['threshold']:g} or more"
+    if summary.get("top"):
+        each = " for each document" if summary.get("per_document") else ""
+        by += f"; only the {summary['top']:,} best{each} were asked for"
+    if summary.get("blocking"):
+        by += f"; only documents of equal {' and '.join(summary['blocking'])} were compared"
+    if summary.get("also"):
+        by += f"; pairs are also held to {' and '.join(summary['also'])}"
+    if summary.get("one_to_one"):
+        by += "; each document is in one pair at most, the most similar first"
+    return by + "."
+
+
+def _who(partners: Sequence[Partners]) -> str:
+    parts = []
+    for each in partners:
+        side = f" of side {each.side}" if each.side else ""
+        share = f" ({percent(each.n_documents / each.n_in_all)})" if each.n_in_all else ""
+        parts.append(f"{each.n_documents:,} documents{side}{share}")
+    single = all(each.greatest == 1 for each in partners)
+    rest = (
+        "each in one only"
+        if single
+        else (f"{max(each.greatest for each in partners):,} partners are the most that one has")
+    )
+    return f"{' and '.join(parts)} are in a pair; {rest}."
+
+
+def _trust(pairs: PairsTable) -> list[str]:
+    intervals = describe_intervals(pairs)
+    if intervals is not None:
+        found = [
+            "Similarities are estimates from sketches: half of them lie within "
+            f"{intervals['median']:.3f} of the true value, by their 95 % intervals, and all within "
+            f"{intervals['most']:.3f}."
+        ]
+        if intervals["n_sure"] is not None:
+            found.append(
+                f"Of {intervals['n_sure']:,} pairs the whole interval lies above the threshold."
+            )
+        return found
+    summary = pairs.summary
+    if summary.get("method") == "exact":
+        only = " of those asked for" if summary.get("top") or summary.get("one_to_one") else ""
+        same = " and ".join(summary.get("blocking", ()))
+        which = f"All documents{f' of equal {same}' if same else ''} were compared, exactly"
+        if not summary.get("also"):
+            which += f": no pair{only} is missing{' there' if same else ''}"
+        return [f"{which}.", *_left_out(summary)]
+    if summary.get("method") == "minhash":
+        recall = summary.get("predicted_recall")
+        said = "Every pair was compared exactly"
+        if recall is not None:
+            said += (
+                f"; a pair at the threshold was found with probability {percent(recall)}, one that "
+                "is more similar with a higher one"
+            )
+        return [said + ".", *_left_out(summary)]
+    return []
+
+
+def _left_out(summary: Mapping[str, Any]) -> list[str]:
+    """Say which pairs are not here although their texts are similar."""
+    found = []
+    if summary.get("blocking"):
+        same = " and ".join(summary["blocking"])
+        said = f"Pairs of different {same}, or of none, are not here"
+        if summary.get("unblocked"):
+            n = summary["unblocked"]
+            said += f"; {n:,} document{' has' if n == 1 else 's have'} none"
+        found.append(said + ".")
+    if summary.get("also"):
+        before, n = summary.get("pairs_before_also"), summary.get("similar_pairs", summary["pairs"])
+        counts = "" if before is None else f": {n:,} of {before:,} stay"
+        found.append(f"Pairs that fail {' and '.join(summary['also'])} are not here{counts}.")
+        fate = "are left out"
+        if summary.get("also_missing") == "keep":
+            fate = "are not judged by it"
+        for column, lacks in summary.get("without_value", {}).items():
+            if lacks["pairs"]:
+                found.append(
+                    f"Documents in a pair without a value in {column}: {lacks['documents']:,}. "
+                    f"Pairs of these {fate}: {lacks['pairs']:,}."
+                )
+    return found
+
+
+def labels_sentences(pairs: PairsTable, labelled: Labelled) -> list[str]:
+    """Say what labels say, and what their figures are relative to."""
+    n, missing = labelled.n_labels, labelled.n_missing
+    what = "labelled pairs" if labelled.is_partial else "pairs"
+    said = (
+        f"{len(labelled.rows):,} {what} of the table were judged, {int(labelled.is_right.sum()):,} "
+        f"of them right; labels have {n:,} right pairs."
+    )
+    relative = (
+        "Recall is the share of these that a threshold finds. "
+        f"{missing:,} of them ({percent(missing / n) if n else '0 %'}) are not in the table and "
+        "count as missed by every threshold"
+    )
+    if missing and (reasons := _why_missing(pairs.summary)):
+        relative += f"; they are {' or '.join(reasons)}"
+    wrong = (
+        "Pairs without a label are left out."
+        if labelled.is_partial
+        else "A pair that labels do not have counts as wrong, so labels must be complete."
+    )
+    return [said, relative + ".", wrong, _chosen_by_labels(pairs, labelled)]
+
+
+def _why_missing(summary: Mapping[str, Any]) -> list[str]:
+    """Say what may keep a pair that is right out of the table."""
+    reasons = []
+    if summary.get("threshold") is not None:
+        reasons.append(f"less similar than {summary['threshold']:g}")
+    if summary.get("blocking"):
+        reasons.append(f"of different {' and '.join(summary['blocking'])}")
+    if summary.get("also"):
+        reasons.append(f"not {' and '.join(summary['also'])}")
+    if summary.get("one_to_one"):
+        reasons.append("of documents that a more similar one has taken")
+    return reasons
+
+
+def _chosen_by_labels(pairs: PairsTable, labelled: Labelled) -> str:
+    """Say what the best threshold is good for."""
+    said = (
+        "Precision is the share of the pairs found that is right, F1 the harmonic mean of both. "
+        "The best threshold is chosen by these very labels: for other documents it may be another"
+    )
+    found = labelled.evaluation
+    least = pairs.summary.get("threshold")
+    if found.best is not None and least is not None and not pairs.by_distance:
+        best = float(found.round_threshold(found.best))
+        if best <= least:
+            said += "; it is the lowest there is in this table, and a lower one may be better"
+    return said + "."
+
+
+# Which pairs a page shows beside each other, and how.
+
+MOST_EXAMPLES = 4
+"""Of each group."""
+
+MOST_CHARACTERS = 200_000
+"""Of a text that is compared for the page."""
+
+# Text and place of a document, None where it is not known: by side and id.
+FindText = Callable[[str, str], tuple[str, str] | None]
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """Pairs that are shown under one heading, as rows of the table; or as ids, with no row."""
+
+    name: str
+    title: str
+    lead: str
+    rows: Sequence[int]
+    ids: Sequence[tuple[str, str]] = ()
+    n_in_all: int | None = None
+
+
+@dataclass(frozen=True)
+class Group:
+    """Examples under one heading, and pairs whose texts are not known, as lines."""
+
+    name: str
+    title: str
+    lead: str
+    examples: Sequence[Example]
+    lines: Sequence[tuple[str, ...]]
+
+
+def choose_rows(pairs: PairsTable) -> list[Chosen]:
+    """Choose examples: the most similar that differ, in the middle, and the least similar."""
+    order = np.argsort(-pairs.values, kind="stable")
+    values = pairs.values[order]
+    best = float(values[0]) if len(values) else 0.0
+    is_same = 0.0 if pairs.by_distance else 1.0
+    n_equal = int((values == is_same).sum()) if not pairs.is_count and best == is_same else 0
+    differing = order[n_equal:]
+    if not len(differing):
+        parts = [("equal", "All are equal by this measure", "", order)]
+    else:
+        parts = [("closest", "The most similar that differ", "", differing)]
+    if len(differing) > 3 * MOST_EXAMPLES:
+        middle = differing[len(differing) // 2 :]
+        parts.append(
+            ("middle", "In the middle", "Half of those that differ are less similar.", middle)
+        )
+    if len(differing) > MOST_EXAMPLES:
+        lead = "If these are not what you want, the threshold is too low."
+        least = differing[MOST_EXAMPLES:][::-1]
+        parts.append(("least", "The least similar", lead, least))
+    return [
+        Chosen(name, title, lead, few_of(pairs, rows, MOST_EXAMPLES))
+        for name, title, lead, rows in parts
+    ]
+
+
+def few_of(pairs: PairsTable, rows: Int64s, most: int) -> list[int]:
+    """Return some rows, the first ones, but each document once as far as there are others."""
+    a, b = pairs.numbered
+    chosen: list[int] = []
+    others: list[int] = []
+    seen: set[tuple[str, int]] = set()
+    # In a large group of documents that are alike many rows are of the same few documents.
+    for place, row in enumerate(rows[: 1000 * most].tolist()):
+        documents = {("a", int(a[row])), ("b" if pairs.two_sided else "a", int(b[row]))}
+        (others if documents & seen else chosen).append(place)
+        seen |= documents
+        if len(chosen) == most:
+            break
+    places = sorted([*chosen, *others][:most])
+    return [int(rows[place]) for place in places]
+
+
+def ids_shown(pairs: PairsTable, chosen: Sequence[Chosen]) -> tuple[set[str], set[str]]:
+    """Return the ids of the documents a and b of all pairs that are shown."""
+    rows = [row for group in chosen for row in group.rows]
+    others = [pair for group in chosen for pair in group.ids]
+    return (
+        {pairs.ids_a[row].as_py() for row in rows} | {a for a, _ in others},
+        {pairs.ids_b[row].as_py() for row in rows} | {b for _, b in others},
+    )
+
+
+def make_groups(pairs: PairsTable, chosen: Sequence[Chosen], find_text: FindText) -> list[Group]:
+    """Put the pairs beside each other whose texts are known, and list the others."""
+    groups = []
+    for group in chosen:
+        examples: list[Example] = []
+        lines: list[tuple[str, ...]] = []
+        listed = [(pairs.ids_a[r].as_py(), pairs.ids_b[r].as_py(), r) for r in group.rows]
+        for id_a, id_b, row in [*listed, *((a, b, None) for a, b in group.ids)]:
+            note = "not in the table" if row is None else describe(pairs, row)
+            found_a, found_b = find_text("a", id_a), find_text("b", id_b)
+            if found_a is None or found_b is None:
+                found_a, found_b = _columns_as_texts(pairs, row)
+            name_a, name_b = (shortened(each, MOST_OF_NAME) for each in (id_a, id_b))
+            if found_a is None or found_b is None:
+                lines.append((name_a, name_b, note))
+                continue
+            (text_a, place_a), (text_b, place_b) = found_a, found_b
+            differences = side_by_side(text_a[:MOST_CHARACTERS], text_b[:MOST_CHARACTERS])
+            title = note if row is None else _title(pairs, row)
+            examples.append(
+                Example(
+                    title, _values_of(pairs, row), name_a, name_b, place_a, place_b, differences
+                )
+            )
+        lead = group.lead
+        n_shown = len(examples) + len(lines)
+        if group.n_in_all is not None and group.n_in_all > n_shown:
+            lead += f" {n_shown:,} of {group.n_in_all:,} are shown."
+        groups.append(Group(group.name, group.title, lead.strip(), examples, lines))
+    return groups
+
+
+def _title(pairs: PairsTable, row: int) -> str:
+    if pairs.by_distance and pairs.scores is not None:
+        return f"distance {pairs.scores[row]:,}"
+    if pairs.is_count:
+        return f"{pairs.similarities[row]:g} shingles in common"
+    return f"similarity {pairs.similarities[row]:.4f}"
+
+
+def describe(pairs: PairsTable, row: int) -> str:
+    """Say how similar a pair is, in all that is known of it."""
+    parts = [_title(pairs, row)]
+    if pairs.intervals is not None:
+        low, high = (bounds[row] for bounds in pairs.intervals)
+        parts.append(f"between {low:.4f} and {high:.4f}")
+    if pairs.scores is not None and pairs.score_name == "overlap" and not pairs.is_count:
+        parts.append(f"{pairs.scores[row]:,} shingles in common")
+    return ", ".join(parts)
+
+
+def _values_of(pairs: PairsTable, row: int | None) -> str:
+    """Say what is known of a pair beside its title, columns of both documents among it."""
+    if row is None:
+        return ""
+    _, *rest = describe(pairs, row).split(", ", 1)
+    parts = list(rest)
+    for name, (a, b) in pairs.shown.items():
+        values = [_short(column[row].as_py()) for column in (a, b)]
+        parts.append(f"{name}: {' | '.join(values)}")
+    return "; ".join(parts)
+
+
+def _short(value: object) -> str:
+    text = "none" if value is None else str(value)
+    return text if len(text) <= 60 else f"{text[:59]}…"
+
+
+def _columns_as_texts(
+    pairs: PairsTable, row: int | None
+) -> tuple[tuple[str, str] | None, tuple[str, str] | None]:
+    """Return the columns of both documents as two texts; none if the table has none."""
+    if row is None or not pairs.shown:
+        return None, None
+    texts = []
+    for side in (0, 1):
+        lines = (
+            f"{name}: {'' if value is None else value}"
+            for name, columns in pairs.shown.items()
+            for value in (columns[side][row].as_py(),)
+        )
+        texts.append(("\n".join(lines), ""))
+    return texts[0], texts[1]
 
 
 @dataclass(frozen=True)

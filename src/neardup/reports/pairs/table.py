@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import ceil, floor
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from neardup.reports.charts import Chart, histogram, shortened
+from neardup.reports.page import MOST_OF_NAME
 from neardup.tables import Floats, Int64s
 
 _IDS = (("id_a", "id_b"), ("query_id", "doc_id"))
@@ -133,3 +136,193 @@ def _floats(column: pa.ChunkedArray) -> Floats:
 def _wholes(column: pa.ChunkedArray) -> Int64s:
     values: Int64s = pc.fill_null(column.cast(pa.int64()), 0).to_numpy()
     return values
+
+
+# How similar the pairs are: a histogram, and of estimates how sure they are.
+
+# Bars of a histogram at most, and widths of them that are easily read.
+_MOST_BARS = 40
+_WIDTHS = (0.005, 0.01, 0.02, 0.05)
+
+
+def similarity_chart(pairs: PairsTable) -> Chart:
+    """Draw how many pairs are how similar; of pairs limited by a distance, how many how far."""
+    if pairs.by_distance and pairs.scores is not None:
+        return _distances(pairs)
+    if pairs.is_count:
+        return _counts(pairs)
+    values = pairs.similarities
+    threshold = pairs.summary.get("threshold")
+    least = float(values.min()) if threshold is None else min(float(values.min()), threshold)
+    edges = _edges(least)
+    counts, _ = np.histogram(values, edges)
+    n_equal = int((values == 1).sum())
+    kind = "estimated similarity" if pairs.intervals is not None else "similarity"
+    description = f"{len(values):,} pairs; their median is {np.median(values):.3f}"
+    description += f", and {n_equal:,} are at 1 exactly." if n_equal else "."
+    marked = None if threshold is None else (float(threshold), f"threshold {threshold:g}")
+    return histogram(
+        "similarities",
+        "Pairs by similarity",
+        description,
+        edges.tolist(),
+        counts.tolist(),
+        x_title=kind,
+        y_title="pairs",
+        marked=marked,
+    )
+
+
+def _edges(least: float) -> Floats:
+    """Return round edges up to 1, from the least similarity on or a little below."""
+    width = next((w for w in _WIDTHS if (1 - least) / w <= _MOST_BARS), _WIDTHS[-1])
+    first = floor(round(least / width, 9)) * width
+    n_bars = max(1, round((1 - first) / width))
+    edges: Floats = np.round(1 - width * np.arange(n_bars, -1, -1), 6)
+    return edges
+
+
+def _distances(pairs: PairsTable) -> Chart:
+    assert pairs.scores is not None
+    most = int(max(pairs.scores.max(initial=0), pairs.summary.get("max_distance") or 0))
+    what = "edits" if pairs.summary.get("measure") != "hamming" else "shingles that one lacks"
+    edges, labels = _whole_bars(0, most)
+    counts, _ = np.histogram(pairs.scores, edges)
+    return histogram(
+        "similarities",
+        "Pairs by distance",
+        f"{len(pairs):,} pairs; the median distance is {np.median(pairs.scores):g}.",
+        edges.tolist(),
+        counts.tolist(),
+        x_title=what,
+        y_title="pairs",
+        labels=labels,
+    )
+
+
+def _counts(pairs: PairsTable) -> Chart:
+    values = pairs.similarities
+    edges, labels = _whole_bars(int(values.min()), int(values.max()))
+    counts, _ = np.histogram(values, edges)
+    return histogram(
+        "similarities",
+        "Pairs by common shingles",
+        f"{len(values):,} pairs; the median has {np.median(values):g} shingles in common.",
+        edges.tolist(),
+        counts.tolist(),
+        x_title="shingles in common",
+        y_title="pairs",
+        labels=labels,
+    )
+
+
+def _whole_bars(least: int, most: int) -> tuple[Floats, list[str] | None]:
+    """Return edges of bars for whole numbers, and labels where each has a bar of its own."""
+    width = max(1, ceil((most - least + 1) / _MOST_BARS))
+    starts = np.arange(least, most + 1, width)
+    edges: Floats = np.append(starts, starts[-1] + width).astype(np.float64)
+    return edges, list(map(str, starts.tolist())) if width == 1 else None
+
+
+def describe_intervals(pairs: PairsTable) -> Mapping[str, Any] | None:
+    """Say how far estimates may be off, None where pairs were compared exactly."""
+    if pairs.intervals is None or not len(pairs):
+        return None
+    low, high = pairs.intervals
+    threshold = pairs.summary.get("threshold")
+    half = (high - low) / 2
+    return {
+        "median": float(np.nanmedian(half)),
+        "most": float(np.nanmax(half)),
+        "threshold": threshold,
+        "n_sure": None if threshold is None else int((low >= threshold).sum()),
+    }
+
+
+# In how many pairs each document is.
+
+MOST_LISTED = 10
+
+# Numbers of partners that are counted together: 1, 2, 3, 4, then up to twice as many each time.
+_SINGLE = 4
+
+# Documents in one bar from which on heights are logarithms, so that few can be seen beside many.
+_FROM_LOG = 50
+
+
+@dataclass(frozen=True)
+class Partners:
+    """Partners of the documents of one side: all that are in a pair.
+
+    ``side`` is a or b, empty for documents of one collection. ``most`` has those with the most
+    partners: id and number.
+    """
+
+    side: str
+    n_documents: int
+    n_in_all: int | None
+    n_single: int
+    greatest: int
+    most: Sequence[tuple[str, int]]
+    chart: Chart
+
+
+def partners_of(pairs: PairsTable) -> list[Partners]:
+    """Count the partners of each document: of two collections those of either side."""
+    a, b = pairs.numbered
+    documents = list(pairs.summary.get("documents", ()))
+    if pairs.two_sided:
+        sizes = documents if len(documents) == 2 else [None, None]
+        return [
+            _partners("a", pairs.ids_a, a, b, sizes[0]),
+            _partners("b", pairs.ids_b, b, a, sizes[1]),
+        ]
+    ids = pa.concat_arrays([pairs.ids_a, pairs.ids_b])
+    both, others = np.concatenate([a, b]), np.concatenate([b, a])
+    return [_partners("", ids, both, others, documents[0] if len(documents) == 1 else None)]
+
+
+def _partners(
+    side: str, ids: pa.Array, documents: Int64s, others: Int64s, n_in_all: int | None
+) -> Partners:
+    # A pair may come in both directions.
+    n = int(others.max(initial=0)) + 1
+    different, firsts = np.unique(documents * n + others, return_index=True)
+    owners = different // n
+    counts: Int64s = np.bincount(owners, minlength=int(documents.max(initial=-1)) + 1)
+    first_of: Int64s = np.zeros(len(counts), np.int64)
+    first_of[owners[::-1]] = firsts[::-1]
+    order = np.argsort(-counts, kind="stable")[:MOST_LISTED]
+    listed = [
+        (shortened(ids[int(first_of[d])].as_py(), MOST_OF_NAME), int(counts[d]))
+        for d in order
+        if counts[d] > 1
+    ]
+    present = counts[counts > 0]
+    chart = _chart(side, present)
+    greatest, n_single = int(present.max(initial=0)), int((present == 1).sum())
+    return Partners(side, len(present), n_in_all, n_single, greatest, listed, chart)
+
+
+def _chart(side: str, counts: Int64s) -> Chart:
+    bounds, labels = [], []
+    start = 1
+    while start <= max(1, int(counts.max(initial=1))):
+        stop = start + 1 if start <= _SINGLE else 2 * start - 1
+        bounds.append(start)
+        labels.append(f"{start}" if stop == start + 1 else f"{start} to {stop - 1}")
+        start = stop
+    heights, _ = np.histogram(counts, [*bounds, start])
+    of = f" of side {side}" if side else ""
+    n_single = int((counts == 1).sum())
+    return histogram(
+        f"partners{'-' if side else ''}{side}",
+        f"Documents{of} by their partners",
+        f"{len(counts):,} documents{of} are in a pair, {n_single:,} of them in one only.",
+        list(range(len(labels) + 1)),
+        heights.tolist(),
+        x_title="partners",
+        y_title="documents",
+        labels=labels,
+        is_log=int(heights.max()) >= _FROM_LOG,
+    )

@@ -9,14 +9,11 @@ from itertools import groupby
 import numpy as np
 from markupsafe import Markup
 
-from neardup.reports.charts.bars import bars
-from neardup.reports.charts.chart import Chart
+from neardup.reports.charts import Chart, bars
 from neardup.reports.differences import SideBySide, side_by_side
-from neardup.reports.page import percent, render_page
-from neardup.reports.passages.model import Passages
-from neardup.reports.passages.options import About, how_it_was_made, list_options, notes_of
-from neardup.reports.passages.shapes import similarity_chart
-from neardup.reports.report import Report
+from neardup.reports.page import Report, percent, render_page
+from neardup.reports.passages.drawings import similarity_chart
+from neardup.reports.passages.model import About, Passages, how_it_was_made, list_options, notes_of
 from neardup.tables import Int64s
 
 MOST_SHOWN = 200

@@ -6,18 +6,20 @@ from typing import Any
 
 import numpy as np
 
-from neardup.reports.charts.chart import Chart
-from neardup.reports.page import data_block, percent, render_page
-from neardup.reports.passages.arcs import arcs
-from neardup.reports.passages.examples import choose_examples
-from neardup.reports.passages.model import Passages
-from neardup.reports.passages.options import About, how_it_was_made, list_options, notes_of
+from neardup.reports.charts import Chart
+from neardup.reports.page import Report, data_block, percent, render_page
+from neardup.reports.passages.drawings import (
+    MOST_LISTED,
+    arcs,
+    length_chart,
+    pair_rows,
+    similarity_chart,
+    strips,
+    who_with_whom,
+)
+from neardup.reports.passages.model import About, Passages, how_it_was_made, list_options, notes_of
 from neardup.reports.passages.reading import MOST_CHARACTERS, Reading, make_reading
-from neardup.reports.passages.shapes import length_chart, similarity_chart
-from neardup.reports.passages.strips import strips
-from neardup.reports.passages.tables import MOST_LISTED, pair_rows, who_with_whom
-from neardup.reports.passages.witnesses import gather_witnesses
-from neardup.reports.report import Report
+from neardup.reports.passages.witnesses import choose_examples, gather_witnesses
 
 # Texts in drawings: of one line, and of bars.
 _MOST_DRAWN, _MOST_STRIPS = 12, 16

@@ -17,14 +17,13 @@ from neardup.kernels.common.hashing import mix_words
 from neardup.matching.measures import Dice, Measure, Overlap
 from neardup.matching.set_join import join_sets
 from neardup.runtime.runner import Runner
-from neardup.sketches.edit.distances import as_strings
-from neardup.sketches.edit.estimate import LEAST_SYMBOLS, expected_distances
-from neardup.sketches.edit.floor import (
+from neardup.sketches.edit.aligned import (
+    KnownLengths,
     least_common,
     least_distances,
     most_similar_without_symbols,
 )
-from neardup.sketches.edit.lengths import KnownLengths
+from neardup.sketches.edit.estimate import LEAST_SYMBOLS, as_strings, expected_distances
 from neardup.sketches.edit.signature import LEAST_ALIGNED_LETTERS, EditScheme
 from neardup.sketches.kind import Wanted
 from neardup.sketches.pairs import Pairs, cut_pairs, list_pairs

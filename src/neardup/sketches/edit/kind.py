@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from neardup.errors import InvalidParameterError
 from neardup.runtime.runner import Runner
 from neardup.sketches.digests import digest_texts
-from neardup.sketches.edit.estimate import LEAST_SYMBOLS, edit_estimates
-from neardup.sketches.edit.letters import pack_letters, unpack_letters
-from neardup.sketches.edit.place import place_inside
+from neardup.sketches.edit.estimate import LEAST_SYMBOLS, edit_estimates, place_inside
 from neardup.sketches.edit.signature import LEAST_ALIGNED_LETTERS, EditScheme, edit_signatures
 from neardup.sketches.kind import (
     EstimatedShares,
@@ -20,17 +19,81 @@ from neardup.sketches.kind import (
     SketchKind,
     TextScheme,
     Wanted,
+    places_of_lists,
     where_known,
 )
-from neardup.sketches.lists import places_of_lists
 from neardup.sketches.pairs import Pairs
-from neardup.tables import EditSignatures, Int64s, Texts, Uint32s, Uint64s
+from neardup.tables import Bytes, EditSignatures, Int64s, Texts, Uint32s, Uint64s
 from neardup.text.characterwise import bytes_as_characters
 from neardup.text.normalise import Normalisation
 from neardup.text.shingles import HASH_VERSION
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+
+# Symbols of two letters as bits.
+
+
+def pack_letters(signatures: EditSignatures) -> tuple[Bytes, Int64s]:
+    """Write symbols of two letters as bits, eight to a byte, the first one highest.
+
+    Returns
+    -------
+    The bytes of all signatures, each from a byte of its own on, and where each begins (n + 1). How
+    many symbols a signature has is not in them: keep ``offsets``.
+
+    Raises
+    ------
+    InvalidParameterError
+        If there is a symbol other than 0 and 1.
+    """
+    if signatures.symbols.max(initial=0) > 1:
+        message = (
+            f"letters must be 2 to be packed, got symbols up to {signatures.symbols.max()}; "
+            "sign the texts with EditScheme(letters=2)"
+        )
+        raise InvalidParameterError(message)
+    sizes = np.diff(signatures.offsets)
+    starts = _byte_starts(sizes)
+    bits: Bytes = np.zeros(int(starts[-1]) * 8, np.uint8)
+    bits[_bit_places(starts, signatures.offsets)] = signatures.symbols
+    return np.packbits(bits), starts
+
+
+def unpack_letters(packed: Bytes, offsets: Int64s) -> Uint32s:
+    """Give the symbols that ``pack_letters`` wrote.
+
+    Parameters
+    ----------
+    packed
+        Its bytes.
+    offsets
+        Those of the signatures (n + 1), in symbols.
+
+    Raises
+    ------
+    InvalidParameterError
+        If there are more or fewer bytes than the signatures take.
+    """
+    starts = _byte_starts(np.diff(offsets))
+    if len(packed) != starts[-1]:
+        message = f"packed must have the {starts[-1]} bytes of its signatures, got {len(packed)}"
+        raise InvalidParameterError(message)
+    symbols: Uint32s = np.unpackbits(packed)[_bit_places(starts, offsets)].astype(np.uint32)
+    return symbols
+
+
+def _byte_starts(sizes: Int64s) -> Int64s:
+    starts: Int64s = np.concatenate([[0], np.cumsum(-(-sizes // 8))]).astype(np.int64)
+    return starts
+
+
+def _bit_places(starts: Int64s, offsets: Int64s) -> Int64s:
+    """Tell for each symbol the number of its bit."""
+    shifts = 8 * starts[:-1] - (offsets[:-1] - offsets[0])
+    places: Int64s = np.arange(offsets[-1] - offsets[0]) + np.repeat(shifts, np.diff(offsets))
+    return places
 
 
 class EditKind(SketchKind[EditScheme, EditSignatures]):
@@ -162,7 +225,7 @@ class EditKind(SketchKind[EditScheme, EditSignatures]):
 
     def from_columns(self, table: pa.Table) -> EditSignatures:
         """Read symbols, no more than characters."""
-        from neardup.sketches.columns import check, read_counts
+        from neardup.sketches.kind import check, read_counts
 
         lengths = read_counts(table, "length")
         read = _read_bits if self.scheme.letters == 2 else self._read_symbols
@@ -173,7 +236,7 @@ class EditKind(SketchKind[EditScheme, EditSignatures]):
     def _read_symbols(self, table: pa.Table) -> tuple[Uint32s, Int64s]:
         import pyarrow as pa
 
-        from neardup.sketches.columns import check, read_lists
+        from neardup.sketches.kind import check, read_lists
 
         column, offsets = read_lists(table, pa.uint32())
         symbols = np.array(column.to_numpy(), np.uint32)
@@ -202,7 +265,7 @@ def _read_bits(table: pa.Table) -> tuple[Uint32s, Int64s]:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    from neardup.sketches.columns import check, read_column, read_counts
+    from neardup.sketches.kind import check, read_column, read_counts
 
     sizes = read_counts(table, "symbols")
     packed = read_column(table, "sketch").cast(pa.large_binary())

@@ -6,8 +6,7 @@ import pickle
 
 import pytest
 
-from neardup.engines.spark.failures import Failure, raise_first
-from neardup.engines.spark.tasks import Piece
+from neardup.engines.spark.cluster import Failure, Piece, raise_first
 from neardup.errors import EngineError, InvalidInputError, NeardupError, ReadError, WriteError
 from neardup.files.jsonlines import JsonLinesSource
 

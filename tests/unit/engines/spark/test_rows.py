@@ -6,13 +6,13 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from neardup.engines.spark import rows
-from neardup.engines.spark.rows import Outbox, from_bytes, to_bytes
+from neardup.engines.spark import sign
+from neardup.engines.spark.sign import Outbox, from_bytes, to_bytes
 
 
 @pytest.mark.parametrize("room", [1, 200, 10**9])
 def test_outbox(monkeypatch, room):
-    monkeypatch.setattr(rows, "_WAITING_BYTES", room)
+    monkeypatch.setattr(sign, "_WAITING_BYTES", room)
     generator = np.random.default_rng(5)
     outbox = Outbox()
     expected: dict[int, list[int]] = {}

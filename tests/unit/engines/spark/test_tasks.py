@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from neardup.engines.spark import tasks
-from neardup.engines.spark.tasks import cut_tasks
+from neardup.engines.spark import cluster
+from neardup.engines.spark.cluster import cut_tasks
 from neardup.errors import InvalidInputError
 from neardup.files.resolve import resolve_inputs, resolve_paths
 
@@ -42,7 +42,7 @@ def rows_of(collections: list[list], found: list) -> list[tuple[int, int, int]]:
 @pytest.mark.parametrize("slots", [1, 2, 5, 100])
 @pytest.mark.parametrize("least", [300, 1500, 10**6])
 def test_cut_tasks__all_rows_in_order(tmp_path, monkeypatch, slots, least):
-    monkeypatch.setattr(tasks, "_LEAST_BYTES", least)
+    monkeypatch.setattr(cluster, "_LEAST_BYTES", least)
     sizes = [[3, 0, 700, 1, 1, 1, 40], [200, 5]]
     collections = []
     for number, own in enumerate(sizes):
@@ -62,7 +62,7 @@ def test_cut_tasks__all_rows_in_order(tmp_path, monkeypatch, slots, least):
 
 
 def test_cut_tasks__long_source_in_stretches(tmp_path, monkeypatch):
-    monkeypatch.setattr(tasks, "_LEAST_BYTES", 1000)
+    monkeypatch.setattr(cluster, "_LEAST_BYTES", 1000)
     [source] = sources_of(tmp_path, [2000])
     found = cut_tasks([[source]], 4)
     assert len(found) == 4

@@ -9,8 +9,8 @@ import zipfile
 import pytest
 
 from neardup.errors import InvalidInputError, NeardupError, ReadError
-from neardup.files.archives import limits, tar
-from neardup.files.archives import unpack as unpacking
+from neardup.files import archives, limits
+from neardup.files import archives as unpacking
 from neardup.files.resolve import resolve_paths
 from tests.archives import ENDINGS, archive_of, names, put, tar_of, zip_of
 from tests.files import compress
@@ -78,7 +78,7 @@ def test_limits__of_a_description(monkeypatch):
     with tarfile.open("a.tar", "w", format=tarfile.PAX_FORMAT) as file:
         file.addfile(about)
     assert names("a.tar") == ["a.txt"]
-    monkeypatch.setattr(tar, "_MOST_HEADER_BYTES", 2_000_000)
+    monkeypatch.setattr(archives, "_MOST_HEADER_BYTES", 2_000_000)
     with pytest.raises(
         ReadError, match=r"^a\.tar: not a valid tar archive: a member's description"
     ):

@@ -16,8 +16,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from neardup.errors import InvalidInputError, ReadError, WriteError
-from neardup.files.archives import unpack as unpacking
-from neardup.files.archives.unpack import ARCHIVE_ENDINGS, ArchiveMember
+from neardup.files import archives as unpacking
+from neardup.files.archives import ARCHIVE_ENDINGS, ArchiveMember
 from neardup.files.destinations import LocalDestination
 from neardup.files.input_options import InputOptions
 from neardup.files.parquet import ParquetSource

@@ -16,7 +16,8 @@ from neardup.errors import MissingExtraError
 from neardup.files import formats
 from neardup.files.extracted import UnreadableFileError
 from neardup.files.input_options import InputOptions
-from neardup.files.office import pdf, pdf_pages
+from neardup.files.office import pdf
+from neardup.files.office import pdf as pdf_pages
 from neardup.files.office.pdf import extract
 from neardup.files.resolve import resolve_paths
 from tests.damage import check_refused, every_seed

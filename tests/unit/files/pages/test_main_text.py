@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from neardup.files.extracted import UnreadableFileError
-from neardup.files.pages import main_text as module
-from neardup.files.pages.main_text import main_text
+from neardup.files.pages import html as module
+from neardup.files.pages.html import main_text
 
 ARTICLE = " ".join(f"This is sentence {i} of an article about rivers and towns." for i in range(30))
 PAGE = f"""<!DOCTYPE html><html><head><title>A title</title></head><body>

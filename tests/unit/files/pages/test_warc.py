@@ -12,7 +12,7 @@ import neardup
 from neardup.errors import InvalidInputError
 from neardup.files.formats import file_source
 from neardup.files.input_options import InputOptions
-from neardup.files.pages import records as warc_records
+from neardup.files.pages import warc as warc_records
 from neardup.files.pages.warc import WarcSource
 from neardup.files.rows import ColumnNames
 from tests.warcs import IMAGE, INFO, REQUEST, answer, members, page, record

@@ -22,9 +22,8 @@ from neardup.jobs.stages.components import (
 from neardup.jobs.stages.exchange import exchange_keys, read_candidates
 from neardup.reading.signed_batches import SignedBatches
 from neardup.runtime.runner import Runner
-from neardup.storage.spilled import SpilledBatches
-from neardup.storage.work import WorkFolder
-from neardup.storage.workspace import IN_MEMORY, Workspace
+from neardup.storage.shuffle import SpilledBatches
+from neardup.storage.work import IN_MEMORY, WorkFolder, Workspace
 
 N_BANDS = 3
 # Keys that are alike in the lower or the upper half.

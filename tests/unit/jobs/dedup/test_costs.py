@@ -23,11 +23,10 @@ from neardup.jobs.dedup.result import DeduplicationResult
 from neardup.jobs.dedup.run import deduplicate_sources
 from neardup.jobs.dedup.sample import draw_sample
 from neardup.jobs.stages.components import find_components, pack_components
-from neardup.reading.catalogue_parts import make_catalogue
-from neardup.reading.sign_pass import sign_collections
+from neardup.reading.catalogue import make_catalogue
+from neardup.reading.first_pass import sign_collections
 from neardup.runtime.runner import Runner
-from neardup.storage.work import WorkFolder
-from neardup.storage.workspace import IN_MEMORY, Workspace
+from neardup.storage.work import IN_MEMORY, WorkFolder, Workspace
 
 pytestmark = pytest.mark.slow
 
@@ -77,7 +76,7 @@ def test_arrays__as_planned(monkeypatch, keep, id_column):
         peaks["ids"], made = peak_of(lambda: make_catalogue(*arguments, **named))
         return made
 
-    monkeypatch.setattr("neardup.reading.sign_pass.make_catalogue", making)
+    monkeypatch.setattr("neardup.reading.first_pass.make_catalogue", making)
     signed = sign_collections(collections, IN_MEMORY, RUNNER)
     contents = find_contents(signed, plan.keep, IN_MEMORY)
     catalogue = contents.own.numbers.nbytes + contents.own.n_tokens.nbytes

@@ -12,11 +12,9 @@ from neardup.files.jsonlines import JsonLinesSource
 from neardup.files.resolve import resolve_inputs
 from neardup.jobs.dedup.plan import DedupOptions, plan_deduplication
 from neardup.jobs.dedup.run import deduplicate_sources
-from neardup.outputs.room import check_room
-from neardup.outputs.targets import Url
+from neardup.outputs.targets import Url, check_room
 from neardup.runtime.runner import Runner
-from neardup.storage.work import WorkFolder
-from neardup.storage.workspace import Workspace
+from neardup.storage.work import WorkFolder, Workspace
 
 N = 2000
 

@@ -13,7 +13,7 @@ import neardup
 from neardup.errors import InvalidParameterError, ReadError
 from neardup.jobs.dedup import written_texts
 from neardup.jobs.dedup.output import open_output
-from neardup.outputs.table_parts import write_parquet_parts
+from neardup.outputs.table_files import write_parquet_parts
 from tests.spilling import spilling
 
 RNG = np.random.default_rng(8)

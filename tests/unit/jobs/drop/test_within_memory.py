@@ -11,8 +11,7 @@ from neardup.errors import InvalidInputError
 from neardup.files.resolve import resolve_paths
 from neardup.jobs.drop import DropOptions, drop_documents
 from neardup.runtime.runner import Runner
-from neardup.storage.work import WorkFolder
-from neardup.storage.workspace import IN_MEMORY, Workspace
+from neardup.storage.work import IN_MEMORY, WorkFolder, Workspace
 
 N_FILES, N_ROWS = 5, 40
 

@@ -13,8 +13,7 @@ from neardup.jobs.pairs.options import PairOptions
 from neardup.jobs.pairs.plan import plan_pairs
 from neardup.jobs.pairs.run import find_pairs_in_sources
 from neardup.runtime.runner import Runner
-from neardup.storage.work import WorkFolder
-from neardup.storage.workspace import IN_MEMORY, Workspace
+from neardup.storage.work import IN_MEMORY, WorkFolder, Workspace
 
 # Nearly every two texts share a bucket of a single row, so that components are large.
 LARGE = {"bands": 24, "rows": 1, "threshold": "0.5"}

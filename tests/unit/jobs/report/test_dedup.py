@@ -14,7 +14,7 @@ import pytest
 
 import neardup
 from neardup.jobs.dedup.output import open_output
-from neardup.jobs.report import kept_pairs
+from neardup.jobs.report import dedup
 from neardup.jobs.report.dedup import report_of_dedup, report_of_result
 from neardup.runtime.runner import Runner
 
@@ -305,7 +305,7 @@ def test_report_of_dedup__compares_texts_up_to_a_number_of_bytes(
     names = [write_input(tmp_path, f"{k}.jsonl", texts[k::2]) for k in range(2)]
     result = neardup.deduplicate(names, threshold="0.7")
     result.write(tmp_path / "out")
-    monkeypatch.setattr(kept_pairs, "MOST_BYTES", most)
+    monkeypatch.setattr(dedup, "MOST_BYTES", most)
     for page in (page_of(tmp_path / "out"), neardup.report(result).html):
         text = told(page)
         if n:

@@ -12,8 +12,12 @@ import pytest
 import neardup
 from neardup.errors import InvalidInputError
 from neardup.jobs.dedup.output import open_output
-from neardup.jobs.report.dedup import report_of_dedup, report_of_result
-from neardup.jobs.report.dedup_counts import count_by_values, with_values
+from neardup.jobs.report.dedup import (
+    count_by_values,
+    report_of_dedup,
+    report_of_result,
+    with_values,
+)
 from neardup.jobs.report.dedup_texts import FolderOutcome, Outcome, ResultOutcome
 from neardup.runtime.runner import Runner
 

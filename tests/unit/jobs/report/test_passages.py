@@ -12,13 +12,13 @@ import neardup
 from neardup.errors import InvalidInputError
 from neardup.files.resolve import resolve_inputs
 from neardup.files.rows import ColumnNames
-from neardup.jobs.report.collection import Collection
 from neardup.jobs.report.passages import (
     _most_shared,
     gather_passages,
     looks_like_search,
     report_of_passages,
 )
+from neardup.jobs.report.tables import Collection
 from neardup.runtime.runner import Runner
 
 SHARED = "It was the best of times, it was the worst of times, it was the age of wisdom of all."

@@ -9,12 +9,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.reports.charts.axes import Scale, short_count, ticks
-from neardup.reports.charts.bars import bars
-from neardup.reports.charts.chart import WIDTH, element, shortened
-from neardup.reports.charts.curves import Curve, Measured, curves
-from neardup.reports.charts.histogram import histogram
-from neardup.reports.charts.matrix import matrix
+from neardup.reports.charts import (
+    WIDTH,
+    Curve,
+    Measured,
+    Scale,
+    bars,
+    curves,
+    element,
+    histogram,
+    matrix,
+    short_count,
+    shortened,
+    ticks,
+)
 
 HOSTILE = "</svg><script>\"'&"
 

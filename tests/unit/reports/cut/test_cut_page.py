@@ -8,8 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from neardup.reports.cut.model import CutDocument, CutTable
-from neardup.reports.cut.page import cut_report, wanted_rows
+from neardup.reports.cut import CutDocument, CutTable, cut_report, wanted_rows
 from neardup.reports.page import MOST_OF_NAME
 
 NOTICE = "All rights reserved, whatever they are."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from neardup.reports.dedup.agreement import Agreement, agreement_of
+from neardup.reports.dedup.model import Agreement, agreement_of
 from tests.removed_tables import Row, removed_table
 
 

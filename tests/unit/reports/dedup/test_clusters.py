@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 import neardup
-from neardup.reports.dedup.clusters import count_clusters
+from neardup.reports.dedup.model import count_clusters
 from tests.removed_tables import removed_table
 
 

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from neardup.reports.dedup.clusters import count_clusters
-from neardup.reports.dedup.drawings import (
+from neardup.reports.dedup.model import (
+    OTHERS,
+    Audit,
+    Exchange,
+    Flow,
+    Flows,
+    RecallCurve,
+    count_clusters,
+    count_similarities,
+)
+from neardup.reports.dedup.page import (
     draw_clusters,
     draw_curve,
     draw_exchange,
     draw_flows,
     draw_similarities,
 )
-from neardup.reports.dedup.exchange import Exchange
-from neardup.reports.dedup.flows import OTHERS, Flow, Flows
-from neardup.reports.dedup.recall import Audit, RecallCurve
-from neardup.reports.dedup.similarities import count_similarities
 from tests.removed_tables import removed_table
 
 _ROWS = [("a", "k", 0.8, False), ("b", "k", 0.95, False), ("c", "k", 1.0, True)]

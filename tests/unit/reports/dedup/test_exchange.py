@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from neardup.reports.dedup.exchange import exchange_of
-from neardup.reports.dedup.flows import NAMELESS, OTHERS
+from neardup.reports.dedup.model import NAMELESS, OTHERS, exchange_of
 
 
 def counts(*pairs: tuple[str | None, str | None, str, int], others: int = 0) -> dict[str, Any]:

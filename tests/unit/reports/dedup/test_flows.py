@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from neardup.reports.dedup.flows import NAMELESS, OTHERS, Flow, Flows, flows_of, shorten_flows
+from neardup.reports.dedup.model import NAMELESS, OTHERS, Flow, Flows, flows_of, shorten_flows
 
 
 def counts(names: list[str | None], *, others: int = 0, copies: bool = True) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from itertools import pairwise
 import pyarrow as pa
 import pytest
 
-from neardup.reports.dedup.lookup import MOST_CHARACTERS, Lookup, list_removed
+from neardup.reports.dedup.page import MOST_CHARACTERS, Lookup, list_removed
 from tests.removed_tables import removed_table
 
 

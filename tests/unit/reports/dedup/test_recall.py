@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import neardup
-from neardup.reports.dedup.recall import curve_of
+from neardup.reports.dedup.model import curve_of
 
 _TEXTS = [f"one two three four five six seven eight nine {n}" for n in range(30)]
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.reports.dedup.similarities import count_similarities, list_edges
+from neardup.reports.dedup.model import count_similarities, list_edges
 from tests.removed_tables import removed_table
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from neardup.reports.passages.changes import changed_places
+from neardup.reports.passages.reading import changed_places
 
 
 def marked(text: str, places: list[int]) -> str:

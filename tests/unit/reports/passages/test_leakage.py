@@ -6,7 +6,7 @@ import re
 
 from neardup.reports.passages import leakage
 from neardup.reports.passages.leakage import leakage_report, wanted_texts
-from neardup.reports.passages.options import About
+from neardup.reports.passages.model import About
 
 ITEMS = ["How many rolls are left?", "How many books are there?"]
 CORPUS = ["Before. How many rolls are left? After.", "How many cows are there? I say."]

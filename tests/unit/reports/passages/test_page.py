@@ -10,7 +10,7 @@ import pytest
 
 from neardup.reports.page import MOST_OF_NAME
 from neardup.reports.passages import page
-from neardup.reports.passages.options import About
+from neardup.reports.passages.model import About
 from neardup.reports.passages.page import passage_report
 
 TEXTS = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from neardup.reports.passages.strips import strips
+from neardup.reports.passages.drawings import strips
 
 
 def bits(svg: str) -> list[tuple[float, float, str]]:

@@ -1,1 +1,0 @@
-"""Archives, whose members are read like the files of a folder."""

@@ -1,0 +1,522 @@
+"""Similarity measures: one class each, registered at the end, with the threshold it is given.
+
+To add one, write a class, and its integer arithmetic under a code of its own in
+``kernels.join.overlap``.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from fractions import Fraction
+from typing import ClassVar, NamedTuple, Self
+
+import numpy as np
+
+from neardup.errors import InvalidParameterError
+from neardup.kernels.join import overlap
+from neardup.options.kinds import as_fraction, exact_fraction
+from neardup.tables import Floats, Int64s
+
+# Thresholds: those that are counts, the lowest ones, and those tried one after another.
+
+# A number as users give it.
+Number = str | float | Decimal | Fraction
+
+# Stands for no threshold: with 63 bits of sizes any two sets that share something reach it.
+LEAST_SHARE = Fraction(1, 10**9)
+
+
+def exact_count(what: str, value: Number) -> Fraction:
+    """Read a whole number from 1 to 2^31 - 1.
+
+    Raises
+    ------
+    InvalidParameterError
+        For anything else; it names ``what`` was to be read.
+    """
+    count = as_fraction(what, value)
+    if count is None or count.denominator != 1 or not 1 <= count < 2**31:
+        message = f"{what} must be a whole number, 1 or more, got {value}"
+        raise InvalidParameterError(message)
+    return count
+
+
+def rising_distances(most: int) -> Iterator[int]:
+    """Yield distances to try one after another where the nearest are wanted, then ``most``.
+
+    Powers of two that are below it.
+    """
+    for power in range(most.bit_length()):
+        if 1 << power < most:
+            yield 1 << power
+    yield most
+
+
+def falling_shares(floor: Fraction) -> Iterator[Fraction]:
+    """Yield thresholds to try one after another where the most similar are wanted, then ``floor``.
+
+    Those of 19/20, 18/20 and so on that are above it.
+    """
+    for twentieths in range(19, 0, -1):
+        if Fraction(twentieths, 20) > floor:
+            yield Fraction(twentieths, 20)
+    yield floor
+
+
+class SizeBounds(NamedTuple):
+    """What the sizes of sets say of their partners, by the prefix filter.
+
+    Tokens are in one order for all sets. ``least[k]`` is the least size of a partner that is no
+    larger than set k. A partner shares one of the first ``probing[k]`` tokens, if it is one of
+    those among which the set looks, and has it among its own first ``indexing``.
+    """
+
+    least: Int64s
+    probing: Int64s
+    indexing: Int64s
+
+
+@dataclass(frozen=True)
+class Measure(ABC):
+    """A similarity of two sets, and the threshold that a pair has to reach.
+
+    Of a pair x is the first set and y the second. ``similarities`` and ``fractions`` take numbers
+    of elements and of common elements; of weighted sets total weights and common weights.
+
+    Attributes
+    ----------
+    name
+        What users call it.
+    code
+        Number by which kernels know it; its integer arithmetic is in ``kernels.join.overlap``.
+    is_directed
+        Whether x with y is another pair than y with x.
+    is_weighted
+        Whether it compares weighted sets, of which joins know nothing.
+    is_count
+        Whether the threshold is a number of common elements and not a share.
+    has_bands
+        Whether a pair at the threshold has a least Jaccard similarity, so that MinHash bands can be
+        chosen for it.
+    is_jaccard
+        Whether it is the Jaccard similarity of plain sets itself, which is what MinHash sees.
+    is_distance
+        Whether the threshold is the most that a pair may have.
+    size_ratio
+        If ``least_jaccard`` holds only for sets of bounded sizes: how many times as large as the
+        other one a set may be.
+    """
+
+    threshold: Fraction
+
+    name: ClassVar[str]
+    code: ClassVar[int]
+    is_directed: ClassVar[bool] = False
+    is_weighted: ClassVar[bool] = False
+    is_count: ClassVar[bool] = False
+    has_bands: ClassVar[bool] = True
+    is_jaccard: ClassVar[bool] = False
+    is_distance: ClassVar[bool] = False
+    size_ratio: ClassVar[int | None] = None
+
+    @classmethod
+    def parse(cls, threshold: Number) -> Self:
+        """Read the threshold as the exact decimal that was typed.
+
+        Raises
+        ------
+        InvalidParameterError
+            If it is outside (0, 1] or finer than nine decimals.
+        """
+        return cls(exact_fraction("threshold", threshold))
+
+    @classmethod
+    def lowest(cls) -> Self:
+        """Return the measure with a threshold that any two sets reach that share something."""
+        return cls(LEAST_SHARE)
+
+    @classmethod
+    def sided_names(cls) -> tuple[str, ...]:
+        """Return the names of its values for two texts a and b, that of a with b first."""
+        return (f"{cls.name}-a-in-b", f"{cls.name}-b-in-a") if cls.is_directed else (cls.name,)
+
+    @property
+    @abstractmethod
+    def least_jaccard(self) -> Fraction:
+        """Least Jaccard similarity of two sets that reach the threshold.
+
+        0 where ``has_bands`` is not so; where there is a ``size_ratio``, of sets within it.
+        """
+
+    @property
+    def in_kernels(self) -> overlap.Threshold:
+        """Measure and threshold as kernels take them."""
+        return overlap.Threshold(self.code, self.threshold.numerator, self.threshold.denominator)
+
+    def similarities(self, overlaps: Int64s, x: Int64s, y: Int64s) -> Floats:
+        """Return the value of each pair of sets of sizes x and y, rounded to a float."""
+        similarities: Floats = np.empty(len(overlaps), np.float64)
+        overlap.score_overlaps(overlaps, x, y, self.code, similarities)
+        return similarities
+
+    @abstractmethod
+    def fractions(self, overlaps: Int64s, x: Int64s, y: Int64s) -> tuple[Int64s, Int64s]:
+        """Return what pairs are ranked by, exactly: numerators and denominators.
+
+        They order pairs as the values of the measure do, the most similar highest.
+        """
+
+    def twins(self, sizes: Int64s) -> Int64s:
+        """Return the sets that reach the threshold with themselves; none is empty."""
+        return np.arange(len(sizes))
+
+    def falling(self, largest: int) -> Iterator[Self]:
+        """Yield the measure with thresholds that fall, ending with its own.
+
+        ``largest`` is the size of the largest set.
+        """
+        return (replace(self, threshold=share) for share in falling_shares(self.threshold))
+
+    def size_bounds(self, sizes: Int64s) -> SizeBounds:
+        """Return the prefixes of sets of these sizes, which ascend."""
+        # Not every job joins.
+        from neardup.kernels.join import set_join
+
+        least, probing, indexing = (np.empty(len(sizes), np.int64) for _ in range(3))
+        set_join.prefix_lengths(sizes, self.in_kernels, least, probing, indexing)
+        return SizeBounds(least, probing, indexing)
+
+    def partner_ranges(self, sizes: Int64s, least: Int64s) -> tuple[Int64s, Int64s]:
+        """Return the range of sets, by size, among which each looks for partners, stop exclusive.
+
+        Every pair comes up once: of a measure without direction the larger set looks.
+        """
+        first: Int64s = np.searchsorted(sizes, least).astype(np.int64)
+        return first, np.arange(len(sizes), dtype=np.int64)
+
+    def prefixes(self, sizes: Int64s) -> tuple[Int64s, Int64s]:
+        """Return prefixes for sets in any order: under which a set looks, and is found.
+
+        Of a pair at the threshold the first set finds the second one; without a direction each
+        finds the other.
+        """
+        distinct, of_size = np.unique(sizes, return_inverse=True)
+        probing = self.size_bounds(distinct).probing[of_size]
+        return probing, probing
+
+
+# Jaccard similarity: the share of the elements of either set that are in both.
+
+
+class Jaccard(Measure):
+    """|x ∩ y| / |x ∪ y|."""
+
+    name: ClassVar[str] = "jaccard"
+    code: ClassVar[int] = overlap.JACCARD
+    is_jaccard: ClassVar[bool] = True
+
+    @property
+    def least_jaccard(self) -> Fraction:
+        """The threshold itself."""
+        return self.threshold
+
+    def fractions(self, overlaps: Int64s, x: Int64s, y: Int64s) -> tuple[Int64s, Int64s]:
+        """Return the values."""
+        return overlaps, x + y - overlaps
+
+
+# Cosine similarity of sets: the common elements as a share of the geometric mean of the sizes.
+
+
+class Cosine(Measure):
+    """|x ∩ y| / sqrt(|x| |y|)."""
+
+    name: ClassVar[str] = "cosine"
+    code: ClassVar[int] = overlap.COSINE
+
+    @property
+    def least_jaccard(self) -> Fraction:
+        """That of a set within another one, whose size is t^2 of the other's."""
+        return self.threshold * self.threshold
+
+    def fractions(self, overlaps: Int64s, x: Int64s, y: Int64s) -> tuple[Int64s, Int64s]:
+        """Return the squares of the values."""
+        return overlaps * overlaps, x * y
+
+
+# Dice's coefficient: the common elements as a share of the mean size.
+
+
+class Dice(Measure):
+    """2 |x ∩ y| / (|x| + |y|)."""
+
+    name: ClassVar[str] = "dice"
+    code: ClassVar[int] = overlap.DICE
+
+    @property
+    def least_jaccard(self) -> Fraction:
+        """That of all sets at the threshold: the two similarities go up and down together."""
+        return self.threshold / (2 - self.threshold)
+
+    def fractions(self, overlaps: Int64s, x: Int64s, y: Int64s) -> tuple[Int64s, Int64s]:
+        """Return the values."""
+        return 2 * overlaps, x + y
+
+
+# The containments: how much of one set lies in another, whatever else that one holds.
+
+
+class _OfContained(Measure):
+    """A measure that bounds the size of the contained set only: the other one may be any larger."""
+
+    # MinHash sees Jaccard similarity, of which containment says nothing unless sizes are bounded.
+    size_ratio: ClassVar[int] = 2
+
+    @property
+    def least_jaccard(self) -> Fraction:
+        """That of sets of sizes 1 and ``size_ratio``, with an overlap of t."""
+        return self.threshold / (1 + self.size_ratio - self.threshold)
+
+    def size_bounds(self, sizes: Int64s) -> SizeBounds:
+        """Return the prefixes: the contained set looks, the other one is under all its tokens."""
+        # The common elements are at least ceil(t * size).
+        p, q = self.threshold.numerator, self.threshold.denominator
+        least: Int64s = (p * sizes + q - 1) // q
+        return SizeBounds(least, sizes - least + 1, sizes)
+
+
+class Containment(_OfContained):
+    """|x ∩ y| / |x|: how much of x is in y.
+
+    In deduplication x is the document that would be removed.
+    """
+
+    name: ClassVar[str] = "containment"
+    code: ClassVar[int] = overlap.CONTAINMENT
+    is_directed: ClassVar[bool] = True
+
+    def fractions(self, overlaps: Int64s, x: Int64s, y: Int64s) -> tuple[Int64s, Int64s]:
+        """Return the values."""
+        return overlaps, x
+
+    def partner_ranges(self, sizes: Int64s, least: Int64s) -> tuple[Int64s, Int64s]:
+        """Return for each set all that are no smaller than its common elements."""
+        first: Int64s = np.searchsorted(sizes, least).astype(np.int64)
+        return first, np.full(len(sizes), len(sizes), np.int64)
+
+    def prefixes(self, sizes: Int64s) -> tuple[Int64s, Int64s]:
+        """Return prefixes to look under, and whole sets to be found."""
+        return self.size_bounds(sizes).probing, sizes
+
+
+class MaxContainment(_OfContained):
+    """|x ∩ y| / min(|x|, |y|)."""
+
+    name: ClassVar[str] = "max-containment"
+    code: ClassVar[int] = overlap.MAX_CONTAINMENT
+
+    def fractions(self, overlaps: Int64s, x: Int64s, y: Int64s) -> tuple[Int64s, Int64s]:
+        """Return the values."""
+        return overlaps, np.minimum(x, y)
+
+    def partner_ranges(self, sizes: Int64s, least: Int64s) -> tuple[Int64s, Int64s]:
+        """Return for each set those behind it: the smaller set looks, the larger ones follow."""
+        numbers = np.arange(len(sizes), dtype=np.int64)
+        return numbers + 1, np.full(len(sizes), len(sizes), np.int64)
+
+    def prefixes(self, sizes: Int64s) -> tuple[Int64s, Int64s]:
+        """Return whole sets: whichever looks, it may be the larger one."""
+        return sizes, sizes
+
+
+# Overlap: the number of common elements.
+
+
+class Overlap(Measure):
+    """|x ∩ y|, a count: it says nothing about the share of what two documents have in common."""
+
+    name: ClassVar[str] = "overlap"
+    code: ClassVar[int] = overlap.OVERLAP
+    is_count: ClassVar[bool] = True
+    has_bands: ClassVar[bool] = False
+
+    @classmethod
+    def parse(cls, threshold: Number) -> Self:
+        """Read the threshold.
+
+        Raises
+        ------
+        InvalidParameterError
+            If it is not a whole number from 1 to 2^31 - 1.
+        """
+        return cls(exact_count("an overlap's threshold", threshold))
+
+    @classmethod
+    def lowest(cls) -> Self:
+        """Return the measure with a threshold of one element."""
+        return cls(Fraction(1))
+
+    @property
+    def least_jaccard(self) -> Fraction:
+        """None above zero."""
+        return Fraction(0)
+
+    def fractions(self, overlaps: Int64s, x: Int64s, y: Int64s) -> tuple[Int64s, Int64s]:
+        """Return the values."""
+        return overlaps, np.ones_like(overlaps)
+
+    def twins(self, sizes: Int64s) -> Int64s:
+        """Return the sets that are large enough."""
+        return np.flatnonzero(sizes >= int(self.threshold))
+
+    def falling(self, largest: int) -> Iterator[Self]:
+        """Yield halves of the largest overlap possible, as far as they are above the threshold."""
+        for shift in range(1, largest.bit_length()):
+            if largest >> shift > self.threshold:
+                yield replace(self, threshold=Fraction(largest >> shift))
+        yield self
+
+
+# Hamming distance of sets: the number of elements that one of two sets lacks.
+
+
+class Hamming(Measure):
+    """|x ∪ y| - |x ∩ y|, which is the threshold at most.
+
+    A distance, and so none of the measures that are registered. Sets without a common element may
+    be within it, too: ``hamming_join`` finds these.
+    """
+
+    name: ClassVar[str] = "hamming"
+    code: ClassVar[int] = overlap.HAMMING
+    has_bands: ClassVar[bool] = False
+    is_distance: ClassVar[bool] = True
+
+    @classmethod
+    def within(cls, max_distance: int) -> Self:
+        """Return the measure with a threshold of so many elements."""
+        return cls(Fraction(max_distance))
+
+    @property
+    def max_distance(self) -> int:
+        """The threshold."""
+        return int(self.threshold)
+
+    @property
+    def least_jaccard(self) -> Fraction:
+        """None above zero."""
+        return Fraction(0)
+
+    def distances(self, overlaps: Int64s, x: Int64s, y: Int64s) -> Int64s:
+        """Return the distance of each pair of sets of sizes x and y."""
+        return x + y - 2 * overlaps
+
+    def similarities(self, overlaps: Int64s, x: Int64s, y: Int64s) -> Floats:
+        """Return the share of the elements of either set that both have: Jaccard similarity."""
+        similarities: Floats = overlaps / (x + y - overlaps)
+        return similarities
+
+    def fractions(self, overlaps: Int64s, x: Int64s, y: Int64s) -> tuple[Int64s, Int64s]:
+        """Return how far below the threshold pairs are, the nearest highest."""
+        return self.max_distance - self.distances(overlaps, x, y), np.ones_like(overlaps)
+
+    def falling(self, largest: int) -> Iterator[Self]:
+        """Yield the measure with distances that rise, ending with its own."""
+        for most in rising_distances(self.max_distance):
+            yield replace(self, threshold=Fraction(most))
+
+
+# Jaccard similarity of weighted sets.
+
+
+class WeightedJaccard(Jaccard):
+    """The sum of the lesser weights of all elements over that of the greater ones.
+
+    Weighted sets are compared by ``kernels.join.weighted``, and joined by ``weighted_join``. Their
+    sizes are their total weights; one without weight is similar to nothing but itself.
+    """
+
+    name: ClassVar[str] = "weighted-jaccard"
+    code: ClassVar[int] = overlap.WEIGHTED_JACCARD
+    is_jaccard: ClassVar[bool] = False
+    is_weighted: ClassVar[bool] = True
+
+    def similarities(self, overlaps: Int64s, x: Int64s, y: Int64s) -> Floats:
+        """Return the value of each pair; 1 for a set without weight and itself."""
+        return super().similarities(*_weighing_something(overlaps, x, y))
+
+    def fractions(self, overlaps: Int64s, x: Int64s, y: Int64s) -> tuple[Int64s, Int64s]:
+        """Return the values; 1 for a set without weight and itself."""
+        return super().fractions(*_weighing_something(overlaps, x, y))
+
+
+def _weighing_something(overlaps: Int64s, x: Int64s, y: Int64s) -> tuple[Int64s, Int64s, Int64s]:
+    """Let sets without weight weigh 1, and be equal."""
+    is_weightless = x + y == 0
+    return overlaps + is_weightless, x + is_weightless, y + is_weightless
+
+
+__all__ = [
+    "JOIN_MEASURES",
+    "MEASURES",
+    "MEASURE_NAMES",
+    "SET_MEASURES",
+    "Containment",
+    "Cosine",
+    "Dice",
+    "Hamming",
+    "Jaccard",
+    "MaxContainment",
+    "Measure",
+    "Number",
+    "Overlap",
+    "SizeBounds",
+    "WeightedJaccard",
+    "make_join_measure",
+    "make_measure",
+]
+
+# In the order in which users see them; ``options.choices`` spells the names out.
+_REGISTERED: tuple[type[Measure], ...] = (
+    Jaccard,
+    Cosine,
+    Dice,
+    Containment,
+    MaxContainment,
+    Overlap,
+    WeightedJaccard,
+)
+MEASURES: dict[str, type[Measure]] = {measure.name: measure for measure in _REGISTERED}
+# Those of plain sets, which is what joins know.
+SET_MEASURES = tuple(measure for measure in _REGISTERED if not measure.is_weighted)
+JOIN_MEASURES = tuple(measure.name for measure in SET_MEASURES)
+# Those of deduplication, where a count says nothing.
+MEASURE_NAMES = tuple(measure.name for measure in _REGISTERED if not measure.is_count)
+
+
+def make_measure(name: str, threshold: Number, allowed: tuple[str, ...] = MEASURE_NAMES) -> Measure:
+    """Check a measure's name and its threshold.
+
+    Raises
+    ------
+    InvalidParameterError
+        For an unknown name, or a threshold that the measure cannot have.
+    """
+    if name not in allowed:
+        message = f"measure must be one of {', '.join(allowed)}, got {name!r}"
+        raise InvalidParameterError(message)
+    return MEASURES[name].parse(threshold)
+
+
+def make_join_measure(name: str, threshold: Number) -> Measure:
+    """Check a measure of a join, which may also be ``overlap``, and its threshold.
+
+    Raises
+    ------
+    InvalidParameterError
+        As ``make_measure``.
+    """
+    return make_measure(name, threshold, JOIN_MEASURES)

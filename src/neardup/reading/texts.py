@@ -1,0 +1,288 @@
+"""Texts of some documents, read again in order and kept in a file, to be taken in any order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from neardup.files.ids import as_text, choose_id_column
+from neardup.files.passes import ReadingPass
+from neardup.files.rows import ColumnNames, RowBlock, Source
+from neardup.reading.catalogue import Catalogue
+from neardup.reading.second_pass import numbered_blocks, text_has_changed
+from neardup.runtime.runner import Runner
+from neardup.tables import Bools, Int64s
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pyarrow as pa
+
+
+# Ids of some documents, of a collection whose ids may not all be in memory.
+
+
+class IdLookup:
+    """Finds the ids of documents whose numbers ascend, best from one call to the next.
+
+    A call that goes back begins at the first document again. Memory: a slice of the ids, and
+    those that are asked for.
+    """
+
+    def __init__(self, catalogue: Catalogue) -> None:
+        import pyarrow as pa
+
+        self._catalogue = catalogue
+        self._slices: Iterator[tuple[int, pa.Array]] = iter(())
+        self._first, self._ids = 0, pa.array([], catalogue.id_type)
+
+    def __reduce__(self) -> tuple[type[IdLookup], tuple[Catalogue]]:
+        """Be copied without the place that it has come to, which is in a generator."""
+        return IdLookup, (self._catalogue,)
+
+    def take(self, documents: Int64s) -> pa.Array:
+        """Return the ids of some documents, whose numbers ascend."""
+        import pyarrow as pa
+
+        parts = [self._ids.slice(0, 0)]
+        if len(documents) and documents[0] < self._first:
+            self._first, self._ids, self._slices = 0, self._ids.slice(0, 0), iter(())
+        if not len(self._ids):
+            self._slices = self._catalogue.id_slices()
+        start = 0
+        while start < len(documents):
+            end = self._first + len(self._ids)
+            stop = start + int(np.searchsorted(documents[start:], end))
+            if stop > start:
+                parts.append(self._ids.take(pa.array(documents[start:stop] - self._first)))
+            start = stop
+            if start < len(documents):
+                self._first, self._ids = next(self._slices)
+        return pa.concat_arrays(parts)
+
+
+# Texts of some documents, looked up by their ids in one pass over the files that have them.
+
+
+class FoundText(NamedTuple):
+    """A document's text, and where it stands: the name of its source and its row there."""
+
+    text: str
+    file: str
+    row: int
+
+
+def read_texts_by_id(
+    sources: Sequence[Source],
+    columns: ColumnNames,
+    ids: Iterable[str | int],
+    runner: Runner,
+    *,
+    skip_bad: bool = False,
+) -> dict[str, FoundText]:
+    """Read the texts of the documents that have these ids.
+
+    Parameters
+    ----------
+    sources, columns
+        Where the documents are, as the job read them that has made the ids.
+    ids
+        Of as many documents as fit into memory with their texts; numbers and strings that look
+        the same are the same.
+    runner
+        Does the work, and reports it as the stage ``texts``.
+    skip_bad
+        Whether bad rows are passed over.
+
+    Returns
+    -------
+    What was found, by ids as strings; nothing for those that are not there. The first one of
+    several documents with the same id counts.
+
+    Raises
+    ------
+    InvalidInputError, ReadError
+        For a bad row before the last of the documents, unless these are passed over; and if a file
+        cannot be read.
+
+    Notes
+    -----
+    One pass, which ends when all have been found. Of the other rows only ids are looked at, after
+    the rows were parsed.
+    """
+    import pyarrow as pa
+
+    wanted = pa.array(sorted({str(each) for each in ids}), pa.large_string())
+    columns = choose_id_column(columns, sources)
+    found: dict[str, FoundText] = {}
+
+    def look(source: Source, block: RowBlock) -> list[tuple[str, FoundText]]:
+        return _find(source, block, columns, wanted, skip_bad=skip_bad)
+
+    if len(wanted):
+        for _, texts in ReadingPass("texts", sources, runner).map(look, sources):
+            for key, text in texts:
+                found.setdefault(key, text)
+            if len(found) == len(wanted):
+                break
+    return found
+
+
+def _find(
+    source: Source, block: RowBlock, columns: ColumnNames, wanted: pa.Array, *, skip_bad: bool
+) -> list[tuple[str, FoundText]]:
+    """Return the wanted documents of a block."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if columns.id is None:
+        ids = as_text(source.default_ids(block.numbers))
+        here = np.flatnonzero(pc.is_in(ids, wanted).to_numpy(zero_copy_only=False))
+        if not len(here):
+            return []
+        select = np.zeros(len(block), np.bool_)
+        select[here] = True
+        texts = block.parse(columns, select=select, skip_bad=skip_bad).text
+    else:
+        parsed = block.parse(columns, skip_bad=skip_bad)
+        assert parsed.id is not None
+        ids = as_text(parsed.id)
+        here = np.flatnonzero(pc.is_in(ids, wanted).to_numpy(zero_copy_only=False))
+        texts = parsed.text.take(pa.array(here))
+    return [
+        (ids[row].as_py(), FoundText(text, source.name, int(block.numbers[row])))
+        for row, text in zip(here.tolist(), texts.to_pylist(), strict=True)
+        if text is not None
+    ]
+
+
+class KeptTexts:
+    """Texts of documents of some catalogues, numbered one catalogue after the other.
+
+    Parameters
+    ----------
+    numbers
+        The documents whose texts are there, ascending.
+    sizes
+        Bytes of each.
+    kind
+        Type of the texts.
+    path
+        The file, which is mapped into memory as it is needed.
+    """
+
+    def __init__(self, numbers: Int64s, sizes: Int64s, kind: pa.DataType, path: Path) -> None:
+        import pyarrow as pa
+
+        self._numbers, self._sizes, self.kind = numbers, sizes, kind
+        self._file = pa.memory_map(str(path))
+        self._reader = pa.ipc.open_file(self._file)
+        n_batches = self._reader.num_record_batches
+        counts = [self._reader.get_batch(i).num_rows for i in range(n_batches)]
+        self._starts = np.cumsum([0, *counts])
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._file.close()
+
+    def sizes(self, documents: Int64s) -> Int64s:
+        """Return the bytes of the texts of some documents; 0 for one whose text is not there."""
+        places, is_there = self._places(documents)
+        sizes: Int64s = np.where(is_there, self._sizes[places], 0)
+        return sizes
+
+    def take(self, documents: Int64s) -> pa.Array:
+        """Return the texts of some documents in any order; null where one is not there."""
+        import pyarrow as pa
+
+        places, is_there = self._places(documents)
+        wanted = np.unique(places[is_there])
+        batches = np.searchsorted(self._starts, wanted, side="right") - 1
+        parts = [pa.array([], self.kind)]
+        for batch in np.unique(batches).tolist():
+            rows = wanted[batches == batch] - self._starts[batch]
+            parts.append(self._reader.get_batch(batch).column(0).take(pa.array(rows)))
+        found = np.searchsorted(wanted, places)
+        return pa.concat_arrays(parts).take(pa.array(found, mask=~is_there))
+
+    def _places(self, documents: Int64s) -> tuple[Int64s, Bools]:
+        """Return where documents are among those that are there, and which are."""
+        if not len(self._numbers):
+            return np.zeros(len(documents), np.int64), np.zeros(len(documents), np.bool_)
+        places = np.minimum(np.searchsorted(self._numbers, documents), len(self._numbers) - 1)
+        return places, self._numbers[places] == documents
+
+
+def keep_texts(
+    catalogues: Sequence[Catalogue], wanted: Bools, path: Path, runner: Runner, *, as_bytes: bool
+) -> KeptTexts:
+    """Read the texts of some documents again and write them to a file, block after block.
+
+    Parameters
+    ----------
+    catalogues
+        All documents. Of those of an index there are no texts.
+    wanted
+        Which of them are read.
+    path
+        The file, which takes as much room as the texts.
+    runner
+        Reads in threads.
+    as_bytes
+        Whether files are read as bytes.
+
+    Raises
+    ------
+    ReadError, InvalidInputError
+        If a file cannot be read, or has changed.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    kind = pa.large_binary() if as_bytes else pa.large_string()
+
+    def read(item: tuple[str, RowBlock, ColumnNames, Bools]) -> pa.Array:
+        name, block, columns, select = item
+        texts = block.parse(columns, select=select, skip_bad=True).text
+        if texts.null_count:
+            raise text_has_changed(name)
+        return texts.cast(kind)
+
+    numbers, blocks = [np.empty(0, np.int64)], _wanted_blocks(catalogues, wanted)
+    sizes = [np.empty(0, np.int64)]
+    schema = pa.schema([("text", kind)])
+    with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, schema) as writer:
+        for texts in runner.map(read, blocks):
+            writer.write_batch(pa.record_batch([texts], schema=schema))
+            sizes.append(pc.binary_length(texts).to_numpy())
+    starts = np.cumsum([0, *(len(catalogue) for catalogue in catalogues)])
+    for catalogue, start in zip(catalogues, starts.tolist(), strict=False):
+        if _has_texts(catalogue):
+            numbers.append(np.flatnonzero(wanted[start : start + len(catalogue)]) + start)
+    return KeptTexts(np.concatenate(numbers), np.concatenate(sizes), kind, path)
+
+
+def _has_texts(catalogue: Catalogue) -> bool:
+    sources = catalogue.sources
+    return bool(sources) and all(source.has_lasting_rows for source in sources)
+
+
+def _wanted_blocks(
+    catalogues: Sequence[Catalogue], wanted: Bools
+) -> Iterator[tuple[str, RowBlock, ColumnNames, Bools]]:
+    start = 0
+    for catalogue in catalogues:
+        here = wanted[start : start + len(catalogue)]
+        start += len(catalogue)
+        if not _has_texts(catalogue):
+            continue
+        columns = catalogue.columns.only_text()
+        for source, first, stop in catalogue.ranges():
+            if not here[first:stop].any():
+                continue
+            for block, rows in numbered_blocks(source, first, stop):
+                select = here[rows]
+                if select.any():
+                    yield source.name, block, columns, select

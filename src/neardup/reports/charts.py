@@ -1,0 +1,595 @@
+"""Charts as SVG within a page: drawn here, because a page must be small, and the same each time.
+
+Libraries that draw charts bring scripts or fonts of hundreds of kilobytes, set colours where a page
+that is light, dark or printed needs variables, or number their elements by chance.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate, pairwise, takewhile
+from unicodedata import east_asian_width
+
+from markupsafe import Markup
+
+from neardup.outputs.compare_page import escape_text
+
+# What a chart is: a drawing, what it says in words, and its figures as a table.
+
+# Of the drawing, in the units in which its text has 13.
+WIDTH = 480
+
+
+@dataclass(frozen=True)
+class Table:
+    """Figures: a head, and rows of as many cells, as they are to be read."""
+
+    head: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A drawing with its title, a sentence that says what it shows, and the figures behind it.
+
+    ``name`` is the id of its element, and different from all others of a page.
+    """
+
+    name: str
+    title: str
+    description: str
+    svg: Markup
+    table: Table
+
+
+def element(tag: str, content: Markup | str | None = None, **attributes: object) -> Markup:
+    """Write an element of SVG; ``class_`` is the class, ``_`` stands for ``-`` in names.
+
+    Numbers are written with two decimals at most, strings are escaped. Without content the element
+    is empty.
+    """
+    parts = [f"<{tag}"]
+    for key, value in attributes.items():
+        name = key.rstrip("_").replace("_", "-")
+        shown = number(value) if isinstance(value, int | float) else escape_text(str(value))
+        parts.append(f' {name}="{shown}"')
+    if content is None:
+        return Markup("".join(parts) + "/>")
+    inside = content if isinstance(content, Markup) else escape_text(content)
+    return Markup("".join(parts) + f">{inside}</{tag}>")
+
+
+def number(value: float) -> str:
+    """Write a coordinate."""
+    return f"{value:.2f}".rstrip("0").rstrip(".") if value else "0"
+
+
+def drawing(name: str, title: str, description: str, height: float, parts: list[Markup]) -> Markup:
+    """Put the parts of a drawing together; those who do not see it are told title and description.
+
+    Parameters
+    ----------
+    name
+        Of the chart.
+    title, description
+        As of the chart.
+    height
+        In the units of ``WIDTH``.
+    parts
+        Elements, in the order in which they are drawn.
+    """
+    head = [
+        element("title", title, id=f"{name}-title"),
+        element("desc", description, id=f"{name}-description"),
+    ]
+    return element(
+        "svg",
+        Markup("").join([*head, *parts]),
+        class_="chart",
+        viewBox=f"0 0 {WIDTH} {number(height)}",
+        role="img",
+        aria_labelledby=f"{name}-title {name}-description",
+    )
+
+
+def shortened(text: str, most: int) -> str:
+    """Return a label of so many characters at most; the middle of a longer one is left out.
+
+    Characters that are drawn wide, such as those of Chinese, count as two.
+    """
+    if _width(text) <= most:
+        return text
+    tail = _as_wide_as(text[::-1], (most - 1) // 2)
+    head = _as_wide_as(text, most - 1 - _width(tail))
+    return f"{head}…{tail[::-1]}"
+
+
+def _width(text: str) -> int:
+    return sum(2 if east_asian_width(c) in "WF" else 1 for c in text)
+
+
+def _as_wide_as(text: str, most: int) -> str:
+    """Return the beginning of a text that is so wide at most."""
+    widths = accumulate(_width(c) for c in text)
+    return "".join(c for c, width in zip(text, takewhile(most.__ge__, widths), strict=False))
+
+
+# Axes of charts: where values lie, linear or by their logarithm, and which of them are named.
+
+# Around the plot: room for labels of values at the left, for those of places below.
+LEFT, RIGHT, TOP, BELOW = 58.0, 14.0, 22.0, 44.0
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Where values from ``low`` to ``high`` lie between two coordinates.
+
+    By the logarithm, counts begin at one half, so that a count of one is seen, and 0 lies where
+    they begin.
+    """
+
+    low: float
+    high: float
+    start: float
+    stop: float
+    is_log: bool = False
+
+    def __call__(self, value: float) -> float:
+        """Return the coordinate of a value."""
+        place = math.log10 if self.is_log else float
+        least = 0.5 if self.is_log else -math.inf
+        low, high, at = (place(max(each, least)) for each in (self.low, self.high, value))
+        share = (at - low) / (high - low) if high > low else 0.0
+        return self.start + share * (self.stop - self.start)
+
+
+def ticks(scale: Scale, most: int = 6) -> list[float]:
+    """Return values that are worth a label: round ones, so many at most."""
+    if scale.is_log:
+        powers = range(math.ceil(math.log10(max(scale.high, 1))) + 1)
+        every = 1 + len(powers) // (most + 1)
+        return [10.0**power for power in powers if power % every == 0 and 10**power <= scale.high]
+    span = scale.high - scale.low
+    # Labels are rounded, and would be the same.
+    if span < 1e-9:
+        return [scale.low]
+    raw = span / max(most - 1, 1)
+    unit = 10.0 ** math.floor(math.log10(raw))
+    step = next(unit * factor for factor in (1, 2, 5, 10) if unit * factor >= raw * (1 - 1e-9))
+    first, last = math.ceil(scale.low / step - 1e-9), math.floor(scale.high / step + 1e-9)
+    # Of values closer than that one is left.
+    return sorted({round(i * step, 12) for i in range(first, last + 1)})
+
+
+def short_count(value: float) -> str:
+    """Write a count as a label: 950, 1.5k, 20k, 3M."""
+    for limit, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if value >= limit:
+            return f"{value / limit:.3g}{letter}"
+    return f"{value:.3g}"
+
+
+def counts_up_to(most: float, height: float, *, is_log: bool = False) -> Scale:
+    """Return the scale of an axis of counts, which grow from the bottom of a plot to its top."""
+    low = 0.5 if is_log else 0.0
+    return Scale(low, max(most, 1) * (1.05 if not is_log else 1.2), height - BELOW, TOP, is_log)
+
+
+def vertical_axis(scale: Scale, labels: Sequence[tuple[float, str]], title: str) -> list[Markup]:
+    """Draw lines across the plot at some values, their labels, and the title above."""
+    parts = [element("text", title, class_="axis-title", x=2, y=12)]
+    for value, label in labels:
+        y = scale(value)
+        parts += [
+            element("line", class_="grid", x1=LEFT, x2=WIDTH - RIGHT, y1=y, y2=y),
+            element("text", label, class_="tick end", x=LEFT - 6, y=y + 4),
+        ]
+    return parts
+
+
+def horizontal_axis(
+    scale: Scale, labels: Sequence[tuple[float, str]], title: str, height: float
+) -> list[Markup]:
+    """Draw the line below the plot, labels at some values, and the title below these."""
+    bottom = height - BELOW
+    parts = [element("line", class_="axis", x1=LEFT, x2=WIDTH - RIGHT, y1=bottom, y2=bottom)]
+    for value, label in labels:
+        x = scale(value)
+        parts += [
+            element("line", class_="axis", x1=x, x2=x, y1=bottom, y2=bottom + 4),
+            element("text", label, class_="tick middle", x=x, y=bottom + 18),
+        ]
+    middle = (LEFT + WIDTH - RIGHT) / 2
+    return [*parts, element("text", title, class_="axis-title middle", x=middle, y=height - 6)]
+
+
+# Bars of parts, one below the other, such as what stayed and what went of each file.
+
+_LABEL, _BAR, _ROW = 14.0, 14.0, 44.0
+_LEGEND = 26.0
+_MOST_CHARACTERS = 44
+
+
+def bars(
+    name: str,
+    title: str,
+    description: str,
+    parts: Sequence[str],
+    rows: Sequence[tuple[str, Sequence[int]]],
+    *,
+    kinds: Sequence[str] = ("kept", "gone", "other"),
+    head: str = "",
+) -> Chart:
+    """Draw a bar for each row; all have the same scale, so that long ones are large.
+
+    Parameters
+    ----------
+    name, title, description
+        As of ``Chart``.
+    parts
+        What the parts of each bar are, for the legend and the table.
+    rows
+        A label and as many counts as parts.
+    kinds
+        Classes of the parts, which have the colours.
+    head
+        What the labels are, for the table.
+    """
+    largest = max((sum(counts) for _, counts in rows), default=0) or 1
+    drawn = _legend(parts, kinds) if len(parts) > 1 else []
+    top = _LEGEND if len(parts) > 1 else 4.0
+    for i, (label, counts) in enumerate(rows):
+        y = top + _ROW * i
+        shown = f"{sum(counts):,}"
+        drawn += [
+            element(
+                "text",
+                _label(label),
+                class_="tick",
+                x=2,
+                y=y + _LABEL,
+            ),
+            element("text", shown, class_="tick end", x=WIDTH - 2, y=y + _LABEL),
+        ]
+        x = 2.0
+        for part, count, kind in zip(parts, counts, kinds, strict=False):
+            width = (WIDTH - 4) * count / largest
+            if count:
+                drawn.append(
+                    element(
+                        "rect",
+                        element("title", f"{label}: {part} {count:,}"),
+                        class_=f"bar {kind}",
+                        x=x,
+                        y=y + _LABEL + 6,
+                        width=max(width, 0.5),
+                        height=_BAR,
+                    )
+                )
+            x += width
+    table = Table((head, *parts), [(label, *(f"{n:,}" for n in counts)) for label, counts in rows])
+    svg = drawing(name, title, description, top + _ROW * max(len(rows), 1), drawn)
+    return Chart(name, title, description, svg, table)
+
+
+def _label(label: str) -> Markup:
+    """Write as much of a label as there is room for; all of it shows where it is pointed at."""
+    shown = Markup(escape_text(shortened(label, _MOST_CHARACTERS)))
+    return element("title", label) + shown
+
+
+def _legend(parts: Sequence[str], kinds: Sequence[str]) -> list[Markup]:
+    drawn: list[Markup] = []
+    x = 2.0
+    for part, kind in zip(parts, kinds, strict=False):
+        drawn += [
+            element("rect", class_=f"bar {kind}", x=x, y=4, width=12, height=12),
+            element("text", part, class_="tick", x=x + 17, y=14),
+        ]
+        x += 34 + 7 * len(part)
+    return drawn
+
+
+_HEIGHT = 260.0
+# Of the curves in turn; the style sheet has as many.
+N_KINDS = 4
+_LINE = 18.0
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Points (x, y), ascending in x, of one line, which the legend calls by its name."""
+
+    name: str
+    points: Sequence[tuple[float, float]]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What was measured at x: a value, and bounds around it, which may be the value."""
+
+    name: str
+    x: float
+    value: float
+    low: float
+    high: float
+
+
+def curves(
+    name: str,
+    title: str,
+    description: str,
+    lines: Sequence[Curve],
+    *,
+    x_title: str,
+    y_title: str,
+    x_range: tuple[float, float] = (0.0, 1.0),
+    marked: tuple[float, str] | None = None,
+    measured: Sequence[Measured] = (),
+) -> Chart:
+    """Draw lines over ``x_range``; y goes from 0 to 1.
+
+    Parameters
+    ----------
+    name, title, description
+        As of ``Chart``.
+    lines
+        At most ``N_KINDS``; all have the same x in the table of figures, where they have them.
+    x_title, y_title
+        What the axes are.
+    x_range
+        Least and greatest x.
+    marked
+        An x to draw a line at, and its label.
+    measured
+        Values with bounds, drawn over the lines.
+    """
+    legend = len(lines) + len(measured) if len(lines) + len(measured) > 1 else 0
+    height = _HEIGHT + _LINE * legend
+    x = Scale(*x_range, LEFT, WIDTH - RIGHT)
+    y = Scale(0.0, 1.0, _HEIGHT - BELOW, TOP)
+    parts = vertical_axis(y, [(value, f"{value:g}") for value in (0, 0.25, 0.5, 0.75, 1)], y_title)
+    parts += horizontal_axis(x, [(at, f"{at:g}") for at in ticks(x, 7)], x_title, _HEIGHT)
+    if marked:
+        at = x(marked[0])
+        is_left = at < WIDTH / 2
+        side = {"class_": "mark-label", "x": at + 5} if is_left else _at_end(at - 5)
+        parts += [
+            element("line", class_="mark-line", x1=at, x2=at, y1=TOP - 6, y2=_HEIGHT - BELOW),
+            element("text", marked[1], y=_HEIGHT - BELOW - 8, **side),
+        ]
+    for kind, line in enumerate(lines):
+        places = (f"{number(x(a))} {number(y(b))}" for a, b in line.points)
+        path = f"M{' L'.join(places)}" if line.points else ""
+        parts.append(element("path", element("title", line.name), class_=f"line k{kind}", d=path))
+    for each in measured:
+        parts += _measured(x(each.x), y(each.value), y(each.low), y(each.high), each.name)
+    if legend:
+        parts += _legend_of_lines([line.name for line in lines], [each.name for each in measured])
+    svg = drawing(name, title, description, height, parts)
+    return Chart(name, title, description, svg, _table(lines, measured, x_title))
+
+
+def _at_end(x: float) -> dict[str, object]:
+    return {"class_": "mark-label end", "x": x}
+
+
+def _measured(x: float, value: float, low: float, high: float, label: str) -> list[Markup]:
+    return [
+        element("line", class_="interval", x1=x, x2=x, y1=low, y2=high),
+        element("line", class_="interval", x1=x - 5, x2=x + 5, y1=low, y2=low),
+        element("line", class_="interval", x1=x - 5, x2=x + 5, y1=high, y2=high),
+        element("circle", element("title", label), class_="measured", cx=x, cy=value, r=4.5),
+    ]
+
+
+def _legend_of_lines(lines: Sequence[str], measured: Sequence[str]) -> list[Markup]:
+    parts: list[Markup] = []
+    for i, label in enumerate([*lines, *measured]):
+        y = _HEIGHT + _LINE * i + 8
+        if i < len(lines):
+            parts.append(element("line", class_=f"line k{i}", x1=LEFT, x2=LEFT + 22, y1=y, y2=y))
+        else:
+            parts.append(element("circle", class_="measured", cx=LEFT + 11, cy=y, r=4.5))
+        parts.append(element("text", label, class_="tick", x=LEFT + 30, y=y + 4))
+    return parts
+
+
+def _table(lines: Sequence[Curve], measured: Sequence[Measured], x_title: str) -> Table:
+    values = [dict(line.points) for line in lines]
+    rows = [
+        (f"{x:.4g}", *(f"{of[x]:.4f}" if x in of else "" for of in values))
+        for x in sorted({x for of in values for x in of})
+    ]
+    for each in measured:
+        cells = [""] * (len(lines) - 1)
+        text = f"{each.name}: {each.value:.4f} ({each.low:.4f} to {each.high:.4f})"
+        rows.append((f"{each.x:.4g}", text, *cells))
+    return Table((x_title, *(line.name for line in lines)), rows)
+
+
+# Histograms: how many values lie between which bounds.
+
+_HISTOGRAM_HEIGHT = 230.0
+
+
+def histogram(
+    name: str,
+    title: str,
+    description: str,
+    edges: Sequence[float],
+    counts: Sequence[int],
+    *,
+    x_title: str,
+    y_title: str,
+    labels: Sequence[str] | None = None,
+    marked: tuple[float, str] | None = None,
+    is_log: bool = False,
+) -> Chart:
+    """Draw a bar for each count, between two edges.
+
+    Parameters
+    ----------
+    name, title, description
+        As of ``Chart``.
+    edges
+        Bounds of the bars, ascending, one more than counts.
+    counts
+        Of each bar.
+    x_title, y_title
+        What the axes are.
+    labels
+        Of the bars, if these are categories; None labels round values of the axis.
+    marked
+        A value to draw a line at, such as a threshold, and its label.
+    is_log
+        Whether heights are logarithms of the counts.
+    """
+    x = Scale(edges[0], edges[-1], LEFT, WIDTH - RIGHT)
+    y = counts_up_to(max(counts, default=0), _HISTOGRAM_HEIGHT, is_log=is_log)
+    names = labels or [f"{a:g} to {b:g}" for a, b in pairwise(edges)]
+    heights = [(value, short_count(value)) for value in ticks(y, 5) if value == int(value)]
+    parts = vertical_axis(y, heights, y_title)
+    for (start, stop), count, label in zip(pairwise(edges), counts, names, strict=True):
+        if count:
+            parts.append(_bar(x(start), x(stop), y(count), f"{label}: {count:,}"))
+    if labels is None:
+        at = [(value, f"{value:g}") for value in ticks(x, 7)]
+    else:
+        middles = [(a + b) / 2 for a, b in pairwise(edges)]
+        step = -(-len(labels) // 8)
+        at = list(zip(middles, labels, strict=True))[::step]
+    parts += horizontal_axis(x, at, x_title, _HISTOGRAM_HEIGHT)
+    if marked:
+        parts += _mark(x(marked[0]), marked[1])
+    rows = [(label, f"{count:,}") for label, count in zip(names, counts, strict=True)]
+    svg = drawing(name, title, description, _HISTOGRAM_HEIGHT, parts)
+    return Chart(name, title, description, svg, Table((x_title, y_title), rows))
+
+
+def _bar(left: float, right: float, top: float, label: str) -> Markup:
+    bottom = _HISTOGRAM_HEIGHT - BELOW
+    gap = min(1.0, (right - left) / 8)
+    return element(
+        "rect",
+        element("title", label),
+        class_="bar",
+        x=left + gap,
+        y=min(top, bottom - 1),
+        width=max(right - left - 2 * gap, 0.5),
+        height=max(bottom - top, 1),
+    )
+
+
+def _mark(x: float, label: str) -> list[Markup]:
+    """Draw a line from top to bottom, and its label on the side where there is more room."""
+    is_left = x < (LEFT + WIDTH - RIGHT) / 2
+    return [
+        element("line", class_="mark-line", x1=x, x2=x, y1=TOP - 6, y2=_HISTOGRAM_HEIGHT - BELOW),
+        element(
+            "text",
+            label,
+            class_="mark-label" if is_left else "mark-label end",
+            x=x + 5 if is_left else x - 5,
+            y=TOP + 4,
+        ),
+    ]
+
+
+# A matrix of counts: who has how much of whom, darker where it is more.
+
+# Room for labels, in units of ``WIDTH``, and how many characters fit: those of columns stand askew,
+# so that the last one reaches out at the right.
+_LEFT, _TOP, _RIGHT = 150.0, 124.0, 72.0
+_MOST_OF_ROWS, _MOST_OF_COLUMNS = 19, 16
+_CELL = (16.0, 44.0)
+# Where cells are this wide their count is written in them.
+_WRITTEN = 36.0
+
+
+def matrix(
+    name: str,
+    title: str,
+    description: str,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    counts: Sequence[Sequence[int]],
+    *,
+    row_title: str,
+    column_title: str,
+) -> Chart:
+    """Draw a cell for each row and column, shaded by the logarithm of its count.
+
+    Parameters
+    ----------
+    name, title, description
+        As of ``Chart``.
+    rows, columns
+        Their labels; 16 columns at most are wide enough to be seen.
+    counts
+        Of each row, one for each column.
+    row_title, column_title
+        What rows and columns are.
+    """
+    side = min(max((WIDTH - _LEFT - _RIGHT) / max(len(columns), 1), _CELL[0]), _CELL[1])
+    largest = max((count for row in counts for count in row), default=0)
+    parts = [
+        element("text", f"{row_title} ↓", class_="axis-title", x=2, y=_TOP - 8),
+        element("text", f"{column_title} →", class_="axis-title", x=2, y=14),
+    ]
+    for j, label in enumerate(columns):
+        x = _LEFT + (j + 0.5) * side
+        parts.append(
+            element(
+                "text",
+                _cell_label(label, _MOST_OF_COLUMNS),
+                class_="tick",
+                transform=f"translate({x + 4:.2f} {_TOP - 6:.2f}) rotate(-55)",
+            )
+        )
+    for i, label in enumerate(rows):
+        y = _TOP + i * side
+        parts.append(
+            element(
+                "text",
+                _cell_label(label, _MOST_OF_ROWS),
+                class_="tick end",
+                x=_LEFT - 6,
+                y=y + side / 2 + 4,
+            )
+        )
+        for j, count in enumerate(counts[i]):
+            parts += _cell(_LEFT + j * side, y, side, count, largest, f"{label}, {columns[j]}")
+    table = Table(
+        (f"{row_title} / {column_title}", *columns),
+        [(label, *(f"{n:,}" for n in row)) for label, row in zip(rows, counts, strict=True)],
+    )
+    svg = drawing(name, title, description, _TOP + side * max(len(rows), 1) + 4, parts)
+    return Chart(name, title, description, svg, table)
+
+
+def _cell(x: float, y: float, side: float, count: int, largest: int, places: str) -> list[Markup]:
+    share = math.log1p(count) / math.log1p(largest) if count else 0.0
+    parts = [
+        element(
+            "rect",
+            element("title", f"{places}: {count:,}"),
+            class_="cell" if count else "cell none",
+            fill_opacity=0.1 + 0.5 * share if count else 0,
+            x=x + 0.5,
+            y=y + 0.5,
+            width=side - 1,
+            height=side - 1,
+        )
+    ]
+    if count and side >= _WRITTEN:
+        middle = {"x": x + side / 2, "y": y + side / 2 + 4}
+        parts.append(element("text", short_count(count), class_="tick middle inert", **middle))
+    return parts
+
+
+def _cell_label(label: str, most: int) -> Markup:
+    shown = Markup(escape_text(shortened(label, most)))
+    return element("title", label) + shown

@@ -1,1 +1,0 @@
-"""Pages of cuts: what texts repeated, where it went, and where it stays."""

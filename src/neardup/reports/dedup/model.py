@@ -1,0 +1,532 @@
+"""What the page of a deduplication shows, as values: clusters, bands, similarities, flows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import compress
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from neardup.matching.bands import Banding
+from neardup.matching.measures import make_measure
+from neardup.tables import Int64s
+
+# Whether removed documents had the same value of a column as those that stay for them.
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Of ``n_compared`` removed documents ``n_different`` have another value of column ``what``.
+
+    ``n_copies`` of these are exact copies, None where nobody knows it. Documents that went for one
+    of another collection, whose values are not known, are not compared.
+    """
+
+    what: str
+    n_compared: int
+    n_different: int
+    n_copies: int | None
+
+
+def agreement_of(what: str, removed: pa.Table) -> Agreement:
+    """Compare the columns ``by`` and ``kept_by`` of the table of removed documents."""
+    compared = removed.filter(pc.equal(removed["kept_in"], "input"))
+    # No value is the empty text.
+    own, kept = (pc.fill_null(compared[name], "") for name in ("by", "kept_by"))
+    different = compared.filter(pc.not_equal(own, kept))
+    copies = different["exact_copy"]
+    are_known = not copies.null_count
+    n_copies = (pc.sum(copies).as_py() or 0) if are_known else None
+    return Agreement(what, len(compared), len(different), n_copies)
+
+
+# How surely a run has found what is similar: the S-curve of its bands, and what its audit saw.
+
+# Steps of the curve, and around the threshold where it counts.
+_STEPS = 100
+
+
+@dataclass(frozen=True)
+class Audit:
+    """Recall seen on documents that were compared with all, and bounds of it."""
+
+    recall: float
+    low: float
+    high: float
+    n_documents: int
+    n_pairs: int
+    n_found: int
+    n_kept: int
+
+
+@dataclass(frozen=True)
+class RecallCurve:
+    """The probability with which a pair shares a band, by its Jaccard similarity.
+
+    ``at`` is the least Jaccard similarity of a pair at the threshold of the measure, and
+    ``promised`` the probability there.
+    """
+
+    bands: int
+    rows: int
+    points: Sequence[tuple[float, float]]
+    at: float
+    promised: float
+    audit: Audit | None
+
+
+def curve_of(summary: Mapping[str, Any]) -> RecallCurve | None:
+    """Return the curve that a summary speaks of; None if nothing could be missed."""
+    if "bands" not in summary:
+        return None
+    banding = Banding(summary["bands"], summary["rows"])
+    least = float(make_measure(summary["measure"], str(summary["threshold"])).least_jaccard)
+    similarities = sorted({least, *(step / _STEPS for step in range(_STEPS + 1))})
+    return RecallCurve(
+        banding.bands,
+        banding.rows,
+        [(value, banding.candidate_probability(value)) for value in similarities],
+        least,
+        banding.candidate_probability(least),
+        _audit_of(summary),
+    )
+
+
+def _audit_of(summary: Mapping[str, Any]) -> Audit | None:
+    audit = summary.get("audit")
+    if not audit or audit["recall"] is None:
+        return None
+    low, high = audit["interval"]
+    return Audit(
+        audit["recall"],
+        low,
+        high,
+        audit["documents"],
+        audit["similar_pairs"],
+        audit["found_pairs"],
+        audit["kept_although_similar"],
+    )
+
+
+# How similar removed documents are to those that stay for them, in bins from the threshold on.
+
+# Widths of bins that are tried, and how many bins a chart has at most.
+_WIDTHS = tuple(Fraction(1, share) for share in (200, 100, 50, 20))
+_MOST_BINS = 30
+
+
+@dataclass(frozen=True)
+class Similarities:
+    """Removed documents by their similarity to the one that stays, exact copies apart.
+
+    ``counts[i]`` documents lie from ``edges[i]`` up to ``edges[i + 1]``, the last ones with 1 among
+    them. ``n_unknown`` have no similarity, ``n_below`` of those counted are below ``threshold``,
+    which happens only among connected components. ``n_copies`` is None where nobody knows it.
+    """
+
+    threshold: float | None
+    edges: tuple[float, ...]
+    counts: tuple[int, ...]
+    n_copies: int | None
+    n_unknown: int
+    n_below: int
+
+    @property
+    def n_counted(self) -> int:
+        """How many documents the bins hold."""
+        return sum(self.counts)
+
+
+def count_similarities(removed: pa.Table, threshold: float | None) -> Similarities:
+    """Count the similarities of removed documents.
+
+    Parameters
+    ----------
+    removed
+        The table of removed documents; ``exact_copy`` is null where it is not known.
+    threshold
+        Least similarity, which is an edge of the bins; None where pairs had none.
+    """
+    copies = removed["exact_copy"]
+    are_known = copies.null_count < len(removed) or not len(removed)
+    n_copies = (pc.sum(copies).as_py() or 0) if are_known else None
+    counted = removed["similarity"].filter(pc.invert(pc.fill_null(copies, False)))
+    values = counted.drop_null().to_numpy()
+    edges = list_edges(threshold, float(values.min()) if len(values) else None)
+    # An edge belongs to the bin above it, 1 to the last one.
+    places = np.searchsorted(edges[1:-1], values, side="right")
+    return Similarities(
+        threshold,
+        tuple(edges),
+        tuple(np.bincount(places, minlength=len(edges) - 1).tolist()),
+        n_copies,
+        counted.null_count,
+        int((values < threshold).sum()) if threshold is not None else 0,
+    )
+
+
+def list_edges(threshold: float | None, least: float | None) -> Sequence[float]:
+    """Return the edges of bins: the threshold, and multiples of one width from there up to 1.
+
+    They begin below the threshold where the least value does.
+    """
+    starts = [value for value in (threshold, least) if value is not None]
+    first = Fraction(str(min(starts, default=0)))
+    wide_enough = (width for width in _WIDTHS if (1 - first) / width <= _MOST_BINS)
+    width = next(wide_enough, _WIDTHS[-1])
+    edges = {min(math.floor(first / width) * width, 1 - width), Fraction(1)}
+    edges |= {n * width for n in range(math.ceil(first / width), math.ceil(1 / width))}
+    if threshold is not None:
+        exact = Fraction(str(threshold))
+        edges.add(exact)
+        if first == exact:
+            edges = {edge for edge in edges if edge >= exact}
+    edges.add(Fraction(1))
+    if len(edges) == 1:
+        # Nothing but a similarity of 1 reaches the threshold.
+        edges.add(1 - width)
+    return [float(edge) for edge in sorted(edges)]
+
+
+# From each on a bin begins; behind them they go on in this way, times ten.
+_FIRST_BINS = (1, 2, 3, 4, 5, 10, 20, 50)
+
+
+@dataclass(frozen=True)
+class SizeBin:
+    """So many clusters have from ``least`` to ``most`` documents."""
+
+    least: int
+    most: int
+    n_clusters: int
+
+    @property
+    def label(self) -> str:
+        """What an axis says."""
+        if self.least == self.most:
+            return f"{self.least:,}"
+        return f"{self.least:,} to {self.most:,}"
+
+
+@dataclass(frozen=True)
+class Member:
+    """A removed document of a cluster; ``exact_copy`` and ``similarity`` may be unknown."""
+
+    id: str
+    file: str
+    row: int
+    similarity: float | None
+    exact_copy: bool | None
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """A document that stays, and those that went for it; ``members`` are the first of them.
+
+    ``place`` is the number of its first member in the table of removed documents.
+    """
+
+    kept_id: str
+    kept_in: str
+    n_removed: int
+    least_similarity: float | None
+    place: int
+    members: Sequence[Member]
+
+    @property
+    def size(self) -> int:
+        """Documents in it, the one that stays among them."""
+        return self.n_removed + 1
+
+
+@dataclass(frozen=True)
+class Clusters:
+    """Clusters of a deduplication: ``n_single`` documents are like no other one.
+
+    ``n_clusters`` have two documents or more; ``bins`` count those and the single ones.
+    """
+
+    n_single: int
+    n_clusters: int
+    bins: Sequence[SizeBin]
+    largest: Sequence[Cluster]
+
+
+def count_clusters(
+    removed: pa.Table, n_kept: int, *, n_largest: int = 10, n_members: int = 10
+) -> Clusters:
+    """Group removed documents by the one that stays for them.
+
+    Parameters
+    ----------
+    removed
+        The table of removed documents.
+    n_kept
+        Documents that stay.
+    n_largest, n_members
+        Clusters that are listed, and members of each; ties and members in the order of the table.
+    """
+    numbered = removed.select(["kept_in", "kept_id", "similarity"]).append_column(
+        "place", pa.array(np.arange(len(removed)))
+    )
+    groups = numbered.group_by(["kept_in", "kept_id"]).aggregate(
+        [("place", "count"), ("place", "min"), ("similarity", "min")]
+    )
+    sizes = groups["place_count"].to_numpy() + 1
+    in_input = pc.sum(pc.equal(groups["kept_in"], "input")).as_py() or 0
+    n_single = n_kept - in_input
+    order = np.lexsort((groups["place_min"].to_numpy(), -sizes))[:n_largest]
+    largest = [
+        _list_members(removed, group, n_members)
+        for group in groups.take(pa.array(order)).to_pylist()
+    ]
+    return Clusters(n_single, len(groups), _bin_sizes(sizes, n_single), largest)
+
+
+def _list_members(removed: pa.Table, group: dict[str, Any], n_members: int) -> Cluster:
+    first = group["place_min"]
+    # No member is before the first one.
+    behind = removed.slice(first)
+    kept_id = pa.scalar(group["kept_id"], removed["kept_id"].type)
+    is_member = pc.and_(
+        pc.equal(behind["kept_id"], kept_id), pc.equal(behind["kept_in"], group["kept_in"])
+    )
+    columns = ["id", "file", "row", "similarity", "exact_copy"]
+    places = np.flatnonzero(is_member.to_numpy())[:n_members]
+    members = behind.select(columns).take(pa.array(places)).to_pylist()
+    return Cluster(
+        str(group["kept_id"]),
+        group["kept_in"],
+        group["place_count"],
+        group["similarity_min"],
+        first,
+        [Member(**{**member, "id": str(member["id"])}) for member in members],
+    )
+
+
+def _bin_sizes(sizes: Int64s, n_single: int) -> Sequence[SizeBin]:
+    """Count clusters in bins that widen as sizes do, so that the axis is logarithmic."""
+    largest = int(sizes.max(initial=1))
+    starts = list(_FIRST_BINS)
+    while starts[-1] <= largest:
+        # 100, 200, 500, 1,000 and so on.
+        starts.append(10 * starts[-3])
+    starts = [start for start in starts if start <= largest] + [
+        min(start for start in starts if start > largest)
+    ]
+    counts = np.histogram(sizes, starts)[0].tolist()
+    counts[0] += n_single
+    return [
+        SizeBin(least, following - 1, count)
+        for least, following, count in zip(starts, starts[1:], counts, strict=False)
+    ]
+
+
+# What came in and what went, of each file or of each value of a column.
+
+# What a row is called that stands for all beyond the largest, and documents without a name.
+OTHERS = "all others"
+NAMELESS = "(no value)"
+
+
+@dataclass(frozen=True)
+class Flow:
+    """Documents of one name: so many came in, went, and of these were copies.
+
+    ``n_copies`` is None where nobody knows it.
+    """
+
+    name: str
+    n_in: int
+    n_removed: int
+    n_copies: int | None
+
+    @property
+    def n_kept(self) -> int:
+        """Documents that stay."""
+        return self.n_in - self.n_removed
+
+    @property
+    def n_near(self) -> int:
+        """Documents that went and are not known to be copies."""
+        return self.n_removed - (self.n_copies or 0)
+
+    @property
+    def share(self) -> float:
+        """Which share of them went."""
+        return self.n_removed / self.n_in if self.n_in else 0.0
+
+
+@dataclass(frozen=True)
+class Flows:
+    """Flows by ``what``, a file or a column; the last one may stand for ``n_others`` names."""
+
+    what: str
+    rows: Sequence[Flow]
+    n_others: int = 0
+
+
+def flows_of(what: str, label: str, counts: Mapping[str, Any], *, most: int = 40) -> Flows:
+    """Take what came in and what went from a summary.
+
+    Parameters
+    ----------
+    what
+        What names are of: a file, or a column.
+    label
+        What a summary calls a name.
+    counts
+        As a summary has them by file, or by the values of a column.
+    most
+        Rows at most; the last one sums up the rest.
+    """
+
+    def flow(name: str, found: Mapping[str, Any]) -> Flow:
+        n_in, n_removed = found["documents_in"], found["documents_removed"]
+        return Flow(name, n_in, n_removed, found.get("exact_copies"))
+
+    rows = [flow(str(each[label] or NAMELESS), each) for each in counts["counts"]]
+    if label != "file":
+        # Files are in the order of the input, which readers know; values have none.
+        rows.sort(key=lambda row: (-row.n_removed, -row.n_in))
+    flows = Flows(what, rows)
+    if others := counts["others"]:
+        # One more name than rows, so that the sums become a part of the last row.
+        most = min(most, len(rows))
+        flows = shorten_flows(flows, most)
+        *shown, last = flows.rows
+        summed = _sum_flows([last, flow(OTHERS, others)])
+        # What is last stands for one name, or for all that were summed up.
+        return Flows(what, [*shown, summed], max(flows.n_others, 1) + others["groups"])
+    return shorten_flows(flows, most)
+
+
+def shorten_flows(flows: Flows, most: int) -> Flows:
+    """Sum up all names but those of which most documents went, which stay in their order."""
+    rows = flows.rows
+    if len(rows) <= most:
+        return flows
+    named, summed = list(rows), []
+    if flows.n_others:
+        summed = [named.pop()]
+    order = sorted(range(len(named)), key=lambda i: (-named[i].n_removed, -named[i].n_in, i))
+    shown = sorted(order[: most - 1])
+    rest = [named[i] for i in order[most - 1 :]]
+    row = _sum_flows([*rest, *summed])
+    return Flows(flows.what, [*(named[i] for i in shown), row], len(rest) + flows.n_others)
+
+
+def _sum_flows(rows: Sequence[Flow]) -> Flow:
+    copies = [row.n_copies for row in rows]
+    return Flow(
+        OTHERS,
+        sum(row.n_in for row in rows),
+        sum(row.n_removed for row in rows),
+        None if None in copies else sum(n or 0 for n in copies),
+    )
+
+
+# Whose documents went for whose: a matrix of files, or of values of a column.
+
+# Columns of the other collection.
+_OF_OTHER = 4
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """By file or column: ``counts[i][j]`` of ``removed_from[i]`` went for one of ``kept_in[j]``.
+
+    Names of fewer documents than the largest are one row or column, ``OTHERS``. ``n_left_out``
+    documents are in no cell, because a summary lists no more pairs of names.
+    """
+
+    what: str
+    removed_from: Sequence[str]
+    kept_in: Sequence[str]
+    counts: Sequence[Sequence[int]]
+    n_left_out: int
+
+    @property
+    def is_picture(self) -> bool:
+        """Whether more than one pair of names is to be seen."""
+        return len(self._filled) > 1
+
+    @property
+    def is_within(self) -> bool:
+        """Whether all went for one of the same name."""
+        return len(self._filled) == 1 and self._filled[0][0] == self._filled[0][1]
+
+    @property
+    def sentence(self) -> str:
+        """What there is to say where there is but one pair of names; else nothing."""
+        if len(self._filled) != 1:
+            return ""
+        if self.is_within:
+            return f"All removed documents went for one of the same {self.what}."
+        return "All documents removed from {} went for one of {}.".format(*self._filled[0])
+
+    @property
+    def _filled(self) -> list[tuple[str, str]]:
+        """Pairs of names that are not empty."""
+        return [
+            (name, kept)
+            for name, row in zip(self.removed_from, self.counts, strict=True)
+            for kept, count in zip(self.kept_in, row, strict=True)
+            if count
+        ]
+
+
+def exchange_of(what: str, label: str, counts: Mapping[str, Any], *, most: int = 16) -> Exchange:
+    """Take from a summary whose documents went for whose.
+
+    Parameters
+    ----------
+    what
+        What names are of: a file, or a column.
+    label
+        What a summary calls a name.
+    counts
+        As a summary has them by file, or by the values of a column.
+    most
+        Rows at most, and as many columns for the same names.
+    """
+    sizes = [each["documents_removed"] for each in counts["pairs"]]
+    own = [str(each[label] or NAMELESS) for each in counts["pairs"]]
+    keepers = [str(each[f"kept_{label}"] or NAMELESS) for each in counts["pairs"]]
+    are_own = [each["kept_in"] == "input" for each in counts["pairs"]]
+    of_other = [not is_own for is_own in are_own]
+    # Of the same names in the same order the diagonal is what stayed among itself.
+    names = _largest([*own, *compress(keepers, are_own)], [*sizes, *compress(sizes, are_own)], most)
+    others = _largest(list(compress(keepers, of_other)), list(compress(sizes, of_other)), _OF_OTHER)
+    cells = [[0] * (len(names) + len(others)) for _ in names]
+    for row, column, is_own, size in zip(own, keepers, are_own, sizes, strict=True):
+        j = _place(names, column) if is_own else len(names) + _place(others, column)
+        cells[_place(names, row)][j] += size
+    columns = [*names, *(map(_in_other, others))]
+    rest = counts["other_pairs"]
+    return Exchange(what, names, columns, cells, rest["documents_removed"] if rest else 0)
+
+
+def _place(names: Sequence[str], name: str) -> int:
+    return names.index(name if name in names else OTHERS)
+
+
+def _in_other(name: str) -> str:
+    return "the other collection" if name == NAMELESS else f"{name} (other collection)"
+
+
+def _largest(names: Sequence[str], sizes: Sequence[int], most: int) -> list[str]:
+    """Return the names of most documents, by name, and one for the others, if there are more."""
+    totals: dict[str, int] = {}
+    for name, size in zip(names, sizes, strict=True):
+        totals[name] = totals.get(name, 0) + size
+    if len(totals) <= most:
+        return sorted(totals)
+    by_size = sorted(totals, key=lambda name: (-totals[name], name))
+    return [*sorted(by_size[: most - 1]), OTHERS]

@@ -1,0 +1,522 @@
+"""What the kinds smallest and modulo share: samples of sets that are of the same elements."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from neardup.errors import InvalidParameterError
+from neardup.kernels.common.hashing import mix_words
+from neardup.matching.measures import Dice, Measure
+from neardup.matching.set_join import join_sets
+from neardup.runtime.runner import Runner
+from neardup.sketches.intervals import ShareKind, Shares, estimate_shares
+from neardup.sketches.kind import TextScheme, places_of_lists
+from neardup.sketches.pairs import Pairs
+from neardup.tables import (
+    Bools,
+    Bytes,
+    Estimates,
+    Floats,
+    Int64s,
+    SetSketches,
+    ShingleLists,
+    ShingleSets,
+    Texts,
+    Uint64s,
+)
+from neardup.text.shingles import shingle_texts
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+# What all schemes of samples have, and what they decide each in its own way.
+
+# Values, errors, and the ends of intervals.
+SizeEstimates = tuple[Floats, Floats, Floats, Floats]
+
+
+class SetScheme(ABC):
+    """A rule for which elements of a permuted set its sample holds.
+
+    Schemes are frozen dataclasses; shingle x becomes mix64(x ^ ``permutation_key``), one to one.
+    """
+
+    size: int
+    seed: int
+
+    @abstractmethod
+    def describe(self) -> dict[str, Any]:
+        """Return all that decides the sketches of given shingles, as plain values."""
+
+    @property
+    @abstractmethod
+    def sample_limit(self) -> int:
+        """How many values of a union are a sample of it at most."""
+
+    @abstractmethod
+    def sample(self, shingles: ShingleLists) -> SetSketches:
+        """Sample every set; see ``sampling.sketch_sets``."""
+
+    @abstractmethod
+    def check(self, sketches: SetSketches) -> None:
+        """Raise SketchMismatchError if the scheme does not make sketches of these moduli, sizes."""
+
+    @abstractmethod
+    def seen(self, largest: Uint64s, moduli: Int64s) -> Floats:
+        """Return the shares of unions that samples saw, from their largest values and moduli."""
+
+    @abstractmethod
+    def estimate_sizes(self, sketches: SetSketches) -> SizeEstimates:
+        """Estimate numbers of elements from samples that are not whole."""
+
+    @property
+    def permutation_key(self) -> np.uint64:
+        """What elements are joined with before they are mixed."""
+        with np.errstate(over="ignore"):
+            return mix_words(~mix_words(np.uint64(self.seed)))
+
+    def _check_fields(self) -> None:
+        if not 1 <= self.size <= 2**20:
+            message = f"size must lie between 1 and 1,048,576, got {self.size}"
+            raise InvalidParameterError(message)
+        if not 0 <= self.seed < 2**64:
+            message = f"seed must lie between 0 and 2^64 - 1, got {self.seed}"
+            raise InvalidParameterError(message)
+
+
+def check_rows(what: str, rows: Int64s, sketches: SetSketches) -> None:
+    """Raise InvalidParameterError if a row is not there; ``what`` is the parameter's name."""
+    if len(rows) and not 0 <= rows.min() <= rows.max() < len(sketches):
+        message = (
+            f"{what} must be rows of {len(sketches)} sketches, got {rows.min()} to {rows.max()}"
+        )
+        raise InvalidParameterError(message)
+
+
+# How many elements sets have, estimated from their samples.
+
+
+def estimate_sizes(sketches: SetSketches, scheme: SetScheme) -> Estimates:
+    """Estimate how many distinct elements each set has, where that is not known.
+
+    A full sketch of the s smallest values gives (s - 1) / u, u being the largest of them as a share
+    of 2^64: without bias, with variance N (N - s + 1) / (s - 2), and an interval from gamma
+    quantiles (Wilson and Hilferty); s below 3 tells nearly nothing, and has an infinite error.
+    A modulo sketch of k values and modulus m gives k m, with variance N (m - 1).
+
+    Parameters
+    ----------
+    sketches
+        Made by ``scheme``, or unions of such.
+    scheme
+        That of the sketches.
+
+    Returns
+    -------
+    One estimate for each sketch. Exact where ``sizes`` has the number.
+    """
+    scheme.check(sketches)
+    n_values = np.diff(sketches.offsets)
+    values, errors, low, high = scheme.estimate_sizes(sketches)
+    known = sketches.sizes >= 0
+    exact = sketches.sizes.astype(np.float64)
+    return Estimates(
+        np.where(known, exact, values),
+        np.where(known, 0.0, errors),
+        np.where(known, exact, np.maximum(low, n_values.astype(np.float64))),
+        np.where(known, exact, high),
+        n_values,
+    )
+
+
+# Broder's sketches: samples of shingle sets that estimate resemblance and containment.
+
+
+def sketch_sets(shingles: ShingleLists, scheme: SetScheme) -> SetSketches:
+    """Sample every shingle set, so that samples of two sets are of the same elements.
+
+    Shingle x becomes mix64(x ^ mix64(~mix64(seed))), one to one, and sketches hold some of
+    these values: the smallest, or the multiples of a modulus.
+
+    Parameters
+    ----------
+    shingles
+        n lists of shingle hashes in any order; repeats change nothing.
+    scheme
+        Which values.
+
+    Returns
+    -------
+    n sketches. The number of distinct shingles stands in ``sizes``; a smallest sketch knows it only
+    where it is less than the scheme's size, and has -1 otherwise.
+
+    Notes
+    -----
+    Time O(shingles), and sorting of what comes into the sketches. Where a modulo sketch does not
+    hold all, distinct shingles are counted, with 48 bytes for each shingle of the longest text:
+    only so is the modulus that of the set, whatever is repeated.
+
+    References
+    ----------
+    Broder (1997), On the resemblance and containment of documents, sections 3 and 4.
+    """
+    return scheme.sample(shingles)
+
+
+# Sketches of several sets at once: tables put together, and sketches of unions.
+
+
+def join_sketches(parts: Sequence[SetSketches]) -> SetSketches:
+    """Put tables of sketches of one scheme one after another."""
+    ends = np.cumsum([0, *(part.offsets[-1] for part in parts)])
+    offsets = [part.offsets[1:] + end for part, end in zip(parts, ends[:-1], strict=True)]
+    nothing: Int64s = np.empty(0, np.int64)
+    return SetSketches(
+        np.concatenate([nothing.astype(np.uint64), *(part.values for part in parts)]),
+        np.concatenate([np.zeros(1, np.int64), *offsets]),
+        np.concatenate([nothing, *(part.sizes for part in parts)]),
+        np.concatenate([nothing, *(part.moduli for part in parts)]),
+    )
+
+
+def unite_sketches(
+    sketches: SetSketches, members: Int64s, starts: Int64s, scheme: SetScheme
+) -> SetSketches:
+    """Sketch the unions of groups of sets from their sketches.
+
+    Parameters
+    ----------
+    sketches
+        Made by ``scheme``.
+    members, starts
+        Group g is the rows ``members[starts[g] : starts[g + 1]]``; a row may be in many groups.
+    scheme
+        That of the sketches.
+
+    Returns
+    -------
+    Smallest sketches are those of the unions themselves, sizes included. Modulo sketches have the
+    largest modulus of their group, and with a fixed modulus the values of the union's own sketch;
+    the size of a union is known where its modulus is 1.
+
+    Raises
+    ------
+    InvalidParameterError
+        If members are no rows of the sketches, or groups do not follow each other.
+    SketchMismatchError
+        If moduli or sizes are not those of the scheme.
+    """
+    from neardup.kernels.sketch import samples
+
+    check_rows("members", members, sketches)
+    widths = np.diff(starts)
+    if not len(starts) or starts[0] < 0 or starts[-1] > len(members) or (widths < 0).any():
+        message = f"starts must ascend within the {len(members)} members, got {starts}"
+        raise InvalidParameterError(message)
+    scheme.check(sketches)
+    chosen = members[starts[0] : starts[-1]]
+    ends: Int64s = np.zeros(len(chosen) + 1, np.int64)
+    np.cumsum(np.diff(sketches.offsets)[chosen], out=ends[1:])
+    widest = int(np.diff(ends[starts - starts[0]]).max(initial=0))
+    values: Uint64s = np.empty(int(ends[-1]), np.uint64)
+    offsets: Int64s = np.empty(len(starts), np.int64)
+    moduli: Int64s = np.empty(len(starts) - 1, np.int64)
+    limit = scheme.sample_limit
+    samples.unite_sketches(
+        sketches.values,
+        sketches.offsets,
+        sketches.moduli,
+        chosen,
+        starts - starts[0],
+        limit,
+        np.empty(widest, np.uint64),
+        np.empty(2 * widest + 1, np.int64),
+        values,
+        offsets,
+        moduli,
+    )
+    n_values = np.diff(offsets)
+    # A sketch that is not full has missed nothing.
+    sizes = np.where((moduli == 1) & (n_values < limit), n_values, -1)
+    return SetSketches(values[: offsets[-1]].copy(), offsets, sizes, moduli)
+
+
+def unite_rows(sketches: SetSketches, other: SetSketches, scheme: SetScheme) -> SetSketches:
+    """Sketch the union of each row's set with that of the same row of another table."""
+    n = len(sketches)
+    if len(other) != n:
+        message = f"other must have as many sketches, {n}, got {len(other)}"
+        raise InvalidParameterError(message)
+    rows: Int64s = np.arange(2 * n, dtype=np.int64).reshape(2, n).T.reshape(-1)
+    starts: Int64s = np.arange(0, 2 * n + 1, 2, dtype=np.int64)
+    return unite_sketches(join_sketches([sketches, other]), rows, starts, scheme)
+
+
+# The resemblance of sets, estimated from what their samples have in common.
+
+
+def estimate_resemblance(
+    sketches: SetSketches, other: SetSketches, left: Int64s, right: Int64s, scheme: SetScheme
+) -> Estimates:
+    """Estimate |A ∩ B| / |A ∪ B| for pairs of sets, A in one table and B in the other.
+
+    Of smallest sketches the ``size`` smallest values of the union are a sample of the union, and
+    those in both sketches a sample of the intersection; two whole sets are compared exactly. Of
+    modulo sketches all values count, those of the larger modulus of the two. Both estimates are
+    without bias, the latter if any value is left.
+
+    Parameters
+    ----------
+    sketches, other
+        Made by ``scheme``; may be the same table.
+    left, right
+        Rows of the one and of the other, one of each for every pair.
+    scheme
+        That of the sketches.
+
+    Returns
+    -------
+    One estimate for each pair. An empty set has resemblance 0 with all sets.
+
+    Raises
+    ------
+    InvalidParameterError
+        If a row is not there.
+    SketchMismatchError
+        If moduli or sizes are not those of the scheme; another seed cannot be seen.
+
+    Notes
+    -----
+    Time O(values of both sketches) for each pair. The variance is r (1 - r) / n * (N - n) / (N - 1)
+    for n samples of N = |A ∪ B|. Of the last factor, which is not known, 1 - 1 / modulus is taken,
+    or 1 - u where u is the largest value of the sample, as a share of 2^64.
+
+    References
+    ----------
+    Broder (1997), section 3.
+    """
+    compared = compare_samples(sketches, other, left, right, scheme)
+    seen = scheme.seen(compared.largest, compared.moduli)
+    return estimate_shares(compared.common, compared.union, 1 - seen, compared.whole)
+
+
+@dataclass(frozen=True)
+class SampleComparison:
+    """What samples of pairs have in common: see ``kernels.broder.compare_sketches``."""
+
+    common: Int64s
+    union: Int64s
+    own: Int64s
+    largest: Uint64s
+    whole: Bools
+    moduli: Int64s
+
+
+def compare_samples(
+    sketches: SetSketches, other: SetSketches, left: Int64s, right: Int64s, scheme: SetScheme
+) -> SampleComparison:
+    """Count what the samples of pairs have in common; errors as of ``estimate_resemblance``."""
+    # Only samples need it.
+    from neardup.kernels.sketch import samples
+
+    if len(left) != len(right):
+        message = f"left and right must have one row for each pair, got {len(left)}, {len(right)}"
+        raise InvalidParameterError(message)
+    check_rows("left", left, sketches)
+    check_rows("right", right, other)
+    scheme.check(sketches)
+    scheme.check(other)
+    common, union, own, whole = np.empty((4, len(left)), np.int64)
+    largest: Uint64s = np.empty(len(left), np.uint64)
+    samples.compare_sketches(
+        sketches.values,
+        sketches.offsets,
+        sketches.sizes,
+        sketches.moduli,
+        other.values,
+        other.offsets,
+        other.sizes,
+        other.moduli,
+        left,
+        right,
+        scheme.sample_limit,
+        common,
+        union,
+        own,
+        largest,
+        whole,
+    )
+    moduli = np.maximum(sketches.moduli[left], other.moduli[right])
+    return SampleComparison(common, union, own, largest, whole > 0, moduli)
+
+
+_LEFT, _RIGHT = 1, 2
+
+
+def join_smallest(
+    sketches: SetSketches, threshold: Fraction, *, n_left: int | None = None, runner: Runner
+) -> Pairs:
+    """Find all pairs of smallest sketches whose estimated resemblance may reach a threshold.
+
+    Parameters
+    ----------
+    sketches
+        n sketches made by one scheme.
+    threshold
+        Of the estimate, in (0, 1].
+    n_left
+        So many rows at the start are the first of two collections, of which pairs have one each.
+    runner
+        Runs the join.
+
+    Returns
+    -------
+    Rows, the lesser first, in ascending order; none is missed whose estimate reaches the threshold.
+
+    Notes
+    -----
+    With o common values of sketches of sizes x and y the estimate is o / max(x, y) at most, so that
+    Dice's measure of the sketches reaches the threshold if it does.
+    """
+    sets = _sets(sketches.values, sketches.offsets)
+    sides = None if n_left is None else _sides(len(sketches), n_left)
+    pairs, _ = join_sets(sets, Dice(threshold), sides=sides, runner=runner)
+    return pairs.left, pairs.right
+
+
+def join_modulo(
+    sketches: SetSketches,
+    measure: Measure,
+    *,
+    n_left: int | None = None,
+    runner: Runner,
+) -> Pairs:
+    """Find all pairs of modulo sketches whose estimate of a measure may reach its threshold.
+
+    Parameters
+    ----------
+    sketches
+        n sketches made by one scheme.
+    measure
+        Jaccard similarity, or a containment, with the threshold of the estimate.
+    n_left
+        So many rows at the start are the first of two collections, of which pairs have one each.
+    runner
+        Runs the join.
+
+    Returns
+    -------
+    As of ``join_smallest``. Where the measure is directed the first row is the one that lies in the
+    other.
+
+    Notes
+    -----
+    The estimate is that of the values at the larger modulus: a join for each modulus, of all rows
+    up to it. A sketch of a larger modulus may hold a whole set; compared with another whole set all
+    values count, of which the intersection is the same, so that estimates are no greater.
+    """
+    sides = None if n_left is None else _sides(len(sketches), n_left)
+    found: list[Pairs] = [(np.empty(0, np.int64), np.empty(0, np.int64))]
+    for modulus, rows, sets in _levels(sketches):
+        chosen = None if sides is None else sides[rows]
+        pairs, _ = join_sets(sets, measure, sides=chosen, runner=runner)
+        left, right = rows[pairs.left], rows[pairs.right]
+        at_level = np.maximum(sketches.moduli[left], sketches.moduli[right]) == modulus
+        found.append((left[at_level], right[at_level]))
+    left, right = (np.concatenate(column) for column in zip(*found, strict=True))
+    order = np.lexsort((right, left))
+    return left[order], right[order]
+
+
+def _levels(sketches: SetSketches) -> Iterator[tuple[int, Int64s, ShingleSets]]:
+    """Yield for each modulus the rows of no larger one, as sets of the values that it divides."""
+    owners = np.repeat(np.arange(len(sketches)), np.diff(sketches.offsets))
+    values = sketches.values
+    for modulus in np.unique(sketches.moduli).tolist():
+        stays = (values % np.uint64(modulus) == 0) & (sketches.moduli[owners] <= modulus)
+        rows: Int64s = np.flatnonzero(sketches.moduli <= modulus)
+        counts = np.bincount(owners[stays], minlength=len(sketches))[rows]
+        offsets: Int64s = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        yield modulus, rows, _sets(values[stays], offsets)
+
+
+def _sides(n: int, n_left: int) -> Bytes:
+    sides: Bytes = np.full(n, _RIGHT, np.uint8)
+    sides[:n_left] = _LEFT
+    return sides
+
+
+def _sets(values: Uint64s, offsets: Int64s) -> ShingleSets:
+    return ShingleSets(values, offsets[:-1], np.diff(offsets).astype(np.int64))
+
+
+# What kinds of samples have in common: how they are made, put together, compared, and stored.
+
+SetSchemeT = TypeVar("SetSchemeT", bound=SetScheme)
+
+
+class SampleKind(ShareKind[SetSchemeT, SetSketches]):
+    """A kind of samples of sets."""
+
+    has_clusters = True
+    has_unions = True
+
+    def make(self, texts: Texts, how: TextScheme) -> SetSketches:
+        """Sketch the set of shingles of each text."""
+        return sketch_sets(shingle_texts(texts, how.shingles), self.scheme)
+
+    def describe(self, texts: TextScheme) -> dict[str, Any]:
+        """Return all that decides a sketch; the kind of fingerprints always, as it always was."""
+        return super().describe(texts) | {"fingerprint": texts.shingles.fingerprints.kind}
+
+    def join_rows(self, parts: Sequence[SetSketches]) -> SetSketches:
+        """Put sketches one after another."""
+        return join_sketches(parts)
+
+    def take_rows(self, rows: SetSketches, places: Int64s) -> SetSketches:
+        """Return some of the sketches."""
+        of_values, offsets = places_of_lists(rows.offsets, places)
+        return SetSketches(rows.values[of_values], offsets, rows.sizes[places], rows.moduli[places])
+
+    def unite_rows(self, rows: SetSketches, members: Int64s, starts: Int64s) -> SetSketches:
+        """Sketch the unions of groups of sets."""
+        return unite_sketches(rows, members, starts, self.scheme)
+
+    def shares(self, rows: SetSketches, left: Int64s, right: Int64s) -> Shares:
+        """Estimate the resemblance of pairs."""
+        return Shares(estimate_resemblance(rows, rows, left, right, self.scheme))
+
+    def count_elements(self, rows: SetSketches) -> Int64s:
+        """Return the numbers of shingles."""
+        return rows.sizes
+
+    def to_columns(self, rows: SetSketches) -> dict[str, pa.Array]:
+        """Return sizes, null where they are not known, and lists of values."""
+        import pyarrow as pa
+
+        return {
+            "size": pa.array(rows.sizes, mask=rows.sizes < 0),
+            "sketch": pa.LargeListArray.from_arrays(rows.offsets, rows.values),
+        }
+
+
+def read_samples(table: pa.Table) -> SetSketches:
+    """Read ascending values and sizes that go with them; the moduli are those of whole sets."""
+    import pyarrow as pa
+
+    from neardup.sketches.kind import check, read_counts, read_lists
+
+    column, offsets = read_lists(table, pa.uint64())
+    values: Uint64s = np.array(column.to_numpy(), np.uint64)
+    is_first: Bools = np.zeros(len(values) + 1, np.bool_)
+    is_first[offsets[:-1]] = True
+    check(bool((is_first[1:-1] | (values[1:] > values[:-1])).all()))
+    sizes = read_counts(table, "size", null=-1)
+    check(bool(((sizes < 0) | (np.diff(offsets) <= sizes)).all()))
+    return SetSketches(values, offsets, sizes, np.ones(len(table), np.int64))

@@ -1,0 +1,579 @@
+"""Tokenizers: what a text is cut into, each token as a 64-bit hash.
+
+``NAMED`` is the table of those that have a name; ``make_tokenizer`` makes one of what users name.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from operator import index
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from neardup.errors import InvalidInputError, InvalidParameterError, MissingExtraError, ReadError
+from neardup.kernels.common.hashing import hash_bytes
+from neardup.kernels.text import folding, shingles, tokens
+from neardup.kernels.text import tokens as spans
+from neardup.options import table
+from neardup.tables import Bytes, Int64s, Texts, TokenLists, TokenSpans, Uint64s
+from neardup.text.characters import form_texts, token_tables
+from neardup.text.normalise import Normalisation
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer as HuggingFaceTokenizer
+
+
+# What every tokenizer can do.
+
+
+class Tokenizer(ABC):
+    """Cuts texts into tokens and hashes them.
+
+    ``name`` goes into schemes: tokenizers of equal name and normalisation return equal hashes.
+    """
+
+    name: str
+
+    is_bytewise: bool = False
+    """Whether the tokens of a text are its bytes, in their order."""
+
+    @abstractmethod
+    def hash_tokens(self, texts: Texts) -> TokenLists:
+        """Hash the tokens of each text; safe to call from several threads."""
+
+    @abstractmethod
+    def locate_tokens(self, texts: Texts) -> tuple[TokenLists, TokenSpans]:
+        """Hash the tokens of each text, and find where in the text each of them stands.
+
+        Texts are normalised before they are cut, but places are those in the texts as given: a
+        token made of characters that were normalised together has the place of all of them.
+
+        Raises
+        ------
+        InvalidParameterError
+            If a function returns tokens without their places.
+        """
+
+
+# For tokenizers that cut Python strings: the strings, hashes of what comes of them, and places.
+
+Place = tuple[int, int]
+"""Where a token stands, in characters of the string that was cut; the stop is exclusive."""
+
+Cut = Callable[[list[str]], tuple[TokenLists, Sequence[Sequence[Place]]]]
+"""Cuts strings into tokens, each with its place."""
+
+
+def folded_strings(texts: Texts, normalisation: Normalisation) -> list[str]:
+    """Return texts as strings, normalised and folded."""
+    strings: list[str] = normalisation.apply_form(texts.to_arrow()).to_pylist()
+    return [normalisation.fold_text(string) for string in strings]
+
+
+def hash_lists(lists: Sequence[Sequence[str | int]]) -> TokenLists:
+    """Hash the tokens of each text: strings as their UTF-8 bytes, integers as 8 bytes.
+
+    Raises
+    ------
+    InvalidParameterError
+        For anything else, and what cannot be hashed.
+    """
+    offsets: Int64s = np.zeros(len(lists) + 1, np.int64)
+    np.cumsum([len(tokens) for tokens in lists], out=offsets[1:])
+    known: dict[tuple[type, str | int], int] = {}
+    values: Uint64s = np.empty(offsets[-1], np.uint64)
+    for start, tokens_of_text in zip(offsets[:-1], lists, strict=True):
+        for i, token in enumerate(tokens_of_text):
+            # With its type, because 1 and 1.0 and True are the same key.
+            key = (type(token), token)
+            if key not in known:
+                known[key] = _hash_token(token)
+            values[start + i] = known[key]
+    return TokenLists(values, offsets)
+
+
+def locate_strings(
+    texts: Texts, normalisation: Normalisation, cut: Cut
+) -> tuple[TokenLists, TokenSpans]:
+    """Cut texts as strings, normalised and folded; find where in the texts the tokens stand."""
+    formed = form_texts(texts, normalisation)
+    strings = (texts if formed is None else formed.texts).to_arrow().to_pylist()
+    lists, places = cut([normalisation.fold_text(string) for string in strings])
+    starts: Int64s = np.empty(len(lists.values), np.int64)
+    stops: Int64s = np.empty(len(lists.values), np.int64)
+    for d, (string, of_string) in enumerate(zip(strings, places, strict=True)):
+        edges = _folded_edges(string, normalisation)
+        offsets: Int64s = np.array(of_string, np.int64).reshape(-1, 2)
+        rows = slice(lists.offsets[d], lists.offsets[d + 1])
+        starts[rows] = edges[0][offsets[:, 0]]
+        stops[rows] = edges[1][offsets[:, 1]]
+    found = TokenSpans(starts, stops)
+    return lists, found if formed is None else formed.locate(found, lists.offsets)
+
+
+def _hash_token(token: object) -> int:
+    try:
+        if isinstance(token, str):
+            return hash_bytes(token.encode())
+        if isinstance(token, (int, np.integer)):
+            return hash_bytes(int(token).to_bytes(8, "little", signed=True))
+    except (UnicodeEncodeError, OverflowError) as error:
+        message = f"a tokenizer returned {token!r}, which cannot be hashed: {error}"
+        raise InvalidParameterError(message) from None
+    message = f"a tokenizer must return strings or integers, got {type(token).__name__}"
+    raise InvalidParameterError(message)
+
+
+def _folded_edges(text: str, normalisation: Normalisation) -> tuple[Int64s, Int64s]:
+    """Find where in a text's bytes a span of characters of the folded text starts and stops.
+
+    Both arrays have one value more than the folded text has characters. A place inside what one
+    character has become is the start or the stop of that character; dropped characters belong to
+    the one before them.
+    """
+    sizes = {c: (len(c.encode()), len(normalisation.fold(c))) for c in set(text)}
+    starts, stops = [], [0]
+    position, n_last = 0, 1
+    for character in text:
+        n_bytes, n_folded = sizes[character]
+        starts += [position] * n_folded
+        position += n_bytes
+        if n_folded:
+            stops += [position] * n_folded
+            n_last = n_folded
+        else:
+            # All places in what the character before has become: its stop has moved.
+            stops[-n_last:] = [position] * n_last
+    return np.array([*starts, position], np.int64), np.array(stops, np.int64)
+
+
+# Tokenizers that cut at characters, by a rule for each code point.
+
+
+@dataclass(frozen=True)
+class TableTokenizer(Tokenizer):
+    """Cuts at characters, by tables from ``unicodedata``, in compiled code.
+
+    Parameters
+    ----------
+    name
+        That of a rule in ``text.characters``.
+    normalisation
+        Folded away before tokens are hashed.
+    """
+
+    name: str
+    normalisation: Normalisation
+
+    def hash_tokens(self, texts: Texts) -> TokenLists:
+        """Hash the tokens of each text."""
+        if self.normalisation.unicode_form is not None:
+            texts = Texts.from_arrow(self.normalisation.apply_form(texts.to_arrow()))
+        return self._hash(texts)
+
+    def locate_tokens(self, texts: Texts) -> tuple[TokenLists, TokenSpans]:
+        """Hash the tokens of each text, and find where each stands."""
+        formed = form_texts(texts, self.normalisation)
+        if formed is None:
+            lists = self._hash(texts)
+            return lists, self._locate(texts, len(lists.values))
+        lists = self._hash(formed.texts)
+        found = self._locate(formed.texts, len(lists.values))
+        return lists, formed.locate(found, lists.offsets)
+
+    def _hash(self, texts: Texts) -> TokenLists:
+        """Hash the tokens of texts that are in the Unicode form asked for."""
+        ascii_table, table = token_tables(self.name, self.normalisation)
+        n_bytes = int(texts.offsets[-1] - texts.offsets[0])
+        hashes: Uint64s = np.empty(n_bytes, np.uint64)
+        offsets: Int64s = np.empty(len(texts) + 1, np.int64)
+        room = folding.GROWTH * n_bytes + folding.SLACK * (len(texts) + 1)
+        words: Uint64s = np.empty(room // 8 + 1, np.uint64)
+        folded_offsets: Int64s = np.empty(len(texts) + 1, np.int64)
+        folded = words.view(np.uint8)
+        folding.fold_texts(texts.data, texts.offsets, ascii_table, table, folded, folded_offsets)
+        tokens.hash_tokens(folded, words, folded_offsets, hashes, offsets)
+        return TokenLists(hashes[: offsets[-1]], offsets)
+
+    def _locate(self, texts: Texts, n_tokens: int) -> TokenSpans:
+        """Find the tokens that ``_hash`` has found in the same texts."""
+        ascii_table, table = token_tables(self.name, self.normalisation)
+        starts: Int64s = np.empty(n_tokens + 1, np.int64)
+        stops: Int64s = np.empty(n_tokens + 1, np.int64)
+        spans.locate_tokens(texts.data, texts.offsets, ascii_table, table, starts, stops)
+        return TokenSpans(starts[:n_tokens], stops[:n_tokens])
+
+
+@dataclass(frozen=True)
+class CharacterTokenizer(TableTokenizer):
+    """Every character is a token, also one that would end a word: kernels of their own.
+
+    What folds to several characters is as many tokens, all in its place.
+    """
+
+    def _hash(self, texts: Texts) -> TokenLists:
+        _, table = token_tables(self.name, self.normalisation)
+        n_bytes = int(texts.offsets[-1] - texts.offsets[0])
+        hashes: Uint64s = np.empty(int(folding.MOST_TOKENS * n_bytes), np.uint64)
+        offsets: Int64s = np.empty(len(texts) + 1, np.int64)
+        tokens.hash_characters(texts.data, texts.offsets, table, hashes, offsets)
+        return TokenLists(hashes[: offsets[-1]], offsets)
+
+    def _locate(self, texts: Texts, n_tokens: int) -> TokenSpans:
+        _, table = token_tables(self.name, self.normalisation)
+        starts: Int64s = np.empty(n_tokens + 1, np.int64)
+        stops: Int64s = np.empty(n_tokens + 1, np.int64)
+        spans.locate_characters(texts.data, texts.offsets, table, starts, stops)
+        return TokenSpans(starts[:n_tokens], stops[:n_tokens])
+
+
+# The tokenizer whose tokens are lines.
+
+
+@dataclass(frozen=True)
+class LineTokenizer(TableTokenizer):
+    r"""Every line that is not blank is a token.
+
+    A line ends with ``\n``, ``\r\n`` or ``\r``, and at U+0000. White space at its end is no part of
+    it, that at its beginning is.
+    """
+
+    def _hash(self, texts: Texts) -> TokenLists:
+        return super()._hash(_trimmed(texts))
+
+    def _locate(self, texts: Texts, n_tokens: int) -> TokenSpans:
+        return super()._locate(_trimmed(texts), n_tokens)
+
+
+def _trimmed(texts: Texts) -> Texts:
+    """Return texts with newlines for white space at the ends of lines, so that places stay."""
+    # Only this tokenizer needs it.
+    from neardup.kernels.text.tokens import trim_lines
+
+    start, stop = int(texts.offsets[0]), int(texts.offsets[-1])
+    data: Bytes = np.empty(stop - start, np.uint8)
+    trim_lines(texts.data, texts.offsets, data)
+    return Texts(data, texts.offsets - start)
+
+
+# The tokenizer whose tokens are bytes.
+
+_BYTE_HASHES: Uint64s = np.array([hash_bytes(bytes([b])) for b in range(256)], np.uint64)
+
+
+@dataclass(frozen=True)
+class ByteTokenizer(Tokenizer):
+    """Every byte is a token."""
+
+    name: Literal["bytes"] = "bytes"
+    is_bytewise = True
+
+    def hash_tokens(self, texts: Texts) -> TokenLists:
+        """Hash the bytes of each text."""
+        start, stop = int(texts.offsets[0]), int(texts.offsets[-1])
+        return TokenLists(_BYTE_HASHES[texts.data[start:stop]], texts.offsets - start)
+
+    def texts_of(self, lists: TokenLists) -> Texts:
+        """Return the bytes that ``hash_tokens`` has hashed."""
+        order = np.argsort(_BYTE_HASHES)
+        data = order[np.searchsorted(_BYTE_HASHES[order], lists.values)].astype(np.uint8)
+        return Texts(data, lists.offsets)
+
+    def locate_tokens(self, texts: Texts) -> tuple[TokenLists, TokenSpans]:
+        """Hash the bytes of each text, and find where each stands."""
+        lists = self.hash_tokens(texts)
+        starts: Int64s = np.arange(lists.offsets[-1], dtype=np.int64)
+        starts -= np.repeat(lists.offsets[:-1], np.diff(lists.offsets))
+        return lists, TokenSpans(starts, starts + 1)
+
+
+# The tokenizers that have a name.
+
+
+@dataclass(frozen=True)
+class NamedTokenizer:
+    """How a tokenizer is made that a user may name.
+
+    Parameters
+    ----------
+    make
+        Makes it from its name and what is folded away.
+    casefold
+        Whether case is folded away unless the user asks otherwise.
+    normalises
+        Whether anything can be folded away.
+    """
+
+    make: Callable[[str, Normalisation], Tokenizer]
+    casefold: bool = False
+    normalises: bool = True
+
+
+NAMED = {
+    "words": NamedTokenizer(TableTokenizer, casefold=True),
+    "whitespace": NamedTokenizer(TableTokenizer),
+    "characters": NamedTokenizer(CharacterTokenizer),
+    "lines": NamedTokenizer(LineTokenizer),
+    "bytes": NamedTokenizer(lambda name, _: ByteTokenizer(), normalises=False),
+}
+"""All of them, in the order in which messages list them."""
+
+KNOWN_NAMES = ", ".join(NAMED)
+"""The names in words, for errors."""
+
+
+def named_tokenizer(tokenizer: object) -> NamedTokenizer | None:
+    """Return the tokenizer of a name; None for a file, a function or an unknown name."""
+    return NAMED.get(tokenizer) if isinstance(tokenizer, str) else None
+
+
+TokenFunction = Callable[[str], Iterable[str | int | tuple[int, int] | tuple[str | int, int, int]]]
+"""From a text to its tokens, in the order of the text.
+
+Each is a string, an integer, or says where it stands, in characters of the text that the function
+was given: (start, stop) is the text there, (token, start, stop) a string or integer that is
+something else, such as a stem or a number. Strings alone stand one behind the other in the text.
+"""
+
+
+@dataclass(frozen=True)
+class FunctionTokenizer(Tokenizer):
+    """Calls a function for each text; as fast as that function."""
+
+    function: TokenFunction
+    normalisation: Normalisation
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        """Module and name of the function: give a changed function another name."""
+        function = self.function
+        return (
+            f"{getattr(function, '__module__', '?')}."
+            f"{getattr(function, '__qualname__', type(function).__name__)}"
+        )
+
+    def hash_tokens(self, texts: Texts) -> TokenLists:
+        """Hash what the function returns: strings as their UTF-8 bytes, integers as 8 bytes."""
+        strings = folded_strings(texts, self.normalisation)
+        return hash_lists([[token for token, _ in self._read(text)] for text in strings])
+
+    def locate_tokens(self, texts: Texts) -> tuple[TokenLists, TokenSpans]:
+        """Hash what the function returns, and find where each token stands.
+
+        Raises
+        ------
+        InvalidParameterError
+            If a token does not stand where the function says, or not behind the one before it.
+        """
+
+        def cut(strings: list[str]) -> tuple[TokenLists, list[list[Place]]]:
+            located = [list(self._locate(text)) for text in strings]
+            lists = hash_lists([[token for token, _ in tokens] for tokens in located])
+            return lists, [[place for _, place in tokens] for tokens in located]
+
+        return locate_strings(texts, self.normalisation, cut)
+
+    def _read(self, text: str) -> Iterator[tuple[Any, Place | None]]:
+        """Give the tokens of a text, and the places of those that say it."""
+        result = self.function(text)
+        if not isinstance(result, Iterable):
+            message = f"a tokenizer must return a list of tokens, got {type(result).__name__}"
+            raise InvalidParameterError(message)
+        for token in result:
+            if not isinstance(token, tuple):
+                yield token, None
+                continue
+            try:
+                start, stop = map(index, token[-2:])
+                is_place = len(token) <= 3 and 0 <= start <= stop <= len(text)
+            except (TypeError, ValueError):
+                is_place = False
+            if not is_place:
+                message = (
+                    f"the tokenizer {self.name} returned {token!r} for a text of "
+                    f"{len(text):,} characters; a tuple must be (start, stop) or "
+                    "(token, start, stop), with a place in the text"
+                )
+                raise InvalidParameterError(message)
+            yield token[0] if len(token) == 3 else text[start:stop], (start, stop)
+
+    def _locate(self, text: str) -> Iterator[tuple[Any, Place]]:
+        """Give the tokens of a text with their places."""
+        last: Place = (0, 0)
+        for token, given in self._read(text):
+            place = given
+            if place is None and isinstance(token, str):
+                start = text.find(token, last[1])
+                place = (start, start + len(token)) if start >= 0 else None
+            if place is None:
+                message = (
+                    f"passages need to know where each token stands, and the tokenizer "
+                    f"{self.name} returned {token!r}, which does not stand in the text behind the "
+                    "token before it; let it return (token, start, stop) instead, the place in "
+                    "characters"
+                )
+                raise InvalidParameterError(message)
+            if place[0] < last[0] or place[1] < last[1]:
+                message = (
+                    f"the tokenizer {self.name} returned a token at {place} behind one at {last}; "
+                    "tokens must come in the order of the text"
+                )
+                raise InvalidParameterError(message)
+            yield token, place
+            last = place
+
+
+# Shingles in the place of tokens.
+
+
+@dataclass(frozen=True)
+class ShingledTokenizer(Tokenizer):
+    """Cuts texts into runs of ``ngram`` tokens of another tokenizer, each of which is a token.
+
+    A run goes from the start of its first token to the end of its last; neighbours overlap. A text
+    of fewer tokens is one run.
+    """
+
+    tokenizer: Tokenizer
+    ngram: int
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        """Name of the tokenizer, and number of its tokens."""
+        return f"{self.tokenizer.name} by {self.ngram}"
+
+    def hash_tokens(self, texts: Texts) -> TokenLists:
+        """Hash the runs of each text."""
+        return shingle_tokens(self.tokenizer.hash_tokens(texts), self.ngram)
+
+    def locate_tokens(self, texts: Texts) -> tuple[TokenLists, TokenSpans]:
+        """Hash the runs of each text, and find where each stands."""
+        tokens, spans = self.tokenizer.locate_tokens(texts)
+        runs = shingle_tokens(tokens, self.ngram)
+        sizes = np.diff(runs.offsets)
+        firsts = np.arange(len(runs.values)) + np.repeat(
+            tokens.offsets[:-1] - runs.offsets[:-1], sizes
+        )
+        lasts = np.minimum(firsts + self.ngram, np.repeat(tokens.offsets[1:], sizes)) - 1
+        return runs, TokenSpans(spans.starts[firsts], spans.stops[lasts])
+
+
+def shingle_tokens(tokens: TokenLists, ngram: int) -> TokenLists:
+    """Put shingles in the place of tokens."""
+    values: Uint64s = np.empty(len(tokens.values), np.uint64)
+    offsets: Int64s = np.empty(len(tokens.offsets), np.int64)
+    shingles.hash_shingles(tokens.values, tokens.offsets, ngram, values, offsets)
+    return TokenLists(values[: offsets[-1]], offsets)
+
+
+# Tokenizers of ``tokenizer.json`` files, by the package ``tokenizers``.
+
+# Between the name of a file and the digest of its content.
+_BEFORE_DIGEST = ":"
+
+
+@dataclass(frozen=True)
+class FileTokenizer(Tokenizer):
+    """A Hugging Face ``tokenizer.json``, by the package ``tokenizers``."""
+
+    name: str
+    normalisation: Normalisation
+    tokenizer: HuggingFaceTokenizer
+
+    def hash_tokens(self, texts: Texts) -> TokenLists:
+        """Hash the token ids of each text, without special tokens."""
+        strings = folded_strings(texts, self.normalisation)
+        encodings = self.tokenizer.encode_batch(strings, add_special_tokens=False)
+        return hash_lists([encoding.ids for encoding in encodings])
+
+    def locate_tokens(self, texts: Texts) -> tuple[TokenLists, TokenSpans]:
+        """Hash the token ids of each text, and find where each token stands."""
+
+        def cut(strings: list[str]) -> tuple[TokenLists, list[list[Place]]]:
+            encodings = self.tokenizer.encode_batch(strings, add_special_tokens=False)
+            lists = hash_lists([encoding.ids for encoding in encodings])
+            return lists, [encoding.offsets for encoding in encodings]
+
+        return locate_strings(texts, self.normalisation, cut)
+
+
+def load_file_tokenizer(path: Path, normalisation: Normalisation) -> FileTokenizer:
+    """Load a ``tokenizer.json``; the name carries a digest of the file, which decides the tokens.
+
+    Raises
+    ------
+    ReadError, InvalidInputError
+        If the file cannot be read, or is something else.
+    MissingExtraError
+        Without the package ``tokenizers``.
+    """
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise ReadError(error.strerror or str(error), path=str(path)) from None
+    try:
+        import tokenizers
+    except ImportError:
+        raise MissingExtraError("tokenizers", "a tokenizer.json file") from None
+    try:
+        tokenizer = tokenizers.Tokenizer.from_str(content.decode())
+    except Exception as error:  # the library raises plain Exception
+        message = f"not a tokenizer.json file: {error}"
+        raise InvalidInputError(message, path=str(path)) from None
+    # Many files ask for cutting or filling up texts to a model's length.
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    name = f"{path.name}{_BEFORE_DIGEST}{hashlib.sha256(content).hexdigest()[:16]}"
+    return FileTokenizer(name, normalisation, tokenizer)
+
+
+def file_in_name(name: str) -> str | None:
+    """Return the file name in the name of a tokenizer; None for one that is not of a file."""
+    file, separator, _ = name.partition(_BEFORE_DIGEST)
+    return file if separator else None
+
+
+# From what a user names to a tokenizer.
+
+
+def make_tokenizer(
+    tokenizer: str | Path | TokenFunction, normalisation: Normalisation
+) -> Tokenizer:
+    """Make a tokenizer from what a user may name.
+
+    Parameters
+    ----------
+    tokenizer
+        ``words``: runs of letters, marks, numbers and underscores; characters of scripts written
+        without spaces (Han, kana, Thai, Lao, Khmer, Myanmar) are one token each. ``whitespace``:
+        runs of anything but white space. ``characters``: every code point. ``lines``: every
+        line that is not blank, without white space at its end. ``bytes``: every UTF-8 byte. The
+        path of a ``tokenizer.json`` file. A function from a text to its tokens, see
+        ``TokenFunction``.
+    normalisation
+        Folded away before tokens are hashed; ``bytes`` takes none.
+
+    Raises
+    ------
+    InvalidParameterError
+        For an unknown name.
+    MissingExtraError
+        For a ``tokenizer.json`` without the package ``tokenizers``.
+    ReadError
+        If the file cannot be read.
+    """
+    table.TOKENIZER.given(tokenizer)
+    if callable(tokenizer):
+        return FunctionTokenizer(tokenizer, normalisation)
+    named = named_tokenizer(tokenizer)
+    if named is not None:
+        return named.make(str(tokenizer), normalisation)
+    return load_file_tokenizer(Path(tokenizer), normalisation)
+
+
+__all__ = ["TokenFunction", "Tokenizer", "make_tokenizer"]
