@@ -52,13 +52,6 @@ def cluster_greedily(
     Clusters numbered in the order of their first members, which are their ``representatives`` in
     either case. A document that joins none is alone, and so is an empty one.
 
-    Raises
-    ------
-    InvalidParameterError
-        For a threshold outside (0, 1], another representative, or min_samples below 1.
-    SketchMismatchError
-        For a modulus that is not of the scheme.
-
     Notes
     -----
     The order decides: it makes representatives, and a document that comes between two others may

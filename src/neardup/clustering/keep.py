@@ -62,13 +62,7 @@ class KeepPolicy:
 
 
 def parse_keep(keep: str) -> KeepPolicy:
-    """Read a keep policy as users write it.
-
-    Raises
-    ------
-    InvalidParameterError
-        If it is none of those listed in ``KeepPolicy``.
-    """
+    """Read a keep policy as users write it."""
     rule, colon, rest = keep.partition(":")
     if not colon and rule in ("first", "longest", "shortest"):
         return KeepPolicy(rule)
@@ -83,13 +77,7 @@ def parse_keep(keep: str) -> KeepPolicy:
 
 
 def join_order_columns(parts: list[pa.Array], name: str) -> pa.Array:
-    """Put the blocks of an order column together; integers and decimals mix, other kinds do not.
-
-    Raises
-    ------
-    InvalidInputError
-        If some rows hold numbers and others text.
-    """
+    """Put the blocks of an order column together; integers and decimals mix, other kinds do not."""
     import pyarrow as pa
 
     if not parts:

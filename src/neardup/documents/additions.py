@@ -61,13 +61,6 @@ def compact_documents(handle: DocumentHandle, runner: Runner) -> Compaction:
     """Write an index anew as one segment, without removed documents; answers stay the same.
 
     Texts are not tokenised again. Memory does not grow with them.
-
-    Raises
-    ------
-    IndexLockedError
-        If another writer is at work.
-    ReadError, WriteError, IndexFormatError
-        If files cannot be read or written, or are damaged.
     """
     with handle.changing(runner) as files:
         before = files.manifest.segments
@@ -83,13 +76,7 @@ def compact_documents(handle: DocumentHandle, runner: Runner) -> Compaction:
 def merge_segments(
     handle: DocumentHandle, files: OpenFiles, first: int, stop: int, runner: Runner
 ) -> None:
-    """Put neighbouring segments together, in a block of ``handle.changing``.
-
-    Raises
-    ------
-    WriteError, IndexFormatError
-        If files cannot be written, or are damaged.
-    """
+    """Put neighbouring segments together, in a block of ``handle.changing``."""
     manifest, index = files.manifest, handle.read(files)
     name = free_name(manifest, 0)
     merged: list[SegmentRecord] = []
@@ -325,13 +312,6 @@ def remove_documents(handle: DocumentHandle, ids: Iterable[str | int], runner: R
     """Take documents out; all of them or none.
 
     What they take stays on disk until their segments are written anew.
-
-    Raises
-    ------
-    InvalidInputError
-        If there is no document of one of the ids.
-    IndexLockedError, ReadError, WriteError, IndexFormatError
-        As additions.
     """
     wanted = pa.array(sorted(set(map(str, ids))), pa.large_string())
     with handle.changing(runner) as files:
@@ -419,11 +399,6 @@ def adding(
 
     What was added is there when the block ends, all of it; nothing, if an error ends it.
     ``frequencies`` are those that decide what shingles weigh from now on.
-
-    Raises
-    ------
-    WriteError, IndexFormatError
-        If files cannot be written, or are damaged.
     """
     manifest, index = files.manifest, handle.read(files)
     extra = dict(manifest.files)
@@ -455,15 +430,6 @@ def add_documents(
 
     The first addition decides the inverse document frequencies, if shingles are weighted by them:
     then the input is read twice.
-
-    Raises
-    ------
-    InvalidInputError
-        For a bad row, or an id that comes twice or is in the index.
-    IndexLockedError
-        If another writer is at work.
-    ReadError, WriteError, IndexFormatError
-        If files cannot be read or written, or are damaged.
     """
     columns = choose_id_column(columns, sources)
     addition = Addition(columns)
@@ -501,13 +467,7 @@ class NewIds:
         self._places: list[tuple[str, Int64s]] = []
 
     def check(self, documents: ReadDocuments) -> None:
-        """Make sure that the index has none of the next documents.
-
-        Raises
-        ------
-        InvalidInputError
-            If it has one; names the row.
-        """
+        """Make sure that the index has none of the next documents."""
         ids = documents.batch.ids
         known = np.flatnonzero(self._index.documents_of_ids(ids) >= 0)
         if len(known):
@@ -519,13 +479,7 @@ class NewIds:
         self._places.append((documents.source, documents.numbers))
 
     def check_repeats(self) -> None:
-        """Make sure that no two of the documents have one id.
-
-        Raises
-        ------
-        InvalidInputError
-            If two have; names both rows.
-        """
+        """Make sure that no two of the documents have one id."""
         starts = np.cumsum([0, *(len(numbers) for _, numbers in self._places)])
 
         def place(document: int) -> tuple[str, int]:

@@ -45,15 +45,7 @@ class DocumentHandle(Handle[OpenDocuments]):
         self._segments: dict[Segment, DocumentSegment] = {}
 
     def make_view(self, files: OpenFiles) -> OpenDocuments:
-        """See the files as an index; what was made of a segment before is taken as it is.
-
-        Raises
-        ------
-        IndexFormatError
-            If files do not fit together.
-        InvalidParameterError, SketchMismatchError
-            If the index is of another kind, or its tokenizer is missing, or another one.
-        """
+        """See the files as an index; what was made of a segment before is taken as it is."""
         check_kind(self.folder, files.manifest, "documents")
         scheme = self._restore_scheme(files)
         known, self._segments = self._segments, {}
@@ -75,11 +67,5 @@ class DocumentHandle(Handle[OpenDocuments]):
 
 
 def create_documents(folder: Path, scheme: DocumentScheme) -> None:
-    """Make an empty index.
-
-    Raises
-    ------
-    OutputExistsError, WriteError
-        If the folder is there, or cannot be made.
-    """
+    """Make an empty index."""
     create_index(folder, Manifest(scheme.describe()))

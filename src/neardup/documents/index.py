@@ -54,13 +54,7 @@ class OpenDocuments:
         return common_id_type(segment.id_type for segment in self.segments if len(segment))
 
     def check_all(self, runner: Runner) -> None:
-        """Check every byte that was not looked at when the index was opened, or since.
-
-        Raises
-        ------
-        IndexFormatError
-            If anything is damaged.
-        """
+        """Check every byte that was not looked at when the index was opened, or since."""
         pages = [
             pages
             for segment in self.segments

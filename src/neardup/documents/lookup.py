@@ -88,11 +88,6 @@ def find_hits(
     Only those texts are looked up that are wanted. Of directed measures the text is the first and
     the document the second. Every hit is compared exactly; one at the threshold of the index is
     found with its recall or more.
-
-    Raises
-    ------
-    IndexFormatError
-        If what was touched is damaged.
     """
     parts: list[Hits] = []
     wanted = queries.is_filled if is_wanted is None else queries.is_filled & is_wanted
@@ -116,11 +111,6 @@ def find_answers(index: OpenDocuments, queries: Queries, measure: Measure) -> An
 
     The first document that is an exact copy of it; else what a copy of it went for earlier, if
     that is still there; else the most similar document, the first on a tie.
-
-    Raises
-    ------
-    IndexFormatError
-        As ``find_hits``.
     """
     n = len(queries)
     answers = Answers(

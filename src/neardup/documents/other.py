@@ -46,11 +46,6 @@ class IndexSource(Source):
         Where it is.
     block_rows
         Most rows of a block.
-
-    Raises
-    ------
-    InvalidInputError
-        If the index keeps no texts.
     """
 
     has_lasting_rows = False
@@ -104,13 +99,6 @@ def index_among(
 
     An index is a folder, in a list a ``Path``, or an object such as a ``DocumentIndex``; what that
     has inserted is committed, so that it is seen.
-
-    Raises
-    ------
-    InvalidParameterError
-        If an index is one of several collections, or is of passages.
-    ReadError, IndexFormatError
-        If the manifest of an index cannot be read.
     """
     named = [against]
     if isinstance(against, list | tuple):
@@ -136,13 +124,6 @@ def resolve_other(
     """Return the sources of another collection, which may be an index whose texts are all read.
 
     All else ``resolve`` finds. A tokenizer that is a file or a function may be that of the index.
-
-    Raises
-    ------
-    InvalidParameterError, ReadError, IndexFormatError
-        As ``index_among``.
-    InvalidInputError
-        If the index keeps no texts, and what ``resolve`` raises.
     """
     handle = index_among(against, own_tokenizer(tokenizer))
     if handle is None:

@@ -121,11 +121,6 @@ class Pending(Searchable):
         """Take a document, whose id is new.
 
         ``queries`` are what is known of it already; a text is signed when that is needed.
-
-        Raises
-        ------
-        InvalidInputError
-            If the text or a value cannot be written; nothing is taken then.
         """
         as_texts([text])
         cells = as_cells(identifier, columns, self._scheme.columns)

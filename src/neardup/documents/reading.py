@@ -146,15 +146,7 @@ def read_documents(
     *,
     skip_bad: bool = False,
 ) -> Iterator[ReadDocuments]:
-    """Read all documents of sources, block by block, in threads.
-
-    Raises
-    ------
-    InvalidInputError
-        For a bad row, unless these are to be skipped, and for a column that is not there.
-    ReadError
-        If a file cannot be read.
-    """
+    """Read all documents of sources, block by block, in threads."""
 
     def read(source: Source, block: RowBlock) -> ReadDocuments:
         return read_block(source, block, columns, scheme, skip_bad=skip_bad)
@@ -176,11 +168,6 @@ def read_block(
     """Read the documents of a block, or of those rows that are selected.
 
     ``queries`` are what an index needs to know of them, where that has been worked out.
-
-    Raises
-    ------
-    InvalidInputError
-        As ``read_documents``.
     """
     parsed = block.parse(columns, select=select, skip_bad=skip_bad)
     numbers = block.numbers if select is None else block.numbers[select]
@@ -216,13 +203,7 @@ def queries_of_texts(texts: pa.Array, scheme: DocumentScheme, *, with_sets: bool
 def user_columns(
     source: Source, block: RowBlock, names: Sequence[str], select: Bools | None
 ) -> pa.Table | None:
-    """Return the columns of the user's that an index keeps, None if it keeps none.
-
-    Raises
-    ------
-    InvalidInputError
-        If one is not there, or of a type that cannot be kept.
-    """
+    """Return the columns of the user's that an index keeps, None if it keeps none."""
     if not names:
         return None
     table = block.to_table(select)

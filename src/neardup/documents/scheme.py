@@ -74,13 +74,7 @@ class DocumentScheme:
         return replace(self, weighted=replace(self.weighted, frequencies=frequencies))
 
     def measure_at(self, threshold: Number | None) -> Measure:
-        """Return the measure at a threshold that is asked for; None is the least.
-
-        Raises
-        ------
-        InvalidParameterError
-            If it is no threshold, or below that of the index.
-        """
+        """Return the measure at a threshold that is asked for; None is the least."""
         if threshold is None:
             return self.measure
         measure = type(self.measure).parse(threshold)
@@ -137,13 +131,6 @@ def restore_document_scheme(
         What ``describe`` returned.
     tokenizer
         The ``tokenizer.json`` or the function that was used, if one was.
-
-    Raises
-    ------
-    InvalidParameterError
-        If a tokenizer is missing.
-    SketchMismatchError
-        If this scheme would give other sets: another tokenizer, or another Unicode version.
     """
     tokenizer = described_tokenizer(description, tokenizer)
     known = (
@@ -188,11 +175,6 @@ def check_alike(options: object, scheme: DocumentScheme) -> None:
     """Raise for an option that was given and is not what the index was made with.
 
     ``options`` are those of a job; what it does not have was not given.
-
-    Raises
-    ------
-    InvalidParameterError
-        For the first of them.
     """
     made_with: dict[str, Any] = {
         "fingerprint": "mixer",

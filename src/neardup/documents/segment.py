@@ -71,11 +71,6 @@ class EntryLists:
 
         ``keys`` has shape (n, n_lists), for the lists from ``first_list`` on. Pairs are in the
         order of queries and documents.
-
-        Raises
-        ------
-        IndexFormatError
-            If a page that was touched is damaged.
         """
         n, n_lists = keys.shape
         lists = self._from(first_list)
@@ -115,13 +110,7 @@ class EntryLists:
         return self._lists_from[first_list]
 
     def count(self, number: int, key: int) -> int:
-        """Count the entries of a list that have one key.
-
-        Raises
-        ------
-        IndexFormatError
-            As ``find``.
-        """
+        """Count the entries of a list that have one key."""
         while True:
             found = int(
                 kernel.count_key(
@@ -133,13 +122,7 @@ class EntryLists:
             self.pages.check([-1 - found])
 
     def read(self, number: int) -> Uint64s:
-        """Return a whole list, all of which is checked.
-
-        Raises
-        ------
-        IndexFormatError
-            If it is damaged.
-        """
+        """Return a whole list, all of which is checked."""
         first, stop = self._lists.page_starts[number : number + 2].tolist()
         self.pages.check(list(range(first, stop)))
         own: Uint64s = self.entries[self.starts[number] : self.starts[number + 1]]
@@ -233,13 +216,7 @@ class StoredBlocks:
         return len(self.first_rows) - 1
 
     def _read(self, number: int) -> Block:
-        """Read a block, if it is not one of the last ones.
-
-        Raises
-        ------
-        IndexFormatError
-            If it is damaged.
-        """
+        """Read a block, if it is not one of the last ones."""
         return blocks.unpack(*self.packed(number))
 
     def packed(self, number: int) -> tuple[AnyArray, int]:
@@ -337,13 +314,7 @@ N_OTHER_LISTS = 3
 
 
 class DocumentSegment(Searchable):
-    """An open segment; rows are numbered from 0.
-
-    Raises
-    ------
-    IndexFormatError
-        If its files do not fit together; methods raise it for what is damaged.
-    """
+    """An open segment; rows are numbered from 0."""
 
     def __init__(self, stored: Segment, scheme: DocumentScheme) -> None:
         self.scheme, self.name = scheme, stored.record.name

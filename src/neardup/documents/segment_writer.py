@@ -177,13 +177,7 @@ def new_segment(
     *,
     run_entries: int = RUN_ENTRIES,
 ) -> Iterator[DocumentSegmentWriter]:
-    """Write a new segment of an index whose write lock is held; it is there after ``finish``.
-
-    Raises
-    ------
-    WriteError
-        If it cannot be written; nothing is left of it then.
-    """
+    """Write a new segment of an index whose write lock is held; it is there after ``finish``."""
     runs = part_of(folder / SEGMENTS / f"{name}-runs")
     try:
         with SegmentWriter(folder, name) as writer:

@@ -33,13 +33,7 @@ _LEAST, _LARGEST_SIGNED, _LARGEST = -(2**63), 2**63 - 1, 2**64 - 1
 
 
 def checked_id(value: object) -> Id:
-    """Return an id, whole numbers as ``int``.
-
-    Raises
-    ------
-    InvalidInputError
-        If it is neither a string of valid characters nor a whole number of 64 bits.
-    """
+    """Return an id, whole numbers as ``int``."""
     if isinstance(value, str):
         try:
             value.encode()
@@ -68,13 +62,7 @@ def ids_of_values(values: Sequence[Id]) -> pa.Array:
 
 
 def as_texts(texts: Sequence[str | None]) -> pa.Array:
-    """Return texts as an array.
-
-    Raises
-    ------
-    InvalidInputError
-        If one cannot be written as UTF-8.
-    """
+    """Return texts as an array."""
     try:
         return pa.array(texts, pa.large_string())
     except (pa.ArrowException, UnicodeEncodeError, TypeError) as error:
@@ -87,11 +75,6 @@ def as_cells(identifier: Id, columns: Mapping[str, Any], names: Sequence[str]) -
 
     Whatever could not be written, or given back, later is found here, where only one document has
     to be refused for it.
-
-    Raises
-    ------
-    InvalidInputError
-        If a table cannot have such a value.
     """
     cells = []
     for name in names:
@@ -125,14 +108,7 @@ def _as_cell(value: object) -> pa.Array:
 
 
 def check_kept(table: pa.Table) -> None:
-    """Make sure that columns can be written and given back, by doing it with the first row.
-
-    Raises
-    ------
-    Exception
-        Whatever Arrow raises for values that it cannot write, that it cannot take rows of, or that
-        Python does not have.
-    """
+    """Make sure that columns can be written and given back, by doing it with the first row."""
     if any(kind.id not in _PLAIN for kind in table.schema.types):
         sink = pa.BufferOutputStream()
         with pa.ipc.new_stream(sink, table.schema) as writer:

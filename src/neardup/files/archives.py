@@ -298,15 +298,6 @@ def unpack(archive: str, is_input: Callable[[str], bool]) -> Unpacked:
     is_input
         Says by its name whether a member is an input. It is not asked about hidden ones, and what
         is neither file nor folder, such as a link, is none.
-
-    Raises
-    ------
-    ReadError
-        If the archive is damaged or cannot be read.
-    InvalidInputError
-        If a member is encrypted, or the archive is larger than limits allow.
-    WriteError
-        If the temporary folder has no room.
     """
     spool = _Spool(archive)
     copies: dict[str, Path] = {}

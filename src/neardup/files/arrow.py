@@ -69,13 +69,7 @@ class Messages:
         self._dictionaries = 0
 
     def check_next(self) -> None:
-        """Check the next batch of a stream and the dictionaries before it.
-
-        Raises
-        ------
-        InvalidInputError
-            If a length is not true, or the batch takes more memory than limits allow.
-        """
+        """Check the next batch of a stream and the dictionaries before it."""
         start = at = self._file.tell()
         try:
             while True:
@@ -87,13 +81,7 @@ class Messages:
             self._file.seek(start)
 
     def check_blocks(self) -> Iterator[None]:
-        """Check the dictionaries of a file of batches, and then, a step each, its batches.
-
-        Raises
-        ------
-        InvalidInputError
-            As ``check_next``.
-        """
+        """Check the dictionaries of a file of batches, and then, a step each, its batches."""
         with self._errors():
             footer = self._footer()
             dictionaries, batches = (footer.vector(number, _BLOCK) for number in (2, 3))
@@ -338,13 +326,7 @@ class _ArrowWriter(RowWriter):
             self._writer: Any = (ipc.new_file if is_file else ipc.new_stream)(self._file, schema)
 
     def write(self, block: RowBlock, select: Mask) -> None:
-        """Append the selected rows, all columns.
-
-        Raises
-        ------
-        InvalidInputError
-            If Arrow does not take them, as files do not where texts of a dictionary have changed.
-        """
+        """Append the selected rows, all columns."""
         if not select.any():
             return
         table = block.to_table(select)

@@ -50,11 +50,6 @@ def parse_arrow(
         List rows that are null or not UTF-8 instead of raising an error.
     advice
         What to do about text that is not UTF-8.
-
-    Raises
-    ------
-    InvalidInputError
-        If a column is missing or of a wrong type, or with the first row that cannot be used.
     """
     first_rows = table.slice(0, SAMPLED_ROWS)
     check_columns(columns, table.column_names, path=path, sample=lambda: string_values(first_rows))
@@ -96,11 +91,6 @@ def check_batch(data: pa.RecordBatch | pa.Table, where: str, *, path: str | None
         What errors call them.
     path
         File, for errors; None for data in memory.
-
-    Raises
-    ------
-    InvalidInputError
-        If a column is not what Arrow's format demands.
     """
     try:
         data.validate(full=True)

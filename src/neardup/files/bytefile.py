@@ -56,13 +56,7 @@ class BytesSource(RawSource):
         return OutputStream(folder / self.name)
 
     def blocks(self) -> Iterator[RowBlock]:
-        """Read the file.
-
-        Raises
-        ------
-        InvalidInputError
-            If it is larger than a document may be.
-        """
+        """Read the file."""
         if self.size is not None and self.size > MAX_ROW_BYTES:
             message = (
                 f"the file has {self.size:,} bytes, and a document {MAX_ROW_BYTES:,} at most; "

@@ -43,13 +43,7 @@ class TableLinesWriter(RowWriter):
         self._output, self._path = output, path
 
     def write(self, block: RowBlock, select: Mask) -> None:
-        """Append the selected rows, dates as text, NaN and infinities as null.
-
-        Raises
-        ------
-        InvalidInputError
-            If columns have one name, or for the first row that JSON cannot hold.
-        """
+        """Append the selected rows, dates as text, NaN and infinities as null."""
         if not select.any():
             return
         table = block.to_table(select)
@@ -149,11 +143,6 @@ def converted_writer(
         The format; ``same`` is the source's own.
     documents
         Which of the source's rows are documents; None for all.
-
-    Raises
-    ------
-    InvalidInputError
-        While writing, for a row that does not fit the format.
     """
     conversion = _CONVERSIONS[output_format]
     if conversion is None:
@@ -176,15 +165,7 @@ def converted_name(name: str, output_format: OutputFormat) -> str:
 
 
 def check_conversion(sources: Sequence[Source], output_format: OutputFormat) -> None:
-    """Check, before any work, what can be known then of writing sources in another format.
-
-    Raises
-    ------
-    InvalidParameterError
-        If two sources get the same name.
-    InvalidInputError
-        If the format cannot hold the type of a column.
-    """
+    """Check, before any work, what can be known then of writing sources in another format."""
     seen: dict[str, str] = {}
     for source in sources:
         check_types(source, output_format)

@@ -120,13 +120,7 @@ _DELIMITERS = (";", "\t", "|", ",")
 
 
 def open_source(location: str, name: str, options: InputOptions) -> DelimitedSource:
-    """Return the source of a file, with the separator that was chosen or that is usual.
-
-    Raises
-    ------
-    InvalidInputError
-        If the separator cannot be told from parts of characters.
-    """
+    """Return the source of a file, with the separator that was chosen or that is usual."""
     is_tsv = options.input_format == "tsv"
     if options.input_format == "auto":
         is_tsv = suffix_below(name) == ".tsv"

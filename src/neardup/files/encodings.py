@@ -154,13 +154,7 @@ class EncodedBlock(RawBlock):
         return self.decoded(select).some_columns(names)
 
     def with_cuts(self, cuts: Cuts) -> EncodedBlock:
-        """Cut spans out of the texts; of a row that is cut, all characters are encoded anew.
-
-        Raises
-        ------
-        InvalidInputError
-            If the encoding lacks a character of the replacement.
-        """
+        """Cut spans out of the texts; of a row that is cut, all characters are encoded anew."""
         if not len(cuts):
             return self
         changed = np.zeros(len(self), np.bool_)
@@ -186,13 +180,7 @@ class EncodedBlock(RawBlock):
         return EncodedBlock(self.path, raw, self._make, self._codec)
 
     def decoded(self, select: Mask | None = None) -> RowBlock:
-        """Return rows in UTF-8.
-
-        Raises
-        ------
-        InvalidInputError
-            For the first that cannot be decoded.
-        """
+        """Return rows in UTF-8."""
         raw = self.raw.select(select)
         return self._decode(raw, Problems(raw.numbers, self.path, skip_bad=False))
 

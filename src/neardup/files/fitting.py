@@ -36,13 +36,7 @@ _MOST_TRIED = 256
 
 
 def check_types(source: Source, output_format: OutputFormat) -> None:
-    """Check that another format can hold the types of a table's columns, as far as these are known.
-
-    Raises
-    ------
-    InvalidInputError
-        Naming the first column that it cannot.
-    """
+    """Check that another format can hold the types of a table's columns, as far as known."""
     schema = source.arrow_schema()
     if schema is None or output_format == "same":
         return
@@ -104,11 +98,6 @@ class Fit:
         Blocks from the start of the source, and which of their rows are documents. The schema is
         that of the documents in the first block with any; where their values do not go together,
         the type that most of them have is that of a column.
-
-    Raises
-    ------
-    InvalidInputError
-        If Parquet cannot hold a column.
     """
 
     def __init__(self, source: Source, documents: Iterable[tuple[RowBlock, Mask]]) -> None:
@@ -202,13 +191,7 @@ def _type_of_most(counts: dict[pa.DataType, int]) -> pa.DataType:
 
 
 def table_of(block: RowBlock, chosen: Mask) -> pa.Table:
-    """Return rows of a block as a table.
-
-    Raises
-    ------
-    InvalidInputError
-        For the first row whose values do not go together with those of the rows before it.
-    """
+    """Return rows of a block as a table."""
     try:
         return block.to_table(chosen)
     except InvalidInputError as error:
@@ -249,13 +232,7 @@ class FittingTableWriter(RowWriter):
         self._writer = TableWriter(destination, self._fit.schema)
 
     def write(self, block: RowBlock, select: Mask) -> None:
-        """Append the selected rows.
-
-        Raises
-        ------
-        InvalidInputError
-            For the first that does not fit the schema.
-        """
+        """Append the selected rows."""
         for rows, found in self._fit.tables(block, select):
             if isinstance(found, str):
                 number = int(block.numbers[rows[0]])

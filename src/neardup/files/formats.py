@@ -66,13 +66,7 @@ class FileFormat:
         return self.extra if self.package and not _is_installed(self.package) else None
 
     def open(self, location: str, name: str, options: InputOptions) -> Source:
-        """Return the source of a file of this format.
-
-        Raises
-        ------
-        MissingExtraError
-            If it needs an extra that is not installed.
-        """
+        """Return the source of a file of this format."""
         if (extra := self.missing_extra) is not None:
             raise MissingExtraError(extra, f"a file of format {self.name}")
         open_source: OpenSource = import_module(self.module).open_source
@@ -170,11 +164,6 @@ def named_format(name: str, location: str, options: InputOptions = _DEFAULTS) ->
     """Return the format of a file that a user has named: text, if its suffixes mean none.
 
     ``location`` is the file as the user knows it.
-
-    Raises
-    ------
-    InvalidInputError
-        If a file is compressed whose format has compression of its own.
     """
     found = format_of(name, options)
     if found is not None:
@@ -203,12 +192,6 @@ def file_source(location: str, name: str, options: InputOptions = _DEFAULTS) -> 
         Name of the source; its suffixes tell compression, and format where none was chosen.
     options
         What files hold.
-
-    Raises
-    ------
-    ReadError, InvalidInputError
-        If the file cannot be opened where its content tells more of the format, or is compressed
-        and may not be.
     """
     if options.input_format == "html" and _is_table(name):
         from neardup.files.pages.columns import HtmlColumnSource

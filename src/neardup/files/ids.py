@@ -25,11 +25,6 @@ def choose_id_column(columns: ColumnNames, sources: Iterable[Source]) -> ColumnN
 
     Without, a data frame has its labels. A source without rows has no say. Files are opened for a
     look at their first rows.
-
-    Raises
-    ------
-    ReadError, InvalidInputError
-        If one cannot be read, or has several labels for a row.
     """
     if columns.id is not None or not columns.id_is_default:
         return columns

@@ -77,13 +77,7 @@ class InputOptions(CheckedOptions):
 
 
 def check_effect(options: InputOptions, *collections: Sequence[Source]) -> None:
-    """Raise if an option that was given concerns no source of some collections.
-
-    Raises
-    ------
-    InvalidParameterError
-        Naming the option.
-    """
+    """Raise if an option that was given concerns no source of some collections."""
     concerned = {
         name for sources in collections for source in sources for name in source.input_options
     }

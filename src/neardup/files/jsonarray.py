@@ -35,11 +35,6 @@ def open_source(
     """Return the source of a ``.json`` file: an array, or JSON lines under another name.
 
     The file is opened to look at its first byte.
-
-    Raises
-    ------
-    ReadError
-        If the file cannot be read.
     """
     array = JsonArraySource(location, name, encoding=options.encoding)
     # The spaces of UTF-16 and UTF-32 have zeros beside them.

@@ -93,25 +93,13 @@ def cut_strings(raw: RawRows, cuts: Cuts) -> RawRows:
 
 
 def objects_to_table(raw: RawRows, *, path: str) -> pa.Table:
-    """Give JSON objects as a table; types are inferred by Arrow, but strings stay strings.
-
-    Raises
-    ------
-    InvalidInputError
-        If a column holds values of different kinds, or a row is not an object.
-    """
+    """Give JSON objects as a table; types are inferred by Arrow, but strings stay strings."""
     table = _read_with_arrow(raw, path)
     return _to_table_one_by_one(raw, path) if table is None else table
 
 
 def some_to_table(raw: RawRows, names: Sequence[str], *, path: str) -> pa.Table:
-    """Give those of some columns that JSON objects have; values of different kinds become text.
-
-    Raises
-    ------
-    InvalidInputError
-        If a row is not an object.
-    """
+    """Give those of some columns that JSON objects have; values of different kinds become text."""
     table = _read_with_arrow(raw, path)
     if table is not None:
         return columns_among(table, names)

@@ -207,11 +207,6 @@ def parse_objects(
         List rows that cannot be used instead of raising an error.
     advice
         Added to the error about a row that is not a JSON object.
-
-    Raises
-    ------
-    InvalidInputError
-        With the first row that cannot be used.
     """
     if not len(raw):
         return to_columns([], columns)

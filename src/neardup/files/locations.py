@@ -42,13 +42,7 @@ def read_marker(system: Any, folder: str, name: str) -> dict[str, Any] | None:
 
 
 def check_is_complete(system: Any, path: str) -> None:
-    """Make sure that a file, folder or pattern is no part of an output that is not complete.
-
-    Raises
-    ------
-    InvalidInputError
-        If it is.
-    """
+    """Make sure that a file, folder or pattern is no part of an output that is not complete."""
     parts = path.split("/")
     for count, part in enumerate(parts):
         folder = "/".join(parts[:count])
@@ -79,11 +73,6 @@ def saved_rows(folder: str, files: Collection[str]) -> set[str] | None:
 
     Beside them are files that describe it, and caches of earlier work with other rows. A folder of
     several data sets has nothing but folders, and the file that lists them.
-
-    Raises
-    ------
-    InvalidInputError
-        If the file that names them is damaged.
     """
     if _OF_SEVERAL in files:
         return set()
@@ -117,13 +106,7 @@ class Found:
         (self.files if is_input else self.passed_over).append(location)
 
     def sorted_if_any(self, what: str) -> Found:
-        """Return both in the order of their names.
-
-        Raises
-        ------
-        InvalidInputError
-            If there are no files; ``what`` should have some.
-        """
+        """Return both in the order of their names."""
         if not self.files:
             message = f"no file of a known format in {what}; a name ends in one of {KNOWN_SUFFIXES}"
             if self.passed_over:
@@ -149,15 +132,7 @@ class Archives:
         self._opened: dict[str, Found] = {}
 
     def opened_in(self, found: Found, path: str) -> Found:
-        """Return the files that an argument names, and members of archives in the place of these.
-
-        Raises
-        ------
-        InvalidInputError
-            If no file is left, or an archive is larger than limits allow.
-        ReadError, WriteError
-            If an archive is damaged, or cannot be read or unpacked.
-        """
+        """Return the files that an argument names, members of archives in the place of these."""
         opened = Found(passed_over=list(found.passed_over))
         for location in found.files:
             if is_archive(path_of(location), self._options):
@@ -187,13 +162,6 @@ def files_named(path: str, options: InputOptions) -> Found:
 
     A file that is named itself may have any ending; those of a folder have one of a known format,
     unless ``options`` choose a format for all.
-
-    Raises
-    ------
-    ReadError
-        If a file is not there or cannot be opened.
-    InvalidInputError
-        If there is no file.
     """
     if is_remote(path) and not path.startswith("file://"):
         return _expand_url(path, options)

@@ -97,13 +97,7 @@ class FrameSource(MemorySource):
         super().__init__(table if is_numbered else _with_named_index(table))
 
     def label_column(self) -> str | None:
-        """Return the column of the labels, None if these are the numbers of the rows.
-
-        Raises
-        ------
-        InvalidInputError
-            If the labels are tuples.
-        """
+        """Return the column of the labels, None if these are the numbers of the rows."""
         metadata = self._table.schema.metadata
         levels = [name for name in _about(metadata)["index_columns"] if isinstance(name, str)]
         if len(levels) > 1:
@@ -233,11 +227,6 @@ def arrow_source(data: Any) -> MemorySource:
     """Make a source of a table, a data frame, or anything else that speaks Arrow.
 
     A single column without a name is taken for texts.
-
-    Raises
-    ------
-    InvalidInputError
-        If the object does not give its data as Arrow can take them.
     """
     pandas = sys.modules.get("pandas")
     try:
@@ -263,13 +252,7 @@ def _to_table(data: Any) -> pa.Table:
 
 
 def rows_source(items: list[Any]) -> MemorySource:
-    """Make a source of a list of texts or of dictionaries.
-
-    Raises
-    ------
-    InvalidInputError
-        If the list holds anything else, naming the item.
-    """
+    """Make a source of a list of texts or of dictionaries."""
     if not items:
         return MemorySource(pa.table({"text": pa.array([], pa.string())}))
     first = next((item for item in items if item is not None), "")

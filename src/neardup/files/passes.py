@@ -44,13 +44,7 @@ class TextBlock:
 def read_text_block(
     source: Source, block: RowBlock, columns: ColumnNames, *, skip_bad: bool
 ) -> TextBlock:
-    """Parse the texts and ids of a block.
-
-    Raises
-    ------
-    InvalidInputError
-        For a bad row, unless these are to be skipped.
-    """
+    """Parse the texts and ids of a block."""
     import pyarrow as pa
 
     parsed = block.parse(columns, skip_bad=skip_bad)

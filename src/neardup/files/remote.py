@@ -33,13 +33,7 @@ def writing_to(url: str) -> Iterator[None]:
 
 
 def open_system(url: str) -> tuple[Any, str]:
-    """Return the file system of a URL, and the path there.
-
-    Raises
-    ------
-    WriteError
-        If the package for this kind of URL is missing, or no such kind is known.
-    """
+    """Return the file system of a URL, and the path there."""
     with writing_to(url):
         from fsspec.core import url_to_fs
 

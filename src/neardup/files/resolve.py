@@ -52,13 +52,6 @@ def resolve_paths(paths: Sequence[str], options: InputOptions = _DEFAULTS) -> In
     -------
     One source a file, in the order of the arguments and sorted within each; a file that is named
     twice is taken once. Names are the paths below the deepest folder that has all the files.
-
-    Raises
-    ------
-    ReadError
-        If a file is not there or cannot be opened.
-    InvalidInputError
-        If an argument leads to no file.
     """
     if not paths or not all(paths):
         message = "expected at least one input, got none; name a file or a folder"
@@ -102,11 +95,6 @@ def resolve_inputs(data: Any, options: InputOptions = _DEFAULTS) -> Inputs:
         each a row. Other iterables are read to their end first.
     options
         What files hold.
-
-    Raises
-    ------
-    InvalidInputError, ReadError
-        As ``resolve_paths``, and if ``data`` is none of the above.
     """
     if isinstance(data, str | Path):
         return resolve_paths([os.fspath(data)], options)

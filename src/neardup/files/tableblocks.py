@@ -18,13 +18,7 @@ from neardup.files.rows import ColumnNames, Mask, ParsedRows, RowBlock
 
 
 def cut_columns(table: pa.Table, cuts: Cuts, *, path: str | None) -> pa.Table:
-    """Cut spans out of the text columns of a table, which keep their types; others are shared.
-
-    Raises
-    ------
-    InvalidInputError
-        If a column of a dictionary type cannot number its texts any more.
-    """
+    """Cut spans out of the text columns of a table, which keep their types; others are shared."""
     texts = [_strings(table.column(name)) for name in cuts.columns]
     rows = pa.array(cuts.changed)
     holes_of = cuts.holes_of_texts([text.take(rows) for text in texts])

@@ -33,11 +33,6 @@ def bucket_documents(
     runner
         A band is a block of its work.
 
-    Raises
-    ------
-    InvalidParameterError
-        For 2^31 documents or buckets, or more; buckets get numbers of 32 bits.
-
     Notes
     -----
     Whole keys of 64 bits are compared. Time O(n_bands * n log n), memory 20 bytes a document and
@@ -131,11 +126,6 @@ def list_full_keys(keys: Uint64s, components: Int64s | None = None) -> KeyLists:
         Those of each document in each band, shape (n_documents, n_bands).
     components
         Where it is given, keys are equal only among documents of the same number; not negative.
-
-    Raises
-    ------
-    InvalidParameterError
-        For 2^31 documents or keys, or more; they get numbers of 32 bits.
 
     Notes
     -----

@@ -51,13 +51,7 @@ Characters = npt.NDArray[np.object_]
 
 
 def as_characters(strings: TokenLists) -> Characters:
-    """Return strings in which each token is one character, whichever; RapidFuzz compares those.
-
-    Raises
-    ------
-    InvalidParameterError
-        For more different tokens than there are characters.
-    """
+    """Return strings in which each token is one character, whichever; RapidFuzz compares those."""
     numbers, frequencies = number_values(strings.values)
     if len(frequencies) > _MOST_TOKENS:
         message = (
@@ -365,13 +359,6 @@ def join_strings(
     -------
     The pairs in ascending order, left less than right, with their distances as scores, and what
     the filters did.
-
-    Raises
-    ------
-    ResultLimitError
-        At more than ``limit`` pairs.
-    InvalidParameterError
-        For more than a million different tokens.
 
     Notes
     -----

@@ -30,13 +30,7 @@ LEAST_SHARE = Fraction(1, 10**9)
 
 
 def exact_count(what: str, value: Number) -> Fraction:
-    """Read a whole number from 1 to 2^31 - 1.
-
-    Raises
-    ------
-    InvalidParameterError
-        For anything else; it names ``what`` was to be read.
-    """
+    """Read a whole number from 1 to 2^31 - 1."""
     count = as_fraction(what, value)
     if count is None or count.denominator != 1 or not 1 <= count < 2**31:
         message = f"{what} must be a whole number, 1 or more, got {value}"
@@ -124,13 +118,7 @@ class Measure(ABC):
 
     @classmethod
     def parse(cls, threshold: Number) -> Self:
-        """Read the threshold as the exact decimal that was typed.
-
-        Raises
-        ------
-        InvalidParameterError
-            If it is outside (0, 1] or finer than nine decimals.
-        """
+        """Read the threshold as the exact decimal that was typed."""
         return cls(exact_fraction("threshold", threshold))
 
     @classmethod
@@ -345,13 +333,7 @@ class Overlap(Measure):
 
     @classmethod
     def parse(cls, threshold: Number) -> Self:
-        """Read the threshold.
-
-        Raises
-        ------
-        InvalidParameterError
-            If it is not a whole number from 1 to 2^31 - 1.
-        """
+        """Read the threshold."""
         return cls(exact_count("an overlap's threshold", threshold))
 
     @classmethod
@@ -498,13 +480,7 @@ MEASURE_NAMES = tuple(measure.name for measure in _REGISTERED if not measure.is_
 
 
 def make_measure(name: str, threshold: Number, allowed: tuple[str, ...] = MEASURE_NAMES) -> Measure:
-    """Check a measure's name and its threshold.
-
-    Raises
-    ------
-    InvalidParameterError
-        For an unknown name, or a threshold that the measure cannot have.
-    """
+    """Check a measure's name and its threshold."""
     if name not in allowed:
         message = f"measure must be one of {', '.join(allowed)}, got {name!r}"
         raise InvalidParameterError(message)
@@ -512,11 +488,5 @@ def make_measure(name: str, threshold: Number, allowed: tuple[str, ...] = MEASUR
 
 
 def make_join_measure(name: str, threshold: Number) -> Measure:
-    """Check a measure of a join, which may also be ``overlap``, and its threshold.
-
-    Raises
-    ------
-    InvalidParameterError
-        As ``make_measure``.
-    """
+    """Check a measure of a join, which may also be ``overlap``, and its threshold."""
     return make_measure(name, threshold, JOIN_MEASURES)

@@ -100,13 +100,7 @@ def rank_numbers(
 
 
 def number_values(values: Uint64s) -> tuple[Int32s, Int64s]:
-    """Give values numbers in order of first appearance, and tell how often each came.
-
-    Raises
-    ------
-    InvalidParameterError
-        For more than 2^30 different values.
-    """
+    """Give values numbers in order of first appearance, and tell how often each came."""
     numbers: Int32s = np.empty(len(values), np.int32)
     known: Uint64s = np.empty(_FIRST_ROOM, np.uint64)
     frequencies: Int64s = np.empty(_FIRST_ROOM, np.int64)
@@ -143,11 +137,6 @@ def index_groups(records: RankedRecords, prefixes: Int64s, groups: Groups) -> Po
     """Index each record under the first ``prefixes[r]`` tokens of its run, by token and group.
 
     Memory 8 bytes a posting and 8 a key; while it works 5 a token more, if there are groups.
-
-    Raises
-    ------
-    InvalidParameterError
-        For more than 2^31 keys.
     """
     n_keys = records.n_tokens * groups.n_groups
     if n_keys > _MOST:

@@ -175,11 +175,6 @@ def join_sets(
     The pairs in ascending order, and what the filters did. Left is less than right, but for
     directed measures, where both (a, b) and (b, a) may be pairs.
 
-    Raises
-    ------
-    ResultLimitError
-        At more than ``limit`` pairs.
-
     Notes
     -----
     Memory: 20 bytes an element while they are ranked, then 8; 8 bytes a posting (the indexing

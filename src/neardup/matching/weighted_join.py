@@ -171,11 +171,6 @@ def join_weighted_sets(
     The pairs in ascending order, left less than right, with their common weights; and what the
     filters did.
 
-    Raises
-    ------
-    ResultLimitError
-        At more than ``limit`` pairs.
-
     Notes
     -----
     Memory: 32 bytes an element while they are ranked, then 12; 8 bytes a posting (the indexing

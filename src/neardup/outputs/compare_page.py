@@ -64,24 +64,12 @@ class Page:
 
 
 def check_page_file(target: Target, *, overwrite: bool) -> None:
-    """Make sure, before work starts, that a page may be written to a file.
-
-    Raises
-    ------
-    InvalidParameterError, OutputExistsError, WriteError
-        As ``check_table_file``; the ending has to be one of ``PAGE_SUFFIXES``.
-    """
+    """Make sure, before work starts, that a page may be written to a file."""
     check_file(target, PAGE_SUFFIXES, overwrite=overwrite)
 
 
 def write_page(page: str, target: Target, *, overwrite: bool = False) -> None:
-    """Write a page to a file, which appears when it is complete.
-
-    Raises
-    ------
-    InvalidParameterError, OutputExistsError, WriteError
-        As ``check_page_file``, and when writing fails.
-    """
+    """Write a page to a file, which appears when it is complete."""
     check_page_file(target, overwrite=overwrite)
     write_file(target, lambda new: new.write_text(page))
 

@@ -51,15 +51,7 @@ INDEX = FolderKind("index", MANIFEST, MAGIC)
 
 
 def check_output(target: Target, *, overwrite: bool, kind: FolderKind = OUTPUT) -> None:
-    """Make sure, before work starts, that a folder may be written; one of its kind is replaced.
-
-    Raises
-    ------
-    OutputExistsError
-        If it exists and is not to be replaced, or holds anything but an earlier output.
-    WriteError
-        If it is standard output, exists and is no folder, or cannot be written.
-    """
+    """Make sure, before work starts, that a folder may be written; one of its kind is replaced."""
     if isinstance(target, Url):
         from neardup.outputs.remote import check_remote_folder
 
@@ -92,13 +84,7 @@ def check_output(target: Target, *, overwrite: bool, kind: FolderKind = OUTPUT) 
 
 
 def check_local(target: Path, kind: FolderKind = OUTPUT) -> None:
-    """Make sure that a path is not meant to be a URL.
-
-    Raises
-    ------
-    WriteError
-        If it is.
-    """
+    """Make sure that a path is not meant to be a URL."""
     # A path has taken one of the slashes away.
     if re.match(r"[a-z][a-z0-9+.-]+:/", str(target)):
         message = f"{target} is a URL that was made a path; give it as a string"
@@ -108,13 +94,7 @@ def check_local(target: Path, kind: FolderKind = OUTPUT) -> None:
 
 
 def check_apart(target: Target, inputs: Iterable[str | None]) -> None:
-    """Make sure that replacing a folder or file does not take an input away.
-
-    Raises
-    ------
-    OutputExistsError
-        If one of the files ``inputs`` is it or lies in it; None stands for data in memory.
-    """
+    """Make sure that replacing a folder or file does not take an input away."""
     if isinstance(target, Url):
         from neardup.outputs.remote import check_apart_remote
 
@@ -141,11 +121,6 @@ def check_outside(target: Target, folder: str | Path, kind: str = "index") -> No
         The folder, or the URL of one.
     kind
         What the folder is, for the message.
-
-    Raises
-    ------
-    WriteError
-        If it is.
     """
     inner, outer = (str(each).removeprefix("file://") for each in (target, folder))
     if is_url(inner) or is_url(outer):
@@ -160,13 +135,7 @@ def check_outside(target: Target, folder: str | Path, kind: str = "index") -> No
 
 @contextmanager
 def new_output(target: Target, *, overwrite: bool = False) -> Iterator[Destination]:
-    """Give a place for the files of an output folder, which is complete when the block has ended.
-
-    Raises
-    ------
-    OutputExistsError, WriteError
-        As ``check_output``, and when writing fails.
-    """
+    """Give a place for the files of an output folder, complete when the block has ended."""
     if isinstance(target, Url):
         from neardup.outputs.remote import new_remote_folder
 
@@ -181,13 +150,7 @@ def new_output(target: Target, *, overwrite: bool = False) -> Iterator[Destinati
 def new_folder(
     target: Path, *, overwrite: bool = False, kind: FolderKind = OUTPUT
 ) -> Iterator[Path]:
-    """Give a temporary folder beside ``target``; on success it takes that name, else it goes.
-
-    Raises
-    ------
-    OutputExistsError, WriteError
-        As ``check_output``, and when writing fails, for example on a full disk.
-    """
+    """Give a temporary folder beside ``target``; on success it takes that name, else it goes."""
     check_output(target, overwrite=overwrite, kind=kind)
     missing = [folder for folder in target.absolute().parents if not os.path.lexists(folder)]
     try:

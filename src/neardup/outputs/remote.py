@@ -37,15 +37,7 @@ from neardup.version import __version__
 
 
 def check_remote_file(url: Url, *, overwrite: bool) -> None:
-    """Make sure, before work starts, that a file may be written.
-
-    Raises
-    ------
-    OutputExistsError
-        If it exists and is not to be replaced.
-    WriteError
-        If it is a folder, or cannot be written.
-    """
+    """Make sure, before work starts, that a file may be written."""
     system, path = open_system(url)
     with writing_to(url):
         is_folder, exists = system.isdir(path), system.exists(path)
@@ -69,11 +61,6 @@ def new_remote_file(url: Url) -> Iterator[Destination]:
 
     Object stores show a file when it is closed. Elsewhere it is written beside its place and moved
     there.
-
-    Raises
-    ------
-    WriteError
-        When writing fails.
     """
     system, path = open_system(url)
     is_moved = has_folders(path)
@@ -118,28 +105,14 @@ _PROBE = "_neardup_probe"
 
 
 def check_remote_folder(url: Url, *, overwrite: bool) -> None:
-    """Make sure, before work starts, that a folder may be written.
-
-    Raises
-    ------
-    OutputExistsError
-        If it exists and is not to be replaced, or holds anything but an output of neardup.
-    WriteError
-        If it cannot be written.
-    """
+    """Make sure, before work starts, that a folder may be written."""
     folder = _RemoteFolder(url)
     folder.check(overwrite=overwrite)
     folder.probe()
 
 
 def check_apart_remote(url: Url, inputs: Iterable[str]) -> None:
-    """Make sure that replacing a folder or file does not take an input away.
-
-    Raises
-    ------
-    OutputExistsError
-        If one of the inputs is it or lies in it.
-    """
+    """Make sure that replacing a folder or file does not take an input away."""
     system, path = open_system(url)
     protocols = (system.protocol,) if isinstance(system.protocol, str) else system.protocol
     for found in inputs:
@@ -157,11 +130,6 @@ def new_remote_folder(url: Url, *, overwrite: bool = False) -> Iterator[Destinat
     """Give the folder for files to be written to; at the end it gets its marker.
 
     After an error what was written is removed, as far as that can be done.
-
-    Raises
-    ------
-    OutputExistsError, WriteError
-        As ``check_remote_folder``, and when writing fails.
     """
     folder = _RemoteFolder(url)
     folder.check(overwrite=overwrite)

@@ -240,13 +240,7 @@ Job = Literal["dedup", "cut", "drop"]
 
 
 def job_of(summary: dict[str, Any], folder: str) -> Job:
-    """Return which job has written a summary that is as its record says.
-
-    Raises
-    ------
-    InvalidInputError
-        If it is of another command, of an earlier version, or has other values.
-    """
+    """Return which job has written a summary that is as its record says."""
     job = _job_by_keys(summary, folder)
     record: Any = {"dedup": DedupSummary, "cut": CutSummary, "drop": DropSummary}[job]
     try:
@@ -321,13 +315,7 @@ _MOST_BYTES = 64 << 20
 
 
 def write_summary(folder: Destination, summary: dict[str, Any], tables: Mapping[str, str]) -> None:
-    """Write the summary of a folder; it gets the digests of its tables, and its own.
-
-    Raises
-    ------
-    WriteError
-        If it cannot be written.
-    """
+    """Write the summary of a folder; it gets the digests of its tables, and its own."""
     summary[_OF_TABLES] = {name: f"sha256:{digest}" for name, digest in tables.items()}
     summary[_OF_SUMMARY] = _digest_of(summary)
     text = json.dumps(summary, indent=2, ensure_ascii=False)
@@ -338,14 +326,6 @@ def read_summary(folder: str, *, trust: bool = False) -> tuple[Job, dict[str, An
     """Read the summary of a folder, or of the URL of one; return which job it is of, too.
 
     It is as the record of the job in ``summary_records`` says.
-
-    Raises
-    ------
-    ReadError
-        If it is not there, or cannot be read.
-    InvalidInputError
-        If it is no JSON object, has not what the summary of a job has, or, unless it is to be
-        trusted, is not as it was written.
     """
     summary = _load(folder, trust=trust)
     return job_of(summary, folder), summary
@@ -383,11 +363,6 @@ def resolve_tables(data: Any, *, trust: bool, options: InputOptions | None = Non
 
     A table that lies in an output folder is compared with the digest that the summary there has of
     it, unless it is to be trusted; one in parts as a whole, even if a part alone is named.
-
-    Raises
-    ------
-    InvalidInputError, ReadError
-        As ``resolve_inputs``; if a table, or the summary beside it, is not as it was written.
     """
     sources = resolve_inputs(data, options or InputOptions())
     for source in sources:
@@ -413,11 +388,6 @@ def check_columns(table: pa.Table, columns: Mapping[str, str], name: str, folder
         behind one allows nulls.
     name, folder
         Of the table, for the message.
-
-    Raises
-    ------
-    InvalidInputError
-        For the first column that is not there, of another type, or lacks a value.
     """
     import pyarrow as pa
 

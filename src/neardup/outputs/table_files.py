@@ -239,11 +239,6 @@ def write_parquet_parts(
         Rows of a part; the last one may have fewer.
     are_groups
         Batches are row groups as they are, of rows so long that fewer should be in memory.
-
-    Raises
-    ------
-    WriteError
-        If it cannot be written.
     """
     cut = _given_groups if are_groups else _row_groups
     digest = hashlib.sha256()
@@ -257,13 +252,7 @@ def write_parquet_parts(
 
 
 def write_parquet_part(rows: pa.Table | pa.RecordBatchReader, destination: Destination) -> None:
-    """Write rows to one file: the bytes that ``write_parquet_parts`` gives a part of these rows.
-
-    Raises
-    ------
-    WriteError
-        If it cannot be written.
-    """
+    """Write rows to one file: the bytes that ``write_parquet_parts`` gives a part of these rows."""
     batches = rows.to_batches() if isinstance(rows, pa.Table) else rows
     groups = (group for _, group in _row_groups(batches, rows.schema, part_rows=None))
     _write_groups(groups, rows.schema, destination)
@@ -355,11 +344,6 @@ def format_of(target: Target, table_format: str | None = None) -> str:
     """Return the format of a table's file: that of its ending, or the one that was asked for.
 
     Empty if neither says it.
-
-    Raises
-    ------
-    InvalidParameterError
-        If they differ.
     """
     found = target.suffix[1:] if target.suffix in TABLE_SUFFIXES else ""
     if table_format is not None and found and found != table_format:
@@ -369,17 +353,7 @@ def format_of(target: Target, table_format: str | None = None) -> str:
 
 
 def check_table_file(target: Target, *, overwrite: bool, table_format: str | None = None) -> None:
-    """Make sure, before work starts, that a table may be written to a file.
-
-    Raises
-    ------
-    InvalidParameterError
-        If its ending is not one of ``TABLE_SUFFIXES`` and no format is given, or another one.
-    MissingExtraError
-        For a spreadsheet, without the library that writes it.
-    OutputExistsError, WriteError
-        As ``check_file``.
-    """
+    """Make sure, before work starts, that a table may be written to a file."""
     found = format_of(target, table_format)
     if found == "xlsx" and find_spec("xlsxwriter") is None:
         raise MissingExtraError("xlsx", "a spreadsheet")
@@ -388,17 +362,7 @@ def check_table_file(target: Target, *, overwrite: bool, table_format: str | Non
 
 
 def check_file(target: Target, suffixes: tuple[str, ...], *, overwrite: bool) -> None:
-    """Make sure, before work starts, that a single file may be written.
-
-    Raises
-    ------
-    InvalidParameterError
-        If its ending is not one of ``suffixes``.
-    OutputExistsError
-        If it exists and is not to be replaced.
-    WriteError
-        If it is a folder, or cannot be written there.
-    """
+    """Make sure, before work starts, that a single file may be written."""
     if target.suffix not in suffixes:
         message = f"the output file must end in {', '.join(suffixes)}, got {str(target)!r}"
         raise InvalidParameterError(message)
@@ -429,11 +393,6 @@ def write_table(
 
     Every page of a Parquet file has a checksum. Rows that are read are written as they come; the
     file does not depend on how they are cut.
-
-    Raises
-    ------
-    InvalidParameterError, MissingExtraError, OutputExistsError, WriteError
-        As ``check_table_file``, and when writing fails.
     """
     check_table_file(target, overwrite=overwrite, table_format=table_format)
     written_as = format_of(target, table_format)
@@ -441,13 +400,7 @@ def write_table(
 
 
 def write_file(target: Target, write: Callable[[Destination], object]) -> None:
-    """Have a file written, which appears when it is complete: a local one is moved to its place.
-
-    Raises
-    ------
-    WriteError
-        When writing fails.
-    """
+    """Have a file written, which appears when it is complete: a local one is moved to its place."""
     if isinstance(target, Url):
         from neardup.outputs.remote import new_remote_file
 

@@ -54,15 +54,7 @@ class TableTarget:
         return "standard output" if self.is_standard_output else str(self.path)
 
     def write(self, table: pa.Table | pa.RecordBatchReader, *, overwrite: bool) -> None:
-        """Write the table; a file appears when it is complete, a stream gets some rows at a time.
-
-        Raises
-        ------
-        OutputExistsError, WriteError
-            As ``write_table``.
-        BrokenPipeError
-            If whoever reads the stream has gone.
-        """
+        """Write the table; a file appears when complete, a stream gets some rows at a time."""
         if not self.is_stream:
             write_table(table, self.path, overwrite=overwrite, table_format=self.format)
             return
@@ -89,15 +81,7 @@ class TableTarget:
 
 
 def plan_table(target: Target, table_format: TableFormat | None, *, overwrite: bool) -> TableTarget:
-    """Decide, before work starts, where a table goes and how; JSON lines unless something says so.
-
-    Raises
-    ------
-    InvalidParameterError
-        If the format is missing, or does not go with the name or with a stream.
-    MissingExtraError, OutputExistsError, WriteError
-        As ``check_table_file``.
-    """
+    """Decide, before work starts, where a table goes and how; JSON lines if nothing says so."""
     if not _is_stream(target):
         check_table_file(target, overwrite=overwrite, table_format=table_format)
         return TableTarget(target, format_of(target, table_format), is_stream=False)

@@ -54,11 +54,6 @@ def check_room(target: Target, sizes: Iterable[int | None]) -> None:
         The output; of a URL nobody knows what is free there.
     sizes
         Of the inputs in bytes; where one is None nothing is known, and nothing checked.
-
-    Raises
-    ------
-    WriteError
-        If it has not; says how much is needed and how much is free.
     """
     known = list(sizes)
     needed = sum(n_bytes or 0 for n_bytes in known)

@@ -70,13 +70,7 @@ class NewIds:
         self._earlier: list[tuple[IdTable, RowPlaces]] = []
 
     def check(self, block: DocumentBlock) -> None:
-        """Make sure that the ids of the next documents are new.
-
-        Raises
-        ------
-        InvalidInputError
-            If not; names the row, and the earlier one with the same id.
-        """
+        """Make sure that the ids of the next documents are new."""
         ids = as_text(block.ids)
         self._check_index(block, ids)
         table = IdTable(ids)
@@ -136,15 +130,6 @@ def add_documents(
 
     The first addition decides the inverse document frequencies, if tokens are weighted by them:
     then the input is read twice.
-
-    Raises
-    ------
-    InvalidInputError
-        For a bad row, or an id that comes twice or is in the index.
-    IndexLockedError
-        If another writer is at work.
-    ReadError, WriteError, IndexFormatError
-        If files cannot be read or written, or are damaged.
     """
     folder = handle.folder
     options = options.for_sources(sources)
@@ -206,13 +191,6 @@ def compact_index(
     """Write all segments anew, without removed documents and as few as possible.
 
     The answers stay the same. Documents are not tokenised again.
-
-    Raises
-    ------
-    IndexLockedError
-        If another writer is at work.
-    ReadError, WriteError, IndexFormatError
-        If files cannot be read or written, or are damaged.
     """
     folder = handle.folder
     with handle.changing(runner) as opened:
@@ -268,11 +246,6 @@ def remove_documents(handle: PassageHandle, ids: Iterable[str | int], runner: Ru
     """Take documents out; all of them or none.
 
     Their windows stay on disk until the index is compacted. No tokenizer is needed for it.
-
-    Raises
-    ------
-    InvalidInputError
-        If there is no document of one of the ids.
     """
     wanted = pa.array(sorted(set(map(str, ids))), pa.large_string())
     with handle.changing(runner) as files:
@@ -309,11 +282,6 @@ def index_tokens(
     """Index token lists, or their shingles, numbered from 0; neither texts nor places are kept.
 
     ``tokenizer`` is the one of the scheme, if that is a file or a function.
-
-    Raises
-    ------
-    WriteError
-        If the folder cannot be written.
     """
     create(folder, scheme)
     handle = PassageHandle(folder, tokenizer)

@@ -151,13 +151,7 @@ def certain_length(plan: AlignmentPlan) -> int:
 
 
 def make_window_scheme(min_tokens: int, *, ngram: int = 1, **options: Any) -> PassageScheme:
-    """Make the scheme of an index in which passages of ``min_tokens`` tokens hold a window whole.
-
-    Raises
-    ------
-    InvalidParameterError
-        For the first option that is out of range.
-    """
+    """Make the scheme of an index in which passages of ``min_tokens`` hold a window whole."""
     check_length(min_tokens, ngram)
     length = windows_for(min_tokens - ngram + 1)
     return make_passage_scheme(min_tokens=length + ngram - 1, ngram=ngram, **options)

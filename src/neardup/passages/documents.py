@@ -159,15 +159,7 @@ class DocumentBlock:
 def read_documents(
     sources: Sequence[Source], tokenizer: Tokenizer, options: ReadOptions, reading: ReadingPass
 ) -> Iterator[DocumentBlock]:
-    """Read documents in blocks of some megabytes, in input order.
-
-    Raises
-    ------
-    InvalidInputError
-        For a bad row, unless these are to be skipped.
-    ReadError
-        If a file cannot be read.
-    """
+    """Read documents in blocks of some megabytes, in input order."""
 
     def read(source: Source, block: RowBlock) -> DocumentBlock:
         return _read_block(source, block, tokenizer, options)

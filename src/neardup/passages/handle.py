@@ -46,15 +46,7 @@ class PassageHandle(Handle[OpenIndex]):
         self._searchers: dict[Segment, SegmentSearcher] = {}
 
     def make_view(self, files: OpenFiles) -> OpenIndex:
-        """See the files as an index; what was made of a segment before is taken as it is.
-
-        Raises
-        ------
-        IndexFormatError
-            If files do not fit together.
-        InvalidParameterError, SketchMismatchError
-            If the index's tokenizer is missing, or another one.
-        """
+        """See the files as an index; what was made of a segment before is taken as it is."""
         check_kind(self.folder, files.manifest, "passages")
         scheme, frequencies = self._restore_scheme(files), open_frequencies(files)
         self._searchers = {
@@ -75,11 +67,5 @@ class PassageHandle(Handle[OpenIndex]):
 
 
 def create(folder: Path, scheme: PassageScheme) -> None:
-    """Make an empty index.
-
-    Raises
-    ------
-    OutputExistsError, WriteError
-        If the folder is there, or cannot be made.
-    """
+    """Make an empty index."""
     create_index(folder, Manifest(scheme.describe()))

@@ -98,13 +98,7 @@ class PassageScheme:
 
 
 def check_length(min_tokens: int, ngram: int) -> None:
-    """Make sure that a passage of ``min_tokens`` tokens has a shingle.
-
-    Raises
-    ------
-    InvalidParameterError
-        If not.
-    """
+    """Make sure that a passage of ``min_tokens`` tokens has a shingle."""
     if min_tokens < ngram:
         message = (
             f"min_tokens must be at least ngram, got {min_tokens} and {ngram}: a passage of fewer "
@@ -127,13 +121,7 @@ def make_passage_scheme(
     strip_accents: bool = False,
     fold_digits: bool = False,
 ) -> PassageScheme:
-    """Make a scheme from options.
-
-    Raises
-    ------
-    InvalidParameterError
-        For the first option that is out of range.
-    """
+    """Make a scheme from options."""
     shingles = make_shingle_scheme(
         tokenizer,
         ngram=ngram,
@@ -156,13 +144,6 @@ def restore_scheme(
         What ``describe`` gave.
     tokenizer
         The ``tokenizer.json`` that was used, if one was.
-
-    Raises
-    ------
-    InvalidParameterError
-        If a tokenizer is missing.
-    SketchMismatchError
-        If this scheme would give other tokens: another tokenizer, or another Unicode version.
     """
     # An index that was made before passages had shingles does not say it.
     description = {"ngram": 1, **description}

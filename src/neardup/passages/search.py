@@ -31,13 +31,7 @@ DEFAULT_RECALL = Fraction(99, 100)
 
 
 def check_either(recall: object, hits: int | None) -> None:
-    """Make sure that either recall or hits decide.
-
-    Raises
-    ------
-    InvalidParameterError
-        If both are given.
-    """
+    """Make sure that either recall or hits decide."""
     if recall is not None and hits is not None:
         message = "recall chooses hits, so that only one of them can be given; leave out the other"
         raise InvalidParameterError(message, "recall", "hits")
@@ -46,13 +40,7 @@ def check_either(recall: object, hits: int | None) -> None:
 def choose_hits(
     num_perm: int, threshold: Fraction, recall: Fraction | None = None, hits: int | None = None
 ) -> int:
-    """Return how many min-hashes to ask for: ``hits``, or as many as the recall allows.
-
-    Raises
-    ------
-    InvalidParameterError
-        If there are no so many, or the recall is out of reach.
-    """
+    """Return how many min-hashes to ask for: ``hits``, or as many as the recall allows."""
     if hits is None:
         return least_hits(num_perm, threshold, DEFAULT_RECALL if recall is None else recall)
     if hits > num_perm:
@@ -67,11 +55,6 @@ def least_hits(num_perm: int, threshold: Fraction, recall: Fraction) -> int:
 
     Each of ``num_perm`` min-hashes agrees with probability ``threshold``, apart from the others; at
     least so many of them agree with a probability of ``recall`` or more. At least 1.
-
-    Raises
-    ------
-    InvalidParameterError
-        If no number does it, because even a single one agrees too rarely.
     """
     tail = Fraction(0)
     for hits in range(num_perm, 0, -1):
@@ -126,13 +109,7 @@ def make_search_plan(
     report: Report,
     hits: int | None = None,
 ) -> SearchPlan:
-    """Choose how many min-hashes to ask for: ``hits``, or as many as the recall allows.
-
-    Raises
-    ------
-    InvalidParameterError
-        If there are no so many, or the recall is out of reach.
-    """
+    """Choose how many min-hashes to ask for: ``hits``, or as many as the recall allows."""
     hits = choose_hits(scheme.num_perm, threshold, recall, hits)
     return SearchPlan(threshold, hits, scheme.least_shingles, report)
 

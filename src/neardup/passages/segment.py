@@ -154,13 +154,7 @@ def document_schema(id_type: pa.DataType) -> pa.Schema:
 
 
 def read_segment(stored: Segment, scheme: PassageScheme) -> PassageSegment:
-    """See the files of a segment as what they are, after a look at how they fit together.
-
-    Raises
-    ------
-    IndexFormatError
-        If they do not.
-    """
+    """See the files of a segment as what they are, after a look at how they fit together."""
     record = stored.record
     n_docs, n_tokens = record.n_documents, record.n_tokens
     table = stored.table("documents", DOCUMENT_SCHEMA)
@@ -234,11 +228,6 @@ def write_segment(
     """Write a segment of some documents; reports how many hash functions are done.
 
     The bytes written do not depend on the number of threads.
-
-    Raises
-    ------
-    WriteError
-        If it cannot be written.
     """
     with SegmentWriter(folder, name) as writer:
         _write_documents(writer, block, overlap=scheme.shingles.ngram > 1)

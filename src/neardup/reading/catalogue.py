@@ -38,11 +38,6 @@ def check_unique(
     columns
         Where the ids are from.
 
-    Raises
-    ------
-    InvalidInputError
-        Naming both rows.
-
     Notes
     -----
     Memory 16 bytes an id.
@@ -243,13 +238,7 @@ def make_catalogue(
     with_lengths: bool = False,
     by: str | None = None,
 ) -> Catalogue:
-    """Put together what is kept of each document of a collection, and check the ids.
-
-    Raises
-    ------
-    InvalidInputError
-        For a repeated id, or a column ``by`` that is not there or has too many values.
-    """
+    """Put together what is kept of each document of a collection, and check the ids."""
     counts: Int64s = np.zeros(len(sources), np.int64)
     numbers, n_tokens, lengths, order = [], [], [], []
     skipped, text_bytes, id_types = [], 0, set()

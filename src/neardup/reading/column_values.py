@@ -35,13 +35,7 @@ class ColumnValues:
 
 
 def read_values(block: RowBlock, column: str, is_bad: Bools) -> pa.Array:
-    """Read the values of a column as large strings, null in rows that are bad or have none.
-
-    Raises
-    ------
-    InvalidInputError
-        If the column holds values of which there is no text.
-    """
+    """Read the values of a column as large strings, null in rows that are bad or have none."""
     import pyarrow as pa
 
     table = block.some_columns([column], None if not is_bad.any() else ~is_bad)
@@ -58,11 +52,6 @@ def text_of(values: pa.Array, name: str, use: str) -> pa.Array:
 
     Values are equal if they are as text: 7 is, as a number of any type and as a string; an empty
     string is no value, nor is NaN. ``use`` is the option that names the column.
-
-    Raises
-    ------
-    InvalidInputError
-        If there is no text of such values.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -96,13 +85,7 @@ class ValueCollector:
         self._numbers: list[Int64s] = [np.empty(0, np.int64)]
 
     def add(self, values: pa.Array) -> None:
-        """Add the values of the next rows.
-
-        Raises
-        ------
-        InvalidInputError
-            If there are too many different ones.
-        """
+        """Add the values of the next rows."""
         encoded = values.dictionary_encode()
         places, names = self._places, encoded.dictionary.to_pylist()
         # The last one is taken where there is no value.
@@ -116,13 +99,7 @@ class ValueCollector:
             raise InvalidInputError(message)
 
     def values(self, sources: Sequence[Source]) -> ColumnValues:
-        """Return the values of all rows, which are of these sources.
-
-        Raises
-        ------
-        InvalidInputError
-            If there is no such column.
-        """
+        """Return the values of all rows, which are of these sources."""
         if not self._places:
             self._check_column(sources)
         names = sorted(self._places)
@@ -151,11 +128,6 @@ def read_blocking_keys(block: RowBlock, columns: Sequence[str], is_bad: Bools) -
     """Read the blocking key of each row of a block, of all columns together.
 
     A row has none that lacks one of the values, or is bad. Values are those of ``text_of``.
-
-    Raises
-    ------
-    InvalidInputError
-        If a column holds values of which there is no text.
     """
     keys: Uint64s = np.full(len(block), NO_KEY, np.uint64)
     table = block.some_columns(columns, None if not is_bad.any() else ~is_bad)

@@ -134,17 +134,7 @@ def sign_collections(
     workspace: Workspace,
     runner: Runner,
 ) -> Signed:
-    """Read all documents of some collections once, each by its own plan.
-
-    Raises
-    ------
-    InvalidInputError
-        For a bad row, unless the plan skips those, and for a repeated id in a collection.
-    ReadError
-        If a file cannot be read.
-    WriteError
-        If the work folder cannot be written, or its disk has too little room for all documents.
-    """
+    """Read all documents of some collections once, each by its own plan."""
     every = [source for sources, _ in collections for source in sources]
     reading = ReadingPass("read", every, runner)
     banding = collections[0][1].banding
@@ -184,11 +174,6 @@ def list_documents(
     """Read which documents there are, and their ids; of texts that they are there, or how long.
 
     Of column ``by`` also the values.
-
-    Raises
-    ------
-    InvalidInputError, ReadError, WriteError
-        As ``sign_collections``.
     """
     columns = choose_id_column(columns, sources)
     reading = ReadingPass("read", sources, runner)
@@ -257,15 +242,7 @@ class FirstPass:
 def read_collections(
     collections: Sequence[tuple[Sequence[Source], ReadingPlan]], runner: Runner
 ) -> FirstPass:
-    """Read all documents of some collections once, each by its own plan; all stays in memory.
-
-    Raises
-    ------
-    InvalidInputError
-        For a bad row, unless the plan skips those, and for a repeated id in a collection.
-    ReadError
-        If a file cannot be read.
-    """
+    """Read all documents of some collections once, each by its own plan; all stays in memory."""
     signed = sign_collections(collections, IN_MEMORY, runner)
     table = ContentTable()
     contents = [table.number(digests).numbers for _, digests in signed.batches.digests()]

@@ -65,11 +65,6 @@ def read_at(
     Returns
     -------
     The documents; fewer than places, if the source ends before or texts have so many bytes.
-
-    Raises
-    ------
-    ReadError, InvalidInputError
-        If the source cannot be read.
     """
     import pyarrow as pa
 
@@ -180,13 +175,7 @@ def collector_of(n_tokens: Int64s, plan: ReadingPlan) -> SetCollector | Weighted
 def add_texts(
     collector: SetCollector | WeightedSetCollector, texts: Texts, places: Int64s, name: str
 ) -> None:
-    """Add texts to a collector, some at a time.
-
-    Raises
-    ------
-    ReadError
-        If they are not what they were; ``name`` is their source.
-    """
+    """Add texts to a collector, some at a time."""
     for part, own_places in _slices(texts, places):
         if not collector.add(part, own_places):
             raise text_has_changed(name)
@@ -334,13 +323,7 @@ def _wanted_blocks(
 
 
 def numbered_blocks(source: Source, start: int, stop: int) -> Iterator[tuple[RowBlock, slice]]:
-    """Read a source again; give each block with the range of its documents' numbers.
-
-    Raises
-    ------
-    ReadError
-        If the source no longer has the rows that it had.
-    """
+    """Read a source again; give each block with the range of its documents' numbers."""
     first = start
     for block in source.blocks():
         rows = slice(first, first + len(block))

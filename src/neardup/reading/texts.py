@@ -101,12 +101,6 @@ def read_texts_by_id(
     What was found, by ids as strings; nothing for those that are not there. The first one of
     several documents with the same id counts.
 
-    Raises
-    ------
-    InvalidInputError, ReadError
-        For a bad row before the last of the documents, unless these are passed over; and if a file
-        cannot be read.
-
     Notes
     -----
     One pass, which ends when all have been found. Of the other rows only ids are looked at, after
@@ -232,11 +226,6 @@ def keep_texts(
         Reads in threads.
     as_bytes
         Whether files are read as bytes.
-
-    Raises
-    ------
-    ReadError, InvalidInputError
-        If a file cannot be read, or has changed.
     """
     import pyarrow as pa
     import pyarrow.compute as pc

@@ -44,11 +44,6 @@ def read_tokens(
     Returns their catalogues and the tokens of all documents, one collection after the other. Rows
     that were skipped have no tokens. Memory 8 bytes a token, or a file of so many that is mapped,
     and some 30 bytes a document.
-
-    Raises
-    ------
-    InvalidInputError, ReadError, WriteError
-        As ``take_texts``.
     """
 
     def take(_: int, parts: Sequence[TokenLists]) -> None:
@@ -99,13 +94,6 @@ def take_texts(
         Takes the number of the collection, and what ``look`` has found, block after block.
     workspace, runner
         Memory, threads.
-
-    Raises
-    ------
-    InvalidInputError
-        For a bad row, unless these are to be skipped, and for a repeated id in a collection.
-    ReadError, WriteError
-        If a file cannot be read, or the work folder not be written.
     """
     reading = ReadingPass("read", [each for sources, _ in collections for each in sources], runner)
     catalogues = []

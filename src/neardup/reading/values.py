@@ -113,11 +113,6 @@ def read_values(
 
     Only files with such a document are read. Dictionaries become their values, and nested values
     text, as JSON writes them.
-
-    Raises
-    ------
-    ReadError
-        If a file is not what it was.
     """
     batches = SpilledBatches(task, workspace, share=_SHARE, weight_of_file=_FILE_BYTES)
     if not names:

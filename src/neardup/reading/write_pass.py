@@ -25,14 +25,7 @@ Change = Callable[[RowBlock, slice], RowBlock]
 
 
 def read_kept(documents: Catalogue, stays: Bools, change: Change) -> pa.Table:
-    """Return the documents that stay, all columns, in input order, as blocks are after a change.
-
-    Raises
-    ------
-    InvalidInputError
-        For the first row, or the first of a block, whose values do not go together with those
-        before it in one table.
-    """
+    """Return the documents that stay, all columns, in input order, as blocks are after a change."""
     import pyarrow as pa
 
     from neardup.files.fitting import JSON_LINES, table_of

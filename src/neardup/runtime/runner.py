@@ -93,12 +93,6 @@ class Runner:
         True shows it while the runner's ``with`` block runs; a function is called with a stage's
         name, the work done so far, and its amount where it is known. A display is used as it is,
         by whoever has started it.
-
-    Raises
-    ------
-    InvalidParameterError
-        If ``workers`` is no whole number, or below 1, or ``progress`` neither a function nor True
-        or False.
     """
 
     def __init__(

@@ -42,14 +42,7 @@ async def read_body(
     budget: Budget,
     how_to_send: str = _HOW_TO_SEND,
 ) -> Body:
-    """Read the body of a request, as far as there is memory for all.
-
-    Raises
-    ------
-    Problem
-        413 if it is larger than allowed, or would be in memory; 408 if it does not come in time,
-        400 if it ends early, 503 if other bodies leave no room for it.
-    """
+    """Read the body of a request, as far as there is memory for all."""
     share = budget.share(request.scope)
     declared = request.headers.get("content-length", "")
     body = None
@@ -72,26 +65,14 @@ async def read_body(
 
 
 async def parse(body: Body, read: Callable[[Body], T], lane: Lane, deadline: Deadline) -> T:
-    """Return what a function makes of a body; of a large one it makes it in a thread.
-
-    Raises
-    ------
-    Problem
-        As ``Lane.run``, and whatever the function raises.
-    """
+    """Return what a function makes of a body; of a large one it makes it in a thread."""
     if len(body) <= LIGHT_BYTES:
         return read(body)
     return await lane.run(lambda: read(body), deadline)
 
 
 def read_form(body: Body) -> dict[str, str]:
-    """Return the fields of a form as browsers send it, the last one of each name.
-
-    Raises
-    ------
-    Problem
-        400 if it is no form, or has more fields than any of ours.
-    """
+    """Return the fields of a form as browsers send it, the last one of each name."""
     if not body.isascii() or body.count(b"&") >= _MOST_FIELDS:
         raise Problem(400, "the form cannot be read")
     pairs = [pair.partition(b"=") for pair in body.split(b"&") if pair]

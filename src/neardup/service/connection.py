@@ -72,13 +72,7 @@ class Places:
             self._strangers[connection] = None
 
     def recognise(self, connection: Connection) -> None:
-        """Give a connection the place of somebody who sent a valid token, or needs none.
-
-        Raises
-        ------
-        Problem
-            503 if all of these have a request under way.
-        """
+        """Give a connection the place of somebody who sent a valid token, or needs none."""
         if connection in self._known:
             return
         if len(self._known) >= self.n_known_at_most:

@@ -31,15 +31,7 @@ _SESSION_SECONDS = 12 * 3600
 
 
 def read_tokens(path: Path) -> list[str]:
-    """Read the tokens of a file, one a line; empty lines and those that begin with # do not count.
-
-    Raises
-    ------
-    ReadError
-        If the file cannot be read.
-    InvalidParameterError
-        If others may read or change it, or if it holds no token, or one that is easily guessed.
-    """
+    """Read the tokens of a file, one a line, without empty lines and those that begin with #."""
     try:
         mode = path.stat().st_mode
         lines = path.read_text(encoding="utf-8").splitlines()
@@ -128,13 +120,7 @@ def is_loopback(host: str) -> bool:
 
 
 def check_address(host: str, tokens: Tokens) -> None:
-    """Refuse to serve others without a token.
-
-    Raises
-    ------
-    InvalidParameterError
-        If other machines could reach the service, and need no token.
-    """
+    """Refuse to serve others without a token."""
     if not tokens and not is_loopback(host):
         message = (
             f"host {host} can be reached from other machines, so a token is needed: name a file "
@@ -167,11 +153,6 @@ class Access:
         -------
         Whether it comes from somebody with a token; where none is needed, from anybody who asks for
         what would need one.
-
-        Raises
-        ------
-        Problem
-            421 for a host that is not ours, 403 for a page of somebody else, 401 without the token.
         """
         if path in _OPEN_TO_ALL:
             return False

@@ -72,13 +72,7 @@ class Share:
         self._is_over = False
 
     def grow(self, n_bytes: int) -> None:
-        """Take some more.
-
-        Raises
-        ------
-        Problem
-            503 if others hold too much, 413 if it is too much for one request in any case.
-        """
+        """Take some more."""
         with self._lock:
             what, most = self._budget.what, self._budget.n_bytes
             if self._n_bytes + n_bytes > most:
@@ -120,13 +114,7 @@ class Deadline:
         return max(self._end - time.monotonic(), 0.0)
 
     def check(self) -> None:
-        """Raise if there is no time left.
-
-        Raises
-        ------
-        Problem
-            With the status 504.
-        """
+        """Raise if there is no time left."""
         if time.monotonic() >= self._end:
             raise out_of_time(self.seconds)
 
@@ -203,11 +191,6 @@ class Lane:
 
         Work that has not begun at its deadline is dropped. Without ``may_leave``, what has begun
         is waited for. What is the service's own is never turned away.
-
-        Raises
-        ------
-        Problem
-            503 if there is no room, 504 if the time is over.
         """
         if not is_own and self._inside >= self.n_threads + self.max_waiting:
             message = f"{self.max_waiting} requests of this kind are waiting already; try again"

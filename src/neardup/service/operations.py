@@ -138,15 +138,7 @@ async def compare_two(
     deadline: Deadline,
     names: tuple[str, str] = ("a", "b"),
 ) -> CompareResult:
-    """Compare two texts on the lane of heavy work.
-
-    Raises
-    ------
-    Problem
-        413 if one is too long, and as ``Lane.run``.
-    InvalidParameterError, InvalidInputError
-        As ``neardup.compare``.
-    """
+    """Compare two texts on the lane of heavy work."""
     most = service.limits.compared_characters
     for name, text in zip(names, (asked.a, asked.b), strict=True):
         if len(text) > most:

@@ -57,13 +57,6 @@ class Processes:
 
         At the deadline the process is ended, and so it is if it asks for more memory than
         ``most_bytes`` on top of what it has at the beginning (where the system can tell).
-
-        Raises
-        ------
-        Problem
-            504 if the time is over, 413 if the memory is not enough.
-        WorkError
-            If the process ends by itself, or for an error that is not one of the package's.
         """
         process = self._take()
         try:

@@ -65,28 +65,14 @@ class ServeOptions(CheckedOptions):
         )
 
     def access(self) -> Access:
-        """Read the tokens, and return who may ask.
-
-        Raises
-        ------
-        ReadError, InvalidParameterError
-            If the file of tokens cannot be used, or there has to be one.
-        """
+        """Read the tokens, and return who may ask."""
         tokens = Tokens([] if self.token_file is None else read_tokens(self.token_file))
         check_address(self.host, tokens)
         return Access(tokens, allowed_hosts(self.host, self.allowed_host))
 
 
 def open_indexes(folders: Iterable[str], options: ServeOptions) -> list[Served]:
-    """Open indexes, each under the name before ``=``, else under that of its folder.
-
-    Raises
-    ------
-    InvalidParameterError
-        If two have the same name.
-    ReadError, IndexFormatError
-        If one cannot be opened.
-    """
+    """Open indexes, each under the name before ``=``, else under that of its folder."""
     found: dict[str, tuple[Path, Served]] = {}
     for argument in folders:
         name, folder = _split(argument)
@@ -166,13 +152,7 @@ def make_service(indexes: Sequence[Served], options: ServeOptions) -> Service:
 
 
 def make_server(service: Service, options: ServeOptions) -> Server:
-    """Make the server, which does not listen yet.
-
-    Raises
-    ------
-    ReadError, InvalidParameterError
-        If tokens are missing or cannot be read.
-    """
+    """Make the server, which does not listen yet."""
     config = uvicorn.Config(
         make_app(service, options.access()),
         loop="auto",
@@ -192,13 +172,7 @@ def make_server(service: Service, options: ServeOptions) -> Server:
 
 
 def listen(options: ServeOptions) -> socket.socket:
-    """Take the address and the port.
-
-    Raises
-    ------
-    NeardupError
-        If somebody else has them, or they are not of this machine.
-    """
+    """Take the address and the port."""
     family = socket.AF_INET6 if ":" in options.host else socket.AF_INET
     try:
         return socket.create_server(
@@ -224,13 +198,6 @@ def run(
     """Serve until a signal comes; return its number.
 
     ``announce`` is called with the URL when the service listens.
-
-    Raises
-    ------
-    NeardupError
-        If it cannot start.
-    WriteError
-        If what was inserted could not be made durable at the end.
     """
     sys.setswitchinterval(_SWITCH_SECONDS)
     _allow_files()

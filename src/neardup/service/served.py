@@ -283,13 +283,7 @@ class ServedDocuments(Served):
         return found
 
     def _check_commits(self) -> None:
-        """Take nothing more, for memory is all there is for it, while commits fail.
-
-        Raises
-        ------
-        Problem
-            With the status 503.
-        """
+        """Take nothing more, for memory is all there is for it, while commits fail."""
         if reason := self.troubles.get("commit"):
             message = (
                 f"what was inserted before cannot be made durable ({reason}), so nothing more is "
@@ -472,26 +466,14 @@ def _look_up_some(
 
 
 def check_text_or_tokens(request: Query | NewDocument) -> None:
-    """Make sure that there is a text or tokens.
-
-    Raises
-    ------
-    InvalidParameterError
-        If there is neither, or both.
-    """
+    """Make sure that there is a text or tokens."""
     if (request.text is None) == (request.tokens is None):
         message = "text or tokens must be given, one of them"
         raise InvalidParameterError(message)
 
 
 def _checked(columns: dict[str, Any]) -> dict[str, Any]:
-    """Return columns that can go in beside the id, the text and the options.
-
-    Raises
-    ------
-    InvalidParameterError
-        If one has a name that something else has.
-    """
+    """Return columns that can go in beside the id, the text and the options."""
     for name in ("id", "text", "tokens", "threshold"):
         if name in columns:
             message = f"columns must not have the name {name!r}, which something else has"

@@ -112,13 +112,7 @@ class Service:
         return Deadline(self.limits.seconds)
 
     def find(self, name: str) -> Served:
-        """Return an index by its name.
-
-        Raises
-        ------
-        Problem
-            404 if there is none.
-        """
+        """Return an index by its name."""
         try:
             return self.indexes[name]
         except KeyError:
@@ -127,13 +121,7 @@ class Service:
             raise Problem(404, message, "InvalidParameterError") from None
 
     async def write(self, served: Served, work: Callable[[], T], deadline: Deadline) -> T:
-        """Change an index, one change at a time; a change that has begun is waited for.
-
-        Raises
-        ------
-        Problem
-            403 if the index may not be changed, and as ``Lane.run``.
-        """
+        """Change an index, one change at a time; a change that has begun is waited for."""
         if not served.is_writable:
             message = (
                 f"index {served.name!r} is served for reading; start `neardup serve` with "

@@ -31,13 +31,7 @@ _HEADER = re.compile(
 
 
 def stored(array: AnyArray) -> AnyArray:
-    """See an array as it is written: C order, little end first.
-
-    Raises
-    ------
-    InvalidParameterError
-        If it is not one-dimensional or of shape (n, 3), or holds anything but numbers.
-    """
+    """See an array as it is written: C order, little end first."""
     dtype = array.dtype.newbyteorder("<")
     if dtype.str not in _DTYPES or array.shape[1:] not in ((), (N_COLUMNS,)) or array.ndim == 0:
         message = (
@@ -56,15 +50,7 @@ def header(dtype: np.dtype[Any], length: int, ndim: int) -> bytes:
 
 
 def check_file(path: Path, record: FileRecord) -> None:
-    """Read a file and compare it with its record.
-
-    Raises
-    ------
-    IndexFormatError
-        If it is missing or differs.
-    ReadError
-        If it cannot be read.
-    """
+    """Read a file and compare it with its record."""
     try:
         found = record_of_file(path)
     except FileNotFoundError:
@@ -79,13 +65,7 @@ def check_file(path: Path, record: FileRecord) -> None:
 
 
 def check_size(path: Path, record: FileRecord) -> None:
-    """Compare the size of a file with its record, without reading it.
-
-    Raises
-    ------
-    IndexFormatError, ReadError
-        As ``check_file``.
-    """
+    """Compare the size of a file with its record, without reading it."""
     try:
         size = path.stat().st_size
     except FileNotFoundError:
@@ -123,13 +103,7 @@ def map_file(path: Path, record: FileRecord) -> pa.Buffer:
 
 
 def map_array(path: Path, record: FileRecord) -> AnyArray:
-    """Map an array into memory; its header must be what ``header`` writes.
-
-    Raises
-    ------
-    IndexFormatError
-        If it is not.
-    """
+    """Map an array into memory; its header must be what ``header`` writes."""
     buffer = map_file(path, record)
     head = buffer.slice(0, min(HEAD, buffer.size)).to_pybytes()
     if match := _HEADER.fullmatch(head):
@@ -148,13 +122,7 @@ def map_array(path: Path, record: FileRecord) -> AnyArray:
 
 
 def check_array(path: Path, array: AnyArray, dtype: npt.DTypeLike, ndim: int = 1) -> AnyArray:
-    """Make sure that an array is of the type that the caller works with.
-
-    Raises
-    ------
-    IndexFormatError
-        If it is not.
-    """
+    """Make sure that an array is of the type that the caller works with."""
     if array.dtype != np.dtype(dtype) or array.ndim != ndim:
         message = (
             f"expected {np.dtype(dtype)} in {ndim} dimensions, "
@@ -239,13 +207,7 @@ class CheckedPages:
         self._width = PAGE_BYTES // array.itemsize
 
     def check(self, pages: Int64s | list[int]) -> None:
-        """Check some pages, those that were not checked before.
-
-        Raises
-        ------
-        IndexFormatError
-            If one is damaged.
-        """
+        """Check some pages, those that were not checked before."""
         for page in pages:
             if not self.is_checked[page]:
                 may_go_on()

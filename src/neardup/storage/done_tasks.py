@@ -184,13 +184,7 @@ class TaskLog:
         return self._checksum, self._size
 
     def append(self, record: TaskRecord) -> None:
-        """Add a task, or a change of one; it is on the disk when this returns.
-
-        Raises
-        ------
-        OSError
-            If it cannot be written; a part of it may be there, which ``cut_back`` removes.
-        """
+        """Add a task, or a change of one; it is on the disk when this returns."""
         body = _encode(record)
         checksum = zlib.crc32(body, self._checksum)
         line = b"%08x %s\n" % (checksum, body)
@@ -209,13 +203,7 @@ class TaskLog:
             os.truncate(self.path, self._size)
 
     def store(self, records: Iterable[TaskRecord]) -> None:
-        """Replace all lines in one step.
-
-        Raises
-        ------
-        WriteError
-            If they cannot be written; then the earlier ones stay.
-        """
+        """Replace all lines in one step."""
         checksum, lines = self._start, []
         for record in records:
             body = _encode(record)
@@ -226,13 +214,7 @@ class TaskLog:
 
 
 def as_json(result: Any) -> Any:
-    """Return a result as it is read back from the log: a tuple, for one, as a list.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If it is no JSON.
-    """
+    """Return a result as it is read back from the log: a tuple, for one, as a list."""
     return json.loads(json.dumps(result, allow_nan=False))
 
 
@@ -305,13 +287,7 @@ class DoneTasks:
         }
 
     def load(self) -> None:
-        """Take over the tasks of an earlier process whose files have their sizes.
-
-        Raises
-        ------
-        OSError
-            If the log cannot be read or written.
-        """
+        """Take over the tasks of an earlier process whose files have their sizes."""
         if self._task_log is None:
             return
         self._records, is_damaged = self._task_log.load()
@@ -326,13 +302,7 @@ class DoneTasks:
                 break
 
     def add(self, record: TaskRecord) -> None:
-        """Add a task, whose files are on the disk; or replace what is known of it.
-
-        Raises
-        ------
-        OSError
-            If the log cannot be written; then it is not added.
-        """
+        """Add a task, whose files are on the disk; or replace what is known of it."""
         if self._task_log is not None:
             mark = self._task_log.mark
             try:
@@ -350,13 +320,7 @@ class DoneTasks:
         return task in self._records
 
     def path(self, task: str, file_name: str) -> Path:
-        """Return where a file of a task lies.
-
-        Raises
-        ------
-        ReadError
-            If it is not what the task has made.
-        """
+        """Return where a file of a task lies."""
         record = self[task]
         path = file_of(self._folder, task, file_name)
         if record.is_discarded or _size_of(path) != record.files[file_name].size:
@@ -365,13 +329,7 @@ class DoneTasks:
         return path
 
     def discard(self, task: str) -> None:
-        """Remove the files of a task, which stays done.
-
-        Raises
-        ------
-        OSError
-            If that cannot be logged, or they cannot be removed.
-        """
+        """Remove the files of a task, which stays done."""
         self._read_all()
         record = self[task]
         self.add(dataclasses.replace(record, is_discarded=True))

@@ -63,15 +63,7 @@ EXTRA = "extra"
 
 
 def write_removed(folder: Path, name: str, numbers: Uint32s) -> RemovedRecord:
-    """Write the numbers of all documents that a segment has lost, under a name not in use.
-
-    Raises
-    ------
-    InvalidParameterError
-        If there are none, or they are no ascending uint32 numbers without repeats.
-    WriteError
-        If the file exists or cannot be written.
-    """
+    """Write the numbers of all documents that a segment has lost, under a name not in use."""
     if numbers.dtype != np.uint32 or numbers.ndim != 1 or not _is_ascending(numbers):
         message = "removed documents are given as ascending uint32 numbers, at least one"
         raise InvalidParameterError(message)
@@ -80,15 +72,7 @@ def write_removed(folder: Path, name: str, numbers: Uint32s) -> RemovedRecord:
 
 
 def load_removed(folder: Path, record: SegmentRecord) -> Uint32s:
-    """Check and map the numbers of the documents that a segment has lost; none if it lost none.
-
-    Raises
-    ------
-    IndexFormatError
-        If the file is not what the record says.
-    ReadError
-        If it cannot be read.
-    """
+    """Check and map the numbers of the documents that a segment has lost; none if it lost none."""
     if record.removed is None:
         return np.empty(0, np.uint32)
     path = folder / REMOVED / f"{record.removed.name}.npy"
@@ -101,28 +85,12 @@ def load_removed(folder: Path, record: SegmentRecord) -> Uint32s:
 
 
 def write_extra(folder: Path, name: str, array: AnyArray) -> dict[str, FileRecord]:
-    """Write an array of the whole index under a name not in use; give its entry for ``files``.
-
-    Raises
-    ------
-    InvalidParameterError
-        If the name or the array cannot be stored.
-    WriteError
-        If the file exists or cannot be written.
-    """
+    """Write an array of the whole index under a name not in use; give its entry for ``files``."""
     return {f"{name}.npy": _write_array(folder / EXTRA, name, array)}
 
 
 def load_extra(folder: Path, name: str, record: FileRecord) -> AnyArray:
-    """Check and map an array of the whole index; ``name`` is that of its file.
-
-    Raises
-    ------
-    IndexFormatError
-        If the file is not what its record says.
-    ReadError
-        If it cannot be read.
-    """
+    """Check and map an array of the whole index; ``name`` is that of its file."""
     return _load_array(folder / EXTRA / name, record)
 
 
@@ -160,13 +128,7 @@ def _is_ascending(numbers: Uint32s) -> bool:
 def without(
     folder: Path, manifest: Manifest, record: SegmentRecord, before: Uint32s, rows: Uint32s
 ) -> SegmentRecord:
-    """Return the record of a segment that loses rows, ascending, and has lost some before.
-
-    Raises
-    ------
-    WriteError
-        If their numbers cannot be written.
-    """
+    """Return the record of a segment that loses rows, ascending, and has lost some before."""
     if not len(rows):
         return record
     name = f"{record.name}-{manifest.generation + 1:06d}"
@@ -175,13 +137,7 @@ def without(
 
 
 def check_all_found(wanted: pa.Array, have: pa.ChunkedArray) -> None:
-    """Make sure that an index has all documents that are to be removed, by their ids.
-
-    Raises
-    ------
-    InvalidInputError
-        If it has not.
-    """
+    """Make sure that an index has all documents that are to be removed, by their ids."""
     missing = wanted.filter(pc.invert(pc.is_in(wanted, value_set=have)))
     if len(missing):
         others = {1: "", 2: " and another one"}.get(
@@ -198,17 +154,7 @@ _ARRAY_NAME = re.compile(rf"{NAME.pattern}\.npy|\.{NAME.pattern}\.npy\.part")
 
 
 def create_index(folder: Path, manifest: Manifest) -> None:
-    """Make an index of no segments; folders above it are made, too.
-
-    Raises
-    ------
-    OutputExistsError
-        If the folder is an index, or holds anything else.
-    IndexLockedError
-        If another process is just making it.
-    WriteError
-        If it is a URL or a file, or cannot be written; what was made is removed then.
-    """
+    """Make an index of no segments; folders above it are made, too."""
     # A path has taken one of the slashes away.
     if re.match(r"[a-z][a-z0-9+.-]+:/", str(folder)):
         message = f"{folder} is a URL; an index is local, build it and copy it there"
@@ -262,11 +208,6 @@ def read_current(folder: Path, open_files: Callable[[Manifest], T]) -> T:
 
     A writer that compacts an index removes files that a reader, which holds no lock, may be about
     to open. Files that are open already stay readable.
-
-    Raises
-    ------
-    IndexFormatError, ReadError
-        As ``load_manifest`` and ``open_files`` do, if the manifest is still the same.
     """
     manifest = load_manifest(folder)
     while True:
@@ -290,13 +231,6 @@ def changing(folder: Path, timeout: float = 0.0) -> Iterator[Manifest]:
         with changing(folder) as old:
             record = ...
             store_manifest(folder, replace(old, generation=old.generation + 1, segments=...))
-
-    Raises
-    ------
-    ReadError, IndexFormatError
-        As ``load_manifest``.
-    IndexLockedError, WriteError
-        As ``write_lock``.
     """
     # First without the lock, whose file has no place in a folder that is no index.
     load_manifest(folder)
@@ -324,11 +258,6 @@ def remove_orphans(folder: Path, *manifests: Manifest) -> list[Path]:
     Returns
     -------
     What was removed.
-
-    Raises
-    ------
-    WriteError
-        If it cannot be made sure that the manifest is on the disk; nothing is removed then.
     """
     orphans = list(_orphans(folder, manifests))
     if orphans and len(manifests) == 1:

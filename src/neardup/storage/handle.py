@@ -48,13 +48,7 @@ class OpenFiles:
     extras: Mapping[str, AnyArray]
 
     def extra(self, name: str, dtype: npt.DTypeLike, *, ndim: int = 1) -> AnyArray:
-        """Return an array that belongs to no segment, if it is there and of that type.
-
-        Raises
-        ------
-        IndexFormatError
-            If not.
-        """
+        """Return an array that belongs to no segment, if it is there and of that type."""
         path = self.folder / EXTRA / f"{name}.npy"
         if path.name not in self.extras:
             message = f"the index has no such file; {RESTORE}"
@@ -77,13 +71,7 @@ class CheckedFiles:
         self._extras: dict[tuple[str, FileRecord], AnyArray] = {}
 
     def open(self, manifest: Manifest, runner: Runner) -> OpenFiles:
-        """Check the files of a manifest that are not open yet, and map them into memory.
-
-        Raises
-        ------
-        IndexFormatError, ReadError
-            If one is missing, damaged, or cannot be read; what was checked before it stays open.
-        """
+        """Check the files of a manifest that are not open yet, and map them into memory."""
         self.check_sizes(manifest)
         segments, removed = [], []
         for record in manifest.segments:
@@ -98,11 +86,6 @@ class CheckedFiles:
 
         To touch what has been cut off of a mapped file ends the process. One that is gone stays
         mapped as it was.
-
-        Raises
-        ------
-        IndexFormatError, ReadError
-            If one has another size; all files are opened anew then.
         """
         try:
             for path, record in _files_of(self._folder, manifest):
@@ -188,37 +171,17 @@ class Handle(ABC, Generic[V]):
         self._seen: _Seen[V] | None = None
 
     def read(self, files: OpenFiles) -> V:
-        """Make the view of some files; one thread at a time.
-
-        Raises
-        ------
-        IndexFormatError
-            If the files are not what this kind of index writes.
-        """
+        """Make the view of some files; one thread at a time."""
         # A writer reads while other threads look at what was before.
         with self._lock:
             return self.make_view(files)
 
     @abstractmethod
     def make_view(self, files: OpenFiles) -> V:
-        """Make the view of some files, for ``read``.
-
-        Raises
-        ------
-        IndexFormatError
-            As ``read``.
-        """
+        """Make the view of some files, for ``read``."""
 
     def view(self, runner: Runner) -> V:
-        """Return the index as it was opened, refreshed, or changed through this handle last.
-
-        Raises
-        ------
-        ReadError
-            If there is none, or it cannot be read.
-        IndexFormatError
-            If it is damaged, or of a newer version.
-        """
+        """Return the index as it was opened, refreshed, or changed through this handle last."""
         seen = self._seen
         if seen is None:
             with self._lock:
@@ -230,11 +193,6 @@ class Handle(ABC, Generic[V]):
 
         A look at the manifest's entry in its folder, in some microseconds, tells whether it is
         another file; only then it is read.
-
-        Raises
-        ------
-        ReadError, IndexFormatError
-            As ``view``.
         """
         seen = self._seen
         if self.follows and seen is not None and seen.entry != entry_of_manifest(self.folder):
@@ -245,13 +203,7 @@ class Handle(ABC, Generic[V]):
         return self.view(runner)
 
     def refresh(self, runner: Runner) -> None:
-        """See what others have changed since; only new files are read.
-
-        Raises
-        ------
-        ReadError, IndexFormatError
-            As ``view``; the old view stays, unless a file of it has another size by now.
-        """
+        """See what others have changed since; only new files are read."""
         with self._lock:
             entry, seen = entry_of_manifest(self.folder), self._seen
             if seen is None or seen.manifest != load_manifest(self.folder):
@@ -269,13 +221,6 @@ class Handle(ABC, Generic[V]):
         """Hold the write lock, and open what the index holds now; see ``storage.folder.changing``.
 
         If the block has changed the index, the next view is that of its change.
-
-        Raises
-        ------
-        ReadError, IndexFormatError
-            As ``view``.
-        IndexLockedError, WriteError
-            As ``storage.lock.write_lock``.
         """
         before = None
         try:
@@ -292,13 +237,7 @@ class Handle(ABC, Generic[V]):
         self._forget_view()
 
     def reopen(self, runner: Runner) -> OpenFiles:
-        """Open what the index holds now, in a block of ``changing`` that has changed it.
-
-        Raises
-        ------
-        ReadError, IndexFormatError
-            As ``view``.
-        """
+        """Open what the index holds now, in a block of ``changing`` that has changed it."""
         with self._lock:
             return self._files.open(load_manifest(self.folder), runner)
 

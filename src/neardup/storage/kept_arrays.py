@@ -38,13 +38,7 @@ def kept_arrays(
 
 
 def keep_arrays(workspace: Workspace, task: str, arrays: Mapping[str, AnyArray]) -> None:
-    """Keep the arrays of a task in the work folder, unless they are there.
-
-    Raises
-    ------
-    WriteError
-        If they cannot be written.
-    """
+    """Keep the arrays of a task in the work folder, unless they are there."""
     work = workspace.work
     if work is None or work.is_done(task):
         return

@@ -31,15 +31,6 @@ def write_lock(folder: Path, timeout: float = 0.0) -> Iterator[None]:
     """Hold the right to change an index; readers need none.
 
     ``timeout`` says for how many seconds to wait for it.
-
-    Raises
-    ------
-    ReadError
-        If there is no such folder.
-    IndexLockedError
-        If another process or thread holds it all the time; names the holder.
-    WriteError
-        If the folder cannot be written.
     """
     if not folder.is_dir():
         raise no_index(folder)

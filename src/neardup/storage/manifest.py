@@ -38,13 +38,7 @@ def store_next(
     records: Sequence[SegmentRecord],
     files: Mapping[str, FileRecord],
 ) -> None:
-    """Store the manifest that follows another one.
-
-    Raises
-    ------
-    WriteError
-        If it cannot be written.
-    """
+    """Store the manifest that follows another one."""
     generation = manifest.generation + 1
     store_manifest(
         folder, replace(manifest, generation=generation, segments=tuple(records), files=files)
@@ -110,15 +104,7 @@ class Manifest:
 
 
 def load_manifest(folder: Path) -> Manifest:
-    """Read the manifest of an index and check every byte and every field of it.
-
-    Raises
-    ------
-    ReadError
-        If the folder is no index, or the file cannot be read.
-    IndexFormatError
-        If the manifest is damaged, foreign or of a newer version.
-    """
+    """Read the manifest of an index and check every byte and every field of it."""
     path = folder / MANIFEST
     try:
         with path.open("rb") as file:
@@ -157,13 +143,7 @@ def kind_of_manifest(manifest: Manifest) -> IndexKind:
 
 
 def check_kind(folder: Path, manifest: Manifest, kind: IndexKind) -> None:
-    """Make sure that an index is of a kind.
-
-    Raises
-    ------
-    IndexFormatError
-        If it is of the other one.
-    """
+    """Make sure that an index is of a kind."""
     found = kind_of_manifest(manifest)
     if found != kind:
         message = f"this is an index of {found}, not of {kind}; neardup.open_index opens either"
@@ -185,13 +165,6 @@ def store_manifest(folder: Path, manifest: Manifest) -> None:
 
     When it returns, the new manifest is on the disk. When it raises, the old one is in place; only
     if the very last step fails, that of writing the folder's names to the disk, the new one is.
-
-    Raises
-    ------
-    InvalidParameterError
-        If the manifest could not be read back as it is.
-    WriteError
-        If it cannot be written.
     """
     try:
         data = encode(manifest)

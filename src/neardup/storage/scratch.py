@@ -41,11 +41,6 @@ def exchange(one: Path, other: Path) -> bool:
     """Let two folders or files of one file system take each other's names, in one step.
 
     Returns False where the system has no such step; nothing has changed then.
-
-    Raises
-    ------
-    OSError
-        If it has one, and the step fails.
     """
     call = _system_call()
     if call is None:
@@ -95,11 +90,6 @@ def scratch_beside(target: Path) -> Iterator[Path]:
     """Give a place in a hidden folder beside ``target``, for what is to take its name.
 
     The folder goes when the block ends. What killed writers have left there is cleared first.
-
-    Raises
-    ------
-    OSError
-        If the folder cannot be made.
     """
     recover(target)
     scratch, lock = _make(target)
@@ -110,13 +100,7 @@ def scratch_beside(target: Path) -> Iterator[Path]:
 
 
 def take_place(content: Path, target: Path) -> None:
-    """Let what was made in a scratch folder take its name; what had it goes with that folder.
-
-    Raises
-    ------
-    OSError
-        If it cannot; what had the name has it again at the end of the scratch folder's block.
-    """
+    """Let what was made in a scratch folder take its name; what had it goes with that folder."""
     note(content, target)
     if not (content.is_dir() and target.is_dir()):
         content.replace(target)

@@ -34,14 +34,6 @@ class SegmentWriter:
             writer.append("keys", keys)
             writer.add_table("documents", documents)
             files = writer.commit()
-
-    Raises
-    ------
-    InvalidParameterError
-        If a name is not one of small letters, digits, ``-`` and ``_``, or an array cannot be
-        stored.
-    WriteError
-        If the segment is there already, or cannot be written; nothing is left of it then.
     """
 
     def __init__(self, folder: Path, name: str) -> None:

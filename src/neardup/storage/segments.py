@@ -44,13 +44,7 @@ class Segment:
     def array(
         self, name: str, dtype: npt.DTypeLike, *, ndim: int = 1, length: int | None = None
     ) -> AnyArray:
-        """Give an array, if it is there and of that type; two dimensions are (n, 3).
-
-        Raises
-        ------
-        IndexFormatError
-            If not.
-        """
+        """Give an array, if it is there and of that type; two dimensions are (n, 3)."""
         path = self.path / f"{name}.npy"
         if name not in self.arrays:
             message = f"the index has no such file; {RESTORE}"
@@ -62,13 +56,7 @@ class Segment:
         return array
 
     def table(self, name: str, schema: pa.Schema | None = None) -> pa.Table:
-        """Give a table, if it is there and, where one is asked for, of that schema.
-
-        Raises
-        ------
-        IndexFormatError
-            If not.
-        """
+        """Give a table, if it is there and, where one is asked for, of that schema."""
         path = self.path / f"{name}.arrow"
         if name not in self.tables:
             message = f"the index has no such file; {RESTORE}"
@@ -90,13 +78,6 @@ def open_segment(
     """Check every byte of a segment in several threads, then map its files into memory.
 
     Of the arrays named ``unread`` only the size is checked: their reader checks what it touches.
-
-    Raises
-    ------
-    IndexFormatError
-        If a file is missing, too many, or not what the record says.
-    ReadError
-        If a file cannot be read.
     """
     path = folder / SEGMENTS / record.name
     _check_names(path, record)

@@ -44,11 +44,6 @@ class BatchWriter:
         The file.
     compression
         ``lz4`` or ``zstd`` for columns of text; None where files are mapped for a few columns.
-
-    Raises
-    ------
-    OSError
-        If the file cannot be written, for example on a full disk; it names the file.
     """
 
     def __init__(self, path: Path, compression: str | None = None) -> None:
@@ -149,11 +144,6 @@ def read_batches(
     """Map a file and yield its batches; those between two bytes at which batches begin.
 
     ``is_wanted`` decides by the first column alone whether the others of a batch are read.
-
-    Raises
-    ------
-    ReadError
-        If the file cannot be read, or holds something else.
     """
     place, end = start, _size_of(path) if stop is None else stop
     while place < end:

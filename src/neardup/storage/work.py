@@ -106,13 +106,7 @@ _MOST_LISTED = 3
 
 
 def spell_key(key: Mapping[str, Any]) -> str:
-    """Spell a key, always in the same way.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If it is no JSON.
-    """
+    """Spell a key, always in the same way."""
     return json.dumps(key, sort_keys=True, allow_nan=False)
 
 
@@ -231,11 +225,6 @@ class WorkFolder:
             All that the work depends on, as ``storage.work_key`` says.
         fresh
             Do everything again.
-
-        Raises
-        ------
-        WriteError
-            If another process is at work there, or the folder cannot be read or written.
         """
         folder = cls(WorkPlace(parent, name, digest_of(key)), key)
         if folder._place.exists():
@@ -300,36 +289,18 @@ class WorkFolder:
             return task in self._done
 
     def result(self, task: str) -> Any:
-        """Return the result of a task that is done, as JSON gives it back.
-
-        Raises
-        ------
-        ReadError
-            If its files are not what it has made.
-        """
+        """Return the result of a task that is done, as JSON gives it back."""
         with self._mutex, self._errors():
             return self._done[task].result
 
     def path(self, task: str, file_name: str) -> Path:
-        """Return where a file of a task that is done lies.
-
-        Raises
-        ------
-        ReadError
-            If it is not what the task has made.
-        """
+        """Return where a file of a task that is done lies."""
         with self._mutex, self._errors():
             return self._done.path(task, file_name)
 
     @contextmanager
     def task(self, name: str) -> Iterator[TaskFiles]:
-        """Do a task in the block; when that ends without an error, the task is done.
-
-        Raises
-        ------
-        WriteError
-            If a file cannot be written; then the task is not done, and its files are removed.
-        """
+        """Do a task in the block; when that ends without an error, the task is done."""
         self._begin(name)
         files = TaskFiles(self.folder, name, self._token, is_lasting=self._key is not None)
         try:
@@ -356,13 +327,7 @@ class WorkFolder:
             return shutil.disk_usage(next(path for path in above if path.exists())).free
 
     def require_disk(self, bytes_needed: int) -> None:
-        """Check that the disk has room for what a run puts here in all, done or not.
-
-        Raises
-        ------
-        WriteError
-            If it has not; says how much is needed and how much is free.
-        """
+        """Check that the disk has room for what a run puts here in all, done or not."""
         missing, free = bytes_needed - self.size_bytes, self.free_disk_bytes()
         if missing > free:
             raise WriteError(no_disk(self._place.parent, missing, free))
@@ -513,13 +478,7 @@ class Workspace:
         return 1 if self.work is None else -(-n_bytes // self.share(share)) or 1
 
     def require_disk(self, n_bytes: int) -> None:
-        """Check that the work folder's disk has room for so many bytes more.
-
-        Raises
-        ------
-        WriteError
-            If it has not; says how much is needed and how much is free.
-        """
+        """Check that the work folder's disk has room for so many bytes more."""
         if self.work is not None:
             self.work.require_disk(self.work.size_bytes + n_bytes)
 

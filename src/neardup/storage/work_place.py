@@ -65,15 +65,7 @@ class WorkPlace:
         return self._lock is not None
 
     def enter(self, patience: float = _PATIENCE) -> None:
-        """Make the folder if it is not there, and lock it within some seconds.
-
-        Raises
-        ------
-        WriteError
-            If another process has locked it.
-        OSError
-            If it cannot be made.
-        """
+        """Make the folder if it is not there, and lock it within some seconds."""
         for _ in range(_TRIES):
             self._make()
             lock = _lock_of(self.path)
@@ -99,13 +91,7 @@ class WorkPlace:
         store_holder(self.path)
 
     def note(self, key: Mapping[str, Any]) -> None:
-        """Store what the folder is for, and which folders were made for it by any process.
-
-        Raises
-        ------
-        WriteError
-            If it cannot be written.
-        """
+        """Store what the folder is for, and which folders were made for it by any process."""
         made_before = _load(self.path).get("made")
         if isinstance(made_before, list):
             above = (*reversed(self.parent.parents), self.parent)

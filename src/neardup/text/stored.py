@@ -19,13 +19,7 @@ from neardup.text.weighting import DocumentFrequencies
 def described_tokenizer(
     description: Mapping[str, Any], tokenizer: str | Path | TokenFunction | None
 ) -> str | Path | TokenFunction:
-    """Return the tokenizer that is given, or that is described, if its name is enough.
-
-    Raises
-    ------
-    InvalidParameterError
-        If it was a file, which has to be given.
-    """
+    """Return the tokenizer that is given, or that is described, if its name is enough."""
     name = str(description.get("tokenizer"))
     file = file_in_name(name)
     if tokenizer is None and file is not None:
@@ -35,13 +29,7 @@ def described_tokenizer(
 
 
 def check_restored(found: Mapping[str, Any], description: Mapping[str, Any]) -> None:
-    """Make sure that a scheme is the one that was described.
-
-    Raises
-    ------
-    SketchMismatchError
-        If not: another tokenizer, or another Unicode version.
-    """
+    """Make sure that a scheme is the one that was described."""
     differing = [key for key in {**found, **description} if found.get(key) != description.get(key)]
     if differing:
         raise SketchMismatchError(
@@ -56,13 +44,7 @@ _N_DOCUMENTS = "frequencies-documents"
 
 
 def store_frequencies(folder: Path, frequencies: DocumentFrequencies) -> dict[str, FileRecord]:
-    """Write frequencies; returns their entries for the manifest.
-
-    Raises
-    ------
-    WriteError
-        If they cannot be written.
-    """
+    """Write frequencies; returns their entries for the manifest."""
     n_documents = np.array([frequencies.n_documents], np.int64)
     return {
         **write_extra(folder, _HASHES, frequencies.hashes),
@@ -72,13 +54,7 @@ def store_frequencies(folder: Path, frequencies: DocumentFrequencies) -> dict[st
 
 
 def open_frequencies(files: OpenFiles) -> DocumentFrequencies | None:
-    """See files as frequencies; None if none were counted yet.
-
-    Raises
-    ------
-    IndexFormatError
-        If one of the files is missing, or another type of array.
-    """
+    """See files as frequencies; None if none were counted yet."""
     if f"{_N_DOCUMENTS}.npy" not in files.manifest.files:
         return None
     return DocumentFrequencies(

@@ -72,11 +72,6 @@ def term_frequencies(tf: TermFrequency, highest: int) -> Floats:
     """Tabulate a term frequency for 0 to ``highest`` occurrences.
 
     Values never fall, and are the same on every machine.
-
-    Raises
-    ------
-    InvalidParameterError
-        For an unknown name, or a negative number.
     """
     if highest < 0:
         message = f"highest must not be negative, got {highest}"
@@ -85,13 +80,7 @@ def term_frequencies(tf: TermFrequency, highest: int) -> Floats:
 
 
 def term_frequencies_of(tf: TermFrequency, f: Floats) -> Floats:
-    """Return the term frequency of each of some numbers of occurrences.
-
-    Raises
-    ------
-    InvalidParameterError
-        For an unknown name.
-    """
+    """Return the term frequency of each of some numbers of occurrences."""
     table.TF.given(tf)
     if tf == "binary":
         return np.minimum(f, 1.0)
@@ -135,13 +124,7 @@ class DocumentFrequencies:
         return np.where(self.hashes[places] == hashes, self.counts[places], np.int64(0))
 
     def idf_of(self, hashes: Uint64s, idf: InverseFrequency) -> Floats:
-        """Give the inverse document frequency of each of these tokens, 0 where it is negative.
-
-        Raises
-        ------
-        InvalidParameterError
-            For an unknown name.
-        """
+        """Give the inverse document frequency of each of these tokens, 0 where it is negative."""
         table.IDF.given(idf)
         if idf == "unary":
             return np.ones(len(hashes), np.float64)

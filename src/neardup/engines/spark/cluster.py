@@ -141,13 +141,7 @@ def _stretches(piece: Piece, size: int, room: int, most: int) -> Iterator[Piece]
 
 
 def _for_others(source: Source) -> Source:
-    """Return a source as other processes find it.
-
-    Raises
-    ------
-    InvalidInputError
-        If they cannot.
-    """
+    """Return a source as other processes find it."""
     location = source.origin
     if location is None or isinstance(location, Copied):
         what = "data in memory"
@@ -213,13 +207,7 @@ class Cluster:
         return rows.persist(StorageLevel.DISK_ONLY)
 
     def work_out(self, rows: RDD[Any]) -> list[Answer]:
-        """Work out all partitions, and return what is known of each.
-
-        Raises
-        ------
-        NeardupError
-            That of the first task, in the order of the documents, which has met one.
-        """
+        """Work out all partitions, and return what is known of each."""
         most = _BYTES_AT_ONCE // max(1, rows.getNumPartitions())
         answers: list[Answer] = rows.mapPartitions(partial(_answer, most)).collect()
         raise_first(failure for answer in answers for failure in answer.failures)
@@ -229,11 +217,6 @@ class Cluster:
         """Yield pairs of anything and bytes, partition after partition, some at a time.
 
         What executors do not keep they work out twice if it is large.
-
-        Raises
-        ------
-        NeardupError
-            As ``work_out``.
         """
         group: list[int] = []
         size = 0

@@ -37,13 +37,7 @@ _PARTITIONS_A_SLOT = 4
 
 
 def plan_on_spark(options: DedupOptions, *, has_other: bool, has_index: bool) -> DedupPlan:
-    """Check what goes with what, and raise for options that need all documents in one place.
-
-    Raises
-    ------
-    InvalidParameterError
-        For the first option that does not go with another, or with Spark.
-    """
+    """Check what goes with what, and raise for options that need all documents in one place."""
     if has_index:
         message = (
             "an index is looked up with engine threads; choose that, or name files with against"
@@ -144,13 +138,7 @@ def _choose(
 
 @contextmanager
 def spark_errors() -> Iterator[None]:
-    """Turn what Spark raises when a job cannot be finished into one line.
-
-    Raises
-    ------
-    EngineError
-        With Spark's reason.
-    """
+    """Turn what Spark raises when a job cannot be finished into one line."""
     from py4j.protocol import Py4JJavaError
     from pyspark.errors import PySparkException
 

@@ -24,15 +24,7 @@ _SHARE = 0.5
 
 
 def current_session() -> SparkSession:
-    """Return the session of this process, or begin one, as ``spark-submit`` has set it up.
-
-    Raises
-    ------
-    MissingExtraError
-        Without PySpark.
-    EngineError
-        If it is too old, or there is no Java for it.
-    """
+    """Return the session of this process, or begin one, as ``spark-submit`` has set it up."""
     try:
         import pyspark
         from pyspark import SparkContext
@@ -53,13 +45,7 @@ def current_session() -> SparkSession:
 
 
 def check_java() -> None:
-    """See that there is a Java that Spark runs on.
-
-    Raises
-    ------
-    EngineError
-        If there is none, or an older one.
-    """
+    """See that there is a Java that Spark runs on."""
     home = os.environ.get("JAVA_HOME")
     program = shutil.which("java", path=os.path.join(home, "bin")) if home else None  # noqa: PTH118
     program = program or shutil.which("java")
@@ -76,13 +62,7 @@ def check_java() -> None:
 
 
 def cluster_of(session: Any) -> Cluster:
-    """Return the executors of a session.
-
-    Raises
-    ------
-    InvalidParameterError
-        If it is no session, or one of Spark Connect.
-    """
+    """Return the executors of a session."""
     context = getattr(session, "_sc", None)
     if context is None:
         kind = f"{type(session).__module__}.{type(session).__qualname__}"

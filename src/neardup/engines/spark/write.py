@@ -106,11 +106,6 @@ def _write_local(
     """Write the rows of a source under a name of this attempt; files get theirs when complete.
 
     Another attempt at the same task may be under way, or have died on the way.
-
-    Raises
-    ------
-    WriteError
-        If this host has another folder of that name, or none.
     """
     if not (folder / _ATTEMPTS).is_dir():
         message = (

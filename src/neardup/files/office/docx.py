@@ -60,13 +60,7 @@ def open_source(location: str, name: str, options: InputOptions) -> ExtractedFil
 
 
 def extract(data: bytes, options: InputOptions) -> str:
-    """Return the text of a Word document.
-
-    Raises
-    ------
-    UnreadableFileError
-        If it is none, damaged, encrypted, or larger than limits allow.
-    """
+    """Return the text of a Word document."""
     package = Package(data, _KIND)
     main = next(iter(_targets(package, "", "officeDocument")), None)
     if main is None:

@@ -32,13 +32,7 @@ def open_source(location: str, name: str, options: InputOptions) -> ExtractedFil
 
 
 def extract(data: bytes, options: InputOptions) -> str:
-    """Return the text of an e-book.
-
-    Raises
-    ------
-    UnreadableFileError
-        If it is none, damaged, encrypted, without any text, or larger than limits allow.
-    """
+    """Return the text of an e-book."""
     # The parser of pages is loaded only by runs that meet one.
     from neardup.files.pages.html import page_text
 

@@ -51,13 +51,7 @@ def open_source(location: str, name: str, options: InputOptions) -> ExtractedFil
 
 
 def extract(data: bytes, options: InputOptions) -> str:
-    """Return the text of an OpenDocument text.
-
-    Raises
-    ------
-    UnreadableFileError
-        If it is none, damaged, encrypted, or larger than limits allow.
-    """
+    """Return the text of an OpenDocument text."""
     package = Package(data, _KIND)
     if package.has(_MANIFEST):
         package.parse(_MANIFEST, _Manifest())

@@ -57,11 +57,6 @@ class Package:
         The file.
     kind
         What it should be, for messages, such as ``a Word document``.
-
-    Raises
-    ------
-    UnreadableFileError
-        If it is no zip file.
     """
 
     def __init__(self, data: bytes, kind: str) -> None:
@@ -89,13 +84,7 @@ class Package:
         return out.getvalue()
 
     def parse(self, part: str, events: Events) -> None:
-        """Read a part as XML.
-
-        Raises
-        ------
-        UnreadableFileError
-            If it is not there, damaged, encrypted or no XML, or has more than limits allow.
-        """
+        """Read a part as XML."""
         parser = expat.ParserCreate(namespace_separator=" ")
         parser.buffer_text = True
         level = 0
@@ -168,13 +157,7 @@ class TextWriter:
         self._n_characters = 0
 
     def add(self, text: str) -> None:
-        """Append characters.
-
-        Raises
-        ------
-        UnreadableFileError
-            If there are more than a text may have.
-        """
+        """Append characters."""
         if not text:
             return
         if self._break and self._parts:

@@ -81,13 +81,7 @@ def _limit(seconds: int, memory: int) -> None:
 
 
 def texts_of_pages(data: bytes, most_characters: int) -> list[str]:
-    """Return the text of each page.
-
-    Raises
-    ------
-    RefusedError
-        If the document is none, damaged, encrypted, without any text, or with too much.
-    """
+    """Return the text of each page."""
     import pypdfium2
 
     try:
@@ -149,13 +143,7 @@ def open_source(location: str, name: str, options: InputOptions) -> ExtractedFil
 
 
 def extract(data: bytes, options: InputOptions) -> str:
-    """Return the text of a PDF document, page after page.
-
-    Raises
-    ------
-    UnreadableFileError
-        If it is none, damaged, encrypted, without any text, or too much for PDFium.
-    """
+    """Return the text of a PDF document, page after page."""
     with _reader() as reader:
         return reader.read(data)
 
@@ -174,13 +162,7 @@ class _Reader:
         )
 
     def read(self, data: bytes) -> str:
-        """Return the text of a document.
-
-        Raises
-        ------
-        UnreadableFileError
-            As ``extract``.
-        """
+        """Return the text of a document."""
         requests, answers = self._process.stdin, self._process.stdout
         assert requests is not None
         assert answers is not None

@@ -38,11 +38,6 @@ class HtmlColumnSource(Source):
         The source of its rows.
     options
         Which text of the pages is wanted.
-
-    Raises
-    ------
-    MissingExtraError
-        If the parser is not installed.
     """
 
     def __init__(self, table: Source, options: InputOptions) -> None:

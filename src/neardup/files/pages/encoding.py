@@ -130,11 +130,6 @@ def page_in_utf8(
         The page may say itself what its encoding is; plain text does not.
     is_xml
         It is XHTML, where the declaration of XML counts before what elements say.
-
-    Raises
-    ------
-    UnreadableFileError
-        If the page does not say its encoding and is not UTF-8.
     """
     marked = encoding_by_beginning(data)
     if marked is not None:

@@ -68,13 +68,7 @@ logging.getLogger("htmldate").setLevel(logging.CRITICAL)
 
 
 def main_text(page: bytes) -> str:
-    """Return the main text of a page in UTF-8; nothing where none is found.
-
-    Raises
-    ------
-    UnreadableFileError
-        If the page is too long, or too deep.
-    """
+    """Return the main text of a page in UTF-8; nothing where none is found."""
     from trafilatura import extract
 
     if len(page) > MAX_MAIN_BYTES:
@@ -98,13 +92,7 @@ OPTIONS = frozenset({"encoding", "main_text", "alternative_texts"})
 
 
 def open_source(location: str, name: str, options: InputOptions) -> ExtractedFileSource:
-    """Return the source of a page.
-
-    Raises
-    ------
-    MissingExtraError
-        If the parser is not installed.
-    """
+    """Return the source of a page."""
     need_parser(main_text=options.main_text)
     is_xml = suffix_below(name) == ".xhtml"
     return ExtractedFileSource(
@@ -133,11 +121,6 @@ def page_text(
         The label of its encoding that a server has sent with it.
     is_xml
         It is XHTML, where any element may end with its start tag.
-
-    Raises
-    ------
-    UnreadableFileError
-        If it is no page, or cannot be decoded or parsed.
     """
     head = data[:HEAD_BYTES]
     is_wide = _has_wide_units(options.encoding) or _has_wide_units(header)
@@ -150,13 +133,7 @@ def page_text(
 
 
 def text_of_html(page: bytes, options: InputOptions) -> str:
-    """Return the visible or the main text of a page in UTF-8.
-
-    Raises
-    ------
-    UnreadableFileError
-        If it is too much for a parser.
-    """
+    """Return the visible or the main text of a page in UTF-8."""
     if options.main_text:
         # Takes a second to import, and only some runs need it.
 

@@ -136,13 +136,7 @@ def need_parser(*, main_text: bool = False) -> None:
 
 
 def check_page(page: bytes) -> None:
-    """Check that a page can be parsed in little time and memory.
-
-    Raises
-    ------
-    UnreadableFileError
-        If it is too long, or written so that a parser would work on it for minutes.
-    """
+    """Check that a page can be parsed in little time and memory."""
     from neardup.kernels.file.markup import page_cost
 
     if len(page) <= _HARMLESS_BYTES:
@@ -165,13 +159,7 @@ def check_page(page: bytes) -> None:
 
 
 def well_formed(page: bytes) -> str:
-    """Return a page in UTF-8 as a parser has understood it, from its outermost element on.
-
-    Raises
-    ------
-    UnreadableFileError
-        If it is too much for a parser.
-    """
+    """Return a page in UTF-8 as a parser has understood it, from its outermost element on."""
     from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
 
     check_page(page)
@@ -181,13 +169,7 @@ def well_formed(page: bytes) -> str:
 
 
 def visible_text(page: bytes, *, alternative_texts: bool = False) -> str:
-    """Return the visible text of a page in UTF-8, with the texts for images or without.
-
-    Raises
-    ------
-    UnreadableFileError
-        If the page is too much for a parser.
-    """
+    """Return the visible text of a page in UTF-8, with the texts for images or without."""
     from neardup.kernels.file import visible_text as kernel
 
     data = np.frombuffer(well_formed(page).encode(), np.uint8)

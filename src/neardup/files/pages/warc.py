@@ -79,13 +79,7 @@ class Payload:
 
     @property
     def page(self) -> bytes:
-        """The bytes of the page.
-
-        Raises
-        ------
-        UnreadableFileError
-            If they cannot be decompressed.
-        """
+        """The bytes of the page."""
         data = self.data
         if self.headers.get("transfer-encoding", "").lower() == "chunked":
             data = _without_chunks(data)
@@ -203,13 +197,7 @@ _AFTER = 4
 
 
 def open_source(location: str, name: str, options: InputOptions) -> WarcSource:
-    """Return the source of a file.
-
-    Raises
-    ------
-    MissingExtraError
-        If the parser of pages is not installed.
-    """
+    """Return the source of a file."""
     need_parser(main_text=options.main_text)
     return WarcSource(location, name, options)
 
@@ -428,13 +416,7 @@ class _Record:
         self._content = data[start : start + self._length]
 
     def text(self, options: InputOptions) -> str:
-        """Return the text of the page.
-
-        Raises
-        ------
-        UnreadableFileError
-            If the record is cut short, or its page cannot be read.
-        """
+        """Return the text of the page."""
         if len(self._content) < self._length:
             message = (
                 f"the file ends within this record: it has {len(self._content):,} of "

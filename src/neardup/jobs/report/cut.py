@@ -68,13 +68,6 @@ def report_of_cut(
         The other collection, if what stays is there.
     trust
         Whether table and summary are taken as they are.
-
-    Raises
-    ------
-    InvalidInputError
-        If the folder is not as it was written, or names documents that are not in ``inputs``.
-    ReadError
-        If something cannot be read.
     """
     import pyarrow as pa
 
@@ -96,13 +89,7 @@ def report_of_cut(
 
 
 def report_of_cut_result(result: CutResult, runner: Runner) -> Report:
-    """Make the page of a cut that is in memory, for which its inputs are read again.
-
-    Raises
-    ------
-    InvalidInputError, ReadError
-        As ``report_of_cut``.
-    """
+    """Make the page of a cut that is in memory, for which its inputs are read again."""
     with runner.stage("report"):
         own, other = result.collections()
         inputs = Collection(own.sources, own.columns, bool(own.skipped))

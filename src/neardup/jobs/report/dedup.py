@@ -132,13 +132,7 @@ class ShingleCounter:
         return replace(pair, common=Common(common, len(first), len(second)))
 
     def check(self, pair: Pair) -> Pair:
-        """Count a removed document and the one that stays for it; make sure that they are those.
-
-        Raises
-        ------
-        InvalidInputError
-            If their similarity is not the one that was noted: a text has changed since.
-        """
+        """Count a removed document and the one that stays for it; make sure that they are those."""
         counted = self.count(pair)
         common, noted = counted.common, pair.similarity
         if common is None or noted is None or self._measure is None:
@@ -327,11 +321,6 @@ def report_of_dedup(
     by
         A column of the input: documents are counted by its values. None is that of the run.
 
-    Raises
-    ------
-    ReadError, InvalidInputError
-        If the documents are not what they were.
-
     Notes
     -----
     Files are read up to the last document that is shown. Memory for the tables of removed documents
@@ -351,11 +340,6 @@ def report_of_result(
         What is shown.
     runner, by
         As of ``report_of_dedup``.
-
-    Raises
-    ------
-    ReadError, InvalidInputError
-        If they are not what they were.
     """
     _, other = result.collections()
     against = None

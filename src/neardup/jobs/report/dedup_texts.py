@@ -34,11 +34,6 @@ def values_in_folder(output: DedupOutput, column: str) -> ColumnValues:
     Returns
     -------
     The values of the documents, in input order.
-
-    Raises
-    ------
-    InvalidInputError, ReadError
-        If there is no such column, or too many values in it; if the folder is not as it was.
     """
     documents = output.documents
     collector, places, sources = ValueCollector(column), [np.empty(0, np.int64)], []
@@ -253,11 +248,6 @@ class ShownTexts:
 
         Those of keepers of the other collection are read only if it is there, and none where only
         ids of the documents are known.
-
-        Raises
-        ------
-        ReadError, InvalidInputError
-            If a document is not there.
         """
         if not outcome.summary["input_files"]:
             return

@@ -63,11 +63,6 @@ def find_documents(
     first_wanted
         Places in ``ids`` whose texts are wanted, in the order of how much they are; the last ones
         have to do without where all of them are too much to hold.
-
-    Raises
-    ------
-    InvalidInputError, ReadError
-        For a bad row, unless these are left out, and if a file cannot be read.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -110,13 +105,7 @@ def find_documents(
 
 
 def check_found(found: FoundDocuments, ids: pa.Array, where: str) -> None:
-    """Make sure that all documents that a table names are there.
-
-    Raises
-    ------
-    InvalidInputError
-        Naming one that is not; ``where`` is the option that names the collection.
-    """
+    """Make sure that all documents that a table names are there."""
     missing = next((i for i, file in enumerate(found.files) if file is None), None)
     if missing is not None:
         message = (

@@ -39,11 +39,6 @@ def report_of_pairs(
     labels
         Pairs that are right, as ``id_a`` and ``id_b``; with a column ``label`` pairs that are
         right (1) or wrong (0).
-
-    Raises
-    ------
-    InvalidInputError, ReadError
-        If labels are none, or documents cannot be read.
     """
     pairs = pairs_table(table, summary, two_sided=True if other is not None else None)
     labelled = None if labels is None else hold_to_labels(pairs, read_labels(labels))

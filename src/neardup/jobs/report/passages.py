@@ -66,13 +66,6 @@ def report_of_passages(
         The other collection, if there was one, or the corpus.
     summary
         Of the job, for what was looked for; None: the page does not say.
-
-    Raises
-    ------
-    InvalidInputError
-        If the table is none of passages, or names documents or places that are not there.
-    ReadError
-        If a file cannot be read.
     """
     about = summary or {}
     is_search = "queries" in about
@@ -138,11 +131,6 @@ def gather_passages(
     Texts are read of those that are ``wanted``, in the order of how much they are. Where ``is_one``
     is None, both sides are of ``inputs`` if there is no ``against``, and without ``inputs`` if some
     ids are on both sides.
-
-    Raises
-    ------
-    InvalidInputError, ReadError
-        As ``report_of_passages``.
     """
     import pyarrow as pa
     import pyarrow.compute as pc

@@ -40,13 +40,7 @@ _IN_FOLDERS: tuple[tuple[str, ...], ...] = (
 
 
 def kind_of_table(columns: Sequence[str], name: str) -> Kind:
-    """Return which job has written a table.
-
-    Raises
-    ------
-    InvalidInputError
-        If none has that a report can be made of.
-    """
+    """Return which job has written a table."""
     found = next((kind for kind, needed in _TABLES.items() if set(needed) <= set(columns)), None)
     if found is not None:
         return found
@@ -74,15 +68,7 @@ def kind_of_table(columns: Sequence[str], name: str) -> Kind:
 
 
 def kind_of_folder(folder: str, *, trust: bool = False) -> Kind | None:
-    """Return which job has written a folder, or the URL of one; None if it is no output folder.
-
-    Raises
-    ------
-    InvalidInputError
-        If it is one of which no report can be made; as ``read_summary``.
-    ReadError
-        If its summary cannot be read.
-    """
+    """Return which job has written a folder, or the URL of one; None if it is no output folder."""
     if is_url(folder):
         # Tables have an ending.
         if Path(folder).suffix:
@@ -126,12 +112,6 @@ def read_table(
     -------
     The table, in which places are whole numbers and similarities shares, null where they are not
     known, and a summary, None where the table has none.
-
-    Raises
-    ------
-    ReadError, InvalidInputError
-        If it cannot be read, is none, lacks an id or a place in a row, or has other things where
-        numbers should be; as ``resolve_tables``.
     """
     import pyarrow as pa
 

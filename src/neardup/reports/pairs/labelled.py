@@ -157,14 +157,7 @@ class Labelled:
 
 
 def read_labels(table: pa.Table) -> Labels:
-    """Take labels out of their table.
-
-    Raises
-    ------
-    InvalidInputError
-        If it has no columns ``id_a`` and ``id_b``, or its column ``label`` holds anything but 1
-        and 0.
-    """
+    """Take labels out of their table."""
     for name in ("id_a", "id_b"):
         if name not in table.column_names:
             columns = ", ".join(map(repr, table.column_names)) or "none"
@@ -196,11 +189,6 @@ def hold_to_labels(pairs: PairsTable, labels: Labels) -> Labelled:
     """Compare pairs with labels; in a table of one collection a and b may be exchanged.
 
     A pair that the table has in both directions counts once, with the higher of its values.
-
-    Raises
-    ------
-    InvalidInputError
-        If no document of the labels is in any pair, as if ids were others.
     """
     _check_ids(pairs, labels)
     of_pairs, of_labels = _numbers(pairs, labels)
