@@ -105,7 +105,7 @@ def not_again(*_: object, **__: object) -> None:
 def test_only_what_is_left_is_done(run, here, expected, stop, monkeypatch):
     stop(len(list_tasks(run, here)) - 1)
     for name in (
-        "reading.sign_pass.sign_block",
+        "reading.first_pass.sign_block",
         "jobs.stages.components.star_edges",
         "jobs.dedup.choose.sieve_components",
     ):

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
+from neardup.cli.configuration import find_files, has_variables
 from neardup.cli.options import TableOption
-from neardup.cli.settings import find_files, has_variables
 from neardup.errors import InvalidParameterError
 from neardup.options.groups import GROUPS, grouped
 from neardup.options.option import Option

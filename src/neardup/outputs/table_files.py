@@ -3,202 +3,24 @@
 from __future__ import annotations
 
 import hashlib
-import json
-import math
 import os
-import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
-from datetime import datetime
 from importlib.util import find_spec
 from itertools import groupby
 from operator import itemgetter
-from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
-import xlsxwriter
-from xlsxwriter.exceptions import FileCreateError
 
 from neardup.errors import InvalidParameterError, MissingExtraError, OutputExistsError, WriteError
 from neardup.files.destinations import Destination, LocalDestination
 from neardup.files.parquetwriter import TableWriter
 from neardup.files.streams import writing
 from neardup.outputs.folder import check_local, translated
+from neardup.outputs.table_text import WRITERS
 from neardup.outputs.targets import Target, Url
 from neardup.storage.scratch import scratch_beside, take_place
-
-# Tables as text, CSV or JSON lines, some rows at a time.
-
-# Rows that are text at a time.
-_ROWS = 1 << 13
-
-
-def write_csv(table: pa.Table | pa.RecordBatchReader, stream: BinaryIO) -> None:
-    """Write a header and the rows: strings in quotation marks, no value as nothing.
-
-    A float always has a point, an exponent, or letters: ``1.0``. Readers that guess a column's type
-    from its first rows take it for a column of floats whatever comes first.
-    """
-    _put(stream, ",".join(_quoted(name) for name in table.schema.names) + "\n")
-    for batch in batches_of(table):
-        columns = [_spelled(column) for column in batch.columns]
-        comma = pa.scalar(",", pa.large_string())
-        lines = pc.binary_join_element_wise(
-            *columns, comma, null_handling="replace", null_replacement=""
-        )
-        _put(stream, "".join(f"{line}\n" for line in lines.to_pylist()))
-
-
-def write_json_lines(table: pa.Table | pa.RecordBatchReader, stream: BinaryIO) -> None:
-    """Write an object a row."""
-    for batch in batches_of(table):
-        rows = (json.dumps(row, ensure_ascii=False) for row in batch.to_pylist())
-        _put(stream, "".join(f"{row}\n" for row in rows))
-
-
-WRITERS: dict[str, Callable[[pa.Table | pa.RecordBatchReader, BinaryIO], None]] = {
-    "csv": write_csv,
-    "jsonl": write_json_lines,
-}
-
-
-def batches_of(table: pa.Table | pa.RecordBatchReader) -> Iterator[pa.RecordBatch]:
-    """Return the rows of a table, as many at a time as are spelled out together."""
-    for batch in table.to_batches() if isinstance(table, pa.Table) else table:
-        for start in range(0, len(batch), _ROWS):
-            yield batch.slice(start, _ROWS)
-
-
-def _put(stream: BinaryIO, text: str) -> None:
-    """Write all of a text; an unbuffered stream may take a part at a time."""
-    rest = memoryview(text.encode())
-    while rest:
-        rest = rest[stream.write(rest) :]
-
-
-def _spelled(column: pa.Array) -> pa.Array:
-    """Write each value of a column as CSV has it."""
-    if pa.types.is_dictionary(column.type):
-        column = column.dictionary_decode()
-    text = column.cast(pa.large_string())
-    if pa.types.is_floating(column.type):
-        is_whole = pc.match_substring_regex(text, "^-?[0-9]+$")
-        return pc.if_else(is_whole, _joined(text, ".0"), text)
-    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
-        return _joined('"', pc.replace_substring(text, '"', '""'), '"')
-    return text
-
-
-def _joined(*parts: pa.Array | str) -> pa.Array:
-    """Put strings and columns of strings together, row by row."""
-    typed = [
-        pa.scalar(part, pa.large_string()) if isinstance(part, str) else part for part in parts
-    ]
-    return pc.binary_join_element_wise(*typed, pa.scalar("", pa.large_string()))
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
-
-
-# Tables as spreadsheets (.xlsx), whose cells are texts and numbers and never formulas.
-
-_SHEET_ROWS = 1 << 20
-_CELL_UNITS = 32_767
-
-# Spreadsheets show 15 digits of a number, and take it for that when it is changed.
-_LEAST_TEXT = 10**15
-
-_WIDTH, _TEXT_WIDTH = 14, 60
-
-# The library writes the time into the file, which would then never be the same twice.
-_CREATED = datetime(2000, 1, 1)
-
-
-def write_xlsx(table: pa.Table | pa.RecordBatchReader, stream: BinaryIO) -> None:
-    """Write a header and the rows, in as many sheets as they need.
-
-    A text that is longer than a cell may be is cut, and says so at its end. What no number of a
-    spreadsheet can be is a text: whole numbers of more than 15 digits, floats that are not finite.
-    """
-    with tempfile.TemporaryDirectory(prefix="neardup-") as folder:
-        # Not to the stream: after an error the library would go on writing when nobody listens.
-        path = Path(folder) / "table.xlsx"
-        workbook = xlsxwriter.Workbook(path, {"constant_memory": True, "tmpdir": folder})
-        workbook.set_properties({"created": _CREATED})
-        try:
-            _write_sheets(workbook, table)
-            workbook.close()
-        except FileCreateError as error:
-            raise error.args[0] from None
-        with path.open("rb") as file:
-            shutil.copyfileobj(file, stream)
-
-
-def _write_sheets(workbook: Any, table: pa.Table | pa.RecordBatchReader) -> None:
-    names = table.schema.names
-    sheet, row = _new_sheet(workbook, names), 1
-    for values in _rows(table):
-        if row == _SHEET_ROWS:
-            sheet, row = _new_sheet(workbook, names), 1
-        for column, value in enumerate(values):
-            _write_cell(sheet, row, column, value)
-        row += 1
-
-
-def _new_sheet(workbook: Any, names: list[str]) -> Any:
-    sheet = workbook.add_worksheet()
-    sheet.freeze_panes(1, 0)
-    bold = workbook.add_format({"bold": True})
-    for column, name in enumerate(names):
-        sheet.set_column(column, column, _TEXT_WIDTH if name.endswith("text") else _WIDTH)
-        sheet.write_string(0, column, name, bold)
-    return sheet
-
-
-def _rows(table: pa.Table | pa.RecordBatchReader) -> Iterator[tuple[Any, ...]]:
-    for batch in batches_of(table):
-        yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
-
-
-def _write_cell(sheet: Any, row: int, column: int, value: Any) -> None:
-    if value is None:
-        return
-    if isinstance(value, bool):
-        sheet.write_boolean(row, column, value)
-    elif _is_number(value):
-        sheet.write_number(row, column, value)
-    else:
-        _write_text(sheet, row, column, _fitting(str(value)))
-
-
-def _is_number(value: Any) -> bool:
-    if isinstance(value, float):
-        return math.isfinite(value)
-    return isinstance(value, int) and abs(value) < _LEAST_TEXT
-
-
-def _write_text(sheet: Any, row: int, column: int, text: str) -> None:
-    # The library takes such a text for XML of its own, but not the parts of one in several formats.
-    if text.startswith("<r>") and text.endswith("</r>"):
-        sheet.write_rich_string(row, column, text[:1], text[1:2], text[2:])
-    else:
-        sheet.write_string(row, column, text)
-
-
-def _fitting(text: str) -> str:
-    """Return a text, or as much of it as a cell holds; that is counted in units of UTF-16."""
-    if 2 * len(text) <= _CELL_UNITS:
-        return text
-    units = text.encode("utf-16-le")
-    if len(units) <= 2 * _CELL_UNITS:
-        return text
-    note = f"… [cut: {len(text):,} characters]"
-    # Half a pair of surrogates at the end is left out.
-    return units[: 2 * (_CELL_UNITS - len(note))].decode("utf-16-le", "ignore") + note
-
 
 # Long tables as Parquet: one file, or beyond a number of rows a folder of parts.
 #
@@ -437,6 +259,8 @@ def _write(
 
             pq.write_table(table, file, compression="zstd", write_page_checksum=True)
         elif written_as == "xlsx":
+            from neardup.outputs.table_xlsx import write_xlsx
+
             write_xlsx(table, file)
         else:
             WRITERS[written_as](table, file)

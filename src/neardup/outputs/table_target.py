@@ -58,7 +58,7 @@ class TableTarget:
         if not self.is_stream:
             write_table(table, self.path, overwrite=overwrite, table_format=self.format)
             return
-        from neardup.outputs.table_files import WRITERS
+        from neardup.outputs.table_text import WRITERS
 
         with note_stream(str(self)), self._open() as stream:
             WRITERS[self.format](table, stream)

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 HEAD = 128
 _BLOCK = 1 << 20
 
+# What a message says where a later run goes on.
+GOES_ON = "it goes on where it stopped"
+
 
 @dataclass(frozen=True)
 class FileRecord:

@@ -32,14 +32,11 @@ from typing import Any
 from neardup.errors import InvalidInputError, InvalidParameterError, NeardupError, WriteError
 from neardup.runtime.progress import size
 from neardup.storage.done_tasks import DoneTasks, TaskFiles, TaskRecord, as_json
-from neardup.storage.files import note_unfinished, sync_folder
+from neardup.storage.files import GOES_ON, note_unfinished, sync_folder
 from neardup.storage.lock import HOLDER, LOCK
 from neardup.storage.work_place import KEY, LOG, WorkPlace, key_in
 
 # Errors of a work folder, each with what to do: a run that can go on says so.
-
-# What a message says where a later run goes on.
-GOES_ON = "it goes on where it stopped"
 
 _FULL = {errno.ENOSPC, errno.EDQUOT}
 # What the system may say of a write without naming the file.

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from neardup.cli.settings import Setting, find_files, read_settings
+from neardup.cli.configuration import find_files
+from neardup.cli.settings import Setting, read_settings
 from neardup.errors import InvalidInputError
 from neardup.options import table
 from neardup.options.kinds import Text

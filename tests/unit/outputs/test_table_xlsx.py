@@ -16,10 +16,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.errors import InvalidParameterError, MissingExtraError
-from neardup.outputs import table_files
-from neardup.outputs import table_files as table_xlsx
-from neardup.outputs.table_files import write_table, write_xlsx
+from neardup.outputs import table_files, table_xlsx
+from neardup.outputs.table_files import write_table
 from neardup.outputs.table_target import plan_table
+from neardup.outputs.table_xlsx import write_xlsx
 from tests.examples import examples
 
 _SHEET = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"

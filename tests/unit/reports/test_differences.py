@@ -104,6 +104,14 @@ def test_side_by_side__long_texts_are_as_short_ones(monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(differences, "MOST_CHARACTERS", 1 << 30)
         expected = [side_by_side(*pair) for pair in pairs]
+    find_part, most = differences.find_part, differences.MOST_CHARACTERS
+
+    def find_all_of_it(*texts):
+        with monkeypatch.context() as patch:
+            patch.setattr(differences, "MOST_CHARACTERS", most)
+            return find_part(*texts)
+
+    monkeypatch.setattr(differences, "find_part", find_all_of_it)
     monkeypatch.setattr(differences, "MOST_CHARACTERS", 1000)
     for pair, found in zip(pairs, expected, strict=True):
         assert side_by_side(*pair) == found

@@ -35,7 +35,7 @@ from neardup.tables import Bools, Int64s
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from neardup.outputs.summary_file import DedupSummary
+    from neardup.outputs.summary_records import DedupSummary
 
 Side = Literal["kept", "removed"]
 
