@@ -30,7 +30,7 @@ import neardup
 import neardup.cli
 from neardup.errors import NeardupError
 from neardup.files.resolve import resolve_paths
-from neardup.jobs.dedup.explained_folder import FolderDocuments
+from neardup.jobs.dedup.explained import FolderDocuments
 from neardup.jobs.dedup.output import open_output
 from neardup.jobs.drop import DropOptions, drop_documents
 from neardup.jobs.explain.explain import Question, explain_document

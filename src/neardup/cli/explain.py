@@ -53,11 +53,7 @@ def command(
     went for are, what differs, in which buckets they met, which others went for it, and which are
     most similar of all others.
     """
-    from neardup.jobs.dedup.explained_folder import (
-        FolderDocuments,
-        open_against,
-        open_counted,
-    )
+    from neardup.jobs.dedup.explained import FolderDocuments, open_against, open_counted
     from neardup.jobs.dedup.output import open_output
     from neardup.jobs.explain.explain import Question, explain_document
     from neardup.outputs.compare_page import check_page_file, write_page

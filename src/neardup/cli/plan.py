@@ -17,8 +17,8 @@ from neardup.cli.wording import counted, list_passed_over
 from neardup.runtime.progress import size
 
 if TYPE_CHECKING:
-    from neardup.jobs.dedup.forecast import JobForecast
     from neardup.jobs.dedup.plan import DedupPlan
+    from neardup.jobs.plan.forecast import JobForecast
     from neardup.matching.bands import BandChoice
 
 # What ``neardup plan`` prints of a forecast.
@@ -224,7 +224,7 @@ def command(
     estimate = None
     if inputs:
         from neardup.files.resolve import resolve_paths
-        from neardup.jobs.dedup.forecast import Planned, Resources, forecast_job
+        from neardup.jobs.plan.forecast import Planned, Resources, forecast_job
         from neardup.jobs.workspaces import memory_budget
         from neardup.options import table
 

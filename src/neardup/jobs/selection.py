@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from neardup.errors import InvalidParameterError
 from neardup.files.convert import check_conversion
 from neardup.files.destinations import Destination
 from neardup.files.rows import RowBlock
@@ -26,6 +27,21 @@ from neardup.tables import Bools, Int64s
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+
+# Ids of documents of an index, as users give them.
+
+
+def as_list_of_ids(ids: Iterable[str | int]) -> list[str | int]:
+    """Return ids as a list."""
+    if isinstance(ids, str | int):
+        message = f"ids must be a list of ids, got {ids!r}; write [{ids!r}]"
+        raise InvalidParameterError(message)
+    if not isinstance(ids, Iterable):
+        message = f"ids must be a list of ids, got {type(ids).__name__}"
+        raise InvalidParameterError(message)
+    return list(ids)
+
 
 # Rows of a table that are made at a time.
 _ROWS_AT_ONCE = 1 << 16

@@ -367,7 +367,7 @@ class RemoteIndex:
         import pyarrow as pa
 
         from neardup.jobs.documents.result import DocumentRemovalResult
-        from neardup.jobs.selected_ids import as_list_of_ids
+        from neardup.jobs.selection import as_list_of_ids
 
         found = self._post("remove", {"ids": as_list_of_ids(ids)}, may_repeat=False)
         schema = [("id", pa.large_string()), ("kept_id", pa.large_string())]

@@ -10,10 +10,9 @@ from neardup.clustering.components import SimilarPairs, choose_from_pairs, join_
 from neardup.clustering.keep import parse_keep
 from neardup.files.inputs import passed_over
 from neardup.jobs.counts import Groups
-from neardup.jobs.dedup.counts import count_by_groups
 from neardup.jobs.dedup.decide import Assignment
-from neardup.jobs.dedup.numbered_pairs import NumberedPairs, PairSource
-from neardup.jobs.dedup.pair_terms import PairTerms
+from neardup.jobs.dedup.pair_table import NumberedPairs, PairSource, PairTerms
+from neardup.jobs.dedup.summary import count_by_groups
 from neardup.jobs.selection import complete_summary
 from neardup.jobs.stages.pair_ids import READING_PAIRS
 from neardup.options.choices import Clusters

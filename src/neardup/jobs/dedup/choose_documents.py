@@ -15,8 +15,12 @@ from neardup.files.input_options import check_effect
 from neardup.files.resolve import resolve_inputs
 from neardup.files.rows import Source
 from neardup.jobs.dedup.by_pairs import decide_by_pairs
-from neardup.jobs.dedup.pair_table import PairTable, open_pair_table
-from neardup.jobs.dedup.pair_terms import agree_on_terms, check_same_documents
+from neardup.jobs.dedup.pair_table import (
+    PairTable,
+    agree_on_terms,
+    check_same_documents,
+    open_pair_table,
+)
 from neardup.jobs.dedup.result import DeduplicationResult
 from neardup.jobs.document_options import ReadingOptions
 from neardup.jobs.inputs import describe_inputs, describe_reading

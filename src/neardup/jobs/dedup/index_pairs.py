@@ -16,7 +16,7 @@ from neardup.documents.reading import queries_of_texts
 from neardup.errors import InvalidInputError
 from neardup.files.ids import as_text
 from neardup.files.rows import RowBlock
-from neardup.jobs.dedup.numbered_pairs import NumberedPairs
+from neardup.jobs.dedup.pair_table import NumberedPairs
 from neardup.jobs.stages.pair_ids import READING_PAIRS, AboutPairs
 from neardup.matching.measures import Measure, Number
 from neardup.reading.catalogue import Catalogue

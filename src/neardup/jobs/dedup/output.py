@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import chain
@@ -13,22 +14,20 @@ import numpy as np
 
 from neardup.errors import InvalidInputError, ReadError
 from neardup.files.convert import converted_name
+from neardup.files.destinations import Destination, LocalDestination
 from neardup.files.formats import file_source, has_columns
 from neardup.files.ids import as_text
 from neardup.files.input_options import InputOptions
 from neardup.files.parquet import ParquetSource
 from neardup.files.rows import ColumnNames, Source
 from neardup.files.streams import is_url
-from neardup.jobs.dedup.written_texts import TEXT_COLUMNS
 from neardup.jobs.inputs import input_options_of
-from neardup.outputs.summary_file import (
-    SUMMARY,
-    check_columns,
-    read_summary,
-    resolve_tables,
-)
+from neardup.outputs.summary_file import SUMMARY, check_columns, read_summary, resolve_tables
 from neardup.outputs.targets import Target, target_of
+from neardup.reading.catalogue import Catalogue
 from neardup.reading.second_pass import read_at
+from neardup.reading.texts import KeptTexts, keep_texts
+from neardup.runtime.runner import Runner
 from neardup.storage.scratch import recover
 from neardup.tables import Bools, Int64s
 
@@ -36,6 +35,88 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from neardup.outputs.summary_records import DedupSummary
+
+# The table of removed documents with the texts of both, written in memory that has a bound.
+
+TEXT_COLUMNS = ("text", "kept_text")
+"""Columns of the texts, behind all others."""
+
+# Rows of a row group, and bytes of their texts unless one row has more.
+_GROUP_ROWS, _GROUP_BYTES = 1 << 16, 32 << 20
+
+
+def write_with_texts(
+    rows_of: Callable[[Int64s], pa.Table],
+    gone: Int64s,
+    keepers: Int64s,
+    catalogues: Sequence[Catalogue],
+    destination: Destination,
+    runner: Runner,
+    *,
+    as_bytes: bool,
+) -> str:
+    """Write a table of removed documents with their texts, and those of the ones that stay.
+
+    Returns its digest.
+
+    Texts are first copied to a file beside the table, in the order in which they are read, because
+    those that stay are needed in any order.
+
+    Parameters
+    ----------
+    rows_of
+        Gives the rows of some of the documents.
+    gone, keepers
+        Numbers of the documents, and of those that stay for them, among all of ``catalogues``.
+    catalogues
+        The other collection, then the own one, whose documents may go.
+    destination
+        Of the table.
+    runner
+        Reads the texts.
+    as_bytes
+        Whether the documents are bytes.
+    """
+    from neardup.outputs.table_files import write_parquet_parts
+
+    n_other = len(catalogues[0])
+    wanted: Bools = np.zeros(sum(map(len, catalogues)), np.bool_)
+    wanted[gone + n_other] = True
+    wanted[keepers] = True
+    folder = Path(str(destination)).parent if isinstance(destination, LocalDestination) else None
+    with tempfile.TemporaryDirectory(prefix=".texts-", dir=folder) as temporary:
+        path = Path(temporary, "texts")
+        texts = keep_texts(catalogues, wanted, path, runner, as_bytes=as_bytes)
+
+        def groups() -> Iterator[pa.Table]:
+            sizes = texts.sizes(gone + n_other) + texts.sizes(keepers)
+            for rows in _slices(sizes):
+                yield _with_texts(rows_of(gone[rows]), gone[rows] + n_other, keepers[rows], texts)
+
+        nothing = gone[:0]
+        schema = _with_texts(rows_of(nothing), nothing, nothing, texts).schema
+        digest = write_parquet_parts(groups(), schema, destination, are_groups=True)
+        texts.close()
+    return digest
+
+
+def _with_texts(rows: pa.Table, gone: Int64s, keepers: Int64s, texts: KeptTexts) -> pa.Table:
+    for name, documents in zip(TEXT_COLUMNS, (gone, keepers), strict=True):
+        rows = rows.append_column(name, texts.take(documents))
+    return rows
+
+
+def _slices(sizes: Int64s) -> Iterator[slice]:
+    """Cut rows where a row group has enough of them, or of the bytes of their texts."""
+    ends = np.cumsum(sizes)
+    start = 0
+    while start < len(sizes):
+        before = int(ends[start - 1]) if start else 0
+        stop = int(np.searchsorted(ends, before + _GROUP_BYTES, side="right"))
+        stop = min(max(stop, start + 1), start + _GROUP_ROWS, len(sizes))
+        yield slice(start, stop)
+        start = stop
+
 
 Side = Literal["kept", "removed"]
 

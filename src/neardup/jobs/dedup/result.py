@@ -148,7 +148,7 @@ class DeduplicationResult(Selection):
         self._write(path, self._write_tables_with_text, **how)
 
     def _write_tables_with_text(self, folder: Destination, runner: Runner) -> dict[str, str]:
-        from neardup.jobs.dedup.written_texts import write_with_texts
+        from neardup.jobs.dedup.output import write_with_texts
 
         gone = self._removed_numbers()
         digest = write_with_texts(
@@ -223,11 +223,11 @@ class DeduplicationResult(Selection):
         """
         from neardup.jobs.dedup.by_pairs import decide_by_pairs
         from neardup.jobs.dedup.index_pairs import pairs_of_index
-        from neardup.jobs.dedup.pair_table import open_pair_table
-        from neardup.jobs.dedup.pair_terms import (
+        from neardup.jobs.dedup.pair_table import (
             agree_on_terms,
             check_same_documents,
             check_same_shingles,
+            open_pair_table,
         )
 
         if len(self._other):

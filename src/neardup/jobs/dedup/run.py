@@ -2,30 +2,208 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from neardup.documents.additions import Adding, known_id
+from neardup.documents.index import OpenDocuments
+from neardup.documents.lookup import find_answers
+from neardup.documents.queries import Queries, join_queries, make_queries
+from neardup.documents.reading import ReadDocuments, read_block
 from neardup.files.input_options import check_effect
-from neardup.files.rows import Source
+from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.jobs.dedup.choose import choose_by_buckets, choose_exactly
 from neardup.jobs.dedup.contents import find_contents, sign_documents
-from neardup.jobs.dedup.decide import assign
+from neardup.jobs.dedup.decide import Assignment, assign
+from neardup.jobs.dedup.ids import KeeperIds
 from neardup.jobs.dedup.method import check_fits, choose_method
 from neardup.jobs.dedup.other import Other
 from neardup.jobs.dedup.plan import DedupPlan
 from neardup.jobs.dedup.result import DeduplicationResult
 from neardup.jobs.dedup.summary import summarise
 from neardup.jobs.document_options import to_be_counted
-from neardup.reading.signed_batches import count_shingles, with_frequencies
+from neardup.matching.measures import Measure
+from neardup.reading.catalogue import Catalogue, HeldIds
+from neardup.reading.second_pass import file_has_changed, numbered_blocks
+from neardup.reading.sign import LookUp, SignedTexts
+from neardup.reading.signed_batches import (
+    SignedBatches,
+    count_shingles,
+    filters_of,
+    numbers_of,
+    take_filters,
+    with_frequencies,
+)
+from neardup.reading.texts import IdLookup
 from neardup.runtime.runner import Runner
 from neardup.storage.work import IN_MEMORY
+from neardup.tables import Bools, EarlierKeepers, Int64s, TokenLists
 
 if TYPE_CHECKING:
-    from neardup.documents.additions import Adding
-    from neardup.documents.index import OpenDocuments
+    import pyarrow as pa
+
     from neardup.storage.work import Workspace
+
+
+# An index of documents as the other collection of a deduplication.
+
+
+class IndexLookUp(LookUp):
+    """Finds the documents of an index that texts go for, at a measure."""
+
+    def __init__(self, index: OpenDocuments, measure: Measure) -> None:
+        self._index, self._measure = index, measure
+
+    def sign(self, token_lists: TokenLists) -> Queries:
+        """Work out of some texts what the index looks up."""
+        return make_queries(token_lists, self._index.scheme)
+
+    def find(self, signed: Sequence[SignedTexts]) -> EarlierKeepers:
+        """Find the document that each text goes for."""
+        queries = [each for each in signed if isinstance(each, Queries)]
+        if not queries:
+            return EarlierKeepers.none(0)
+        answers = find_answers(self._index, join_queries(queries), self._measure)
+        return EarlierKeepers(
+            answers.documents,
+            answers.overlaps,
+            answers.sizes,
+            answers.similarities,
+            answers.are_settled,
+            answers.are_copies,
+        )
+
+
+def catalogue_of(index: OpenDocuments, documents: Int64s) -> Catalogue:
+    """Return the catalogue of some documents of an index, of which only ids are known."""
+    n = len(documents)
+    return Catalogue(
+        sources=(),
+        columns=ColumnNames(id="id"),
+        source_starts=np.zeros(1, np.int64),
+        numbers=documents,
+        n_tokens=np.zeros(n, np.int64),
+        lengths=None,
+        ids=HeldIds(index.ids_of(documents)),
+        order=None,
+        text_bytes=0,
+    )
+
+
+# The stage add: what stays of a collection goes into an index, which is told what went.
+
+
+def add_survivors(
+    new: Adding,
+    batches: SignedBatches,
+    own: Catalogue,
+    other: Catalogue,
+    assignment: Assignment,
+    are_known: Bools,
+    runner: Runner,
+) -> int:
+    """Add the documents that stay, and note those that went; returns how many were added.
+
+    ``batches`` are the signed documents of ``own``, which are not signed again, and ``other`` those
+    of the index for which some went. Those that ``are_known`` are there.
+    """
+    stays = assignment.stays & own.is_document & ~are_known
+
+    def read(item: _Part) -> ReadDocuments:
+        select = stays[item.rows]
+        queries = _queries_of(item.batch, np.flatnonzero(select), batches.n_bands)
+        return read_block(
+            item.source, item.block, own.columns, new.scheme, select=select, queries=queries
+        )
+
+    count = runner.counter("add", int(stays.sum()))
+    n_added = 0
+    for documents in runner.map(read, _parts(batches, own, stays)):
+        ids = documents.batch.ids
+        known = np.flatnonzero(new.index.documents_of_ids(ids) >= 0)
+        if len(known):
+            first = int(known[0])
+            row = int(documents.numbers[first])
+            raise known_id(ids[first].as_py(), documents.source, row, own.columns)
+        new.add(documents.batch)
+        n_added += len(ids)
+        count(len(ids))
+    _note_gone(new, batches, own, other, assignment)
+    return n_added
+
+
+def find_known(
+    index: OpenDocuments, batches: SignedBatches, own: Catalogue, assignment: Assignment
+) -> Bools:
+    """Return which documents are in the index themselves, with the same id and the same tokens.
+
+    So it is where a run is repeated that had added them.
+    """
+    are_known: Bools = np.zeros(len(own), np.bool_)
+    ids = IdLookup(own)
+    may_be = assignment.exact | (own.n_tokens == 0)
+    for start, digests in batches.digests():
+        rows = start + np.flatnonzero(may_be[start : start + len(digests)])
+        documents = index.documents_of_ids(ids.take(rows))
+        rows, documents = rows[documents >= 0], documents[documents >= 0]
+        order = np.argsort(documents)
+        rows, documents = rows[order], documents[order]
+        is_same = index.digests_of(documents) == digests.values[rows - start]
+        are_known[rows[is_same.all(axis=1)]] = True
+    return are_known
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A block that is read again, the numbers of its documents, and what was signed of them."""
+
+    source: Source
+    block: RowBlock
+    rows: slice
+    batch: pa.RecordBatch
+
+
+def _parts(batches: SignedBatches, own: Catalogue, stays: Bools) -> Iterator[_Part]:
+    """Yield the blocks of which some document stays."""
+    signed = iter(batches)
+    for source, start, stop in own.ranges():
+        for block, rows in numbered_blocks(source, start, stop):
+            first, batch = next(signed)
+            if first != rows.start or len(batch) != len(block):
+                raise file_has_changed(source.name)
+            if stays[rows].any():
+                yield _Part(source, block, rows, batch)
+
+
+def _queries_of(batch: pa.RecordBatch, rows: Int64s, n_bands: int) -> Queries:
+    """Return what was signed of some documents of a batch."""
+    digests = np.column_stack(
+        [numbers_of(batch, f"digest_{half}")[rows] for half in ("low", "high")]
+    )
+    keys = np.column_stack([numbers_of(batch, f"key_{band}")[rows] for band in range(n_bands)])
+    filters = filters_of(batch)
+    if filters is not None:
+        filters = take_filters(filters, rows)
+    return Queries(numbers_of(batch, "n_tokens")[rows], digests, keys, filters, None)
+
+
+def _note_gone(
+    new: Adding, batches: SignedBatches, own: Catalogue, other: Catalogue, assignment: Assignment
+) -> None:
+    own_ids = IdLookup(own)
+    kept_ids = KeeperIds(own, other, assignment.keepers, shares_ids=True)
+    for start, digests in batches.digests():
+        gone = start + np.flatnonzero(~assignment.stays[start : start + len(digests)])
+        new.went(
+            own_ids.take(gone),
+            kept_ids.take(assignment.keepers[gone]),
+            digests.values[gone - start],
+            assignment.similarities[gone],
+        )
 
 
 def deduplicate_against(
@@ -77,8 +255,6 @@ def deduplicate_sources(
             frequencies = count_shingles(collections, plan.reading, runner)
         plan = replace(plan, reading=with_frequencies(plan.reading, frequencies))
     if index is not None:
-        from neardup.jobs.dedup.against_index import IndexLookUp
-
         look_up = IndexLookUp(index, plan.measure)
         plan = replace(plan, reading=replace(plan.reading, look_up=look_up))
     with runner.stage("read") as note:
@@ -108,13 +284,9 @@ def deduplicate_sources(
             audit = audit_contents(signed.batches, contents, decision, plan, runner)
     other, n_against = contents.other, None
     if index is not None and contents.earlier is not None:
-        from neardup.jobs.dedup.against_index import catalogue_of
-
         other, n_against = catalogue_of(index, contents.earlier.index_documents), index.n_documents
     added: dict[str, int] = {}
     if new is not None:
-        from neardup.jobs.dedup.additions import add_survivors, find_known
-
         with runner.stage("add") as note:
             own, batches = contents.own, signed.batches
             are_known = find_known(new.index, batches, own, assignment)

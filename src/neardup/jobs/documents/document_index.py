@@ -25,7 +25,7 @@ from neardup.jobs.documents.search import (
 )
 from neardup.jobs.index_results import AdditionResult, CompactionResult
 from neardup.jobs.passages.search import as_documents
-from neardup.jobs.selected_ids import as_list_of_ids
+from neardup.jobs.selection import as_list_of_ids
 from neardup.options import table
 from neardup.options.choices import (
     DocumentMeasure,

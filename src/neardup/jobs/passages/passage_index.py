@@ -16,7 +16,7 @@ from neardup.jobs.index_results import AdditionResult, CompactionResult, Removal
 from neardup.jobs.passages import index as jobs
 from neardup.jobs.passages.result import PassageResult
 from neardup.jobs.passages.search import SearchOptions, as_documents, search_sources
-from neardup.jobs.selected_ids import as_list_of_ids
+from neardup.jobs.selection import as_list_of_ids
 from neardup.options import table
 from neardup.options.choices import (
     InverseFrequency,

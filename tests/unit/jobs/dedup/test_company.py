@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from neardup.files.resolve import resolve_inputs
-from neardup.jobs.dedup.company import Company, find_company
 from neardup.jobs.dedup.plan import DedupOptions, plan_deduplication
+from neardup.jobs.plan.sample import Company, find_company
 from neardup.reading.sign import sign_block
 
 PLAN = plan_deduplication(DedupOptions())

@@ -8,8 +8,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from neardup.jobs.dedup import shingle_lengths
-from neardup.jobs.dedup.shingle_lengths import compare_lengths, cut_documents
+from neardup.jobs.plan import sample
+from neardup.jobs.plan.sample import compare_lengths, cut_documents
 from neardup.tables import TokenLists
 from neardup.text.shingles import make_shingle_scheme
 from tests.oracles.shingles import elements
@@ -65,7 +65,7 @@ def test_compare_lengths__nothing_to_compare(documents):
 
 
 def test_cut_documents(monkeypatch):
-    monkeypatch.setattr(shingle_lengths, "LENGTH_TOKENS", 3)
+    monkeypatch.setattr(sample, "LENGTH_TOKENS", 3)
     tokens = token_lists([[1, 2, 3, 4], [5], [], [6, 7, 8, 9], [10, 11]])
     cut = cut_documents(tokens, 3)
     assert cut.values.tolist() == [1, 2, 3, 10, 11]

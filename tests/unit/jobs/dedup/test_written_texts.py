@@ -11,7 +11,7 @@ import pytest
 
 import neardup
 from neardup.errors import InvalidParameterError, ReadError
-from neardup.jobs.dedup import written_texts
+from neardup.jobs.dedup import output
 from neardup.jobs.dedup.output import open_output
 from neardup.outputs.table_files import write_parquet_parts
 from tests.spilling import spilling
@@ -57,7 +57,7 @@ def check(folder, result, expected, other=()):
 
 @pytest.mark.parametrize("group_bytes", [100, 1 << 20])
 def test_write(tmp_path, monkeypatch, files, group_bytes):
-    monkeypatch.setattr(written_texts, "_GROUP_BYTES", group_bytes)
+    monkeypatch.setattr(output, "_GROUP_BYTES", group_bytes)
     result = deduplicated(tmp_path, against=tmp_path / "other.json")
     result.write(tmp_path / "out", with_text=True)
     check(tmp_path / "out", result, files, OTHER)
@@ -74,7 +74,7 @@ def test_write(tmp_path, monkeypatch, files, group_bytes):
 
 
 def test_write__same_bytes_for_any_workers_and_memory(tmp_path, monkeypatch, files):
-    monkeypatch.setattr(written_texts, "_GROUP_BYTES", 900)
+    monkeypatch.setattr(output, "_GROUP_BYTES", 900)
     deduplicated(tmp_path, workers=1).write(tmp_path / "one", with_text=True)
     deduplicated(tmp_path, workers=3).write(tmp_path / "three", with_text=True)
     with spilling():
@@ -90,7 +90,7 @@ def test_write__in_parts_and_at_a_url(tmp_path, monkeypatch, files):
     result.write(f"local://{tmp_path}/remote", with_text=True)
     check(tmp_path / "remote", result, files)
     monkeypatch.setitem(write_parquet_parts.__kwdefaults__, "part_rows", 150)
-    monkeypatch.setattr(written_texts, "_GROUP_BYTES", 1700)
+    monkeypatch.setattr(output, "_GROUP_BYTES", 1700)
     result.write(tmp_path / "out", with_text=True)
     check(tmp_path / "out", result, files)
     parts = sorted((tmp_path / "out/removed.parquet").iterdir())

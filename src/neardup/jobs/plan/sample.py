@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import math
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -16,23 +18,185 @@ from neardup.errors import InvalidInputError
 from neardup.files.ids import as_text
 from neardup.files.passes import ReadingPass
 from neardup.files.rows import RowBlock, Source
-from neardup.jobs.dedup.company import Company, find_company
+from neardup.jobs.dedup.choose import sieve_candidates
 from neardup.jobs.dedup.plan import DedupPlan
-from neardup.jobs.dedup.shingle_lengths import (
-    LENGTH_DOCUMENTS,
-    ShingleLength,
-    compare_lengths,
-    cut_documents,
-)
-from neardup.jobs.dedup.similarities import SAMPLE_FUNCTIONS, Similarities
+from neardup.jobs.plan.costs import SAMPLE_FUNCTIONS, Similarities
+from neardup.jobs.stages.exchange import Candidates
+from neardup.kernels.common.union_find import find_roots, union_edges
+from neardup.matching.buckets import star_edges
+from neardup.matching.sieve import join_filters
 from neardup.reading.sign import ReadingPlan, SignedBlock, sign_block
-from neardup.reading.signed_batches import block_frequencies, to_batch, with_frequencies
+from neardup.reading.signed_batches import (
+    block_frequencies,
+    take_filters,
+    to_batch,
+    with_frequencies,
+)
 from neardup.runtime.runner import Runner
 from neardup.sketches.minhash import MinHashScheme, minhash_signatures
 from neardup.sketches.weighted_minhash import WeightedMinHashScheme, weighted_signatures
-from neardup.tables import Texts, TokenLists, Uint32s
-from neardup.text.shingles import shingle_lists
+from neardup.tables import Filters, Int64s, Texts, TokenLists, Uint32s, Uint64s
+from neardup.text.shingles import ShingleScheme, shingle_lists
 from neardup.text.weighting import count_documents, weighted_sets
+
+# How many tokens a shingle should have, told from documents of a sample.
+
+# Documents that are looked at, and tokens of each: what all lengths together take stays below a
+# few seconds however long documents are.
+LENGTH_DOCUMENTS, LENGTH_TOKENS = 300, 5_000
+
+_LENGTHS = (1, 2, 3, 4, 5, 6, 8, 10, 13, 16)
+_CHANGED = (0.01, 0.05)
+
+
+@dataclass(frozen=True)
+class ShingleLength:
+    """What shingles of ``ngram`` tokens make of documents.
+
+    ``chance`` is the probability that a shingle of one document is also in another, of the mean
+    document: it should be low, so that documents are similar for what they share and not for what
+    all texts have. ``similarity_at_1_percent`` and ``similarity_at_5_percent`` are the expected
+    Jaccard similarities of a document and itself with so many of its tokens changed, one by one.
+    """
+
+    ngram: int
+    chance: float
+    similarity_at_1_percent: float
+    similarity_at_5_percent: float
+
+
+def compare_lengths(tokens: Sequence[TokenLists], scheme: ShingleScheme) -> list[ShingleLength]:
+    """Compare lengths of shingles, the scheme's among them, on documents of a sample.
+
+    There is nothing to compare without two documents that have tokens.
+    """
+    if sum(np.count_nonzero(np.diff(part.offsets)) for part in tokens) < 2:
+        return []
+    lengths = sorted({*_LENGTHS, scheme.ngram})
+    return [
+        ShingleLength(
+            ngram,
+            _chance(tokens, replace(scheme, ngram=ngram)),
+            *(_left(ngram, x) for x in _CHANGED),
+        )
+        for ngram in lengths
+    ]
+
+
+def cut_documents(tokens: TokenLists, count: int) -> TokenLists:
+    """Return the first tokens of some documents, evenly spread: no more than are looked at."""
+    rows = np.linspace(0, len(tokens) - 1, min(count, len(tokens)), dtype=np.int64)
+    starts = tokens.offsets[rows]
+    sizes = np.minimum(tokens.offsets[rows + 1] - starts, LENGTH_TOKENS)
+    parts = [
+        tokens.values[start : start + size]
+        for start, size in zip(starts.tolist(), sizes.tolist(), strict=True)
+    ]
+    values: Uint64s = np.concatenate([np.empty(0, np.uint64), *parts])
+    ends: Int64s = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    return TokenLists(values, ends)
+
+
+def _chance(tokens: Sequence[TokenLists], scheme: ShingleScheme) -> float:
+    """Return the mean share of a document's shingles that are in another one, over all pairs."""
+    own = []
+    for part in tokens:
+        lists = shingle_lists(part, scheme)
+        offsets = lists.offsets.tolist()
+        shingles = (lists.values[start:stop] for start, stop in pairwise(offsets) if stop > start)
+        own += [np.unique(values) for values in shingles]
+    _, inverse, documents = np.unique(np.concatenate(own), return_inverse=True, return_counts=True)
+    sizes = np.array([len(values) for values in own])
+    others = (documents[inverse] - 1) / (len(own) - 1)
+    return float((np.add.reduceat(others, np.cumsum(sizes) - sizes) / sizes).mean())
+
+
+def _left(ngram: int, changed: float) -> float:
+    """Return the Jaccard similarity when a share of tokens has changed at random.
+
+    A shingle stays as it was if all its tokens do; the others are new on either side.
+    """
+    kept = (1 - changed) ** ngram
+    return float(kept / (2 - kept))
+
+
+# How many documents of a collection share a bucket with another, judged by some blocks of it.
+
+# Runs into which each block is cut, to tell copies that stand near each other from others.
+_RUNS = 4
+
+
+@dataclass(frozen=True)
+class Company:
+    """In how many others a document finds company, in the mean: near it, and among all documents.
+
+    ``near`` does not depend on their number, ``rate`` is for each one of them.
+    """
+
+    near: float
+    rate: float
+
+    def expected(self, n_documents: int) -> int:
+        """Return how many of so many documents have company, if it comes to them by chance."""
+        return round(n_documents * -math.expm1(-self.near - self.rate * n_documents))
+
+
+def find_company(blocks: Sequence[SignedBlock], plan: DedupPlan) -> tuple[Company, Company]:
+    """Return the company of documents that share a bucket, and of those that filters leave.
+
+    What is found in the blocks together stands for all documents; what is found in a short run of
+    documents is there at any size of the collection.
+    """
+    if plan.reading.banding is None or not blocks:
+        return Company(0.0, 0.0), Company(0.0, 0.0)
+    keys = np.concatenate([block.keys for block in blocks])
+    digests = np.concatenate([block.digests.values for block in blocks])
+    is_filled = np.concatenate([block.n_tokens for block in blocks]) > 0
+    given = [block.filters for block in blocks if block.filters is not None]
+    filters = join_filters(given) if given else None
+    # Of copies only one is compared.
+    _, firsts = np.unique(digests, axis=0, return_index=True)
+    contents = np.sort(firsts[is_filled[firsts]]).astype(np.int64)
+    together = _count(contents, keys, filters, plan)
+    bounds = [0]
+    for block in blocks:
+        steps = len(block.keys) * np.arange(1, _RUNS + 1) // _RUNS
+        bounds += (bounds[-1] + steps).tolist()
+    runs = np.split(contents, np.searchsorted(contents, bounds[1:-1]))
+    near = np.sum([_count(run, keys, filters, plan) for run in runs], axis=0).tolist()
+    # Others in the run of a document, in the mean.
+    mean_run = sum(len(run) ** 2 for run in runs) / max(1, len(contents))
+    return (
+        _company(together[0], near[0], len(contents), mean_run),
+        _company(together[1], near[1], len(contents), mean_run),
+    )
+
+
+def _company(n_together: int, n_near: int, n: int, mean_run: float) -> Company:
+    """Solve for what is near and what is anywhere, of the means that both samples show."""
+    together, near = (-math.log1p(-count / (n + 1)) for count in (n_together, n_near))
+    by_chance = max(0.0, together - near) / (n - mean_run) if n > mean_run else 0.0
+    near = max(0.0, near - by_chance * mean_run)
+    return Company(near, max(0.0, together - near) / max(1, n))
+
+
+def _count(
+    contents: Int64s, keys: Uint64s, filters: Filters | None, plan: DedupPlan
+) -> tuple[int, int]:
+    """Count the contents that share a bucket with another of these, and those after the sieve."""
+    parents: Int64s = np.arange(len(contents), dtype=np.int64)
+    for band in range(keys.shape[1]):
+        union_edges(parents, *star_edges(keys[contents, band]))
+    find_roots(parents)
+    rows = np.flatnonzero((np.bincount(parents, minlength=len(parents)) > 1)[parents])
+    if not len(rows):
+        return 0, 0
+    chosen = contents[rows]
+    candidates = Candidates(keys[chosen], filters and take_filters(filters, chosen))
+    are_fixed = np.zeros(len(rows), np.bool_)
+    live = sieve_candidates(parents[rows], candidates, are_fixed, plan)
+    return len(rows), int(np.count_nonzero(live >= 0))
+
 
 # Documents compared with each other to learn how similar unrelated ones are.
 SAMPLE_DOCUMENTS = 1500

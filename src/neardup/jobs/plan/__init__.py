@@ -1,0 +1,1 @@
+"""What a job would take and find: a forecast from a sample."""
