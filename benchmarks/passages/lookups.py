@@ -25,9 +25,8 @@ from neardup import PassageIndex
 from neardup.kernels.text.weights import fill_weights
 from neardup.passages.handle import PassageHandle
 from neardup.passages.lookup import find_passages
-from neardup.passages.query import gather_queries
 from neardup.passages.search import make_search_plan
-from neardup.passages.windows import inverse_frequencies
+from neardup.passages.windows import gather_queries, inverse_frequencies
 from neardup.runtime.runner import Runner
 from neardup.text.weighting import term_frequencies
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from neardup.cli.groups import table_of_groups
+from neardup.cli.wording import table_of_groups
 
 
 def counted(name, n_in, n_removed, **more):

@@ -14,16 +14,16 @@ import pytest
 import neardup
 from neardup.kernels.common.hashing import hash_bytes, logarithms, mix_words
 from neardup.kernels.text.weights import fill_weights
-from neardup.passages.query import Query, make_queries
 from neardup.passages.scheme import make_passage_scheme
+from neardup.passages.windows import Query, make_queries
 from neardup.sketches.edit.signature import EditScheme, edit_signatures
 from neardup.sketches.minhash import MinHashScheme, _lanes, band_keys, minhash_signatures
 from neardup.tables import ShingleLists, Texts, TokenLists
 from neardup.text.normalise import Normalisation
-from neardup.text.rabin import draw_polynomial
 from neardup.text.shingles import (
     HASH_VERSION,
     digest_token_lists,
+    draw_polynomial,
     make_shingle_scheme,
     shingle_lists,
     shingle_texts,

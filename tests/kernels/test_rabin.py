@@ -7,18 +7,18 @@ import numpy as np
 import pytest
 
 from neardup.kernels.text import shingles as kernels
-from neardup.text import rabin
+from neardup.text import shingles
 from tests.arrays import ragged, random_words, unragged
 from tests.oracles import rabin as oracle
 
-POLYNOMIAL = rabin.draw_polynomial(42)
+POLYNOMIAL = shingles.draw_polynomial(42)
 
 
 def fingerprint_bytes(strings, width, seed=42, lead="", bits=64):
     data = np.frombuffer(lead.encode() + b"".join(strings) + b"#", np.uint8)
     offsets = len(lead) + np.cumsum([0, *map(len, strings)])
     values, value_offsets = np.zeros(len(data), np.uint64), np.zeros(len(strings) + 1, np.int64)
-    tables = rabin._byte_tables(seed, width, bits)
+    tables = shingles._byte_tables(seed, width, bits)
     kernels.fingerprint_bytes(data, offsets, width, *tables, bits, values, value_offsets)
     return unragged(values, value_offsets)
 
@@ -26,7 +26,7 @@ def fingerprint_bytes(strings, width, seed=42, lead="", bits=64):
 def fingerprint_tokens(lists, ngram, seed=42, lead=0, bits=64):
     tokens, offsets = ragged(lists, lead=lead)
     values, value_offsets = np.zeros(len(tokens), np.uint64), np.zeros(len(lists) + 1, np.int64)
-    tables = rabin._word_tables(seed, ngram, bits)
+    tables = shingles._word_tables(seed, ngram, bits)
     kernels.fingerprint_tokens(tokens, offsets, ngram, *tables, bits, values, value_offsets)
     return unragged(values, value_offsets)
 
@@ -57,7 +57,7 @@ def test_fingerprint_tokens__as_division(ngram):
 
 @pytest.mark.parametrize("bits", [32, 40, 64])
 def test_fingerprints__of_fewer_bits_as_division(bits):
-    polynomial = rabin.draw_polynomial(7, bits)
+    polynomial = shingles.draw_polynomial(7, bits)
     generator = random.Random(bits)
     strings = [generator.randbytes(n) for n in (0, 1, 4, 5, 8, 9, 40)]
     expected = [oracle.shingles(as_bytes(string), 9, polynomial) for string in strings]
@@ -120,20 +120,20 @@ def test_draw_polynomial__first_irreducible_candidate():
         for candidate in oracle.candidates(seed, degree):
             if oracle.is_irreducible(candidate):
                 break
-            assert not rabin.is_irreducible(candidate)
-        assert rabin.draw_polynomial(seed, degree) == candidate
+            assert not shingles.is_irreducible(candidate)
+        assert shingles.draw_polynomial(seed, degree) == candidate
 
 
 @pytest.mark.parametrize("degree", range(1, 9))
 def test_is_irreducible__as_trial_division(degree):
-    found = [p for p in range(1 << degree, 2 << degree) if rabin.is_irreducible(p)]
+    found = [p for p in range(1 << degree, 2 << degree) if shingles.is_irreducible(p)]
     assert found == oracle.irreducibles(degree)
     assert [p for p in range(1 << degree, 2 << degree) if oracle.is_irreducible(p)] == found
 
 
 @pytest.mark.parametrize("polynomial", [0, 1])
 def test_is_irreducible__constants_are_not(polynomial):
-    assert not rabin.is_irreducible(polynomial)
+    assert not shingles.is_irreducible(polynomial)
 
 
 def test_is_irreducible__products_are_not():
@@ -141,20 +141,20 @@ def test_is_irreducible__products_are_not():
     for degree in (1, 2, 31, 32):
         factor = 1 << degree | generator.getrandbits(degree) | 1
         other = 1 << 64 - degree | generator.getrandbits(64 - degree) | 1
-        assert not rabin.is_irreducible(oracle.multiply(factor, other))
+        assert not shingles.is_irreducible(oracle.multiply(factor, other))
 
 
 def test_is_irreducible__a_known_one():
     """t^64 + t^4 + t^3 + t + 1, that of the checksum CRC-64-ISO."""
-    assert rabin.is_irreducible(1 << 64 | 0b11011)
-    assert not rabin.is_irreducible(1 << 64 | 0b11001)
+    assert shingles.is_irreducible(1 << 64 | 0b11011)
+    assert not shingles.is_irreducible(1 << 64 | 0b11001)
 
 
 def test_remainder__as_long_division():
     generator = random.Random(6)
     for _ in range(50):
         dividend, divisor = generator.getrandbits(generator.randint(1, 150)), POLYNOMIAL
-        assert rabin.remainder(dividend, divisor) == oracle.divide(dividend, divisor)[1]
+        assert shingles.remainder(dividend, divisor) == oracle.divide(dividend, divisor)[1]
 
 
 def test_unmix__undoes_mix():

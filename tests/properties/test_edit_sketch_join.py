@@ -11,11 +11,9 @@ import pytest
 from neardup.runtime.runner import Runner
 from neardup.sketches.edit.aligned import KnownLengths, least_distances
 from neardup.sketches.edit.estimate import edit_estimates
-from neardup.sketches.edit.join import _symbol_sets, join_edits
-from neardup.sketches.edit.kind import EditKind
+from neardup.sketches.edit.kind import EditKind, _symbol_sets, join_edits
 from neardup.sketches.edit.signature import EditScheme
-from neardup.sketches.kind import Wanted
-from neardup.sketches.pairs import list_pairs
+from neardup.sketches.kind import Wanted, list_pairs
 from neardup.tables import EditSignatures
 
 SCHEMES = [

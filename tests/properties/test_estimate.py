@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import neardup
 from neardup.matching import join
-from neardup.sketches import pairs
+from neardup.sketches import kind
 from tests.examples import examples
 
 KINDS = [
@@ -154,7 +154,7 @@ def test_estimate__workers_and_pieces_change_nothing(
     other = None if others is None else sketched(others, options, workers=1)
     assert sketched(texts, options, workers=workers).to_arrow() == own.to_arrow()
     once = neardup.estimate(own, other, threshold=threshold, workers=1)
-    with patch.object(pairs, "_PIECE", piece), patch.object(join, "_PIECE", piece):
+    with patch.object(kind, "_PIECE", piece), patch.object(join, "_PIECE", piece):
         again = neardup.estimate(own, other, threshold=threshold, workers=workers)
     assert again.pairs.to_pylist() == once.pairs.to_pylist()
     unlike = {"seconds", "workers"}

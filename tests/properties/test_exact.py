@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import neardup
 from neardup.clustering import components, survivors
-from neardup.jobs.dedup import method
+from neardup.jobs.dedup import choose
 from neardup.jobs.dedup.audit import audit_recall
 from neardup.matching.measures import Containment, Jaccard, make_measure
 from neardup.matching.prefixes import list_prefixes
@@ -104,9 +104,9 @@ def test_deduplicate__auto_says_what_it_chose(monkeypatch):
     assert small.summary["method"] == small.summary["method_choice"]["chosen"] == "exact"
     for name, value in (("_MOST_ELEMENTS", 10), ("_HARDLY_ANY", 0), ("_MEET", 1e9)):
         with monkeypatch.context() as context:
-            context.setattr(method, name, value)
+            context.setattr(choose, name, value)
             if name == "_HARDLY_ANY":
-                context.setattr(method, "_PATIENCE", 0)
+                context.setattr(choose, "_PATIENCE", 0)
             large = neardup.deduplicate(texts, method="auto", ngram=1)
         assert large.summary["method"] == "minhash"
         assert (large.summary["method_choice"]["exact"] is None) == (name == "_MOST_ELEMENTS")

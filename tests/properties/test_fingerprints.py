@@ -3,8 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.text.rabin import draw_polynomial
-from neardup.text.shingles import make_shingle_scheme, shingle_texts
+from neardup.text.shingles import draw_polynomial, make_shingle_scheme, shingle_texts
 from tests.arrays import make_texts, unragged
 from tests.oracles import hashing
 from tests.oracles import rabin as oracle

@@ -16,10 +16,10 @@ from neardup.kernels.passage import query_keys
 from neardup.kernels.sketch import weighted
 from neardup.kernels.text import weights
 from neardup.passages import windows as passage_windows
-from neardup.passages.query import gather_queries
 from neardup.passages.scheme import make_passage_scheme
 from neardup.passages.windows import (
     ALL_COPIES,
+    gather_queries,
     group_occurrences,
     multiset_windows,
     weighted_windows,

@@ -10,9 +10,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from neardup.passages.align import Settler
 from neardup.passages.chains import Hit, Run
 from neardup.passages.scheme import make_passage_scheme
-from neardup.passages.settle import Settler
 from tests.examples import examples
 
 SCHEME = make_passage_scheme(min_tokens=10)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import neardup
 from neardup.clustering import components, survivors
-from neardup.jobs.dedup import method
+from neardup.jobs.dedup import choose
 from neardup.jobs.dedup.audit import audit_recall
 from neardup.matching.measures import WeightedJaccard
 from neardup.matching.prefixes import list_prefixes
@@ -108,14 +108,14 @@ def test_deduplicate__exact_as_sure_bands(idf, clusters):
 def test_deduplicate__auto_knows_that_weights_take_longer(monkeypatch):
     """Signing a weighted set takes so much longer that the exact method pays more often."""
     strings = passages(2, 200)
-    monkeypatch.setattr(method, "_HARDLY_ANY", 0)
+    monkeypatch.setattr(choose, "_HARDLY_ANY", 0)
     options = {"ngram": 1, "method": "auto"}
     plain = neardup.deduplicate(strings, **options).summary["method_choice"]
     weighted = neardup.deduplicate(strings, measure=WEIGHTED, idf="unary", **options).summary[
         "method_choice"
     ]
     assert weighted["minhash"] > 10 * plain["minhash"]
-    monkeypatch.setattr(method, "_MEET_WEIGHTED", 1e9)
+    monkeypatch.setattr(choose, "_MEET_WEIGHTED", 1e9)
     refused = neardup.deduplicate(strings, measure=WEIGHTED, **options)
     assert refused.summary["method"] == "minhash"
 

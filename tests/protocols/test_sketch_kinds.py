@@ -19,8 +19,7 @@ from neardup.jobs.sketch.options import SketchOptions, make_maker
 from neardup.jobs.sketch.sketches import Sketches
 from neardup.options.choices import SketchKindName
 from neardup.runtime.runner import Runner
-from neardup.sketches.kind import Wanted
-from neardup.sketches.pairs import list_pairs
+from neardup.sketches.kind import Wanted, list_pairs
 from neardup.sketches.registry import KIND_NAMES, kind_named, kind_of
 from neardup.tables import Texts
 

@@ -13,8 +13,7 @@ import pytest
 
 from neardup.matching.measures import Containment, MaxContainment
 from neardup.runtime.runner import Runner
-from neardup.sketches.edit.join import join_edits
-from neardup.sketches.edit.kind import EditKind
+from neardup.sketches.edit.kind import EditKind, join_edits
 from neardup.sketches.edit.signature import EditScheme
 from neardup.sketches.kind import Wanted
 from neardup.sketches.minhash import MinHashScheme, minhash_signatures

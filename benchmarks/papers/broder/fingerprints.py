@@ -12,10 +12,11 @@ from benchmarks.corpora.made_up import draw_text
 from benchmarks.corpora.texts import make_texts
 from benchmarks.measuring.clocks import fastest
 from neardup.kernels.common.hashing import mix_words
-from neardup.text.rabin import draw_polynomial, remainder
 from neardup.text.shingles import (
     ShingleScheme,
+    draw_polynomial,
     make_shingle_scheme,
+    remainder,
     shingle_lists,
     shingle_texts,
 )

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from neardup.cli import notes
+from neardup.cli import wording
 from neardup.cli.command import TableCommand
-from neardup.cli.completion import complete_paths
 from neardup.cli.display import Display, say_json
 from neardup.cli.hints import hint_for_align
-from neardup.cli.options import options_of
+from neardup.cli.options import complete_paths, options_of
 from neardup.cli.page_output import PageOutput
 from neardup.cli.table_output import TableOutput
 from neardup.cli.wording import counted, list_passed_over, say_ids
@@ -225,9 +224,9 @@ def _report(
         lines.append(
             f"{short} shorter than {summary['min_tokens']} tokens; {smaller} finds passages of them"
         )
-    lines += notes.lines(
-        notes.note_empty(sum(summary["empty_documents"]), "in no passage"),
-        notes.note_skipped(summary),
+    lines += wording.lines(
+        wording.note_empty(sum(summary["empty_documents"]), "in no passage"),
+        wording.note_skipped(summary),
         hint_for_align(summary, smaller),
     )
     lines += list_passed_over(summary["passed_over"])

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from neardup.cli import notes
+from neardup.cli import wording
 from neardup.cli.command import TableCommand, configuration
-from neardup.cli.completion import complete_paths
 from neardup.cli.display import Display, say, say_json
 from neardup.cli.hints import hint_for_cut
-from neardup.cli.options import options_of
+from neardup.cli.options import complete_paths, options_of
 from neardup.cli.page_output import PageOutput
 from neardup.cli.wording import counted, list_passed_over, say_ids, took
 
@@ -134,8 +133,8 @@ def _report(summary: dict[str, Any], output: Target) -> str:
             f"probability {summary['predicted_recall']:.4f}"
         )
     lines += say_ids(summary)
-    lines += notes.lines(
-        notes.note_skipped(summary, has_folder=True),
+    lines += wording.lines(
+        wording.note_skipped(summary, has_folder=True),
         hint_for_cut(summary),
     )
     lines += list_passed_over(summary["passed_over"])

@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from neardup.cli import notes
+from neardup.cli import wording
 from neardup.cli.command import TableCommand, configuration
-from neardup.cli.completion import complete_paths
-from neardup.cli.display import Display, say, say_json
-from neardup.cli.groups import tables_of_groups
+from neardup.cli.display import Display, reported, say, say_json
 from neardup.cli.hints import hint_for_dedup
-from neardup.cli.options import options_of
+from neardup.cli.options import complete_paths, options_of
 from neardup.cli.page_output import PageOutput
 from neardup.cli.wording import (
     counted,
@@ -24,10 +22,10 @@ from neardup.cli.wording import (
     list_passed_over,
     plural,
     say_ids,
+    tables_of_groups,
     took,
     warn_of_recall,
 )
-from neardup.cli.work_folder import reported
 
 if TYPE_CHECKING:
     from neardup.jobs.dedup.plan import DedupOptions, DedupPlan
@@ -246,10 +244,10 @@ def _report(
     if "removed_beyond_survivors" in summary:
         more = counted(summary["removed_beyond_survivors"], "document")
         lines.append(f"components remove {more} more than survivors")
-    lines += notes.lines(
-        notes.note_empty(summary["empty_documents"], "kept"),
-        notes.note_short(summary["short_documents"], summary["documents_in"], scheme["ngram"]),
-        notes.note_skipped(summary, has_folder=True),
+    lines += wording.lines(
+        wording.note_empty(summary["empty_documents"], "kept"),
+        wording.note_short(summary["short_documents"], summary["documents_in"], scheme["ngram"]),
+        wording.note_skipped(summary, has_folder=True),
         # An index has decided what hints would name.
         hint_for_dedup(summary) if index is None else "",
     )

@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from neardup.cli import notes
+from neardup.cli import wording
 from neardup.cli.command import configuration
 from neardup.cli.display import Display, say, say_json
-from neardup.cli.groups import tables_of_groups
 from neardup.cli.page_output import PageOutput
-from neardup.cli.wording import counted, list_passed_over, say_ids, took
+from neardup.cli.wording import counted, list_passed_over, say_ids, tables_of_groups, took
 from neardup.options.jobs import COMMANDS, FUNCTIONS
 
 if TYPE_CHECKING:
@@ -130,8 +129,8 @@ def _report(summary: dict[str, Any], pairs: str, output: Target) -> str:
     if "removed_beyond_survivors" in summary:
         more = counted(summary["removed_beyond_survivors"], "document")
         lines.append(f"components remove {more} more than survivors")
-    skipped = notes.note_skipped(summary, has_folder=True)
-    lines += notes.lines(skipped)
+    skipped = wording.note_skipped(summary, has_folder=True)
+    lines += wording.lines(skipped)
     lines += list_passed_over(summary["passed_over"])
     return "\n".join([*lines, f"written to {output} in {took(summary['seconds'])}"])
 

@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from neardup.cli import notes
+from neardup.cli import wording
 from neardup.cli.command import TableCommand, configuration
-from neardup.cli.completion import complete_paths
 from neardup.cli.display import Display, say, say_json
-from neardup.cli.groups import tables_of_groups
 from neardup.cli.hints import hint_for_drop
-from neardup.cli.options import options_of
-from neardup.cli.wording import counted, list_passed_over, say_ids, took
+from neardup.cli.options import complete_paths, options_of
+from neardup.cli.wording import counted, list_passed_over, say_ids, tables_of_groups, took
 
 if TYPE_CHECKING:
     from neardup.outputs.targets import Target
@@ -96,7 +94,7 @@ def _report(summary: dict[str, Any], output: Target) -> str:
     if summary["missing_documents"]:
         named = counted(summary["missing_documents"], "named document")
         lines.append(f"{named} not there")
-    skipped = notes.note_skipped(summary, has_folder=True)
-    lines += notes.lines(skipped, hint_for_drop(summary))
+    skipped = wording.note_skipped(summary, has_folder=True)
+    lines += wording.lines(skipped, hint_for_drop(summary))
     lines += list_passed_over(summary["passed_over"])
     return "\n".join([*lines, f"written to {output} in {took(summary['seconds'])}"])

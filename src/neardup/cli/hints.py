@@ -1,15 +1,14 @@
 """What to try where a result is empty for a likely reason, by counts that the job has anyway.
 
 A hint is one line that names an option; empty where there is something to see, or where a note
-(``neardup.cli.notes``) says what is wrong already.
+(``neardup.cli.wording``) says what is wrong already.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from neardup.cli.notes import SHORT_TEXTS_OF_PAIRS, SHORTER_SHINGLES, are_most
-from neardup.cli.wording import counted
+from neardup.cli.wording import SHORT_TEXTS_OF_PAIRS, SHORTER_SHINGLES, are_most, counted
 
 # From so many tokens on, texts may well share a passage without being alike as a whole.
 _LONG_TEXT = 100

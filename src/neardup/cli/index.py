@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from neardup.cli import notes
+from neardup.cli import wording
 from neardup.cli.command import TableGroup
-from neardup.cli.completion import complete_paths
 from neardup.cli.display import Display, say, say_json
-from neardup.cli.options import options_of
+from neardup.cli.options import complete_paths, options_of
 from neardup.cli.wording import counted, list_passed_over, say_ids
 from neardup.options.option import no_effect
 
@@ -402,12 +401,12 @@ def _tell(addition: AdditionResult, folder: Path, *, quiet: bool, as_json: bool)
         f"{counted(addition.n_tokens, 'token')} added to {folder} in {addition.seconds:.1f} s"
     ]
     lines += say_ids(addition.summary)
-    lines += notes.lines(notes.note_empty(addition.n_empty, "never found"))
+    lines += wording.lines(wording.note_empty(addition.n_empty, "never found"))
     if addition.n_short:
         lines.append(
             f"{counted(addition.n_short, 'document')} with fewer tokens than --min-tokens, never "
             "found; a smaller number includes them"
         )
-    lines += notes.lines(notes.note_skipped(addition.summary))
+    lines += wording.lines(wording.note_skipped(addition.summary))
     lines += list_passed_over(addition.passed_over)
     say("\n".join(lines))

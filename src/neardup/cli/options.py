@@ -5,11 +5,10 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
-from neardup.cli.completion import complete_paths, complete_tokenizers
 from neardup.errors import InvalidParameterError
 from neardup.options.groups import grouped
 from neardup.options.jobs import COMMANDS
@@ -30,6 +29,35 @@ from neardup.options.kinds import (
 )
 from neardup.options.option import Option, check_options
 from neardup.outputs.targets import Url, target_of
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+
+# What the shell offers for a value, where click does not know it by itself.
+
+
+def complete_paths(
+    ctx: click.Context, param: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """Leave it to the shell, which completes paths."""
+    from click.shell_completion import CompletionItem
+
+    return [CompletionItem(incomplete, type="file")]
+
+
+def complete_tokenizers(
+    ctx: click.Context, param: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """Offer the names of tokenizers, and paths."""
+    from click.shell_completion import CompletionItem
+
+    # Paths come first: bash forgets for them what it was offered before.
+    return [
+        *complete_paths(ctx, param, incomplete),
+        *(CompletionItem(name) for name in Tokenizer.names if name.startswith(incomplete)),
+    ]
+
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from neardup.cli import notes
+from neardup.cli import wording
 from neardup.cli.command import TableCommand
-from neardup.cli.completion import complete_paths
-from neardup.cli.display import Display, say_json
+from neardup.cli.display import Display, reported, say_json
 from neardup.cli.hints import hint_for_pairs
-from neardup.cli.options import options_of
+from neardup.cli.options import complete_paths, options_of
 from neardup.cli.page_output import PageOutput
 from neardup.cli.table_output import TableOutput
 from neardup.cli.wording import (
@@ -25,7 +24,6 @@ from neardup.cli.wording import (
     took,
     warn_of_recall,
 )
-from neardup.cli.work_folder import reported
 
 if TYPE_CHECKING:
     from neardup.options.choices import TableFormat
@@ -161,12 +159,12 @@ def _report(summary: dict[str, Any], output: TableOutput) -> str:
     ngram, n_documents = summary["scheme"].get("ngram", 1), sum(summary["documents"])
     # Two of one shingle each are at a Hamming distance of 2.
     n_short = 0 if summary["measure"] == "hamming" else summary["short_documents"]
-    lines += notes.lines(
-        notes.note_empty(summary["empty_documents"], "similar to nothing"),
-        notes.note_short(n_short, n_documents, ngram, notes.SHORT_TEXTS_OF_PAIRS),
-        notes.note_outside(summary.get("unblocked", 0), summary.get("blocking", [])),
-        notes.note_skipped(summary),
-        *notes.note_unjudged(summary),
+    lines += wording.lines(
+        wording.note_empty(summary["empty_documents"], "similar to nothing"),
+        wording.note_short(n_short, n_documents, ngram, wording.SHORT_TEXTS_OF_PAIRS),
+        wording.note_outside(summary.get("unblocked", 0), summary.get("blocking", [])),
+        wording.note_skipped(summary),
+        *wording.note_unjudged(summary),
         hint_for_pairs(summary),
     )
     lines += list_passed_over(summary["passed_over"])

@@ -10,9 +10,8 @@ import click
 from click.core import ParameterSource
 
 from neardup.cli.command import TableCommand
-from neardup.cli.completion import complete_paths
 from neardup.cli.display import Display, say, say_json
-from neardup.cli.options import options_of
+from neardup.cli.options import complete_paths, options_of
 from neardup.cli.wording import counted, list_passed_over
 from neardup.runtime.progress import size
 

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from neardup.cli.command import TableCommand
-from neardup.cli.completion import complete_paths
 from neardup.cli.display import Display, say, say_json
-from neardup.cli.options import options_of
+from neardup.cli.options import complete_paths, options_of
 
 if TYPE_CHECKING:
     from neardup.outputs.targets import Target

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from neardup.cli import notes
+from neardup.cli import wording
 from neardup.cli.command import TableCommand
-from neardup.cli.completion import complete_paths
 from neardup.cli.display import Display, say_json
 from neardup.cli.hints import hint_for_search
-from neardup.cli.options import options_of
+from neardup.cli.options import complete_paths, options_of
 from neardup.cli.page_output import PageOutput
 from neardup.cli.table_output import TableOutput
 from neardup.cli.wording import counted, list_passed_over, say_ids
@@ -179,9 +178,9 @@ def _report_documents(summary: dict[str, Any], output: TableOutput, duration: st
         f"a document at the threshold is found with probability {summary['predicted_recall']:.4f}",
     ]
     lines += say_ids(summary)
-    lines += notes.lines(
-        notes.note_empty(summary["empty_queries"], "similar to nothing", "query", "queries"),
-        notes.note_skipped(summary),
+    lines += wording.lines(
+        wording.note_empty(summary["empty_queries"], "similar to nothing", "query", "queries"),
+        wording.note_skipped(summary),
     )
     lines += list_passed_over(summary["passed_over"])
     return "\n".join([*lines, f"written to {output} in {duration}"])
@@ -201,9 +200,9 @@ def _report(summary: dict[str, Any], min_tokens: int, output: TableOutput, durat
             f"only passages of {min_tokens} or more are found; an index of a smaller --min-tokens "
             "finds shorter ones"
         )
-    lines += notes.lines(
-        notes.note_empty(n_empty, "similar to nothing", "query", "queries"),
-        notes.note_skipped(summary),
+    lines += wording.lines(
+        wording.note_empty(n_empty, "similar to nothing", "query", "queries"),
+        wording.note_skipped(summary),
         hint_for_search(summary),
     )
     lines += list_passed_over(summary["passed_over"])

@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from neardup.cli import notes
+from neardup.cli import wording
 from neardup.cli.command import TableCommand
-from neardup.cli.completion import complete_paths
 from neardup.cli.display import Display, say, say_json
-from neardup.cli.options import options_of
+from neardup.cli.options import complete_paths, options_of
 from neardup.cli.wording import counted, list_passed_over, say_ids
 
 if TYPE_CHECKING:
@@ -145,10 +144,10 @@ def _report(sketches: Sketches, output: Target) -> str:
         lines[0] += f": blocks of {counted(sketches.n_documents, 'document')}"
     lines += say_ids(sketches.summary)
     summary, ngram = sketches.summary, sketches.scheme.get("ngram", 1)
-    lines += notes.lines(
-        notes.note_empty(summary["empty_documents"], "similar to nothing"),
-        notes.note_single(summary["single_shingle_documents"], len(sketches), ngram),
-        notes.note_skipped(sketches.summary),
+    lines += wording.lines(
+        wording.note_empty(summary["empty_documents"], "similar to nothing"),
+        wording.note_single(summary["single_shingle_documents"], len(sketches), ngram),
+        wording.note_skipped(sketches.summary),
     )
     lines += list_passed_over(sketches.passed_over)
     return "\n".join([*lines, f"written to {output}, {size:,} bytes{each}"])

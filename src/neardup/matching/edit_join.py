@@ -27,6 +27,7 @@ from neardup.matching.join import (
     Tally,
     collect_pieces,
     probe_pieces,
+    salt_tokens,
 )
 from neardup.matching.measures import falling_shares, rising_distances
 from neardup.matching.postings import (
@@ -37,7 +38,6 @@ from neardup.matching.postings import (
     number_values,
     rank_records,
 )
-from neardup.matching.salting import salt_tokens
 from neardup.options.choices import Algorithm
 from neardup.runtime.runner import Runner
 from neardup.tables import Bytes, Floats, Int32s, Int64s, ScoredPairs, TokenLists, Uint64s

@@ -20,10 +20,9 @@ from neardup.kernels.passage import lookups, matches, narrowing, sweep
 from neardup.kernels.passage.matches import Choice
 from neardup.kernels.passage.segments import Documents, Limits, Scratch, Windows
 from neardup.kernels.types import Int, sealed
-from neardup.passages.query import Queries
 from neardup.passages.scheme import PassageScheme
 from neardup.passages.segment import PassageSegment, fill_in_parts
-from neardup.passages.windows import inverse_frequencies
+from neardup.passages.windows import Queries, inverse_frequencies
 from neardup.tables import Bools, Int32s, Int64s
 from neardup.text.weighting import DocumentFrequencies, term_frequencies
 

@@ -15,8 +15,8 @@ from neardup.passages.chains import window_starts
 from neardup.passages.documents import DocumentBlock
 from neardup.passages.index import OpenIndex
 from neardup.passages.places import character_spans
-from neardup.passages.query import Queries, Query, gather_queries
 from neardup.passages.search import SearchPlan
+from neardup.passages.windows import Queries, Query, gather_queries
 from neardup.runtime.progress import report_part
 from neardup.runtime.runner import Runner
 from neardup.tables import Bools, Floats, Int64s, TokenLists

@@ -18,9 +18,9 @@ from neardup.kernels.passage.segments import Limits
 from neardup.kernels.types import Int
 from neardup.options.choices import Report
 from neardup.passages.batches import Batch, BatchSearcher, Hits
-from neardup.passages.query import Queries, Query
 from neardup.passages.scheme import PassageScheme
 from neardup.passages.segment import PassageSegment, fill_array
+from neardup.passages.windows import Queries, Query
 from neardup.tables import Int32s, Int64s, Uint32s
 from neardup.text.weighting import DocumentFrequencies
 

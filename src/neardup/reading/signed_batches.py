@@ -11,7 +11,7 @@ import numpy as np
 
 from neardup.files.passes import ReadingPass
 from neardup.files.rows import ColumnNames, RowBlock, Source
-from neardup.matching.salting import salt
+from neardup.matching.join import salt
 from neardup.reading.column_values import NO_KEY
 from neardup.reading.sign import ListedBlock, ReadingPlan, SignedBlock
 from neardup.runtime.runner import Runner

@@ -3,21 +3,154 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from hashlib import blake2b
+from itertools import pairwise
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from neardup.kernels.common.hashing import mix_words
 from neardup.runtime.runner import Runner
-from neardup.sketches.digests import RememberingTokenizer, digest_tokens
-from neardup.sketches.pairs import Pairs
-from neardup.tables import Bools, Floats, Int64s, Texts, Uint64s
-from neardup.text.shingles import ShingleScheme
+from neardup.tables import Bools, Floats, Int64s, Texts, TokenLists, TokenSpans, Uint64s
+from neardup.text.shingles import ShingleScheme, digest_token_lists
+from neardup.text.tokenizers import Tokenizer
 from neardup.text.weighting import WeightedScheme, Weighting
+
+# Pairs of rows of one or two collections, listed some at a time: all would fill the memory.
+
+# Rows of the lesser and of the greater number, one of each for every pair.
+Pairs = tuple[Int64s, Int64s]
+
+# Pairs handed on at a time.
+_PIECE = 1 << 16
+
+
+def count_pairs(n: int, n_left: int | None, *, is_directed: bool = False) -> int:
+    """Count the pairs of n rows; of two collections, if the first ``n_left`` are one of them.
+
+    Pairs of one collection come both ways round if they are directed.
+    """
+    if n_left is None:
+        return n * (n - 1) // (1 if is_directed else 2)
+    return n_left * (n - n_left)
+
+
+def count_pairs_up_to(row: int, n: int, n_left: int | None, *, is_directed: bool = False) -> int:
+    """Count the pairs of n rows whose first row is not behind ``row``."""
+    n_before = row + 1
+    if n_left is None and is_directed:
+        return n_before * (n - 1)
+    if n_left is None:
+        return count_pairs(n, None) - count_pairs(n - n_before, None)
+    return n_before * (n - n_left)
+
+
+def list_pairs(
+    n: int, n_left: int | None, choose: Callable[[int, Int64s], Int64s] | None = None
+) -> Iterator[Pairs]:
+    """Yield all pairs of n rows in ascending order, in pieces of about the same size.
+
+    ``choose`` takes a row and its partners, and returns those that are wanted.
+    """
+    left: list[Int64s] = []
+    right: list[Int64s] = []
+    held = 0
+    for row in range(n if n_left is None else n_left):
+        partners: Int64s = np.arange(row + 1 if n_left is None else n_left, n, dtype=np.int64)
+        if choose is not None:
+            partners = choose(row, partners)
+        left.append(np.full(len(partners), row, np.int64))
+        right.append(partners)
+        held += len(partners)
+        if held >= _PIECE:
+            yield np.concatenate(left), np.concatenate(right)
+            left, right, held = [], [], 0
+    if held:
+        yield np.concatenate(left), np.concatenate(right)
+
+
+def cut_pairs(left: Int64s, right: Int64s) -> Iterator[Pairs]:
+    """Yield pairs that were found together in pieces."""
+    for start in range(0, len(left), _PIECE):
+        yield left[start : start + _PIECE], right[start : start + _PIECE]
+
+
+# Digests beside sketches: whether two documents are the same, token for token.
+#
+# Sketches of documents that differ little are often equal; digests are equal for exact copies only.
+# They are made under the seed of a scheme, so that one who does not know it can test no guess.
+
+DIGEST_BYTES = 16
+
+
+class RememberingTokenizer(Tokenizer):
+    """A tokenizer that keeps the tokens of the texts that it has cut last.
+
+    Sketches and digests are made of the same tokens, and cutting takes the most time.
+    """
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self.name = tokenizer.name
+        self.is_bytewise = tokenizer.is_bytewise
+        self._tokenizer = tokenizer
+        self._last: tuple[Texts, TokenLists] | None = None
+
+    def hash_tokens(self, texts: Texts) -> TokenLists:
+        """Hash the tokens of each text, unless they were the last."""
+        if self._last is None or self._last[0] is not texts:
+            self._last = texts, self._tokenizer.hash_tokens(texts)
+        return self._last[1]
+
+    def locate_tokens(self, texts: Texts) -> tuple[TokenLists, TokenSpans]:
+        """Hash the tokens of each text, and find their places."""
+        return self._tokenizer.locate_tokens(texts)
+
+
+def digest_tokens(tokens: TokenLists, seed: int) -> Uint64s:
+    """Digest token sequences to 128 bits under a seed, shape (n, 2).
+
+    Half j, 0 or 1, of the digest of exact copies is xored with mix64(mix64(seed) ^ mix64(j + 1)),
+    and mixed.
+    """
+    with np.errstate(over="ignore"):
+        keys = mix_words(mix_words(np.uint64(seed)) ^ mix_words(np.array([1, 2], np.uint64)))
+        return mix_words(digest_token_lists(tokens) ^ keys)
+
+
+def digest_texts(texts: Texts, seed: int) -> Uint64s:
+    """Digest texts that are cut into no tokens to 128 bits under a seed, shape (n, 2).
+
+    BLAKE2b of their UTF-8, with the eight bytes of the seed, lowest first, as its key.
+    """
+    key = seed.to_bytes(8, "little")
+    data = texts.data.data
+    digests = b"".join(
+        blake2b(data[start:stop], digest_size=DIGEST_BYTES, key=key).digest()
+        for start, stop in pairwise(texts.offsets.tolist())
+    )
+    halves: Uint64s = np.frombuffer(digests, "<u8").reshape(-1, 2).astype(np.uint64)
+    return halves
+
+
+def to_column(digests: Uint64s) -> pa.Array:
+    """Return digests as a column of 16 bytes each, lowest first in either half."""
+    import pyarrow as pa
+
+    data = pa.py_buffer(np.ascontiguousarray(digests, "<u8"))
+    return pa.Array.from_buffers(pa.binary(DIGEST_BYTES), len(digests), [None, data])
+
+
+def no_digests(n: int) -> pa.Array:
+    """Return the column of documents whose digests are not known."""
+    import pyarrow as pa
+
+    return pa.nulls(n, pa.binary(DIGEST_BYTES))
+
 
 # Columns of stored sketches read back: numbers and lists, refused if they are anything else.
 

@@ -11,8 +11,7 @@ import numpy as np
 from neardup.errors import InvalidParameterError, SketchMismatchError
 from neardup.runtime.runner import Runner
 from neardup.sketches.intervals import QUANTILE_95, Shares, estimate_shares
-from neardup.sketches.kind import Wanted
-from neardup.sketches.pairs import Pairs, cut_pairs
+from neardup.sketches.kind import Pairs, Wanted, cut_pairs
 from neardup.sketches.samples import (
     SampleKind,
     SetScheme,

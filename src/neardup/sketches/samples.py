@@ -16,8 +16,7 @@ from neardup.matching.measures import Dice, Measure
 from neardup.matching.set_join import join_sets
 from neardup.runtime.runner import Runner
 from neardup.sketches.intervals import ShareKind, Shares, estimate_shares
-from neardup.sketches.kind import TextScheme, places_of_lists
-from neardup.sketches.pairs import Pairs
+from neardup.sketches.kind import Pairs, TextScheme, places_of_lists
 from neardup.tables import (
     Bools,
     Bytes,

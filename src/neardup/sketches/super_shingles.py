@@ -10,8 +10,8 @@ import numpy as np
 
 from neardup.errors import InvalidParameterError
 from neardup.runtime.runner import Runner
+from neardup.sketches.kind import Pairs
 from neardup.sketches.minhash import band_keys
-from neardup.sketches.pairs import Pairs
 from neardup.tables import Bytes, Int64s, ShingleSets, Signatures, Uint32s, Uint64s
 
 

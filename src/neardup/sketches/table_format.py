@@ -26,8 +26,15 @@ import pyarrow.compute as pc
 
 from neardup.errors import SketchFormatError
 from neardup.files.ids import join_ids
-from neardup.sketches.digests import DIGEST_BYTES, no_digests
-from neardup.sketches.kind import DamagedColumnError, SketchRows, check, read_column, read_counts
+from neardup.sketches.kind import (
+    DIGEST_BYTES,
+    DamagedColumnError,
+    SketchRows,
+    check,
+    no_digests,
+    read_column,
+    read_counts,
+)
 from neardup.sketches.registry import kind_of
 from neardup.tables import Bytes, Int64s, Texts
 from neardup.version import __version__

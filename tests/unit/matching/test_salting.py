@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.matching import salting
-from neardup.matching.salting import salt, salt_sets, salt_tokens
+from neardup.matching import join
+from neardup.matching.join import salt, salt_sets, salt_tokens
 from neardup.tables import ShingleSets, TokenLists, WeightedSets
 from tests.arrays import make_sets
 
@@ -30,7 +30,7 @@ def test_salt_sets__sorted_and_of_the_key(data, n_at_once):
             strict=True,
         )
     }
-    own, salting._AT_ONCE = salting._AT_ONCE, n_at_once
+    own, join._AT_ONCE = join._AT_ONCE, n_at_once
     try:
         for sets in (salt_sets(plain, keys), salt_sets(weighted, keys)):
             for d, values in enumerate(members):
@@ -41,7 +41,7 @@ def test_salt_sets__sorted_and_of_the_key(data, n_at_once):
                     own_weights = sets.weights[sets.starts[d] :][: sets.sizes[d]].tolist()
                     assert own_weights == [of_value[d, salted[value]] for value in found]
     finally:
-        salting._AT_ONCE = own
+        join._AT_ONCE = own
 
 
 def test_salt__equal_only_with_equal_keys():

@@ -12,7 +12,7 @@ import pytest
 import neardup
 from neardup.errors import SketchFormatError
 from neardup.jobs.sketch.sketches import Sketches
-from neardup.sketches.digests import (
+from neardup.sketches.kind import (
     RememberingTokenizer,
     digest_texts,
     digest_tokens,

@@ -6,7 +6,7 @@ from itertools import combinations, product
 
 import pytest
 
-from neardup.sketches.pairs import count_pairs, count_pairs_up_to
+from neardup.sketches.kind import count_pairs, count_pairs_up_to
 
 
 @pytest.mark.parametrize(("n", "n_left"), [(5, None), (1, None), (5, 2), (4, 4)])

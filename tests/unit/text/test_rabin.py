@@ -3,8 +3,7 @@ from __future__ import annotations
 import pytest
 
 from neardup.errors import InvalidParameterError
-from neardup.text.rabin import draw_polynomial
-from neardup.text.shingles import make_shingle_scheme, shingle_lists, shingle_texts
+from neardup.text.shingles import draw_polynomial, make_shingle_scheme, shingle_lists, shingle_texts
 from tests.arrays import make_texts, unragged
 
 # As published: seeds and polynomials, byte strings and fingerprints under seed 42.

@@ -15,8 +15,7 @@ from neardup.engines.spark.sign import Outbox, SignedTasks, from_bytes, to_bytes
 from neardup.errors import NeardupError, ReadError
 from neardup.jobs.dedup.choose import sieve_candidates
 from neardup.jobs.dedup.decide import Decision, decide_within
-from neardup.jobs.stages.components import Partitions
-from neardup.jobs.stages.exchange import candidate_rows, candidates_of, read_sets
+from neardup.jobs.stages.components import Partitions, candidate_rows, candidates_of, read_sets
 from neardup.reading.second_pass import file_has_changed
 from neardup.storage.shuffle import Shuffle
 from neardup.storage.work import WorkFolder, Workspace

@@ -14,11 +14,11 @@ from neardup.errors import InvalidParameterError
 from neardup.files.input_options import check_effect
 from neardup.files.resolve import resolve_inputs
 from neardup.files.rows import Source
-from neardup.jobs.dedup.by_pairs import decide_by_pairs
 from neardup.jobs.dedup.pair_table import (
     PairTable,
     agree_on_terms,
     check_same_documents,
+    decide_by_pairs,
     open_pair_table,
 )
 from neardup.jobs.dedup.result import DeduplicationResult

@@ -12,7 +12,7 @@ import numpy as np
 from neardup.clustering.keep import KeepPolicy
 from neardup.files.rows import Source
 from neardup.jobs.dedup.plan import DedupPlan
-from neardup.jobs.stages.contents import NumberedContents
+from neardup.jobs.stages.components import NumberedContents
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.first_pass import Signed, find_copies, sign_collections
 from neardup.reading.signed_batches import SignedBatches

@@ -221,12 +221,12 @@ class DeduplicationResult(Selection):
             documents were compared ``against`` others, with which pairs of one collection have
             nothing to do.
         """
-        from neardup.jobs.dedup.by_pairs import decide_by_pairs
         from neardup.jobs.dedup.index_pairs import pairs_of_index
         from neardup.jobs.dedup.pair_table import (
             agree_on_terms,
             check_same_documents,
             check_same_shingles,
+            decide_by_pairs,
             open_pair_table,
         )
 

@@ -16,11 +16,10 @@ from neardup.documents.queries import Queries, join_queries, make_queries
 from neardup.documents.reading import ReadDocuments, read_block
 from neardup.files.input_options import check_effect
 from neardup.files.rows import ColumnNames, RowBlock, Source
-from neardup.jobs.dedup.choose import choose_by_buckets, choose_exactly
+from neardup.jobs.dedup.choose import check_fits, choose_by_buckets, choose_exactly, choose_method
 from neardup.jobs.dedup.contents import find_contents, sign_documents
 from neardup.jobs.dedup.decide import Assignment, assign
 from neardup.jobs.dedup.ids import KeeperIds
-from neardup.jobs.dedup.method import check_fits, choose_method
 from neardup.jobs.dedup.other import Other
 from neardup.jobs.dedup.plan import DedupPlan
 from neardup.jobs.dedup.result import DeduplicationResult

@@ -8,9 +8,9 @@ import numpy as np
 
 from neardup.files.inputs import passed_over
 from neardup.jobs.counts import Groups, count_documents, count_pairs
+from neardup.jobs.dedup.choose import MethodChoice
 from neardup.jobs.dedup.contents import Contents
 from neardup.jobs.dedup.decide import Assignment, Decision
-from neardup.jobs.dedup.method import MethodChoice
 from neardup.jobs.dedup.plan import DedupPlan
 from neardup.jobs.inputs import describe_inputs, describe_reading
 from neardup.jobs.selection import complete_summary

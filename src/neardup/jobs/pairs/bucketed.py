@@ -21,14 +21,16 @@ from neardup.jobs.pairs.spelling import Speller
 from neardup.jobs.stages.components import (
     Partitions,
     bytes_of,
+    exchange_keys,
+    exchange_texts,
     find_components,
     pack_components,
+    read_candidates,
+    read_sets,
     room_of_partition,
 )
-from neardup.jobs.stages.exchange import exchange_keys, exchange_texts, read_candidates, read_sets
 from neardup.matching.bucket_join import BucketJoinCounts
-from neardup.matching.join import check_limit
-from neardup.matching.salting import salt_sets
+from neardup.matching.join import check_limit, salt_sets
 from neardup.matching.set_join import SetSizes
 from neardup.reading.first_pass import Signed
 from neardup.runtime.runner import Runner

@@ -14,13 +14,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from neardup.jobs.pairs.plan import PairPlan
-from neardup.jobs.stages.contents import NumberedContents
+from neardup.jobs.stages.components import NumberedContents
 from neardup.matching.bucket_join import join_buckets
 from neardup.matching.buckets import bucket_documents
 from neardup.matching.edit_join import EditJoin
-from neardup.matching.join import LEFT, RIGHT, Join, choose_algorithm
+from neardup.matching.join import LEFT, RIGHT, Join, choose_algorithm, salt_sets
 from neardup.matching.measures import Hamming, Measure
-from neardup.matching.salting import salt_sets
 from neardup.matching.set_join import HammingJoin, SetJoin, SetSizes
 from neardup.options.choices import Algorithm
 from neardup.reading.catalogue import Catalogue

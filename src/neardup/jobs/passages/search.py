@@ -34,13 +34,13 @@ from neardup.passages.matches import (
     match_table,
     with_id_types,
 )
-from neardup.passages.query import gather_queries, make_queries
 from neardup.passages.search import (
     SearchPlan,
     candidate_probability,
     check_either,
     make_search_plan,
 )
+from neardup.passages.windows import gather_queries, make_queries
 from neardup.results import SkippedRow, describe_ids, describe_skipped
 from neardup.runtime.runner import Runner
 

@@ -11,11 +11,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from neardup.jobs.dedup.choose import SETS_SHARE
-from neardup.jobs.dedup.method import SIGN_SECONDS, SORT_SECONDS
+from neardup.jobs.dedup.choose import SETS_SHARE, SIGN_SECONDS, SORT_SECONDS
 from neardup.jobs.dedup.plan import DedupPlan
-from neardup.jobs.stages.components import PARTITION_SHARE, SORTING_BYTES, SORTING_SHARE
-from neardup.jobs.stages.exchange import KEYS_SHARE, WAITING_SHARE
+from neardup.jobs.stages.components import (
+    KEYS_SHARE,
+    PARTITION_SHARE,
+    SORTING_BYTES,
+    SORTING_SHARE,
+    WAITING_SHARE,
+)
 from neardup.matching.bands import Banding, list_choices
 from neardup.reading.first_pass import COPIES_BYTES, COPIES_SHARE, FILE_TEXT_BYTES, SIGNED_SHARE
 from neardup.tables import Int64s, Uint32s

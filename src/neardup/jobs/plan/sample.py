@@ -21,7 +21,7 @@ from neardup.files.rows import RowBlock, Source
 from neardup.jobs.dedup.choose import sieve_candidates
 from neardup.jobs.dedup.plan import DedupPlan
 from neardup.jobs.plan.costs import SAMPLE_FUNCTIONS, Similarities
-from neardup.jobs.stages.exchange import Candidates
+from neardup.jobs.stages.components import Candidates
 from neardup.kernels.common.union_find import find_roots, union_edges
 from neardup.matching.buckets import star_edges
 from neardup.matching.sieve import join_filters

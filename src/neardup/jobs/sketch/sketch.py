@@ -34,8 +34,7 @@ from neardup.reading.sign import SLICE_BYTES, WEIGHTED_SLICE_BYTES, ReadingPlan
 from neardup.reading.signed_batches import count_shingles
 from neardup.runtime.progress import Progress
 from neardup.runtime.runner import Runner
-from neardup.sketches.digests import to_column
-from neardup.sketches.kind import AnyKind, SketchRows
+from neardup.sketches.kind import AnyKind, SketchRows, to_column
 from neardup.sketches.registry import SketchMaker
 from neardup.sketches.table_format import BlockPlaces, cut_texts, join_places
 from neardup.tables import Int64s, Texts, Uint64s

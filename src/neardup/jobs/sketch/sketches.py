@@ -28,8 +28,7 @@ from neardup.outputs.table_files import write_table
 from neardup.outputs.targets import Target, target_of
 from neardup.results import NO_COLUMNS, Result, SkippedRow, describe_ids, describe_skipped
 from neardup.sketches import table_format
-from neardup.sketches.digests import no_digests
-from neardup.sketches.kind import AnyKind, KindScheme
+from neardup.sketches.kind import AnyKind, KindScheme, no_digests
 from neardup.sketches.registry import kind_of
 from neardup.sketches.table_format import BlockPlaces, join_places
 from neardup.tables import Bools, Int64s

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -10,18 +12,93 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from neardup.jobs.stages.contents import NumberedContents
 from neardup.kernels.common.union_find import find_roots, union_edges
 from neardup.matching.buckets import star_edges
+from neardup.reading.catalogue import Catalogue
 from neardup.reading.first_pass import part_of
+from neardup.reading.second_pass import add_texts, collector_of, read_comparable, read_texts
+from neardup.reading.sign import ReadingPlan
+from neardup.reading.signed_batches import SignedBatches, filter_column, filters_of, numbers_of
 from neardup.runtime.runner import Runner
 from neardup.storage.kept_arrays import keep_arrays, kept_arrays
-from neardup.tables import Bools, Int64s
+from neardup.storage.shuffle import Shuffle
+from neardup.tables import Bools, Filters, Int64s, ShingleSets, Texts, Uint64s, WeightedSets
 
 if TYPE_CHECKING:
-    from neardup.reading.sign import ReadingPlan
-    from neardup.reading.signed_batches import SignedBatches
+    import pyarrow as pa
+
     from neardup.storage.work import Workspace
+
+
+# Documents of some collections, numbered together, and which of them have the same content.
+
+
+class NumberedContents(ABC):
+    """The documents of some collections, one behind the other, and their contents.
+
+    A content is known by its first document in keep order: ``firsts`` has that of each document, -1
+    for one without tokens. ``ranks`` are the documents' places in keep order, None if that is their
+    own.
+    """
+
+    firsts: Int64s
+    ranks: Int64s | None
+
+    @property
+    @abstractmethod
+    def catalogues(self) -> tuple[Catalogue, ...]:
+        """The collections, in the order in which their documents are numbered."""
+
+    @property
+    def is_content(self) -> Bools:
+        """Which documents stand for a content."""
+        is_content: Bools = self.firsts == np.arange(len(self.firsts))
+        return is_content
+
+    def count(self) -> int:
+        """Count the contents."""
+        return int(np.count_nonzero(self.is_content))
+
+    def sorted_by_rank(self, documents: Int64s) -> Int64s:
+        """Return some documents in keep order."""
+        return documents[np.argsort(self.ranks_of(documents), kind="stable")]
+
+    def ranks_of(self, documents: Int64s) -> Int64s:
+        """Return the places of some documents in keep order."""
+        return documents if self.ranks is None else self.ranks[documents]
+
+    def n_tokens_of(self, documents: Int64s) -> Int64s:
+        """Return how many tokens some documents have."""
+        n_tokens: Int64s = np.empty(len(documents), np.int64)
+        first = 0
+        for catalogue in self.catalogues:
+            is_here = (documents >= first) & (documents < first + len(catalogue))
+            n_tokens[is_here] = catalogue.n_tokens[documents[is_here] - first]
+            first += len(catalogue)
+        return n_tokens
+
+    def read_comparable(
+        self, documents: Int64s, reading: ReadingPlan, runner: Runner
+    ) -> ShingleSets | WeightedSets:
+        """Read what the measure compares of some documents."""
+        return read_comparable(
+            self.catalogues, self.places_by_catalogue(documents), reading, runner
+        )
+
+    def places_of(self, documents: Int64s) -> Int64s:
+        """Return each document's place among some, -1 for none."""
+        places: Int64s = np.full(len(self.firsts), -1, np.int64)
+        places[documents] = np.arange(len(documents))
+        return places
+
+    def places_by_catalogue(self, documents: Int64s) -> list[Int64s]:
+        """Return ``places_of`` for the documents of each collection."""
+        return self.by_catalogue(self.places_of(documents))
+
+    def by_catalogue(self, values: Int64s) -> list[Int64s]:
+        """Cut an array that has a value for each document into one for each collection."""
+        return np.split(values, np.cumsum([len(each) for each in self.catalogues])[:-1])
+
 
 # Memory of a document whose key in a band is sorted, and the share that all workers take for that.
 SORTING_BYTES = 60
@@ -192,3 +269,173 @@ def _cut(ends: Int64s, costs: Int64s, capacity: int) -> Int64s:
         bounds.append(int(ends[last]))
         before = int(costs[last])
     return np.array(bounds, np.int64)
+
+
+# The stage exchange: keys, filters and texts of candidates go to the partitions they belong to.
+
+# Shares of the memory: of keys and filters of all candidates, or of those that wait to be written.
+KEYS_SHARE = 0.25
+WAITING_SHARE = 0.2
+
+# What files take at least, by which disks are found too small before the work: of all columns of
+# candidates, some of which stay behind, and of text, which is compressed.
+_LEAST_OF_KEYS = 0.7
+_LEAST_OF_TEXT = 0.4
+
+# Text of the documents of one file of a work folder; a run that was killed loses so much.
+_FILE_BYTES = 1_000_000_000
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """What the stages need to know of some documents of a partition, in keep order.
+
+    ``keys`` has shape (n, n_bands); ``filters`` is None where there are none.
+    """
+
+    keys: Uint64s
+    filters: Filters | None
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+
+def exchange_keys(
+    batches: SignedBatches, contents: NumberedContents, partitions: Partitions, workspace: Workspace
+) -> Shuffle:
+    """Bring keys and filters of all candidates to their partitions."""
+    bytes_of_all = sum(batch.nbytes for _, batch in batches)
+    in_memory = batches.is_in_memory and workspace.fits(bytes_of_all, KEYS_SHARE)
+    shuffle = Shuffle("keys", workspace, len(partitions), in_memory=in_memory, share=WAITING_SHARE)
+    if shuffle.done():
+        return shuffle
+    if not in_memory:
+        partitions.keep(workspace)
+        share = len(partitions.documents) / max(1, len(contents.firsts))
+        workspace.require_disk(int(_LEAST_OF_KEYS * share * bytes_of_all))
+    places = contents.places_of(partitions.documents)
+    with shuffle:
+        for start, keys, filters in batches.bands():
+            own_places = places[start : start + keys.shape[1]]
+            rows = np.flatnonzero(own_places >= 0)
+            rows = rows[np.argsort(own_places[rows])]
+            batch = candidate_rows(own_places[rows], rows, keys.T, filters)
+            shuffle.add(batch, partitions.of_places(own_places[rows]))
+    return shuffle
+
+
+def read_candidates(keys: Shuffle, partition: int, n_bands: int) -> Candidates:
+    """Return keys and filters of a partition's documents."""
+    import pyarrow as pa
+
+    batches = list(keys.read(partition))
+    if not batches:
+        return Candidates(np.empty((0, n_bands), np.uint64), None)
+    batch = pa.concat_batches(batches)
+    batch = batch.take(pa.array(np.argsort(numbers_of(batch, "place"))))
+    return candidates_of(batch, n_bands)
+
+
+def candidate_rows(
+    places: Int64s, rows: Int64s, keys: Uint64s, filters: Filters | None
+) -> pa.RecordBatch:
+    """Return places, keys and filters of some rows of a block; ``keys`` has all rows."""
+    import pyarrow as pa
+
+    values = pa.array(np.ascontiguousarray(keys[rows]).ravel())
+    columns = {
+        "place": places,
+        "keys": pa.FixedSizeListArray.from_arrays(values, keys.shape[1]),
+    }
+    if filters is not None:
+        columns["filter"] = filter_column(filters).take(pa.array(rows))
+        columns["filter_sizes"] = filters.sizes[rows]
+    return pa.RecordBatch.from_pydict(columns)
+
+
+def candidates_of(batch: pa.RecordBatch, n_bands: int) -> Candidates:
+    """Return keys and filters of what ``candidate_rows`` has made, in the order of the rows."""
+    values = batch.column("keys").flatten().to_numpy().reshape(-1, n_bands)
+    return Candidates(values, filters_of(batch))
+
+
+def exchange_texts(
+    contents: NumberedContents,
+    partitions: Partitions,
+    is_live: Bools,
+    reading: ReadingPlan,
+    workspace: Workspace,
+    runner: Runner,
+) -> Shuffle:
+    """Read the texts of live documents again and bring them to their partitions."""
+    import pyarrow as pa
+
+    shuffle = Shuffle(
+        "texts",
+        workspace,
+        len(partitions),
+        in_memory=False,
+        share=WAITING_SHARE,
+        compression="lz4",
+        weight_of_file=_FILE_BYTES,
+    )
+    places = contents.places_of(partitions.documents)
+    places[partitions.documents[~is_live]] = -1
+    wanted = contents.by_catalogue(places)
+
+    def to_batch(texts: Texts, own_places: Int64s, _: str) -> tuple[pa.RecordBatch, Int64s]:
+        order = np.argsort(own_places)
+        rows = texts.to_arrow().take(pa.array(order))
+        found = own_places[order]
+        batch = pa.RecordBatch.from_pydict({"place": found, "text": rows})
+        return batch, partitions.of_places(found)
+
+    partitions.keep(workspace)
+    done = Counter(shuffle.done())
+    if not done:
+        workspace.require_disk(int(_LEAST_OF_TEXT * _text_bytes(contents, places >= 0)))
+    with shuffle:
+        for key, (batch, of_rows) in read_texts(
+            contents.catalogues, wanted, reading, runner, to_batch, done
+        ):
+            shuffle.add(batch, of_rows, key, batch.nbytes)
+    return shuffle
+
+
+def _text_bytes(contents: NumberedContents, is_wanted: Bools) -> float:
+    """Estimate the bytes of the texts of some documents, of a mean length of token."""
+    wanted = contents.n_tokens_of(np.flatnonzero(is_wanted)).sum()
+    every = sum(int(np.maximum(each.n_tokens, 0).sum()) for each in contents.catalogues)
+    return float(wanted / max(1, every) * sum(each.text_bytes for each in contents.catalogues))
+
+
+def read_sets(
+    texts: Shuffle,
+    partition: int,
+    places: Int64s,
+    n_tokens: Int64s,
+    reading: ReadingPlan,
+    runner: Runner | None = None,
+) -> ShingleSets | WeightedSets:
+    """Return what is compared of documents of a partition: those at these places, ascending.
+
+    In the threads of the runner, if there is one.
+    """
+    collector = collector_of(n_tokens, reading)
+
+    def find(batch: pa.RecordBatch) -> tuple[Int64s, Bools]:
+        found = numbers_of(batch, "place")
+        own = np.searchsorted(places, found)
+        return own, places[np.minimum(own, len(places) - 1)] == found
+
+    def add(batch: pa.RecordBatch) -> None:
+        own, is_wanted = find(batch)
+        column = batch.column("text")
+        if not is_wanted.all():
+            column, own = column.filter(is_wanted), own[is_wanted]
+        add_texts(collector, Texts.from_arrow(column), own, "an input")
+
+    batches = texts.read(partition, lambda batch: bool(find(batch)[1].any()))
+    for _ in map(add, batches) if runner is None else runner.map(add, batches):
+        pass
+    return collector.sets

@@ -15,11 +15,12 @@ from neardup.jobs.dedup.contents import Contents
 from neardup.jobs.dedup.plan import DedupOptions, plan_deduplication
 from neardup.jobs.stages.components import (
     Partitions,
+    exchange_keys,
     find_components,
     pack_components,
+    read_candidates,
     room_of_partition,
 )
-from neardup.jobs.stages.exchange import exchange_keys, read_candidates
 from neardup.reading.signed_batches import SignedBatches
 from neardup.runtime.runner import Runner
 from neardup.storage.shuffle import SpilledBatches

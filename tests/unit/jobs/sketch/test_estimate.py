@@ -10,7 +10,7 @@ import pytest
 
 import neardup
 from neardup.errors import InvalidParameterError, ResultLimitError
-from neardup.jobs.estimate import pairs as pipeline
+from neardup.jobs.estimate import estimate as pipeline
 
 
 @pytest.mark.parametrize(
