@@ -81,8 +81,11 @@ def kept_module() -> Path:
     digest = hashlib.sha256()
     facts = [NUMBA, NUMPY, sysconfig.get_platform(), *ahead.levels()]
     digest.update("\0".join(facts).encode())
-    for source in sorted([*ahead.HERE.glob("*.[cp]*"), *ahead.KERNELS.glob("*.py")]):
-        digest.update(source.name.encode() + b"\0" + source.read_bytes() + b"\0")
+    sources = {source.name: source for source in ahead.HERE.glob("*.[cp]*")}
+    for source in ahead.KERNELS.rglob("*.py"):
+        sources[f"kernels/{source.relative_to(ahead.KERNELS).as_posix()}"] = source
+    for name, source in sorted(sources.items()):
+        digest.update(name.encode() + b"\0" + source.read_bytes() + b"\0")
     folder = os.environ.get("NEARDUP_CACHE_DIR") or "~/.cache/neardup"
     return Path(folder).expanduser() / "native" / digest.hexdigest()[:32] / ahead.MODULE
 

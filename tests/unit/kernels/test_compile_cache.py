@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import ModuleType
 
 import numba
 import pytest
@@ -16,6 +18,7 @@ import neardup
 from neardup.kernels import _cache
 
 PACKAGE = Path(neardup.__file__).parent
+NATIVE = Path(__file__).parents[3] / "native"
 
 pytestmark = pytest.mark.skipif(
     bool(numba.config.DISABLE_JIT), reason="nothing is compiled, so nothing is kept"
@@ -250,3 +253,22 @@ def test_announcement__where_kernels_are_compiled(tmp_path):
     expected = "this installation has none that are compiled ahead"
     assert err == f"kernels are compiled as they are called: {expected}"
     assert run(ANNOUNCE, **environment) == ("", "")
+
+
+def test_module__is_kept_for_its_sources(tmp_path, monkeypatch):
+    """What the build hook keeps is not taken for other sources, in whichever room they are."""
+    interface = ModuleType("hatchling.builders.hooks.plugin.interface")
+    interface.BuildHookInterface = dict  # any base that takes parameters
+    monkeypatch.setitem(sys.modules, interface.__name__, interface)
+    monkeypatch.syspath_prepend(NATIVE)
+    hook = importlib.import_module("hook")
+    before = hook.kept_module()
+    copy = tmp_path / "kernels"
+    shutil.copytree(hook.ahead.KERNELS, copy, ignore=shutil.ignore_patterns("_native*", "__py*"))
+    monkeypatch.setattr(hook.ahead, "KERNELS", copy)
+    kept = {before}
+    sources = list(copy.rglob("*.py"))
+    for source in sources:
+        source.write_text(source.read_text() + "\n# changed\n")
+        kept.add(hook.kept_module())
+    assert len(kept) == 1 + len(sources)
