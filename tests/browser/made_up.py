@@ -63,7 +63,7 @@ def made_up_page(texts: tuple[tuple[str, str], ...] = ()) -> str:
         )
         for name, pair in zip(NAMES, texts, strict=False)
     ]
-    environment = pages._environment()
+    environment = pages.templates_of("neardup.reports")
     loader = ChoiceLoader([environment.loader, DictLoader({"made-up.html": _TEMPLATE})])
     facts = [("1,234,567", "documents"), (LONG, LONG, "kept"), ("0", HOSTILE, "gone")]
     with patch.object(environment, "loader", loader):

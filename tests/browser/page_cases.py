@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from neardup.jobs.compare.compare import compare
-from neardup.outputs.compare_page import Link, Page, render_page
+from neardup.reports.compare import Link, Page, render_comparison
 from tests.browser.cut_pages import cut_cases
 from tests.browser.dedup_pages import dedup_cases
 from tests.browser.explain_pages import explain_cases
@@ -55,7 +55,9 @@ TEXTS = {
 def _side_by_side(name_a: str, name_b: str) -> str:
     texts = TEXTS["plain"]
     links = [Link((0, 40), (0, 40), 0.9)]
-    return render_page(Page((name_a, name_b), texts, links, [("measure",)], [("size",)], ["note"]))
+    return render_comparison(
+        Page((name_a, name_b), texts, links, [("measure",)], [("size",)], ["note"])
+    )
 
 
 CASES: dict[str, Callable[[], str]] = {

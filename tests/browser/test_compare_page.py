@@ -7,7 +7,7 @@ import random
 import pytest
 
 from neardup.jobs.compare.compare import compare
-from neardup.outputs.compare_page import Link, Page, render_page
+from neardup.reports.compare import Link, Page, render_comparison
 
 pytestmark = pytest.mark.browser
 
@@ -42,7 +42,7 @@ def hostile() -> tuple[tuple[str, str], list[Link], str]:
 
 
 def plain_page(texts: tuple[str, str], links: list[Link]) -> str:
-    return render_page(Page(NAMES, texts, links, [("measure",)], [("size",)], ["summary"]))
+    return render_comparison(Page(NAMES, texts, links, [("measure",)], [("size",)], ["summary"]))
 
 
 TEXTS = "[...document.querySelectorAll('.text')].map((text) => text.textContent)"

@@ -57,8 +57,8 @@ def command(
     from neardup.errors import InvalidInputError
     from neardup.jobs.compare.compare import CompareOptions, compare_texts, plan_comparison
     from neardup.options.table import ENCODING
-    from neardup.outputs.compare_page import check_page_file, write_page
     from neardup.outputs.folder import check_apart
+    from neardup.reports.page import check_page_file, write_page
     from neardup.runtime.runner import Runner
 
     chosen = CompareOptions(**options)

@@ -55,8 +55,8 @@ def command(
     from neardup.jobs.dedup.explained import FolderDocuments, open_against, open_counted
     from neardup.jobs.dedup.output import open_output
     from neardup.jobs.explain.explain import Question, explain_document
-    from neardup.outputs.compare_page import check_page_file, write_page
     from neardup.outputs.folder import check_apart, check_outside
+    from neardup.reports.page import check_page_file, write_page
     from neardup.runtime.runner import Runner
 
     display = Display(quiet=quiet)

@@ -48,7 +48,7 @@ class PageOutput:
                     "bytes; leave it out, and make a page of the result alone afterwards"
                 )
                 raise InvalidParameterError(message, "report", "input_format")
-            from neardup.outputs.compare_page import check_page_file
+            from neardup.reports.page import check_page_file
 
             check_page_file(page, overwrite=overwrite)
 

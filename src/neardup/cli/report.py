@@ -55,8 +55,8 @@ def command(
     from neardup.files.resolve import resolve_paths
     from neardup.jobs.cut.other import resolve_against
     from neardup.jobs.report.report import ReportOptions, make_report
-    from neardup.outputs.compare_page import check_page_file
     from neardup.outputs.folder import check_apart, check_outside
+    from neardup.reports.page import check_page_file
     from neardup.runtime.runner import Runner
 
     chosen = ReportOptions(**options)

@@ -9,12 +9,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import accumulate, pairwise, takewhile
-from unicodedata import east_asian_width
+from itertools import pairwise
 
 from markupsafe import Markup
 
-from neardup.outputs.compare_page import escape_text
+from neardup.reports.page import escape_text, shortened
 
 # What a chart is: a drawing, what it says in words, and its figures as a table.
 
@@ -61,6 +60,11 @@ def element(tag: str, content: Markup | str | None = None, **attributes: object)
     return Markup("".join(parts) + f">{inside}</{tag}>")
 
 
+def label_of(label: str, most: int) -> Markup:
+    """Write as much of a label as there is room for; all of it shows where it is pointed at."""
+    return element("title", label) + Markup(escape_text(shortened(label, most)))
+
+
 def number(value: float) -> str:
     """Write a coordinate."""
     return f"{value:.2f}".rstrip("0").rstrip(".") if value else "0"
@@ -92,28 +96,6 @@ def drawing(name: str, title: str, description: str, height: float, parts: list[
         role="img",
         aria_labelledby=f"{name}-title {name}-description",
     )
-
-
-def shortened(text: str, most: int) -> str:
-    """Return a label of so many characters at most; the middle of a longer one is left out.
-
-    Characters that are drawn wide, such as those of Chinese, count as two.
-    """
-    if _width(text) <= most:
-        return text
-    tail = _as_wide_as(text[::-1], (most - 1) // 2)
-    head = _as_wide_as(text, most - 1 - _width(tail))
-    return f"{head}…{tail[::-1]}"
-
-
-def _width(text: str) -> int:
-    return sum(2 if east_asian_width(c) in "WF" else 1 for c in text)
-
-
-def _as_wide_as(text: str, most: int) -> str:
-    """Return the beginning of a text that is so wide at most."""
-    widths = accumulate(_width(c) for c in text)
-    return "".join(c for c, width in zip(text, takewhile(most.__ge__, widths), strict=False))
 
 
 # Axes of charts: where values lie, linear or by their logarithm, and which of them are named.
@@ -244,13 +226,7 @@ def bars(
         y = top + _ROW * i
         shown = f"{sum(counts):,}"
         drawn += [
-            element(
-                "text",
-                _label(label),
-                class_="tick",
-                x=2,
-                y=y + _LABEL,
-            ),
+            element("text", label_of(label, _MOST_CHARACTERS), class_="tick", x=2, y=y + _LABEL),
             element("text", shown, class_="tick end", x=WIDTH - 2, y=y + _LABEL),
         ]
         x = 2.0
@@ -272,12 +248,6 @@ def bars(
     table = Table((head, *parts), [(label, *(f"{n:,}" for n in counts)) for label, counts in rows])
     svg = drawing(name, title, description, top + _ROW * max(len(rows), 1), drawn)
     return Chart(name, title, description, svg, table)
-
-
-def _label(label: str) -> Markup:
-    """Write as much of a label as there is room for; all of it shows where it is pointed at."""
-    shown = Markup(escape_text(shortened(label, _MOST_CHARACTERS)))
-    return element("title", label) + shown
 
 
 def _legend(parts: Sequence[str], kinds: Sequence[str]) -> list[Markup]:
@@ -544,7 +514,7 @@ def matrix(
         parts.append(
             element(
                 "text",
-                _cell_label(label, _MOST_OF_COLUMNS),
+                label_of(label, _MOST_OF_COLUMNS),
                 class_="tick",
                 transform=f"translate({x + 4:.2f} {_TOP - 6:.2f}) rotate(-55)",
             )
@@ -554,7 +524,7 @@ def matrix(
         parts.append(
             element(
                 "text",
-                _cell_label(label, _MOST_OF_ROWS),
+                label_of(label, _MOST_OF_ROWS),
                 class_="tick end",
                 x=_LEFT - 6,
                 y=y + side / 2 + 4,
@@ -588,8 +558,3 @@ def _cell(x: float, y: float, side: float, count: int, largest: int, places: str
         middle = {"x": x + side / 2, "y": y + side / 2 + 4}
         parts.append(element("text", short_count(count), class_="tick middle inert", **middle))
     return parts
-
-
-def _cell_label(label: str, most: int) -> Markup:
-    shown = Markup(escape_text(shortened(label, most)))
-    return element("title", label) + shown

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from neardup.passages.places import group_overlapping
-from neardup.reports.charts import Chart, bars, matrix, shortened
+from neardup.reports.charts import Chart, bars, matrix
 from neardup.reports.differences import SideBySide, side_by_side
-from neardup.reports.page import MOST_OF_NAME, Report, percent, render_page
+from neardup.reports.page import STYLES, Report, percent, render_page, shortened
 from neardup.reports.passages.drawings import length_chart, similarity_chart
 from neardup.reports.passages.model import About, how_it_was_made
 from neardup.tables import Floats, Int64s
@@ -203,7 +203,7 @@ def cut_report(table: CutTable, how_to_give_texts: str) -> Report:
         "cut.html",
         title=headline,
         contents=contents,
-        styles=["passages.css"],
+        styles=[*STYLES, "passages.css"],
         kind="repeated text cut out",
         sentences=_sentences(table),
         facts=_facts(summary, len(table), table.n_groups),
@@ -287,7 +287,7 @@ def _stays(table: CutTable, row: int) -> str:
 
 
 def _named(table: CutTable, number: int) -> str:
-    return shortened(table.documents[number].id, MOST_OF_NAME) or '""'
+    return shortened(table.documents[number].id) or '""'
 
 
 def _repeated(table: CutTable, group: Group) -> Repeated:
@@ -304,7 +304,7 @@ def _repeated(table: CutTable, group: Group) -> Repeated:
         similarity = float(table.similarities[row])
         rows.append(
             (
-                shortened(document.id, MOST_OF_NAME),
+                shortened(document.id),
                 document.file or "",
                 "" if document.row is None else f"{document.row:,}",
                 f"{table.starts[row]:,} to {table.stops[row]:,}",

@@ -9,10 +9,9 @@ from itertools import accumulate
 import numpy as np
 import pyarrow as pa
 
-from neardup.outputs.compare_page import escape_text
 from neardup.reports.charts import Chart, histogram
 from neardup.reports.dedup.model import list_edges
-from neardup.reports.page import source_of
+from neardup.reports.page import escape_text, source_of
 
 # Letters and lines have the colour of the notebook's text, be it light or dark; the others can be
 # told from both grounds.

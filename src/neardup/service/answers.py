@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
 from starlette.responses import Response
 
-from neardup.outputs.compare_page import escape_text, page_part
+from neardup.reports.page import source_of, templates_of
 from neardup.service.bodies import LIGHT_BYTES
 from neardup.service.problems import PROBLEM_TYPE, Problem
 
@@ -20,49 +17,17 @@ if TYPE_CHECKING:
     from neardup.service.lanes import Deadline, Lane, Share
 
 
-# The templates of the page; whatever goes into them is escaped, and shown if it is invisible.
+_TEMPLATES = __package__
 
 
-@cache
-def _environment() -> Environment:
-    environment = Environment(
-        loader=PackageLoader("neardup.service", "page"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["shown"] = _shown
-    environment.filters["counted"] = "{:,}".format
-    environment.filters["share"] = "{:.4f}".format
-    return environment
-
-
-def render(template: str, **values: Any) -> str:
-    """Fill in a template."""
-    return _environment().get_template(template).render(**values)
-
-
-@cache
 def style_sheet() -> str:
     """Return the style sheet: that of two texts side by side, and ours."""
-    return page_part("css") + _source("page.css")
+    return source_of("compare.css") + source_of("page.css", _TEMPLATES)
 
 
-@cache
 def script() -> str:
     """Return the script, made in the same way."""
-    return page_part("js") + _source("page.js")
-
-
-def _source(name: str) -> str:
-    loader = PackageLoader("neardup.service", "page")
-    return loader.get_source(_environment(), name)[0]
-
-
-def _shown(text: object) -> Markup:
-    """Escape a text, with pictures of what HTML cannot hold or nobody would see."""
-    return Markup(escape_text(str(text)))
+    return source_of("compare.js") + source_of("page.js", _TEMPLATES)
 
 
 _ENCODER = msgspec.json.Encoder()
@@ -90,7 +55,8 @@ async def text_answer(
 
 def page_answer(template: str, status: int = 200, **values: Any) -> Response:
     """Write a page that is small whatever is asked for."""
-    return Response(render(template, **values), status, media_type="text/html")
+    page = templates_of(_TEMPLATES).get_template(template).render(**values)
+    return Response(page, status, media_type="text/html")
 
 
 def problem_answer(scope: Scope, problem: Problem) -> Response:

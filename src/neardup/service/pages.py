@@ -6,14 +6,13 @@ from collections.abc import Callable, Coroutine, Mapping
 from functools import partial
 from typing import Any
 
-from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from neardup.errors import NeardupError
 from neardup.jobs.compare.result import CompareResult, shared_sentence
-from neardup.outputs.compare_page import mark_texts
+from neardup.reports.compare import mark_texts
 from neardup.service import messages as m
 from neardup.service.answers import page_answer, script, style_sheet, text_answer
 from neardup.service.bodies import parse, read_body, read_form
@@ -176,7 +175,7 @@ def _side_by_side(result: CompareResult) -> dict[str, Any]:
         "jaccard": result["jaccard"].exact,
         "passages": result.passages,
         "sides": [
-            {"side": side, "name": name, "marked": Markup(marked)}
+            {"side": side, "name": name, "marked": marked}
             for side, name, marked in zip("ab", result.names, sides, strict=True)
         ],
     }

@@ -25,7 +25,7 @@ HOSTILE = "<script>alert(1)</script>\"'&amp;\x00\x1b</style>\u2028\ud800"
 
 @pytest.fixture
 def render(monkeypatch):
-    environment = pages._environment()
+    environment = pages.templates_of("neardup.reports")
     templates = ChoiceLoader([environment.loader, DictLoader({"test.html": TEMPLATE})])
     monkeypatch.setattr(environment, "loader", templates)
 

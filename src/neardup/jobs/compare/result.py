@@ -8,9 +8,10 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from neardup.outputs.compare_page import PAGE_SUFFIXES, Link, Page, render_page
 from neardup.outputs.table_files import check_file, write_file
 from neardup.outputs.targets import target_of
+from neardup.reports.compare import Link, Page, render_comparison
+from neardup.reports.page import PAGE_SUFFIXES
 from neardup.results import Result
 
 if TYPE_CHECKING:
@@ -380,7 +381,7 @@ class CompareResult(Comparison, Result):
             size_rows(self),
             [shared_sentence(self), *diffuseness(self)],
         )
-        return render_page(page)
+        return render_comparison(page)
 
     @classmethod
     def from_dict(cls, values: dict[str, Any], texts: tuple[str, str]) -> CompareResult:

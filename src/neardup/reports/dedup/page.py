@@ -20,7 +20,6 @@ from neardup.reports.charts import (
     curves,
     histogram,
     matrix,
-    shortened,
 )
 from neardup.reports.dedup.examples import Document, KeptPairs, Kind, Pair
 from neardup.reports.dedup.model import (
@@ -45,7 +44,7 @@ from neardup.reports.dedup.wording import (
     say_why,
 )
 from neardup.reports.differences import Example, SideBySide, side_by_side
-from neardup.reports.page import MOST_OF_NAME, data_block, percent, render_page
+from neardup.reports.page import SCRIPTS, STYLES, data_block, percent, render_page, shortened
 from neardup.tables import Int64s
 
 # The charts of a deduplication.
@@ -378,8 +377,8 @@ def _example(pair: Pair, sides: _Sides, summary: Mapping[str, Any]) -> Example:
     return Example(
         f"similarity {known_or_not}",
         note,
-        f"{sides.first}: {shortened(first.id, MOST_OF_NAME)}",
-        f"{sides.second}: {shortened(second.id, MOST_OF_NAME)}",
+        f"{sides.first}: {shortened(first.id)}",
+        f"{sides.second}: {shortened(second.id)}",
         _place_of(first),
         _place_of(second),
         differences,
@@ -397,7 +396,7 @@ def _place_of(document: Document) -> str:
     """Return where a document is."""
     if document.file is None:
         return "in the index"
-    return f"{shortened(document.file, MOST_OF_NAME)}, row {document.row:,}"
+    return f"{shortened(document.file)}, row {document.row:,}"
 
 
 _CONTENTS = [
@@ -475,8 +474,8 @@ def render_dedup(data: DedupData, *, most_lookup_bytes: int = MOST_BYTES) -> str
         "dedup.html",
         title=f"Deduplication: {title}",
         contents=_CONTENTS,
-        styles=["dedup.css"],
-        scripts=["dedup.js"],
+        styles=[*STYLES, "dedup.css"],
+        scripts=[*SCRIPTS, "dedup.js"],
         heading=title,
         leads=list(_lead(summary)),
         facts=_facts(summary),

@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from neardup.reports.charts import shortened
 from neardup.reports.differences import Example, side_by_side
-from neardup.reports.page import MOST_OF_NAME, percent, render_page
+from neardup.reports.page import percent, render_page, shortened
 from neardup.reports.pairs.labelled import MOST_ERRORS, Labelled, curve_chart
 from neardup.reports.pairs.table import (
     PairsTable,
@@ -308,7 +307,7 @@ def make_groups(pairs: PairsTable, chosen: Sequence[Chosen], find_text: FindText
             found_a, found_b = find_text("a", id_a), find_text("b", id_b)
             if found_a is None or found_b is None:
                 found_a, found_b = _columns_as_texts(pairs, row)
-            name_a, name_b = (shortened(each, MOST_OF_NAME) for each in (id_a, id_b))
+            name_a, name_b = (shortened(each) for each in (id_a, id_b))
             if found_a is None or found_b is None:
                 lines.append((name_a, name_b, note))
                 continue

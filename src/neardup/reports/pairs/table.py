@@ -12,8 +12,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup.reports.charts import Chart, histogram, shortened
-from neardup.reports.page import MOST_OF_NAME
+from neardup.reports.charts import Chart, histogram
+from neardup.reports.page import shortened
 from neardup.tables import Floats, Int64s
 
 _IDS = (("id_a", "id_b"), ("query_id", "doc_id"))
@@ -294,9 +294,7 @@ def _partners(
     first_of[owners[::-1]] = firsts[::-1]
     order = np.argsort(-counts, kind="stable")[:MOST_LISTED]
     listed = [
-        (shortened(ids[int(first_of[d])].as_py(), MOST_OF_NAME), int(counts[d]))
-        for d in order
-        if counts[d] > 1
+        (shortened(ids[int(first_of[d])].as_py()), int(counts[d])) for d in order if counts[d] > 1
     ]
     present = counts[counts > 0]
     chart = _chart(side, present)

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 from markupsafe import Markup
 
-from neardup.outputs.compare_page import escape_text
 from neardup.passages.places import union_lengths
 from neardup.reports.charts import (
     WIDTH,
@@ -17,9 +16,9 @@ from neardup.reports.charts import (
     drawing,
     element,
     histogram,
+    label_of,
     matrix,
     number,
-    shortened,
 )
 from neardup.reports.page import percent
 from neardup.reports.passages.model import About, Passages
@@ -128,7 +127,7 @@ def _longest(passages: Passages, lines: Mapping[int, _Line]) -> tuple[Int64s, in
 
 def _text(label: str, line: _Line, *, is_above: bool) -> list[Markup]:
     x, y = line.x + line.width / 2, line.y + (-10 if is_above else 18)
-    shown = element("title", label) + Markup(escape_text(shortened(label, _MOST_CHARACTERS)))
+    shown = label_of(label, _MOST_CHARACTERS)
     turn = f"translate({number(x)} {number(y)}) rotate({-45 if is_above else 45})"
     return [
         element("rect", class_="base", x=line.x, y=line.y - 3, width=line.width, height=6),
@@ -202,7 +201,7 @@ def strips(passages: Passages, documents: Sequence[int], name: str, title: str) 
     any_joined = False
     for k, (each, share) in enumerate(zip(documents, shares, strict=True)):
         y, label = 4 + _ROW * k, passages.name(each)
-        shown = element("title", label) + Markup(escape_text(shortened(label, _MOST_OF_LABEL)))
+        shown = label_of(label, _MOST_OF_LABEL)
         width = max(passages.documents[each].length * scale, 0.5)
         bits, is_joined = _bits(passages, each, y + 16, scale)
         any_joined |= is_joined

@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from neardup.reports.charts import Chart, bars
 from neardup.reports.differences import SideBySide, side_by_side
-from neardup.reports.page import Report, percent, render_page
+from neardup.reports.page import STYLES, Report, percent, render_page
 from neardup.reports.passages.drawings import similarity_chart
 from neardup.reports.passages.model import About, Passages, how_it_was_made, list_options, notes_of
 from neardup.tables import Int64s
@@ -69,7 +69,7 @@ def leakage_report(passages: Passages, about: About) -> Report:
         "leakage.html",
         title=headline,
         contents=contents,
-        styles=["passages.css"],
+        styles=[*STYLES, "passages.css"],
         kind="items found in a corpus",
         sentences=_sentences(passages, rows, n_items),
         facts=_facts(passages, rows, n_items),

@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 
 from neardup.passages.places import union_lengths
-from neardup.reports.charts import shortened
 from neardup.reports.differences import find_moved
-from neardup.reports.page import MOST_OF_NAME
+from neardup.reports.page import shortened
 from neardup.tables import Bools, Floats, Int64s
 from neardup.version import __version__
 
@@ -231,9 +230,9 @@ class Passages:
         document = self.documents[number]
         if not document.id:
             return '""'
-        shown = shortened(document.id, MOST_OF_NAME)
+        shown = shortened(document.id)
         if document.file and document.id in self._ids_twice:
-            return f"{shown} in {shortened(document.file, MOST_OF_NAME)}"
+            return f"{shown} in {shortened(document.file)}"
         return shown
 
     @cached_property

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from neardup.reports.charts import Chart
-from neardup.reports.page import Report, data_block, percent, render_page
+from neardup.reports.page import SCRIPTS, STYLES, Report, data_block, percent, render_page
 from neardup.reports.passages.drawings import (
     MOST_LISTED,
     arcs,
@@ -65,8 +65,8 @@ def passage_report(passages: Passages, about: About) -> Report:
         "passages.html",
         title=headline,
         contents=contents,
-        styles=["passages.css", "reading.css"],
-        scripts=["reading.js"],
+        styles=[*STYLES, "passages.css", "reading.css"],
+        scripts=[*SCRIPTS, "reading.js"],
         kind="shared passages",
         sentences=list(_sentences(passages, about)),
         facts=_facts(passages),

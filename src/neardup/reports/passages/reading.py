@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from neardup.reports.charts import shortened
 from neardup.reports.differences import equal_words, find_words
-from neardup.reports.page import MOST_OF_NAME
+from neardup.reports.page import shortened
 from neardup.reports.passages.model import DocumentPair, Passages
 from neardup.tables import Int64s
 
@@ -104,7 +103,7 @@ def make_reading(passages: Passages, most: int = MOST_CHARACTERS) -> Reading | N
             units.append(_units_before(text))
             name, file = passages.documents[each].id, passages.documents[each].file
             note = file if file and file not in name else ""
-            name = shortened(name, MOST_OF_NAME)
+            name = shortened(name)
             documents.append({"name": name, "note": note, "text": text.translate(_PICTURES)})
         chosen.append(pair)
         numbers.append(number)

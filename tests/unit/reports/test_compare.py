@@ -11,7 +11,8 @@ from html.parser import HTMLParser
 import pytest
 
 from neardup.errors import InvalidParameterError, OutputExistsError, WriteError
-from neardup.outputs.compare_page import Link, Page, check_page_file, render_page, write_page
+from neardup.reports.compare import Link, Page, render_comparison
+from neardup.reports.page import check_page_file, write_page
 
 
 class Reader(HTMLParser):
@@ -56,7 +57,7 @@ class Reader(HTMLParser):
 
 def page_of(texts: tuple[str, str], links: list[Link], names: tuple[str, str] = ("a", "b")) -> str:
     rows = [("<i>", "&"), ("1", "<script>")]
-    return render_page(Page(names, texts, links, rows, rows, ["<summary>"]))
+    return render_comparison(Page(names, texts, links, rows, rows, ["<summary>"]))
 
 
 def random_links(rng: random.Random, size: int) -> list[Link]:
