@@ -23,7 +23,7 @@ import numpy as np
 from benchmarks.measuring.clocks import Memory
 from neardup import PassageIndex
 from neardup.kernels.text.weights import fill_weights
-from neardup.passages.handle import PassageHandle
+from neardup.passages.index import PassageHandle
 from neardup.passages.lookup import find_passages
 from neardup.passages.search import make_search_plan
 from neardup.passages.windows import gather_queries, inverse_frequencies
@@ -31,7 +31,7 @@ from neardup.runtime.runner import Runner
 from neardup.text.weighting import term_frequencies
 
 if TYPE_CHECKING:
-    from neardup.passages.index import OpenIndex
+    from neardup.passages.index import OpenPassages
     from neardup.passages.lookup import Found
     from neardup.passages.segment import PassageSegment
     from neardup.tables import Uint64s
@@ -74,7 +74,7 @@ class Query:
     similarity: Fraction = Fraction(0)
 
 
-def draw_passage(index: OpenIndex, n_tokens: int, rng: np.random.Generator) -> Query:
+def draw_passage(index: OpenPassages, n_tokens: int, rng: np.random.Generator) -> Query:
     """Take a passage of a text at random and exchange some of its tokens."""
     place = _draw_place(index, n_tokens, rng)
     original = place.tokens(n_tokens)
@@ -87,7 +87,7 @@ def draw_passage(index: OpenIndex, n_tokens: int, rng: np.random.Generator) -> Q
     return Query(changed, place, similarity(changed, original, index))
 
 
-def draw_patchwork(index: OpenIndex, n_tokens: int, rng: np.random.Generator) -> Query:
+def draw_patchwork(index: OpenPassages, n_tokens: int, rng: np.random.Generator) -> Query:
     """Put short runs of tokens of several texts together."""
     size = n_tokens // PIECES
     return Query(
@@ -95,7 +95,7 @@ def draw_patchwork(index: OpenIndex, n_tokens: int, rng: np.random.Generator) ->
     )
 
 
-def _draw_place(index: OpenIndex, n_tokens: int, rng: np.random.Generator) -> Place:
+def _draw_place(index: OpenPassages, n_tokens: int, rng: np.random.Generator) -> Place:
     """Draw where in the index a run of tokens of one text begins."""
     while True:
         start = int(rng.integers(0, sum(len(segment.tokens) for segment in index.segments)))
@@ -108,7 +108,7 @@ def _draw_place(index: OpenIndex, n_tokens: int, rng: np.random.Generator) -> Pl
             return Place(segment, document, start)
 
 
-def similarity(first: Uint64s, second: Uint64s, index: OpenIndex) -> Fraction:
+def similarity(first: Uint64s, second: Uint64s, index: OpenPassages) -> Fraction:
     """Work out the similarity of two token lists from what their tokens weigh in an index."""
     left, right = (
         Counter(dict(zip(*weigh(tokens, index), strict=True))) for tokens in (first, second)
@@ -116,7 +116,7 @@ def similarity(first: Uint64s, second: Uint64s, index: OpenIndex) -> Fraction:
     return Fraction((left & right).total(), (left | right).total())
 
 
-def weigh(tokens: Uint64s, index: OpenIndex) -> tuple[list[int], list[int]]:
+def weigh(tokens: Uint64s, index: OpenPassages) -> tuple[list[int], list[int]]:
     """Return the different ones of some tokens, and what they weigh in an index."""
     hashes, counts = np.unique(tokens, return_counts=True)
     table = term_frequencies(index.scheme.weighting.tf, int(counts.max()))
@@ -126,7 +126,7 @@ def weigh(tokens: Uint64s, index: OpenIndex) -> tuple[list[int], list[int]]:
     return hashes.tolist(), weighed.tolist()
 
 
-def look_up(index: OpenIndex, queries: list[Query]) -> dict[str, Any]:
+def look_up(index: OpenPassages, queries: list[Query]) -> dict[str, Any]:
     """Look queries up one by one; give milliseconds and what was found."""
     plan = make_search_plan(index.scheme, THRESHOLD, RECALL, "best")
     runner = Runner(1)
@@ -154,7 +154,7 @@ def look_up(index: OpenIndex, queries: list[Query]) -> dict[str, Any]:
     }
 
 
-def _has_middle(index: OpenIndex, query: Query, place: Place, found: Found) -> bool:
+def _has_middle(index: OpenPassages, query: Query, place: Place, found: Found) -> bool:
     """Tell whether the middle of the passage that a query was made from is in what was found."""
     document, middle = 0, place.start + len(query.tokens) // 2
     for segment in index.segments:

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import neardup
-from neardup.documents.handle import DocumentHandle
+from neardup.documents.index import DocumentHandle
 from neardup.errors import InvalidInputError, WriteError
 from neardup.runtime.runner import Runner
 from tests.spilling import files_of, make_rows, spilling, stopped_after, work_folders, write_lines

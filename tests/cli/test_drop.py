@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from neardup.outputs.table_files import write_parquet_parts
-from neardup.passages.handle import PassageHandle
+from neardup.passages.index import PassageHandle
 from neardup.runtime.runner import Runner
 
 ROWS = b'{"text": "one"}\n\n{"text":"two","n":1.50}\r\n{"text": "three"}\n'

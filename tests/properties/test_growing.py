@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 
 import neardup
 from neardup.documents.additions import compact_documents, remove_documents
-from neardup.documents.handle import DocumentHandle, create_documents
+from neardup.documents.index import DocumentHandle
 from neardup.documents.scheme import DocumentScheme
 from neardup.files.memory import rows_source
+from neardup.indexes.index import create_index
 from neardup.jobs.dedup.plan import DedupOptions, plan_deduplication
 from neardup.jobs.dedup.run import deduplicate_sources
 from neardup.reading.signed_batches import with_frequencies
@@ -74,7 +75,7 @@ def new_index(measure, threshold, *, ngram=2, tf=None, idf=None, **bands):
     )
     with tempfile.TemporaryDirectory() as parent:
         folder = Path(parent) / "index"
-        create_documents(folder, scheme)
+        create_index(folder, scheme)
         yield folder
 
 

@@ -91,7 +91,7 @@ def command(
     from neardup.jobs.align.other import Other, choose_other, no_other
     from neardup.jobs.align.plan import choose_options
     from neardup.jobs.align.run import align_collections
-    from neardup.passages.handle import PassageHandle
+    from neardup.passages.index import PassageHandle
     from neardup.passages.source import PassageIndexSource
     from neardup.runtime.runner import Runner
 

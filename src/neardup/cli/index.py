@@ -106,7 +106,7 @@ class _Passages(Kind):
     name = "passages"
 
     def open(self, folder: Path, tokenizer: str | None) -> Any:
-        from neardup.passages.handle import PassageHandle
+        from neardup.passages.index import PassageHandle
 
         return PassageHandle(folder, tokenizer)
 
@@ -137,7 +137,7 @@ class _Documents(Kind):
     name = "documents"
 
     def open(self, folder: Path, tokenizer: str | None) -> Any:
-        from neardup.documents.handle import DocumentHandle
+        from neardup.documents.index import DocumentHandle
 
         return DocumentHandle(folder, tokenizer)
 

@@ -115,7 +115,7 @@ def _search_passages(
 ) -> tuple[PassageResult, str, _Read]:
     from neardup.files.resolve import resolve_paths
     from neardup.jobs.passages.search import SearchOptions, search_sources
-    from neardup.passages.handle import PassageHandle
+    from neardup.passages.index import PassageHandle
     from neardup.passages.source import PassageIndexSource
 
     if given["limit"] is not None:
@@ -152,7 +152,7 @@ def _search_documents(
     target: TableOutput,
     runner: Runner,
 ) -> tuple[DocumentSearchResult, str, _Read]:
-    from neardup.documents.handle import DocumentHandle
+    from neardup.documents.index import DocumentHandle
     from neardup.files.resolve import resolve_paths
     from neardup.jobs.documents.search import DocumentSearchOptions, search_documents
 

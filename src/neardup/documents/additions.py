@@ -13,8 +13,7 @@ import pyarrow.compute as pc
 
 from neardup.documents import blocks
 from neardup.documents.blocks import Block
-from neardup.documents.handle import DocumentHandle
-from neardup.documents.index import OpenDocuments
+from neardup.documents.index import DocumentHandle, OpenDocuments
 from neardup.documents.reading import (
     DocumentBatch,
     PackedBlocks,
@@ -30,6 +29,7 @@ from neardup.files.ids import choose_id_column
 from neardup.files.passes import ReadingPass
 from neardup.files.problems import id_advice
 from neardup.files.rows import ColumnNames, Source
+from neardup.indexes.index import segment_bytes
 from neardup.reading.catalogue import check_unique
 from neardup.reading.signed_batches import count_shingles
 from neardup.runtime.runner import Runner
@@ -69,7 +69,7 @@ def compact_documents(handle: DocumentHandle, runner: Runner) -> Compaction:
         if not is_compact:
             merge_segments(handle, files, 0, len(before), runner)
         after = handle.reopen(runner).manifest.segments
-        n_freed = _bytes_of(before) - _bytes_of(after)
+        n_freed = segment_bytes(before) - segment_bytes(after)
         return Compaction(len(after), index.n_documents, n_freed)
 
 
@@ -232,10 +232,6 @@ def _renumbered(
         return run
 
     return mapped
-
-
-def _bytes_of(records: Sequence[SegmentRecord]) -> int:
-    return sum(file.size for record in records for file in record.files.values())
 
 
 # Which segments are put together after an addition, so that there are never many.

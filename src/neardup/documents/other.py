@@ -23,7 +23,7 @@ from neardup.storage.named import index_named
 from neardup.text.tokenizers import NAMED
 
 if TYPE_CHECKING:
-    from neardup.documents.handle import DocumentHandle
+    from neardup.documents.index import DocumentHandle
     from neardup.files.destinations import Destination
     from neardup.text.tokenizers import TokenFunction
 
@@ -142,12 +142,12 @@ def own_tokenizer(
 
 def _has_handle(data: Any) -> bool:
     # Nothing has one before the module is loaded.
-    module = sys.modules.get("neardup.documents.handle")
+    module = sys.modules.get("neardup.documents.index")
     return module is not None and isinstance(getattr(data, "handle", None), module.DocumentHandle)
 
 
 def _handle_of(data: Any, tokenizer: str | Path | TokenFunction | None) -> DocumentHandle:
-    from neardup.documents.handle import DocumentHandle
+    from neardup.documents.index import DocumentHandle
     from neardup.runtime.runner import Runner
 
     folder = index_named(data)

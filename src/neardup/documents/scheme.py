@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from neardup.errors import InvalidParameterError
 from neardup.files.rows import ColumnNames
@@ -21,7 +21,7 @@ from neardup.text.stored import check_restored, described_tokenizer
 from neardup.text.tokenizers import TokenFunction
 from neardup.text.weighting import DocumentFrequencies, WeightedScheme, Weighting
 
-KIND = "documents"
+KIND: Final = "documents"
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from neardup.files.ids import as_text, repeated_id
 from neardup.files.passes import ReadingPass
 from neardup.files.problems import id_advice
 from neardup.files.rows import ColumnNames, Source
+from neardup.indexes.index import create_index, segment_bytes
 from neardup.passages.documents import (
     DocumentBlock,
     ReadOptions,
@@ -23,8 +24,7 @@ from neardup.passages.documents import (
     join_blocks,
     read_documents,
 )
-from neardup.passages.handle import PassageHandle, create
-from neardup.passages.index import OpenIndex, segment_bytes
+from neardup.passages.index import OpenPassages, PassageHandle
 from neardup.passages.scheme import PassageScheme
 from neardup.passages.segment import DOCUMENT_SCHEMA, PassageSegment, write_segment
 from neardup.runtime.runner import Runner
@@ -65,7 +65,7 @@ class NewIds:
     ``columns`` say where the ids are from.
     """
 
-    def __init__(self, index: OpenIndex, columns: ColumnNames) -> None:
+    def __init__(self, index: OpenPassages, columns: ColumnNames) -> None:
         self._index, self._columns = index, columns
         self._earlier: list[tuple[IdTable, RowPlaces]] = []
 
@@ -82,11 +82,7 @@ class NewIds:
         self._earlier.append((table, block.places))
 
     def _check_index(self, block: DocumentBlock, ids: pa.Array) -> None:
-        known: Bools = np.zeros(len(block), np.bool_)
-        for number, segment in enumerate(self._index.segments):
-            rows = segment.id_table.find(ids)
-            documents = np.flatnonzero(rows >= 0)
-            known[documents] |= self._index.are_kept(number, rows[documents])
+        known = self._index.documents_of_ids(ids) >= 0
         if known.any():
             first = int(np.argmax(known))
             advice = id_advice(self._columns)
@@ -278,12 +274,12 @@ def index_tokens(
     scheme: PassageScheme,
     tokenizer: str | Path | TokenFunction | None,
     runner: Runner,
-) -> OpenIndex:
+) -> OpenPassages:
     """Index token lists, or their shingles, numbered from 0; neither texts nor places are kept.
 
     ``tokenizer`` is the one of the scheme, if that is a file or a function.
     """
-    create(folder, scheme)
+    create_index(folder, scheme)
     handle = PassageHandle(folder, tokenizer)
     with handle.changing(runner) as opened:
         records = [

@@ -23,7 +23,7 @@ from neardup.passages.chains import (
     split_chain,
     without_inner,
 )
-from neardup.passages.index import OpenIndex
+from neardup.passages.index import OpenPassages
 from neardup.passages.lookup import Later, WindowCounts, WindowFinder, WindowHits, WindowPlan
 from neardup.passages.matches import Matches
 from neardup.passages.scheme import PassageScheme, check_length, make_passage_scheme
@@ -312,7 +312,7 @@ class AlignmentPlan:
 class Aligner:
     """Finds what the documents of a block share with those of an index."""
 
-    def __init__(self, index: OpenIndex, plan: AlignmentPlan, runner: Runner) -> None:
+    def __init__(self, index: OpenPassages, plan: AlignmentPlan, runner: Runner) -> None:
         self._index, self._plan = index, plan
         windows = WindowPlan(plan.search, plan.length, plan.step, plan.max_documents)
         self._finder = WindowFinder(index, windows, runner)

@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from neardup.passages.align import Aligner, AlignmentPlan
-from neardup.passages.index import OpenIndex
+from neardup.passages.index import OpenPassages
 from neardup.passages.lookup import Later, WindowHits
 from neardup.runtime.runner import Runner
 from neardup.tables import Bools, Floats, Int64s, TokenLists, Uint64s
@@ -241,7 +241,7 @@ class CutPlan:
 class _Indexed:
     """Texts as they were when they were indexed: their numbers, ascending, and their versions."""
 
-    index: OpenIndex
+    index: OpenPassages
     texts: Int64s
     versions: Int64s
     places: dict[int, Int64s]
@@ -303,7 +303,7 @@ class PassageCutter:
         tokens: TokenLists,
         others: TokenLists | None,
         plan: CutPlan,
-        make_index: Callable[[Path, TokenLists], OpenIndex],
+        make_index: Callable[[Path, TokenLists], OpenPassages],
         folder: Path,
         runner: Runner,
     ) -> None:

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.passages.documents import DocumentBlock, IgnoredRuns
-from neardup.passages.index import OpenIndex
+from neardup.passages.index import OpenPassages
 from neardup.passages.matches import Matches, character_places
 from neardup.passages.places import character_spans, union_lengths
 from neardup.tables import Int64s, Texts
@@ -131,7 +131,7 @@ def pair_table(
     matches: Matches,
     passages: pa.Table,
     queries: DocumentBlock,
-    index: OpenIndex,
+    index: OpenPassages,
     hidden: HiddenText | None = None,
 ) -> pa.Table:
     """Say how much the documents of each pair share.
@@ -200,7 +200,7 @@ def _extents_of_queries(queries: DocumentBlock, documents: Int64s) -> _Extents:
     return _Extents(queries.texts.take(pa.array(documents)), *places)
 
 
-def _extents_of_documents(index: OpenIndex, documents: Int64s) -> _Extents:
+def _extents_of_documents(index: OpenPassages, documents: Int64s) -> _Extents:
     numbers = index.segments_of(documents)
     texts, sizes = [pa.array([], pa.large_string())], [np.empty(0, np.int64)]
     # Documents ascend, and so do their segments.

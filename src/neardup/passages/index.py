@@ -1,58 +1,33 @@
-"""A passage index as its readers see it: segments, and what was taken out of them."""
+"""An index of passages as its readers see it, and its handle."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
 
-from neardup.files.ids import common_id_type
-from neardup.passages.scheme import PassageScheme
+from neardup.indexes.index import IndexHandle, OpenIndex
+from neardup.passages.scheme import PassageScheme, restore_scheme
 from neardup.passages.search import SegmentSearcher
-from neardup.passages.segment import PassageSegment
-from neardup.storage.manifest import Manifest, SegmentRecord
-from neardup.tables import Bools, Int64s, Uint32s
+from neardup.passages.segment import PassageSegment, read_segment
+from neardup.storage.handle import OpenFiles
+from neardup.storage.segments import Segment
+from neardup.tables import Int64s
+from neardup.text.stored import open_frequencies
 from neardup.text.weighting import DocumentFrequencies
 
 
 @dataclass(frozen=True)
-class OpenIndex:
-    """All that a reader needs of an index, as it was at one moment; for any number of threads.
+class OpenPassages(OpenIndex[PassageScheme, PassageSegment]):
+    """An index of passages, with what looks for queries in each of its segments."""
 
-    ``removed`` holds, for each segment, the numbers of documents that are no longer there.
-    """
-
-    manifest: Manifest
-    scheme: PassageScheme
     frequencies: DocumentFrequencies | None
     searchers: tuple[SegmentSearcher, ...]
-    removed: tuple[Uint32s, ...]
 
-    @cached_property
-    def segments(self) -> tuple[PassageSegment, ...]:
-        """The documents and windows, in the order in which they were added."""
-        return tuple(searcher.segment for searcher in self.searchers)
-
-    @cached_property
-    def first_documents(self) -> Int64s:
-        """The number of each segment's first document, and that of all documents (n + 1)."""
-        sizes = [len(segment.ids) for segment in self.segments]
-        return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-
-    @property
-    def id_type(self) -> pa.DataType:
-        """The type that the ids of all documents have together."""
-        return common_id_type(segment.id_type for segment in self.segments)
-
-    @property
-    def n_documents(self) -> int:
-        """Documents that can be found."""
-        return int(self.first_documents[-1]) - sum(map(len, self.removed))
+    texts_in: ClassVar = "documents.arrow"
 
     def document_sizes(self) -> Int64s:
         """Return the number of tokens of each document that can be found."""
@@ -62,41 +37,56 @@ class OpenIndex:
         ]
         return np.concatenate([np.empty(0, np.int64), *sizes])
 
-    def segments_of(self, documents: Int64s) -> Int64s:
-        """Return the segments of some documents, which are counted through all segments."""
-        return np.searchsorted(self.first_documents, documents, side="right") - 1
+    def read_rows(self, documents: Int64s) -> pa.Table:
+        """Return id and text of some documents, which ascend."""
+        tables = [
+            pa.table(
+                {
+                    "id": segment.ids_of(rows).cast(self.id_type),
+                    "text": segment.texts.take(pa.array(rows)),
+                }
+            )
+            for segment, rows in self.by_segment(documents)
+        ]
+        schema = pa.schema([("id", self.id_type), ("text", pa.large_string())])
+        return pa.concat_tables(tables) if tables else schema.empty_table()
 
-    def are_kept(self, segment: int, documents: Int64s) -> Bools:
-        """Return which of some documents of a segment are still there."""
-        removed = self.removed[segment]
-        if not len(removed):
-            return np.ones(len(documents), np.bool_)
-        places = np.minimum(np.searchsorted(removed, documents), len(removed) - 1)
-        kept: Bools = removed[places] != documents
-        return kept
+    def counts(self) -> dict[str, Any]:
+        """Return what there is of documents, for ``describe``."""
+        return {
+            "documents": self.n_documents,
+            "removed_documents": sum(map(len, self.removed)),
+            "tokens": sum(record.n_tokens for record in self.manifest.segments),
+            "windows": sum(len(segment.windows.starts) for segment in self.segments),
+        }
+
+    def describe(self, folder: Path) -> dict[str, Any]:
+        """Tell what an index holds; what the first versions did not write of a scheme, too."""
+        return {**super().describe(folder), "scheme": self.scheme.describe()}
 
 
-def segment_bytes(records: Iterable[SegmentRecord]) -> int:
-    """Count the bytes of all files of some segments."""
-    return sum(file.size for record in records for file in record.files.values())
+_Decided = tuple[PassageScheme, DocumentFrequencies | None]
 
 
-def describe_index(folder: Path, index: OpenIndex) -> dict[str, Any]:
-    """Tell what an index holds, in plain values."""
-    manifest = index.manifest
-    records = manifest.segments
-    of_texts = sum(segment.files["documents.arrow"].size for segment in records)
-    n_tokens = sum(segment.n_tokens for segment in records)
-    return {
-        "folder": str(folder),
-        "documents": index.n_documents,
-        "removed_documents": sum(map(len, index.removed)),
-        "tokens": n_tokens,
-        "windows": sum(len(segment.windows.starts) for segment in index.segments),
-        "segments": len(records),
-        "bytes": segment_bytes(records) + sum(record.size for record in manifest.files.values()),
-        "bytes_of_texts": of_texts,
-        "scheme": index.scheme.describe(),
-        "generation": manifest.generation,
-        "created_with": manifest.created_with,
-    }
+class PassageHandle(IndexHandle[OpenPassages, _Decided, SegmentSearcher]):
+    """An open index of passages; its segments keep their look-up tables."""
+
+    kind: ClassVar = "passages"
+
+    def restore(self, files: OpenFiles) -> _Decided:
+        """Restore the scheme and the frequencies."""
+        scheme = restore_scheme(files.manifest.scheme, self.tokenizer)
+        return scheme, open_frequencies(files)
+
+    def open_part(self, segment: Segment, restored: _Decided) -> SegmentSearcher:
+        """See the files of a segment as what they are."""
+        scheme, frequencies = restored
+        return SegmentSearcher(read_segment(segment, scheme), scheme, frequencies)
+
+    def view_of(
+        self, files: OpenFiles, restored: _Decided, parts: tuple[SegmentSearcher, ...]
+    ) -> OpenPassages:
+        """See all segments as an index."""
+        scheme, frequencies = restored
+        segments = tuple(searcher.segment for searcher in parts)
+        return OpenPassages(files.manifest, scheme, segments, files.removed, frequencies, parts)

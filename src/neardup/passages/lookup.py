@@ -13,7 +13,7 @@ from neardup.files.ids import as_text
 from neardup.passages.batches import Batch, Hits
 from neardup.passages.chains import window_starts
 from neardup.passages.documents import DocumentBlock
-from neardup.passages.index import OpenIndex
+from neardup.passages.index import OpenPassages
 from neardup.passages.places import character_spans
 from neardup.passages.search import SearchPlan
 from neardup.passages.windows import Queries, Query, gather_queries
@@ -49,7 +49,7 @@ class Rectangles:
     corners: Int64s
 
 
-def window_table(found: Rectangles, queries: DocumentBlock, index: OpenIndex) -> pa.Table:
+def window_table(found: Rectangles, queries: DocumentBlock, index: OpenPassages) -> pa.Table:
     """Spell out rectangles, ids as text; ends are exclusive, as in all tables.
 
     In the order of queries, documents and places.
@@ -121,7 +121,7 @@ class Behind:
 
 
 def find_passages(
-    index: OpenIndex,
+    index: OpenPassages,
     queries: Queries,
     plan: SearchPlan,
     runner: Runner,
@@ -156,7 +156,7 @@ def find_passages(
 
 
 def _first_tokens(
-    index: OpenIndex, number: int, behind: Behind | None, first: int, n_queries: int
+    index: OpenPassages, number: int, behind: Behind | None, first: int, n_queries: int
 ) -> Int64s:
     """Return the least token of a segment at which passages of some queries may begin."""
     first_tokens: Int64s = np.zeros(n_queries, np.int64)
@@ -170,7 +170,7 @@ def _first_tokens(
     return first_tokens
 
 
-def _found(index: OpenIndex, number: int, hits: Hits) -> Found:
+def _found(index: OpenPassages, number: int, hits: Hits) -> Found:
     """Return the passages of a segment by documents, without those that are removed."""
     offsets = index.searchers[number].segment.offsets
     documents = np.searchsorted(offsets, hits.starts, side="right") - 1
@@ -186,7 +186,7 @@ def _found(index: OpenIndex, number: int, hits: Hits) -> Found:
     )
 
 
-def find_windows(index: OpenIndex, queries: Sequence[Query], plan: SearchPlan) -> Rectangles:
+def find_windows(index: OpenPassages, queries: Sequence[Query], plan: SearchPlan) -> Rectangles:
     """Find all sub-texts with enough common min-hashes, without a look at their texts."""
     parts = [
         (query.number, number, searcher.windows(query, plan))
@@ -279,7 +279,7 @@ class WindowHits:
 class WindowFinder:
     """Looks up the windows of queries in an index."""
 
-    def __init__(self, index: OpenIndex, plan: WindowPlan, runner: Runner) -> None:
+    def __init__(self, index: OpenPassages, plan: WindowPlan, runner: Runner) -> None:
         self.counts = WindowCounts()
         self._index, self._plan, self._runner = index, plan, runner
 

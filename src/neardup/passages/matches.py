@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from neardup.files.ids import as_text
 from neardup.passages.documents import DocumentBlock
-from neardup.passages.index import OpenIndex
+from neardup.passages.index import OpenPassages
 from neardup.passages.places import character_spans
 from neardup.tables import Floats, Int64s
 
@@ -50,7 +50,7 @@ class Matches:
 
 
 def match_table(
-    matches: Matches, queries: DocumentBlock, index: OpenIndex, *, with_text: bool
+    matches: Matches, queries: DocumentBlock, index: OpenPassages, *, with_text: bool
 ) -> pa.Table:
     """Spell out matches, ids as text; ``queries`` are the documents that they count from 0."""
     first_tokens = queries.tokens.offsets[matches.queries]
@@ -93,7 +93,7 @@ def match_table(
 
 
 def character_places(
-    index: OpenIndex, documents: Int64s, starts: Int64s, stops: Int64s
+    index: OpenPassages, documents: Int64s, starts: Int64s, stops: Int64s
 ) -> tuple[Int64s, Int64s]:
     """Turn spans of tokens of an index's documents into spans of characters."""
     char_starts, char_stops = np.empty_like(starts), np.empty_like(stops)
@@ -123,7 +123,7 @@ def excerpts(table: pa.Table, n_characters: int) -> pa.Table:
     return table
 
 
-def with_id_types(table: pa.Table, query_type: pa.DataType, index: OpenIndex) -> pa.Table:
+def with_id_types(table: pa.Table, query_type: pa.DataType, index: OpenPassages) -> pa.Table:
     """Return a table of matches or windows with ids of the types that were read."""
     for name, kind in (("query_id", query_type), ("doc_id", index.id_type)):
         place = table.column_names.index(name)

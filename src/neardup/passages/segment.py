@@ -119,10 +119,22 @@ class PassageSegment:
     id_type: pa.DataType
     texts: pa.Array
 
+    def __len__(self) -> int:
+        return len(self.ids)
+
     @cached_property
-    def id_table(self) -> IdTable:
-        """Finds documents by their ids; made when it is first asked for."""
+    def _id_table(self) -> IdTable:
         return IdTable(self.ids)
+
+    def rows_of_ids(self, ids: pa.Array, _: Uint64s) -> tuple[Int64s, Int64s]:
+        """Return which ids which documents have; a table is made when it is first asked for."""
+        rows = self._id_table.find(ids)
+        found = np.flatnonzero(rows >= 0)
+        return found, rows[found]
+
+    def ids_of(self, rows: Int64s) -> pa.Array:
+        """Return the ids of some documents, as large strings."""
+        return self.ids.take(pa.array(rows))
 
     def token_lists(self) -> TokenLists:
         """Give the token hashes of all documents again."""

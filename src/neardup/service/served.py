@@ -19,7 +19,7 @@ import pyarrow as pa
 from neardup.errors import InvalidParameterError, NeardupError
 from neardup.jobs.align.align import align
 from neardup.jobs.passages.passage_index import PassageIndex
-from neardup.passages.handle import PassageHandle
+from neardup.passages.index import PassageHandle
 from neardup.runtime.runner import Runner
 from neardup.service.lanes import Deadline, Share
 from neardup.service.messages import (

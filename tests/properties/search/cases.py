@@ -19,7 +19,7 @@ from neardup.files.memory import MemorySource
 from neardup.files.rows import ColumnNames
 from neardup.passages.additions import add_documents
 from neardup.passages.documents import ReadOptions
-from neardup.passages.handle import PassageHandle
+from neardup.passages.index import PassageHandle
 from neardup.runtime.runner import Runner
 from neardup.text.weighting import INVERSE_FREQUENCIES, TERM_FREQUENCIES
 from tests.oracles import passages

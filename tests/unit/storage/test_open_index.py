@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from neardup import InvalidParameterError, PassageIndex, align
-from neardup.passages import batches, handle, segment
+from neardup.passages import batches, segment
+from neardup.passages import index as handle
 from neardup.runtime.runner import Runner
 from neardup.storage import arrays, segments
 from neardup.storage import folder as extras

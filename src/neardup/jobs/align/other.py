@@ -16,8 +16,7 @@ from neardup.jobs.passages import index as jobs
 from neardup.jobs.passages.passage_index import PassageIndex
 from neardup.passages.align import make_window_scheme
 from neardup.passages.documents import ReadOptions
-from neardup.passages.handle import PassageHandle
-from neardup.passages.index import OpenIndex
+from neardup.passages.index import OpenPassages, PassageHandle
 from neardup.results import SkippedRow
 from neardup.runtime.runner import Runner
 from neardup.storage.manifest import kind_of_manifest, load_manifest
@@ -82,7 +81,7 @@ def no_other(
 
 
 @contextmanager
-def open_other(other: Other, runner: Runner) -> Iterator[tuple[OpenIndex, list[SkippedRow]]]:
+def open_other(other: Other, runner: Runner) -> Iterator[tuple[OpenPassages, list[SkippedRow]]]:
     """Open an index, or make one of documents for as long as the block lasts.
 
     Yields it with the bad rows that were skipped to make it.

@@ -27,7 +27,7 @@ from neardup.passages.document_pairs import (
     pair_table,
 )
 from neardup.passages.documents import ReadOptions, least_run, read_documents, runs_of
-from neardup.passages.index import OpenIndex
+from neardup.passages.index import OpenPassages
 from neardup.passages.lookup import Later, WindowCounts
 from neardup.passages.matches import SCHEMA, SCHEMA_WITH_TEXT, excerpts, match_table, with_id_types
 from neardup.passages.search import candidate_probability
@@ -166,7 +166,7 @@ def _count(counts: AlignCounts, sizes: Int64s, min_tokens: int) -> None:
 
 
 def _summary(
-    table: pa.Table, counts: AlignCounts, plan: AlignmentPlan, index: OpenIndex, seconds: float
+    table: pa.Table, counts: AlignCounts, plan: AlignmentPlan, index: OpenPassages, seconds: float
 ) -> dict[str, Any]:
     search, lookups = plan.search, counts.lookups
     recall = candidate_probability(index.scheme.num_perm, search.hits, search.threshold)

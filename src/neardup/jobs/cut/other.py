@@ -10,7 +10,7 @@ from neardup.documents.other import own_tokenizer, resolve_other
 from neardup.files.inputs import Inputs
 from neardup.jobs.document_options import AgainstOptions
 from neardup.jobs.passages.passage_index import PassageIndex
-from neardup.passages.handle import PassageHandle
+from neardup.passages.index import PassageHandle
 from neardup.passages.source import PassageIndexSource
 from neardup.runtime.runner import Runner
 from neardup.storage.manifest import kind_of_manifest, load_manifest

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from neardup.documents.handle import DocumentHandle
-from neardup.documents.index import OpenDocuments
+from neardup.documents.index import DocumentHandle, OpenDocuments
 from neardup.documents.lookup import find_hits
 from neardup.documents.reading import queries_of_texts
 from neardup.errors import InvalidInputError

@@ -19,8 +19,7 @@ from neardup.storage.manifest import encode
 
 if TYPE_CHECKING:
     from neardup.documents.additions import Adding
-    from neardup.documents.handle import DocumentHandle
-    from neardup.documents.index import OpenDocuments
+    from neardup.documents.index import DocumentHandle, OpenDocuments
     from neardup.runtime.runner import Runner
     from neardup.text.weighting import DocumentFrequencies
 

@@ -8,9 +8,10 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from neardup.documents.handle import DocumentHandle, create_documents
+from neardup.documents.index import DocumentHandle
 from neardup.files.input_options import check_effect
 from neardup.files.resolve import resolve_inputs
+from neardup.indexes.index import create_index
 from neardup.jobs.document_options import ReadingOptions
 from neardup.jobs.documents import index as jobs
 from neardup.jobs.documents.one_at_a_time import OneAtATime
@@ -166,7 +167,7 @@ class DocumentIndex(OneAtATime):
             columns=columns,
             with_text=with_text,
         )
-        create_documents(Path(folder), make_document_scheme(options))
+        create_index(Path(folder), make_document_scheme(options))
         return cls(folder, tokenizer=tokenizer)
 
     @classmethod

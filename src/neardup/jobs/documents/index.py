@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from neardup.documents.additions import add_documents, compact_documents, remove_documents
-from neardup.documents.handle import DocumentHandle, create_documents
-from neardup.documents.index import describe_documents
+from neardup.documents.index import DocumentHandle
 from neardup.documents.scheme import DocumentScheme
 from neardup.files.inputs import passed_over
 from neardup.files.rows import Source
+from neardup.indexes.index import create_index
 from neardup.jobs.document_options import ReadingOptions
 from neardup.jobs.documents.result import DocumentRemovalResult
 from neardup.jobs.index_results import AdditionResult, CompactionResult
@@ -30,7 +30,7 @@ def build(
     tokenizer: str | Path | TokenFunction | None = None,
 ) -> AdditionResult:
     """Make an index of documents; ``tokenizer`` is the one of the scheme, if that is a file."""
-    create_documents(folder, scheme)
+    create_index(folder, scheme)
     return add(DocumentHandle(folder, tokenizer), sources, reading, runner)
 
 
@@ -70,4 +70,4 @@ def describe(handle: DocumentHandle, runner: Runner) -> dict[str, Any]:
     """Return what an index holds, in plain values; every byte of it is checked."""
     view = handle.latest(runner)
     view.check_all(runner)
-    return describe_documents(handle.folder, view)
+    return view.describe(handle.folder)

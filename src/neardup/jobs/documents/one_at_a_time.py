@@ -8,7 +8,7 @@ from functools import partial
 from types import TracebackType
 from typing import Any, Self
 
-from neardup.documents.handle import DocumentHandle
+from neardup.documents.index import DocumentHandle
 from neardup.documents.lookup import find_hits
 from neardup.documents.queries import Queries
 from neardup.documents.scheme import DocumentScheme

@@ -11,8 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from neardup.documents.additions import adding
-from neardup.documents.handle import DocumentHandle
-from neardup.documents.index import OpenDocuments
+from neardup.documents.index import DocumentHandle, OpenDocuments
 from neardup.documents.lookup import find_answers
 from neardup.documents.pending import Pending
 from neardup.documents.queries import Queries

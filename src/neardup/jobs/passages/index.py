@@ -9,11 +9,11 @@ from typing import Any
 
 from neardup.files.inputs import passed_over
 from neardup.files.rows import Source
+from neardup.indexes.index import create_index
 from neardup.jobs.index_results import AdditionResult, CompactionResult, RemovalResult
 from neardup.passages.additions import add_documents, compact_index, remove_documents
 from neardup.passages.documents import ReadOptions
-from neardup.passages.handle import PassageHandle, create
-from neardup.passages.index import describe_index
+from neardup.passages.index import PassageHandle
 from neardup.passages.scheme import PassageScheme
 from neardup.runtime.runner import Runner
 from neardup.text.tokenizers import TokenFunction
@@ -29,7 +29,7 @@ def build(
     tokenizer: str | Path | TokenFunction | None = None,
 ) -> AdditionResult:
     """Make an index of documents; ``tokenizer`` is the one of the scheme, if that is a file."""
-    create(folder, scheme)
+    create_index(folder, scheme)
     return add(PassageHandle(folder, tokenizer), sources, read, runner)
 
 
@@ -63,4 +63,4 @@ def compact(handle: PassageHandle, runner: Runner) -> CompactionResult:
 
 def describe(handle: PassageHandle, runner: Runner) -> dict[str, Any]:
     """Return what an index holds, in plain values."""
-    return describe_index(handle.folder, handle.latest(runner))
+    return handle.latest(runner).describe(handle.folder)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from neardup.errors import InvalidParameterError
 from neardup.files.input_options import check_effect
 from neardup.files.resolve import resolve_inputs
+from neardup.indexes.index import create_index
 from neardup.jobs.document_options import ReadingOptions
 from neardup.jobs.index_results import AdditionResult, CompactionResult, RemovalResult
 from neardup.jobs.passages import index as jobs
@@ -30,9 +31,9 @@ from neardup.options.choices import (
 from neardup.options.jobs import INDEX_REFRESH
 from neardup.options.kinds import Whole
 from neardup.passages.documents import ReadOptions
-from neardup.passages.handle import PassageHandle, create
+from neardup.passages.index import PassageHandle
 from neardup.passages.scheme import make_passage_scheme
-from neardup.passages.source import get_document, list_documents
+from neardup.passages.source import get_document
 from neardup.runtime.progress import Progress
 from neardup.runtime.runner import Runner
 from neardup.text.tokenizers import KNOWN_NAMES
@@ -141,7 +142,7 @@ class PassageIndex:
                 "those who open it later; align takes functions"
             )
             raise InvalidParameterError(message, "tokenizer")
-        create(Path(folder), scheme)
+        create_index(Path(folder), scheme)
         return cls(folder, tokenizer=tokenizer)
 
     @classmethod
@@ -218,7 +219,9 @@ class PassageIndex:
         """
         least = Whole(0)
         start, limit = least.checked("start", start), least.checked("limit", limit)
-        return list_documents(self.handle.latest(Runner()), start, limit)
+        view = self.handle.latest(Runner())
+        documents: list[dict[str, Any]] = view.read_rows(view.live(start, limit)).to_pylist()
+        return documents
 
     def add(
         self,

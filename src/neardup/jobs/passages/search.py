@@ -25,7 +25,7 @@ from neardup.options.choices import Report
 from neardup.options.jobs import FUNCTIONS
 from neardup.options.kinds import exact_fraction
 from neardup.passages.documents import DocumentBlock, ReadOptions, read_documents
-from neardup.passages.index import OpenIndex
+from neardup.passages.index import OpenPassages
 from neardup.passages.lookup import WINDOW_SCHEMA, find_passages, find_windows, window_table
 from neardup.passages.matches import (
     SCHEMA,
@@ -78,7 +78,7 @@ class SearchCounts:
     skipped: list[SkippedRow] = field(default_factory=list)
 
 
-def plan_search(options: SearchOptions, index: OpenIndex) -> SearchPlan:
+def plan_search(options: SearchOptions, index: OpenPassages) -> SearchPlan:
     """Work out what a search has to look for in an index."""
     threshold = exact_fraction("threshold", options.threshold)
     recall = None if options.recall is None else exact_fraction("recall", options.recall)
@@ -100,7 +100,7 @@ def as_documents(queries: Any) -> Any:
 
 
 def search_sources(
-    index: OpenIndex, sources: Sequence[Source], options: SearchOptions, runner: Runner
+    index: OpenPassages, sources: Sequence[Source], options: SearchOptions, runner: Runner
 ) -> PassageResult:
     """Look up every document of some sources as a query."""
     check_effect(options, sources)
@@ -125,7 +125,7 @@ def search_sources(
 
 
 def _search_block(
-    index: OpenIndex,
+    index: OpenPassages,
     block: DocumentBlock,
     options: SearchOptions,
     plan: SearchPlan,
@@ -159,7 +159,7 @@ def _schema(options: SearchOptions) -> pa.Schema:
     return SCHEMA_WITH_TEXT if options.with_text else SCHEMA
 
 
-def _count(counts: SearchCounts, block: DocumentBlock, index: OpenIndex) -> None:
+def _count(counts: SearchCounts, block: DocumentBlock, index: OpenPassages) -> None:
     sizes = np.diff(block.tokens.offsets)
     counts.n_queries += len(block)
     counts.n_empty += int((sizes == 0).sum())
@@ -168,7 +168,7 @@ def _count(counts: SearchCounts, block: DocumentBlock, index: OpenIndex) -> None
 
 
 def _summary(
-    table: pa.Table, counts: SearchCounts, plan: SearchPlan, index: OpenIndex, seconds: float
+    table: pa.Table, counts: SearchCounts, plan: SearchPlan, index: OpenPassages, seconds: float
 ) -> dict[str, Any]:
     return {
         "queries": counts.n_queries,

@@ -1,0 +1,1 @@
+"""What indexes of documents and of passages have in common."""

@@ -1,0 +1,237 @@
+"""An index as its readers see it, of whichever kind, and the handle that keeps it open."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
+
+import numpy as np
+import pyarrow as pa
+
+from neardup.files.ids import as_text, common_id_type
+from neardup.options.choices import IndexKind
+from neardup.storage import folder as storage
+from neardup.storage.handle import Handle, OpenFiles
+from neardup.storage.ids import hash_ids
+from neardup.storage.manifest import Manifest, SegmentRecord, check_kind
+from neardup.storage.segments import Segment
+from neardup.tables import Bools, Int64s, Uint32s, Uint64s
+from neardup.text.tokenizers import TokenFunction
+
+
+class Scheme(Protocol):
+    """What decides an index: two of one scheme give the same answers."""
+
+    def describe(self) -> dict[str, Any]:
+        """Return all that decides the answers, as plain values."""
+
+
+class Documents(Protocol):
+    """Some documents of an index, by their rows, which are numbered from 0."""
+
+    @property
+    def id_type(self) -> pa.DataType:
+        """What their ids were read as."""
+
+    def __len__(self) -> int:
+        """Count the documents."""
+
+    def rows_of_ids(self, ids: pa.Array, hashes: Uint64s) -> tuple[Int64s, Int64s]:
+        """Return which ids, large strings of these hashes, which rows have."""
+
+    def ids_of(self, rows: Int64s) -> pa.Array:
+        """Return the ids of some rows, in any order, as large strings."""
+
+
+S = TypeVar("S", bound=Scheme)
+D = TypeVar("D", bound=Documents)
+
+
+@dataclass(frozen=True)
+class OpenIndex(ABC, Generic[S, D]):
+    """All that a reader needs of an index, as it was at one moment; for any number of threads.
+
+    ``removed`` holds, for each segment, the rows that are no longer there. Documents are numbered
+    through all segments, in the order in which they were added, removed ones included.
+    """
+
+    manifest: Manifest
+    scheme: S
+    segments: tuple[D, ...]
+    removed: tuple[Uint32s, ...]
+
+    @cached_property
+    def first_documents(self) -> Int64s:
+        """The number of each segment's first document, and that of all documents (n + 1)."""
+        sizes = [len(segment) for segment in self.segments]
+        return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+
+    @property
+    def n_documents(self) -> int:
+        """Documents that can be found."""
+        return int(self.first_documents[-1]) - sum(map(len, self.removed))
+
+    @cached_property
+    def id_type(self) -> pa.DataType:
+        """The type that the ids of all documents have together."""
+        return common_id_type(segment.id_type for segment in self.segments if len(segment))
+
+    def are_kept(self, segment: int, rows: Int64s) -> Bools:
+        """Return which of some rows of a segment are still there."""
+        removed = self.removed[segment]
+        if not len(removed):
+            return np.ones(len(rows), np.bool_)
+        places = np.minimum(np.searchsorted(removed, rows), len(removed) - 1)
+        kept: Bools = removed[places] != rows
+        return kept
+
+    def live_rows(self, segment: int) -> Int64s:
+        """Return the rows of a segment that are still there."""
+        rows = np.arange(len(self.segments[segment]), dtype=np.int64)
+        live: Int64s = np.delete(rows, self.removed[segment])
+        return live
+
+    def live(self, start: int, limit: int) -> Int64s:
+        """Return the numbers of some documents that are still there, counted from ``start``."""
+        parts: list[Int64s] = [np.empty(0, np.int64)]
+        for number, first in enumerate(self.first_documents[:-1].tolist()):
+            n_live = len(self.segments[number]) - len(self.removed[number])
+            if limit > 0 and start < n_live:
+                parts.append(self.live_rows(number)[start : start + limit] + first)
+                limit -= len(parts[-1])
+            start = max(0, start - n_live)
+        return np.concatenate(parts)
+
+    def segments_of(self, documents: Int64s) -> Int64s:
+        """Return the segments of some documents."""
+        return np.searchsorted(self.first_documents, documents, side="right") - 1
+
+    def by_segment(self, documents: Int64s) -> list[tuple[D, Int64s]]:
+        """Return the segments of some documents, which ascend, each with its own rows."""
+        bounds = np.searchsorted(documents, self.first_documents)
+        return [
+            (segment, documents[start:stop] - first)
+            for segment, first, start, stop in zip(
+                self.segments, self.first_documents[:-1], bounds[:-1], bounds[1:], strict=True
+            )
+            if stop > start
+        ]
+
+    def documents_of_ids(self, ids: pa.Array) -> Int64s:
+        """Return the number of the document of each id, -1 where there is none."""
+        names = as_text(ids)
+        hashes = hash_ids(names)
+        documents: Int64s = np.full(len(ids), -1, np.int64)
+        for number, segment in enumerate(self.segments):
+            queries, rows = segment.rows_of_ids(names, hashes)
+            kept = self.are_kept(number, rows)
+            documents[queries[kept]] = rows[kept] + self.first_documents[number]
+        return documents
+
+    def ids_of(self, documents: Int64s) -> pa.Array:
+        """Return the ids of some documents, in any order and more than once."""
+        distinct, places = np.unique(documents, return_inverse=True)
+        parts = [pa.array([], self.id_type)]
+        parts += (
+            segment.ids_of(rows).cast(self.id_type) for segment, rows in self.by_segment(distinct)
+        )
+        return pa.concat_arrays(parts).take(pa.array(places))
+
+    texts_in: ClassVar[str]
+    """The file of a segment that has the texts."""
+
+    @abstractmethod
+    def counts(self) -> dict[str, Any]:
+        """Return what there is of documents, for ``describe``."""
+
+    def describe(self, folder: Path) -> dict[str, Any]:
+        """Tell what an index holds, in plain values."""
+        manifest = self.manifest
+        extra = sum(file.size for file in manifest.files.values())
+        return {
+            "folder": str(folder),
+            **self.counts(),
+            "segments": len(manifest.segments),
+            "bytes": segment_bytes(manifest.segments) + extra,
+            "bytes_of_texts": sum(each.files[self.texts_in].size for each in manifest.segments),
+            "scheme": dict(manifest.scheme),
+            "generation": manifest.generation,
+            "created_with": manifest.created_with,
+        }
+
+
+def segment_bytes(records: Iterable[SegmentRecord]) -> int:
+    """Count the bytes of all files of some segments."""
+    return sum(file.size for record in records for file in record.files.values())
+
+
+def create_index(folder: Path, scheme: Scheme) -> None:
+    """Make an empty index."""
+    storage.create_index(folder, Manifest(scheme.describe()))
+
+
+V = TypeVar("V")
+C = TypeVar("C")
+P = TypeVar("P")
+
+
+class IndexHandle(Handle[V], Generic[V, C, P]):
+    """An open index; what was made of a segment is kept as long as that is in it.
+
+    A kind says what it restores of the description and the frequencies (C), and what it makes of a
+    segment by that (P).
+
+    Parameters
+    ----------
+    folder
+        The index.
+    tokenizer
+        The ``tokenizer.json`` or the function that it was made with, if it was one.
+    timeout, follows
+        As for ``Handle``.
+    """
+
+    kind: ClassVar[IndexKind]
+
+    def __init__(
+        self,
+        folder: Path,
+        tokenizer: str | Path | TokenFunction | None = None,
+        *,
+        timeout: float = 0.0,
+        follows: bool = False,
+    ) -> None:
+        super().__init__(folder, timeout=timeout, follows=follows)
+        self.tokenizer = tokenizer
+        self._restored: tuple[C, object] | None = None
+        self._parts: dict[Segment, P] = {}
+
+    def make_view(self, files: OpenFiles) -> V:
+        """See the files as an index; what was made of a segment before is taken as it is."""
+        check_kind(self.folder, files.manifest, self.kind)
+        # Frequencies are the only other files. They come with the first addition, and stay.
+        decided = (files.manifest.scheme, files.manifest.files)
+        if self._restored is None or self._restored[1] != decided:
+            self._restored, self._parts = (self.restore(files), decided), {}
+        restored, known = self._restored[0], self._parts
+        self._parts = {
+            segment: known[segment] if segment in known else self.open_part(segment, restored)
+            for segment in files.segments
+        }
+        return self.view_of(files, restored, tuple(self._parts.values()))
+
+    @abstractmethod
+    def restore(self, files: OpenFiles) -> C:
+        """Restore what decides the index."""
+
+    @abstractmethod
+    def open_part(self, segment: Segment, restored: C) -> P:
+        """Make of a segment what is looked up in it."""
+
+    @abstractmethod
+    def view_of(self, files: OpenFiles, restored: C, parts: tuple[P, ...]) -> V:
+        """Make the view of all segments."""
