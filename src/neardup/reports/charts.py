@@ -73,24 +73,13 @@ def number(value: float) -> str:
 def drawing(name: str, title: str, description: str, height: float, parts: list[Markup]) -> Markup:
     """Put the parts of a drawing together; those who do not see it are told title and description.
 
-    Parameters
-    ----------
-    name
-        Of the chart.
-    title, description
-        As of the chart.
-    height
-        In the units of ``WIDTH``.
-    parts
-        Elements, in the order in which they are drawn.
+    ``height`` is in the units of ``WIDTH``; parts are drawn in their order.
     """
-    head = [
-        element("title", title, id=f"{name}-title"),
-        element("desc", description, id=f"{name}-description"),
-    ]
+    head = element("title", title, id=f"{name}-title")
+    head += element("desc", description, id=f"{name}-description")
     return element(
         "svg",
-        Markup("").join([*head, *parts]),
+        head + Markup("").join(parts),
         class_="chart",
         viewBox=f"0 0 {WIDTH} {number(height)}",
         role="img",
@@ -204,24 +193,22 @@ def bars(
     kinds: Sequence[str] = ("kept", "gone", "other"),
     head: str = "",
 ) -> Chart:
-    """Draw a bar for each row; all have the same scale, so that long ones are large.
+    """Draw a bar for each row, a label and as many counts as ``parts``, all on the same scale.
 
-    Parameters
-    ----------
-    name, title, description
-        As of ``Chart``.
-    parts
-        What the parts of each bar are, for the legend and the table.
-    rows
-        A label and as many counts as parts.
-    kinds
-        Classes of the parts, which have the colours.
-    head
-        What the labels are, for the table.
+    ``kinds`` are classes of the parts, which have the colours; ``head`` says in the table what the
+    labels are.
     """
     largest = max((sum(counts) for _, counts in rows), default=0) or 1
-    drawn = _legend(parts, kinds) if len(parts) > 1 else []
-    top = _LEGEND if len(parts) > 1 else 4.0
+    drawn: list[Markup] = []
+    top = 4.0
+    if len(parts) > 1:
+        top, x = _LEGEND, 2.0
+        for part, kind in zip(parts, kinds, strict=False):
+            drawn += [
+                element("rect", class_=f"bar {kind}", x=x, y=4, width=12, height=12),
+                element("text", part, class_="tick", x=x + 17, y=14),
+            ]
+            x += 34 + 7 * len(part)
     for i, (label, counts) in enumerate(rows):
         y = top + _ROW * i
         shown = f"{sum(counts):,}"
@@ -233,34 +220,16 @@ def bars(
         for part, count, kind in zip(parts, counts, kinds, strict=False):
             width = (WIDTH - 4) * count / largest
             if count:
-                drawn.append(
-                    element(
-                        "rect",
-                        element("title", f"{label}: {part} {count:,}"),
-                        class_=f"bar {kind}",
-                        x=x,
-                        y=y + _LABEL + 6,
-                        width=max(width, 0.5),
-                        height=_BAR,
-                    )
-                )
+                title_of_bar = element("title", f"{label}: {part} {count:,}")
+                place = {"x": x, "y": y + _LABEL + 6, "width": max(width, 0.5), "height": _BAR}
+                drawn.append(element("rect", title_of_bar, class_=f"bar {kind}", **place))
             x += width
     table = Table((head, *parts), [(label, *(f"{n:,}" for n in counts)) for label, counts in rows])
     svg = drawing(name, title, description, top + _ROW * max(len(rows), 1), drawn)
     return Chart(name, title, description, svg, table)
 
 
-def _legend(parts: Sequence[str], kinds: Sequence[str]) -> list[Markup]:
-    drawn: list[Markup] = []
-    x = 2.0
-    for part, kind in zip(parts, kinds, strict=False):
-        drawn += [
-            element("rect", class_=f"bar {kind}", x=x, y=4, width=12, height=12),
-            element("text", part, class_="tick", x=x + 17, y=14),
-        ]
-        x += 34 + 7 * len(part)
-    return drawn
-
+# Curves over an axis, and what was measured there.
 
 _HEIGHT = 260.0
 # Of the curves in turn; the style sheet has as many.
@@ -299,72 +268,45 @@ def curves(
     marked: tuple[float, str] | None = None,
     measured: Sequence[Measured] = (),
 ) -> Chart:
-    """Draw lines over ``x_range``; y goes from 0 to 1.
+    """Draw ``N_KINDS`` lines at most over ``x_range``; y goes from 0 to 1.
 
-    Parameters
-    ----------
-    name, title, description
-        As of ``Chart``.
-    lines
-        At most ``N_KINDS``; all have the same x in the table of figures, where they have them.
-    x_title, y_title
-        What the axes are.
-    x_range
-        Least and greatest x.
-    marked
-        An x to draw a line at, and its label.
-    measured
-        Values with bounds, drawn over the lines.
+    ``marked`` is an x to draw a line at, and its label; ``measured`` is drawn over the lines.
     """
-    legend = len(lines) + len(measured) if len(lines) + len(measured) > 1 else 0
-    height = _HEIGHT + _LINE * legend
+    labels = [line.name for line in lines] + [each.name for each in measured]
+    legend = labels if len(labels) > 1 else []
+    height = _HEIGHT + _LINE * len(legend)
     x = Scale(*x_range, LEFT, WIDTH - RIGHT)
     y = Scale(0.0, 1.0, _HEIGHT - BELOW, TOP)
     parts = vertical_axis(y, [(value, f"{value:g}") for value in (0, 0.25, 0.5, 0.75, 1)], y_title)
     parts += horizontal_axis(x, [(at, f"{at:g}") for at in ticks(x, 7)], x_title, _HEIGHT)
     if marked:
-        at = x(marked[0])
-        is_left = at < WIDTH / 2
-        side = {"class_": "mark-label", "x": at + 5} if is_left else _at_end(at - 5)
+        at, bottom = x(marked[0]), _HEIGHT - BELOW
         parts += [
-            element("line", class_="mark-line", x1=at, x2=at, y1=TOP - 6, y2=_HEIGHT - BELOW),
-            element("text", marked[1], y=_HEIGHT - BELOW - 8, **side),
+            element("line", class_="mark-line", x1=at, x2=at, y1=TOP - 6, y2=bottom),
+            element("text", marked[1], y=bottom - 8, **_beside(at, is_left=at < WIDTH / 2)),
         ]
     for kind, line in enumerate(lines):
         places = (f"{number(x(a))} {number(y(b))}" for a, b in line.points)
         path = f"M{' L'.join(places)}" if line.points else ""
         parts.append(element("path", element("title", line.name), class_=f"line k{kind}", d=path))
     for each in measured:
-        parts += _measured(x(each.x), y(each.value), y(each.low), y(each.high), each.name)
-    if legend:
-        parts += _legend_of_lines([line.name for line in lines], [each.name for each in measured])
+        at, low, high = x(each.x), y(each.low), y(each.high)
+        name_of_it, value = element("title", each.name), y(each.value)
+        parts += [
+            element("line", class_="interval", x1=at, x2=at, y1=low, y2=high),
+            element("line", class_="interval", x1=at - 5, x2=at + 5, y1=low, y2=low),
+            element("line", class_="interval", x1=at - 5, x2=at + 5, y1=high, y2=high),
+            element("circle", name_of_it, class_="measured", cx=at, cy=value, r=4.5),
+        ]
+    for i, label in enumerate(legend):
+        at = _HEIGHT + _LINE * i + 8
+        if i < len(lines):
+            parts.append(element("line", class_=f"line k{i}", x1=LEFT, x2=LEFT + 22, y1=at, y2=at))
+        else:
+            parts.append(element("circle", class_="measured", cx=LEFT + 11, cy=at, r=4.5))
+        parts.append(element("text", label, class_="tick", x=LEFT + 30, y=at + 4))
     svg = drawing(name, title, description, height, parts)
     return Chart(name, title, description, svg, _table(lines, measured, x_title))
-
-
-def _at_end(x: float) -> dict[str, object]:
-    return {"class_": "mark-label end", "x": x}
-
-
-def _measured(x: float, value: float, low: float, high: float, label: str) -> list[Markup]:
-    return [
-        element("line", class_="interval", x1=x, x2=x, y1=low, y2=high),
-        element("line", class_="interval", x1=x - 5, x2=x + 5, y1=low, y2=low),
-        element("line", class_="interval", x1=x - 5, x2=x + 5, y1=high, y2=high),
-        element("circle", element("title", label), class_="measured", cx=x, cy=value, r=4.5),
-    ]
-
-
-def _legend_of_lines(lines: Sequence[str], measured: Sequence[str]) -> list[Markup]:
-    parts: list[Markup] = []
-    for i, label in enumerate([*lines, *measured]):
-        y = _HEIGHT + _LINE * i + 8
-        if i < len(lines):
-            parts.append(element("line", class_=f"line k{i}", x1=LEFT, x2=LEFT + 22, y1=y, y2=y))
-        else:
-            parts.append(element("circle", class_="measured", cx=LEFT + 11, cy=y, r=4.5))
-        parts.append(element("text", label, class_="tick", x=LEFT + 30, y=y + 4))
-    return parts
 
 
 def _table(lines: Sequence[Curve], measured: Sequence[Measured], x_title: str) -> Table:
@@ -398,33 +340,31 @@ def histogram(
     marked: tuple[float, str] | None = None,
     is_log: bool = False,
 ) -> Chart:
-    """Draw a bar for each count, between two edges.
+    """Draw a bar for each count, between two of the ascending edges, of which there is one more.
 
-    Parameters
-    ----------
-    name, title, description
-        As of ``Chart``.
-    edges
-        Bounds of the bars, ascending, one more than counts.
-    counts
-        Of each bar.
-    x_title, y_title
-        What the axes are.
-    labels
-        Of the bars, if these are categories; None labels round values of the axis.
-    marked
-        A value to draw a line at, such as a threshold, and its label.
-    is_log
-        Whether heights are logarithms of the counts.
+    ``labels`` are of the bars, if these are categories; None labels round values of the axis.
+    ``marked`` is a value to draw a line at, such as a threshold, and its label. With ``is_log``
+    heights are logarithms of the counts.
     """
     x = Scale(edges[0], edges[-1], LEFT, WIDTH - RIGHT)
     y = counts_up_to(max(counts, default=0), _HISTOGRAM_HEIGHT, is_log=is_log)
     names = labels or [f"{a:g} to {b:g}" for a, b in pairwise(edges)]
     heights = [(value, short_count(value)) for value in ticks(y, 5) if value == int(value)]
     parts = vertical_axis(y, heights, y_title)
+    bottom = _HISTOGRAM_HEIGHT - BELOW
     for (start, stop), count, label in zip(pairwise(edges), counts, names, strict=True):
         if count:
-            parts.append(_bar(x(start), x(stop), y(count), f"{label}: {count:,}"))
+            left, right, top = x(start), x(stop), y(count)
+            gap = min(1.0, (right - left) / 8)
+            place = {
+                "x": left + gap,
+                "y": min(top, bottom - 1),
+                "width": max(right - left - 2 * gap, 0.5),
+                "height": max(bottom - top, 1),
+            }
+            parts.append(
+                element("rect", element("title", f"{label}: {count:,}"), class_="bar", **place)
+            )
     if labels is None:
         at = [(value, f"{value:g}") for value in ticks(x, 7)]
     else:
@@ -433,39 +373,27 @@ def histogram(
         at = list(zip(middles, labels, strict=True))[::step]
     parts += horizontal_axis(x, at, x_title, _HISTOGRAM_HEIGHT)
     if marked:
-        parts += _mark(x(marked[0]), marked[1])
+        line = x(marked[0])
+        side = _beside(line, is_left=line < (LEFT + WIDTH - RIGHT) / 2)
+        parts += [
+            element("line", class_="mark-line", x1=line, x2=line, y1=TOP - 6, y2=bottom),
+            element("text", marked[1], **side, y=TOP + 4),
+        ]
     rows = [(label, f"{count:,}") for label, count in zip(names, counts, strict=True)]
     svg = drawing(name, title, description, _HISTOGRAM_HEIGHT, parts)
     return Chart(name, title, description, svg, Table((x_title, y_title), rows))
 
 
-def _bar(left: float, right: float, top: float, label: str) -> Markup:
-    bottom = _HISTOGRAM_HEIGHT - BELOW
-    gap = min(1.0, (right - left) / 8)
-    return element(
-        "rect",
-        element("title", label),
-        class_="bar",
-        x=left + gap,
-        y=min(top, bottom - 1),
-        width=max(right - left - 2 * gap, 0.5),
-        height=max(bottom - top, 1),
-    )
+def _beside(x: float, *, is_left: bool) -> dict[str, object]:
+    """Put the label of a line on the side where there is more room."""
+    if is_left:
+        return {"class_": "mark-label", "x": x + 5}
+    return {"class_": "mark-label end", "x": x - 5}
 
 
-def _mark(x: float, label: str) -> list[Markup]:
-    """Draw a line from top to bottom, and its label on the side where there is more room."""
-    is_left = x < (LEFT + WIDTH - RIGHT) / 2
-    return [
-        element("line", class_="mark-line", x1=x, x2=x, y1=TOP - 6, y2=_HISTOGRAM_HEIGHT - BELOW),
-        element(
-            "text",
-            label,
-            class_="mark-label" if is_left else "mark-label end",
-            x=x + 5 if is_left else x - 5,
-            y=TOP + 4,
-        ),
-    ]
+def threshold_mark(threshold: float | None) -> tuple[float, str] | None:
+    """Return the mark of a least similarity, None where there was none."""
+    return None if threshold is None else (float(threshold), f"threshold {threshold:g}")
 
 
 # A matrix of counts: who has how much of whom, darker where it is more.
@@ -492,16 +420,7 @@ def matrix(
 ) -> Chart:
     """Draw a cell for each row and column, shaded by the logarithm of its count.
 
-    Parameters
-    ----------
-    name, title, description
-        As of ``Chart``.
-    rows, columns
-        Their labels; 16 columns at most are wide enough to be seen.
-    counts
-        Of each row, one for each column.
-    row_title, column_title
-        What rows and columns are.
+    ``counts`` has for each row one of each column; 16 columns at most are wide enough to be seen.
     """
     side = min(max((WIDTH - _LEFT - _RIGHT) / max(len(columns), 1), _CELL[0]), _CELL[1])
     largest = max((count for row in counts for count in row), default=0)
@@ -511,25 +430,13 @@ def matrix(
     ]
     for j, label in enumerate(columns):
         x = _LEFT + (j + 0.5) * side
-        parts.append(
-            element(
-                "text",
-                label_of(label, _MOST_OF_COLUMNS),
-                class_="tick",
-                transform=f"translate({x + 4:.2f} {_TOP - 6:.2f}) rotate(-55)",
-            )
-        )
+        shown = label_of(label, _MOST_OF_COLUMNS)
+        turn = f"translate({x + 4:.2f} {_TOP - 6:.2f}) rotate(-55)"
+        parts.append(element("text", shown, class_="tick", transform=turn))
     for i, label in enumerate(rows):
         y = _TOP + i * side
-        parts.append(
-            element(
-                "text",
-                label_of(label, _MOST_OF_ROWS),
-                class_="tick end",
-                x=_LEFT - 6,
-                y=y + side / 2 + 4,
-            )
-        )
+        shown, middle = label_of(label, _MOST_OF_ROWS), y + side / 2 + 4
+        parts.append(element("text", shown, class_="tick end", x=_LEFT - 6, y=middle))
         for j, count in enumerate(counts[i]):
             parts += _cell(_LEFT + j * side, y, side, count, largest, f"{label}, {columns[j]}")
     table = Table(

@@ -11,8 +11,8 @@ import numpy as np
 
 from neardup.passages.places import group_overlapping
 from neardup.reports.charts import Chart, bars, matrix
-from neardup.reports.differences import SideBySide, side_by_side
-from neardup.reports.page import STYLES, Report, percent, render_page, shortened
+from neardup.reports.differences import SideBySide, around, side_by_side
+from neardup.reports.page import STYLES, Report, counted, percent, render_page, shortened, written
 from neardup.reports.passages.drawings import length_chart, similarity_chart
 from neardup.reports.passages.model import About, how_it_was_made
 from neardup.tables import Floats, Int64s
@@ -190,19 +190,20 @@ def cut_report(table: CutTable, how_to_give_texts: str) -> Report:
         length_chart(table.stops - table.starts),
     ]
     options = [
-        (shown, _written(summary[name]))
+        (shown, written(summary[name]))
         for name, shown in _OPTIONS.items()
         if summary.get(name) not in (None, "", 0)
     ]
-    files = _by_file(table)
-    contents = [("repeated", "Repeated most"), ("files", "By file")]
-    contents += [("examples", "Before and after")] if examples else []
-    contents += [("figures", "How long")] if any(charts) else []
-    contents += [("how", "How it was found")] if options else []
     html = render_page(
         "cut.html",
         title=headline,
-        contents=contents,
+        contents=[
+            ("repeated", "Repeated most"),
+            ("files", "By file"),
+            ("examples", "Before and after", examples),
+            ("figures", "How long", any(charts)),
+            ("how", "How it was found", options),
+        ],
         styles=[*STYLES, "passages.css"],
         kind="repeated text cut out",
         sentences=_sentences(table),
@@ -210,10 +211,10 @@ def cut_report(table: CutTable, how_to_give_texts: str) -> Report:
         listed=[_listed(table, group) for group in groups],
         n_groups=table.n_groups,
         repeated=[_repeated(table, group) for group in groups[:MOST_SHOWN]],
-        files=[chart for chart in (files, _groups_by_file(table)) if chart is not None],
+        files=[_by_file(table), _groups_by_file(table)],
         examples=examples,
         how_to_give_texts="" if examples or not len(table) else how_to_give_texts,
-        charts=[chart for chart in charts if chart is not None],
+        charts=charts,
         options=options,
         foot=how_it_was_made(),
     )
@@ -224,7 +225,7 @@ def _headline(summary: Any, n: int) -> str:
     if not n:
         return "Nothing was repeated, and nothing was cut"
     documents = f"{summary['documents_cut']:,} of {summary['documents_in']:,} documents"
-    return f"{n:,} {'span' if n == 1 else 'spans'} cut out of {documents}"
+    return f"{counted(n, 'span')} cut out of {documents}"
 
 
 def _sentences(table: CutTable) -> list[str]:
@@ -263,12 +264,13 @@ def _text_of(table: CutTable, group: Group) -> str:
 
 def _listed(table: CutTable, group: Group) -> tuple[str, ...]:
     files = {table.documents[each].file for each in table.own[group.rows].tolist()}
+    kept = int(table.kept[group.rows[0]])
     return (
         f"{len(group.rows):,}",
         f"{group.n_documents:,}",
         f"{len(files - {None}):,}",
         f"{group.n_characters:,}",
-        _stays(table, int(group.rows[0])),
+        "" if kept < 0 else _named(table, kept),
         _excerpt(_text_of(table, group), _EXCERPT),
     )
 
@@ -279,11 +281,6 @@ def _excerpt(text: str, most: int) -> str:
     if not line:
         return ""
     return f"“{line[:most]}{'…' if len(line) > most else ''}” "
-
-
-def _stays(table: CutTable, row: int) -> str:
-    number = int(table.kept[row])
-    return "" if number < 0 else _named(table, number)
 
 
 def _named(table: CutTable, number: int) -> str:
@@ -323,31 +320,29 @@ def _repeated(table: CutTable, group: Group) -> Repeated:
 
 def _by_file(table: CutTable) -> Chart | None:
     """Draw how many characters went out of which files."""
-    totals: dict[str, list[int]] = {}
+    totals: dict[str, int] = {}
     documents: dict[str, set[int]] = {}
     lengths = (table.stops - table.starts).tolist()
     for number, length in zip(table.own.tolist(), lengths, strict=True):
         file = table.documents[number].file
         if file is not None:
-            total = totals.setdefault(file, [0, 0])
-            total[0] += length
-            total[1] += 1
+            totals[file] = totals.get(file, 0) + length
             documents.setdefault(file, set()).add(number)
     if not totals:
         return None
-    ranked = sorted(totals, key=lambda file: (-totals[file][0], file))
-    all_of_them = sum(total[0] for total in totals.values())
+    ranked = sorted(totals, key=lambda file: (-totals[file], file))
+    all_of_them = sum(totals.values())
     more = len(ranked) - _MOST_FILES
     rest = f" {more:,} more files lost less." if more > 0 else ""
     largest = ranked[0]
     return bars(
         "by-file",
         "Characters cut, by file",
-        f"Most went out of {shortened(largest, 40)}: {percent(totals[largest][0] / all_of_them)} "
+        f"Most went out of {shortened(largest, 40)}: {percent(totals[largest] / all_of_them)} "
         f"of all, from {len(documents[largest]):,} documents. Text that overlaps counts as often "
         f"as it was found.{rest}",
         ("characters",),
-        [(file, (totals[file][0],)) for file in ranked[:_MOST_FILES]],
+        [(file, (totals[file],)) for file in ranked[:_MOST_FILES]],
         kinds=("gone",),
         head="file",
     )
@@ -402,7 +397,6 @@ def _examples(table: CutTable) -> list[Example]:
 
 def _example(table: CutTable, row: int, title: str) -> Example:
     number, kept = int(table.own[row]), int(table.kept[row])
-    text = table.documents[number].text or ""
     start, stop = int(table.starts[row]), int(table.stops[row])
     similarity = float(table.similarities[row])
     return Example(
@@ -411,18 +405,9 @@ def _example(table: CutTable, row: int, title: str) -> Example:
         f"{_named(table, number)}, characters {start:,} to {stop:,}",
         f"{_named(table, kept)}, characters {table.kept_starts[row]:,} to "
         f"{table.kept_stops[row]:,}",
-        f"{'…' if start > _AROUND else ''}{text[max(start - _AROUND, 0) : start]}",
-        f"{text[stop : stop + _AROUND]}{'…' if stop + _AROUND < len(text) else ''}",
+        *around(table.documents[number].text, start, stop, _AROUND),
         side_by_side(
             (table.text(row) or "")[:_MOST_CHARACTERS],
             (table.kept_text(row) or "")[:_MOST_CHARACTERS],
         ),
     )
-
-
-def _written(value: Any) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, float):
-        return f"{value:.4f}".rstrip("0").rstrip(".")
-    return f"{value:,}" if isinstance(value, int) else str(value)

@@ -91,6 +91,12 @@ def find_words(text: str) -> list[tuple[int, int]]:
     return [found.span() for found in _word_pattern().finditer(text)]
 
 
+def words_of(text: str) -> tuple[list[tuple[int, int]], list[str]]:
+    """Return places of the words of a text, and the words without regard to case."""
+    places = find_words(text)
+    return places, [text[start:stop].casefold() for start, stop in places]
+
+
 def count_words(text: str, start: int, stop: int) -> int:
     """Count the words of a part of a text."""
     return sum(1 for _ in _word_pattern().finditer(text, start, stop))
@@ -371,9 +377,8 @@ def _with_omitted(n_before: int, runs: Sequence[Run], n_after: int) -> list[Run]
 
 
 def _compare(text_a: str, text_b: str, context: int | None) -> SideBySide:
-    places_a, places_b = find_words(text_a), find_words(text_b)
-    keys_a = [text_a[i:j].casefold() for i, j in places_a]
-    keys_b = [text_b[i:j].casefold() for i, j in places_b]
+    places_a, keys_a = words_of(text_a)
+    places_b, keys_b = words_of(text_b)
     blocks, ends = _equal_blocks(keys_a, keys_b)
     n_common = sum(block.n for block in blocks)
     runs_a, runs_b = (
@@ -488,6 +493,13 @@ _LONG_GAPS = re.compile(rf"\W{{{_LONG_GAP + 1},}}")
 def _clipped(text: str) -> str:
     """Leave out most of what stands between two words where it is long."""
     return _LONG_GAPS.sub(lambda gap: f"{gap[0][: _LONG_GAP // 2]}…", text)
+
+
+def around(text: str | None, start: int, stop: int, most: int) -> tuple[str, str]:
+    """Return what stands before a part of a text and behind it, as far as the text is known."""
+    text = text or ""
+    before = f"{'…' if start > most else ''}{text[max(start - most, 0) : start]}"
+    return before, f"{text[stop : stop + most]}{'…' if stop + most < len(text) else ''}"
 
 
 # An example: two texts side by side, as all pages show them.

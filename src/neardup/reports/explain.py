@@ -89,19 +89,18 @@ class ExplainPage:
 
 def render_explanation(page: ExplainPage) -> str:
     """Write the page."""
-    contents = [
-        ("asked", "The other document", bool(page.asked_about)),
-        ("text", "What differs" if page.keeper else "The text", True),
-        ("chain", "How the two are linked", bool(page.chain)),
-        ("gone", "What went for it", bool(page.n_gone)),
-        ("closest", "Most similar documents", page.closest_lead is not None),
-        ("buckets", "The chance to meet", page.curve is not None),
-        ("options", "How it was decided", True),
-    ]
     return render_page(
         "explain.html",
         title=page.heading,
-        contents=[(name, title) for name, title, is_there in contents if is_there],
+        contents=[
+            ("asked", "The other document", page.asked_about),
+            ("text", "What differs" if page.keeper else "The text"),
+            ("chain", "How the two are linked", page.chain),
+            ("gone", "What went for it", page.n_gone),
+            ("closest", "Most similar documents", page.closest_lead is not None),
+            ("buckets", "The chance to meet", page.curve),
+            ("options", "How it was decided"),
+        ],
         page=page,
         chart=None if page.curve is None else _draw(page.curve),
     )

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cache
-from itertools import accumulate
 
 import numpy as np
 import pyarrow as pa
 
-from neardup.reports.charts import Chart, histogram
+from neardup.reports.charts import Chart, histogram, threshold_mark
 from neardup.reports.dedup.model import list_edges
 from neardup.reports.page import escape_text, source_of
 
@@ -32,17 +30,12 @@ def chart_in_notebook(chart: Chart) -> str:
     """
     label = escape_text(f"{chart.title}. {chart.description}")
     title = escape_text(chart.title)
+    own = f"margin: 0.5rem 0; max-width: {_WIDTH}; {_COLOURS}"
     return (
-        f"<style>{_style()}</style>"
+        f"<style>.{_CLASS} {{ {own}\n{source_of('charts.css')}}}</style>"
         f'<figure class="{_CLASS}"><figcaption>{title}</figcaption>'
         f'<div role="img" aria-label="{label}">{chart.svg}</div></figure>'
     )
-
-
-@cache
-def _style() -> str:
-    own = f"margin: 0.5rem 0; max-width: {_WIDTH}; {_COLOURS}"
-    return f".{_CLASS} {{ {own}\n{source_of('charts.css')}}}"
 
 
 def similarities_in_notebook(
@@ -95,7 +88,7 @@ def similarity_chart(
         counts.tolist(),
         x_title="similarity",
         y_title=counted,
-        marked=None if threshold is None else (threshold, f"threshold {threshold:g}"),
+        marked=threshold_mark(threshold),
     )
 
 
@@ -122,7 +115,7 @@ def size_chart(sizes: pa.ChunkedArray, *, title: str, size: str, counted: str) -
         "sizes",
         title,
         f"{len(powers):,} {counted} by {size}; heights are logarithms of the counts.",
-        list(accumulate([1] * len(counts), initial=0)),
+        range(len(counts) + 1),
         counts,
         x_title=size,
         y_title=counted,

@@ -114,9 +114,9 @@ def render_page(
         Names of files of templates.
     values
         What the template needs; of those that extend ``base.html``, ``contents`` are the sections
-        that the page is entered by: their ids and titles. Strings are escaped, and characters that
-        HTML cannot hold or nobody would see are shown by their pictures; ``Markup`` goes in as it
-        is.
+        that the page is entered by: id, title and, of those that may not be there, whether they
+        are. Strings are escaped, and characters that HTML cannot hold or nobody would see are shown
+        by their pictures; ``Markup`` goes in as it is.
 
     Returns
     -------
@@ -213,6 +213,22 @@ def _as_wide_as(text: str, most: int) -> str:
 def is_figure(cell: object) -> bool:
     """Return whether a cell of a table is a number, or written as one; ids may begin as one."""
     return isinstance(cell, int | float) or bool(_FIGURE.fullmatch(str(cell)))
+
+
+def counted(number: int, one: str, many: str | None = None) -> str:
+    """Write a number with the noun that it counts."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def written(value: Any) -> str:
+    """Write the value of an option."""
+    if isinstance(value, list | tuple):
+        return " and ".join(map(written, value))
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.4f}".rstrip("0").rstrip(".")
+    return f"{value:,}" if isinstance(value, int) else str(value)
 
 
 def percent(share: float) -> str:

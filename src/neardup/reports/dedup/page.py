@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, zip_longest
+from itertools import zip_longest
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +20,7 @@ from neardup.reports.charts import (
     curves,
     histogram,
     matrix,
+    threshold_mark,
 )
 from neardup.reports.dedup.examples import Document, KeptPairs, Kind, Pair
 from neardup.reports.dedup.model import (
@@ -58,9 +59,6 @@ def draw_similarities(found: Similarities) -> Chart:
     apart = ""
     if found.n_copies:
         apart = f", without {counted(found.n_copies, 'exact copy', 'exact copies')}"
-    marked = None
-    if found.threshold is not None:
-        marked = (found.threshold, f"threshold {found.threshold:g}")
     return histogram(
         "similarity-chart",
         "Similarity of removed documents to the one that stays",
@@ -69,7 +67,7 @@ def draw_similarities(found: Similarities) -> Chart:
         found.counts,
         x_title="similarity",
         y_title="removed documents",
-        marked=marked,
+        marked=threshold_mark(found.threshold),
     )
 
 
@@ -79,7 +77,7 @@ def draw_clusters(found: Clusters) -> Chart:
         "cluster-chart",
         "Sizes of groups",
         "How many documents there were of one content; heights are logarithms of the counts.",
-        list(accumulate([1] * len(found.bins), initial=0)),
+        range(len(found.bins) + 1),
         [each.n_clusters for each in found.bins],
         x_title="documents in a group",
         y_title="groups",

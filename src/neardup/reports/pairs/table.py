@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup.reports.charts import Chart, histogram
+from neardup.reports.charts import Chart, histogram, threshold_mark
 from neardup.reports.page import shortened
 from neardup.tables import Floats, Int64s
 
@@ -160,7 +160,6 @@ def similarity_chart(pairs: PairsTable) -> Chart:
     kind = "estimated similarity" if pairs.intervals is not None else "similarity"
     description = f"{len(values):,} pairs; their median is {np.median(values):.3f}"
     description += f", and {n_equal:,} are at 1 exactly." if n_equal else "."
-    marked = None if threshold is None else (float(threshold), f"threshold {threshold:g}")
     return histogram(
         "similarities",
         "Pairs by similarity",
@@ -169,7 +168,7 @@ def similarity_chart(pairs: PairsTable) -> Chart:
         counts.tolist(),
         x_title=kind,
         y_title="pairs",
-        marked=marked,
+        marked=threshold_mark(threshold),
     )
 
 
@@ -317,7 +316,7 @@ def _chart(side: str, counts: Int64s) -> Chart:
         f"partners{'-' if side else ''}{side}",
         f"Documents{of} by their partners",
         f"{len(counts):,} documents{of} are in a pair, {n_single:,} of them in one only.",
-        list(range(len(labels) + 1)),
+        range(len(labels) + 1),
         heights.tolist(),
         x_title="partners",
         y_title="documents",

@@ -19,6 +19,7 @@ from neardup.reports.charts import (
     label_of,
     matrix,
     number,
+    threshold_mark,
 )
 from neardup.reports.page import percent
 from neardup.reports.passages.model import About, Passages
@@ -54,25 +55,30 @@ def arcs(
     name: str,
     title: str,
 ) -> Chart:
-    """Draw each passage as an arc between its two places.
+    """Draw as arcs the longest of the passages that are between two of some texts.
 
-    Parameters
-    ----------
-    passages
-        Drawn are the longest of those that are between two of the named texts.
-    upper
-        The texts of the first line.
-    lower
-        Those of a second one, where passages are between two collections; else none.
-    name, title
-        As of ``Chart``.
+    ``upper`` are the texts of the first line, ``lower`` those of a second one, where passages are
+    between two collections; else none.
     """
-    top = _LABELS if lower else _height(passages, upper)
+    top = _LABELS
+    if not lower:
+        # As much room above the line as its arcs need.
+        alone = _laid_out(passages, upper, 0.0)
+        ends = [_ends(passages, alone, row) for row in _longest(passages, alone)[0].tolist()]
+        reach = max((abs(start[0] - stop[0]) for start, stop, _ in ends), default=0.0)
+        top = _handle(reach) * 3 / 4 + 14
     lines = _laid_out(passages, upper, top) | _laid_out(passages, lower, top + _ARCS)
     rows, n_all = _longest(passages, lines)
     parts: list[Markup] = []
     for document, line in lines.items():
-        parts += _text(passages.name(document), line, is_above=bool(lower) and line.y == top)
+        is_above = bool(lower) and line.y == top
+        x, y = line.x + line.width / 2, line.y + (-10 if is_above else 18)
+        shown = label_of(passages.name(document), _MOST_CHARACTERS)
+        turn = f"translate({number(x)} {number(y)}) rotate({-45 if is_above else 45})"
+        parts += [
+            element("rect", class_="base", x=line.x, y=line.y - 3, width=line.width, height=6),
+            element("text", shown, class_="tick", transform=turn),
+        ]
     parts += _arcs(passages, lines, rows)
     height = top + _LABELS + (_ARCS if lower else 0.0)
     some = "" if len(rows) == n_all else f" The longest {len(rows):,} of {n_all:,} are drawn."
@@ -80,22 +86,9 @@ def arcs(
         "Each line is a text, to scale; each arc joins the two places of a passage, and is at its "
         f"ends as wide as the passage is long. One colour for each pair of texts.{some}"
     )
-    return Chart(
-        name,
-        title,
-        description,
-        drawing(name, title, description, height, parts),
-        Table(("first text", "from", "to", "second text", "from", "to"), _cells(passages, rows)),
-    )
-
-
-def _height(passages: Passages, documents: Sequence[int]) -> float:
-    """Return the room above a line that its arcs need."""
-    lines = _laid_out(passages, documents, 0.0)
-    rows, _ = _longest(passages, lines)
-    ends = (_ends(passages, lines, row) for row in rows.tolist())
-    reaches = (abs(start[0] - stop[0]) for start, stop, _ in ends)
-    return _handle(max(reaches, default=0.0)) * 3 / 4 + 14
+    svg = drawing(name, title, description, height, parts)
+    head = ("first text", "from", "to", "second text", "from", "to")
+    return Chart(name, title, description, svg, Table(head, _cells(passages, rows)))
 
 
 def _handle(reach: float) -> float:
@@ -123,16 +116,6 @@ def _longest(passages: Passages, lines: Mapping[int, _Line]) -> tuple[Int64s, in
     rows = np.flatnonzero(np.isin(spans.queries, drawn) & np.isin(spans.docs, drawn))
     lengths = spans.query_stops[rows] - spans.query_starts[rows]
     return rows[np.sort(np.argsort(-lengths, kind="stable")[:MOST_ARCS])], len(rows)
-
-
-def _text(label: str, line: _Line, *, is_above: bool) -> list[Markup]:
-    x, y = line.x + line.width / 2, line.y + (-10 if is_above else 18)
-    shown = label_of(label, _MOST_CHARACTERS)
-    turn = f"translate({number(x)} {number(y)}) rotate({-45 if is_above else 45})"
-    return [
-        element("rect", class_="base", x=line.x, y=line.y - 3, width=line.width, height=6),
-        element("text", shown, class_="tick", transform=turn),
-    ]
 
 
 def _ends(
@@ -170,17 +153,12 @@ def _arcs(passages: Passages, lines: Mapping[int, _Line], rows: Int64s) -> Itera
 
 def _cells(passages: Passages, rows: Int64s) -> list[tuple[str, ...]]:
     spans = passages.spans
-    return [
-        (
-            passages.name(int(spans.queries[row])),
-            f"{spans.query_starts[row]:,}",
-            f"{spans.query_stops[row]:,}",
-            passages.name(int(spans.docs[row])),
-            f"{spans.doc_starts[row]:,}",
-            f"{spans.doc_stops[row]:,}",
-        )
-        for row in rows.tolist()
-    ]
+    cells = []
+    for row in rows.tolist():
+        of_query, of_doc = ([f"{place:,}" for place in places] for places in spans.places(row))
+        query, doc = (passages.name(int(side[row])) for side in (spans.queries, spans.docs))
+        cells.append((query, *of_query, doc, *of_doc))
+    return cells
 
 
 # What of each text is in some passage, and who has it, too.
@@ -217,9 +195,8 @@ def strips(passages: Passages, documents: Sequence[int], name: str, title: str) 
         "is in some passage."
     )
     if any_joined:
-        description += (
-            f" Of a text with more than {_MOST_BITS} such parts those that touch have one colour."
-        )
+        said = f"Of a text with more than {_MOST_BITS} such parts those that touch have one colour."
+        description += f" {said}"
     rows = [
         (passages.name(each), f"{passages.documents[each].length:,}", f"{100 * share:.1f} %")
         for each, share in zip(documents, shares, strict=True)
@@ -238,12 +215,7 @@ def covered_shares(passages: Passages, documents: Sequence[int]) -> list[float]:
         np.concatenate([spans.queries, spans.docs]),
         len(passages.documents),
     )
-    return [
-        int(lengths[each]) / passages.documents[each].length
-        if passages.documents[each].length
-        else 0.0
-        for each in documents
-    ]
+    return [int(lengths[each]) / (passages.documents[each].length or 1) for each in documents]
 
 
 def _bits(passages: Passages, document: int, y: float, scale: float) -> tuple[list[Markup], bool]:
@@ -327,7 +299,6 @@ def similarity_chart(
     known = similarities[~np.isnan(similarities)]
     if len(known) < 2:
         return None
-    least = about.summary.get("threshold")
     edges = np.linspace(0, 1, 21)
     counts, _ = np.histogram(known, edges)
     return histogram(
@@ -338,7 +309,7 @@ def similarity_chart(
         counts.tolist(),
         x_title="similarity",
         y_title=what,
-        marked=None if least is None else (float(least), f"threshold {least:g}"),
+        marked=threshold_mark(about.summary.get("threshold")),
     )
 
 
@@ -440,33 +411,14 @@ def _most(
 def pair_rows(passages: Passages, numbers: Sequence[int]) -> Table:
     """List some pairs with what they share."""
     rows = []
-    for each in numbers:
-        pair = passages.pair(each)
-        n_moved = int(pair.moved.sum())
-        rows.append(
-            (
-                passages.name(pair.query),
-                passages.name(pair.doc),
-                f"{len(pair.rows):,}",
-                f"{n_moved:,}",
-                f"{max(pair.shared):,}",
-                *(
-                    _share(shared, passages.documents[each].length)
-                    for shared, each in zip(pair.shared, (pair.query, pair.doc), strict=True)
-                ),
-            )
-        )
-    head = (
-        "first text",
-        "second text",
-        "passages",
-        "moved",
-        "characters",
-        "of the first",
-        "of the second",
-    )
-    return Table(head, rows)
-
-
-def _share(shared: int, length: int) -> str:
-    return percent(min(shared / length, 1.0)) if length else ""
+    for pair in map(passages.pair, numbers):
+        sides = pair.query, pair.doc
+        lengths = [passages.documents[each].length for each in sides]
+        shares = [
+            percent(min(shared / length, 1.0)) if length else ""
+            for shared, length in zip(pair.shared, lengths, strict=True)
+        ]
+        counts = len(pair.rows), int(pair.moved.sum()), max(pair.shared)
+        rows.append((*map(passages.name, sides), *(f"{n:,}" for n in counts), *shares))
+    head = "first text,second text,passages,moved,characters,of the first,of the second"
+    return Table(head.split(","), rows)

@@ -10,8 +10,8 @@ import numpy as np
 from markupsafe import Markup
 
 from neardup.reports.charts import Chart, bars
-from neardup.reports.differences import SideBySide, side_by_side
-from neardup.reports.page import STYLES, Report, percent, render_page
+from neardup.reports.differences import SideBySide, around, side_by_side
+from neardup.reports.page import STYLES, Report, counted, percent, render_page
 from neardup.reports.passages.drawings import similarity_chart
 from neardup.reports.passages.model import About, Passages, how_it_was_made, list_options, notes_of
 from neardup.tables import Int64s
@@ -62,13 +62,14 @@ def leakage_report(passages: Passages, about: About) -> Report:
         "items",
     )
     options = list_options(about)
-    contents = [("items", "Which items are where")]
-    contents += [("figures", "How alike, and in which files")] if similarities or files else []
-    contents += [("how", "How they were found")] if options else []
     html = render_page(
         "leakage.html",
         title=headline,
-        contents=contents,
+        contents=[
+            ("items", "Which items are where"),
+            ("figures", "How alike, and in which files", similarities or files),
+            ("how", "How they were found", options),
+        ],
         styles=[*STYLES, "passages.css"],
         kind="items found in a corpus",
         sentences=_sentences(passages, rows, n_items),
@@ -76,7 +77,7 @@ def leakage_report(passages: Passages, about: About) -> Report:
         items=items,
         listed=[_listed(passages, each) for each in rows[:MOST_LISTED]],
         more=_more(len(rows), len(items), about),
-        charts=[chart for chart in (similarities, files) if chart is not None],
+        charts=[similarities, files],
         options=options,
         notes=notes_of(about),
         foot=how_it_was_made(),
@@ -100,7 +101,7 @@ def _headline(n_found: int, n_items: int | None) -> str:
     if not n_found:
         return "No test item was found"
     if n_items is None:
-        return f"{n_found:,} test {'item was' if n_found == 1 else 'items were'} found"
+        return counted(n_found, "test item was found", "test items were found")
     return f"{n_found:,} of {n_items:,} test items {'was' if n_found == 1 else 'were'} found"
 
 
@@ -113,9 +114,8 @@ def _sentences(passages: Passages, rows: Sequence[Sequence[int]], n_items: int |
     n_documents = len(np.unique(passages.spans.docs))
     share = f" ({percent(len(rows) / n_items)})" if n_items else ""
     found = (
-        f"{len(rows):,} items{share} stand in {n_documents:,} "
-        f"{'document' if n_documents == 1 else 'documents'} of the corpus, as a whole and in the "
-        "same words or nearly so."
+        f"{len(rows):,} items{share} stand in {counted(n_documents, 'document')} of the corpus, as "
+        "a whole and in the same words or nearly so."
     )
     return [
         found,
@@ -169,12 +169,8 @@ def _listed(passages: Passages, rows: Sequence[int]) -> tuple[str, str, str, str
     named = ", ".join(passages.name(each) for each in documents[:_MOST_NAMED])
     if len(documents) > _MOST_NAMED:
         named += f" and {len(documents) - _MOST_NAMED:,} more"
-    return (
-        passages.name(int(spans.queries[rows[0]])),
-        _similarity(passages, rows[0]),
-        f"{len(documents):,}",
-        named,
-    )
+    item, best = passages.name(int(spans.queries[rows[0]])), _similarity(passages, rows[0])
+    return item, best, f"{len(documents):,}", named
 
 
 def _item(passages: Passages, rows: Sequence[int]) -> Item:
@@ -192,18 +188,16 @@ def _item(passages: Passages, rows: Sequence[int]) -> Item:
 def _place(passages: Passages, row: int) -> Place:
     spans = passages.spans
     number = int(spans.docs[row])
-    start, stop = int(spans.doc_starts[row]), int(spans.doc_stops[row])
+    _, (start, stop) = spans.places(row)
     item, passage = (text[:_MOST_CHARACTERS] for text in passages.texts_of(row))
-    text = passages.documents[number].text
-    before = "" if text is None else text[max(start - _AROUND, 0) : start]
-    after = "" if text is None else text[stop : stop + _AROUND]
+    before, after = around(passages.documents[number].text, start, stop, _AROUND)
     file = passages.documents[number].file
     note = f"{file}, " if file and file not in passages.documents[number].id else ""
     return Place(
         passages.name(number),
         f"{note}characters {start:,} to {stop:,}, similarity {_similarity(passages, row)}",
-        f"{'…' if start > _AROUND else ''}{before}",
-        f"{after}{'…' if text is not None and stop + _AROUND < len(text) else ''}",
+        before,
+        after,
         side_by_side(item, passage, context=None),
     )
 

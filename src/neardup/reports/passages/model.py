@@ -11,7 +11,7 @@ import numpy as np
 
 from neardup.passages.places import union_lengths
 from neardup.reports.differences import find_moved
-from neardup.reports.page import shortened
+from neardup.reports.page import shortened, written
 from neardup.tables import Bools, Floats, Int64s
 from neardup.version import __version__
 
@@ -53,7 +53,7 @@ class About:
 def list_options(about: About) -> list[tuple[str, str]]:
     """Return what is known of a run, as names and values."""
     return [
-        (shown, _written(about.summary[name]))
+        (shown, written(about.summary[name]))
         for name, shown in _OPTIONS.items()
         if about.summary.get(name) is not None
     ]
@@ -75,14 +75,6 @@ def notes_of(about: About) -> list[str]:
 def how_it_was_made() -> str:
     """Return what stands at the end of a page."""
     return f"Made by neardup {__version__}. This page is complete in itself; it loads nothing."
-
-
-def _written(value: Any) -> str:
-    if isinstance(value, list | tuple):
-        return " and ".join(_written(each) for each in value)
-    if isinstance(value, float):
-        return f"{value:.4f}".rstrip("0").rstrip(".")
-    return f"{value:,}" if isinstance(value, int) else str(value)
 
 
 @dataclass(frozen=True)
@@ -114,6 +106,13 @@ class Spans:
 
     def __len__(self) -> int:
         return len(self.queries)
+
+    def places(self, row: int) -> tuple[tuple[int, int], tuple[int, int]]:
+        """Return where a passage begins and ends in its query and its document."""
+        return (
+            (int(self.query_starts[row]), int(self.query_stops[row])),
+            (int(self.doc_starts[row]), int(self.doc_stops[row])),
+        )
 
 
 @dataclass(frozen=True)
@@ -187,20 +186,11 @@ class Passages:
         order, ends = self._rows_of_pairs
         rows = order[ends[number] : ends[number + 1]]
         rows = rows[np.lexsort((spans.doc_starts[rows], spans.query_starts[rows]))]
-        moved = find_moved(
-            spans.query_starts[rows],
-            spans.query_stops[rows],
-            spans.doc_starts[rows],
-            spans.doc_stops[rows],
-        )
+        columns = spans.query_starts, spans.query_stops, spans.doc_starts, spans.doc_stops
+        moved = find_moved(*(column[rows] for column in columns))
         of_query, of_doc = self.shared
-        return DocumentPair(
-            int(queries[number]),
-            int(docs[number]),
-            rows,
-            moved,
-            (int(of_query[number]), int(of_doc[number])),
-        )
+        shared = int(of_query[number]), int(of_doc[number])
+        return DocumentPair(int(queries[number]), int(docs[number]), rows, moved, shared)
 
     def has_texts(self, row: int) -> bool:
         """Return whether the text of a passage is known on both sides."""
@@ -211,16 +201,13 @@ class Passages:
 
     def texts_of(self, row: int) -> tuple[str, str]:
         """Return a passage as it is in both texts, which are known."""
-        spans = self.spans
-        of_query = self.documents[int(spans.queries[row])].text
-        of_doc = self.documents[int(spans.docs[row])].text
+        of_query = self.documents[int(self.spans.queries[row])].text
+        of_doc = self.documents[int(self.spans.docs[row])].text
         if of_query is None or of_doc is None:
             # Those of a table may be shortened.
             return self.texts_of_rows[row]
-        return (
-            of_query[int(spans.query_starts[row]) : int(spans.query_stops[row])],
-            of_doc[int(spans.doc_starts[row]) : int(spans.doc_stops[row])],
-        )
+        in_query, in_doc = self.spans.places(row)
+        return of_query[slice(*in_query)], of_doc[slice(*in_doc)]
 
     def name(self, number: int) -> str:
         """Return the id of a document, with its file where ids alone do not tell it apart.

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from neardup.reports.charts import Chart
-from neardup.reports.page import SCRIPTS, STYLES, Report, data_block, percent, render_page
+from neardup.reports.page import SCRIPTS, STYLES, Report, counted, data_block, percent, render_page
 from neardup.reports.passages.drawings import (
     MOST_LISTED,
     arcs,
@@ -33,7 +33,6 @@ def passage_report(passages: Passages, about: About) -> Report:
     listed = passages.ranking[:MOST_LISTED].tolist()
     reading = make_reading(passages)
     headline = _headline(passages)
-    contents = [("who", "Who with whom")]
     drawings = _drawings(passages)
     witnesses = gather_witnesses(passages)
     examples = choose_examples(passages)
@@ -51,20 +50,18 @@ def passage_report(passages: Passages, about: About) -> Report:
     ]
     options = list_options(about)
     has_reading = reading is not None or (len(passages.spans) > 0 and about.how_to_give_texts)
-    for is_there, entry in (
-        (drawings, ("where", "Where in the texts")),
-        (has_reading, ("reading", "Side by side")),
-        (witnesses, ("witnesses", "Witnesses")),
-        (examples, ("examples", "To judge by")),
-        (any(charts), ("figures", "How alike")),
-        (options, ("how", "How they were found")),
-    ):
-        if is_there:
-            contents.append(entry)
     html = render_page(
         "passages.html",
         title=headline,
-        contents=contents,
+        contents=[
+            ("who", "Who with whom"),
+            ("where", "Where in the texts", drawings),
+            ("reading", "Side by side", has_reading),
+            ("witnesses", "Witnesses", witnesses),
+            ("examples", "To judge by", examples),
+            ("figures", "How alike", any(charts)),
+            ("how", "How they were found", options),
+        ],
         styles=[*STYLES, "passages.css", "reading.css"],
         scripts=[*SCRIPTS, "reading.js"],
         kind="shared passages",
@@ -72,7 +69,9 @@ def passage_report(passages: Passages, about: About) -> Report:
         facts=_facts(passages),
         matrix=who_with_whom(passages, "matrix"),
         pairs=pair_rows(passages, listed),
-        pairs_title=_pairs_title(len(listed), len(passages.ranking)),
+        pairs_title="Pairs of documents"
+        if len(listed) == len(passages.ranking)
+        else f"The {len(listed):,} pairs that share most, of {len(passages.ranking):,}",
         reading_places=[reading.place_of(number) for number in listed] if reading else [],
         nothing=_nothing(about),
         drawings=drawings,
@@ -81,7 +80,7 @@ def passage_report(passages: Passages, about: About) -> Report:
         no_reading=about.how_to_give_texts if len(passages.spans) else "",
         witnesses=witnesses,
         examples=examples,
-        charts=[chart for chart in charts if chart is not None],
+        charts=charts,
         options=options,
         notes=notes_of(about),
         foot=how_it_was_made(),
@@ -90,17 +89,13 @@ def passage_report(passages: Passages, about: About) -> Report:
     return Report(html, headline)
 
 
-def _counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
 def _headline(passages: Passages) -> str:
     n_pairs = len(passages.ranking)
     if not n_pairs:
         return "No shared passages"
     return (
-        f"{_counted(len(passages.spans), 'shared passage')} in "
-        f"{_counted(n_pairs, 'pair')} of documents"
+        f"{counted(len(passages.spans), 'shared passage')} in "
+        f"{counted(n_pairs, 'pair')} of documents"
     )
 
 
@@ -157,16 +152,10 @@ def _facts(passages: Passages) -> list[tuple[str, ...]]:
         ),
     ]
     if n_moved:
-        where = f", in the {_counted(len(looked_at), 'pair')} that share most"
+        where = f", in the {counted(len(looked_at), 'pair')} that share most"
         is_all = len(looked_at) == len(passages.ranking)
         facts.append((f"{n_moved:,}", f"passages that have moved{'' if is_all else where}"))
     return facts
-
-
-def _pairs_title(n_listed: int, n_all: int) -> str:
-    if n_listed < n_all:
-        return f"The {n_listed:,} pairs that share most, of {n_all:,}"
-    return "Pairs of documents"
 
 
 def _nothing(about: About) -> str:
@@ -203,7 +192,7 @@ def _reading_lead(reading: Reading, passages: Passages) -> str:
     if n == n_all:
         return "Whole texts, with what they share in colour."
     return (
-        f"Whole texts, with what they share in colour: the {_counted(n, 'pair')} that share most "
+        f"Whole texts, with what they share in colour: the {counted(n, 'pair')} that share most "
         f"and have room in a page of {MOST_CHARACTERS // 1_000_000} million characters, "
         f"of {n_all:,}."
     )

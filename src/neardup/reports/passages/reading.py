@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from neardup.reports.differences import equal_words, find_words
+from neardup.reports.differences import equal_words, words_of
 from neardup.reports.page import shortened
 from neardup.reports.passages.model import DocumentPair, Passages
 from neardup.tables import Int64s
@@ -21,14 +21,11 @@ def changed_places(a: str, b: str) -> tuple[list[int], list[int]]:
 
     Case does not count, and neither does what stands between words.
     """
-    places = find_words(a), find_words(b)
-    keys = [
-        [text[start:stop].casefold() for start, stop in words]
-        for text, words in zip((a, b), places, strict=True)
-    ]
+    (places_a, keys_a), (places_b, keys_b) = words_of(a), words_of(b)
+    places = places_a, places_b
     found: tuple[list[int], list[int]] = ([], [])
     ends = [0, 0]
-    for block in [*equal_words(*keys), (len(places[0]), len(places[1]), 0)]:
+    for block in [*equal_words(keys_a, keys_b), (len(places[0]), len(places[1]), 0)]:
         for side in (0, 1):
             if block[side] > ends[side]:
                 found[side].extend((places[side][ends[side]][0], places[side][block[side] - 1][1]))
@@ -109,44 +106,33 @@ def make_reading(passages: Passages, most: int = MOST_CHARACTERS) -> Reading | N
         numbers.append(number)
     if not chosen:
         return None
-    rows = [_longest(passages, pair) for pair in chosen]
-    pairs = [
-        {
-            "label": f"{passages.name(pair.query)} and {passages.name(pair.doc)}",
-            "documents": [placed[pair.query], placed[pair.doc]],
-            "passages": list(_passages(passages, pair, kept, units, placed)),
-        }
-        for pair, kept in zip(chosen, rows, strict=True)
-    ]
-    return Reading(
-        {"documents": documents, "pairs": pairs},
-        numbers,
-        [pair.rows[kept] for pair, kept in zip(chosen, rows, strict=True)],
-    )
-
-
-def _longest(passages: Passages, pair: DocumentPair) -> Int64s:
-    """Return which passages of a pair are marked, in order."""
-    spans = passages.spans
-    lengths = spans.query_stops[pair.rows] - spans.query_starts[pair.rows]
-    return np.sort(np.argsort(-lengths, kind="stable")[:_MOST_PASSAGES])
+    spans, pairs, rows = passages.spans, [], []
+    for pair in chosen:
+        lengths = spans.query_stops[pair.rows] - spans.query_starts[pair.rows]
+        marked = np.sort(np.argsort(-lengths, kind="stable")[:_MOST_PASSAGES])
+        rows.append(pair.rows[marked])
+        pairs.append(
+            {
+                "label": f"{passages.name(pair.query)} and {passages.name(pair.doc)}",
+                "documents": [placed[pair.query], placed[pair.doc]],
+                "passages": list(_passages(passages, pair, marked, units, placed)),
+            }
+        )
+    return Reading({"documents": documents, "pairs": pairs}, numbers, rows)
 
 
 def _passages(
     passages: Passages,
     pair: DocumentPair,
-    kept: Int64s,
+    marked: Int64s,
     units: Sequence[Int64s | None],
     placed: dict[int, int],
 ) -> Iterator[dict[str, Any]]:
     spans = passages.spans
     texts = [passages.documents[each].text or "" for each in (pair.query, pair.doc)]
     shifts = [units[placed[each]] for each in (pair.query, pair.doc)]
-    for row, moved in zip(pair.rows[kept].tolist(), pair.moved[kept].tolist(), strict=True):
-        places = (
-            (int(spans.query_starts[row]), int(spans.query_stops[row])),
-            (int(spans.doc_starts[row]), int(spans.doc_stops[row])),
-        )
+    for row, moved in zip(pair.rows[marked].tolist(), pair.moved[marked].tolist(), strict=True):
+        places = spans.places(row)
         pieces = [text[start:stop] for text, (start, stop) in zip(texts, places, strict=True)]
         changes = changed_places(pieces[0], pieces[1])
         similarity = float(spans.similarities[row])

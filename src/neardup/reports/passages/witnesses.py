@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from neardup.reports.differences import Example, equal_words, find_words, side_by_side
+from neardup.reports.differences import Example, equal_words, find_words, side_by_side, words_of
+from neardup.reports.page import counted
 from neardup.reports.passages.model import DocumentPair, Passages
 from neardup.tables import Bools, Int64s
 
@@ -168,9 +169,8 @@ def _synopsis(
         if all(_is_same(cell) for cell in everything):
             same.append((start, stop))
             continue
-        rows.extend(_folded(text, same))
+        rows += [*_folded(text, same), Row(everything)]
         same = []
-        rows.append(Row(everything))
     rows.extend(_folded(text, same))
     note = f"What {passages.name(base)} lacks altogether is not here."
     if n_left:
@@ -232,37 +232,19 @@ class _Column:
 
 def _aligned(passages: Passages, pair: DocumentPair, base: int, other: int) -> Iterator[_Aligned]:
     """Compare the passages of a pair word by word."""
-    spans = passages.spans
     for row, moved in zip(pair.rows.tolist(), pair.moved.tolist(), strict=True):
-        ranges = (
-            (int(spans.query_starts[row]), int(spans.query_stops[row])),
-            (int(spans.doc_starts[row]), int(spans.doc_stops[row])),
-        )
+        ranges = passages.spans.places(row)
         of_base, of_own = ranges if pair.query == base else ranges[::-1]
-        texts = (
-            (passages.documents[base].text or "")[slice(*of_base)],
-            (passages.documents[other].text or "")[slice(*of_own)],
-        )
-        places = [find_words(text) for text in texts]
-        keys = [
-            [text[start:stop].casefold() for start, stop in words]
-            for text, words in zip(texts, places, strict=True)
-        ]
-        starts: tuple[list[int], list[int]] = ([], [])
-        for block in equal_words(*keys):
-            for side, first in ((0, block.a), (1, block.b)):
-                shift = (of_base, of_own)[side][0]
-                words = places[side][first : first + block.n]
-                starts[side].extend(shift + start for start, _ in words)
-        yield _Aligned(
-            of_base,
-            of_own,
-            np.array(starts[0], np.int64),
-            np.array(starts[1], np.int64),
-            set(starts[0]),
-            set(starts[1]),
-            moved,
-        )
+        text_a, text_b = (passages.documents[each].text or "" for each in (base, other))
+        places_a, keys_a = words_of(text_a[slice(*of_base)])
+        places_b, keys_b = words_of(text_b[slice(*of_own)])
+        starts_a: list[int] = []
+        starts_b: list[int] = []
+        for a, b, n in equal_words(keys_a, keys_b):
+            starts_a += (of_base[0] + start for start, _ in places_a[a : a + n])
+            starts_b += (of_own[0] + start for start, _ in places_b[b : b + n])
+        in_base, in_own = (np.array(each, np.int64) for each in (starts_a, starts_b))
+        yield _Aligned(of_base, of_own, in_base, in_own, set(starts_a), set(starts_b), moved)
 
 
 def _stretches(text: str) -> Iterator[tuple[int, int]]:
@@ -326,35 +308,19 @@ def choose_examples(passages: Passages) -> list[Example]:
         return []
     spans = passages.spans
     similarities = np.nan_to_num(spans.similarities[rows], nan=1.0)
-    lengths = spans.query_stops[rows] - spans.query_starts[rows]
+    lengths = spans.query_stops - spans.query_starts
     ranked = rows[np.argsort(similarities, kind="stable")]
-    chosen: dict[int, str] = {}
-    chosen.setdefault(int(ranked[0]), "The least alike")
+    chosen = {int(ranked[0]): "The least alike"}
     if len(ranked) > 1:
         chosen.setdefault(int(ranked[1]), "The second least alike")
     chosen.setdefault(int(ranked[len(ranked) // 2]), "One from the middle")
-    moved = _longest_moved(passages, known)
-    if moved is not None:
-        chosen.setdefault(moved, "The longest that has moved")
-    chosen.setdefault(int(rows[int(np.argmax(lengths))]), "The longest")
-    return [_example(passages, row, title) for row, title in chosen.items()]
-
-
-def _longest_moved(passages: Passages, known: np.ndarray) -> int | None:
-    spans = passages.spans
-    found = [
-        (int(spans.query_starts[row] - spans.query_stops[row]), row)
-        for row in _moved_rows(passages)
-        if known[row]
-    ]
-    return min(found)[1] if found else None
-
-
-def _moved_rows(passages: Passages) -> Iterator[int]:
     # Pairs further down share little.
-    for number in passages.ranking[:100].tolist():
-        pair = passages.pair(number)
-        yield from pair.rows[pair.moved].tolist()
+    pairs = map(passages.pair, passages.ranking[:100].tolist())
+    moved = [row for pair in pairs for row in pair.rows[pair.moved].tolist() if known[row]]
+    if moved:
+        chosen.setdefault(max(sorted(moved), key=lengths.__getitem__), "The longest that has moved")
+    chosen.setdefault(int(rows[int(np.argmax(lengths[rows]))]), "The longest")
+    return [_example(passages, row, title) for row, title in chosen.items()]
 
 
 def _example(passages: Passages, row: int, title: str) -> Example:
@@ -363,8 +329,7 @@ def _example(passages: Passages, row: int, title: str) -> Example:
     differences = side_by_side(text_a, text_b)
     similarity = float(spans.similarities[row])
     note = "" if np.isnan(similarity) else f"similarity {similarity:.4f}, "
-    common = differences.n_common
-    note += f"{common:,} {'word' if common == 1 else 'words'} in both"
+    note += f"{counted(differences.n_common, 'word')} in both"
     return Example(
         title,
         note,
