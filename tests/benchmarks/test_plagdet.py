@@ -7,6 +7,7 @@ import math
 import pytest
 
 from benchmarks.alignment import plagdet
+from tests.each import each_of
 
 
 def passage(query_start, query_stop, start, stop, query="q", document="d"):
@@ -63,7 +64,7 @@ def test_score__granularity_only_of_cases_detected():
     assert found["macro"][:3] == (1, 0.5, 2)
 
 
-@pytest.mark.parametrize(
+@each_of(
     "detection",
     [
         passage(10, 20, 0, 10),

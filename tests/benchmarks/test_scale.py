@@ -13,6 +13,7 @@ import pytest
 from benchmarks.scale.generate import generate, parse_size
 from benchmarks.scale.kinds import KINDS, make_kind
 from benchmarks.scale.words import N_WORDS, word
+from tests.each import each_of
 
 
 def make(folder, kind="ordinary", seed=1, document_bytes=900.0, files=1, **amount):
@@ -40,7 +41,7 @@ def jaccard(first, second):
     return len(a & b) / len(a | b)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each_of("kind", KINDS)
 def test_truth__is_what_the_texts_say(tmp_path, kind):
     rows, truth, _ = make(tmp_path / "a", kind, n_documents=700)
     assert truth
@@ -124,8 +125,6 @@ def test_words__are_all_different():
     assert 0 < sum(not each.isascii() for each in words) < N_WORDS / 50
 
 
-@pytest.mark.parametrize(
-    ("text", "size"), [("20GB", 20 * 10**9), ("1.5MB", 1_500_000), ("7kB", 7000), ("12", 12)]
-)
+@each_of(("text", "size"), [("20GB", 20 * 10**9), ("1.5MB", 1_500_000), ("7kB", 7000), ("12", 12)])
 def test_parse_size(text, size):
     assert parse_size(text) == size

@@ -14,6 +14,7 @@ from benchmarks.scale.generate import generate
 from benchmarks.scale.kinds import make_kind
 from benchmarks.scale.measure import Watch, measure_dedup
 from benchmarks.scale.parts import PARTS
+from tests.each import each_of
 
 
 def case(size, wall, **more):
@@ -103,6 +104,6 @@ def test_spark__is_compared_with_threads():
     assert (spark["times the CPU"], spark["reached"]) == ("2.40", "**no**")
 
 
-@pytest.mark.parametrize("name", PARTS)
+@each_of("name", PARTS)
 def test_tables__of_nothing_measured(name):
     assert tables.TABLES[name]([])

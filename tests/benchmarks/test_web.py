@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
-
 from benchmarks.papers.broder import web
 from benchmarks.papers.broder.made_pages import make_pages
+from tests.each import each_of
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("labels", "numbers", "expected"),
     [
         ([0, 0, 1], [0, 0, 1], (1, 2, 1, 2, 0, 0)),

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-import pytest
 
 from tests.digests.canonical import (
     LONGEST,
@@ -19,6 +18,7 @@ from tests.digests.canonical import (
 )
 from tests.digests.differences import find_differences
 from tests.digests.run import Neardup
+from tests.each import each_of
 
 SUMMARY = {
     "documents_in": 4,
@@ -30,7 +30,7 @@ SUMMARY = {
 }
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("change", "is_noticed"),
     [
         ({"documents_in": 5}, True),
@@ -52,7 +52,7 @@ def test_json__of_a_summary_and_a_terminal(tmp_path, change, is_noticed):
     assert [a != b for a, b in zip(*found, strict=True)] == [is_noticed] * 2
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("before", "after", "is_noticed"),
     [
         ("written to out in 0.4 s, 302 MB of memory at most", "written to out in 1.2 s", False),

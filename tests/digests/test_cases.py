@@ -2,36 +2,35 @@
 
 from __future__ import annotations
 
-import pytest
-
 from neardup.cli import _COMMANDS
 from neardup.options import table
 from neardup.options.jobs import COMMANDS, FUNCTIONS
 from tests.digests import corpora, passages, refusals, sketches, snippets
 from tests.digests.run import Neardup
+from tests.each import each_of
 
 CASES = [*corpora.COMMANDS, *passages.COMMANDS, *sketches.COMMANDS]
 STEPS = [step for case in CASES for step in case.split(" ; ")]
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@each_of("command", COMMANDS)
 def test_command__is_recorded(command):
     assert any(step == command or step.startswith(f"{command} ") for step in STEPS)
 
 
-@pytest.mark.parametrize("command", sorted({*_COMMANDS, *COMMANDS}))
+@each_of("command", sorted({*_COMMANDS, *COMMANDS}))
 def test_help__is_recorded(command):
     assert f"{command} --help" in refusals.HELP
 
 
 # Without an input it has no use for threads.
-@pytest.mark.parametrize("command", [name for name in COMMANDS if name != "plan"])
+@each_of("command", [name for name in COMMANDS if name != "plan"])
 def test_command__runs_with_the_threads_asked_for(command):
     words = Neardup(("neardup",), workers=3).arguments(command.split())
     assert ("--workers" in words) == (table.WORKERS in COMMANDS[command])
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
+@each_of("name", FUNCTIONS)
 def test_function__is_recorded(name):
     call = f".{name.rpartition('.')[2]}("
     assert any(call in snippet for snippet in [snippets.SETUP, *snippets.SNIPPETS])

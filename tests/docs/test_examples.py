@@ -7,10 +7,9 @@ import os
 import re
 import shlex
 
-import pytest
-
 from neardup.cli import run
 from tests.docs.pages import DOCS, ROOT, UPDATE, page, section
+from tests.each import each_of
 
 
 def without_times(text: str) -> list[str]:
@@ -20,7 +19,7 @@ def without_times(text: str) -> list[str]:
     return re.sub(r"in [\d.]+ s$", "in", text.strip(), flags=re.MULTILINE).splitlines()
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("name", "heading", "program"),
     [
         ("README.md", "Passages", ".venv/bin/neardup"),
@@ -59,7 +58,7 @@ def test_commands__print_what_pages_show(name, heading, program, tmp_path, capsy
             assert is_current, f"{printed}\nrun the tests with {UPDATE}=1 to write this"
 
 
-@pytest.mark.parametrize("path", DOCS, ids=lambda path: path.name)
+@each_of("path", DOCS, ids=lambda path: path.name)
 def test_examples__give_what_they_show(path, monkeypatch):
     monkeypatch.chdir(ROOT)
     blocks = re.findall(r"(?s)``` *python\n *(>>>.*?)```", path.read_text(encoding="utf-8"))

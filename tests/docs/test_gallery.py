@@ -9,6 +9,7 @@ import pytest
 
 from docs.gallery.make import HERE, PAGES, made
 from tests.docs.pages import ROOT, UPDATE, page
+from tests.each import each_of
 
 README = page("docs/gallery/README.md")
 MOST_BYTES = 450_000
@@ -22,7 +23,7 @@ def test_gallery__pages_are_those_that_the_script_makes():
     assert sum(path.stat().st_size for path in HERE.glob("*.html")) < MOST_BYTES
 
 
-@pytest.mark.parametrize("name", PAGES)
+@each_of("name", PAGES)
 def test_gallery__pages_are_closed_and_name_their_source(name):
     html = (HERE / f"{name}.html").read_text(encoding="utf-8")
     assert html.startswith("<!doctype html>")

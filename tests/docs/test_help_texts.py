@@ -11,6 +11,7 @@ import pytest
 
 from neardup.cli import cli, run
 from tests.docs.pages import ROOT, UPDATE, tables
+from tests.each import each_of
 
 COMMAND_LINE = ROOT / "docs/command-line.md"
 
@@ -69,8 +70,8 @@ def test_help__is_put_into_its_block(old):
     assert new == page.replace(f"{old}```\n\nA", "Usage: neardup count [OPTIONS]\n```\n\nA")
 
 
-@pytest.mark.parametrize("old", ["", "Usage: neardup count\n"])
-@pytest.mark.parametrize(
+@each_of("old", ["", "Usage: neardup count\n"])
+@each_of(
     "rest",
     [
         "",

@@ -13,6 +13,7 @@ import pytest
 import neardup
 from neardup.cli import run
 from tests.docs.pages import ROOT, first_names, section, tables
+from tests.each import each_of
 
 
 def test_command_line__summary_keys(readme_run):
@@ -139,7 +140,7 @@ SKETCH_KINDS = {
 }
 
 
-@pytest.mark.parametrize("kind", SKETCH_KINDS)
+@each_of("kind", SKETCH_KINDS)
 def test_command_line__keys_and_columns_of_sketches(kind, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     pages = ROOT / "examples/pages.jsonl"

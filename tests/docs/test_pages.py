@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 
-import pytest
-
 import neardup
 from tests.docs.pages import DOCS, PAPERS, ROOT, page
+from tests.each import each_of
 
 OTHERS = (
     *("README.md", "CONTRIBUTING.md", "SECURITY.md", "examples/README.md"),
@@ -25,7 +24,7 @@ def anchors(text: str) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
-@pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+@each_of("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_links__lead_somewhere(path):
     text = re.sub(r"(?s)```.*?```", "", path.read_text(encoding="utf-8"))
     for link in re.findall(r"\]\(([^)\s]+)\)", text):
@@ -40,7 +39,7 @@ def test_links__lead_somewhere(path):
             assert anchor in anchors(target.read_text(encoding="utf-8")), link
 
 
-@pytest.mark.parametrize("path", [*DOCS, *PAPERS], ids=lambda path: path.name)
+@each_of("path", [*DOCS, *PAPERS], ids=lambda path: path.name)
 def test_lines__at_most_100_characters(path):
     # What a command prints, and rows of tables, cannot be broken.
     text = re.sub(r"(?s)```text\n.*?```", "", path.read_text(encoding="utf-8"))

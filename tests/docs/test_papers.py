@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 
-import pytest
-
 from neardup.cli import run
 from tests.docs.pages import PAPERS, ROOT, page
+from tests.each import each_of
 
 TABLE = "docs/papers/README.md"
 SECTIONS = ("Broder", "MinHash", "Coates", "PPJoin", "MonoActive")
@@ -27,7 +26,7 @@ def spans(cell: str) -> list[str]:
     return re.findall(r"`([^`]+)`", cell)
 
 
-@pytest.mark.parametrize("row", rows(), ids=lambda row: row[0])
+@each_of("row", rows(), ids=lambda row: row[0])
 def test_table__names_what_there_is(row):
     """Each row has all cells, and says where it is, or why it is not."""
     what, where, tests, figure = row
@@ -77,7 +76,7 @@ def test_figures__are_all_shown():
     assert shown == {*folder.glob("*.svg"), *folder.glob("*.png")}
 
 
-@pytest.mark.parametrize("path", PAPERS, ids=lambda path: path.name)
+@each_of("path", PAPERS, ids=lambda path: path.name)
 def test_tables__have_been_filled_in(path):
     """No place for a table is empty."""
     text = path.read_text(encoding="utf-8")

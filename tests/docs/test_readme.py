@@ -3,10 +3,10 @@ from __future__ import annotations
 import re
 
 import pyarrow.parquet as pq
-import pytest
 
 from neardup.cli import _COMMANDS
 from tests.docs.pages import first_names, page, section, tables
+from tests.each import each_of
 
 
 def test_readme__sample_output(readme_run):
@@ -32,6 +32,6 @@ def test_readme__files_and_columns(readme_run):
         assert f"| `{name}.parquet` | `{', '.join(expected)}`" in page("README.md")
 
 
-@pytest.mark.parametrize("command", _COMMANDS)
+@each_of("command", _COMMANDS)
 def test_readme__names_each_command(command):
     assert re.search(rf"neardup {command}\b", page("README.md"))

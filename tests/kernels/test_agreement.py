@@ -3,10 +3,10 @@ from __future__ import annotations
 import random
 
 import numpy as np
-import pytest
 
 from neardup.kernels.sketch import minhash
 from tests.arrays import make_buckets
+from tests.each import each_of
 from tests.kernels.test_bucket_join import members_of
 
 ROOM = 200
@@ -36,7 +36,7 @@ def n_equal(x, y):
     return sum(a == b for a, b in zip(x, y, strict=True))
 
 
-@pytest.mark.parametrize("num_perm", [1, 2, 7, 33])
+@each_of("num_perm", [1, 2, 7, 33])
 def test_count_equal__as_oracle(num_perm):
     generator = random.Random(num_perm)
     one, other = (random_signatures(generator, n, num_perm) for n in (6, 4))
@@ -129,7 +129,7 @@ def test_probe_agreeing__full_output():
             assert probed(*join, room=room)[0] == expected
 
 
-@pytest.mark.parametrize(("room", "n_calls"), [(7, 1), (6, 1), (5, 2), (3, 2)])
+@each_of(("room", "n_calls"), [(7, 1), (6, 1), (5, 2), (3, 2)])
 def test_probe_agreeing__output_that_just_fits(room, n_calls):
     found, calls = probed([[5]] * 4, [[0] * 4], 1, -1, room=room)
     assert (found, calls) == (by_definition([[5]] * 4, [[0] * 4], 1, -1), n_calls)
@@ -142,7 +142,7 @@ def test_probe_agreeing__in_any_order_by_one_worker():
         assert probed(*join, room=1, steps=[(cut, n), (0, cut)])[0] == by_definition(*join)
 
 
-@pytest.mark.parametrize("n_left", [-1, 0, 2, 4])
+@each_of("n_left", [-1, 0, 2, 4])
 def test_probe_agreeing__no_buckets(n_left):
     rows = [[1, 2]] * 4
     assert probed(rows, [[0, 1, 2, 3]] * 2, 1, n_left) == ([], 1)

@@ -4,13 +4,13 @@ from collections import Counter
 from fractions import Fraction
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.kernels.passage import narrowing
 from neardup.kernels.types import ConstFloats, ConstInt32s, Floats, Int, Int32s, Int64s
 from neardup.text.weighting import TERM_FREQUENCIES, term_frequencies
+from tests.each import each_of
 from tests.examples import examples
 from tests.kernels.own_kernels import own_kernel
 from tests.oracles import passages as oracle
@@ -120,7 +120,7 @@ def test_possible_starts__none_is_lost(tokens, query, places, min_tokens, thresh
         assert {low, high} <= starts or low > high
 
 
-@pytest.mark.parametrize("tf", TERM_FREQUENCIES)
+@each_of("tf", TERM_FREQUENCIES)
 def test_possible_starts__nothing_in_common(tf):
     (low, high), *_ = possible([1, 2, 3, 1, 2], [0, 4], 0, 4, 1, Fraction(1, 3), tf, [1.0] * 6)
     assert low > high

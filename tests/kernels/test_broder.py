@@ -7,6 +7,7 @@ import pytest
 
 from neardup.kernels.sketch import samples
 from tests.arrays import JUNK, ragged, random_words, unragged
+from tests.each import each_of
 from tests.oracles import broder as oracle
 from tests.oracles.hashing import mix
 from tests.oracles.rabin import unmix
@@ -62,7 +63,7 @@ def expected_smallest(lists, size):
 
 
 # Values are gathered 1,024 at a time, and sorted when there are more than twice the size.
-@pytest.mark.parametrize("size", [1, 2, 3, 16, 500, 1024])
+@each_of("size", [1, 2, 3, 16, 500, 1024])
 def test_smallest_sketches__every_length(size):
     generator = random.Random(size)
     lengths = [0, 1, 2, 3, 15, 16, 17, 33, 1023, 1024, 1025, 2048, 2049, 5000]
@@ -70,8 +71,8 @@ def test_smallest_sketches__every_length(size):
     assert smallest(lists, size, lead=5) == expected_smallest(lists, size)
 
 
-@pytest.mark.parametrize("size", [1, 3, 40])
-@pytest.mark.parametrize("n_distinct", [1, 2, 3, 4, 39, 40, 41])
+@each_of("size", [1, 3, 40])
+@each_of("n_distinct", [1, 2, 3, 4, 39, 40, 41])
 def test_smallest_sketches__repeats_enter_once(size, n_distinct):
     generator = random.Random(n_distinct)
     elements = random_words(generator, n_distinct)
@@ -88,7 +89,7 @@ def test_smallest_sketches__others_after_many_repeats():
         assert smallest(lists, size) == expected_smallest(lists, size)
 
 
-@pytest.mark.parametrize("n_distinct", [200, 299, 300, 301, 400, 3000])
+@each_of("n_distinct", [200, 299, 300, 301, 400, 3000])
 def test_smallest_sketches__repeats_keep_the_bound_from_holding_enough(n_distinct):
     """A bound that is guessed from the number of shingles leaves too few if most are repeats."""
     generator = random.Random(n_distinct)
@@ -97,8 +98,8 @@ def test_smallest_sketches__repeats_keep_the_bound_from_holding_enough(n_distinc
     assert smallest(lists, 300, lead=1) == expected_smallest(lists, 300)
 
 
-@pytest.mark.parametrize("place", [0, 1, 1023, 1024, 1025, 2047, 2999])
-@pytest.mark.parametrize("value", [0, 1, ALL])
+@each_of("place", [0, 1, 1023, 1024, 1025, 2047, 2999])
+@each_of("value", [0, 1, ALL])
 def test_smallest_sketches__extreme_values_anywhere(place, value):
     elements = random_words(random.Random(place), 3000)
     elements[place] = elements_of([value])[0]
@@ -115,9 +116,7 @@ def test_smallest_sketches__values_that_fall_or_rise(size):
     assert found == [values[:size]] * 2
 
 
-@pytest.mark.parametrize(
-    "moduli", [[1, 2, 4, 8], [3], [7, 14, 28], [10], [2**32], [2**32 - 5], [64]]
-)
+@each_of("moduli", [[1, 2, 4, 8], [3], [7, 14, 28], [10], [2**32], [2**32 - 5], [64]])
 def test_modulo_sketches__as_remainders(moduli):
     generator = random.Random(moduli[0])
     lists = []
@@ -134,7 +133,7 @@ def test_modulo_sketches__as_remainders(moduli):
     assert all(len(sketch) >= 30 for sketch in expected)
 
 
-@pytest.mark.parametrize("modulus", [1, 5, 6, 8])
+@each_of("modulus", [1, 5, 6, 8])
 def test_modulo_sketches__every_length(modulus):
     generator = random.Random(modulus)
     lists = [random_words(generator, n) for n in (0, 1, 2, 23, 24, 25, 26, 300, 1500)]
@@ -172,7 +171,7 @@ def compare(pairs, *, limit=2**62, moduli=None, sizes=None):
     return common.tolist(), union.tolist(), own.tolist(), largest.tolist(), whole.tolist()
 
 
-@pytest.mark.parametrize("limit", [1, 2, 5, 20, 1000])
+@each_of("limit", [1, 2, 5, 20, 1000])
 def test_compare_sketches__smallest_of_the_union(limit):
     generator = random.Random(limit)
     sets = [
@@ -239,7 +238,7 @@ def unite(rows, moduli, groups, limit):
     return unragged(united, united_offsets), united_moduli.tolist()
 
 
-@pytest.mark.parametrize("limit", [1, 7, 30, 2**62])
+@each_of("limit", [1, 7, 30, 2**62])
 def test_unite_sketches__of_groups(limit):
     generator = random.Random(12)
     rows = [set(random_words(generator, n)) for n in (0, 1, 5, 9, 40)]

@@ -22,6 +22,7 @@ from tests.arrays import (
     random_sets,
     random_weighted_sets,
 )
+from tests.each import each_of
 from tests.oracles import joins
 from tests.oracles.measures import JOIN_MEASURES, WEIGHTED
 
@@ -142,7 +143,7 @@ def test_list_members__no_buckets():
     assert members_of(make_buckets([[0, 1, 2]]))[1].tolist() == []
 
 
-@pytest.mark.parametrize("measure", [*JOIN_MEASURES, WEIGHTED])
+@each_of("measure", [*JOIN_MEASURES, WEIGHTED])
 def test_probe_buckets__as_oracle(measure):
     for _, arguments, sides in random_joins(measure, 20):
         expected, n_compared = by_definition(*arguments, sides)
@@ -153,7 +154,7 @@ def test_probe_buckets__as_oracle(measure):
         assert [max(a, b) for a, b, _ in found] == sorted(max(a, b) for a, b, _ in found)
 
 
-@pytest.mark.parametrize("measure", [*JOIN_MEASURES, WEIGHTED])
+@each_of("measure", [*JOIN_MEASURES, WEIGHTED])
 def test_probe_buckets__full_output(measure):
     """However little fits, the same pairs and counts."""
     for _, arguments, sides in random_joins(measure, 6):
@@ -162,7 +163,7 @@ def test_probe_buckets__full_output(measure):
             assert probed(*arguments, sides=sides, room=room) == found
 
 
-@pytest.mark.parametrize("room", range(8))
+@each_of("room", range(8))
 def test_probe_buckets__full_in_the_middle_of_a_set(room):
     """What is found before it is kept, and it is itself begun anew, in all of its buckets."""
     sets, bands = [{1}] * 4, [[0] * 4, [0, 1, 1, 0]]
@@ -172,14 +173,14 @@ def test_probe_buckets__full_in_the_middle_of_a_set(room):
     assert probed(sets, bands, "containment", Fraction(1), room=room) == (both, 6)
 
 
-@pytest.mark.parametrize(("room", "n_calls"), [(7, 1), (6, 1), (5, 2), (3, 2)])
+@each_of(("room", "n_calls"), [(7, 1), (6, 1), (5, 2), (3, 2)])
 def test_probe_buckets__output_that_just_fits(room, n_calls):
     """Filled to the last row it is not too full."""
     arguments = [{1}] * 4, [[0] * 4], "dice", Fraction(1)
     assert probed_in_calls(*arguments, room=room)[1:] == (6, n_calls)
 
 
-@pytest.mark.parametrize("measure", [*JOIN_MEASURES, WEIGHTED])
+@each_of("measure", [*JOIN_MEASURES, WEIGHTED])
 def test_probe_buckets__in_any_order_by_one_worker(measure):
     """Pieces need not come in their order, and marks of an earlier one do no harm."""
     for generator, arguments, sides in random_joins(measure, 6):
@@ -190,8 +191,8 @@ def test_probe_buckets__in_any_order_by_one_worker(measure):
         assert (sorted(found), n_candidates) == expected
 
 
-@pytest.mark.parametrize("sides", [(a, b) for a in (1, 2, 3) for b in (1, 2, 3)])
-@pytest.mark.parametrize(("first", "second"), [({1, 2}, {1, 2, 3, 4}), ({1, 2, 3, 4}, {1, 2})])
+@each_of("sides", [(a, b) for a in (1, 2, 3) for b in (1, 2, 3)])
+@each_of(("first", "second"), [({1, 2}, {1, 2, 3, 4}), ({1, 2, 3, 4}, {1, 2})])
 def test_probe_buckets__contained_on_the_left(first, second, sides):
     """Whichever of the two comes first: what is contained is of the left collection."""
     small, large = (0, 1) if len(first) < len(second) else (1, 0)
@@ -203,8 +204,8 @@ def test_probe_buckets__contained_on_the_left(first, second, sides):
     assert n_candidates == (sides not in ((1, 1), (2, 2)))
 
 
-@pytest.mark.parametrize("measure", [*JOIN_MEASURES, WEIGHTED])
-@pytest.mark.parametrize(("piece", "room"), [(1, 1), (3, 2), (64, 1)])
+@each_of("measure", [*JOIN_MEASURES, WEIGHTED])
+@each_of(("piece", "room"), [(1, 1), (3, 2), (64, 1)])
 def test_join_buckets__as_oracle(monkeypatch, measure, piece, room):
     monkeypatch.setattr(join, "_PIECE", piece)
     monkeypatch.setattr(join, "_FIRST_ROOM", room)

@@ -11,6 +11,7 @@ from neardup.kernels.bucket import buckets
 from neardup.matching import buckets as lsh
 from neardup.runtime.runner import Runner
 from tests.arrays import make_buckets, random_labels
+from tests.each import each_of
 
 INDEX_BITS = 7
 INDEX_MASK = (1 << INDEX_BITS) - 1
@@ -35,7 +36,7 @@ def run(keys, first_bucket=0):
     return numbers.tolist(), sizes[first_bucket:after].tolist()
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("keys", "numbers", "sizes"),
     [
         ([], [], []),
@@ -52,7 +53,7 @@ def test_bucket_runs__by_hand(keys, numbers, sizes):
     assert run([key << INDEX_BITS for key in keys]) == (numbers, sizes)
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("keys", "numbers", "sizes"),
     [
         ([0, 1], [-1, -1], []),
@@ -67,8 +68,8 @@ def test_bucket_runs__keys_that_differ_only_where_they_are_cut(keys, numbers, si
     assert run(keys) == (numbers, sizes)
 
 
-@pytest.mark.parametrize("n_keys", [1, 2, 10, 40, 100])
-@pytest.mark.parametrize("first_bucket", [0, 11])
+@each_of("n_keys", [1, 2, 10, 40, 100])
+@each_of("first_bucket", [0, 11])
 def test_bucket_runs__equal_keys_share_a_bucket(n_keys, first_bucket):
     generator = random.Random(n_keys)
     for _ in range(20):
@@ -96,7 +97,7 @@ def groups_of(keys):
     return [group for group in by_key.values() if len(group) > 1]
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("keys", "edges"),
     [
         ([], []),

@@ -9,6 +9,7 @@ import pytest
 from neardup.kernels._compile import uncompiled
 from neardup.kernels.join.weighted import common_weight, score_weighted_pairs
 from tests.arrays import make_weighted_sets, random_weighted_sets
+from tests.each import each_of
 from tests.oracles.weighted import weighted_jaccard
 
 MOST = 2**30 - 1
@@ -50,8 +51,8 @@ def thresholds_near(similarity, generator):
     return [t for t in found if 0 < t <= 1]
 
 
-@pytest.mark.parametrize("largest", [2, 3, 15, 16, 17, 33, 60])
-@pytest.mark.parametrize("heaviest", HEAVIEST)
+@each_of("largest", [2, 3, 15, 16, 17, 33, 60])
+@each_of("heaviest", HEAVIEST)
 def test_common_weight__as_oracle(heaviest, largest):
     generator = random.Random(f"{heaviest} {largest}")
     outcomes = set()
@@ -67,7 +68,7 @@ def test_common_weight__as_oracle(heaviest, largest):
     assert outcomes == {True, False}
 
 
-@pytest.mark.parametrize("size", [1, 2, 15, 16, 17, 31, 32, 33, 50])
+@each_of("size", [1, 2, 15, 16, 17, 31, 32, 33, 50])
 def test_common_weight__exact_ties_of_small_weights(size):
     """Whatever is alike and wherever the rest stands, the similarity itself is reached."""
     generator = random.Random(size)
@@ -85,7 +86,7 @@ def test_common_weight__exact_ties_of_small_weights(size):
                 assert common_of(a, b, above.numerator, above.denominator) == -1
 
 
-@pytest.mark.parametrize("bits", [3, 20, 50, 61])
+@each_of("bits", [3, 20, 50, 61])
 def test_common_weight__met_and_missed_by_one(bits):
     """Sums up to 2^61 each: what floating point cannot tell apart is decided exactly."""
     generator = random.Random(bits)
@@ -146,7 +147,7 @@ class Watched:
         return self.values[place]
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("x_weights", "y_weights", "most_looks"),
     [
         # The lesser total is less than a half of the greater one.
@@ -200,7 +201,7 @@ def score(sets, left, right):
     return similarities.tolist()
 
 
-@pytest.mark.parametrize("heaviest", HEAVIEST)
+@each_of("heaviest", HEAVIEST)
 def test_score_weighted_pairs__as_oracle(heaviest):
     generator = random.Random(heaviest)
     sets = random_weighted_sets(generator, 12, 20, heaviest)

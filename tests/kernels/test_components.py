@@ -21,6 +21,7 @@ from tests.arrays import (
     random_sets,
     random_weighted_sets,
 )
+from tests.each import each_of
 from tests.oracles import components as oracle
 from tests.oracles.measures import MEASURES, WEIGHTED
 
@@ -109,8 +110,8 @@ def test_replace_members__in_groups_of_their_components():
     assert replace([0, 4], []) == []
 
 
-@pytest.mark.parametrize("n_bands", [1, 2, 5])
-@pytest.mark.parametrize("measure", MEASURES)
+@each_of("n_bands", [1, 2, 5])
+@each_of("measure", MEASURES)
 def test_join_components__as_oracle(measure, n_bands):
     generator = random.Random(f"{measure} {n_bands}")
     for _ in range(12):
@@ -128,7 +129,7 @@ def test_join_components__as_oracle(measure, n_bands):
         )
 
 
-@pytest.mark.parametrize("seed", range(8))
+@each_of("seed", range(8))
 def test_join_components__groups_melt_in_any_order(seed):
     """Chains whose links come in random order, so that groups of a bucket grow together."""
     generator = random.Random(seed)
@@ -142,7 +143,7 @@ def test_join_components__groups_melt_in_any_order(seed):
     assert counts[1] == n - 4
 
 
-@pytest.mark.parametrize("seed", range(8))
+@each_of("seed", range(8))
 def test_join_components__one_group_for_each_component_of_a_bucket(seed):
     """Groups that have become one component melt, so that later documents pass them at once."""
     generator = random.Random(seed)
@@ -173,7 +174,7 @@ def test_join_components__one_sided_measure_counts_in_either_direction(order):
     assert join(sets, [[0, 0]], "containment", Fraction(1))[0] == [0, 0]
 
 
-@pytest.mark.parametrize("measure", MEASURES)
+@each_of("measure", MEASURES)
 def test_join_components__copies_cost_one_comparison_each(measure):
     n = 40
     roots, counts = join([{1, 2, 3}] * n, [[0] * n, [5] * n], measure, Fraction("0.8"))
@@ -185,8 +186,8 @@ def test_join_components__documents_without_a_bucket_stay_apart():
     assert join([{1}, {1}], [[0, 1]], "jaccard", Fraction(1)) == ([0, 1], [0, 0])
 
 
-@pytest.mark.parametrize("n_bands", [1, 2, 5])
-@pytest.mark.parametrize("heaviest", [1, 3, 2**20, 2**50])
+@each_of("n_bands", [1, 2, 5])
+@each_of("heaviest", [1, 3, 2**20, 2**50])
 def test_join_components__weighted_as_oracle(heaviest, n_bands):
     generator = random.Random(f"{heaviest} {n_bands}")
     n_joined = 0

@@ -13,6 +13,7 @@ from neardup.kernels._compile import uncompiled
 from neardup.kernels.common.hashing import logarithms
 from neardup.kernels.sketch import weighted
 from tests.arrays import JUNK, as_uint64, random_words
+from tests.each import each_of
 from tests.oracles import weighted as oracle
 
 SEED = 0x0123456789ABCDEF
@@ -77,7 +78,7 @@ def test_uniform__ends_and_steps():
     assert found == [2**-53, 2**-53, 3 * 2**-53, 0.5 + 2**-53, 1 - 2**-53]
 
 
-@pytest.mark.parametrize("n_types", [0, 1, 2, 63, 64, 65, 130])
+@each_of("n_types", [0, 1, 2, 63, 64, 65, 130])
 def test_list_weighted__every_number_of_types(n_types):
     tokens = random_words(random.Random(n_types), n_types)
     generator = random.Random(n_types)
@@ -85,8 +86,8 @@ def test_list_weighted__every_number_of_types(n_types):
     assert_listed(tokens, weights)
 
 
-@pytest.mark.parametrize("f", [1, 2, 3, 4, 5, 8, 9, 31, 32, 33, 100])
-@pytest.mark.parametrize("kind", ["raw", "squared", "binary", "steps", "leaps"])
+@each_of("f", [1, 2, 3, 4, 5, 8, 9, 31, 32, 33, 100])
+@each_of("kind", ["raw", "squared", "binary", "steps", "leaps"])
 def test_list_weighted__every_number_of_occurrences(kind, f):
     """The counts where values fall are found at any distance from each other."""
     generator = random.Random(f)
@@ -111,7 +112,7 @@ def test_list_weighted__many_types_of_a_larger_table():
     assert_listed(tokens, weights, seed=2**64 - 1, lead=5)
 
 
-@pytest.mark.parametrize("weights", [[0], [0, 0, 0], [0, 0, 5], [0, 1, 1], [1, 2**50]])
+@each_of("weights", [[0], [0, 0, 0], [0, 0, 5], [0, 1, 1], [1, 2**50]])
 def test_list_weighted__weight_zero_has_no_value(weights):
     assert_listed([11, 12], [weights, [7]])
 
@@ -185,7 +186,7 @@ KNOWN = [
 ]
 
 
-@pytest.mark.parametrize(("token", "seed", "weight", "order", "identity"), KNOWN)
+@each_of(("token", "seed", "weight", "order", "identity"), KNOWN)
 def test_list_weighted__known_answers(token, seed, weight, order, identity):
     assert list_values([token], [[weight]], seed) == [(0, 1, order, identity)]
 
@@ -197,7 +198,7 @@ def minimum(tokens, weights, seeds, function=weighted.weighted_minimum):
     return bool(has_weight), identities.tolist()
 
 
-@pytest.mark.parametrize("n_types", [1, 2, 10, 64, 65])
+@each_of("n_types", [1, 2, 10, 64, 65])
 def test_weighted_minimum__as_oracle(n_types):
     generator = random.Random(n_types)
     tokens = random_words(generator, n_types)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from neardup.kernels.common import strings
+from tests.each import each_of
 
 
 class Table:
@@ -52,7 +53,7 @@ COLLIDING = {
 }
 
 
-@pytest.mark.parametrize("digests", COLLIDING.values(), ids=COLLIDING.keys())
+@each_of("digests", COLLIDING.values(), ids=COLLIDING.keys())
 def test_number_digests__collisions(digests):
     table = Table(16)
     sequence = [*digests, *digests[::-1], *digests]
@@ -91,7 +92,7 @@ def test_number_digests__random_and_rebuilt(n_slots):
         table.slots = bigger
 
 
-@pytest.mark.parametrize("digests", COLLIDING.values(), ids=COLLIDING.keys())
+@each_of("digests", COLLIDING.values(), ids=COLLIDING.keys())
 def test_rebuild_slots__collisions(digests):
     table = Table(16)
     table.number(digests)

@@ -3,10 +3,10 @@ from __future__ import annotations
 import random
 
 import numpy as np
-import pytest
 
 from neardup.kernels.passage import repeat_table
 from neardup.kernels.types import Int64s, Uint64s
+from tests.each import each_of
 from tests.kernels.own_kernels import own_kernel
 
 
@@ -25,7 +25,7 @@ def mark(removed: Uint64s, start: int, stop: int, value: int) -> None:
     repeat_table.set_removed(removed, start, stop, value)
 
 
-@pytest.mark.parametrize("seed", range(12))
+@each_of("seed", range(12))
 def test_cut_text__by_definition(seed):
     generator = random.Random(seed)
     n = 300

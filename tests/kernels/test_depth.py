@@ -1,11 +1,11 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.kernels.passage.candidates import MANY, reaches
+from tests.each import each_of
 from tests.oracles import passages as oracle
 
 
@@ -39,7 +39,7 @@ def test_reaches__long_passages_only(windows, least, min_tokens):
     assert asked(windows, least, min_tokens) == expected
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("windows", "least", "min_tokens", "expected"),
     [
         ([], 1, 1, False),

@@ -3,10 +3,10 @@ from __future__ import annotations
 import random
 
 import numpy as np
-import pytest
 
 from neardup.kernels.sketch import samples
 from tests.arrays import JUNK, ragged, random_words
+from tests.each import each_of
 
 KEY = 0x0123456789ABCDEF
 
@@ -45,7 +45,7 @@ def test_count_distinct__of_few_all():
     assert count([[1] * 3, [1] * 4, [1] * 5], least=4) == [3, 1, 1]
 
 
-@pytest.mark.parametrize("n", [2, 30, 500, 3000])
+@each_of("n", [2, 30, 500, 3000])
 def test_count_distinct__different_values_that_share_a_bit(n):
     """Of so many values some share a bit, be they repeated or not."""
     generator = random.Random(n)

@@ -12,6 +12,7 @@ from neardup.matching import edit_join as edit_distances
 from neardup.runtime.runner import Runner
 from neardup.tables import TokenLists
 from tests.arrays import ragged, random_words
+from tests.each import each_of
 from tests.kernels.edit_strings import (
     QGRAMS,
     SIMILARITIES,
@@ -47,8 +48,8 @@ def assert_as_oracle(strings, threshold, *, sides=None, **options):
     )
 
 
-@pytest.mark.parametrize("qgram", [None, *QGRAMS])
-@pytest.mark.parametrize("threshold", [0, 1, 2, 3, 4, *SIMILARITIES])
+@each_of("qgram", [None, *QGRAMS])
+@each_of("threshold", [0, 1, 2, 3, 4, *SIMILARITIES])
 def test_join_strings__as_oracle(qgram, threshold):
     generator = random.Random(f"{qgram} {threshold}")
     for n_sides in (0, 0, 0, 0, 3, 3):
@@ -57,7 +58,7 @@ def test_join_strings__as_oracle(qgram, threshold):
         assert_as_oracle(strings, threshold, sides=sides, qgram=qgram)
 
 
-@pytest.mark.parametrize("qgram", [None, *QGRAMS])
+@each_of("qgram", [None, *QGRAMS])
 def test_join_strings__special_strings(qgram):
     """Empty ones, those shorter than a q-gram, repeated tokens, equal ones."""
     strings = ["aaaa", "", "a", "aa", "aaaaaaaa", "b", "", "aaa", "aaaaaaa", "ab", "aaaabaaa", "a"]
@@ -67,14 +68,14 @@ def test_join_strings__special_strings(qgram):
         assert_as_oracle(strings, threshold, sides=sides, qgram=qgram)
 
 
-@pytest.mark.parametrize("strings", [[], [""], ["", ""], ["a"], ["", "a", ""]])
+@each_of("strings", [[], [""], ["", ""], ["a"], ["", "a", ""]])
 def test_join_strings__nothing(strings):
     # A string that is compared with all meets itself, too.
     n_hits = len([string for string in strings if string])
     assert joined(strings, 3) == ([], edit_join.EditJoinCounts(n_hits, 0, 0, 0, 0, 0, 0))
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("similarity", "length", "n_edits"),
     [("0.8", 5, 1), ("0.54", 50, 23), ("0.9", 10, 1), ("0.7", 10, 3), ("0.35", 20, 13)],
 )
@@ -106,9 +107,9 @@ def test_join_strings__similarity_of_longer_strings_needs_longer_prefixes():
             assert_as_oracle(strings, threshold, qgram=qgram)
 
 
-@pytest.mark.parametrize("qgram", [1, 2, 5])
-@pytest.mark.parametrize("threshold", [1, 3, Fraction("0.6")])
-@pytest.mark.parametrize(("piece", "room"), [(1, 1), (3, 1), (5, 2), (4, 64)])
+@each_of("qgram", [1, 2, 5])
+@each_of("threshold", [1, 3, Fraction("0.6")])
+@each_of(("piece", "room"), [(1, 1), (3, 1), (5, 2), (4, 64)])
 def test_join_strings__small_pieces_and_rooms(monkeypatch, qgram, threshold, piece, room):
     """Where more is found than fits, also of strings too short for q-grams."""
     generator = random.Random(f"{qgram} {threshold}")

@@ -5,7 +5,6 @@ from fractions import Fraction
 from itertools import product
 
 import numpy as np
-import pytest
 
 from neardup.kernels.edit import join as kernels
 from neardup.kernels.join.postings import count_common
@@ -13,6 +12,7 @@ from neardup.matching import edit_join
 from neardup.matching.postings import group_records
 from neardup.tables import TokenLists
 from tests.arrays import ragged
+from tests.each import each_of
 from tests.kernels.edit_strings import (
     QGRAMS,
     SIMILARITIES,
@@ -39,7 +39,7 @@ def prefix_length(places, n_edits, qgram):
     return int(prefixes[0])
 
 
-@pytest.mark.parametrize("qgram", QGRAMS)
+@each_of("qgram", QGRAMS)
 def test_prefix_lengths__fewest_that_the_edits_cannot_all_touch(qgram):
     generator = random.Random(qgram)
     for _ in range(25):
@@ -52,7 +52,7 @@ def test_prefix_lengths__fewest_that_the_edits_cannot_all_touch(qgram):
             assert prefix_length(places, n_edits, qgram) == expected
 
 
-@pytest.mark.parametrize("qgram", QGRAMS)
+@each_of("qgram", QGRAMS)
 def test_prefix_lengths__zero_only_where_edits_may_touch_all(qgram):
     """Of a whole string, whose q-grams begin at each place up to the last."""
     for n_grams, n_edits in product(range(1, 12), range(3)):
@@ -117,7 +117,7 @@ def true_pairs(generator, n):
         yield short, long, edits.distance(x, y)
 
 
-@pytest.mark.parametrize("qgram", QGRAMS)
+@each_of("qgram", QGRAMS)
 def test_index_grams__prefixes_of_true_pairs_meet(qgram):
     """Prefixes and positions alone lose no pair, nor does the count of common q-grams alone.
 

@@ -4,11 +4,11 @@ import random
 from itertools import pairwise
 
 import numpy as np
-import pytest
 
 from neardup.kernels.common.hashing import GOLDEN, mix_words
 from neardup.kernels.edit import signature
 from tests.arrays import make_texts
+from tests.each import each_of
 from tests.oracles import edit_signature as oracle
 from tests.oracles import hashing
 from tests.oracles.edits import distance
@@ -64,9 +64,9 @@ def random_text(generator, length, alphabet):
     return "".join(generator.choices(alphabet, k=length))
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=str)
-@pytest.mark.parametrize("neighbourhood", [1, 2, 5, 16])
-@pytest.mark.parametrize("alphabet", ALPHABETS.values(), ids=list(ALPHABETS))
+@each_of("kind", KINDS, ids=str)
+@each_of("neighbourhood", [1, 2, 5, 16])
+@each_of("alphabet", ALPHABETS.values(), ids=list(ALPHABETS))
 def test_sign_texts__as_oracle(alphabet, neighbourhood, kind):
     generator = random.Random(neighbourhood)
     strings = [random_text(generator, length, alphabet) for length in LENGTHS]
@@ -75,9 +75,9 @@ def test_sign_texts__as_oracle(alphabet, neighbourhood, kind):
     assert found == [oracle.sign(text, 3, neighbourhood, **kind) for text in strings]
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=str)
-@pytest.mark.parametrize("neighbourhood", [1, 7, 256])
-@pytest.mark.parametrize("extra", [-2, -1, 0, 1, 2, 3, 1025])
+@each_of("kind", KINDS, ids=str)
+@each_of("neighbourhood", [1, 7, 256])
+@each_of("extra", [-2, -1, 0, 1, 2, 3, 1025])
 def test_sign_texts__around_chunks(extra, neighbourhood, kind):
     """A full chunk of windows, some more or fewer, and characters read over its end."""
     generator = random.Random(extra)
@@ -88,16 +88,16 @@ def test_sign_texts__around_chunks(extra, neighbourhood, kind):
     assert found == expected
 
 
-@pytest.mark.parametrize("place", [0, 14, 15, 16, 17, 31, 32, 47])
-@pytest.mark.parametrize("character", "\x7fé語🙂")
+@each_of("place", [0, 14, 15, 16, 17, 31, 32, 47])
+@each_of("character", "\x7fé語🙂")
 def test_sign_texts__one_other_character_anywhere(place, character):
     text = "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz"
     text = text[:place] + character + text[place:]
     assert sign([text], 1, 3)[1] == [oracle.sign(text, 1, 3)]
 
 
-@pytest.mark.parametrize("length", [0, 1, 4, 5, 6])
-@pytest.mark.parametrize("kind", KINDS, ids=str)
+@each_of("length", [0, 1, 4, 5, 6])
+@each_of("kind", KINDS, ids=str)
 def test_sign_texts__lengths_around_a_window(length, kind):
     _, found = sign(["é" * length], 1, 5, **kind)
     assert [position for position, _ in found[0]] == list(range(length - 4))
@@ -117,8 +117,8 @@ def test_sign_texts__largest_hash_itself_is_taken():
     assert sign(["abcd"], 1, 4, largest=z - 1)[1] == [[]]
 
 
-@pytest.mark.parametrize("letters", [2, 3, 83, 1 << 16, 1 << 32])
-@pytest.mark.parametrize("seed", [0, 2**64 - 1])
+@each_of("letters", [2, 3, 83, 1 << 16, 1 << 32])
+@each_of("seed", [0, 2**64 - 1])
 def test_sign_texts__letters_and_seeds(letters, seed):
     text = random_text(random.Random(2), 120, "abcdefgh")
     _, found = sign([text], 2, 6, letters=letters, seed=seed)
@@ -126,8 +126,8 @@ def test_sign_texts__letters_and_seeds(letters, seed):
     assert max(symbol for _, symbol in found[0]) < letters
 
 
-@pytest.mark.parametrize("compression", [1, 2, 5, 8, 12, 96, 1000])
-@pytest.mark.parametrize("share", [0.0, 0.3, 0.99])
+@each_of("compression", [1, 2, 5, 8, 12, 96, 1000])
+@each_of("share", [0.0, 0.3, 0.99])
 def test_sign_texts__residues_of_sums(compression, share):
     """Sums from 0 on: some are less than the residue, which no multiple hides."""
     generator = random.Random(compression)
@@ -145,7 +145,7 @@ def test_sign_texts__sums_are_blind_to_order_and_hashes_are_not():
     assert sign(["abc"], 1, 3)[1] != sign(["cab"], 1, 3)[1]
 
 
-@pytest.mark.parametrize("room", range(0, 24, 3))
+@each_of("room", range(0, 24, 3))
 def test_sign_texts__stops_at_the_text_that_does_not_fit(room):
     """And goes on with it when there is more room."""
     strings = ["abcdefgh", "", "xyzuv", "abcdefgh"]  # 6, 0, 3 and 6 windows of three
@@ -165,7 +165,7 @@ def place(inner, outer):
     return costs[0], starts[0], stops[0]
 
 
-@pytest.mark.parametrize("seed", range(40))
+@each_of("seed", range(40))
 def test_place_signatures__as_oracle(seed):
     generator = random.Random(seed)
     n_letters = generator.choice((1, 2, 4, 1 << 32))

@@ -4,13 +4,13 @@ import random
 from itertools import pairwise
 
 import numpy as np
-import pytest
 
 from neardup.documents.segment import bounds_of_pages
 from neardup.kernels.bucket import entries
 from neardup.kernels.bucket.entries import PAGE
 from neardup.kernels.types import sealed
 from tests.arrays import as_uint64
+from tests.each import each_of
 
 LARGEST = 2**32 - 1
 
@@ -77,7 +77,7 @@ def random_lists(generator):
     return lists
 
 
-@pytest.mark.parametrize("seed", range(12))
+@each_of("seed", range(12))
 def test_find__by_definition(seed):
     generator = random.Random(seed)
     lists = random_lists(generator)

@@ -5,13 +5,13 @@ from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
-import pytest
 
 from neardup.kernels.join import filters
 from neardup.matching import sieve as matching
 from neardup.matching.measures import MEASURES
 from neardup.tables import ShingleLists
 from tests.arrays import CODES, ragged, random_words
+from tests.each import each_of
 from tests.oracles import sieve as oracle
 from tests.oracles.measures import JOIN_MEASURES
 
@@ -45,8 +45,8 @@ def random_list(generator, longest):
     return words + generator.choices(words, k=generator.randrange(4))
 
 
-@pytest.mark.parametrize("measure", ["jaccard", "containment"])
-@pytest.mark.parametrize("bits_per_shingle", [1, 2, 4])
+@each_of("measure", ["jaccard", "containment"])
+@each_of("bits_per_shingle", [1, 2, 4])
 def test_fill_filters__by_definition(measure, bits_per_shingle):
     """The values in front of the first list are not read."""
     generator = random.Random(bits_per_shingle)
@@ -70,7 +70,7 @@ def test_fill_filters__by_definition(measure, bits_per_shingle):
         assert as_bits(words[start:stop]) == oracle.bits_of(shingles, n_bits, measure)
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("n_shingles", "n_words"),
     [(0, 1), (1, 1), (32, 1), (33, 2), (64, 2), (65, 4), (32768, 1024), (32769, 1024)],
 )
@@ -99,8 +99,8 @@ def related_lists(generator):
     return generator.sample([x, y or [1]], 2)
 
 
-@pytest.mark.parametrize("measure", JOIN_MEASURES)
-@pytest.mark.parametrize("either_way", [False, True])
+@each_of("measure", JOIN_MEASURES)
+@each_of("either_way", [False, True])
 def test_may_reach__as_oracle(measure, either_way):
     """Whatever the sizes of the two filters, and wherever counting is broken off."""
     generator = random.Random(3)

@@ -4,11 +4,11 @@ import random
 from fractions import Fraction
 
 import numpy as np
-import pytest
 
 from neardup.kernels.sketch import greedy
 from neardup.kernels.types import sealed
 from tests.arrays import ragged
+from tests.each import each_of
 from tests.oracles import broder as oracle
 
 
@@ -126,7 +126,7 @@ def test_cluster_greedily__of_values_equally_popular_the_smaller():
     assert cluster([*sets[:2], {2, 3, 4}], Fraction(3, 5), is_popular=True)[0] == [0, 0, 1]
 
 
-@pytest.mark.parametrize("seed", range(40))
+@each_of("seed", range(40))
 def test_cluster_greedily__smallest_sketches_as_oracle(seed):
     generator = random.Random(seed)
     limit = generator.randint(1, 9)
@@ -142,7 +142,7 @@ def test_cluster_greedily__smallest_sketches_as_oracle(seed):
             assert cluster(sets, threshold, **options) == expected(sets, threshold, **options)
 
 
-@pytest.mark.parametrize("seed", range(40))
+@each_of("seed", range(40))
 def test_cluster_greedily__modulo_sketches_as_oracle(seed):
     generator = random.Random(seed)
     moduli = generator.choices([1, 2, 4], k=12)

@@ -7,6 +7,7 @@ import pytest
 
 from neardup.kernels.common.hashing import GOLDEN, hash_bytes, mix_words
 from tests.arrays import as_uint64, random_words
+from tests.each import each_of
 from tests.oracles import hashing as oracle
 
 # First outputs of SplitMix64 for seeds 0 and 1234567, as published with the generator's many
@@ -35,7 +36,7 @@ def test_mix_words__scalars_and_arrays_as_oracle():
     assert [int(mix_words(np.uint64(word))) for word in words[:50]] == expected[:50]
 
 
-@pytest.mark.parametrize("length", range(41))
+@each_of("length", range(41))
 def test_hash_bytes__every_length(length):
     data = random.Random(length).randbytes(length)
     assert hash_bytes(data) == oracle.hash_token(data)

@@ -4,12 +4,12 @@ import json
 import struct
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.kernels.file import jsonstrings
 from tests.arrays import make_texts
+from tests.each import each_of
 from tests.examples import examples
 
 SPACE = st.sampled_from(["", " ", "\n\t", "\r"])
@@ -90,9 +90,7 @@ def test_find_strings__as_they_are_written(rows):
     assert found == expected
 
 
-@pytest.mark.parametrize(
-    "row", ["{}", '{"a":', '{"text', '{"text":"x', '{"text":"x\\', '{"text":', "", "{"]
-)
+@each_of("row", ["{}", '{"a":', '{"text', '{"text":"x', '{"text":"x\\', '{"text":', "", "{"])
 def test_find_strings__of_what_is_no_object(row):
     """No parser takes such a row, but nothing behind it is read."""
     assert find([row], ["text"]) in ([[b""]], [[b"x"]], [[b"x\\"]])

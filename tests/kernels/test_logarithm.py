@@ -5,9 +5,9 @@ import random
 from itertools import pairwise
 
 import numpy as np
-import pytest
 
 from neardup.kernels.common.hashing import logarithms
+from tests.each import each_of
 from tests.oracles import weighted as oracle
 
 # The same bits on every machine, compiled or not.
@@ -60,7 +60,7 @@ RANGES = {
 }
 
 
-@pytest.mark.parametrize("name", RANGES)
+@each_of("name", RANGES)
 def test_ln__is_off_by_less_than_one_last_bit(name):
     values = [float(x) for x in RANGES[name]]
     for x, result in zip(values, logs(values), strict=True):
@@ -68,12 +68,12 @@ def test_ln__is_off_by_less_than_one_last_bit(name):
         assert oracle.errors_in_last_bits(x, result) < 0.95, x.hex()
 
 
-@pytest.mark.parametrize(("x", "expected"), KNOWN)
+@each_of(("x", "expected"), KNOWN)
 def test_ln__known_answers(x, expected):
     assert [result.hex() for result in logs([float.fromhex(x)])] == [expected]
 
 
-@pytest.mark.parametrize("x", [0.3, math.sqrt(0.5), 0.9999, 1.0, 1.5, math.sqrt(2), 1e6, 2.0**50])
+@each_of("x", [0.3, math.sqrt(0.5), 0.9999, 1.0, 1.5, math.sqrt(2), 1e6, 2.0**50])
 def test_ln__never_falls(x):
     results = logs(around(x, 500))
     assert all(low <= high for low, high in pairwise(results))

@@ -3,10 +3,10 @@ from __future__ import annotations
 import random
 
 import numpy as np
-import pytest
 
 from neardup.kernels.sketch import minhash
 from tests.arrays import ragged, random_words
+from tests.each import each_of
 from tests.oracles import hashing as oracle
 
 # Shingles go through the lanes eight at a time, in chunks of 1,024.
@@ -23,13 +23,13 @@ def sign(lists, lanes=LANES, lead=0):
     return signatures
 
 
-@pytest.mark.parametrize("size", SIZES)
+@each_of("size", SIZES)
 def test_minhash_signatures__every_size(size):
     shingles = random_words(random.Random(size), size)
     assert sign([shingles]).tolist() == [oracle.signature(shingles, LANES)]
 
 
-@pytest.mark.parametrize("n_lanes", [1, 3, 8, 15, 17])
+@each_of("n_lanes", [1, 3, 8, 15, 17])
 def test_minhash_signatures__every_number_of_lanes(n_lanes):
     lanes = [oracle.lane_masks(7, lane) for lane in range(n_lanes)]
     generator = random.Random(n_lanes)
@@ -38,7 +38,7 @@ def test_minhash_signatures__every_number_of_lanes(n_lanes):
     assert sign(lists, lanes).tolist() == expected
 
 
-@pytest.mark.parametrize("place", [0, 6, 7, 8, 15, 16, 1015, 1022, 1023, 1024, 1025, 1030])
+@each_of("place", [0, 6, 7, 8, 15, 16, 1015, 1022, 1023, 1024, 1025, 1030])
 def test_minhash_signatures__least_value_anywhere(place):
     """The shingle with the least value counts wherever it stands in a chunk or its tail."""
     generator = random.Random(place)
@@ -68,7 +68,7 @@ def test_minhash_signatures__of_a_union_is_the_minimum():
     assert (np.minimum(a, b) == union).all()
 
 
-@pytest.mark.parametrize(("bands", "rows"), [(1, 1), (1, 16), (16, 1), (3, 5), (5, 3), (2, 8)])
+@each_of(("bands", "rows"), [(1, 1), (1, 16), (16, 1), (3, 5), (5, 3), (2, 8)])
 def test_band_keys__as_oracle(bands, rows):
     generator = np.random.default_rng(bands)
     signatures = generator.integers(0, 2**32, (5, 16), np.uint32)

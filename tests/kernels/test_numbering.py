@@ -9,6 +9,7 @@ from neardup.errors import InvalidParameterError
 from neardup.kernels.join import postings as kernels
 from neardup.matching import postings
 from tests.arrays import as_uint64, random_words
+from tests.each import each_of
 
 # Values that fall on the same slot of 16: the first, one in the middle, the last (so that the
 # search for a free one goes over the end), values that differ in little, and large ones.
@@ -51,7 +52,7 @@ def numbered(values):
     return [known.index(value) for value in values], [values.count(value) for value in known]
 
 
-@pytest.mark.parametrize("values", COLLIDING.values(), ids=COLLIDING.keys())
+@each_of("values", COLLIDING.values(), ids=COLLIDING.keys())
 def test_number_values__collisions(values):
     table = Table(8)
     sequence = [*values, *values[::-1], *values[:3]]
@@ -81,7 +82,7 @@ def test_number_values__nothing():
     assert table.size == 0
 
 
-@pytest.mark.parametrize("values", COLLIDING.values(), ids=COLLIDING.keys())
+@each_of("values", COLLIDING.values(), ids=COLLIDING.keys())
 def test_rebuild_slots__collisions(values):
     table = Table(8)
     table.known[:] = values
@@ -92,7 +93,7 @@ def test_rebuild_slots__collisions(values):
     assert table.size == 8
 
 
-@pytest.mark.parametrize("room", [1, 2, 8, 64])
+@each_of("room", [1, 2, 8, 64])
 def test_number_values__grown(monkeypatch, room):
     """However often the table grows on the way."""
     monkeypatch.setattr(postings, "_FIRST_ROOM", room)

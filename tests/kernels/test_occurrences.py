@@ -3,12 +3,12 @@ from __future__ import annotations
 import random
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.kernels.passage.windows import group_occurrences
 from tests.arrays import JUNK, ragged, random_words
+from tests.each import each_of
 from tests.oracles import windows as oracle
 
 WORDS = [0, 1, 2**63 - 1, 2**63, 2**64 - 1, *random_words(random.Random(4), 40)]
@@ -56,7 +56,7 @@ def test_group_occurrences__as_oracle(texts):
     assert grouped(texts) == expected_groups(texts)
 
 
-@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 31, 32, 33, 200])
+@each_of("n", [1, 2, 3, 4, 5, 31, 32, 33, 200])
 def test_group_occurrences__hashes_that_want_the_same_slot(n):
     """All lower bits are equal, in the fullest table there can be."""
     text = [k << 40 | 0xFF for k in range(n)]

@@ -5,11 +5,11 @@ from bisect import bisect_left
 
 import numba
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.kernels.passage import staircase
+from tests.each import each_of
 
 # Numbers on both sides of where a word, a word of words and a word of blocks ends.
 EDGES = (63, 64, 127, 128, 4095, 4096, 8191, 8192, 262143, 262144, 524287, 524288)
@@ -40,7 +40,7 @@ def assert_same(found, expected, numbers):
             assert found.first_from(x) == expected[bisect_left(expected, x)], x
 
 
-@pytest.mark.parametrize("size", [2, 3, 63, 64, 65, 4096, 4097, 262_145, 600_000, 20_000_000])
+@each_of("size", [2, 3, 63, 64, 65, 4096, 4097, 262_145, 600_000, 20_000_000])
 def test_words_needed__holds_every_number(size):
     n_bits, n_words, n_blocks = staircase.words_needed(size)
     assert n_bits > (size - 1) >> 6
@@ -49,8 +49,8 @@ def test_words_needed__holds_every_number(size):
     assert n_blocks > ((size >> 12) + 1) >> 6
 
 
-@pytest.mark.parametrize("size", [2, 3, 64, 65, 130, 4096, 4098, 9000, 262_144, 262_150, 800_000])
-@pytest.mark.parametrize("n_inside", [0, 1, 3, 60])
+@each_of("size", [2, 3, 64, 65, 130, 4096, 4098, 9000, 262_144, 262_150, 800_000])
+@each_of("n_inside", [0, 1, 3, 60])
 def test_first_from__as_in_a_list(size, n_inside):
     generator = random.Random(size + n_inside)
     found, greatest = OrderedSet(size), size - 1
@@ -63,7 +63,7 @@ def test_first_from__as_in_a_list(size, n_inside):
     assert_same(found, sorted({0, greatest} | inside), probes)
 
 
-@pytest.mark.parametrize("size", [100, 5000, 300_000, 1_100_000])
+@each_of("size", [100, 5000, 300_000, 1_100_000])
 def test_remove__leaves_the_others(size):
     """Also where a word, and a word of words, becomes empty or is not yet."""
     generator = random.Random(size)
@@ -105,7 +105,7 @@ def test_insert__and_remove__small_numbers(inside, taken, least):
     assert_same(found, sorted((inside - taken) | {least, 300}), range(301))
 
 
-@pytest.mark.parametrize(("old", "new"), [(300_000, 300_000), (300_000, 70), (5000, 4097), (64, 2)])
+@each_of(("old", "new"), [(300_000, 300_000), (300_000, 70), (5000, 4097), (64, 2)])
 def test_clear__of_a_larger_set(old, new):
     """What a set of another size has left behind, beyond the new one, is never seen."""
     found = OrderedSet(old)

@@ -3,11 +3,11 @@ from __future__ import annotations
 import random
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.kernels.common.ordering import order_of, sort_places, sort_range
+from tests.each import each_of
 
 SIZES = (0, 1, 2, 15, 16, 17, 31, 32, 33, 63, 64, 65, 100, 300)
 
@@ -42,8 +42,8 @@ def test_order_of__sorted(values):
     assert ordered(values) == in_order(values)
 
 
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("greatest", [0, 3, 1000])
+@each_of("size", SIZES)
+@each_of("greatest", [0, 3, 1000])
 def test_order_of__sizes(size, greatest):
     values = [random.Random(size).randint(0, greatest) for _ in range(size)]
     assert ordered(values) == in_order(values)
@@ -62,8 +62,8 @@ def test_sort_range__sorted(data):
     assert sort_of(values, start, stop) == expected
 
 
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("greatest", [0, 3, 1000])
+@each_of("size", SIZES)
+@each_of("greatest", [0, 3, 1000])
 def test_sort_range__sizes(size, greatest):
     values = [random.Random(size).randint(0, greatest) for _ in range(size)]
     assert sort_of(values, 0, size) == sorted(values)

@@ -11,6 +11,7 @@ from neardup.kernels.join import overlap
 from neardup.kernels.types import sealed
 from neardup.matching.measures import Hamming
 from tests.arrays import CODES, make_sets
+from tests.each import each_of
 from tests.oracles import measures as oracle
 
 THRESHOLDS = sorted({Fraction(p, q) for q in range(1, 8) for p in range(1, q + 1)})
@@ -29,7 +30,7 @@ def is_least(measure, least, x, y, threshold):
     )
 
 
-@pytest.mark.parametrize("measure", oracle.MEASURES)
+@each_of("measure", oracle.MEASURES)
 def test_required_overlap__small_sets(measure):
     for threshold in THRESHOLDS:
         for x in range(1, 14):
@@ -38,7 +39,7 @@ def test_required_overlap__small_sets(measure):
                 assert required(measure, x, y, threshold) == least, (threshold, x, y)
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("measure", "x", "y", "threshold", "least"),
     [
         ("jaccard", 343, 350, "0.54", 243),  # 243 / 450
@@ -63,7 +64,7 @@ def test_required_overlap__exact_ties(measure, x, y, threshold, least):
     assert is_tie or (measure, x) == ("containment", 3)
 
 
-@pytest.mark.parametrize("measure", oracle.MEASURES)
+@each_of("measure", oracle.MEASURES)
 def test_required_overlap__large_sets(measure):
     """Close to the limits: sizes of 2^31, nine decimals, and next to exact ties."""
     generator = random.Random(measure)
@@ -75,7 +76,7 @@ def test_required_overlap__large_sets(measure):
         assert is_least(measure, least, x, y, threshold), (x, y, threshold)
 
 
-@pytest.mark.parametrize("most", [0, 1, 2, 5, 9, 2**31 - 1])
+@each_of("most", [0, 1, 2, 5, 9, 2**31 - 1])
 def test_required_overlap__within_a_hamming_distance(most):
     """One at least: sets that need nothing in common are not joined by what they share."""
     for x, y in [*product(range(1, 12), repeat=2), (2**31 - 1, 2**31 - 1), (2**31 - 1, 2**31 - 3)]:
@@ -86,8 +87,8 @@ def test_required_overlap__within_a_hamming_distance(most):
         assert least == 1 or x + y - 2 * (least - 1) > most
 
 
-@pytest.mark.parametrize("size", [2**31 - 1, 2**31 - 2, 2**30 + 1, 10**9])
-@pytest.mark.parametrize("measure", oracle.MEASURES)
+@each_of("size", [2**31 - 1, 2**31 - 2, 2**30 + 1, 10**9])
+@each_of("measure", oracle.MEASURES)
 def test_required_overlap__largest_sets(measure, size):
     for threshold in (Fraction(999999999, 10**9), Fraction(1, 10**9), Fraction(1), Fraction(1, 2)):
         for other in (size, size - 1, size // 2, 1):
@@ -107,7 +108,7 @@ def test_required_overlap__cosine_ties_of_large_sets():
         assert least == -(-a * b * k * threshold.numerator // threshold.denominator)
 
 
-@pytest.mark.parametrize("measure", oracle.MEASURES)
+@each_of("measure", oracle.MEASURES)
 def test_similarity__rounded_once(measure):
     generator = random.Random(measure)
     for _ in range(300):
@@ -133,7 +134,7 @@ def random_pair(generator, largest):
     return x, y
 
 
-@pytest.mark.parametrize("largest", [3, 15, 16, 17, 33, 60])
+@each_of("largest", [3, 15, 16, 17, 33, 60])
 def test_overlap_at_least__never_wrong_for_any_requirement(largest):
     generator = random.Random(largest)
     for _ in range(25):
@@ -150,8 +151,8 @@ def test_overlap_at_least__never_wrong_for_any_requirement(largest):
                 assert found == common
 
 
-@pytest.mark.parametrize("x", [{1}, {1, 2**64 - 1}, {0}, {2**63, 2**63 - 1}])
-@pytest.mark.parametrize("y", [{1}, {2, 3, 2**64 - 1}, {0, 1}, {2**63}])
+@each_of("x", [{1}, {1, 2**64 - 1}, {0}, {2**63, 2**63 - 1}])
+@each_of("y", [{1}, {2, 3, 2**64 - 1}, {0, 1}, {2**63}])
 def test_overlap_at_least__extreme_values(x, y):
     sets = make_sets([x, y], gap=0)
     arguments = (sets.starts[0], sets.sizes[0], sets.starts[1], sets.sizes[1])
@@ -174,8 +175,8 @@ def score(sets, pairs, measure, threshold):
     return overlaps.tolist(), similarities.tolist()
 
 
-@pytest.mark.parametrize("threshold", ["0", "0.3", "0.5", "0.54", "0.75", "1"])
-@pytest.mark.parametrize("measure", oracle.MEASURES)
+@each_of("threshold", ["0", "0.3", "0.5", "0.54", "0.75", "1"])
+@each_of("measure", oracle.MEASURES)
 def test_score_pairs__as_oracle(measure, threshold):
     generator = random.Random(f"{measure} {threshold}")
     sets = [s for _ in range(8) for s in random_pair(generator, 24)]

@@ -3,11 +3,11 @@ from __future__ import annotations
 import random
 
 import numpy as np
-import pytest
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
 
 from neardup.files.pages.visible_text import _tables
 from neardup.kernels.file.markup import page_cost
+from tests.each import each_of
 
 MUCH = 10**9
 
@@ -16,7 +16,7 @@ def cost(page: str, most: int = MUCH) -> tuple[int, int, int]:
     return page_cost(np.frombuffer(page.encode(), np.uint8), *_tables()[1], most)
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("page", "elements", "deepest"),
     [
         ("", 0, 0),
@@ -53,7 +53,7 @@ def test_page_cost__stops_where_it_is_enough():
     assert elements < 20
 
 
-@pytest.mark.parametrize(
+@each_of(
     "prefix",
     [
         *("<!-->", "<!--->", "<!---->", "<!--a-->", "<!--a--!>", "<!----!>", "<!--a--!-->"),
@@ -89,7 +89,7 @@ def test_page_cost__markup_ends_where_the_standard_ends_it(prefix):
     assert cost(prefix + end + "<div>" * 20)[2] >= 20
 
 
-@pytest.mark.parametrize(
+@each_of(
     "prefix",
     [
         *(
@@ -118,7 +118,7 @@ def test_page_cost__nothing_counts_in_what_is_not_ended(prefix):
     assert cost(prefix + "<div>" * 20)[2] < 5
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("tag", "attributes"),
     [
         ("<p>", 0),
@@ -136,7 +136,7 @@ def test_page_cost__attributes_as_the_standard_separates_them(tag, attributes):
     assert cost(tag)[0] == attributes**2
 
 
-@pytest.mark.parametrize(
+@each_of(
     "prefix",
     [
         "<svg><style>",

@@ -1,9 +1,9 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from neardup.kernels.bucket import survivors
+from tests.each import each_of
 from tests.oracles.pair_choice import choose
 
 
@@ -24,7 +24,7 @@ def decide(pairs, n):
     return [(keeper, None if np.isnan(score) else score) for keeper, score in found]
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("pairs", "keepers"),
     [
         # What has gone takes nobody along.
@@ -55,7 +55,7 @@ def test_choose_from_pairs__none():
     assert np.isnan(kept).all()
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("pairs", "stays"),
     [
         ([], []),

@@ -4,19 +4,19 @@ import random
 from fractions import Fraction
 
 import numpy as np
-import pytest
 
 from neardup.kernels.join import filters as pair_filters
 from neardup.kernels.join import weighted
 from neardup.kernels.join.overlap import Threshold
 from tests.arrays import CODES, make_weighted_sets, random_sets, random_weighted_sets
+from tests.each import each_of
 from tests.kernels.test_filters import make
 from tests.oracles.measures import JOIN_MEASURES, sets_reach
 from tests.oracles.weighted import weighted_jaccard
 
 
-@pytest.mark.parametrize("measure", [m for m in JOIN_MEASURES if m != "overlap"])
-@pytest.mark.parametrize("threshold", [Fraction(3, 10), Fraction(4, 5), Fraction(1)])
+@each_of("measure", [m for m in JOIN_MEASURES if m != "overlap"])
+@each_of("threshold", [Fraction(3, 10), Fraction(4, 5), Fraction(1)])
 def test_sieve_pairs__drops_no_similar_pair(measure, threshold):
     """And many that are not; of directed measures the left one is the first."""
     generator = random.Random(f"{measure} {threshold}")

@@ -3,11 +3,11 @@ from __future__ import annotations
 import random
 
 import numpy as np
-import pytest
 
 from neardup.kernels.common import parities
 from neardup.matching.verify import measure_sets
 from tests.arrays import make_sets, random_sets, random_words
+from tests.each import each_of
 
 
 def odd_classes(elements):
@@ -16,7 +16,7 @@ def odd_classes(elements):
     return sum(1 << c for c in set(classes) if classes.count(c) % 2)
 
 
-@pytest.mark.parametrize("word", [0, 1, 2**63, 2**64 - 1, 2**64 - 2, 0x5555555555555555])
+@each_of("word", [0, 1, 2**63, 2**64 - 1, 2**64 - 2, 0x5555555555555555])
 def test_count_ones__special_words(word):
     assert parities.count_ones(np.uint64(word)) == word.bit_count()
 
@@ -40,7 +40,7 @@ def test_set_parities__by_definition():
         ]
 
 
-@pytest.mark.parametrize("largest", [3, 8, 20, 100])
+@each_of("largest", [3, 8, 20, 100])
 def test_set_parities__differ_in_no_more_bits_than_sets_in_elements(largest):
     """And in an even number less: two elements of one class cancel."""
     sets = random_sets(random.Random(largest), 30, largest)

@@ -6,12 +6,12 @@ from fractions import Fraction
 from math import log, log1p
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.kernels.common.wide import compare_products, wide_product
 from neardup.kernels.passage.matches import maximal_passages, pick_passages
+from tests.each import each_of
 from tests.oracles import passages as oracle
 
 TERM_WEIGHTS = {
@@ -158,15 +158,15 @@ def test_passages__room(case, room):
         assert case.run(kernel, room) == (expected[:room], len(expected))
 
 
-@pytest.mark.parametrize("tokens", [[0] * 60, [0, 1] * 30, [0, 1, 2, 0, 3, 1] * 10])
-@pytest.mark.parametrize("threshold", ["4/5", "1/2", "1"])
+@each_of("tokens", [[0] * 60, [0, 1] * 30, [0, 1, 2, 0, 3, 1] * 10])
+@each_of("threshold", ["4/5", "1/2", "1"])
 def test_passages__repetitive_text(tokens, threshold):
     case = Case.of(tokens, tokens[2:12], threshold)
     assert case.run(pick_passages)[0] == oracle.picked(case.cells())
     assert case.run(maximal_passages)[0] == oracle.maximal(case.cells())
 
 
-@pytest.mark.parametrize("n_before", range(4))
+@each_of("n_before", range(4))
 def test_pick_passages__longest_of_equal(n_before):
     # Whether the row's walk goes to the right or to the left; type 1 counts nothing.
     tokens = [2] * n_before + [0, 1, 1, 1]

@@ -9,6 +9,7 @@ import pytest
 from neardup.kernels.text import shingles as kernels
 from neardup.text import shingles
 from tests.arrays import ragged, random_words, unragged
+from tests.each import each_of
 from tests.oracles import rabin as oracle
 
 POLYNOMIAL = shingles.draw_polynomial(42)
@@ -39,7 +40,7 @@ def as_words(tokens):
     return [token.to_bytes(8, "big") for token in tokens]
 
 
-@pytest.mark.parametrize("width", [1, 2, 7, 8, 9, 17, 32, 50])
+@each_of("width", [1, 2, 7, 8, 9, 17, 32, 50])
 def test_fingerprint_bytes__as_division(width):
     generator = random.Random(width)
     strings = [generator.randbytes(n) for n in (0, 1, 7, 8, 9, 40, 49, 50, 51, 70)]
@@ -47,7 +48,7 @@ def test_fingerprint_bytes__as_division(width):
     assert fingerprint_bytes(strings, width) == expected
 
 
-@pytest.mark.parametrize("ngram", [1, 2, 3, 5, 8])
+@each_of("ngram", [1, 2, 3, 5, 8])
 def test_fingerprint_tokens__as_division(ngram):
     generator = random.Random(ngram)
     lists = [random_words(generator, n) for n in (0, 1, 2, 4, 5, 6, 9, 20)]
@@ -124,7 +125,7 @@ def test_draw_polynomial__first_irreducible_candidate():
         assert shingles.draw_polynomial(seed, degree) == candidate
 
 
-@pytest.mark.parametrize("degree", range(1, 9))
+@each_of("degree", range(1, 9))
 def test_is_irreducible__as_trial_division(degree):
     found = [p for p in range(1 << degree, 2 << degree) if shingles.is_irreducible(p)]
     assert found == oracle.irreducibles(degree)

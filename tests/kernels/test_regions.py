@@ -5,7 +5,6 @@ from collections import Counter
 from fractions import Fraction
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,6 +15,7 @@ from neardup.text.weighting import (
     DocumentFrequencies,
     term_frequencies,
 )
+from tests.each import each_of
 from tests.examples import examples
 from tests.oracles import passages as oracle
 
@@ -120,8 +120,8 @@ def random_case(generator, n, n_types, p, q):
     return tokens, dict(Counter(part)), p, q, rows
 
 
-@pytest.mark.parametrize("idf", INVERSE_FREQUENCIES)
-@pytest.mark.parametrize("tf", TERM_FREQUENCIES)
+@each_of("idf", INVERSE_FREQUENCIES)
+@each_of("tf", TERM_FREQUENCIES)
 def test_narrow_rows__every_weighting(tf, idf):
     generator = random.Random(f"{tf} {idf}")
     n_similar = 0
@@ -148,8 +148,8 @@ def test_narrow_rows__as_oracle(generator, tf, idf, n, n_types, fraction):
     assert_narrowed(tokens, tf, type_weights, query, p, q, rows)
 
 
-@pytest.mark.parametrize("total", [0, 1, 5 << 20, 10 << 20, 1 << 60])
-@pytest.mark.parametrize(("p", "q"), [(1, 2), (1, 1), (999_999, 1_000_000)])
+@each_of("total", [0, 1, 5 << 20, 10 << 20, 1 << 60])
+@each_of(("p", "q"), [(1, 2), (1, 1), (999_999, 1_000_000)])
 def test_narrow_rows__query_of_any_weight(total, p, q):
     """None is heavy enough, none light enough, or tokens at the ends weigh nothing."""
     tokens = [0, 0, 1, 2, 1, 0, 0, 0, 1, 2, 2, 0]

@@ -3,11 +3,11 @@ from __future__ import annotations
 import random
 
 import numpy as np
-import pytest
 
 from neardup.kernels.passage import repeat_table, repeats
 from neardup.kernels.types import sealed
 from neardup.passages import repeats as passages
+from tests.each import each_of
 from tests.oracles import repeats as oracle
 from tests.repeats import found_rows, make_tokens, removed_by
 
@@ -31,8 +31,8 @@ def check(documents, order, min_tokens, **options):
     assert removed_by(rows, len(documents)) == expected
 
 
-@pytest.mark.parametrize("min_documents", [1, 2, 3])
-@pytest.mark.parametrize("n_against", [0, 1])
+@each_of("min_documents", [1, 2, 3])
+@each_of("n_against", [0, 1])
 def test_remove_repeats__oracle(min_documents, n_against):
     generator = random.Random(min_documents)
     for _ in range(40):
@@ -54,7 +54,7 @@ def test_remove_repeats__more_room(monkeypatch):
         check(documents, list(range(len(documents))), generator.randint(1, 6))
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("documents", "min_tokens", "expected"),
     [
         ([], 3, []),

@@ -11,6 +11,7 @@ from neardup.matching.measures import make_join_measure
 from neardup.matching.set_join import JoinCounts, join_sets
 from neardup.runtime.runner import Runner
 from tests.arrays import make_sets
+from tests.each import each_of
 from tests.kernels.set_probe import random_sets, threshold_of
 from tests.oracles import joins
 from tests.oracles.measures import JOIN_MEASURES
@@ -24,9 +25,9 @@ def joined(sets, measure, threshold, **options):
     return list(rows), counts
 
 
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
-@pytest.mark.parametrize("measure", JOIN_MEASURES)
-@pytest.mark.parametrize("two_sided", [False, True])
+@each_of("algorithm", ALGORITHMS)
+@each_of("measure", JOIN_MEASURES)
+@each_of("two_sided", [False, True])
 def test_join_sets__as_oracle(measure, algorithm, two_sided):
     generator = random.Random(f"{measure} {two_sided}")
     for _ in range(12):
@@ -44,8 +45,8 @@ def test_join_sets__as_oracle(measure, algorithm, two_sided):
         assert counts.results == len(found) <= counts.verified
 
 
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
-@pytest.mark.parametrize("measure", JOIN_MEASURES)
+@each_of("algorithm", ALGORITHMS)
+@each_of("measure", JOIN_MEASURES)
 def test_join_sets__sets_of_many_words_of_parities(measure, algorithm):
     """As the oracle, of sets large enough that several words tell them apart."""
     generator = random.Random(f"large {measure}")

@@ -4,9 +4,9 @@ import random
 from fractions import Fraction
 
 import numpy as np
-import pytest
 
 from neardup.matching.measures import MEASURES, make_join_measure
+from tests.each import each_of
 from tests.kernels.set_probe import THRESHOLDS, least_overlap, prefixes_of, threshold_of
 from tests.oracles.measures import JOIN_MEASURES, reaches
 
@@ -18,7 +18,7 @@ def is_partner(measure, x, y):
     return y >= x if measure == "max-containment" else y <= x
 
 
-@pytest.mark.parametrize("measure", JOIN_MEASURES)
+@each_of("measure", JOIN_MEASURES)
 def test_prefix_lengths__by_definition(measure):
     """Every pair that can reach the threshold shares a token of both prefixes."""
     for threshold in ("2", "5") if measure == "overlap" else THRESHOLDS:
@@ -38,7 +38,7 @@ def test_prefix_lengths__by_definition(measure):
                 assert indexing[y - 1] >= y - min(overlaps) + 1
 
 
-@pytest.mark.parametrize("measure", JOIN_MEASURES)
+@each_of("measure", JOIN_MEASURES)
 def test_prefix_lengths__no_longer_than_needed(measure):
     """Some pair at the threshold meets in the last tokens of its prefixes only."""
     sizes = range(1, 25)
@@ -60,7 +60,7 @@ def test_prefix_lengths__no_longer_than_needed(measure):
                 assert least[n - 1] == min((m for m, _ in of_partners), default=n + 1)
 
 
-@pytest.mark.parametrize("measure", JOIN_MEASURES)
+@each_of("measure", JOIN_MEASURES)
 def test_prefix_lengths__prefixes_of_true_pairs_meet(measure):
     """However tokens are ordered: common ones first, last, or anywhere between the others."""
     generator = random.Random(f"meet {measure}")
@@ -86,7 +86,7 @@ def test_prefix_lengths__prefixes_of_true_pairs_meet(measure):
             assert {*probed} & {*other[: indexing[sizes.index(y)]]}
 
 
-@pytest.mark.parametrize("measure", JOIN_MEASURES)
+@each_of("measure", JOIN_MEASURES)
 def test_partner_ranges__by_definition(measure):
     """All that come first and are large enough to reach the threshold, and no other."""
     generator = random.Random(f"ranges {measure}")

@@ -3,16 +3,15 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
-import pytest
-
 from neardup.kernels.join import set_join
 from neardup.matching.join import ALGORITHMS
+from tests.each import each_of
 from tests.kernels.set_probe import Probe, random_probes
 from tests.oracles.measures import JOIN_MEASURES
 
 
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
-@pytest.mark.parametrize("measure", JOIN_MEASURES)
+@each_of("algorithm", ALGORITHMS)
+@each_of("measure", JOIN_MEASURES)
 def test_probe_records__range_alone(measure, algorithm):
     n_pruned = 0
     for generator, probe in random_probes(measure):
@@ -36,7 +35,7 @@ def test_probe_records__range_alone(measure, algorithm):
     assert n_pruned > 0
 
 
-@pytest.mark.parametrize("measure", JOIN_MEASURES)
+@each_of("measure", JOIN_MEASURES)
 def test_probe_records__prefixes_alone(measure):
     """What meets in any prefixes is found, and counted once to the end, wherever they end."""
     n_pruned, ends = 0, set()
@@ -62,7 +61,7 @@ def test_probe_records__prefixes_alone(measure):
     assert {(True, True), (False, True)} <= ends
 
 
-@pytest.mark.parametrize("measure", JOIN_MEASURES)
+@each_of("measure", JOIN_MEASURES)
 def test_probe_records__prefixes_of_a_join(measure):
     """Pairs meet in the prefixes and ranges that are worked out for them."""
     for _, probe in random_probes(measure, 20):
@@ -70,7 +69,7 @@ def test_probe_records__prefixes_of_a_join(measure):
         assert reduced.run("allpairs")[0] == probe.results()
 
 
-@pytest.mark.parametrize("measure", JOIN_MEASURES)
+@each_of("measure", JOIN_MEASURES)
 def test_probe_records__position_alone(measure):
     """Out go those of which too little is left at some common token, and those alone."""
     n_pruned = 0
@@ -90,7 +89,7 @@ def test_probe_records__position_alone(measure):
     assert n_pruned > 0
 
 
-@pytest.mark.parametrize("measure", JOIN_MEASURES)
+@each_of("measure", JOIN_MEASURES)
 def test_probe_records__suffix_alone(measure):
     """Looked at once, at the first common token, unless position has told already."""
     n_pruned = 0
@@ -109,8 +108,8 @@ def test_probe_records__suffix_alone(measure):
     assert n_pruned > 0
 
 
-@pytest.mark.parametrize("n_words", [1, 2, 4])
-@pytest.mark.parametrize("measure", JOIN_MEASURES)
+@each_of("n_words", [1, 2, 4])
+@each_of("measure", JOIN_MEASURES)
 def test_probe_records__parities_alone(measure, n_words):
     """Out go those that differ in more bits of all words together than in tokens they may."""
     n_pruned, n_pruned_late = 0, 0
@@ -138,8 +137,8 @@ def test_probe_records__parities_alone(measure, n_words):
     assert (n_pruned_late > 0) == (n_words > 1)
 
 
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
-@pytest.mark.parametrize("measure", JOIN_MEASURES)
+@each_of("algorithm", ALGORITHMS)
+@each_of("measure", JOIN_MEASURES)
 def test_probe_records__sides_alone(measure, algorithm):
     """Whoever probes: of a containment what lies in the other is of the left collection."""
     for generator, probe in random_probes(measure):
@@ -161,16 +160,16 @@ def test_probe_records__sides_alone(measure, algorithm):
         assert counts[set_join.AFTER_SIZE] == sum(len(probe.meetings(*p)) for p in probe.pairs())
 
 
-@pytest.mark.parametrize("side", [1, 2])
-@pytest.mark.parametrize("measure", JOIN_MEASURES)
+@each_of("side", [1, 2])
+@each_of("measure", JOIN_MEASURES)
 def test_probe_records__one_side_only(measure, side):
     for _, probe in random_probes(measure, 3):
         probe.sides = [side] * len(probe.records)
         assert probe.run("ppjoin") == ([], [0] * set_join.RESULTS)
 
 
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
-@pytest.mark.parametrize("measure", ["jaccard", "containment", "max-containment"])
+@each_of("algorithm", ALGORITHMS)
+@each_of("measure", ["jaccard", "containment", "max-containment"])
 def test_probe_records__full_output(measure, algorithm):
     """However little fits, the same results and counts, each record's together."""
     for _, probe in random_probes(measure, 5):

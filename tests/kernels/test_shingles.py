@@ -8,6 +8,7 @@ import pytest
 
 from neardup.kernels.text import shingles
 from tests.arrays import JUNK, ragged, random_words, unragged
+from tests.each import each_of
 from tests.oracles import hashing as oracle
 
 # Around the length up to which ranges are sorted by insertion, and around powers of two.
@@ -60,8 +61,8 @@ def number_lists(lists, lead=0):
     return unragged(values, offsets)
 
 
-@pytest.mark.parametrize("lead", [0, 5])
-@pytest.mark.parametrize("ngram", range(1, 10))
+@each_of("lead", [0, 5])
+@each_of("ngram", range(1, 10))
 def test_hash_shingles__as_oracle(ngram, lead):
     generator = random.Random(ngram)
     lists = [random_words(generator, n) for n in (*range(13), 0, 30, 0)]
@@ -70,8 +71,8 @@ def test_hash_shingles__as_oracle(ngram, lead):
 
 
 # 1,024 windows are hashed together, or four times as many as a run has tokens.
-@pytest.mark.parametrize("ngram", [1, 2, 3, 7, 257])
-@pytest.mark.parametrize("ahead", [1, 1018, 1023, 1024])
+@each_of("ngram", [1, 2, 3, 7, 257])
+@each_of("ahead", [1, 1018, 1023, 1024])
 def test_hash_shingles__texts_over_the_ends_of_chunks(ngram, ahead):
     generator = random.Random(ahead)
     lists = [random_words(generator, n) for n in (ahead, 0, 3, ngram, 1100, 1, 300 + ngram, 2, 0)]
@@ -112,8 +113,8 @@ def test_hash_shingles__same_window_same_hash_wherever_it_is():
     assert common == set(hash_lists([passage], 6)[0])
 
 
-@pytest.mark.parametrize("distinct", [1, 2, 7, 10**9])
-@pytest.mark.parametrize("lead", [0, 3])
+@each_of("distinct", [1, 2, 7, 10**9])
+@each_of("lead", [0, 3])
 def test_sort_sets__sizes_and_repeats(distinct, lead):
     generator = random.Random(distinct)
     values = random_words(generator, min(distinct, 400))
@@ -121,8 +122,8 @@ def test_sort_sets__sizes_and_repeats(distinct, lead):
     assert sort_lists(lists, lead) == [sorted(set(values)) for values in lists]
 
 
-@pytest.mark.parametrize("bits", [1, 5, 8, 40, 63])
-@pytest.mark.parametrize("high", [True, False])
+@each_of("bits", [1, 5, 8, 40, 63])
+@each_of("high", [True, False])
 def test_sort_sets__unevenly_spread(bits, high):
     """Values that differ in few leading bits, or in none, crowd into few places."""
     generator = random.Random(bits)
@@ -156,8 +157,8 @@ def test_sort_sets__nothing():
     assert sort_lists([[], []]) == [[], []]
 
 
-@pytest.mark.parametrize("distinct", [1, 2, 7, 10**9])
-@pytest.mark.parametrize("lead", [0, 3])
+@each_of("distinct", [1, 2, 7, 10**9])
+@each_of("lead", [0, 3])
 def test_sort_bags__as_counter(distinct, lead):
     generator = random.Random(distinct)
     values = random_words(generator, min(distinct, 400))
@@ -184,8 +185,8 @@ def test_sort_bags__nothing():
     assert count_lists([[], []]) == [[], []]
 
 
-@pytest.mark.parametrize("distinct", [1, 3, 40])
-@pytest.mark.parametrize("lead", [0, 3])
+@each_of("distinct", [1, 3, 40])
+@each_of("lead", [0, 3])
 def test_number_occurrences__as_oracle(distinct, lead):
     generator = random.Random(distinct)
     values = random_words(generator, distinct)

@@ -11,6 +11,7 @@ from neardup.matching.measures import MEASURES
 from neardup.matching.sieve import make_filters
 from neardup.tables import ShingleLists
 from tests.arrays import ragged, random_sets
+from tests.each import each_of
 from tests.oracles import sieve as oracle
 from tests.oracles.measures import MEASURES as PLAIN
 
@@ -48,9 +49,9 @@ def random_documents(generator, n, n_bands):
     ]
 
 
-@pytest.mark.parametrize("measure", PLAIN)
-@pytest.mark.parametrize("with_fixed", [False, True])
-@pytest.mark.parametrize("either_way", [False, True])
+@each_of("measure", PLAIN)
+@each_of("with_fixed", [False, True])
+@each_of("either_way", [False, True])
 def test_sieve_components__as_oracle(monkeypatch, measure, with_fixed, either_way):
     generator = random.Random(5)
     for _ in range(25):

@@ -14,6 +14,7 @@ from neardup.tables import Texts
 from neardup.text.characters import form_table, form_texts, token_tables
 from neardup.text.normalise import Normalisation
 from tests.arrays import first_difference, make_texts
+from tests.each import each_of
 from tests.oracles import spans as oracle
 from tests.oracles.tokens import Options
 
@@ -85,8 +86,8 @@ def test_locate_tokens__every_length_and_alignment(kind):
     assert first_difference(kernel_places(strings, kind), oracle_places(strings, kind)) is None
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("options", [PLAIN, Options(), BARE])
+@each_of("kind", KINDS)
+@each_of("options", [PLAIN, Options(), BARE])
 def test_locate_tokens__random_mixtures(kind, options):
     generator = random.Random(11)
     strings = ["".join(generator.choices(PIECES, k=generator.randrange(30))) for _ in range(80)]
@@ -101,15 +102,15 @@ def test_locate_tokens__no_texts_and_empty_texts():
     assert kernel_places(strings) == [[], [], places[0], [], places[1], [], []]
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("lead", ["x", "é", "東京 x", "a" * 31])
+@each_of("kind", KINDS)
+@each_of("lead", ["x", "é", "東京 x", "a" * 31])
 def test_locate_tokens__slice_of_a_larger_block(kind, lead):
     strings = ["joined", "to what is around", "", "日本語", "é"]
     found = kernel_places(strings, kind, lead=lead, trail=lead)
     assert found == oracle_places(strings, kind)
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("kind", "text", "expected"),
     [
         ("words", "cafe\u0301s", [(0, 7)]),
@@ -198,8 +199,8 @@ def oracle_cut(text, form):
     return rows
 
 
-@pytest.mark.parametrize("form", ["NFC", "NFKC"])
-@pytest.mark.parametrize("lead", ["", "é", "\u0301"])
+@each_of("form", ["NFC", "NFKC"])
+@each_of("lead", ["", "é", "\u0301"])
 def test_cut_pieces__random_mixtures(form, lead):
     generator = random.Random(5)
     both = [*PIECES, *JOINING]

@@ -23,6 +23,7 @@ from tests.arrays import (
     random_sets,
     random_weighted_sets,
 )
+from tests.each import each_of
 from tests.oracles import survivors as oracle
 from tests.oracles.measures import MEASURES, WEIGHTED, rank_of_sets, value
 
@@ -74,8 +75,8 @@ def choose(sets, bands, measure, threshold, *, n_fixed=0, steps=(), n_probed=Non
     return keepers.tolist(), similarities.tolist(), comparisons.counts.tolist()
 
 
-@pytest.mark.parametrize("n_bands", [1, 2, 5])
-@pytest.mark.parametrize("measure", MEASURES)
+@each_of("n_bands", [1, 2, 5])
+@each_of("measure", MEASURES)
 def test_choose_survivors__as_oracle(measure, n_bands):
     generator = random.Random(f"{measure} {n_bands}")
     for _ in range(12):
@@ -104,7 +105,7 @@ def test_choose_survivors__as_oracle(measure, n_bands):
                 assert math.isnan(similarities[d])
 
 
-@pytest.mark.parametrize("place", range(4))
+@each_of("place", range(4))
 def test_choose_survivors__every_member_of_a_bucket_is_compared(place):
     """The one similar document is found wherever it stands among the others of the bucket."""
     others = [{10, 11}, {20, 21}, {30, 31}, {40, 41}]
@@ -144,7 +145,7 @@ def test_choose_survivors__tie_found_later_in_another_band():
     assert choose(sets, bands, "jaccard", Fraction("0.9"), n_fixed=2)[0] == [-1, -1, 0]
 
 
-@pytest.mark.parametrize(("first", "second"), [(9, 1), (1, 9), (18, 2), (2, 18)])
+@each_of(("first", "second"), [(9, 1), (1, 9), (18, 2), (2, 18)])
 def test_choose_survivors__exact_tie_under_cosine(first, second):
     """1 / sqrt(3 * 1) = 3 / sqrt(3 * 9), whose roundings differ: still the earlier one wins."""
     x = {0, 1, 2}
@@ -159,7 +160,7 @@ def test_choose_survivors__exact_tie_under_cosine(first, second):
     assert keepers == [-1, -1, 0]
 
 
-@pytest.mark.parametrize("measure", MEASURES)
+@each_of("measure", MEASURES)
 def test_choose_survivors__copies_cost_one_comparison_each(measure):
     n = 40
     keepers, _, counts = choose([{1, 2, 3}] * n, [[0] * n, [5] * n], measure, Fraction("0.8"))
@@ -250,8 +251,8 @@ def test_show_next__members_in_ascending_parts():
     ]
 
 
-@pytest.mark.parametrize("n_bands", [1, 2, 5])
-@pytest.mark.parametrize("heaviest", [1, 3, 2**20, 2**50])
+@each_of("n_bands", [1, 2, 5])
+@each_of("heaviest", [1, 3, 2**20, 2**50])
 def test_choose_survivors__weighted_as_oracle(heaviest, n_bands):
     generator = random.Random(f"{heaviest} {n_bands}")
     n_removed = 0
@@ -316,7 +317,7 @@ def test_choose_survivors__weighted_copies_cost_one_comparison_each():
     assert counts == [n - 1, n - 1]
 
 
-@pytest.mark.parametrize("measure", [*MEASURES, WEIGHTED])
+@each_of("measure", [*MEASURES, WEIGHTED])
 def test_choose_survivors__known_to_be_similar_as_oracle(measure):
     """What is known to be similar to a document outside never stays; the most similar one wins."""
     generator = random.Random(measure)

@@ -1,11 +1,11 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.kernels.passage.sweep import count_windows, sweep_windows
+from tests.each import each_of
 from tests.oracles import passages as oracle
 
 
@@ -72,7 +72,7 @@ def test_sweep_windows__order_of_windows(windows, wanted, seed):
     assert swept(shuffled, wanted) == swept(windows, wanted)
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("windows", "wanted", "expected"),
     [
         ([], 1, []),

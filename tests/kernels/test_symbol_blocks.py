@@ -4,11 +4,11 @@ import random
 from itertools import accumulate, product
 
 import numpy as np
-import pytest
 from rapidfuzz.distance import LCSseq
 
 from neardup.kernels.edit import symbols as symbol_blocks
 from neardup.kernels.edit.symbols import MOST_MATCHES, UNKNOWN
+from tests.each import each_of
 
 SIZES = [0, 1, 2, 3, 7, 8, 20, 40]
 
@@ -50,8 +50,8 @@ def check(signatures, pairs, **room):
     return n_known
 
 
-@pytest.mark.parametrize("letters", [1, 2, 3, 5, 20, 300])
-@pytest.mark.parametrize("seed", range(3))
+@each_of("letters", [1, 2, 3, 5, 20, 300])
+@each_of("seed", range(3))
 def test_common_blocks__as_rapidfuzz(letters, seed):
     generator = random.Random(seed)
     signatures = [[generator.randrange(letters) for _ in range(n)] for n in SIZES]
@@ -59,8 +59,8 @@ def test_common_blocks__as_rapidfuzz(letters, seed):
     assert check(signatures, pairs) >= len(pairs) // 2
 
 
-@pytest.mark.parametrize("letters", [120, 500])
-@pytest.mark.parametrize("n_edits", [1, 4, 15])
+@each_of("letters", [120, 500])
+@each_of("n_edits", [1, 4, 15])
 def test_common_blocks__of_edited_signatures(letters, n_edits):
     generator = random.Random(n_edits)
     first = [generator.randrange(letters) for _ in range(60)]

@@ -5,9 +5,9 @@ import time
 from itertools import accumulate, product
 
 import numpy as np
-import pytest
 
 from neardup.kernels.edit import symbols as symbol_matches
+from tests.each import each_of
 from tests.oracles.edits import distance
 
 MOST = symbol_matches.MOST_MATCHES
@@ -45,7 +45,7 @@ def check_distances(signatures, pairs):
     return n_known
 
 
-@pytest.mark.parametrize("letters", [1, 2, 5, 20, 300, 2**32])
+@each_of("letters", [1, 2, 5, 20, 300, 2**32])
 def test_signature_distances__as_oracle(letters):
     generator = random.Random(letters)
     signatures = [[generator.randrange(letters) for _ in range(n)] for n in SIZES]
@@ -54,7 +54,7 @@ def test_signature_distances__as_oracle(letters):
     assert check_distances(signatures, pairs) >= len(pairs) // 2
 
 
-@pytest.mark.parametrize("seed", range(10))
+@each_of("seed", range(10))
 def test_signature_distances__symbols_in_common_in_any_order(seed):
     generator = random.Random(seed)
     common = [generator.getrandbits(32) for _ in range(12)]

@@ -5,11 +5,11 @@ from bisect import bisect_right
 from itertools import accumulate
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.kernels.passage import segments
+from tests.each import each_of
 from tests.examples import examples
 
 # On both sides of what fits into a byte.
@@ -96,8 +96,8 @@ def test_find_places__long_texts(sizes, generator):
     )
 
 
-@pytest.mark.parametrize("first", [0, 1, 62, 63, 64, 65, 127, 128])
-@pytest.mark.parametrize("size", [1, 2, 63, 64, 65, 130])
+@each_of("first", [0, 1, 62, 63, 64, 65, 127, 128])
+@each_of("size", [1, 2, 63, 64, 65, 130])
 def test_find_places__at_every_edge(first, size):
     generator = random.Random(first + size)
     texts = [

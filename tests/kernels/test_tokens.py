@@ -12,6 +12,7 @@ from neardup.kernels.text import folding, tokens
 from neardup.text.characters import token_tables
 from neardup.text.normalise import Normalisation
 from tests.arrays import as_uint64, first_difference, make_texts, ragged, random_words, unragged
+from tests.each import each_of
 from tests.oracles import hashing as oracle
 from tests.oracles.tokens import Options, tokenize
 
@@ -94,15 +95,15 @@ def test_hash_tokens__every_length_and_alignment(kind):
     assert first_difference(kernel_tokens(strings, kind), expected) is None
 
 
-@pytest.mark.parametrize("separators", range(25))
+@each_of("separators", range(25))
 def test_hash_tokens__many_separators(separators):
     gap = "\n" * separators
     strings = [gap, f"{gap}a", f"a{gap}", f"ab{gap}cdefghij{gap}k", f"{gap}é{gap}ü{gap}"]
     assert kernel_tokens(strings) == oracle_tokens(strings)
 
 
-@pytest.mark.parametrize("ahead", range(0, 64, 21))
-@pytest.mark.parametrize("word", ["x", "ab", "longer_than_eight", "eight888", "x" * 70])
+@each_of("ahead", range(0, 64, 21))
+@each_of("word", ["x", "ab", "longer_than_eight", "eight888", "x" * 70])
 def test_hash_tokens__more_than_are_listed_together(word, ahead):
     strings = [" " * ahead + f"{word} " * n for n in (512, 600)] + [word]
     assert first_difference(kernel_tokens(strings), oracle_tokens(strings)) is None
@@ -118,29 +119,29 @@ def test_hash_tokens__empty_texts():
     assert kernel_tokens(["", ""]) == [[], []]
 
 
-@pytest.mark.parametrize("kind", ["words", "whitespace", "characters"])
-@pytest.mark.parametrize("lead", ["x", "é", "東京 x", "twelve bytes", "a" * 31])
+@each_of("kind", ["words", "whitespace", "characters"])
+@each_of("lead", ["x", "é", "東京 x", "twelve bytes", "a" * 31])
 def test_hash_tokens__slice_of_a_larger_block(kind, lead):
     strings = ["joined", "to what is around", "", "日本語", "é"]
     assert kernel_tokens(strings, kind, lead=lead, trail=lead) == oracle_tokens(strings, kind)
 
 
-@pytest.mark.parametrize("n_ascii", range(0, 140, STRIDE // 16))
+@each_of("n_ascii", range(0, 140, STRIDE // 16))
 def test_fold_texts__other_characters_around_runs_of_ascii(n_ascii):
     run = ("abc def_ghi-JKL0123 mno pqr stu vwx\tYZ[`{@/:" * 4)[:n_ascii]
     strings = [run + c + run for c in ("é", "語", "𐐷", "\u2003", "—")]
     assert kernel_tokens(strings) == oracle_tokens(strings)
 
 
-@pytest.mark.parametrize("kind", ["words", "whitespace"])
-@pytest.mark.parametrize("casefold", [False, True])
+@each_of("kind", ["words", "whitespace"])
+@each_of("casefold", [False, True])
 def test_fold_texts__every_ascii_character_in_a_block(kind, casefold):
     options = Options(casefold=casefold)
     strings = ["".join(f"{chr(c)}x" for c in range(128)), "".join(map(chr, range(128)))]
     assert kernel_tokens(strings, kind, options) == oracle_tokens(strings, kind, options)
 
 
-@pytest.mark.parametrize("n_ranges", [1, 5, 6, 40])
+@each_of("n_ranges", [1, 5, 6, 40])
 def test_fold_texts__any_table_of_ascii(n_ranges):
     ascii_table = np.zeros(128, np.uint8)
     ascii_table[1 : 3 * n_ranges : 3] = ord("A") + np.arange(n_ranges) % 26
@@ -152,7 +153,7 @@ def test_fold_texts__any_table_of_ascii(n_ranges):
     assert folded[:300].tolist() == ascii_table[data].tolist()
 
 
-@pytest.mark.parametrize("character", ["\u0390", "語", "a", "\u1fb7", "\u0149", " ", "\U0001f600"])
+@each_of("character", ["\u0390", "語", "a", "\u1fb7", "\u0149", " ", "\U0001f600"])
 def test_fold_texts__room_for_the_longest_folds(character):
     options = Options(casefold=True)
     strings = [character * n for n in (0, 1, 2, 3, 5, 8, 40)]
@@ -169,8 +170,8 @@ def test_fold_texts__dropped_characters_do_not_break_tokens(kind):
         assert found[0] == [hash_token(b"cafes")]
 
 
-@pytest.mark.parametrize("options", [Options(), Options(strip_accents=True, fold_digits=True)])
-@pytest.mark.parametrize("kind", ["words", "whitespace", "characters"])
+@each_of("options", [Options(), Options(strip_accents=True, fold_digits=True)])
+@each_of("kind", ["words", "whitespace", "characters"])
 def test_hash_tokens__random_mixtures(kind, options):
     generator = random.Random(7)
     pieces = [" ", "\0", "a", "Bc", "ß", "É", "e\u0301", "٣", "語", "\u0e31", "ﬁ", "İ", "_", "-"]
@@ -179,7 +180,7 @@ def test_hash_tokens__random_mixtures(kind, options):
     assert kernel_tokens(strings, kind, options) == oracle_tokens(strings, kind, options)
 
 
-@pytest.mark.parametrize("character", [chr(c) for c in EDGES])
+@each_of("character", [chr(c) for c in EDGES])
 def test_decode__edges_of_every_length(character):
     if ord(character) >= 128:
         data = np.frombuffer(f"x{character}".encode(), np.uint8)

@@ -3,9 +3,9 @@ from __future__ import annotations
 import random
 
 import numpy as np
-import pytest
 
 from neardup.kernels.common import union_find
+from tests.each import each_of
 
 
 def components(n, edges):
@@ -22,7 +22,7 @@ def join(parents, edges):
     union_find.union_edges(parents, first, second)
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("n", "edges", "firsts"),
     [
         (0, [], []),

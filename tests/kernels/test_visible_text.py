@@ -3,12 +3,12 @@ from __future__ import annotations
 from html import escape
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.files.pages.visible_text import _tables
 from neardup.kernels.file.visible_text import visible_text
+from tests.each import each_of
 from tests.oracles import visible_text as oracle
 
 TEXT = st.text(st.sampled_from('ab \n\t<&"é\u00a0'), min_size=1, max_size=5)
@@ -101,7 +101,7 @@ def test_visible_text__is_that_of_the_standard(page):
     assert seen(f"<body>{page}</body>") == oracle.visible_text(f"<body>{page}</body>")
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("page", "expected"),
     [
         ("", ""),

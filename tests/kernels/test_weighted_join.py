@@ -5,7 +5,6 @@ from fractions import Fraction
 from itertools import accumulate, permutations
 
 import numpy as np
-import pytest
 
 from neardup.kernels.join import weighted
 from neardup.kernels.join.overlap import WideMatches
@@ -14,6 +13,7 @@ from neardup.matching.measures import WeightedJaccard
 from neardup.matching.weighted_join import needed_weights, rank_weighted_sets
 from neardup.runtime.runner import Runner
 from tests.arrays import make_weighted_sets, random_weighted_sets
+from tests.each import each_of
 from tests.oracles.joins import join as all_pairs
 from tests.oracles.measures import WEIGHTED, common
 from tests.oracles.weighted import weighted_jaccard
@@ -35,7 +35,7 @@ def runs_of(sets, order=None):
     ]
 
 
-@pytest.mark.parametrize("heaviest", HEAVIEST)
+@each_of("heaviest", HEAVIEST)
 def test_cap_weights__what_two_sets_have_in_common_stays(heaviest):
     generator = random.Random(heaviest)
     for _ in range(30):
@@ -58,7 +58,7 @@ def test_rank_weighted_sets__rarest_first():
     assert runs_of(sets) == [[(0, 2), (1, 1)], [(0, 2), (1, 4)], [(1, 4)]]
 
 
-@pytest.mark.parametrize("heaviest", HEAVIEST)
+@each_of("heaviest", HEAVIEST)
 def test_weight_prefixes__as_few_as_it_takes(heaviest):
     generator = random.Random(heaviest)
     for _ in range(40):
@@ -86,7 +86,7 @@ def test_weight_prefixes__sums_that_wrap_around():
         assert found.tolist() == [n]
 
 
-@pytest.mark.parametrize("threshold", THRESHOLDS)
+@each_of("threshold", THRESHOLDS)
 def test_needed_weights__no_more_than_similar_sets_have_in_common(threshold):
     generator = random.Random(threshold)
     measure = WeightedJaccard(Fraction(threshold))
@@ -115,8 +115,8 @@ def joined(sets, threshold, sides=None):
     return list(rows), counts
 
 
-@pytest.mark.parametrize("heaviest", HEAVIEST)
-@pytest.mark.parametrize("threshold", THRESHOLDS)
+@each_of("heaviest", HEAVIEST)
+@each_of("threshold", THRESHOLDS)
 def test_probe_weighted__as_oracle(threshold, heaviest):
     """Sets without weight among them, of one collection and of two."""
     generator = random.Random(f"{threshold} {heaviest}")
@@ -127,7 +127,7 @@ def test_probe_weighted__as_oracle(threshold, heaviest):
             assert found == all_pairs(sets, WEIGHTED, Fraction(threshold), sides)
 
 
-@pytest.mark.parametrize("size", [1, 7, 8, 9, 30])
+@each_of("size", [1, 7, 8, 9, 30])
 def test_probe_weighted__exact_ties_of_heavy_sets(size):
     """A pair reaches its own similarity, and not the next one above."""
     heavy = {k: 2**49 + k for k in range(size)}
@@ -158,7 +158,7 @@ def test_probe_weighted__what_filters_leave():
     )
 
 
-@pytest.mark.parametrize("room", [0, 1, 2, 3])
+@each_of("room", [0, 1, 2, 3])
 def test_probe_weighted__full_output(room):
     """What does not fit is left to a call with more room, and scratch is as it was."""
     sets = make_weighted_sets([{1: 4, 2: 5, 3: k} for k in range(1, 6)])

@@ -11,6 +11,7 @@ from neardup.kernels._compile import uncompiled
 from neardup.kernels.common.hashing import logarithms
 from neardup.kernels.sketch import weighted
 from tests.arrays import as_uint64, random_weighted_sets, random_words
+from tests.each import each_of
 from tests.oracles import weighted as oracle
 
 NONE = 2**64 - 1
@@ -52,9 +53,9 @@ def with_words(generator, sets):
     return [{words[x]: weight for x, weight in chosen.items()} for chosen in sets]
 
 
-@pytest.mark.parametrize("n_seeds", [1, 2, 7])
-@pytest.mark.parametrize("lead", [0, 3])
-@pytest.mark.parametrize("heaviest", [1, 5, 2**20, 2**50])
+@each_of("n_seeds", [1, 2, 7])
+@each_of("lead", [0, 3])
+@each_of("heaviest", [1, 5, 2**20, 2**50])
 def test_weighted_signatures__as_oracle(heaviest, lead, n_seeds):
     generator = random.Random(f"{heaviest} {lead} {n_seeds}")
     for largest in (1, 4, 12):
@@ -67,8 +68,8 @@ def test_weighted_signatures__as_oracle(heaviest, lead, n_seeds):
         assert sign(sets, seeds, lead=lead) == expected
 
 
-@pytest.mark.parametrize("n_seeds", [1, 5, 65])
-@pytest.mark.parametrize("size", [1, 64, 65, 130])
+@each_of("n_seeds", [1, 5, 65])
+@each_of("size", [1, 64, 65, 130])
 def test_weighted_signatures__as_one_set_at_a_time(size, n_seeds):
     """Of sets by themselves, and of all of them together with what they have in common."""
     generator = random.Random(f"{size} {n_seeds}")

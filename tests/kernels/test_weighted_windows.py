@@ -23,6 +23,7 @@ from neardup.text.weighting import (
     term_frequencies,
 )
 from tests.arrays import JUNK, as_uint64, ragged, random_words
+from tests.each import each_of
 from tests.examples import examples
 from tests.oracles import weighted
 from tests.oracles import windows as oracle
@@ -136,8 +137,8 @@ def random_text(generator, n, n_types):
     return [generator.randrange(n_types) for _ in range(n)]
 
 
-@pytest.mark.parametrize("idf", INVERSE_FREQUENCIES)
-@pytest.mark.parametrize("tf", TERM_FREQUENCIES)
+@each_of("idf", INVERSE_FREQUENCIES)
+@each_of("tf", TERM_FREQUENCIES)
 def test_weighted_windows__every_weighting(tf, idf):
     generator = random.Random(f"{tf} {idf}")
     for seed in random_words(generator, 3):

@@ -5,11 +5,11 @@ import random
 from fractions import Fraction
 
 import numpy as np
-import pytest
 
 from neardup.kernels.common.hashing import logarithms
 from neardup.kernels.text import weights
 from tests.arrays import JUNK, as_uint64, random_words
+from tests.each import each_of
 
 UNIT = 2.0**-20
 
@@ -20,7 +20,7 @@ def weigh(frequency, inverse):
     return int(found[0])
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("units", "expected"),
     [
         (0, 0),
@@ -83,7 +83,7 @@ def merge(x, y):
     return list(zip(hashes[:n].tolist(), counts[:n].tolist(), strict=True))
 
 
-@pytest.mark.parametrize(("n", "m"), [(0, 0), (0, 3), (3, 0), (1, 1), (5, 9), (40, 40)])
+@each_of(("n", "m"), [(0, 0), (0, 3), (3, 0), (1, 1), (5, 9), (40, 40)])
 def test_merge_counts__adds_up(n, m):
     generator = random.Random(n * m)
     words = random_words(generator, 50)

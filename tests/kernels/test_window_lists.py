@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.kernels.passage import candidates
+from tests.each import each_of
 
 WIDE = 65535
 wide_spans = st.sampled_from([0, 1, 300, WIDE - 1, WIDE, WIDE + 1, 2**31, 2**32 - 1])
@@ -72,7 +73,7 @@ def test_pack_spans__is_read_again(rows):
             assert int(found) == span
 
 
-@pytest.mark.parametrize("n_wide", [1, 2, 3, 7, 8])
+@each_of("n_wide", [1, 2, 3, 7, 8])
 def test_read_span__wide_ones_among_many(n_wide):
     rows = [(k, WIDE + k, k) if k % 8 < n_wide else (k, k, k) for k in range(64)]
     narrow, places, values = packed(rows)

@@ -3,7 +3,6 @@ from __future__ import annotations
 import random
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,6 +12,7 @@ from neardup.kernels.passage import staircase as ordered_set
 from neardup.passages.windows import group_occurrences
 from neardup.tables import TokenLists
 from tests.arrays import JUNK, ragged, random_words
+from tests.each import each_of
 from tests.examples import examples
 from tests.oracles import windows as oracle
 from tests.oracles.hashing import mix
@@ -95,8 +95,8 @@ def test_multiset_windows__as_oracle(texts, seed, min_tokens, most_copies):
     assert_right(texts, seed, min_tokens, most_copies)
 
 
-@pytest.mark.parametrize("n_types", [1, 2, 3, 8, 40])
-@pytest.mark.parametrize("min_tokens", [1, 2, 5, 12])
+@each_of("n_types", [1, 2, 3, 8, 40])
+@each_of("min_tokens", [1, 2, 5, 12])
 def test_multiset_windows__as_oracle__fixed(n_types, min_tokens):
     generator = random.Random(100 * n_types + min_tokens)
     for seed in range(6):
@@ -156,7 +156,7 @@ def ceiling(n_tokens, min_tokens):
     return (share if share < 0.4 else 1.0) * 2.0**64
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("n", "n_types", "min_tokens", "most_copies"),
     [
         (60, 1, 45, 1),
@@ -200,8 +200,8 @@ def test_multiset_windows__all_bands():
     assert bands == {0, 1, 2, 3}
 
 
-@pytest.mark.parametrize("n_types", [2, 12, 40])
-@pytest.mark.parametrize("min_tokens", [1, 70])
+@each_of("n_types", [2, 12, 40])
+@each_of("min_tokens", [1, 70])
 def test_multiset_windows__longer_than_words_and_shares(n_types, min_tokens):
     """Texts of several words of the ordered set, and of several starts that share a ceiling."""
     generator = random.Random(n_types + min_tokens)

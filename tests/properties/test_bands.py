@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from neardup.errors import InvalidParameterError
 from neardup.matching.bands import NUM_PERMS, Banding, check_banding, choose_banding, list_choices
+from tests.each import each_of
 from tests.oracles import curve
 
 hundredths = st.integers(1, 99).map(lambda n: Fraction(n, 100))
@@ -67,8 +68,8 @@ def test_choose_banding__least_bands_for_its_rows(least_jaccard, recall, num_per
         assert fewer < recall + ROUNDING
 
 
-@pytest.mark.parametrize("rows", [1, 2, 3])
-@pytest.mark.parametrize("tenths", range(1, 10))
+@each_of("rows", [1, 2, 3])
+@each_of("tenths", range(1, 10))
 def test_choose_banding__recall_that_some_bands_reach_exactly(rows, tenths):
     """Rounding must not cost a band where the recall is reached without a remainder."""
     least_jaccard = Fraction(tenths, 10)
@@ -114,7 +115,7 @@ def test_choose_banding__out_of_reach_names_what_is_needed(least_jaccard, recall
         assert choose_banding(least_jaccard, recall, needed).num_perm <= needed
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("least_jaccard", "recall", "num_perm"),
     [("0.3", "0.5", 128), ("0.43", "0.5", 128), ("0.06", "0.99", 256), ("0.832", "0.5", 256)],
 )
@@ -135,7 +136,7 @@ def test_choose_banding__certainty_is_out_of_reach():
         choose_banding(Fraction(4, 5), Fraction(1), 128)
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("least_jaccard", "num_perm"),
     [("0.8", 4096), ("0.8", 65536), ("0.001", 128), ("0.000001", 128), ("0.5", 2000)],
 )
@@ -168,7 +169,7 @@ def test_candidate_probability__as_oracle(jaccard, bands, rows):
     assert 1 - found == pytest.approx(float(1 - expected), rel=1e-3, abs=1e-14)
 
 
-@pytest.mark.parametrize(("bands", "rows"), [(0, 1), (1, 0), (-1, 5), (3, 43), (129, 1)])
+@each_of(("bands", "rows"), [(0, 1), (1, 0), (-1, 5), (3, 43), (129, 1)])
 def test_check_banding__out_of_range(bands, rows):
     with pytest.raises(InvalidParameterError):
         check_banding(bands, rows, 128)
@@ -189,7 +190,7 @@ def test_steepest__no_slope_beside_it_is_greater(bands, rows):
     assert curve.slope(steepest, bands, rows) >= max(slopes) - ROUNDING
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("bands", "rows", "steepest", "midpoint"),
     [(20, 5, 0.526, 0.509), (16, 8, 0.696, 0.674), (25, 10, 0.717, 0.698), (9, 13, 0.840, 0.819)],
 )

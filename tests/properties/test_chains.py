@@ -23,6 +23,7 @@ from neardup.passages.chains import (
     window_starts,
     without_inner,
 )
+from tests.each import each_of
 from tests.oracles import chains as oracle
 
 hits = st.builds(
@@ -94,7 +95,7 @@ def test_chain_hits__the_best_first(found, similar, rules):
     assert not runs
 
 
-@pytest.mark.parametrize(("gap", "is_one"), [(10, True), (90, True), (110, False), (5000, False)])
+@each_of(("gap", "is_one"), [(10, True), (90, True), (110, False), (5000, False)])
 def test_chain_hits__as_far_as_the_lesser_side_carries(gap, is_one):
     """Beside a long stretch one of 20 shared tokens carries over 100 tokens, at a fifth each."""
     long_one = [Hit(i, i + 20, i, i + 20) for i in range(0, 2000, 10)]

@@ -6,7 +6,6 @@ from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,6 +16,7 @@ from neardup.matching.buckets import list_full_keys
 from neardup.matching.measures import make_measure
 from neardup.tables import EarlierKeepers
 from tests.arrays import make_sets, make_weighted_sets
+from tests.each import each_of
 from tests.oracles import components as components_oracle
 from tests.oracles import survivors as oracle
 from tests.oracles.measures import MEASURES, WEIGHTED, rank_of_sets, value
@@ -217,7 +217,7 @@ def many(measure):
     return (sets, keys, 9), make, [len(x) for x in sets]
 
 
-@pytest.mark.parametrize("measure", [*MEASURES, WEIGHTED])
+@each_of("measure", [*MEASURES, WEIGHTED])
 def test_choose_in_chunks__at_every_capacity(measure):
     drawn, make, sizes = many(measure)
     n_reads = []
@@ -228,7 +228,7 @@ def test_choose_in_chunks__at_every_capacity(measure):
     assert n_reads[-1] == 70
 
 
-@pytest.mark.parametrize("measure", [*MEASURES, WEIGHTED])
+@each_of("measure", [*MEASURES, WEIGHTED])
 def test_join_in_chunks__at_every_capacity(measure):
     drawn, make, sizes = many(measure)
     for capacity in (0, 20, 60, 150, 400, 1000):

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import neardup
+from tests.each import each_of
 from tests.examples import examples
 from tests.oracles.joins import join
 from tests.oracles.measures import WEIGHTED
@@ -71,8 +72,8 @@ def test_deduplicate__against_is_not_counted_if_others_are():
     assert by_both.removed == neardup.deduplicate(strings, **options).removed
 
 
-@pytest.mark.parametrize("call", [neardup.deduplicate, neardup.find_pairs])
-@pytest.mark.parametrize(
+@each_of("call", [neardup.deduplicate, neardup.find_pairs])
+@each_of(
     ("options", "message"),
     [
         ({}, "^idf_from has no effect with measure jaccard; leave it out, or choose measure"),

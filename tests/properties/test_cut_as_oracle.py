@@ -7,7 +7,6 @@ from fractions import Fraction
 from unittest.mock import patch
 
 import pyarrow as pa
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,6 +19,7 @@ from tests.cutting import (
     make_text,
     without,
 )
+from tests.each import each_of
 from tests.examples import examples
 from tests.oracles import alignment, repeats
 from tests.oracles import cut as oracle
@@ -78,7 +78,7 @@ def test_similar_passages__as_oracle(
     assert rows == sorted(removal.row() for removal in cutter.cut())
 
 
-@pytest.mark.parametrize("seed", [2, 6, 7, 13, 29, 37, 194])
+@each_of("seed", [2, 6, 7, 13, 29, 37, 194])
 def test_similar_passages__much_is_undone(seed):
     """Texts of few words, of which much is like much else, and reasons go."""
     documents, others, min_tokens, threshold, min_documents = dense_case(seed)

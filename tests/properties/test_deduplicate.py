@@ -15,6 +15,7 @@ from neardup.jobs.dedup.run import deduplicate_sources
 from neardup.reading import second_pass
 from neardup.reading import sign as reading_plan
 from neardup.runtime.runner import Runner
+from tests.each import each_of
 from tests.examples import examples
 from tests.oracles import components, survivors
 from tests.oracles.measures import MEASURES, rank_of_sets, value
@@ -235,8 +236,8 @@ def tables_of(strings, *, block_rows, workers, against=None, **options):
     return result.kept, result.removed, result.clusters, counts
 
 
-@pytest.mark.parametrize("clusters", ["survivors", "components"])
-@pytest.mark.parametrize("against", [False, True])
+@each_of("clusters", ["survivors", "components"])
+@each_of("against", [False, True])
 def test_deduplicate__workers_and_blocks_change_nothing(clusters, against, monkeypatch):
     strings = passages(1, 300)
     options = {"threshold": "0.6", "ngram": 2, "clusters": clusters, "keep": "longest"}
@@ -252,8 +253,8 @@ def test_deduplicate__workers_and_blocks_change_nothing(clusters, against, monke
                 assert found == expected
 
 
-@pytest.mark.parametrize("keep", ["first", "longest", "shortest"])
-@pytest.mark.parametrize("measure", MEASURES)
+@each_of("keep", ["first", "longest", "shortest"])
+@each_of("measure", MEASURES)
 def test_deduplicate__hundreds_of_texts_as_oracle(measure, keep):
     """More documents than a test by Hypothesis has, with the banding that the recall asks for."""
     rows = [{"id": str(i), "text": text} for i, text in enumerate(passages(3, 150))]
@@ -280,7 +281,7 @@ def test_deduplicate__one_template_costs_a_comparison_a_document(keep):
     assert result.summary["candidates"] == 199
 
 
-@pytest.mark.parametrize(
+@each_of(
     "options",
     [
         {"threshold": 0},

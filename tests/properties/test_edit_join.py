@@ -16,6 +16,7 @@ from neardup.options.choices import Algorithm
 from neardup.runtime.runner import Runner
 from neardup.tables import TokenLists
 from tests.arrays import ragged
+from tests.each import each_of
 from tests.examples import examples
 from tests.oracles import edits
 from tests.strategies import thresholds
@@ -95,8 +96,8 @@ def test_join_strings__same_for_any_qgram_and_order(strings, threshold, qgrams, 
     assert rows[0] == rows[1]
 
 
-@pytest.mark.parametrize("threshold", [2, Fraction("0.6")])
-@pytest.mark.parametrize("qgram", [1, 2, 5])
+@each_of("threshold", [2, Fraction("0.6")])
+@each_of("qgram", [1, 2, 5])
 def test_join_strings__same_for_any_number_of_workers_and_pieces(monkeypatch, threshold, qgram):
     generator = random.Random(3)
     strings = ["".join(generator.choices("ab", k=generator.randrange(9))) for _ in range(150)]

@@ -19,6 +19,7 @@ from neardup.matching.prefixes import list_prefixes
 from neardup.runtime.runner import Runner
 from neardup.sketches.intervals import wilson_intervals
 from tests.arrays import make_sets
+from tests.each import each_of
 from tests.oracles import components as components_oracle
 from tests.oracles import survivors as survivors_oracle
 from tests.oracles.measures import MEASURES, sets_reach
@@ -83,8 +84,8 @@ def near_copies(n, seed=1):
     return [" ".join(text) for text in texts]
 
 
-@pytest.mark.parametrize("clusters", ["survivors", "components"])
-@pytest.mark.parametrize("against", [None, near_copies(40, seed=1)])
+@each_of("clusters", ["survivors", "components"])
+@each_of("against", [None, near_copies(40, seed=1)])
 def test_deduplicate__exact_as_sure_bands(clusters, against):
     texts = near_copies(150)
     options = {"ngram": 1, "threshold": "0.7", "clusters": clusters, "against": against}

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.each import each_of
 
 import neardup
 from neardup.documents.additions import compact_documents, remove_documents
@@ -194,8 +195,8 @@ def test_batches__after_removals_and_compaction_as_the_oracle(drawn, measure, th
                 compact_documents(handle, RUNNER)
 
 
-@pytest.mark.parametrize(("first", "second"), [(9, 1), (1, 9), (18, 2), (2, 18)])
-@pytest.mark.parametrize("cut", [1, 2])
+@each_of(("first", "second"), [(9, 1), (1, 9), (18, 2), (2, 18)])
+@each_of("cut", [1, 2])
 def test_batches__exact_tie_under_cosine(first, second, cut):
     """1 / sqrt(3 * 1) = 3 / sqrt(3 * 9), whose roundings differ: still the earlier one stays."""
     common = {1: 1, 9: 3, 2: 1, 18: 3}

@@ -14,6 +14,7 @@ from neardup.matching.measures import Hamming
 from neardup.matching.set_join import ALGORITHMS, HammingJoin
 from neardup.runtime.runner import Runner
 from tests.arrays import make_sets
+from tests.each import each_of
 from tests.examples import examples
 from tests.oracles import joins
 from tests.oracles.shingles import elements
@@ -139,7 +140,7 @@ def test_find_pairs__hamming_pairs_decide_documents():
     ]
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("options", "message"),
     [
         ({}, "^give max_distance, the most shingles that one of two documents lacks, with measure"),

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from neardup.clustering.keep import KeepPolicy, join_order_columns, parse_keep
 from neardup.errors import InvalidInputError, InvalidParameterError
+from tests.each import each_of
 
 numbers = st.lists(st.one_of(st.none(), st.integers(-3, 3)), max_size=20)
 LAST = 10**6
@@ -51,7 +52,7 @@ def test_order__by_priority_of_numbers():
     assert order_of("priority:s=3,1", [1, None, 2, 3, None, 3]) == [3, 5, 0, 2, 1, 4]
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("keep", "policy"),
     [
         ("first", KeepPolicy("first")),
@@ -67,7 +68,7 @@ def test_parse_keep__examples(keep, policy):
     assert parse_keep(keep) == policy
 
 
-@pytest.mark.parametrize(
+@each_of(
     "keep",
     [
         "",

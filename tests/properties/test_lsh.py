@@ -11,6 +11,7 @@ from neardup.runtime.runner import Runner
 from neardup.sketches.minhash import MinHashScheme, band_keys, minhash_signatures
 from neardup.tables import ShingleLists
 from tests.arrays import make_buckets, ragged
+from tests.each import each_of
 from tests.oracles import hashing
 
 keys = st.integers(1, 30).flatmap(
@@ -38,7 +39,7 @@ def test_bucket_documents__equal_keys_share_a_bucket(bands, workers, shift):
     assert sum(map(len, used)) == len(set().union(*used)) == len(found.sizes)
 
 
-@pytest.mark.parametrize("n_documents", [0, 1, 2, 3, 64, 65])
+@each_of("n_documents", [0, 1, 2, 3, 64, 65])
 def test_bucket_documents__all_alike_and_all_different(n_documents):
     alike = bucket_documents(
         lambda _: np.full(n_documents, 2**63, np.uint64), 2, n_documents, Runner(1)
@@ -83,13 +84,13 @@ def test_band_keys__as_oracle(lists, bands, rows):
     assert band_keys(signatures, bands, rows).tolist() == expected
 
 
-@pytest.mark.parametrize(("bands", "rows"), [(0, 1), (1, 0), (5, 4), (17, 1)])
+@each_of(("bands", "rows"), [(0, 1), (1, 0), (5, 4), (17, 1)])
 def test_band_keys__out_of_range(bands, rows):
     with pytest.raises(InvalidParameterError):
         band_keys(np.zeros((1, 16), np.uint32), bands, rows)
 
 
-@pytest.mark.parametrize(("num_perm", "seed"), [(0, 1), (65537, 1), (1, -1), (1, 2**64)])
+@each_of(("num_perm", "seed"), [(0, 1), (65537, 1), (1, -1), (1, 2**64)])
 def test_minhash_scheme__out_of_range(num_perm, seed):
     with pytest.raises(InvalidParameterError):
         MinHashScheme(num_perm, seed)

@@ -13,6 +13,7 @@ from neardup.matching.measures import MEASURES, make_measure
 from neardup.matching.verify import score_pairs
 from neardup.options.kinds import exact_fraction
 from tests.arrays import make_sets
+from tests.each import each_of
 from tests.oracles import measures as oracle
 from tests.strategies import thresholds
 
@@ -31,7 +32,7 @@ def test_exact_fraction__is_the_decimal_that_was_typed(n):
     assert exact_fraction("threshold", exact) == exact
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("value", "expected"),
     [
         (0.8, Fraction(4, 5)),

@@ -27,6 +27,7 @@ from neardup.passages.windows import (
 from neardup.tables import TokenLists
 from neardup.text.weighting import count_documents, term_frequencies
 from tests.arrays import as_uint64, ragged, random_words
+from tests.each import each_of
 from tests.oracles import weighted as weighted_oracle
 from tests.oracles import windows as oracle
 from tests.oracles.hashing import mix
@@ -223,8 +224,8 @@ def test_multiset_windows__above_the_first_ceiling(n_types, most_copies):
     assert n_above > 0 or most_copies == ALL_COPIES
 
 
-@pytest.mark.parametrize(("tf", "idf"), WEIGHTINGS)
-@pytest.mark.parametrize("min_tokens", [1, 50])
+@each_of(("tf", "idf"), WEIGHTINGS)
+@each_of("min_tokens", [1, 50])
 def test_weighted_windows__long_texts(tf, idf, min_tokens):
     """Windows have the identity that a query of the same tokens has."""
     generator = random.Random(f"{tf} {idf}")
@@ -293,7 +294,7 @@ def test_multiset_windows__have_the_keys_of_queries():
         assert_probes(columns, len(text), 20, key_of, 150)
 
 
-@pytest.mark.parametrize(("n", "min_tokens"), [(400, 1), (400, 5), (400, 25), (400, 100)])
+@each_of(("n", "min_tokens"), [(400, 1), (400, 5), (400, 25), (400, 100)])
 def test_multiset_windows__how_many_of_different_tokens(n, min_tokens):
     """2 (n + 1) / (t + 1) - 1 on average, within five standard errors."""
     grouped = group_occurrences(TokenLists(*ragged([WORDS[:n]])))

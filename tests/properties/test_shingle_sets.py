@@ -13,6 +13,7 @@ from neardup.text.shingles import (
     shingle_sets,
 )
 from tests.arrays import make_texts, unragged
+from tests.each import each_of
 from tests.oracles import hashing
 from tests.oracles.shingles import elements, shingle_tuples
 from tests.oracles.tokens import Options, tokenize
@@ -100,7 +101,7 @@ def test_take__gives_the_chosen_sets(strings, data):
     assert lists_of(sets.take(chosen)) == [lists[d] for d in chosen]
 
 
-@pytest.mark.parametrize(
+@each_of(
     "options",
     [{"ngram": 0}, {"ngram": -1}, {"occurrences": "multi"}, {"unicode_form": "NFD"}],
 )

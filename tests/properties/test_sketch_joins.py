@@ -21,6 +21,7 @@ from neardup.sketches.signatures import join_signatures
 from neardup.sketches.smallest import SmallestScheme
 from neardup.tables import SetSketches, ShingleLists, Signatures
 from tests.arrays import ragged
+from tests.each import each_of
 from tests.oracles import broder as oracle
 
 workers = st.integers(1, 3)
@@ -98,7 +99,7 @@ def test_join_signatures__in_pieces(join, workers, piece):
     assert seen == sorted({*range(piece, n_filled, piece), n_filled} - {0})
 
 
-@pytest.mark.parametrize("equal", range(1, 129))
+@each_of("equal", range(1, 129))
 def test_join_signatures__ties_of_128(equal):
     """A pair is found at its own share, at every one, and not above it."""
     rows = np.zeros((2, 128), np.uint32)
@@ -170,8 +171,8 @@ def check_join(sketches, rows, scheme, threshold, n_left, workers):
         assert reaching == set(found)
 
 
-@pytest.mark.parametrize("n_workers", [1, 3])
-@pytest.mark.parametrize("scheme", SCHEMES, ids=lambda s: f"{s.describe()}")
+@each_of("n_workers", [1, 3])
+@each_of("scheme", SCHEMES, ids=lambda s: f"{s.describe()}")
 def test_join_samples__misses_none(scheme, n_workers):
     generator = random.Random(scheme.seed)
     for trial in range(40):

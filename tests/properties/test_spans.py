@@ -14,6 +14,7 @@ from neardup.text.characters import form_table, form_texts
 from neardup.text.normalise import Normalisation
 from neardup.text.tokenizers import make_tokenizer
 from tests.arrays import make_texts
+from tests.each import each_of
 from tests.oracles import hashing
 from tests.oracles import spans as oracle
 from tests.oracles.tokens import Options, fold
@@ -95,7 +96,7 @@ def test_locate_tokens__places_ascend_and_are_disjoint(strings, kind, chosen):
             assert set(range(next_start, stop)) <= changed
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("kind", "text", "chosen", "expected"),
     [
         ("words", "It's naïve!", Options(), ["It", "s", "naïve"]),

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import neardup
 from neardup.jobs.pairs.spelling import Members, Speller
 from neardup.tables import ScoredPairs
+from tests.each import each_of
 from tests.examples import examples
 
 N_RECORDS = 4
@@ -77,7 +78,7 @@ def test_speller__as_defined(drawn):
     assert rows_of(speller.spell_out(joined, limit=len(expected))) == expected
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("n_left", "is_directed", "expected"),
     [
         (None, False, [(0, 1, 7), (0, 2, 9), (0, 3, 7), (1, 2, 7), (2, 3, 7)]),

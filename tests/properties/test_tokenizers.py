@@ -13,6 +13,7 @@ from neardup.tables import Texts
 from neardup.text.normalise import Normalisation
 from neardup.text.tokenizers import make_tokenizer
 from tests.arrays import first_difference, make_texts, unragged
+from tests.each import each_of
 from tests.oracles import hashing as oracle
 from tests.oracles.tokens import Options, fold, tokenize
 from tests.strategies import any_text, assigned_only, options
@@ -67,7 +68,7 @@ def test_hash_tokens__unicode_form_of_every_character(form):
     assert first_difference(hashes_of(make_texts(strings), "words", chosen), expected) is None
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("kind", "text", "chosen", "expected"),
     [
         ("words", "It's x86_64, naïve!", Options(), ["it", "s", "x86_64", "naïve"]),
@@ -95,7 +96,7 @@ def test_hash_tokens__examples(kind, text, chosen, expected):
     ]
 
 
-@pytest.mark.parametrize(
+@each_of(
     "script",
     [
         "CJK UNIFIED IDEOGRAPH",
@@ -119,7 +120,7 @@ def test_hash_tokens__letters_of_unspaced_scripts_stand_alone(script):
     assert len(found) == len(letters)
 
 
-@pytest.mark.parametrize("script", ["LATIN", "CYRILLIC", "GREEK", "ARABIC", "HANGUL", "DEVANAGARI"])
+@each_of("script", ["LATIN", "CYRILLIC", "GREEK", "ARABIC", "HANGUL", "DEVANAGARI"])
 def test_hash_tokens__letters_of_spaced_scripts_join(script):
     letters = [
         chr(c)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import neardup
 from neardup.jobs.pairs import top as top_pipeline
 from neardup.jobs.pairs.top import rank_fractions
+from tests.each import each_of
 from tests.examples import examples
 from tests.oracles import edits, joins
 from tests.oracles.measures import JOIN_MEASURES, rank_of_sets
@@ -115,7 +116,7 @@ def test_find_pairs__top_in_parts(monkeypatch, n_at_once):
         assert neardup.find_pairs(texts, ngram=1, top=top).pairs.equals(pairs)
 
 
-@pytest.mark.parametrize("top", range(1, 7))
+@each_of("top", range(1, 7))
 def test_find_pairs__top_overlaps_of_equal_sets(top):
     """Equal small sets have less in common than large sets that differ in much."""
     texts = ["a", "a", "a", "b c d", "b c e", "b c d", "f g h i j k l m"]

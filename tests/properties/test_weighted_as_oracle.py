@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.text.weighting import INVERSE_FREQUENCIES, TERM_FREQUENCIES
+from tests.each import each_of
 from tests.examples import examples
 from tests.oracles import weighted
 from tests.properties.weighted_documents import (
@@ -83,7 +84,7 @@ def test_deduplicate__hundreds_of_texts_as_oracle(tf, idf):
     check(run(rows, **SURE, **options), rows, expected)
 
 
-@pytest.mark.parametrize("idf", INVERSE_FREQUENCIES)
+@each_of("idf", INVERSE_FREQUENCIES)
 def test_deduplicate__every_removal_is_verified(idf):
     """With bands that miss some: what goes is similar to what it goes for, and that stays."""
     rows = make_rows(passages(4, 300))

@@ -13,12 +13,13 @@ from neardup.reading import second_pass
 from neardup.reading import sign as reading_plan
 from neardup.runtime.runner import Runner
 from neardup.text.weighting import INVERSE_FREQUENCIES
+from tests.each import each_of
 from tests.oracles.measures import WEIGHTED
 from tests.properties.weighted_documents import ALL, SURE, passages
 
 
-@pytest.mark.parametrize(("tf", "occurrences"), [("binary", "set"), ("raw", "numbered")])
-@pytest.mark.parametrize("clusters", ["survivors", "components"])
+@each_of(("tf", "occurrences"), [("binary", "set"), ("raw", "numbered")])
+@each_of("clusters", ["survivors", "components"])
 def test_deduplicate__plain_counts_are_jaccard_similarity(tf, occurrences, clusters):
     """Where weights are counts, or 1, all is as with sets."""
     strings, others = passages(5, 200), passages(6, 60)
@@ -59,8 +60,8 @@ def tables_of(strings, against, *, block_rows, workers, **options):
     return result.kept, result.removed, result.clusters, counts
 
 
-@pytest.mark.parametrize("clusters", ["survivors", "components"])
-@pytest.mark.parametrize("idf", INVERSE_FREQUENCIES)
+@each_of("clusters", ["survivors", "components"])
+@each_of("idf", INVERSE_FREQUENCIES)
 def test_deduplicate__workers_and_blocks_change_nothing(idf, clusters, monkeypatch):
     strings = passages(1, 200)
     against = passages(2, 60) + strings[:20] if idf != "smooth" else None
@@ -75,7 +76,7 @@ def test_deduplicate__workers_and_blocks_change_nothing(idf, clusters, monkeypat
             assert found == expected
 
 
-@pytest.mark.parametrize(("tf", "idf"), ALL)
+@each_of(("tf", "idf"), ALL)
 def test_deduplicate__exact_copies_collapse(tf, idf):
     strings = ["the cat sat", "The cat, sat!", "a dog", "the cat sat", "the", "THE"]
     result = neardup.deduplicate(strings, measure=WEIGHTED, tf=tf, idf=idf, threshold=1)
@@ -85,9 +86,9 @@ def test_deduplicate__exact_copies_collapse(tf, idf):
     ]
 
 
-@pytest.mark.parametrize("idf", ["standard", "probabilistic"])
-@pytest.mark.parametrize("clusters", ["survivors", "components"])
-@pytest.mark.parametrize("against", [None, ["the " * 50, "the the"]])
+@each_of("idf", ["standard", "probabilistic"])
+@each_of("clusters", ["survivors", "components"])
+@each_of("against", [None, ["the " * 50, "the the"]])
 def test_deduplicate__what_weighs_nothing_stays_and_costs_nothing(idf, clusters, against):
     strings = ["the " * i for i in range(1, 40)]
     options = {"threshold": "0.01", "clusters": clusters, "bands": 128, "rows": 1}
@@ -186,7 +187,7 @@ def test_deduplicate__one_template_costs_a_comparison_a_document():
     assert result.summary["candidates"] == 199
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("options", "message"),
     [
         ({"tf": "raw"}, "tf has no effect with measure jaccard; leave it out, or choose measure"),

@@ -17,6 +17,7 @@ from neardup.matching.measures import WeightedJaccard
 from neardup.matching.prefixes import list_prefixes
 from neardup.runtime.runner import Runner
 from tests.arrays import make_weighted_sets
+from tests.each import each_of
 from tests.oracles import components as components_oracle
 from tests.oracles import survivors as survivors_oracle
 from tests.oracles.measures import WEIGHTED
@@ -90,8 +91,8 @@ def test_deduplicate__exact_as_oracle(own, other, scheme, threshold, keep, clust
     check(result, rows, expected_result(rows, others, **options)[0])
 
 
-@pytest.mark.parametrize("idf", ["smooth", "standard"])
-@pytest.mark.parametrize("clusters", ["survivors", "components"])
+@each_of("idf", ["smooth", "standard"])
+@each_of("clusters", ["survivors", "components"])
 def test_deduplicate__exact_as_sure_bands(idf, clusters):
     strings = passages(1, 250)
     options = {"measure": WEIGHTED, "idf": idf, "threshold": "0.5", "clusters": clusters}

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import neardup
+from tests.each import each_of
 from tests.examples import examples
 from tests.oracles.joins import join
 from tests.oracles.measures import WEIGHTED
@@ -123,8 +124,8 @@ def test_find_pairs__plain_counts_are_jaccard_similarity(tf, occurrences):
     assert len(found) > 100
 
 
-@pytest.mark.parametrize("clusters", ["survivors", "components"])
-@pytest.mark.parametrize("idf", ["smooth", "standard"])
+@each_of("clusters", ["survivors", "components"])
+@each_of("idf", ["smooth", "standard"])
 def test_find_pairs__decide_as_deduplication_does(idf, clusters):
     table = pa.Table.from_pylist(make_rows(passages(6, 200)), SCHEMA)
     options = {"measure": WEIGHTED, "idf": idf, "threshold": "0.5", "id_column": "id"}
@@ -137,7 +138,7 @@ def test_find_pairs__decide_as_deduplication_does(idf, clusters):
     assert len(result.removed) > 20
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("options", "message"),
     [
         ({"tf": "raw"}, "tf has no effect with measure jaccard; leave it out, or choose measure"),

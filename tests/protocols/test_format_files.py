@@ -19,6 +19,7 @@ from neardup.files.destinations import LocalDestination
 from neardup.files.formats import FORMATS, KNOWN_SUFFIXES, file_source, format_of
 from neardup.files.input_options import InputOptions
 from neardup.files.streams import COMPRESSIONS
+from tests.each import each_of
 from tests.files import compress, copy_rows, decompress
 from tests.protocols.format_cases import CASES, Case
 from tests.protocols.format_reading import (
@@ -54,8 +55,8 @@ def test_source__of_a_url(case):
     assert read(source, case) == expected(rows, case)
 
 
-@pytest.mark.parametrize("suffix", ["", *COMPRESSIONS])
-@pytest.mark.parametrize("case", BY_BYTES, ids=str)
+@each_of("suffix", ["", *COMPRESSIONS])
+@each_of("case", BY_BYTES, ids=str)
 def test_writer__byte_for_byte(case, tmp_path, suffix):
     content, half = case.half
     name = case.name + suffix
@@ -66,8 +67,8 @@ def test_writer__byte_for_byte(case, tmp_path, suffix):
     assert decompress(path) == half
 
 
-@pytest.mark.parametrize("suffix", COMPRESSIONS)
-@pytest.mark.parametrize("case", COMPRESSIBLE, ids=str)
+@each_of("suffix", COMPRESSIONS)
+@each_of("case", COMPRESSIBLE, ids=str)
 def test_compressed__as_plain(case, tmp_path, suffix):
     rows, name = case.some_rows(5), case.name + suffix
     (tmp_path / name).write_bytes(compress(name, case.encode(rows)))
@@ -80,8 +81,8 @@ def test_compressed__as_plain(case, tmp_path, suffix):
         assert list(file_source(str(nothing), name, InputOptions(lines=case.lines)).blocks()) == []
 
 
-@pytest.mark.parametrize("suffix", COMPRESSIONS)
-@pytest.mark.parametrize("case", COMPRESSIBLE, ids=str)
+@each_of("suffix", COMPRESSIONS)
+@each_of("case", COMPRESSIBLE, ids=str)
 def test_compressed__damaged(case, tmp_path, suffix):
     name = case.name + suffix
     whole = compress(name, case.encode(case.some_rows(50)))

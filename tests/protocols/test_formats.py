@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from neardup.errors import InvalidInputError
 from neardup.files.destinations import LocalDestination
 from neardup.files.rows import ColumnNames, ParsedRows, Source
+from tests.each import each_of
 from tests.examples import examples
 from tests.protocols.format_cases import CASES
 from tests.protocols.format_reading import (
@@ -247,7 +248,7 @@ def test_bad_rows__that_are_not_selected(case, tmp_path):
     assert parsed.text.to_pylist() == [row["text"] for row in rows[1:]]
 
 
-@pytest.mark.parametrize("case", [case for case in CASES if not case.is_one_row], ids=str)
+@each_of("case", [case for case in CASES if not case.is_one_row], ids=str)
 def test_no_rows__is_a_file_that_can_be_read(case, tmp_path):
     source = case.open(tmp_path / "in", case.encode(case.some_rows(3)))
     path = write(source, tmp_path / "out", [False] * 3)

@@ -12,9 +12,10 @@ from neardup.matching import join as pieces
 from neardup.matching.join import FilterCounts
 from neardup.runtime.runner import Runner
 from neardup.tables import ScoredPairs
+from tests.each import each_of
 from tests.protocols.join_cases import CASES
 
-pytestmark = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+each_case = each_of("case", CASES, ids=lambda case: case.name)
 
 
 def rows_of(pairs):
@@ -37,6 +38,7 @@ def twin_pairs(join):
     return ScoredPairs(join.twins, join.twins, join.own_scores[join.twins])
 
 
+@each_case
 def test_run__as_by_looking_at_all_pairs(case):
     for seed in range(4):
         generator, records = random_records(case, seed=seed)
@@ -49,6 +51,7 @@ def test_run__as_by_looking_at_all_pairs(case):
             assert counts.results == len(found) <= n_verified
 
 
+@each_case
 def test_run__same_in_any_order_of_records(case):
     generator, records = random_records(case)
     shuffled = generator.sample(records, len(records))
@@ -62,6 +65,7 @@ def test_run__same_in_any_order_of_records(case):
     assert found[0] == found[1]
 
 
+@each_case
 def test_run__one_collection_is_two_equal_ones(case):
     """Records that are in both collections: the pairs of a self-join."""
     _, records = random_records(case)
@@ -71,6 +75,7 @@ def test_run__one_collection_is_two_equal_ones(case):
     assert run(join, [0] * len(records))[0] == []
 
 
+@each_case
 def test_run__limit(case):
     _, records = random_records(case)
     join = case.make(records)
@@ -81,6 +86,7 @@ def test_run__limit(case):
             run(join, limit=len(found) - 1)
 
 
+@each_case
 def test_run__threads_and_pieces_change_nothing(case, monkeypatch):
     _, records = random_records(case, 20)
     join = case.make(records)
@@ -91,6 +97,7 @@ def test_run__threads_and_pieces_change_nothing(case, monkeypatch):
         assert run(join, runner=Runner(workers)) == expected
 
 
+@each_case
 def test_run__reports_records_probed(case):
     _, records = random_records(case)
     reports = []
@@ -98,6 +105,7 @@ def test_run__reports_records_probed(case):
     assert reports == [("join", len(records), len(records))]
 
 
+@each_case
 def test_twins__pairs_that_equal_records_make(case):
     """What a record has with itself is what it has with an equal one."""
     _, records = random_records(case)
@@ -108,6 +116,7 @@ def test_twins__pairs_that_equal_records_make(case):
     assert rows_of(twin_pairs(case.make(records))) == expected
 
 
+@each_case
 def test_similarities__as_defined(case):
     _, records = random_records(case)
     join = case.make(records)
@@ -117,6 +126,7 @@ def test_similarities__as_defined(case):
         assert join.similarities(found).tolist() == pytest.approx(expected, rel=1e-15)
 
 
+@each_case
 def test_fractions__order_pairs_as_defined(case):
     """Those of pairs ranked together: equal where pairs are, higher where one is more similar."""
     _, records = random_records(case)
@@ -129,6 +139,7 @@ def test_fractions__order_pairs_as_defined(case):
             assert (one > other) == (above[i] * below[j] > above[j] * below[i])
 
 
+@each_case
 def test_steps__fall_and_end_with_the_join_itself(case):
     """Each finds what the one before it found, and the last one all."""
     _, records = random_records(case)
@@ -143,6 +154,7 @@ def test_steps__fall_and_end_with_the_join_itself(case):
     assert before == {*case.expected(records, None), *rows_of(twin_pairs(join))}
 
 
+@each_case
 def test_steps__what_a_step_leaves_out_is_less_similar(case):
     _, records = random_records(case)
     join = case.make(records)
@@ -157,6 +169,7 @@ def test_steps__what_a_step_leaves_out_is_less_similar(case):
         assert not (all(ranks) and min(ranks[0]) <= max(ranks[1]))
 
 
+@each_case
 def test_counts__add_up(case):
     _, records = random_records(case)
     counts = run(case.make(records))[1]

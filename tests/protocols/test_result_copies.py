@@ -25,6 +25,7 @@ import neardup
 from neardup.engines.spark.write import SparkResult
 from neardup.jobs.dedup.result import DeduplicationResult
 from neardup.results import Result
+from tests.each import each_of
 from tests.spilling import spilling
 
 ROWS = [
@@ -101,7 +102,7 @@ def check_written(result: DeduplicationResult, other: DeduplicationResult, here:
     assert tree(here / "a") == tree(here / "b")
 
 
-@pytest.mark.parametrize("kind", INPUTS)
+@each_of("kind", INPUTS)
 def test_deduplication__of_any_input(tmp_path, kind):
     result = neardup.deduplicate(INPUTS[kind](tmp_path), **HOW)
     # Before and after its tables were made.

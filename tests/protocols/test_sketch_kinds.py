@@ -22,6 +22,7 @@ from neardup.runtime.runner import Runner
 from neardup.sketches.kind import Wanted, list_pairs
 from neardup.sketches.registry import KIND_NAMES, kind_named, kind_of
 from neardup.tables import Texts
+from tests.each import each_of
 
 # Each kind with several schemes; small, so that texts are whole, partial, and too short.
 VARIANTS = {
@@ -366,7 +367,7 @@ def test_changes__have_every_field():
         assert changed == {field.name for field in fields(kind.scheme_type)}
 
 
-@pytest.mark.parametrize("variant", CHANGES)
+@each_of("variant", CHANGES)
 def test_schemes__unlike_fields_are_named(variant):
     own = sketches_of(variant, ["one two three"])
     for name, value in CHANGES[variant].items():
@@ -376,7 +377,7 @@ def test_schemes__unlike_fields_are_named(variant):
         assert name in str(caught.value)
 
 
-@pytest.mark.parametrize("name", KIND_NAMES)
+@each_of("name", KIND_NAMES)
 def test_schemes__know_their_ranges(name):
     """No number of an option goes unchecked."""
     scheme = kind_named(name).scheme_type

@@ -19,6 +19,7 @@ from neardup.files.rawrows import RawBlock
 from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.files.streams import COMPRESSIONS
 from tests.cuts import Span, cut, spans_of
+from tests.each import each_of
 from tests.examples import examples
 from tests.files import compress, decompress
 from tests.protocols.format_cases import CASES, Case, Row
@@ -167,8 +168,8 @@ def test_with_cuts__other_rows_byte_for_byte(case, data):
                 assert next(others) == next(others)
 
 
-@pytest.mark.parametrize("suffix", COMPRESSIONS)
-@pytest.mark.parametrize("case", [case for case in COMPRESSIBLE if case.can_be_cut], ids=str)
+@each_of("suffix", COMPRESSIONS)
+@each_of("case", [case for case in COMPRESSIBLE if case.can_be_cut], ids=str)
 def test_with_cuts__compressed(case, tmp_path, suffix):
     rows = case.some_rows(5)
     name = case.name + suffix

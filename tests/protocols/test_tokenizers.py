@@ -24,6 +24,7 @@ from neardup.text.normalise import Normalisation
 from neardup.text.shingles import make_shingle_scheme
 from neardup.text.tokenizers import NAMED, Tokenizer, file_in_name, make_tokenizer
 from tests.arrays import make_texts, unragged
+from tests.each import each_of
 from tests.examples import examples
 from tests.oracles import hashing
 from tests.oracles.spans import byte_length, normalised_characters
@@ -307,7 +308,7 @@ def test_named__all_have_a_case():
     assert f"must be one of {', '.join(NAMED)}, a " in str(caught.value)
 
 
-@pytest.mark.parametrize("name", NAMED)
+@each_of("name", NAMED)
 def test_named__what_is_folded_away(name):
     """Case in words unless asked otherwise, and nothing where nothing can be."""
     scheme = make_shingle_scheme(name)

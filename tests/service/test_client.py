@@ -17,6 +17,7 @@ from neardup.errors import InvalidInputError, InvalidParameterError
 from neardup.service.served import ServedDocuments, ServedPassages
 from neardup.service.service import Limits
 from tests.document_indexes import WEIGHTED
+from tests.each import each_of
 from tests.service.conftest import PATIENT, TEXTS, make_fake, start_service
 from tests.service.waiting import wait_for
 
@@ -69,7 +70,7 @@ def test_connect__needs_a_name_where_there_are_several(running, fake):
         neardup.connect(running.url, index="x")
 
 
-@pytest.mark.parametrize("url", ["", "127.0.0.1:8600", "ftp://x", "http://", "http://x:y"])
+@each_of("url", ["", "127.0.0.1:8600", "ftp://x", "http://", "http://x:y"])
 def test_connect__refuses_urls(url):
     with pytest.raises(neardup.InvalidParameterError, match=r"^url "):
         neardup.connect(url)

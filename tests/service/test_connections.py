@@ -15,6 +15,7 @@ import pytest
 from neardup.service import connection as connections
 from neardup.service import service
 from neardup.service.connection import Places
+from tests.each import each_of
 from tests.service.conftest import TOKEN
 from tests.service.test_limits import QUERY, head, raw
 from tests.service.waiting import wait_for
@@ -214,7 +215,7 @@ HEADS = [
 ]
 
 
-@pytest.mark.parametrize(("sent", "status"), HEADS)
+@each_of(("sent", "status"), HEADS)
 def test_requests__that_cannot_be_read(fake, sent, status):
     """They get a problem as all others do, and are in the log and in the metrics."""
     counted = f'neardup_requests_total{{method="-",route="-",status="{status}"}}'

@@ -19,6 +19,7 @@ from neardup.service import bodies
 from neardup.service.lanes import Deadline
 from neardup.service.problems import Problem
 from neardup.service.service import Limits
+from tests.each import each_of
 from tests.service.conftest import TOKEN, make_fake
 from tests.service.waiting import wait_for
 
@@ -63,7 +64,7 @@ def head(running, length: int | str, *more: str, path: str = QUERY) -> bytes:
     return "\r\n".join([*lines, "", ""]).encode()
 
 
-@pytest.mark.parametrize(
+@each_of(
     "body",
     [b"", b"{", b"[" * 100_000, b'{"text": "\xff"}', b'{"text": "\\ud800"}', b"nonsense", b"\0"],
 )

@@ -14,6 +14,7 @@ import neardup
 from neardup.service.openapi import describe
 from neardup.service.operations import OPERATIONS
 from neardup.service.served import ServedDocuments, ServedPassages
+from tests.each import each_of
 from tests.service.conftest import start_service
 
 DOCUMENT = json.loads(describe())
@@ -24,7 +25,7 @@ def test_describe__is_openapi(fake):
     OpenAPIV31SpecValidator(DOCUMENT).validate()
 
 
-@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)
+@each_of("operation", OPERATIONS, ids=lambda operation: operation.name)
 def test_describe__every_operation(operation):
     described = DOCUMENT["paths"][operation.path][operation.method.lower()]
     assert described["operationId"] == operation.name

@@ -9,6 +9,7 @@ import pytest
 
 import neardup
 from neardup.service.served import ServedDocuments, ServedPassages
+from tests.each import each_of
 from tests.service.conftest import PATIENT, Running, start_service
 
 PASSAGE = "upon a midnight dreary while I pondered weak and weary over many a quaint volume"
@@ -77,7 +78,7 @@ def test_query(running):
         assert ask(running, "docs/query", asked)["matches"] == found[:1]
 
 
-@pytest.mark.parametrize(
+@each_of(
     "wrong",
     [
         {},
@@ -159,9 +160,7 @@ def test_documents__in_pages(running, name):
     assert found == list(DOCUMENTS)
 
 
-@pytest.mark.parametrize(
-    "wrong", ["limit=0", "limit=1001", "start=-1", "start=x", "page=2", "start=1&start=2"]
-)
+@each_of("wrong", ["limit=0", "limit=1001", "start=-1", "start=x", "page=2", "start=1&start=2"])
 def test_documents__refuses(running, wrong):
     answer = httpx.get(f"{running.url}/v1/indexes/docs/documents?{wrong}")
     assert (answer.status_code, answer.json()["error"]) == (422, "InvalidParameterError")

@@ -11,6 +11,7 @@ import pytest
 
 import neardup
 from neardup.service.served import ServedDocuments, ServedPassages
+from tests.each import each_of
 from tests.service.conftest import PATIENT, start_service
 
 PASSAGE = "upon a midnight dreary while I pondered weak and weary over many a quaint volume"
@@ -142,9 +143,7 @@ def test_document__columns(client):
     assert "<i>raven</i>" in parts(page, "dd")
 
 
-@pytest.mark.parametrize(
-    "path", ["/document?index=docs&id=no", "/document?index=no&id=x", "/document", "/nothing"]
-)
+@each_of("path", ["/document?index=docs&id=no", "/document?index=no&id=x", "/document", "/nothing"])
 def test_problems__are_pages(client, path):
     assert "<h1>Not Found</h1>" in check(client.get(path), 404)
 

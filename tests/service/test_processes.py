@@ -20,6 +20,7 @@ from neardup.service.problems import Problem
 from neardup.service.processes import Processes, WorkError
 from neardup.service.served import ServedPassages
 from neardup.service.service import Limits
+from tests.each import each_of
 from tests.service.conftest import make_fake
 from tests.service.waiting import wait_for
 
@@ -82,7 +83,7 @@ def test_run__signals_are_for_the_parent(processes):
         assert processes.run(partial(signal.getsignal, number), long()) is signal.SIG_IGN
 
 
-@pytest.mark.parametrize(
+@each_of(
     "error",
     [
         errors.InvalidParameterError("threshold must be 1", "threshold"),

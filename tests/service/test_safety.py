@@ -10,10 +10,11 @@ import pytest
 
 from neardup.errors import InvalidParameterError, NeardupError, ReadError
 from neardup.service.gate import Tokens, allowed_hosts, check_address, is_loopback, read_tokens
+from tests.each import each_of
 from tests.service.conftest import OTHER, TOKEN
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("host", "expected"),
     [
         *(("127.0.0.1", True), ("localhost", True), ("::1", True), ("127.9.9.9", True)),
@@ -43,7 +44,7 @@ def test_read_tokens(token_file):
     assert read_tokens(token_file) == [OTHER, TOKEN]
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("content", "mode", "message"),
     [
         (f"{TOKEN}\n", 0o644, "chmod 600"),
@@ -132,7 +133,7 @@ def test_page__sign_in(start, token_file):
         assert client.get("/browse").status_code == 401
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("host", "status"),
     [
         *(("127.0.0.1:8600", 200), ("localhost", 200), ("LOCALHOST:1", 200), ("[::1]:80", 200)),
@@ -152,7 +153,7 @@ def test_host__others_may_be_named(start):
     assert answer.status_code == 200
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("headers", "status"),
     [
         ({}, 200),
@@ -196,7 +197,7 @@ def test_writes__only_where_they_are_allowed(fake):
         assert "--writable" in answer.json()["detail"]
 
 
-@pytest.mark.parametrize("path", ["/", "/v1", "/nothing", "/page.css", "/v1/indexes/no", "/browse"])
+@each_of("path", ["/", "/v1", "/nothing", "/page.css", "/v1/indexes/no", "/browse"])
 def test_answers__headers(fake, path):
     headers = fake.get(path).headers
     policy = headers["content-security-policy"]
@@ -208,7 +209,7 @@ def test_answers__headers(fake, path):
     assert "server" not in headers
 
 
-@pytest.mark.parametrize("path", ["/etc/passwd", "/../etc/passwd", "/page.html", "/v1/../page.css"])
+@each_of("path", ["/etc/passwd", "/../etc/passwd", "/page.html", "/v1/../page.css"])
 def test_files__none_by_request(fake, path):
     assert httpx.get(f"{fake.url}{path}").status_code in (200, 404)
     assert "root:" not in httpx.get(f"{fake.url}{path}").text

@@ -8,6 +8,7 @@ import pytest
 
 import neardup
 from neardup.errors import InvalidInputError
+from tests.each import each_of
 
 TEXTS = [
     "far out in the uncharted backwaters of the western arm",
@@ -43,7 +44,7 @@ def check_rows(table, expected):
     )
 
 
-@pytest.mark.parametrize("index", INDEXES.values(), ids=INDEXES)
+@each_of("index", INDEXES.values(), ids=INDEXES)
 def test_deduplicate__drops_by_label(index, tmp_path):
     data = frame(index)
     result = neardup.deduplicate(data)
@@ -61,7 +62,7 @@ def test_deduplicate__drops_by_label(index, tmp_path):
     assert "__index" not in str(pq.read_schema(tmp_path / "out/removed/data.parquet").names)
 
 
-@pytest.mark.parametrize("index", INDEXES.values(), ids=INDEXES)
+@each_of("index", INDEXES.values(), ids=INDEXES)
 def test_every_call__has_labels(index, tmp_path):
     data, first, copy = frame(index), index[0], index[2]
     pairs = neardup.find_pairs(data)
@@ -77,8 +78,8 @@ def test_every_call__has_labels(index, tmp_path):
     assert cut.kept.to_pandas().index.tolist() == list(index)
 
 
-@pytest.mark.parametrize("index", INDEXES.values(), ids=INDEXES)
-@pytest.mark.parametrize("kind", [neardup.DocumentIndex, neardup.PassageIndex])
+@each_of("index", INDEXES.values(), ids=INDEXES)
+@each_of("kind", [neardup.DocumentIndex, neardup.PassageIndex])
 def test_indexes__have_labels(kind, index, tmp_path):
     data = frame(index)
     made = kind.create(tmp_path / "index", **({"min_tokens": 5} if "Pass" in str(kind) else {}))
@@ -125,7 +126,7 @@ def test_labels__of_pages():
 ADVICE = "frame.reset_index"
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("index", "message"),
     [
         (pd.Index([3, 4, 3, 5]), "row 3: id 3 was used before, in data.parquet, row 1; "),

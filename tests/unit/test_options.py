@@ -10,11 +10,12 @@ import pytest
 import neardup
 from neardup.cli.command import spell_options
 from neardup.errors import InvalidParameterError
+from tests.each import each_of
 
 TEXTS = ["one two three", "four five six"]
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("options", "error"),
     [
         (
@@ -62,7 +63,7 @@ def test_find_pairs__refused(options, error):
     assert str(caught.value) == error
 
 
-@pytest.mark.parametrize(
+@each_of(
     "options",
     [
         {"top": 3, "limit": 2},
@@ -77,9 +78,7 @@ def test_find_pairs__accepted(options):
     assert len(neardup.find_pairs(TEXTS, **options).pairs) <= 2
 
 
-@pytest.mark.parametrize(
-    "option", [{"recall": 0.99}, {"num_perm": 128}, {"bands": 3, "rows": 4}, {"seed": 42}]
-)
+@each_of("option", [{"recall": 0.99}, {"num_perm": 128}, {"bands": 3, "rows": 4}, {"seed": 42}])
 def test_deduplicate__refused(option):
     name = next(iter(option))
     error = (
@@ -115,7 +114,7 @@ COMMAND = click.Command(
 )
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("error", "spelled"),
     [
         (InvalidParameterError("top must be 1, not top"), "--top must be 1, not --top"),

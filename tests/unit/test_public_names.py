@@ -8,11 +8,10 @@ import operator
 import re
 from pathlib import Path
 
-import pytest
-
 import neardup
 from neardup.options.jobs import FUNCTIONS
 from neardup.results import Result
+from tests.each import each_of
 
 SOURCE = ast.parse(Path(neardup.__file__).read_text(encoding="utf-8"))
 
@@ -44,7 +43,7 @@ def test_public_names__are_the_same_wherever_they_are_listed():
     assert marked == neardup._HOMES.keys()
 
 
-@pytest.mark.parametrize("name", [name for name in FUNCTIONS if name not in WITHOUT_RESULT])
+@each_of("name", [name for name in FUNCTIONS if name not in WITHOUT_RESULT])
 def test_function__returns_a_public_result(name):
     function = operator.attrgetter(name)(neardup)
     returned = function.__globals__[inspect.signature(function).return_annotation]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from neardup import PassageIndex
 from neardup.text.weighting import INVERSE_FREQUENCIES, TERM_FREQUENCIES
+from tests.each import each_of
 from tests.examples import examples
 from tests.oracles import passages
 from tests.oracles import search as oracle
@@ -95,8 +95,8 @@ def test_search__everything_as_oracle(case, report):
     assert table.to_pylist() == rows_of(case, found)
 
 
-@pytest.mark.parametrize("idf", INVERSE_FREQUENCIES)
-@pytest.mark.parametrize("tf", TERM_FREQUENCIES)
+@each_of("idf", INVERSE_FREQUENCIES)
+@each_of("tf", TERM_FREQUENCIES)
 def test_search__copies_share_all_hashes(tf, idf):
     copy = "a a a a b b b c c d e"
     documents = {"d0": f"f g {copy} g f", "d1": "b c", "d2": "a b c d", "d3": "f", "d4": "g"}
@@ -119,8 +119,8 @@ def test_search__order_of_rows():
             assert len({key[:2] for key in keys}) == 21
 
 
-@pytest.mark.parametrize("query", ["a b c", "b b b", "a b a"])
-@pytest.mark.parametrize("ngram", [2, 3])
+@each_of("query", ["a b c", "b b b", "a b a"])
+@each_of("ngram", [2, 3])
 def test_search__passages_of_shingles_share_no_token(query, ngram):
     documents = {"d0": query, "d1": query, "d2": f"{query} {query.split(' ', 1)[1]}", "d3": query}
     case = Case(documents, [query], ngram, 16, tf="raw", threshold=Fraction(1), ngram=ngram)

@@ -4,6 +4,7 @@ import pytest
 
 from neardup.cli.dedup import _audit
 from neardup.cli.wording import counted, describe_bands, plural, printable, warn_of_recall
+from tests.each import each_of
 
 
 def test_counted():
@@ -25,7 +26,7 @@ def test_describe_bands(bands, rows, start):
     assert describe_bands(summary) == f"{start} at the threshold with probability 0.5000"
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("summary", "n_lines"),
     [
         ({"predicted_recall": 0.98, "recall": 0.99}, 1),
@@ -55,7 +56,7 @@ def test_audit__grammar(found, words):
     assert text.startswith(f"audit of 1 distinct text: {words} a band; in the mean of 1 text the ")
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("text", "shown"),
     [
         ("plain text, with an umläut and 漢字", None),

@@ -10,6 +10,7 @@ from neardup.sketches.samples import sketch_sets
 from neardup.sketches.smallest import SmallestScheme
 from neardup.tables import ShingleLists
 from tests.arrays import ragged
+from tests.each import each_of
 
 
 def sketch(lists, scheme):
@@ -91,7 +92,7 @@ def test_cluster_greedily__nothing():
     assert len(found) == len(found.clusters) == 0
 
 
-@pytest.mark.parametrize("threshold", [0, 1.5, "x", -1])
+@each_of("threshold", [0, 1.5, "x", -1])
 def test_cluster_greedily__threshold_out_of_range(threshold):
     with pytest.raises(InvalidParameterError, match="threshold must"):
         cluster_greedily(sketch([], SmallestScheme()), SmallestScheme(), threshold)

@@ -7,6 +7,7 @@ from neardup.clustering.survivors import Shelf
 from neardup.matching.verify import measure_sets
 from neardup.tables import WeightedSets
 from tests.arrays import make_sets, make_weighted_sets
+from tests.each import each_of
 
 SETS = [{5 * d + i for i in range(1 + d % 4)} for d in range(40)]
 WEIGHTED = [{x: x + d for x in chosen} for d, chosen in enumerate(SETS)]
@@ -32,9 +33,9 @@ def row(table, d):
     return table.values[places].tolist(), weights
 
 
-@pytest.mark.parametrize(("sets", "make"), [(SETS, make_sets), (WEIGHTED, make_weighted_sets)])
-@pytest.mark.parametrize("capacity", [0, 10, 50, 100, 1000])
-@pytest.mark.parametrize("factor", [0, 1, 3])
+@each_of(("sets", "make"), [(SETS, make_sets), (WEIGHTED, make_weighted_sets)])
+@each_of("capacity", [0, 10, 50, 100, 1000])
+@each_of("factor", [0, 1, 3])
 def test_shelf__has_the_chunk_and_the_slice(sets, make, capacity, factor):
     """Whatever the sizes were thought to be."""
     library = Library(sets, make)

@@ -6,13 +6,13 @@ from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.documents import blocks
 from neardup.tables import Texts
 from tests.arrays import make_texts
+from tests.each import each_of
 from tests.strategies import any_text
 
 
@@ -71,7 +71,7 @@ def test_cut__as_few_blocks_as_go(sizes):
             assert sum(sizes[start : stop + 1]) > blocks.BLOCK_BYTES
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("columns", "expected"),
     [
         ([[1], [None], [2]], [1, None, 2]),

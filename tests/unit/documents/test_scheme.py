@@ -10,6 +10,7 @@ import pytest
 from neardup import DocumentIndex, InvalidParameterError, SketchMismatchError
 from neardup.documents.scheme import restore_document_scheme
 from neardup.jobs.documents.scheme import DocumentIndexOptions, make_document_scheme
+from tests.each import each_of
 from tests.oracles.measures import MEASURES
 
 VARIANTS = [
@@ -28,7 +29,7 @@ def make(options):
     return make_document_scheme(DocumentIndexOptions(**options))
 
 
-@pytest.mark.parametrize("options", VARIANTS)
+@each_of("options", VARIANTS)
 def test_restore__gives_the_same_scheme(options):
     scheme = make(options)
     description = json.loads(json.dumps(scheme.describe()))
@@ -37,7 +38,7 @@ def test_restore__gives_the_same_scheme(options):
     assert restored.describe() == description
 
 
-@pytest.mark.parametrize("options", VARIANTS)
+@each_of("options", VARIANTS)
 def test_restore__refuses_what_it_does_not_know(options):
     description = make(options).describe()
     with pytest.raises(SketchMismatchError, match="something"):

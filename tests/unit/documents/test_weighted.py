@@ -9,15 +9,14 @@ import pytest
 
 from neardup import DocumentIndex, InvalidParameterError, deduplicate
 from tests.document_indexes import WEIGHTED, text_of
+from tests.each import each_of
 from tests.oracles.weighted import document_frequencies, weigh, weighted_jaccard
 
 ROWS = [{"id": str(n), "text": text_of(n)} for n in range(40)]
 
 
-@pytest.mark.parametrize(
-    ("tf", "idf"), [("raw", "smooth"), ("log", "standard"), ("binary", "unary")]
-)
-@pytest.mark.parametrize("with_text", [True, False])
+@each_of(("tf", "idf"), [("raw", "smooth"), ("log", "standard"), ("binary", "unary")])
+@each_of("with_text", [True, False])
 def test_query__by_definition_with_the_first_frequencies(tmp_path, tf, idf, with_text):
     options = WEIGHTED | {"tf": tf, "idf": idf, "with_text": with_text, "threshold": "0.4"}
     index = DocumentIndex.create(tmp_path / "index", **options)

@@ -17,6 +17,7 @@ from neardup.files.memory import DatasetSource, arrow_source
 from neardup.files.parquet import ParquetSource
 from neardup.files.rows import ColumnNames
 from neardup.files.streams import reading
+from tests.each import each_of
 
 COLUMNS = ColumnNames(text="text")
 N = 12
@@ -72,8 +73,8 @@ def written(path, table, new):
     return path
 
 
-@pytest.mark.parametrize("new", [ipc.new_file, ipc.new_stream])
-@pytest.mark.parametrize("kind", OTHERS)
+@each_of("new", [ipc.new_file, ipc.new_stream])
+@each_of("kind", OTHERS)
 def test_batch__damaged_in_a_column_nobody_named(tmp_path, kind, new):
     whole, bad = table_of(OTHERS[kind]), table_of(broken(OTHERS[kind]))
     path = tmp_path / "a.arrow"
@@ -87,7 +88,7 @@ def test_batch__damaged_in_a_column_nobody_named(tmp_path, kind, new):
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("kind", OTHERS)
+@each_of("kind", OTHERS)
 def test_table__damaged_in_a_column_nobody_named(kind):
     bad = table_of(broken(OTHERS[kind]))
     with pytest.raises(InvalidInputError, match=r"the table, column 'other': damaged data"):

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
-import pytest
 
 from neardup.files.rawsource import Buffers
+from tests.each import each_of
 
 
 def address_of(view):
@@ -21,7 +21,7 @@ def test_take__memory_that_is_not_used_any_more():
     assert (address_of(smaller), len(smaller)) == (address, 10)
 
 
-@pytest.mark.parametrize(
+@each_of(
     "see",
     [
         lambda view: view[5:],

@@ -10,6 +10,7 @@ from neardup.files.formats import file_source
 from neardup.files.memory import arrow_source
 from neardup.files.problems import likely_texts, no_column
 from neardup.files.rows import ColumnNames
+from tests.each import each_of
 
 COLUMNS = {
     "no": [1, 2],
@@ -39,7 +40,7 @@ def source_of(kind, tmp_path):
     return file_source(str(path), path.name)
 
 
-@pytest.mark.parametrize("kind", ["memory", "parquet", "csv", "jsonl", "json"])
+@each_of("kind", ["memory", "parquet", "csv", "jsonl", "json"])
 def test_no_column__names_the_option_and_likely_columns(kind, tmp_path):
     source = source_of(kind, tmp_path)
     [block] = source.blocks()
@@ -81,7 +82,7 @@ def test_no_column__of_very_many():
     assert no_column("text", ColumnNames(), [], dict).endswith("there are no columns")
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("values", "expected"),
     [
         ({}, []),
@@ -108,7 +109,7 @@ def test_no_column__in_other_than_utf8(tmp_path):
         block.parse(ColumnNames())
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("name", "content", "expected"),
     [
         ("a.jsonl", b"\n", None),

@@ -17,6 +17,7 @@ from neardup.files.formats import file_source
 from neardup.files.input_options import InputOptions
 from neardup.files.jsonlines import JsonLinesSource
 from neardup.files.memory import MemorySource, rows_source
+from tests.each import each_of
 
 
 @pytest.fixture
@@ -31,7 +32,7 @@ def convert(tmp_path, copy):
     return run
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("name", "jsonl", "parquet"),
     [
         ("a.jsonl", "a.jsonl", "a.parquet"),

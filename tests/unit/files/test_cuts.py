@@ -2,12 +2,12 @@ from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.files.cuts import Cuts, cut_texts
 from tests.cuts import Span, cut, spans_of
+from tests.each import each_of
 from tests.examples import examples
 
 TEXT = st.lists(
@@ -45,7 +45,7 @@ def test_cut_texts__no_spans():
     assert cut_texts(texts, *arrays([]), "x") is texts
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("spans", "expected"),
     [
         # Spans that adjoin are one hole.

@@ -12,6 +12,7 @@ from pyarrow import ipc
 import neardup
 from neardup.errors import InvalidInputError
 from neardup.files.resolve import resolve_paths
+from tests.each import each_of
 
 
 def save(folder: Path, texts: list[str]) -> None:
@@ -44,7 +45,7 @@ def test_saved_dataset__of_several(tmp_path):
     assert names == [f"{name}/data-00000-of-00001.arrow" for name in ("test", "train")]
 
 
-@pytest.mark.parametrize("content", ["", "{}", "[]", '{"_data_files": [{}]}'])
+@each_of("content", ["", "{}", "[]", '{"_data_files": [{}]}'])
 def test_saved_dataset__damaged(tmp_path, content):
     save(tmp_path / "saved", ["one"])
     (tmp_path / "saved/state.json").write_text(content)

@@ -19,6 +19,7 @@ from neardup.files.encodings import encoding_by_mark, encoding_of
 from neardup.files.formats import file_source
 from neardup.files.input_options import InputOptions
 from neardup.files.rows import ColumnNames, Source
+from tests.each import each_of
 from tests.examples import examples
 from tests.files import copy_rows
 from tests.protocols.format_cases import Case
@@ -133,7 +134,7 @@ def test_utf16__that_ends_within_a_character(case, tmp_path):
         read(source, case)
 
 
-@pytest.mark.parametrize("case", [c for c in AS_TEXT if c.name != "a.txt"], ids=str)
+@each_of("case", [c for c in AS_TEXT if c.name != "a.txt"], ids=str)
 def test_utf16__unasked_for(case, tmp_path):
     content = encoded(case.encode(case.some_rows(2)), "utf-16")
     message = r"begins with the byte-order mark of UTF-16; read it with encoding utf-16 \(--enc"

@@ -23,6 +23,7 @@ from neardup.files.input_options import InputOptions
 from neardup.files.jsonlines import JsonLinesSource
 from neardup.files.memory import MemorySource
 from neardup.files.rows import ColumnNames
+from tests.each import each_of
 
 
 def first_pass(source, *, skip_bad=True):
@@ -36,7 +37,7 @@ def first_pass(source, *, skip_bad=True):
     return texts, skipped
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("kind", "output_format", "said"),
     [
         (pa.binary(), "jsonl", "column 'x' holds binary values, and JSON cannot hold binary"),
@@ -158,8 +159,8 @@ def test_to_fit__only_where_rows_may_not(make_file):
         assert [source.demand is not None for source in (lines, table)] == [expected, False]
 
 
-@pytest.mark.parametrize("command", ["dedup", "cut", "drop", "pairs"])
-@pytest.mark.parametrize("output_format", ["parquet", "jsonl"])
+@each_of("command", ["dedup", "cut", "drop", "pairs"])
+@each_of("output_format", ["parquet", "jsonl"])
 def test_commands__put_misfits_apart(tmp_path, monkeypatch, capsys, command, output_format):
     """JSON objects in Parquet, and CSV in both; by --pairs too."""
     monkeypatch.chdir(tmp_path)

@@ -1,12 +1,12 @@
 from __future__ import annotations
 
 import pyarrow as pa
-import pytest
 
 from neardup.files.ids import common_id_type, join_ids
+from tests.each import each_of
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("types", "expected"),
     [
         ([], pa.large_string()),

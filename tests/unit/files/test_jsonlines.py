@@ -18,6 +18,7 @@ from neardup.files.jsonlines import JsonLinesSource, objects_to_table
 from neardup.files.jsonvalues import parse_objects
 from neardup.files.rawrows import RawRows, cut_lines
 from neardup.files.rows import ColumnNames, ParsedRows
+from tests.each import each_of
 from tests.examples import examples
 
 TEXT = ColumnNames()
@@ -64,7 +65,7 @@ def test_parse__text_id_order():
     assert values(rows) == (["aä\n", ""], ["x", "y"], ["2020", None], pa.string(), [])
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("ids", "expected"),
     [
         (["7", "8"], [7, 8]),
@@ -79,7 +80,7 @@ def test_parse__ids_may_be_integers(ids, expected):
     assert parse(lines, ColumnNames(id="id")).id.to_pylist() == expected
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("order", "expected", "kind"),
     [
         (["1", "null", "-3"], [1, None, -3], pa.int64()),
@@ -91,7 +92,7 @@ def test_parse__ids_may_be_integers(ids, expected):
         (["null", "null"], [None, None], pa.int64()),
     ],
 )
-@pytest.mark.parametrize("ids", ['"x"', "1", '"\\u0041"'])
+@each_of("ids", ['"x"', "1", '"\\u0041"'])
 def test_parse__order_kinds(order, expected, kind, ids):
     lines = [f'{{"text": "a", "id": {ids}, "date": {value}}}' for value in order]
     for odd in ([], ['{"text": "a", "id": "x", "date": null, "odd": "\\ud800"}']):
@@ -199,7 +200,7 @@ BAD_ROWS = [
 GOOD = b'{"text": "good", "id": "y", "date": "2021"}\n'
 
 
-@pytest.mark.parametrize(("line", "reason"), BAD_ROWS)
+@each_of(("line", "reason"), BAD_ROWS)
 def test_parse__bad_rows(line, reason):
     lines = GOOD + b"\n" + line + b"\n" + GOOD
     with pytest.raises(InvalidInputError, match=f"^{re.escape(f'a.jsonl, row 3: {reason}')}$"):
@@ -220,7 +221,7 @@ def test_parse__many_columns_are_not_all_listed():
         parse(row)
 
 
-@pytest.mark.parametrize(
+@each_of(
     "line",
     [
         b'{"text": "a", "odd": NaN}',

@@ -10,6 +10,7 @@ import pytest
 from neardup.errors import InvalidInputError
 from neardup.files.memory import MemorySource, arrow_source, rows_source
 from neardup.files.rows import ColumnNames
+from tests.each import each_of
 
 
 def test_blocks__numbers_from_one():
@@ -98,7 +99,7 @@ def test_rows_source__dictionaries_may_lack_keys():
     assert block.to_table().to_pylist() == [{"text": "a", "n": None}, {"text": "b", "n": 1}]
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("items", "message"),
     [
         (["a", 5], "expected only strings in the list, got int in row 2"),

@@ -19,6 +19,7 @@ from neardup.files.passes import ReadingPass
 from neardup.files.plain import TextFileSource
 from neardup.files.resolve import resolve_paths
 from neardup.runtime.runner import Runner
+from tests.each import each_of
 
 ROWS = [{"text": f"text {i} " + "x" * (i % 50)} for i in range(2000)]
 LINES = "".join(json.dumps(row) + "\n" for row in ROWS).encode()
@@ -57,8 +58,8 @@ def make_source(kind: str, folder: Path):
     return JsonLinesSource(path, f"a.{kind}", block_bytes=10_000)
 
 
-@pytest.mark.parametrize("workers", [1, 3])
-@pytest.mark.parametrize("kind", ["jsonl", "jsonl.gz", "csv", "parquet", "text", "memory"])
+@each_of("workers", [1, 3])
+@each_of("kind", ["jsonl", "jsonl.gz", "csv", "parquet", "text", "memory"])
 def test_pass__bytes_read_of_bytes_known(tmp_path, kind, workers):
     source = make_source(kind, tmp_path)
     seen, _ = passes([source], workers=workers)

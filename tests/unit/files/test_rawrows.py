@@ -3,11 +3,12 @@ from __future__ import annotations
 import pytest
 
 from neardup.files.rawrows import count_bytes, cut_lines, places_of
+from tests.each import each_of
 
 PIECE = 1 << 17
 
 
-@pytest.mark.parametrize(
+@each_of(
     "data",
     [b"", b"\n", b"a\nb\n\n", b"x" * (PIECE - 1) + b"\n\n" + b"y" * 2 * PIECE + b"\n"],
 )

@@ -15,6 +15,7 @@ from fsspec.spec import AbstractBufferedFile
 from neardup.errors import WriteError
 from neardup.files.remote import RemoteDestination, RemoteFile, to_its_end
 from neardup.files.streams import COMPRESSIONS, OutputStream
+from tests.each import each_of
 
 
 class _Upload(AbstractBufferedFile):
@@ -132,7 +133,7 @@ def test_output_stream__to_a_url(suffix, read_back, tmp_path):
     assert [file.is_complete for file in files] == [True]
 
 
-@pytest.mark.parametrize("suffix", ["", *COMPRESSIONS])
+@each_of("suffix", ["", *COMPRESSIONS])
 def test_output_stream__to_a_url_that_fails(suffix):
     store = Store(0)
     place = RemoteDestination(store, "bucket", "store://bucket", []) / "a.txt"

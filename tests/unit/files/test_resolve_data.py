@@ -17,10 +17,11 @@ from neardup.errors import InvalidInputError
 from neardup.files.destinations import LocalDestination
 from neardup.files.memory import DatasetSource, FrameSource, MemorySource
 from neardup.files.resolve import resolve_inputs
+from tests.each import each_of
 from tests.files import copy_rows
 
 
-@pytest.mark.parametrize(
+@each_of(
     "data",
     [
         ["x", "y"],
@@ -64,7 +65,7 @@ class Dataset:
     column_names = ("text",)
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("data", "advice"),
     [
         (

@@ -17,6 +17,7 @@ from neardup.files.streams import (
     open_random,
     read_blocks,
 )
+from tests.each import each_of
 
 SUFFIXES = ["", *COMPRESSIONS]
 INCOMPLETE = "the compressed data end too early; the file is incomplete, get a full copy"
@@ -107,7 +108,7 @@ def test_input_stream__empty_content(make_file, suffix):
     assert read_all(make_file(f"a.txt{suffix}", b"")) == b""
 
 
-@pytest.mark.parametrize("suffix", SUFFIXES)
+@each_of("suffix", SUFFIXES)
 def test_input_stream__no_such_file(tmp_path, suffix):
     path = tmp_path / f"a.txt{suffix}"
     with pytest.raises(ReadError, match=rf"^{re.escape(str(path))}: no such file$"):

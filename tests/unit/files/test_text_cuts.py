@@ -19,6 +19,7 @@ from neardup.files.input_options import InputOptions
 from neardup.files.memory import MemorySource
 from neardup.files.rows import ColumnNames, Source
 from neardup.options.choices import OutputFormat
+from tests.each import each_of
 
 
 def write(
@@ -52,7 +53,7 @@ def cut(
     return write(source, folder, spans, replacement, columns)
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("row", "spans", "expected"),
     [
         # Escapes of what stays stay, and so do spaces, numbers and the order of members.
@@ -100,7 +101,7 @@ def test_json_array__elements_over_several_lines(tmp_path):
     assert found == b'[\n{"text"\n:"a,]"\n},\n{"text":""},\n{"n":5}\n]\n'
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("row", "spans", "replacement", "expected"),
     [
         (b"1,abc,x", [(0, 0, 1)], "", b"1,bc,x"),
@@ -115,7 +116,7 @@ def test_json_array__elements_over_several_lines(tmp_path):
         (b"1,,x\n2,abc,y", [(1, 0, 1)], "", b"1,,x\n2,bc,y"),
     ],
 )
-@pytest.mark.parametrize("end", [b"\n", b"\r\n", b""])
+@each_of("end", [b"\n", b"\r\n", b""])
 def test_csv__quoted_as_must_be(tmp_path, row, spans, replacement, expected, end):
     header = b"\xef\xbb\xbfid,text,more\n\n"
     found = cut(tmp_path, "a.csv", header + row + end, spans, replacement)
@@ -147,7 +148,7 @@ def test_text_file__keeps_its_mark(tmp_path):
     assert cut(tmp_path, "a.txt", b"one", [(0, 0, 3)]) == b""
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("content", "spans", "replacement", "expected"),
     [
         (b"\n one\r\n \ntwo", [(0, 0, 2), (1, 0, 1)], "", b"ne\r\nwo"),
@@ -171,9 +172,7 @@ def test_lines__a_return_stays_in_the_text(tmp_path):
     assert block.with_cuts(cuts).parse(ColumnNames()).text.to_pylist() == ["a\r", "c"]
 
 
-@pytest.mark.parametrize(
-    "encoding", ["latin-1", "cp932", "utf-16", "utf-16-be", "utf-32", "gb18030"]
-)
+@each_of("encoding", ["latin-1", "cp932", "utf-16", "utf-16-be", "utf-32", "gb18030"])
 def test_encodings__rows_stay_in_theirs(tmp_path, encoding):
     options = InputOptions(encoding=encoding)
     content = 'id,text\n1,"ab©d"\n2,x\n' if encoding == "latin-1" else 'id,text\n1,"ab語d"\n2,x\n'
@@ -192,7 +191,7 @@ def test_encodings__replacement_that_cannot_be_written(tmp_path):
         cut(tmp_path, "a.txt", b"abc", [(0, 0, 1)], "…", options=options)
 
 
-@pytest.mark.parametrize(
+@each_of(
     "kind",
     [
         pa.string(),

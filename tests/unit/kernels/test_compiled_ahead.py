@@ -16,6 +16,7 @@ import pytest
 import neardup
 from neardup.kernels import _compile
 from neardup.kernels.common import strings, union_find
+from tests.each import each_of
 
 PACKAGE = Path(neardup.__file__).parent
 
@@ -41,7 +42,7 @@ def test_kernel__counts_its_arguments():
         union_find.find_roots()
 
 
-@pytest.mark.parametrize(
+@each_of(
     "parents",
     [
         np.arange(4, dtype=np.int32),
@@ -74,12 +75,12 @@ def number(places):
     return numbers.tolist()
 
 
-@pytest.mark.parametrize("kind", [int, np.int64, np.uint64, np.int8])
+@each_of("kind", [int, np.int64, np.uint64, np.int8])
 def test_kernel__takes_any_whole_number(kind):
     assert number(kind(1)) == [1, 2]
 
 
-@pytest.mark.parametrize("value", [1.0, "1", None, np.float32(2)])
+@each_of("value", [1.0, "1", None, np.float32(2)])
 def test_kernel__takes_nothing_else_for_a_whole_number(value):
     with pytest.raises(TypeError, match=r"number_digests: argument 2 is not a whole number"):
         number(value)

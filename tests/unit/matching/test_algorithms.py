@@ -1,13 +1,13 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from neardup.matching.join import choose_algorithm, count_words
 from neardup.matching.measures import make_join_measure
+from tests.each import each_of
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("measure", "threshold", "chosen"),
     [
         ("jaccard", "0.9", "ppjoin+"),
@@ -21,7 +21,7 @@ from neardup.matching.measures import make_join_measure
         ("overlap", "58", "ppjoin+"),
     ],
 )
-@pytest.mark.parametrize("n_words", [1, 4])
+@each_of("n_words", [1, 4])
 def test_choose_algorithm__by_threshold(measure, threshold, chosen, n_words):
     sizes = np.array([60, 61, 62, 63] * 5, np.int64)
     if measure != "overlap":
@@ -49,7 +49,7 @@ def test_choose_algorithm__nothing():
     assert choose_algorithm(np.empty(0, np.int64), make_join_measure("dice", "0.5")) == "ppjoin+"
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("lengths", "n_words"),
     [([], 1), ([32], 1), ([33], 2), ([10, 56], 2), ([64], 2), ([65], 4), ([5000], 64)],
 )

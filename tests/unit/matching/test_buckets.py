@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from neardup.errors import InvalidParameterError
 from neardup.matching import buckets
 from neardup.matching.buckets import list_full_keys
+from tests.each import each_of
 
 # Keys that differ in their lowest bits only, in their highest, or anywhere.
 few_keys = st.sampled_from([0, 1, 2, 2**63, 2**63 + 1, 2**64 - 1, 0x9E3779B97F4A7C15])
@@ -51,7 +52,7 @@ def test_list_full_keys__by_definition(drawn):
     assert lists.n_probed.tolist() == np.diff(lists.starts).tolist()
 
 
-@pytest.mark.parametrize("bit", [0, 1, 5, 33, 63])
+@each_of("bit", [0, 1, 5, 33, 63])
 def test_list_full_keys__one_bit_of_a_key_counts(bit):
     """Among many documents, of which some have the same upper bits by accident."""
     generator = np.random.default_rng(bit)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from neardup.options.groups import GROUPS, grouped
 from neardup.options.jobs import COMMANDS
+from tests.each import each_of
 
 
 def test_groups__every_option_of_the_command_line_once():
@@ -14,7 +13,7 @@ def test_groups__every_option_of_the_command_line_once():
     assert set(names) == {option.name for options in COMMANDS.values() for option in options}
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@each_of("command", COMMANDS)
 def test_grouped__nothing_is_lost(command):
     parts = grouped(COMMANDS[command])
     assert list(parts) == [heading for heading in GROUPS if heading in parts]

@@ -31,11 +31,12 @@ from neardup.options.kinds import (
     Whole,
     exact_fraction,
 )
+from tests.each import each_of
 
 PAIR, THREE = Literal["one", "two"], Literal["one", "two"] | Literal["three"]
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("kind", "values"),
     [
         (Whole(1), (1, 2**70)),
@@ -68,7 +69,7 @@ LONG = (
 NUMBERS = [Whole(1), OneOf(numbers=(1, 2)), CountOrPercent(), ByteSize(1), Seconds(0), Positive()]
 
 
-@pytest.mark.parametrize("kind", [*NUMBERS, Share()], ids=lambda kind: type(kind).__name__)
+@each_of("kind", [*NUMBERS, Share()], ids=lambda kind: type(kind).__name__)
 def test_numbers__of_many_characters(kind):
     """They are refused by their length, before any arithmetic, and not repeated."""
     for value in LONG:
@@ -104,7 +105,7 @@ def test_whole__plain_int(number):
     assert (found, type(found)) == (3, int)
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("text", "n_bytes"),
     [
         ("4GB", 4 * 10**9),
@@ -126,7 +127,7 @@ def test_byte_size__units(text, n_bytes):
     assert (found, type(found)) == (n_bytes, int)
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("kind", "value", "message"),
     [
         (Whole(1), "64", "x must be a whole number, got '64'"),
@@ -183,48 +184,42 @@ def test_checked__refuses(kind, value, message):
     assert caught.value.parameters == ("x",)
 
 
-@pytest.mark.parametrize(
-    "host", ["127.0.0.1", "::1", "[::1]", "localhost", "my-host.example", ("a", "b")]
-)
+@each_of("host", ["127.0.0.1", "::1", "[::1]", "localhost", "my-host.example", ("a", "b")])
 def test_hosts__accepts(host):
     assert Hosts().checked("x", host) == host
 
 
-@pytest.mark.parametrize(
-    "wrong", ["", "a b", "a/b", "a:80:x y", "http://a", 5, b"a", ("a", ""), None]
-)
+@each_of("wrong", ["", "a b", "a/b", "a:80:x y", "http://a", 5, b"a", ("a", ""), None])
 def test_hosts__refuses(wrong):
     with pytest.raises(InvalidParameterError, match=r"^x must be the name or address of a machine"):
         Hosts().checked("x", wrong)
 
 
-@pytest.mark.parametrize(
-    "value", ["0.5", 0.5, Fraction(1, 2), Decimal("0.5"), np.float64(0.5)], ids=repr
-)
+@each_of("value", ["0.5", 0.5, Fraction(1, 2), Decimal("0.5"), np.float64(0.5)], ids=repr)
 def test_seconds__plain_float(value):
     found = Seconds(0.1).checked("x", value)
     assert (found, type(found)) == (0.5, float)
 
 
-@pytest.mark.parametrize("wrong", ["", "soon", True, None, b"1", [1]])
+@each_of("wrong", ["", "soon", True, None, b"1", [1]])
 def test_seconds__refuses_other_types(wrong):
     with pytest.raises(InvalidParameterError, match=r"^x must be a number of seconds, got "):
         Seconds(0.1).checked("x", wrong)
 
 
-@pytest.mark.parametrize("wrong", [0, -1, "0.01", 1e6, "nan", float("inf")])
+@each_of("wrong", [0, -1, "0.01", 1e6, "nan", float("inf")])
 def test_seconds__refuses_what_is_out_of_range(wrong):
     with pytest.raises(InvalidParameterError, match=r"^x must lie between 0\.1 and 86,400 seconds"):
         Seconds(0.1).checked("x", wrong)
 
 
-@pytest.mark.parametrize("value", ["3", 3, Fraction(3), Decimal(3), np.float64(3)], ids=repr)
+@each_of("value", ["3", 3, Fraction(3), Decimal(3), np.float64(3)], ids=repr)
 def test_positive__plain_float(value):
     found = Positive().checked("x", value)
     assert (found, type(found)) == (3.0, float)
 
 
-@pytest.mark.parametrize("wrong", ["", "much", True, None, b"1", [1], "nan", float("inf")])
+@each_of("wrong", ["", "much", True, None, b"1", [1], "nan", float("inf")])
 def test_positive__refuses_what_is_no_number(wrong):
     with pytest.raises(InvalidParameterError, match=r"^x must be a number above 0, got "):
         Positive().checked("x", wrong)

@@ -9,6 +9,7 @@ import pytest
 from neardup.errors import OutputExistsError, ReadError, WriteError
 from neardup.outputs.folder import check_apart, check_output, new_folder
 from neardup.storage import scratch
+from tests.each import each_of
 
 
 class BrokenError(Exception):
@@ -44,7 +45,7 @@ def write_and_fail(target: Path, error: BaseException, *, overwrite: bool = Fals
 ERRORS = [BrokenError(), KeyboardInterrupt(), OSError(errno.EIO, "broken"), ReadError("broken")]
 
 
-@pytest.mark.parametrize("error", ERRORS, ids=repr)
+@each_of("error", ERRORS, ids=repr)
 def test_new_folder__goes_when_writing_fails(tmp_path, error):
     (tmp_path / "x").mkdir()
     with pytest.raises((WriteError, type(error))):
@@ -52,7 +53,7 @@ def test_new_folder__goes_when_writing_fails(tmp_path, error):
     assert listing(tmp_path) == ["x"]
 
 
-@pytest.mark.parametrize("error", ERRORS, ids=repr)
+@each_of("error", ERRORS, ids=repr)
 def test_new_folder__old_one_stays_when_writing_fails(tmp_path, error):
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "summary.json").write_text("old")

@@ -11,6 +11,7 @@ from neardup.errors import InvalidInputError, NeardupError
 from neardup.jobs.dedup.output import open_output
 from neardup.outputs.summary_file import read_summary
 from tests.damage import changed_json
+from tests.each import each_of
 
 TEXTS = [f"some words that are here {i // 2} and then again {i // 2} {i % 3}" for i in range(8)]
 ROWS = [{"id": f"d{i}", "text": text} for i, text in enumerate(TEXTS)]
@@ -31,7 +32,7 @@ def folders(tmp_path_factory):
     return here
 
 
-@pytest.mark.parametrize("name", ["minhash", "exact", "pairs", "cut"])
+@each_of("name", ["minhash", "exact", "pairs", "cut"])
 def test_read_summary__changed(folders, tmp_path, name):
     whole = json.loads((folders / name / "summary.json").read_text())
     assert read_summary(str(folders / name))[1] == whole
@@ -48,7 +49,7 @@ def test_read_summary__changed(folders, tmp_path, name):
     assert [message for message in refused if "\n" in message] == []
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("changes", "reason"),
     [
         ({"method": None}, "Expected `str`, got `null` - at `$.method`"),
@@ -60,7 +61,7 @@ def test_read_summary__changed(folders, tmp_path, name):
         ({"reading": ...}, "earlier version"),
     ],
 )
-@pytest.mark.parametrize("use", [neardup.report, open_output])
+@each_of("use", [neardup.report, open_output])
 def test_readers__one_line(folders, tmp_path, changes, reason, use):
     whole = json.loads((folders / "minhash/summary.json").read_text())
     changed = {name: value for name, value in (whole | changes).items() if value is not ...}

@@ -18,6 +18,7 @@ from neardup.outputs.table_files import (
     write_parquet_part,
     write_parquet_parts,
 )
+from tests.each import each_of
 from tests.faults import at_calls
 
 
@@ -53,7 +54,7 @@ def test_write_parquet_parts__no_batches(tmp_path):
     assert pq.read_table(tmp_path / "t.parquet").equals(rows(0))
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("n", "parts"),
     [
         (6, None),

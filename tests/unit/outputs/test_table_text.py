@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from neardup.outputs import table_text
 from neardup.outputs.table_text import write_csv, write_json_lines
+from tests.each import each_of
 
 TEXTS = st.none() | st.text(st.characters(exclude_categories=["Cs"]), max_size=5)
 TEXTS |= st.sampled_from(["", '"', ",", "\n", "\r\n", "1", "nan", "ä🙂"])
@@ -65,7 +66,7 @@ def test_write_csv__values_come_back(table):
         assert is_so == ("" if row["is"] is None else str(row["is"]).lower())
 
 
-@pytest.mark.parametrize("first", [[1.0, 1.0], [-3.0], [0.0], [1e20], [None, 2.0]])
+@each_of("first", [[1.0, 1.0], [-3.0], [0.0], [1e20], [None, 2.0]])
 def test_write_csv__a_float_is_read_as_one_everywhere(first):
     table = pa.table({"id": [f"d{i}" for i in range(len(first) + 1)], "x": [*first, 0.25]})
     text = as_csv(table)

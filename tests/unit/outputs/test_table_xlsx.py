@@ -20,6 +20,7 @@ from neardup.outputs import table_files, table_xlsx
 from neardup.outputs.table_files import write_table
 from neardup.outputs.table_target import plan_table
 from neardup.outputs.table_xlsx import write_xlsx
+from tests.each import each_of
 from tests.examples import examples
 
 _SHEET = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
@@ -138,7 +139,7 @@ def test_write_xlsx__text_longer_than_a_cell(character):
     assert 32_767 - units < length <= 32_767
 
 
-@pytest.mark.parametrize("text", ["<r><t>x</t></r>", "<r></r>", "<r>& é</r>", "<r>", "</r><r>"])
+@each_of("text", ["<r><t>x</t></r>", "<r></r>", "<r>& é</r>", "<r>", "</r><r>"])
 def test_write_xlsx__text_that_looks_like_the_format(text):
     assert sheets(written(pa.table({"text": [text]}))) == [[{"A": "text"}, {"A": text}]]
 

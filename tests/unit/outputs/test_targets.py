@@ -5,9 +5,10 @@ from pathlib import Path
 import pytest
 
 from neardup.outputs.targets import Url, target_of
+from tests.each import each_of
 
 
-@pytest.mark.parametrize("path", ["out", Path("a/out"), "/a/out.csv", "a:b/c", "-"])
+@each_of("path", ["out", Path("a/out"), "/a/out.csv", "a:b/c", "-"])
 def test_target_of__path(path):
     assert target_of(path) == Path(path)
     assert not isinstance(target_of(path), Url)

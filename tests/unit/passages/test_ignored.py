@@ -1,12 +1,12 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.passages.documents import least_run, runs_of
 from neardup.tables import TokenLists, TokenSpans
+from tests.each import each_of
 from tests.examples import examples
 
 LISTS = st.lists(st.lists(st.sampled_from([0, 1, 2, 2**63, 2**64 - 1]), max_size=9), max_size=4)
@@ -55,6 +55,6 @@ def test_are_ignored__as_by_comparing_all(texts, templates, length):
     assert (spans.stops - spans.starts == 2).all()
 
 
-@pytest.mark.parametrize(("min_tokens", "length"), [(1, 4), (20, 4), (50, 5), (100, 10)])
+@each_of(("min_tokens", "length"), [(1, 4), (20, 4), (50, 5), (100, 10)])
 def test_least_run(min_tokens, length):
     assert least_run(min_tokens) == length

@@ -1,19 +1,19 @@
 from __future__ import annotations
 
 import pyarrow as pa
-import pytest
 
 from neardup.jobs.cut.units import split_units
+from tests.each import each_of
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("unit", "expected"),
     [
         ("lines", [("a", "\n"), (" b ", "\r\n"), ("c", "\r"), ("d", "")]),
         ("paragraphs", [("a\n b ", "\r\n\t\n\u3000\n"), ("c\rd", "")]),
     ],
 )
-@pytest.mark.parametrize("kind", [pa.string(), pa.large_string()])
+@each_of("kind", [pa.string(), pa.large_string()])
 def test_split_units(unit, expected, kind):
     text = "\n \na\n b \r\n\t\n\u3000\nc\rd"
     texts = pa.array(["before\n", None, text, "", "é"], kind).slice(1)

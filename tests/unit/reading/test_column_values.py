@@ -15,6 +15,7 @@ import neardup
 from neardup.errors import InvalidInputError, InvalidParameterError
 from neardup.files import rawsource
 from neardup.reading import column_values
+from tests.each import each_of
 from tests.spilling import spilling
 
 VALUES = ["web", None, "7", "", "books", "7", "web", " ", "Δ"]
@@ -42,8 +43,8 @@ def counts(summary):
     return {row["value"]: row["documents_in"] for row in summary["by"]["counts"]}
 
 
-@pytest.mark.parametrize("name", ["a.jsonl", "a.json", "a.csv", "a.parquet"])
-@pytest.mark.parametrize("block_bytes", [30, 1 << 20])
+@each_of("name", ["a.jsonl", "a.json", "a.csv", "a.parquet"])
+@each_of("block_bytes", [30, 1 << 20])
 def test_values(tmp_path, monkeypatch, name, block_bytes):
     monkeypatch.setitem(rawsource.RawSource.__init__.__kwdefaults__, "block_bytes", block_bytes)
     write(tmp_path / name)

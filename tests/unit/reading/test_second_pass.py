@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import neardup
+from tests.each import each_of
 
 TEXTS = ["a b c d e f g h", "A b c d e f g h i", "j k"]
 LONGER = "a b c d e f g h i j"
@@ -64,8 +65,8 @@ def test_second_pass__a_longer_text(tmp_path, job, later, workers):
         run(job, tmp_path / "a.jsonl", later, workers=workers)
 
 
-@pytest.mark.parametrize("job", ["sets", "sets of candidates", "tokens"])
-@pytest.mark.parametrize(
+@each_of("job", ["sets", "sets of candidates", "tokens"])
+@each_of(
     ("later", "options"),
     [
         (["", *TEXTS[1:]], {}),

@@ -9,6 +9,7 @@ from base64 import b64encode
 from html.parser import HTMLParser
 
 import pytest
+from tests.each import each_of
 
 from neardup.errors import InvalidParameterError, OutputExistsError, WriteError
 from neardup.reports.compare import Link, Page, render_comparison
@@ -74,7 +75,7 @@ def random_links(rng: random.Random, size: int) -> list[Link]:
     return links
 
 
-@pytest.mark.parametrize("seed", range(40))
+@each_of("seed", range(40))
 def test_render_page__parts_are_the_passages(seed):
     rng = random.Random(seed)
     texts = tuple("".join(rng.choices("ab<>&\"'\n \té🙂", k=40)) for _ in "ab")

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 import tracemalloc
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.reports import differences
 from neardup.reports.differences import MOST_WORDS, Run, side_by_side
+from tests.each import each_of
 
 
 def shown(runs: list[Run]) -> str:
@@ -19,7 +19,7 @@ def shown(runs: list[Run]) -> str:
     return "".join(forms[r.kind].format(r.n_words if r.kind == "omitted" else r.text) for r in runs)
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("a", "b", "runs_a", "runs_b"),
     [
         ("one two three", "one 2 three", "one [two ]three", "one [2 ]three"),

@@ -10,6 +10,7 @@ from html.parser import HTMLParser
 
 import pytest
 from jinja2 import ChoiceLoader, DictLoader
+from tests.each import each_of
 
 from neardup.reports import page as pages
 from neardup.reports.page import Report, data_block, is_figure, percent, render_page
@@ -106,7 +107,7 @@ def test_data_block__refuses_what_is_no_json():
         data_block("data", float("nan"))
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("share", "text"),
     [(0, "0 %"), (1, "100 %"), (0.5, "50.0 %"), (1e-9, "below 0.1 %"), (1 - 1e-9, "above 99.9 %")],
 )
@@ -124,7 +125,7 @@ def test_report__in_a_notebook_is_a_frame_of_its_own(tmp_path):
     assert (tmp_path / "page.html").read_text() == report.html
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("cell", "expected"),
     [
         (3, True),

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from neardup.reports import differences
 from neardup.reports.differences import equal_words, find_words
+from tests.each import each_of
 
 WORDS = st.lists(st.sampled_from("abc"), max_size=12)
 
@@ -63,7 +64,7 @@ def test_equal_words__too_long_without_anything_in_common(monkeypatch):
     assert equal_words(a, b) == [(0, 0, 1), (21, 21, 1)]
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("text", "found"),
     [
         ("It's a dog-day.", ["It", "s", "a", "dog", "day"]),

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
 from neardup.runtime.progress import StageProgress, duration, report_part, size
+from tests.each import each_of
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("number", "words"),
     [
         (0, "0 bytes"),
@@ -26,7 +25,7 @@ def test_size(number, words):
     assert size(number) == words
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("seconds", "words"),
     [
         (0, "0 s"),
@@ -52,7 +51,7 @@ def test_stage__time_to_go():
     assert found.line(123.0) == "reading: 41 % of 1.0 GB, 3 min to go"
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("done", "total", "line"),
     [
         (0, None, "joining: 30 s so far"),

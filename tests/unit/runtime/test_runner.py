@@ -10,6 +10,7 @@ import pytest
 
 from neardup.errors import InvalidParameterError
 from neardup.runtime.runner import Runner
+from tests.each import each_of
 
 
 @pytest.mark.parametrize("workers", [1, 2, 5])
@@ -74,7 +75,7 @@ def test_stage__times_add_up(monkeypatch):
     assert runner.seconds == {"read": 1.625, "join": 2.25}
 
 
-@pytest.mark.parametrize("workers", [0, -1, 2.5, "2", True])
+@each_of("workers", [0, -1, 2.5, "2", True])
 def test_workers__out_of_range(workers):
     with pytest.raises(InvalidParameterError, match="workers must be"):
         Runner(workers)

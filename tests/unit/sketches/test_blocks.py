@@ -19,6 +19,7 @@ from neardup.errors import (
 from neardup.jobs.sketch.sketches import Sketches, read_info
 from neardup.sketches import table_format
 from neardup.tables import Texts
+from tests.each import each_of
 from tests.unit.sketches.sketch_tables import KINDS, kinds, same, with_column
 
 
@@ -30,8 +31,8 @@ def blocks_of(text, size):
     return list(zip(starts, [*starts[1:], len(text)], strict=True))
 
 
-@pytest.mark.parametrize("size", [1, 2, 3, 7, 100])
-@pytest.mark.parametrize("is_bytes", [False, True])
+@each_of("size", [1, 2, 3, 7, 100])
+@each_of("is_bytes", [False, True])
 def test_cut_texts__by_definition(size, is_bytes):
     generator = random.Random(size)
     texts = ["", "a", "é漢😀", *("".join(generator.choices("ab é漢😀", k=n)) for n in range(40))]
@@ -105,7 +106,7 @@ def test_sketch__a_block_is_as_a_text_of_its_own(kind, book):
     assert repr(found) == f"Sketches({found.kind}: 3 documents in {len(found)} blocks)"
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("options", "asked"),
     [
         ({"kind": "modulo"}, {"measure": "containment", "threshold": "0.9"}),
@@ -113,7 +114,7 @@ def test_sketch__a_block_is_as_a_text_of_its_own(kind, book):
     ],
     ids=["modulo", "edit"],
 )
-@pytest.mark.parametrize("seed", range(5))
+@each_of("seed", range(5))
 def test_estimate__where_a_part_lies(book, options, asked, seed):
     """A part of two and a half blocks has a whole one of them, whatever its place."""
     generator = random.Random(seed)

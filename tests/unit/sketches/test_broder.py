@@ -8,6 +8,7 @@ from neardup.sketches.samples import sketch_sets, unite_rows, unite_sketches
 from neardup.sketches.smallest import SmallestScheme
 from neardup.text.shingles import make_shingle_scheme, shingle_texts
 from tests.arrays import make_texts, unragged
+from tests.each import each_of
 from tests.unit.sketches.samples import TEXTS, rows, sketch
 
 KNOWN_ANSWERS = [
@@ -75,7 +76,7 @@ KNOWN_ANSWERS = [
 ]
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("scheme", "fingerprint", "expected", "sizes", "moduli"),
     KNOWN_ANSWERS,
 )

@@ -22,6 +22,7 @@ from neardup.sketches.kind import (
 from neardup.sketches.table_format import METADATA_KEY
 from neardup.tables import Texts
 from neardup.text.shingles import digest_token_lists, make_shingle_scheme
+from tests.each import each_of
 from tests.oracles.hashing import mix
 from tests.unit.sketches.sketch_tables import KINDS, kinds, make, with_column
 
@@ -61,7 +62,7 @@ def test_remembering_tokenizer__keeps_the_last_texts_only():
     assert (kept.name, kept.is_bytewise) == (plain.name, plain.is_bytewise)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each_of("kind", KINDS)
 def test_estimate__exact_copies(kind):
     """Of equal tokens in one order; an empty document is a copy of none."""
     sketches = neardup.sketch(

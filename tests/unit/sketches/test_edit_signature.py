@@ -16,6 +16,7 @@ from neardup.sketches.edit.kind import pack_letters, unpack_letters
 from neardup.sketches.edit.signature import EditScheme, edit_signatures
 from neardup.tables import EditSignatures
 from tests.arrays import make_texts
+from tests.each import each_of
 
 PAIR = (np.array([0]), np.array([1]))
 
@@ -25,7 +26,7 @@ def some_signatures(**options):
     return edit_signatures(make_texts(["some text " * 9, "some other " * 9]), scheme), scheme
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("options", "message"),
     [
         ({"compression": 0}, "compression must lie between 1 and 1,048,576, got 0"),
@@ -94,7 +95,7 @@ def test_edit_signatures__known_answers(options, expected):
     assert list(zip(found.positions, found.symbols, strict=True)) == expected
 
 
-@pytest.mark.parametrize("confidence", [0, 1, -0.5, 95, float("nan")])
+@each_of("confidence", [0, 1, -0.5, 95, float("nan")])
 def test_edit_estimates__refuses_confidence(confidence):
     signatures, scheme = some_signatures()
     with pytest.raises(InvalidParameterError, match=r"confidence must lie in \(0, 1\), got"):
@@ -139,7 +140,7 @@ def many_signatures():
     return EditSignatures(symbols, np.arange(41) * 90, lengths), np.indices((40, 40)).reshape(2, -1)
 
 
-@pytest.mark.parametrize("limit", [None, 0, 12, 30])
+@each_of("limit", [None, 0, 12, 30])
 def test_signature_distances__of_many_pairs_as_of_few(limit):
     signatures, (left, right) = many_signatures()
     found = signature_distances(signatures, left, right, limit=limit)

@@ -12,13 +12,14 @@ from neardup.sketches.samples import estimate_resemblance, estimate_sizes, sketc
 from neardup.sketches.smallest import SmallestScheme
 from neardup.text.shingles import make_shingle_scheme, shingle_texts
 from tests.arrays import make_texts
+from tests.each import each_of
 from tests.unit.sketches.samples import rows, sketch
 
 
-@pytest.mark.parametrize("ngram", [1, 2, 3])
-@pytest.mark.parametrize("occurrences", ["set", "numbered"])
-@pytest.mark.parametrize("fingerprint", ["mixer", "rabin"])
-@pytest.mark.parametrize("bits", [32, 40, 64])
+@each_of("ngram", [1, 2, 3])
+@each_of("occurrences", ["set", "numbered"])
+@each_of("fingerprint", ["mixer", "rabin"])
+@each_of("bits", [32, 40, 64])
 def test_estimate_resemblance__broders_example(ngram, occurrences, fingerprint, bits):
     """Roses and flowers, by both of Broder's options; sketches that hold all are exact."""
     texts = make_texts(["a rose is a rose is a rose", "a rose is a flower which is a rose"])
@@ -96,7 +97,7 @@ def test_estimate_resemblance__rows_that_are_not_there():
         estimate_resemblance(one, other, rows(0), rows(0, 0), scheme)
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("made", "used", "moduli"),
     [
         (ModuloScheme(3), ModuloScheme(5), (5, 3)),

@@ -8,6 +8,7 @@ import pytest
 
 from neardup.errors import SketchFormatError
 from neardup.jobs.sketch.sketches import Sketches
+from tests.each import each_of
 from tests.unit.sketches.sketch_tables import (
     COLUMNS,
     KINDS,
@@ -20,7 +21,7 @@ from tests.unit.sketches.sketch_tables import (
 )
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("about", "message"),
     [
         (b"", NOT_SKETCHES),
@@ -56,7 +57,7 @@ def test_from_arrow__no_metadata():
             Sketches.from_arrow(table)
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("kind", "fields", "message"),
     [
         ("minhash", {"num_perm": ...}, "the scheme of kind minhash is not complete"),
@@ -83,7 +84,7 @@ def test_from_arrow__schemes_that_are_none(kind, fields, message):
     assert str(caught.value).startswith(message)
 
 
-@pytest.mark.parametrize("fields", [{"seed": 43}, {"ngram": 4}, {"tokenizer": ...}, {"more": 1}])
+@each_of("fields", [{"seed": 43}, {"ngram": 4}, {"tokenizer": ...}, {"more": 1}])
 def test_from_arrow__a_scheme_that_was_changed(fields):
     table = with_scheme(make("minhash").to_arrow(), checked=False, **fields)
     with pytest.raises(SketchFormatError, match=r"^the scheme is damaged; make the sketches again"):
@@ -93,7 +94,7 @@ def test_from_arrow__a_scheme_that_was_changed(fields):
 SIX = [[1, 2, 3, 4, 5, 6, 7, 8]] * 2
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("kind", "columns"),
     [
         *((kind, {"id": pa.array(["a", None])}) for kind in KINDS),

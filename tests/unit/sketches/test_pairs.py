@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from itertools import combinations, product
 
-import pytest
-
 from neardup.sketches.kind import count_pairs, count_pairs_up_to
+from tests.each import each_of
 
 
-@pytest.mark.parametrize(("n", "n_left"), [(5, None), (1, None), (5, 2), (4, 4)])
+@each_of(("n", "n_left"), [(5, None), (1, None), (5, 2), (4, 4)])
 def test_count_pairs_up_to(n, n_left):
     pairs = list(
         combinations(range(n), 2) if n_left is None else product(range(n_left), range(n_left, n))

@@ -12,6 +12,7 @@ import pytest
 import neardup
 from neardup.errors import ReadError, SketchFormatError
 from neardup.jobs.sketch.sketches import Sketches, read_info
+from tests.each import each_of
 from tests.unit.sketches.sketch_tables import NOT_SKETCHES, kinds, make, same, with_about
 
 
@@ -96,7 +97,7 @@ def test_read__overwritten_stretches(kind, tmp_path):
         assert found is None or same(found, sketches)
 
 
-@pytest.mark.parametrize("content", [b"", b"PAR1", b"id,text\n1,one\n", b"PAR1" * 9, b"{}"])
+@each_of("content", [b"", b"PAR1", b"id,text\n1,one\n", b"PAR1" * 9, b"{}"])
 def test_read__no_parquet(content, tmp_path):
     path = tmp_path / "a.parquet"
     path.write_bytes(content)

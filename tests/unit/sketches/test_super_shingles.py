@@ -12,10 +12,11 @@ from neardup.sketches.super_shingles import (
     super_shingles,
 )
 from neardup.tables import Signatures
+from tests.each import each_of
 from tests.unit.sketches.samples import rows
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("options", "message"),
     [
         ((0, 1, 1), "groups and rows must be 1 or more, got 0 and 1"),
@@ -62,9 +63,9 @@ def signed(seed, n, num_perm=60):
     return Signatures(table, sizes.astype(np.int64))
 
 
-@pytest.mark.parametrize("seed", range(6))
-@pytest.mark.parametrize("n_left", [None, 0, 11, 40])
-@pytest.mark.parametrize("least", [1, 2, 6])
+@each_of("seed", range(6))
+@each_of("n_left", [None, 0, 11, 40])
+@each_of("least", [1, 2, 6])
 def test_super_shingles__join_finds_all_that_are_alike(seed, n_left, least):
     """Against groups of min-hashes, compared one by one."""
     signatures, rule = signed(seed, 40), SuperShingleRule(6, 10, least)

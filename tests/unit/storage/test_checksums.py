@@ -5,12 +5,12 @@ from __future__ import annotations
 import zlib
 
 import numpy as np
-import pytest
 
 from neardup.storage.files import HEAD, RunningChecksum, record_of_file
+from tests.each import each_of
 
 
-@pytest.mark.parametrize("size", [0, 1, HEAD - 1, HEAD, HEAD + 1, 5000])
+@each_of("size", [0, 1, HEAD - 1, HEAD, HEAD + 1, 5000])
 def test_checksum__parts(size, tmp_path):
     data = np.random.default_rng(size).bytes(size)
     (tmp_path / "a").write_bytes(data)

@@ -16,6 +16,7 @@ import pytest
 from neardup.errors import IndexLockedError, ReadError, WriteError
 from neardup.storage.lock import write_lock
 from neardup.storage.manifest import Manifest, load_manifest, store_manifest
+from tests.each import each_of
 
 HOLD = """
 import sys
@@ -118,7 +119,7 @@ def test_lock__of_a_killed_process(tmp_path):
         assert held_by(tmp_path).startswith("this process")
 
 
-@pytest.mark.parametrize("text", [b"", b"{", b"[]", b"{}", b"\xff", b"1", b'{"process": 1}'])
+@each_of("text", [b"", b"{", b"[]", b"{}", b"\xff", b"1", b'{"process": 1}'])
 def test_lock__unknown_holder(tmp_path, text):
     with write_lock(tmp_path):
         (tmp_path / "write.lock.holder").write_bytes(text)
@@ -127,7 +128,7 @@ def test_lock__unknown_holder(tmp_path, text):
         assert held_by(tmp_path) is None
 
 
-@pytest.mark.parametrize("process", [1, 0, -1, "x", 2**70])
+@each_of("process", [1, 0, -1, "x", 2**70])
 def test_lock__holder_of_a_strange_number(tmp_path, process):
     holder = {"process": process, "host": socket.gethostname(), "command": "x", "since": "then"}
     with write_lock(tmp_path):

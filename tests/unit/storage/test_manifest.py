@@ -21,6 +21,7 @@ from neardup.storage.manifest import (
     store_manifest,
 )
 from neardup.version import __version__
+from tests.each import each_of
 
 FILE = FileRecord(128, "0123abcd")
 FULL = Manifest(
@@ -56,7 +57,7 @@ def test_manifest__replaces_the_old_one(tmp_path):
     assert load_manifest(tmp_path).generation == 8
 
 
-@pytest.mark.parametrize(
+@each_of(
     "manifest",
     [
         Manifest({"a": (1, 2)}),
@@ -144,7 +145,7 @@ def test_manifest__fields_are_missing_or_too_many():
                 decode(signed(content))
 
 
-@pytest.mark.parametrize("body", [b"", b"[]", b"1", b"{", b"\xff", b"[" * 10**5, b"9" * 5000])
+@each_of("body", [b"", b"[]", b"1", b"{", b"\xff", b"[" * 10**5, b"9" * 5000])
 def test_manifest__no_content(body):
     with pytest.raises(ValueError, match="wrong values"):
         decode(signed(body))
@@ -163,7 +164,7 @@ def test_manifest__newer_format(tmp_path):
         load_manifest(tmp_path)
 
 
-@pytest.mark.parametrize("data", [b"", b"{}", b"neardup-inde", b'{"neardup-index": 1}'])
+@each_of("data", [b"", b"{}", b"neardup-inde", b'{"neardup-index": 1}'])
 def test_manifest__foreign(tmp_path, data):
     (tmp_path / "manifest.json").write_bytes(data)
     with pytest.raises(IndexFormatError, match="no manifest of a neardup index"):

@@ -15,6 +15,7 @@ from neardup.storage.folder import changing
 from neardup.storage.manifest import SegmentRecord, load_manifest, store_manifest
 from neardup.storage.segment_writer import SegmentWriter
 from neardup.storage.segments import open_segment
+from tests.each import each_of
 
 
 @pytest.fixture(scope="module")
@@ -69,8 +70,8 @@ SIZED = {
 }
 
 
-@pytest.mark.parametrize("by", [-1, 1])
-@pytest.mark.parametrize("name", SIZED)
+@each_of("by", [-1, 1])
+@each_of("name", SIZED)
 def test_open__array_of_another_length(built, tmp_path, name, by):
     def change(arrays, tables):
         assert len(arrays[name])
@@ -87,7 +88,7 @@ def test_open__array_of_another_length(built, tmp_path, name, by):
 NAMES = [*SIZED, "vocabulary"]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each_of("name", NAMES)
 def test_open__array_of_another_type(built, tmp_path, name):
     def change(arrays, tables):
         arrays[name] = arrays[name].astype(np.float32)
@@ -97,15 +98,15 @@ def test_open__array_of_another_type(built, tmp_path, name):
         PassageIndex.open(tmp_path / "index")
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each_of("name", NAMES)
 def test_open__array_that_is_missing(built, tmp_path, name):
     rebuild(built, tmp_path / "index", lambda arrays, tables: arrays.pop(name))
     with pytest.raises(IndexFormatError, match=rf"/{name}\.npy: the index has no such file"):
         PassageIndex.open(tmp_path / "index")
 
 
-@pytest.mark.parametrize("place", ["first", "middle", "last"])
-@pytest.mark.parametrize("name", ["offsets", "key-starts", "list-starts"])
+@each_of("place", ["first", "middle", "last"])
+@each_of("name", ["offsets", "key-starts", "list-starts"])
 def test_open__places_that_lead_outside(built, tmp_path, name, place):
     def change(arrays, tables):
         match place:

@@ -17,13 +17,14 @@ from neardup.storage.handle import CheckedFiles
 from neardup.storage.manifest import Manifest, RemovedRecord, SegmentRecord
 from neardup.storage.segment_writer import SegmentWriter
 from neardup.storage.segments import open_segment
+from tests.each import each_of
 from tests.indexes import contents, write_segment
 
 DTYPES = "?bhiqBHIQefd"
 
 
-@pytest.mark.parametrize("workers", [1, 2])
-@pytest.mark.parametrize("code", DTYPES)
+@each_of("workers", [1, 2])
+@each_of("code", DTYPES)
 def test_segment__array_round_trip(tmp_path, code, workers):
     rng = np.random.default_rng(3)
     parts = [rng.integers(0, 100, n).astype(code) for n in (0, 5, 1, 0, 700)]
@@ -63,7 +64,7 @@ def test_segment__arrays_of_any_layout(tmp_path):
     assert (segment.array("big-end", np.uint32, ndim=2) == rows).all()
 
 
-@pytest.mark.parametrize(
+@each_of(
     "table",
     [
         pa.table({"id": pa.array([], pa.large_string())}),
@@ -139,7 +140,7 @@ def test_segment__name_is_in_use(tmp_path):
     open_segment(tmp_path, record, Runner(1))
 
 
-@pytest.mark.parametrize("name", ["", "A", "a b", "../a", ".a", "a.npy", "é", "a" * 101, "a\n"])
+@each_of("name", ["", "A", "a b", "../a", ".a", "a.npy", "é", "a" * 101, "a\n"])
 def test_segment__wrong_name(tmp_path, name):
     with pytest.raises(InvalidParameterError, match="small letters"):
         SegmentWriter(tmp_path, name)
@@ -149,7 +150,7 @@ def test_segment__wrong_name(tmp_path, name):
         write_extra(tmp_path, name, np.arange(3))
 
 
-@pytest.mark.parametrize(
+@each_of(
     "array",
     [
         np.array(3),
@@ -230,7 +231,7 @@ def test_open_segment__missing_file(tmp_path):
         open_segment(tmp_path, replace(record, name="s2"), Runner(1))
 
 
-@pytest.mark.parametrize("name", ["more.npy", "documents", ".hidden", "keys.npy.bak"])
+@each_of("name", ["more.npy", "documents", ".hidden", "keys.npy.bak"])
 def test_open_segment__extra_file(tmp_path, name):
     record = write_segment(tmp_path, 1)
     (tmp_path / "segments" / "s1" / name).write_text("")
@@ -251,7 +252,7 @@ def test_open_segment__file_of_another_segment(tmp_path):
         open_segment(tmp_path, replace(other, name="s1"), Runner(1))
 
 
-@pytest.mark.parametrize(
+@each_of(
     "head",
     [
         b"",
@@ -313,7 +314,7 @@ def test_removed__round_trip(tmp_path):
         load_removed(tmp_path, record)
 
 
-@pytest.mark.parametrize("numbers", [[], [1, 1], [2, 1], [[1]]])
+@each_of("numbers", [[], [1, 1], [2, 1], [[1]]])
 def test_removed__wrong_numbers(tmp_path, numbers):
     array = np.array(numbers, np.uint32)
     with pytest.raises(InvalidParameterError, match="ascending"):

@@ -12,6 +12,7 @@ import pytest
 
 from neardup.errors import ReadError, WriteError
 from neardup.storage.work import WorkFolder
+from tests.each import each_of
 from tests.work_folders import KEY, TASKS, check, do, open_work, run
 
 
@@ -117,7 +118,7 @@ def test_work__results_are_json(tmp_path):
         assert names(work) == set()
 
 
-@pytest.mark.parametrize("name", ["", "a.b", "a/b", "..", "a" * 81])
+@each_of("name", ["", "a.b", "a/b", "..", "a" * 81])
 def test_work__strange_names(tmp_path, name):
     with open_work(tmp_path) as work:
         with pytest.raises(ValueError, match="no name of a task"), work.task(name):
@@ -303,7 +304,7 @@ def test_stale__others_are_left_alone(tmp_path):
         assert work.stale == []
 
 
-@pytest.mark.parametrize("text", [b"", b"[]", b'{"key": 1}', b"\xff", b'{"key": {"inputs": 1}}'])
+@each_of("text", [b"", b"[]", b'{"key": 1}', b"\xff", b'{"key": {"inputs": 1}}'])
 def test_stale__unknown_key(tmp_path, text):
     stale = tmp_path / ".out.neardup-work-0123456789ab"
     stale.mkdir()

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from neardup.errors import ReadError, WriteError
 from neardup.storage.done_tasks import TaskLog, TaskRecord
 from neardup.storage.files import FileRecord
+from tests.each import each_of
 from tests.examples import examples
 from tests.faults import at_calls
 from tests.work_folders import KEY, TASKS, check, content_of, do, open_work, run
@@ -194,7 +195,7 @@ def test_log__damaged(tmp_path_factory, place, kind):
         assert list(TaskLog(path, PURPOSE).load()[0]) == [*found, "next"]
 
 
-@pytest.mark.parametrize("change", ["swap", "lose", "repeat", "purpose"])
+@each_of("change", ["swap", "lose", "repeat", "purpose"])
 def test_log__whole_lines_that_are_not_at_their_places(tmp_path, change):
     path = tmp_path / "tasks.log"
     write_log(path, 4)
@@ -219,8 +220,8 @@ def test_log__torn_at_any_byte(tmp_path):
         assert path.read_bytes() == data
 
 
-@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EDQUOT, errno.EIO])
-@pytest.mark.parametrize("is_once", [True, False])
+@each_of("code", [errno.ENOSPC, errno.EDQUOT, errno.EIO])
+@each_of("is_once", [True, False])
 def test_full_disk__at_any_call(tmp_path, code, is_once):
     """An error names the folder and what to do; what is done by then stays, and the rest can be."""
     position, n_errors, messages = 0, 0, set()

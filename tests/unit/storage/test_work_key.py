@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from neardup.storage.work import difference, digest_of, only_options_differ
+from tests.each import each_of
 
 
 def files(*names: str, size: int = 1) -> list[dict[str, object]]:
@@ -14,7 +15,7 @@ def files(*names: str, size: int = 1) -> list[dict[str, object]]:
 OLD = {"options": {"threshold": "0.8", "ngram": 5}, "version": "1", "inputs": files("a", "b")}
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("changes", "words"),
     [
         ({}, ""),
@@ -49,7 +50,7 @@ def test_difference(changes, words):
     assert (digest_of(OLD) == digest_of(new)) == (not words)
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("changes", "alike"),
     [
         ({}, True),

@@ -5,6 +5,7 @@ import pytest
 from neardup.errors import InvalidParameterError
 from neardup.text.shingles import draw_polynomial, make_shingle_scheme, shingle_lists, shingle_texts
 from tests.arrays import make_texts, unragged
+from tests.each import each_of
 
 # As published: seeds and polynomials, byte strings and fingerprints under seed 42.
 POLYNOMIALS = {
@@ -32,12 +33,12 @@ def rabin(tokenizer="words", **options):
     return make_shingle_scheme(tokenizer, fingerprint="rabin", **options)
 
 
-@pytest.mark.parametrize(("drawn", "polynomial"), POLYNOMIALS.items())
+@each_of(("drawn", "polynomial"), POLYNOMIALS.items())
 def test_draw_polynomial__known_answers(drawn, polynomial):
     assert draw_polynomial(*drawn) == polynomial
 
 
-@pytest.mark.parametrize(("string", "fingerprint"), STRINGS.items())
+@each_of(("string", "fingerprint"), STRINGS.items())
 def test_shingle_texts__known_answers_of_bytes(string, fingerprint):
     found = shingle_texts(make_texts([string]), rabin("bytes", ngram=30))
     assert found.values.tolist() == [fingerprint]
@@ -73,8 +74,8 @@ def test_describe__what_is_not_as_usual():
     assert (described["fingerprint"], described["fingerprint_bits"]) == ("rabin", 40)
 
 
-@pytest.mark.parametrize("tokenizer", ["bytes", "words"])
-@pytest.mark.parametrize("bits", [32, 40, 64])
+@each_of("tokenizer", ["bytes", "words"])
+@each_of("bits", [32, 40, 64])
 def test_shingle_texts__empty_and_short_texts(tokenizer, bits):
     scheme = rabin(tokenizer, ngram=3, fingerprint_bits=bits)
     found = shingle_texts(make_texts(["", "a", "", "a b c d"]), scheme)

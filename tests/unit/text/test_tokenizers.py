@@ -13,6 +13,7 @@ from neardup.text.normalise import Normalisation
 from neardup.text.shingles import make_shingle_scheme
 from neardup.text.tokenizers import load_file_tokenizer, make_tokenizer
 from tests.arrays import make_texts, unragged
+from tests.each import each_of
 
 KEEP_CASE = Normalisation(casefold=False)
 TEXTS = ["the cat sat on the mat", "", "Hello the cat", "été 漢字 the"]
@@ -118,7 +119,7 @@ def test_function_tokenizer__same_words_as_the_kernel():
     assert by_kernel.values.tolist() == by_function.values.tolist()
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("result", "message"),
     [
         ([1.5], "a tokenizer must return strings or integers, got float"),
@@ -174,7 +175,7 @@ def test_function_tokenizer__places():
     )
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("tokens", "message"),
     [
         (["abc", "b"], "returned 'b', which does not stand in the text behind the token before"),
@@ -198,7 +199,7 @@ def test_function_tokenizer__refuses_places(tokens, message):
 FOLDED = {"tokenizer": "characters", "casefold": True}
 
 
-@pytest.mark.parametrize(
+@each_of(
     "options",
     [
         {"max_distance": 0},

@@ -19,6 +19,7 @@ from neardup.text.weighting import (
     weighted_sets,
 )
 from tests.arrays import as_uint64, make_texts, ragged
+from tests.each import each_of
 from tests.oracles import weighted as oracle
 from tests.oracles.hashing import hash_shingle, hash_token
 from tests.oracles.shingles import shingle_tuples
@@ -78,8 +79,8 @@ def as_dicts(sets):
     return found
 
 
-@pytest.mark.parametrize("ngram", [1, 3])
-@pytest.mark.parametrize(("tf", "idf"), ALL)
+@each_of("ngram", [1, 3])
+@each_of(("tf", "idf"), ALL)
 def test_weighted_sets__as_oracle(tf, idf, ngram):
     strings = make_strings(f"{tf} {idf}", 60)
     scheme = make_shingle_scheme("words", ngram=ngram)
@@ -93,7 +94,7 @@ def test_weighted_sets__as_oracle(tf, idf, ngram):
     assert len(sets) == 60
 
 
-@pytest.mark.parametrize("tf", TERM_FREQUENCIES)
+@each_of("tf", TERM_FREQUENCIES)
 def test_weighted_sets__unary_needs_no_frequencies(tf):
     strings = make_strings(1, 30)
     scheme = make_shingle_scheme("words", ngram=2)
@@ -153,8 +154,8 @@ def test_weighted_sets__heaviest():
     assert as_dicts(sets) == [{five: 2**50, six: 2**20}, {five: 2**50}, {seven: 2**20}]
 
 
-@pytest.mark.parametrize("strings", [[], [""], ["", " ", "."]])
-@pytest.mark.parametrize("idf", INVERSE_FREQUENCIES)
+@each_of("strings", [[], [""], ["", " ", "."]])
+@each_of("idf", INVERSE_FREQUENCIES)
 def test_weighted_sets__no_tokens(strings, idf):
     scheme = make_shingle_scheme("words", ngram=2)
     frequencies = frequencies_of(strings, scheme)
@@ -166,7 +167,7 @@ def test_weighted_sets__no_tokens(strings, idf):
     assert len(sets.values) == len(sets.weights) == 0
 
 
-@pytest.mark.parametrize("idf", INVERSE_FREQUENCIES)
+@each_of("idf", INVERSE_FREQUENCIES)
 def test_weighted_scheme__needs_frequencies(idf):
     frequencies = DocumentFrequencies(as_uint64([]), np.empty(0, np.int64), 0)
     assert WeightedScheme(Weighting("raw", idf)).needs_frequencies == (idf != "unary")

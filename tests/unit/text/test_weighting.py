@@ -22,6 +22,7 @@ from neardup.text.weighting import (
     term_frequencies,
 )
 from tests.arrays import as_uint64, ragged, random_words
+from tests.each import each_of
 from tests.oracles import weighted as oracle
 
 ALL = list(product(TERM_FREQUENCIES, INVERSE_FREQUENCIES))
@@ -38,7 +39,7 @@ def as_dict(frequencies):
     return dict(zip(frequencies.hashes.tolist(), frequencies.counts.tolist(), strict=True))
 
 
-@pytest.mark.parametrize(("tf", "idf"), ALL)
+@each_of(("tf", "idf"), ALL)
 def test_weighting__counts_only(tf, idf):
     weighting = Weighting(tf, idf)
     assert weighting.counts_only == ((tf, idf) in {("raw", "unary"), ("binary", "unary")})
@@ -71,7 +72,7 @@ def test_term_frequencies__by_hand():
     assert term_frequencies("saturating", 2).tolist() == pytest.approx([0, 1, 1.375])
 
 
-@pytest.mark.parametrize("tf", TERM_FREQUENCIES)
+@each_of("tf", TERM_FREQUENCIES)
 def test_term_frequencies__as_oracle(tf):
     table = term_frequencies(tf, 3000)
     assert table.dtype == np.float64
@@ -83,8 +84,8 @@ def test_term_frequencies__as_oracle(tf):
     assert term_frequencies(tf, 0).tolist() == [0]
 
 
-@pytest.mark.parametrize("idf", INVERSE_FREQUENCIES)
-@pytest.mark.parametrize("total", [1, 2, 3, 10, 1000, 2**40])
+@each_of("idf", INVERSE_FREQUENCIES)
+@each_of("total", [1, 2, 3, 10, 1000, 2**40])
 def test_idf_of__as_oracle(idf, total):
     counts = {7 * n + 1: n for n in range(1, 11) if n <= total} | {2**64 - 1: total}
     if total > 1:
@@ -113,9 +114,7 @@ def test_idf_of__by_hand():
     assert frequencies.idf_of(as_uint64([]), "smooth").tolist() == []
 
 
-@pytest.mark.parametrize(
-    ("idf", "expected"), [("unary", 1), ("standard", 0), ("smooth", 1), ("probabilistic", 0)]
-)
+@each_of(("idf", "expected"), [("unary", 1), ("standard", 0), ("smooth", 1), ("probabilistic", 0)])
 def test_idf_of__no_documents(idf, expected):
     assert count_documents([]).idf_of(as_uint64([5, 5]), idf).tolist() == [expected] * 2
 
@@ -163,7 +162,7 @@ def test_count_documents__leaves_the_tokens_as_they_are():
     assert values.tolist() == [9, 3, 9, 1]
 
 
-@pytest.mark.parametrize(("tf", "idf"), ALL)
+@each_of(("tf", "idf"), ALL)
 def test_weights__as_oracle(tf, idf):
     """All together: from documents to whole weights, at every count."""
     total, highest = 1000, 60

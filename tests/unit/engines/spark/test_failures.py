@@ -9,9 +9,10 @@ import pytest
 from neardup.engines.spark.cluster import Failure, Piece, raise_first
 from neardup.errors import EngineError, InvalidInputError, NeardupError, ReadError, WriteError
 from neardup.files.jsonlines import JsonLinesSource
+from tests.each import each_of
 
 
-@pytest.mark.parametrize(
+@each_of(
     "error",
     [
         InvalidInputError("is bad", path="/data/a.jsonl", row=7, is_bad_row=True),

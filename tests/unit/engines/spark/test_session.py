@@ -12,6 +12,7 @@ import pytest
 from neardup.engines.spark import session
 from neardup.engines.spark.session import check_java, cluster_of, current_session
 from neardup.errors import EngineError, InvalidParameterError, MissingExtraError
+from tests.each import each_of
 
 
 def make_java(folder, says: str):
@@ -63,7 +64,7 @@ def test_cluster_of__no_session(found):
     assert caught.value.parameters == ("session",)
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("master", "settings", "expected"),
     [
         ("yarn", {}, 1 << 29),

@@ -11,6 +11,7 @@ from neardup.engines.spark import cluster
 from neardup.engines.spark.cluster import cut_tasks
 from neardup.errors import InvalidInputError
 from neardup.files.resolve import resolve_inputs, resolve_paths
+from tests.each import each_of
 
 
 def write(path: Path, n_rows: int) -> int:
@@ -39,8 +40,8 @@ def rows_of(collections: list[list], found: list) -> list[tuple[int, int, int]]:
     ]
 
 
-@pytest.mark.parametrize("slots", [1, 2, 5, 100])
-@pytest.mark.parametrize("least", [300, 1500, 10**6])
+@each_of("slots", [1, 2, 5, 100])
+@each_of("least", [300, 1500, 10**6])
 def test_cut_tasks__all_rows_in_order(tmp_path, monkeypatch, slots, least):
     monkeypatch.setattr(cluster, "_LEAST_BYTES", least)
     sizes = [[3, 0, 700, 1, 1, 1, 40], [200, 5]]

@@ -13,6 +13,7 @@ from neardup.files import archives, limits
 from neardup.files import archives as unpacking
 from neardup.files.resolve import resolve_paths
 from tests.archives import ENDINGS, archive_of, names, put, tar_of, zip_of
+from tests.each import each_of
 from tests.files import compress
 
 LINE = b'{"text": "a"}\n'
@@ -33,7 +34,7 @@ def test_limits__of_members(ending, monkeypatch):
     assert len(resolve_paths([f"A{ending}"])) == 3
 
 
-@pytest.mark.parametrize("ending", [ending for ending in ENDINGS if ending != ".tar"])
+@each_of("ending", [ending for ending in ENDINGS if ending != ".tar"])
 def test_limits__of_size(ending, monkeypatch):
     """A bomb is noticed when so much has been unpacked, also of what is passed over in a tar."""
     monkeypatch.setattr(limits, "MOST_BYTES", 100_000)

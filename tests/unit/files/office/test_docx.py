@@ -12,6 +12,7 @@ from neardup.files.office.docx import extract
 from tests.archives import zip_of
 from tests.damage import check_refused, every_seed
 from tests.documents import docx_of, relationships, word_part
+from tests.each import each_of
 
 
 def text_of(data: bytes) -> str:
@@ -84,7 +85,7 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize(("body", "expected"), CASES.values(), ids=CASES)
+@each_of(("body", "expected"), CASES.values(), ids=CASES)
 def test_extract__what_a_reader_sees(body, expected):
     assert text_of(docx_of(body)) == expected
 
@@ -152,7 +153,7 @@ def test_extract__deep_nesting():
     assert text_of(data) == "a"
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("data", "message"),
     [
         (b"", "not a Word document: File is not a zip file; get a full copy"),

@@ -8,6 +8,7 @@ from neardup.files.office.epub import extract
 from tests.archives import zip_of
 from tests.damage import check_refused, every_seed
 from tests.documents import epub_of
+from tests.each import each_of
 
 PAGES = {
     "text/one.xhtml": "<h1>One</h1><p>It was a <b>dark</b> night.</p>",
@@ -80,7 +81,7 @@ def test_extract__encrypted_fonts_but_no_page():
     assert words(text_of(data)) == words(TEXT)
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("data", "message"),
     [
         (b"text", "not an e-book: File is not a zip file; get a full copy"),

@@ -12,6 +12,7 @@ from neardup.files.office.odt import extract
 from tests.archives import zip_of
 from tests.damage import check_refused, every_seed
 from tests.documents import odt_of
+from tests.each import each_of
 
 
 def text_of(data: bytes) -> str:
@@ -65,7 +66,7 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize(("body", "expected"), CASES.values(), ids=CASES)
+@each_of(("body", "expected"), CASES.values(), ids=CASES)
 def test_extract__what_a_reader_sees(body, expected):
     assert text_of(odt_of(body)) == expected
 
@@ -91,7 +92,7 @@ def test_extract__long_line_and_deep_nesting():
     assert text_of(odt_of(p("<text:span>" * depth + "a" + "</text:span>" * depth))) == "a"
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("data", "message"),
     [
         (b"text", "not an OpenDocument text: File is not a zip file; get a full copy"),

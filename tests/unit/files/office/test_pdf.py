@@ -21,6 +21,7 @@ from neardup.files.office import pdf as pdf_pages
 from neardup.files.office.pdf import extract
 from neardup.files.resolve import resolve_paths
 from tests.damage import check_refused, every_seed
+from tests.each import each_of
 
 
 def text_of(data: bytes) -> str:
@@ -91,7 +92,7 @@ def test_extract__owner_password_alone():
     assert text_of(encrypted(TWO, "")) == text_of(TWO)
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("data", "message"),
     [
         (b"", "not a PDF document that can be read: "),

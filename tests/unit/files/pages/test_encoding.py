@@ -10,6 +10,7 @@ from neardup.files.input_options import InputOptions
 from neardup.files.pages import encoding as module
 from neardup.files.pages.encoding import page_in_utf8
 from neardup.files.pages.html import page_text
+from tests.each import each_of
 from tests.oracles.page_encoding import said_encoding
 
 
@@ -17,7 +18,7 @@ def meta(label: str) -> bytes:
     return f'<meta charset="{label}">'.encode()
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("page", "label"),
     [
         (b"<meta charset=windows-1251>", "cp1251"),
@@ -51,7 +52,7 @@ def test_page_in_utf8__as_the_page_says(page, label):
     assert page_in_utf8(page + "город".encode(label)) == page + "город".encode()
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("label", "data", "expected"),
     [
         ("iso-8859-1", b"\x93a\x94", "“a”"),
@@ -129,7 +130,7 @@ NO_LABELS = [
 ]
 
 
-@pytest.mark.parametrize("label", NO_LABELS)
+@each_of("label", NO_LABELS)
 def test_page_in_utf8__label_that_is_none(label):
     page = f"<meta charset={label}>".encode()
     assert page_in_utf8(page + b"a") == page + b"a"
@@ -144,7 +145,7 @@ def test_page_in_utf8__plain_text_says_nothing_itself():
     assert page == meta("x") + "é".encode()
 
 
-@pytest.mark.parametrize(
+@each_of(
     "piece",
     [
         *(b"<meta ", b"<!--", b"<?xml ", b"<meta charset", b"charset=", b"<script>", b"<meta a="),
@@ -197,7 +198,7 @@ _PARTS = [
 ]
 
 
-@pytest.mark.parametrize("seed", range(20))
+@each_of("seed", range(20))
 def test_own_labels__are_those_of_the_standard(seed):
     """Against the steps of the standard, for pages that end within what it searches."""
     made = random.Random(seed)

@@ -10,6 +10,7 @@ from neardup.files.input_options import InputOptions
 from neardup.files.pages import visible_text as module
 from neardup.files.pages.html import as_html
 from neardup.files.rows import ColumnNames
+from tests.each import each_of
 
 
 def text_of(path, **options) -> str:
@@ -68,7 +69,7 @@ def test_html__needs_the_extra(make_file, monkeypatch):
         text_of(make_file("a.html", b""))
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("page", "expected"),
     [
         (b"<script src='a>b'/><p>x</p>", b"<script src='a>b'></script><p>x</p>"),
@@ -123,7 +124,7 @@ PIECES = [
 ]
 
 
-@pytest.mark.parametrize("piece", PIECES)
+@each_of("piece", PIECES)
 def test_as_html__long_ones_take_little_time(piece):
     start = time.process_time()
     as_html(piece * 200_000)

@@ -5,6 +5,7 @@ import pytest
 from neardup.files.extracted import UnreadableFileError
 from neardup.files.pages import html as module
 from neardup.files.pages.html import main_text
+from tests.each import each_of
 
 ARTICLE = " ".join(f"This is sentence {i} of an article about rivers and towns." for i in range(30))
 PAGE = f"""<!DOCTYPE html><html><head><title>A title</title></head><body>
@@ -20,7 +21,7 @@ def test_main_text__leaves_out_what_stands_around():
     assert "cookies" not in found
 
 
-@pytest.mark.parametrize("page", [b"", b"<html></html>", b"<script>f()</script>", b"\0"])
+@each_of("page", [b"", b"<html></html>", b"<script>f()</script>", b"\0"])
 def test_main_text__none(page):
     assert main_text(page) == ""
 

@@ -12,6 +12,7 @@ from neardup.errors import MissingExtraError
 from neardup.files.extracted import UnreadableFileError
 from neardup.files.pages import visible_text as module
 from neardup.files.pages.visible_text import MAX_ELEMENTS, need_parser, visible_text
+from tests.each import each_of
 
 CHROMIUM = [
     ("<div>a<br></div><div>b</div>", "a\n\nb"),
@@ -127,12 +128,12 @@ def styled(style: str) -> str:
     return f'<!doctype html>a<span style="{style.replace(chr(34), "&quot;")}">x</span>'
 
 
-@pytest.mark.parametrize(("style", "expected"), STYLES)
+@each_of(("style", "expected"), STYLES)
 def test_visible_text__own_style_as_browsers_read_it(style, expected):
     assert visible_text(styled(style).encode()) == f"a{expected}"
 
 
-@pytest.mark.parametrize(("page", "expected"), CHROMIUM)
+@each_of(("page", "expected"), CHROMIUM)
 def test_visible_text__is_what_chromium_shows(page, expected):
     assert visible_text(page.encode()) == expected
 
@@ -158,7 +159,7 @@ _PIECES = [*(f"<{tag}>" for tag in re.split(r"\s+", _TAGS)), *"xyzxyzxyz", "<tit
 _PIECES += ["<frameset>", *["é", " ", "\n"] * 4]
 
 
-@pytest.mark.parametrize("seed", range(10))
+@each_of("seed", range(10))
 def test_visible_text__instructions_are_comments(seed):
     """Wherever a processing instruction is, all that is seen is what a comment there leaves."""
     made = random.Random(seed)
@@ -183,7 +184,7 @@ def test_visible_text__instructions_that_hid_the_rest():
     assert visible_text(b"<xmp><?a?>b</xmp>") == "<?a?>b"
 
 
-@pytest.mark.parametrize("page", [b"", b" ", b"<", b"<!--", b"<script>", b"\0", b"</p", b"&#0;"])
+@each_of("page", [b"", b" ", b"<", b"<!--", b"<script>", b"\0", b"</p", b"&#0;"])
 def test_visible_text__of_what_is_hardly_a_page(page):
     assert visible_text(page).strip("\ufffd \n") in ("", "<")
 
@@ -207,7 +208,7 @@ def elements(template: str, n: int) -> bytes:
     return "".join(template.format(i) for i in range(n)).encode()
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("page", "reason"),
     [
         (b"<div>" * 100_000, "deep in others"),
@@ -228,7 +229,7 @@ def test_visible_text__bombs_are_refused_before_they_are_parsed(page, reason, mo
         visible_text(page)
 
 
-@pytest.mark.parametrize(
+@each_of(
     "prefix",
     [
         *(b"<!-- a --!>", b"<a b=c'>", b"<? <b '>", b"<style><a '</style>", b"<a 'b>", b"<! <b '>"),
@@ -253,7 +254,7 @@ def test_visible_text__too_long_a_page(monkeypatch):
         visible_text(b"<p>" + b"x" * 20_000)
 
 
-@pytest.mark.parametrize(
+@each_of(
     "page",
     [
         b"<div>" * 10_000 + b"x",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import neardup
+from tests.each import each_of
 from tests.oracles import comparison, edits
 from tests.unit.jobs.compare.two_texts import NEW, OLD, random_pair, words_of
 
@@ -33,7 +34,7 @@ def check_measures(a: str, b: str, *, ngram: int = 5, weighted_ngram: int = 1) -
     assert [size.tokens for size in result.sizes] == [len(x), len(y)]
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("a", "b"),
     [
         (OLD, NEW),
@@ -86,8 +87,8 @@ def test_compare__equal_texts():
     assert (result.differences.share_a, result.differences.share_b) == (1, 1)
 
 
-@pytest.mark.parametrize("tf", ["binary", "raw", "log", "squared", "saturating"])
-@pytest.mark.parametrize("idf", ["unary", "standard", "smooth", "probabilistic"])
+@each_of("tf", ["binary", "raw", "log", "squared", "saturating"])
+@each_of("idf", ["unary", "standard", "smooth", "probabilistic"])
 def test_compare__weights(tf, idf):
     result = neardup.compare(OLD, NEW, tf=tf, idf=idf)
     value, totals = comparison.of_weights(words_of(OLD), words_of(NEW), 1, tf, idf)

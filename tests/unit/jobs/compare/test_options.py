@@ -8,10 +8,11 @@ import pytest
 
 import neardup
 from neardup.errors import InvalidInputError, InvalidParameterError
+from tests.each import each_of
 from tests.unit.jobs.compare.two_texts import NEW, OLD
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("options", "message"),
     [
         ({"threshold": 80}, "threshold must lie in (0, 1], got 80; write 0.8 for 80 %"),

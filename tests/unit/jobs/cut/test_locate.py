@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
-
 from neardup.jobs.cut.passages import margins
 from tests.cutting import cut
+from tests.each import each_of
 
 NOTICE = "one two three four five"
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("left", "right", "is_first", "expected"),
     [
         ("", "", True, (0, 0)),
@@ -34,7 +33,7 @@ def test_margins(left, right, is_first, expected):
     assert margins(left, right, is_first=is_first) == expected
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("text", "left"),
     [
         (f"So: “{NOTICE}.” Then", "So: Then"),

@@ -8,6 +8,7 @@ import pytest
 import neardup
 from neardup.errors import InvalidInputError, InvalidParameterError
 from tests.cutting import cut
+from tests.each import each_of
 
 TEXTS = ["0123456789", "abcdefghij", "ABCDEFGHIJKLMNO"]
 DATA = pa.table({"id": ["x", "y", "z"], "text": TEXTS, "rank": [2, 1, 3]})
@@ -115,7 +116,7 @@ def test_named__what_align_and_cut_return():
     assert again.summary["characters_removed"] == first.summary["characters_removed"]
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("table", "words"),
     [
         (pa.table({"id": ["x"], "start": [0]}), "no id, start, end; columns are id, start"),
@@ -150,7 +151,7 @@ def test_named__nothing(table):
     assert gone(table) == (TEXTS, [])
 
 
-@pytest.mark.parametrize(
+@each_of(
     "option", [{"exact": True}, {"unit": "lines"}, {"min_tokens": 9}, {"tokenizer": "bytes"},
                {"against": TEXTS}, {"casefold": False}, {"seed": 1}]
 )  # fmt: skip

@@ -10,12 +10,13 @@ from hypothesis import strategies as st
 
 import neardup
 from neardup import InvalidParameterError
+from tests.each import each_of
 from tests.examples import examples
 
 SHARED = "one two three four five six seven eight nine ten"
 
 
-@pytest.mark.parametrize("ngram", [None, 2, 3, 8])
+@each_of("ngram", [None, 2, 3, 8])
 def test_cut__whole_tokens(ngram):
     """What goes is from the first token of its first shingle to the last of its last."""
     texts = [SHARED, f"a b {SHARED} c d", " ".join(reversed(SHARED.split()))]

@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.cutting import cut
+from tests.each import each_of
 
 NOTICE = 'All "rights", says the naïve owner, are\nreserved; ask 語 for leave 🙂 of use, first.'
 TEXTS = [
@@ -163,10 +164,8 @@ def test_cut__skipped_rows(tmp_path):
     assert (tmp_path / "out/skipped/a.jsonl").read_bytes() == lines[1]
 
 
-@pytest.mark.parametrize(
-    "how", [{"exact": True}, {}, {"unit": "lines"}, {"unit": "paragraphs", "exact": True}]
-)
-@pytest.mark.parametrize("data", [[], [""], ["", "..."]])
+@each_of("how", [{"exact": True}, {}, {"unit": "lines"}, {"unit": "paragraphs", "exact": True}])
+@each_of("data", [[], [""], ["", "..."]])
 def test_cut__nothing_to_cut(how, data):
     table = pa.table({"text": pa.array(data, "string")})
     found = cut(table, **how)

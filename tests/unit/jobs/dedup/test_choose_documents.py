@@ -9,6 +9,7 @@ import pytest
 
 import neardup
 from neardup.errors import InvalidInputError, InvalidParameterError
+from tests.each import each_of
 
 TEXTS = ["the cat sat on the mat", "the cat sat on a mat", "the cat sat on a hat", "a dog"]
 ROWS = [{"id": name, "text": text} for name, text in zip("abcd", TEXTS, strict=True)]
@@ -38,7 +39,7 @@ def test_choose__thresholds():
     assert told(neardup.choose(pairs, ROWS, threshold=1)) == []
 
 
-@pytest.mark.parametrize("name", ["p.parquet", "p.csv", "p.jsonl", "p.arrow"])
+@each_of("name", ["p.parquet", "p.csv", "p.jsonl", "p.arrow"])
 def test_choose__files(name, tmp_path):
     pairs = pairs_of()
     path = tmp_path / name
@@ -162,7 +163,7 @@ def test_choose__no_pairs():
     assert result.summary["threshold"] is None
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("pairs", "options", "message"),
     [
         (
@@ -195,7 +196,7 @@ def test_choose__refuses_options(pairs, options, message):
 AGAIN = "find pairs of one collection by a threshold"
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("pairs", "message"),
     [
         (
@@ -246,7 +247,7 @@ def test_choose__refuses_pairs(pairs, message):
     assert str(caught.value).startswith(message)
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("option", "value"),
     [
         *(("text_column", "body"), ("id_column", "key"), ("input_format", "csv")),
@@ -278,7 +279,7 @@ def test_rethreshold__keeps_the_rule():
     assert told(again.rethreshold("0.5", pairs_of())) == told(before)
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("options", "pairs", "error", "message"),
     [
         (

@@ -22,6 +22,7 @@ from tests.document_indexes import (
     state,
     text_of,
 )
+from tests.each import each_of
 from tests.faults import at_calls
 from tests.indexes import tree
 
@@ -175,9 +176,7 @@ def test_change__of_a_damaged_index(made, tmp_path):
         shutil.rmtree(folder)
 
 
-@pytest.mark.parametrize(
-    ("name", "part"), [("entries", 0), ("digests", 0), ("filters", 0), ("blocks", 0)]
-)
+@each_of(("name", "part"), [("entries", 0), ("digests", 0), ("filters", 0), ("blocks", 0)])
 def test_info__finds_what_open_does_not(tmp_path, name, part):
     folder = tmp_path / "index"
     index = DocumentIndex.create(folder, **OPTIONS)

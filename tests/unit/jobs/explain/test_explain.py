@@ -8,6 +8,7 @@ import pytest
 
 import neardup
 from neardup.errors import InvalidParameterError
+from tests.each import each_of
 from tests.oracles.curve import candidate_probability
 from tests.oracles.measures import MEASURES
 from tests.oracles.signing import band_keys, shared_bands
@@ -33,8 +34,8 @@ def relations(result, texts):
         yield d, explained, found
 
 
-@pytest.mark.parametrize("occurrences", ["set", "numbered"])
-@pytest.mark.parametrize("measure", MEASURES)
+@each_of("occurrences", ["set", "numbered"])
+@each_of("measure", MEASURES)
 def test_evidence__as_defined(measure, occurrences):
     texts = make_texts(1)
     sets = sets_of(texts, 2, occurrences)
@@ -72,9 +73,9 @@ def test_evidence__buckets_by_definition():
     assert counts == {0, 1, 2, 3}
 
 
-@pytest.mark.parametrize("keep", ["first", "longest", "shortest"])
-@pytest.mark.parametrize("measure", ["jaccard", "containment"])
-@pytest.mark.parametrize("seed", range(2))
+@each_of("keep", ["first", "longest", "shortest"])
+@each_of("measure", ["jaccard", "containment"])
+@each_of("seed", range(2))
 def test_rules__hold_for_every_pair(seed, measure, keep):
     """Each rule is checked against what it says; no pair is left unexplained."""
     texts = make_texts(seed)
@@ -145,8 +146,8 @@ def test_rules__copy_follows_the_first_of_them():
     assert "a document with the same tokens as 3 comes before 2 and went for 0" in str(explained)
 
 
-@pytest.mark.parametrize("method", ["minhash", "exact"])
-@pytest.mark.parametrize("seed", range(3))
+@each_of("method", ["minhash", "exact"])
+@each_of("seed", range(3))
 def test_reason__as_decided(seed, method):
     texts = make_texts(seed)
     sets = sets_of(texts, 2)

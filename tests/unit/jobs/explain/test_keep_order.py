@@ -8,14 +8,13 @@ import pytest
 
 from neardup.clustering.keep import parse_keep
 from neardup.jobs.explain.documents import OrderKeys, come_first
+from tests.each import each_of
 
 LENGTHS = np.array([3, 5, 3, 5, 1, 3])
 COLUMN = pa.array(["b", None, "a", "c", "b", "b"])
 
 
-@pytest.mark.parametrize(
-    "keep", ["first", "longest", "shortest", "max:c", "min:c", "priority:c=b,a"]
-)
+@each_of("keep", ["first", "longest", "shortest", "max:c", "min:c", "priority:c=b,a"])
 def test_come_first__as_of_all(keep):
     policy = parse_keep(keep)
     numbers = np.arange(len(LENGTHS))

@@ -15,6 +15,7 @@ from neardup.jobs.dedup.plan import DedupOptions, plan_deduplication
 from neardup.jobs.explain.evidence import restore_scheme
 from neardup.reading.sign import sign_block
 from neardup.tables import Texts
+from tests.each import each_of
 
 TEXTS = ["One two three four", "one Two three FOUR", "été 12 34 five six", "ete 56 78 five six"]
 
@@ -23,7 +24,7 @@ def cut(text):
     return text.split("e")
 
 
-@pytest.mark.parametrize(
+@each_of(
     "options",
     [
         {},

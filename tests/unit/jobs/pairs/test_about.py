@@ -7,16 +7,16 @@ import json
 import pyarrow as pa
 import pyarrow.dataset
 import pyarrow.parquet as pq
-import pytest
 
 import neardup
 from neardup.files.resolve import resolve_inputs
 from neardup.jobs.stages.pair_ids import METADATA_KEY, read_about
+from tests.each import each_of
 
 TEXTS = ["the cat sat on the mat", "the cat sat on a mat", "a dog"]
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("options", "expected"),
     [
         ({"threshold": "0.5"}, ("jaccard", 0.5, None, None, "exact", 1.0)),

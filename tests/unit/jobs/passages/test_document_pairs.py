@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import neardup
 from neardup.errors import InvalidParameterError
 from neardup.passages.document_pairs import order_pairs
+from tests.each import each_of
 from tests.examples import examples
 
 PHRASES = [" ".join(f"{kind}{i}é" for i in range(9)) for kind in "abcd"]
@@ -105,7 +106,7 @@ def test_align__without_summary():
     assert (len(result.table), result.summary["document_pairs"]) == (1, 1)
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("n", "expected"),
     [
         (2, "Ü…"),

@@ -25,6 +25,7 @@ from neardup import (
 from neardup.runtime.runner import Runner
 from neardup.storage.lock import write_lock
 from neardup.storage.manifest import encode, load_manifest, store_manifest
+from tests.each import each_of
 from tests.indexes import tree
 
 TEXT = "Once upon a midnight dreary, while I pondered, weak and weary"
@@ -116,7 +117,7 @@ def test_search__only_documents_without_tokens(tmp_path):
     assert ids_of(made.search("a b c")) == ["0"]
 
 
-@pytest.mark.parametrize("idf", ["unary", "standard", "smooth", "probabilistic"])
+@each_of("idf", ["unary", "standard", "smooth", "probabilistic"])
 def test_add__no_documents_decide_no_frequencies(tmp_path, idf):
     made = PassageIndex.create(tmp_path / "index", min_tokens=4, num_perm=16, idf=idf)
     made.add([])
@@ -145,7 +146,7 @@ def test_search__options_out_of_range(index):
         index.search(TEXT, "0.1", recall="0.9999")
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("options", "message"),
     [
         ({"min_tokens": 0}, "min_tokens must lie between 1 and 65,536, got 0"),

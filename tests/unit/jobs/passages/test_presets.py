@@ -10,6 +10,7 @@ import neardup
 from neardup.errors import InvalidParameterError
 from neardup.jobs.align.plan import PRESETS
 from neardup.options.choices import PresetName
+from tests.each import each_of
 
 TEXTS = [
     "it was the best of times it was the worst of times it was the age of wisdom " * 6,
@@ -22,7 +23,7 @@ def test_presets__one_for_each_name():
     assert set(PRESETS) == {None, *get_args(PresetName)}
 
 
-@pytest.mark.parametrize("name", [None, *get_args(PresetName)])
+@each_of("name", [None, *get_args(PresetName)])
 def test_align__takes_what_a_preset_says(name):
     preset = PRESETS[name]
     explicit = {

@@ -17,6 +17,7 @@ from neardup.jobs.dedup.output import open_output
 from neardup.jobs.report import dedup
 from neardup.jobs.report.dedup import report_of_dedup, report_of_result
 from neardup.runtime.runner import Runner
+from tests.each import each_of
 
 
 def write_input(folder: Path, name: str, texts: Sequence[str]) -> Path:
@@ -205,7 +206,7 @@ def test_report_of_dedup__reads_every_output_format(
     assert "<del>two</del>" in page_of(tmp_path / "out")
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("texts", "title", "said"),
     [
         ([], "No document read", "The input has no documents"),

@@ -8,6 +8,7 @@ import pytest
 
 import neardup
 from neardup.errors import InvalidInputError
+from tests.each import each_of
 
 
 def texts(n: int) -> list[str]:
@@ -16,11 +17,11 @@ def texts(n: int) -> list[str]:
     return [" ".join(rng.choices("abcd", k=rng.choice([0, 1, 4, 6, 9]))) for _ in range(n)]
 
 
-@pytest.mark.parametrize("measure", ["jaccard", "cosine", "dice", "containment", "max-containment"])
-@pytest.mark.parametrize("clusters", ["survivors", "components"])
-@pytest.mark.parametrize("occurrences", ["set", "numbered"])
-@pytest.mark.parametrize("keep", ["first", "longest"])
-@pytest.mark.parametrize("method", ["exact", "minhash"])
+@each_of("measure", ["jaccard", "cosine", "dice", "containment", "max-containment"])
+@each_of("clusters", ["survivors", "components"])
+@each_of("occurrences", ["set", "numbered"])
+@each_of("keep", ["first", "longest"])
+@each_of("method", ["exact", "minhash"])
 def test_report__of_what_was_not_changed(tmp_path, measure, clusters, occurrences, keep, method):
     result = neardup.deduplicate(
         texts(80),

@@ -7,11 +7,12 @@ import pytest
 import neardup
 from neardup.errors import InvalidInputError
 from neardup.jobs.report.tables import kind_of_folder, kind_of_table
+from tests.each import each_of
 
 PLACES = ["query_id", "query_start", "query_end", "doc_id", "doc_start", "doc_end", "similarity"]
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("columns", "kind"),
     [
         (PLACES, "passages"),
@@ -26,7 +27,7 @@ def test_kind_of_table(columns, kind):
     assert kind_of_table(columns, "table.csv") == kind
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("columns", "advice"),
     [
         (["id", "kept_id", "similarity", "file"], "give the folder"),

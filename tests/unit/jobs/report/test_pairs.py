@@ -17,6 +17,7 @@ from neardup.jobs.report.pairs import report_of_pairs
 from neardup.jobs.report.tables import Collection
 from neardup.reports.page import MOST_OF_NAME
 from neardup.runtime.runner import Runner
+from tests.each import each_of
 from tests.oracles.evaluation import figures
 
 LEFT = [
@@ -139,7 +140,7 @@ def test_report__ids_without_end_are_shortened(has_texts):
     assert "y" * MOST_OF_NAME not in page
 
 
-@pytest.mark.parametrize(
+@each_of(
     "options",
     [
         {"measure": "overlap", "threshold": 1},
@@ -160,7 +161,7 @@ def test_report__of_every_kind(options):
     assert "Precision and recall by threshold" in text
 
 
-@pytest.mark.parametrize("kind", ["minhash", "smallest", "modulo", "edit"])
+@each_of("kind", ["minhash", "smallest", "modulo", "edit"])
 def test_report__of_estimates(kind):
     sketches = neardup.sketch(LEFT, kind=kind, id_column="id")
     result = neardup.estimate(sketches, neardup.sketch(RIGHT, kind=kind, id_column="id"))

@@ -11,9 +11,10 @@ import pytest
 import neardup
 from neardup.errors import InvalidParameterError, ResultLimitError
 from neardup.jobs.estimate import estimate as pipeline
+from tests.each import each_of
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("one", "other", "differences"),
     [
         ({}, {"seed": 1}, {"seed": (42, 1)}),
@@ -46,7 +47,7 @@ def test_estimate__unlike_schemes(one, other, differences):
 TEXTS = ["", "  ...  ", "one two", "One, two!", "one two three"]
 
 
-@pytest.mark.parametrize("kind", ["minhash", "weighted", "smallest", "modulo"])
+@each_of("kind", ["minhash", "weighted", "smallest", "modulo"])
 def test_estimate__empty_and_short_texts(kind):
     """An empty document is like none; one shorter than a shingle like those of its tokens."""
     sketches = neardup.sketch(TEXTS, kind=kind, ngram=5)
@@ -138,7 +139,7 @@ def test_estimate__too_many_pairs(monkeypatch):
     assert len(neardup.estimate(sketches).pairs) == 6
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("options", "message"),
     [
         ({"threshold": 0}, r"threshold must lie in \(0, 1\], got 0"),

@@ -7,6 +7,7 @@ import pytest
 import neardup
 from neardup.errors import InvalidParameterError
 from neardup.sketches.registry import KIND_NAMES
+from tests.each import each_of
 
 # For each option the kinds that have it, and a value of it.
 OWN = {
@@ -33,8 +34,8 @@ OWN = {
 }
 
 
-@pytest.mark.parametrize("name", OWN)
-@pytest.mark.parametrize("kind", KIND_NAMES)
+@each_of("name", OWN)
+@each_of("kind", KIND_NAMES)
 def test_sketch__options_of_each_kind(name, kind):
     """An option is in the scheme, or refused."""
     having, value = OWN[name]
@@ -50,7 +51,7 @@ def test_sketch__options_of_each_kind(name, kind):
     assert caught.value.parameters == (name, "kind")
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("options", "message"),
     [
         ({"kind": "odd"}, "kind must be one of minhash, weighted, smallest, modulo, edit, got 'od"),
@@ -132,7 +133,7 @@ def test_sketch__options_are_checked_before_files_are_looked_for():
         neardup.sketch("no/such/file", size=1)
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("kind", "options"),
     [
         ("minhash", {"num_perm": 1}),

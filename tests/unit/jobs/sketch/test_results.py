@@ -12,6 +12,7 @@ import pytest
 import neardup
 from neardup import InvalidInputError, Sketches
 from neardup.results import Result, TableResult
+from tests.each import each_of
 
 ROWS = [
     {"id": "<b>a</b>", "text": "one two three four five six"},
@@ -73,8 +74,8 @@ def test_sketches__in_a_notebook(sketches):
     assert "<b>" not in shown
 
 
-@pytest.mark.parametrize("call", [neardup.estimate, neardup.cluster_sketches, Sketches.read])
-@pytest.mark.parametrize("data", [["a text"], None, 5])
+@each_of("call", [neardup.estimate, neardup.cluster_sketches, Sketches.read])
+@each_of("data", [["a text"], None, 5])
 def test_sketches__of_what_is_none(call, data):
     message = (
         "^expected sketches or the path of a file of sketches, got "

@@ -11,6 +11,7 @@ import pytest
 import neardup
 from neardup.errors import InvalidInputError, InvalidParameterError, SketchMismatchError
 from neardup.jobs.sketch.sketches import Sketches
+from tests.each import each_of
 from tests.unit.sketches.sketch_tables import KINDS, kinds, make, same
 
 KEYS = [
@@ -76,7 +77,7 @@ def test_getitem__is_a_sequence():
         sketches[5]
 
 
-@pytest.mark.parametrize("key", ["é1", [0.5], [True], None, np.zeros((2, 2), np.int64), ["é1"]])
+@each_of("key", ["é1", [0.5], [True], None, np.zeros((2, 2), np.int64), ["é1"]])
 def test_getitem__refuses(key):
     with pytest.raises(InvalidInputError, match=r"or a mask of 5 values, got .*; select takes"):
         make("minhash", 5)[key]
@@ -148,7 +149,7 @@ def texts_by_id(seed, names):
     }
 
 
-@pytest.mark.parametrize("kind", UNITED)
+@each_of("kind", UNITED)
 def test_merge__as_sketches_of_both_texts(kind, tmp_path):
     """Of single words the set of two texts joined is the union of their sets."""
     options = KINDS[kind] | {"ngram": 1}
@@ -188,7 +189,7 @@ def test_merge__as_sketches_of_both_texts(kind, tmp_path):
         )
 
 
-@pytest.mark.parametrize("kind", UNITED)
+@each_of("kind", UNITED)
 def test_merge__with_nothing_and_with_itself(kind):
     sketches = make(kind)
     assert same(sketches.merge(sketches[:0]), sketches)

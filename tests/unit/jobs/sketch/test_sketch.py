@@ -9,6 +9,7 @@ import pytest
 import neardup
 from neardup.errors import InvalidInputError
 from neardup.sketches.registry import KIND_NAMES
+from tests.each import each_of
 
 
 def test_sketch__an_id_twice():
@@ -81,8 +82,8 @@ def test_sketch__idf_from_files_of_lines(tmp_path):
         assert found.rows.totals.tolist() == expected.rows.totals.tolist()
 
 
-@pytest.mark.parametrize("kind", KIND_NAMES)
-@pytest.mark.parametrize(
+@each_of("kind", KIND_NAMES)
+@each_of(
     ("option", "one", "other"),
     [
         ({"casefold": True}, "Straße", "STRASSE"),

@@ -11,6 +11,7 @@ import pytest
 
 import neardup
 from neardup.errors import InvalidInputError, InvalidParameterError
+from tests.each import each_of
 
 
 @pytest.fixture(scope="module")
@@ -92,7 +93,7 @@ def test_estimate__significant_pairs(texts):
     ]
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("kind", "options", "message"),
     [
         (

@@ -23,6 +23,7 @@ from neardup.reports.charts import (
     shortened,
     ticks,
 )
+from tests.each import each_of
 
 HOSTILE = "</svg><script>\"'&"
 
@@ -152,7 +153,7 @@ def test_small_things():
     )
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("text", "most", "expected"),
     [
         ("short", 5, "short"),

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from neardup.reports.dedup.model import NAMELESS, OTHERS, Flow, Flows, flows_of, shorten_flows
+from tests.each import each_of
 
 
 def counts(names: list[str | None], *, others: int = 0, copies: bool = True) -> dict[str, Any]:
@@ -40,7 +39,7 @@ def test_flows_of__nothing() -> None:
     assert Flow("x", 0, 0, 0).share == 0
 
 
-@pytest.mark.parametrize("most", [3, 4, 5, 40])
+@each_of("most", [3, 4, 5, 40])
 def test_flows_of__sums_up_the_others(most: int) -> None:
     found = flows_of("file", "file", counts(["a", "b", "c", "d"], others=6), most=most)
     assert len(found.rows) == min(most, 4)

@@ -6,11 +6,12 @@ import pytest
 
 import neardup
 from neardup.reports.dedup.model import curve_of
+from tests.each import each_of
 
 _TEXTS = [f"one two three four five six seven eight nine {n}" for n in range(30)]
 
 
-@pytest.mark.parametrize("measure", ["jaccard", "cosine", "containment", "weighted-jaccard"])
+@each_of("measure", ["jaccard", "cosine", "containment", "weighted-jaccard"])
 def test_curve_of__has_what_the_summary_promises(measure: str) -> None:
     result = neardup.deduplicate(_TEXTS, measure=measure, threshold="0.6", audit=10)  # type: ignore[arg-type]
     summary = result.summary

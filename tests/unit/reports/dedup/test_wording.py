@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from neardup.matching.measures import MEASURES
 from neardup.reports.dedup.wording import (
     name_shingles,
@@ -16,6 +14,7 @@ from neardup.reports.dedup.wording import (
     say_weights,
     say_why,
 )
+from tests.each import each_of
 
 _SCHEME = {"tokenizer": "words", "casefold": True, "ngram": 5, "strip_accents": False}
 _SUMMARY: dict[str, Any] = {
@@ -27,7 +26,7 @@ _SUMMARY: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("tokenizer", "ngram", "name"),
     [
         ("words", 5, "runs of 5 words"),
@@ -67,7 +66,7 @@ def test_say_alike__writes_thresholds_as_they_are() -> None:
     assert "at least 57 %" in say_alike({**_SUMMARY, "threshold": 0.57})
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("keep", "said"),
     [
         ("first", "the one that comes first in the input stays"),
@@ -99,7 +98,7 @@ def test_say_weights() -> None:
     assert "weighs more" in say_weights({"idf": "smooth"})
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("n_in", "n_removed", "said"),
     [
         (0, 0, "No document read"),

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from neardup.reports.passages.reading import changed_places
+from tests.each import each_of
 
 
 def marked(text: str, places: list[int]) -> str:
@@ -15,7 +14,7 @@ def marked(text: str, places: list[int]) -> str:
     return text
 
 
-@pytest.mark.parametrize(
+@each_of(
     ("a", "b"),
     [
         ("the [quick brown] fox, jumps", "The [slow] fox jumps"),
