@@ -13,6 +13,6 @@ settings.register_profile(
 )
 # The same examples each time: who runs the tests to see whether they pass is not to find a new one.
 settings.register_profile(
-    "quick", settings.get_profile("thorough"), max_examples=THOROUGH // 3, derandomize=True
+    "quick", settings.get_profile("thorough"), max_examples=THOROUGH // 10, derandomize=True
 )
 settings.load_profile("quick")

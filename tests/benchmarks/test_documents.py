@@ -39,11 +39,13 @@ def shelf(tmp_path_factory):
     return Shelf(tmp_path_factory.mktemp("shelf"), Path(sys.executable))
 
 
+@pytest.mark.slow
 def test_latencies():
     found = latencies([float(i) for i in range(101)])
     assert found == {"median_ms": 50, "slow_ms": 99, "least_ms": 0, "most_ms": 100}
 
 
+@pytest.mark.slow
 def test_collection__new_documents_follow_those_that_are_there(shelf):
     collection = shelf.collection(300)
     ids = [name for path in (collection.base, collection.new) for name, _ in read_rows(path)]
@@ -55,6 +57,7 @@ def test_collection__new_documents_follow_those_that_are_there(shelf):
     assert any(text in texts.values() for _, text in read_rows(collection.new))
 
 
+@pytest.mark.slow
 def test_queries__are_like_a_document_or_like_none(shelf):
     like, unlike = shelf.queries(300, 100)
     texts = dict(read_rows(shelf.collection(300).base))
@@ -70,6 +73,7 @@ def test_queries__are_like_a_document_or_like_none(shelf):
     assert not {text for _, text in read_rows(unlike)} & set(texts.values())
 
 
+@pytest.mark.slow
 def test_queries__are_the_same_every_time(shelf, tmp_path):
     like, _ = shelf.queries(300, 100)
     write_queries(shelf.collection(300).base, tmp_path / "again", 100)
@@ -102,6 +106,7 @@ def test_drop(shelf):
     assert not [name for name in left if name.startswith(("40.", "40-"))]
 
 
+@pytest.mark.slow
 def test_anonymous_memory__is_that_of_children():
     work = "import time; held = bytearray(60_000_000); time.sleep(0.5)"
     with AnonymousMemory() as memory:
@@ -109,6 +114,7 @@ def test_anonymous_memory__is_that_of_children():
     assert 60_000_000 < memory.peak < 100_000_000
 
 
+@pytest.mark.slow
 def test_time_queries():
     answers = {"x": [("a", 1.0), ("b", 0.9)], "y": []}
     report, found = time_queries(answers.__getitem__, [("b", "x"), ("c", "y")])
@@ -117,6 +123,7 @@ def test_time_queries():
     assert report["again"]["slow_ms"] >= report["again_cpu"]["least_ms"] >= 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("wall", "peak", "size", "reached"),
     [(10.0, 10**9, 850_000, "yes"), (14.0, 1.1 * 10**9, 850_001, "**no**")],
@@ -128,6 +135,7 @@ def test_build(wall, peak, size, reached):
     assert row.splitlines()[-1].count(reached) == 3
 
 
+@pytest.mark.slow
 def test_queries__beside_datasketch():
     own = [{"queries": [timed(0.2), timed(0.4)], "memory": {"peak": 10**9}}] * 2
     other = {"queries": [timed(4.0), timed(3.0)], "memory": {"peak": 10**9}, "build_seconds": 1.0}
@@ -142,6 +150,7 @@ def test_queries__beside_datasketch():
     assert "datasketch alone 1" in laid_out
 
 
+@pytest.mark.slow
 def test_insertions__take_the_median():
     runs = [
         {"offered": 100, "seconds": s, "cpu": 0.001, "inserted": 90, "segments": 3}
@@ -156,6 +165,7 @@ def test_insertions__take_the_median():
     assert (large["into"], large["to reach"]) == ("10 documents", "–")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("wall", "peak", "reached"), [(4.0, 110, ["yes", "yes"]), (4.1, 111, ["**no**", "**no**"])]
 )
@@ -175,6 +185,7 @@ def test_against(wall, peak, reached):
     assert [against["reached"], against["at most 1.1"]] == reached
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("power", "reached"), [(0.05, "yes"), (0.2, "**no**")])
 def test_growth__fits_exponents(power, reached):
     opened = {"seconds": 0.1, "cpu": 0.1, "memory": {"added": 10**6}}
@@ -197,6 +208,7 @@ def test_growth__fits_exponents(power, reached):
     assert float(rows["texts like a document, ms"]["exponent"]) == pytest.approx(power)
 
 
+@pytest.mark.slow
 def test_against__is_left_out_where_there_is_no_such_option(shelf):
     with patch.object(parts, "known_options", return_value=frozenset(["--output"])):
         figures = parts.against(parts.Bench(shelf.python, shelf))

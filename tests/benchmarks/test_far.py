@@ -5,10 +5,13 @@ from __future__ import annotations
 from fractions import Fraction
 from itertools import product
 
+import pytest
+
 from benchmarks.papers.broder.far import tail
 from tests.each import each_of
 
 
+@pytest.mark.slow
 @each_of("bound", [Fraction(1, 4), Fraction(1, 2), Fraction(2, 3), Fraction(1)])
 @each_of("r", [Fraction(1, 10), Fraction(3, 5)])
 def test_tail(r, bound):

@@ -2,12 +2,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from benchmarks.measuring import paired
 from benchmarks.measuring.environments import REPOSITORY
 
 OLD = Path("old")
 
 
+@pytest.mark.slow
 def test_compare__runs_both_in_turn_and_leaves_the_first_round_out(monkeypatch):
     ran = []
     times = {OLD: [9.0, 0.004, 0.002], REPOSITORY: [9.0, 0.001, 0.002]}

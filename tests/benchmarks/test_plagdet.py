@@ -22,11 +22,13 @@ def scores_of(cases, detections):
     }
 
 
+@pytest.mark.slow
 def test_score__equal():
     cases = [passage(0, 10, 5, 15), passage(20, 30, 40, 60, document="e")]
     assert scores_of(cases, cases) == {"macro": (1, 1, 1, 1), "micro": (1, 1, 1, 1)}
 
 
+@pytest.mark.slow
 def test_score__two_parts():
     # Both halves of one case: all right, all found, but in two pieces.
     parts = [passage(0, 5, 0, 5), passage(5, 10, 5, 10)]
@@ -34,6 +36,7 @@ def test_score__two_parts():
         assert measured == (1, 1, 2, pytest.approx(1 / math.log2(3)))
 
 
+@pytest.mark.slow
 def test_score__macro_and_micro_differ():
     cases = [passage(0, 100, 0, 100), passage(200, 210, 200, 210)]
     detections = [passage(0, 50, 0, 100), passage(190, 210, 200, 220)]
@@ -48,6 +51,7 @@ def test_score__macro_and_micro_differ():
     assert found["micro"] == pytest.approx((precision, recall, 1, f1))
 
 
+@pytest.mark.slow
 def test_score__overlapping_detections_count_once():
     detections = [passage(0, 8, 0, 8), passage(2, 10, 2, 10)]
     found = scores_of([passage(0, 10, 0, 20)], detections)
@@ -58,12 +62,14 @@ def test_score__overlapping_detections_count_once():
     assert found["micro"] == pytest.approx(expected)
 
 
+@pytest.mark.slow
 def test_score__granularity_only_of_cases_detected():
     cases = [passage(0, 10, 0, 10), passage(50, 60, 50, 60)]
     found = scores_of(cases, [passage(0, 4, 0, 4), passage(4, 10, 4, 10)])
     assert found["macro"][:3] == (1, 0.5, 2)
 
 
+@pytest.mark.slow
 @each_of(
     "detection",
     [
@@ -79,17 +85,20 @@ def test_score__must_meet_in_both_texts(detection):
     assert found == {"macro": (0, 0, 1, 0), "micro": (0, 0, 1, 0)}
 
 
+@pytest.mark.slow
 def test_score__nothing():
     assert scores_of([], []) == {"macro": (0, 0, 1, 0), "micro": (0, 0, 1, 0)}
     assert scores_of([passage(0, 1, 0, 1)], [])["macro"] == (0, 0, 1, 0)
 
 
+@pytest.mark.slow
 def test_score__detection_over_two_cases():
     cases = [passage(0, 10, 0, 10), passage(10, 20, 10, 20)]
     found = scores_of(cases, [passage(0, 20, 0, 20)])
     assert found["macro"] == found["micro"] == (1, 1, 1, 1)
 
 
+@pytest.mark.slow
 def test_count_characters__texts_apart():
     # The query "x" and the document "x" are two texts.
     assert plagdet.count_characters([passage(0, 10, 0, 10, "x", "x"), passage(5, 15, 0, 3)]) == 33

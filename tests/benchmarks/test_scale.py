@@ -41,6 +41,7 @@ def jaccard(first, second):
     return len(a & b) / len(a | b)
 
 
+@pytest.mark.slow
 @each_of("kind", KINDS)
 def test_truth__is_what_the_texts_say(tmp_path, kind):
     rows, truth, _ = make(tmp_path / "a", kind, n_documents=700)
@@ -52,6 +53,7 @@ def test_truth__is_what_the_texts_say(tmp_path, kind):
         assert row["of_id"] < row["id"]
 
 
+@pytest.mark.slow
 def test_ordinary__shares_and_kinds_are_as_stated(tmp_path):
     rows, truth, _ = make(tmp_path / "a", n_documents=6000)
     kinds = [row["kind"] for row in truth]
@@ -65,6 +67,7 @@ def test_ordinary__shares_and_kinds_are_as_stated(tmp_path):
     assert {len(row) for row in rows.values()} == {3}
 
 
+@pytest.mark.slow
 def test_ordinary__other_documents_hardly_meet(tmp_path):
     rows, truth, _ = make(tmp_path / "a", n_documents=300)
     copies = {row["id"] for row in truth}
@@ -75,6 +78,7 @@ def test_ordinary__other_documents_hardly_meet(tmp_path):
     assert np.mean(np.array(similar) == 0) > 0.9
 
 
+@pytest.mark.slow
 def test_bucket__all_pairs_are_just_below_the_threshold(tmp_path):
     rows, _, _ = make(tmp_path / "a", "bucket", document_bytes=1000.0, n_documents=60)
     texts = [row["text"] for row in rows.values()]
@@ -83,6 +87,7 @@ def test_bucket__all_pairs_are_just_below_the_threshold(tmp_path):
     assert max(similar) < 0.8
 
 
+@pytest.mark.slow
 def test_chain__neighbours_are_similar_and_distant_ones_are_not(tmp_path):
     rows, _, _ = make(tmp_path / "a", "chain", n_documents=250)
     texts = [row["text"] for row in rows.values()]
@@ -91,11 +96,13 @@ def test_chain__neighbours_are_similar_and_distant_ones_are_not(tmp_path):
     assert max(jaccard(texts[i], texts[i + 170]) for i in range(80)) == 0
 
 
+@pytest.mark.slow
 def test_copies__have_one_text(tmp_path):
     rows, _, _ = make(tmp_path / "a", "copies", n_documents=50)
     assert len({row["text"] for row in rows.values()}) == 1
 
 
+@pytest.mark.slow
 def test_short__are_mostly_different(tmp_path):
     rows, truth, _ = make(tmp_path / "a", "short", document_bytes=50.0, n_documents=4000)
     texts = [row["text"] for row in rows.values()]
@@ -104,6 +111,7 @@ def test_short__are_mostly_different(tmp_path):
     assert len(truth) < 0.12 * len(texts)
 
 
+@pytest.mark.slow
 def test_documents__are_the_same_for_a_seed_however_many_and_in_however_many_files(tmp_path):
     _, truth, (data,) = make(tmp_path / "a", n_documents=9000)
     _, same_truth, parts = make(tmp_path / "b", n_documents=9000, files=4)
@@ -119,12 +127,14 @@ def test_documents__are_the_same_for_a_seed_however_many_and_in_however_many_fil
     assert other[:1000] != data[:1000]
 
 
+@pytest.mark.slow
 def test_words__are_all_different():
     words = {word(rank) for rank in range(N_WORDS)}
     assert len(words) == N_WORDS
     assert 0 < sum(not each.isascii() for each in words) < N_WORDS / 50
 
 
+@pytest.mark.slow
 @each_of(("text", "size"), [("20GB", 20 * 10**9), ("1.5MB", 1_500_000), ("7kB", 7000), ("12", 12)])
 def test_parse_size(text, size):
     assert parse_size(text) == size

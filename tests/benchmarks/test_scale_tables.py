@@ -29,6 +29,7 @@ def cells(table):
     return [dict(zip(rows[0], row, strict=True)) for row in rows[2:]]
 
 
+@pytest.mark.slow
 def test_watch__sees_the_largest_size_and_the_time_of_children(tmp_path):
     work = (
         "import pathlib, sys, time\n"
@@ -44,6 +45,7 @@ def test_watch__sees_the_largest_size_and_the_time_of_children(tmp_path):
     assert 0.3 < watch.cpu <= measured.cpu + 0.02
 
 
+@pytest.mark.slow
 def test_measure_dedup(tmp_path):
     source = tmp_path / "made.jsonl"
     kind = make_kind("ordinary", 1, 500.0)
@@ -60,12 +62,14 @@ def test_measure_dedup(tmp_path):
     json.dumps(row)
 
 
+@pytest.mark.slow
 def test_in_memory__reaches_its_speed():
     fast, slow = cells(tables.in_memory([case(10**9, 5.0), case(10**9, 8.0)]))
     assert (fast["MB/s"], fast["reached"]) == ("200", "yes")
     assert slow["reached"] == "**no**"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("power", "reached"), [(1.0, "yes"), (1.1, "**no**")])
 def test_growth__fits_the_exponent(power, reached):
     sizes = [10**9, 2 * 10**9, 10**10]
@@ -77,18 +81,21 @@ def test_growth__fits_the_exponent(power, reached):
     assert (float(wall["exponent"]), wall["reached"]) == (pytest.approx(power), reached)
 
 
+@pytest.mark.slow
 def test_growth__exceeds_its_memory():
     over = case(10**9, 1.0, options=["--memory", "1GB"], peak_tree=1.31e9)
     assert cells(tables.growth([over]))[0]["kept to"] == "**no**"
     assert cells(tables.growth([case(10**9, 1.0)]))[0]["kept to"] == "–"
 
 
+@pytest.mark.slow
 def test_shapes__are_compared_with_the_case_behind_them():
     bucket = case(10**6, 9.0, collection="bucket")
     row = cells(tables.shapes([bucket, case(10**6, 2.0)]))[0]
     assert (row["times as long"], row["reached"]) == ("4.50", "**no**")
 
 
+@pytest.mark.slow
 def test_workers__sum_reading_and_deciding():
     one = case(10**9, 8.0, seconds={"read": 4.0, "choose": 2.0, "write": 2.0})
     two = case(10**9, 5.0, seconds={"read": 2.0, "choose": 1.0, "write": 2.0})
@@ -98,12 +105,14 @@ def test_workers__sum_reading_and_deciding():
     assert rows["reading and deciding"]["reached"] == "yes"
 
 
+@pytest.mark.slow
 def test_spark__is_compared_with_threads():
     threads, spark = cells(tables.spark([case(10**9, 5.0), case(10**9, 12.0)]))
     assert threads["times the CPU"] == "–"
     assert (spark["times the CPU"], spark["reached"]) == ("2.40", "**no**")
 
 
+@pytest.mark.slow
 @each_of("name", PARTS)
 def test_tables__of_nothing_measured(name):
     assert tables.TABLES[name]([])

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
+
 from benchmarks.papers.broder import web
 from benchmarks.papers.broder.made_pages import make_pages
 from tests.each import each_of
 
 
+@pytest.mark.slow
 @each_of(
     ("labels", "numbers", "expected"),
     [
@@ -23,6 +26,7 @@ def test_describe__counts_identical_and_mixed_clusters(labels, numbers, expected
     assert counts == expected
 
 
+@pytest.mark.slow
 def test_made_pages__are_alike_as_they_say():
     """Mirrors have the bytes, new designs the words, of the first page; the others neither."""
     pages = make_pages(60, 7)
@@ -39,6 +43,7 @@ def test_made_pages__are_alike_as_they_say():
     }
 
 
+@pytest.mark.slow
 def test_clusters__of_texts_that_are_known():
     words = [f"w{number}" for number in range(400)]
     texts = [" ".join(own) for own in (words, words[:390], words[100:300], words[::-1])]

@@ -173,6 +173,7 @@ def test_commands__same_options():
         assert dedup[name].type.to_info_dict() == plan[name].type.to_info_dict()
 
 
+@pytest.mark.slow
 def test_output__of_a_terminal_without_blocks():
     """The chart and names of files come out in any encoding."""
     latin = {"env": {**os.environ, "PYTHONIOENCODING": "latin-1"}, "encoding": "latin-1"}

@@ -98,6 +98,7 @@ def test_nothing_heavy_is_loaded():
     assert result.stdout == "plain,--threshold\nset()\n"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
 def test_in_bash(tmp_path):
     program = tmp_path / "neardup"

@@ -178,6 +178,7 @@ def test_python_reads_nothing(project, monkeypatch):
     assert neardup.deduplicate("in.jsonl").summary["threshold"] == 0.8
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "loaded"), [(None, False), ("[tool.other]", False), ("[tool.neardup]", True)]
 )

@@ -44,6 +44,7 @@ KEEP_KEYS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["a.jsonl", "a.csv", "a.parquet"])
 @pytest.mark.parametrize("keep", KEEP_KEYS)
 def test_dedup__keep(run, here, texts, write_texts, verify, keep, name):
@@ -138,6 +139,7 @@ def test_dedup__differences_that_do_not_count(run, write_file, options, pair):
 SOURCES = (JsonLinesSource, DelimitedSource, RawSource, parquet.ParquetSource)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("measure", ["jaccard", "weighted-jaccard"])
 @pytest.mark.parametrize("clusters", ["survivors", "components"])
 def test_dedup__same_bytes_for_any_workers_and_blocks(

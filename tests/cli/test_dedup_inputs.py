@@ -16,6 +16,7 @@ from tests.cli.documents import numbered
 COMPRESSIONS = ["", ".gz", ".zst", ".xz", ".bz2"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [

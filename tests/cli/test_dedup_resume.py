@@ -66,6 +66,7 @@ def finish(run, here, *arguments, memory=30_000):
     return found
 
 
+@pytest.mark.slow
 def test_stopped_after_any_task__goes_on(run, here, expected, stop):
     """With other numbers of workers and other memory, which cut partitions in another way."""
     names = list_tasks(run, here)

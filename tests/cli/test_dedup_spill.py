@@ -106,6 +106,7 @@ def test_same_bytes__files_are_spilled_and_passes_are_many(dedup, here, monkeypa
     assert max(passes) > 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["int8", "uint64", "string", "dictionary"])
 def test_same_bytes__ids_of_all_types(dedup, here, kind):
     n = len(ROWS)
@@ -158,6 +159,7 @@ def test_same_bytes__next_to_nothing(dedup, here, texts):
         assert dedup(5000, "a.jsonl", *more, "--workers", 1) == expected
 
 
+@pytest.mark.slow
 def test_same_bytes__a_chain_larger_than_the_memory(dedup, here):
     write_lines(here / "a.jsonl", make_rows(3, 10, chain=150))
     for more in ([], ["--clusters", "components", "--keep", "max:score"]):

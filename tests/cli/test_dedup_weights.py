@@ -21,6 +21,7 @@ def weigh_texts(texts: list[str], others: list[str], tf: str, idf: str) -> list[
     return [weighted.weigh(each, tf, idf, counts, len(words)) for each in words]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("against", [False, True])
 @pytest.mark.parametrize(("tf", "idf"), [("log", "standard"), ("squared", "probabilistic")])
 def test_dedup__weighted(run, here, texts, write_texts, read_content, tf, idf, against):

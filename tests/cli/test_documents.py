@@ -91,6 +91,7 @@ def test_missing_extra(run, documents, monkeypatch):
     assert outcome.err == f"error: a file of format pdf {advice}"
 
 
+@pytest.mark.slow
 def test_memory__is_bounded(here, write_file):
     """A bomb of elements without text takes no more memory than a small document."""
     write_file("a.docx", docx_of("<w:p/>" * 4_000_000))

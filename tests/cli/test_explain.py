@@ -107,6 +107,7 @@ def test_html__page_with_the_same(run, here, folder):
     assert "--overwrite" in outcome.err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("output_format", ["same", "jsonl", "parquet"])
 @pytest.mark.parametrize("keep", ["first", "longest", "max:score"])
 def test_folder__same_as_in_memory(run, here, write_file, output_format, keep):
@@ -157,6 +158,7 @@ def test_against__files_or_index(run, here, write_file):
         assert found["closest"]["compared_documents"] == 35
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("run_options", "options"),
     [

@@ -150,6 +150,7 @@ HINTS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("arguments", "hint"), HINTS)
 def test_hint(run, files, arguments, hint):
     *_, hinted, last = report(run, *arguments)
@@ -177,6 +178,7 @@ SILENT = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", SILENT)
 def test_hint__none_without_a_likely_reason(run, files, case):
     text = "\n".join(report(run, *SILENT[case]))

@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "content"),
     [

@@ -100,6 +100,7 @@ def test_output__below_the_input_is_no_input(run, here, write_file, fails):
     fails("dedup", "data/out", "-o", "more", error=error)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 def test_output__standard_output_is_full(here, write_file):
     write_file("a.jsonl", GOOD)
@@ -197,6 +198,7 @@ main(sys.argv[1:])
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "SIGXFSZ"), reason="needs limits on file sizes")
 @pytest.mark.parametrize("output_format", ["same", "parquet"])
 def test_output__file_too_large(here, write_file, read_tree, output_format):

@@ -291,6 +291,7 @@ def test_pairs__strings_are_never_shorter_than_a_shingle(run, rows):
     assert json.loads(run("pairs", "rows.jsonl", *short, "--json").out)["short_documents"] == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["p.parquet", "p.csv", "p.jsonl"])
 def test_pairs__within_memory(run, here, write_texts, texts, name):
     """Files are the same, and nothing is left beside them or in the work folder."""

@@ -21,6 +21,7 @@ def weigh_texts(texts: list[str], tf: str, idf: str) -> list[dict[str, int]]:
     return [weighted.weigh(each, tf, idf, counts, len(words)) for each in words]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_against", [False, True])
 @pytest.mark.parametrize(("tf", "idf"), [("raw", "smooth"), ("log", "standard")])
 def test_pairs__weighted(run, texts, write_texts, tf, idf, is_against):

@@ -375,6 +375,7 @@ def estimate_by_places(run, monkeypatch):
     return estimate
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["jsonl", "lines", "files", "parquet", "one group", "mixed"])
 def test_plan__of_places(run, here, estimate_by_places, kind):
     """Near-duplicates stand together, as where a file is sorted; all is about as if all is read."""

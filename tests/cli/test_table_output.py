@@ -103,6 +103,7 @@ def test_standard_output__of_folders_and_binary_files(fails, write_file, argumen
     fails(*arguments.split(), "--overwrite", error=error)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 def test_standard_output__its_reader_goes(inputs, write_file, monkeypatch, unbuffered):
     """As with ``| head -n 1``: the rest is more than a pipe holds."""
@@ -117,6 +118,7 @@ def test_standard_output__its_reader_goes(inputs, write_file, monkeypatch, unbuf
     assert running.returncode == 141
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 @pytest.mark.parametrize("output", ["-", "/dev/full"])
 def test_standard_output__takes_nothing(inputs, output):
@@ -144,6 +146,7 @@ def test_standard_output__interrupted(run, inputs, monkeypatch):
     assert (outcome.code, outcome.err) == (130, message)
 
 
+@pytest.mark.slow
 @NO_PIPES
 @pytest.mark.parametrize(
     ("name", "options"), [("pipe", ""), ("pipe.csv", ""), ("pipe", "--output-format csv")]

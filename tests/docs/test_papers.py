@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
 from neardup.cli import run
 from tests.docs.pages import PAPERS, ROOT, page
 from tests.each import each_of
@@ -26,6 +28,7 @@ def spans(cell: str) -> list[str]:
     return re.findall(r"`([^`]+)`", cell)
 
 
+@pytest.mark.slow
 @each_of("row", rows(), ids=lambda row: row[0])
 def test_table__names_what_there_is(row):
     """Each row has all cells, and says where it is, or why it is not."""
@@ -49,6 +52,7 @@ def test_table__names_what_there_is(row):
         assert re.search(r"\[.*?\]\(.*?\)", figure)
 
 
+@pytest.mark.slow
 def test_table__commands_exist(capsys):
     used = {span for row in rows() for span in spans(row[1]) if span.startswith("neardup ")}
     assert used
@@ -57,6 +61,7 @@ def test_table__commands_exist(capsys):
     capsys.readouterr()
 
 
+@pytest.mark.slow
 def test_table__has_every_paper():
     headings = re.findall(r"(?m)^## (\w+)", page(TABLE))
     assert headings == list(SECTIONS)
@@ -64,6 +69,7 @@ def test_table__has_every_paper():
     assert {path.name for path in PAPERS} - {"README.md"} <= linked
 
 
+@pytest.mark.slow
 def test_figures__are_all_shown():
     """Every plot is on the page of its paper, and every image that a page shows is there."""
     shown = {
@@ -76,6 +82,7 @@ def test_figures__are_all_shown():
     assert shown == {*folder.glob("*.svg"), *folder.glob("*.png")}
 
 
+@pytest.mark.slow
 @each_of("path", PAPERS, ids=lambda path: path.name)
 def test_tables__have_been_filled_in(path):
     """No place for a table is empty."""

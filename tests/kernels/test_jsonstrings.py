@@ -4,6 +4,7 @@ import json
 import struct
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -82,6 +83,7 @@ def find(rows: list[str], names: list[str]) -> list[list[bytes]]:
     return [found[i : i + len(names)] for i in range(0, len(found), len(names))]
 
 
+@pytest.mark.slow
 @examples(150)
 @given(rows=st.lists(objects(), min_size=1, max_size=3))
 def test_find_strings__as_they_are_written(rows):

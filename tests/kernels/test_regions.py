@@ -5,6 +5,7 @@ from collections import Counter
 from fractions import Fraction
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -120,6 +121,7 @@ def random_case(generator, n, n_types, p, q):
     return tokens, dict(Counter(part)), p, q, rows
 
 
+@pytest.mark.slow
 @each_of("idf", INVERSE_FREQUENCIES)
 @each_of("tf", TERM_FREQUENCIES)
 def test_narrow_rows__every_weighting(tf, idf):

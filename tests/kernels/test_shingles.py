@@ -71,6 +71,7 @@ def test_hash_shingles__as_oracle(ngram, lead):
 
 
 # 1,024 windows are hashed together, or four times as many as a run has tokens.
+@pytest.mark.slow
 @each_of("ngram", [1, 2, 3, 7, 257])
 @each_of("ahead", [1, 1018, 1023, 1024])
 def test_hash_shingles__texts_over_the_ends_of_chunks(ngram, ahead):

@@ -56,6 +56,7 @@ def characters():
     return [chr(c) for c in sample if not 0xD800 <= c < 0xE000]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["words", "whitespace", "characters"])
 def test_hash_tokens__all_characters(kind):
     everything = characters()

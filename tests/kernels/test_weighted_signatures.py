@@ -53,6 +53,7 @@ def with_words(generator, sets):
     return [{words[x]: weight for x, weight in chosen.items()} for chosen in sets]
 
 
+@pytest.mark.slow
 @each_of("n_seeds", [1, 2, 7])
 @each_of("lead", [0, 3])
 @each_of("heaviest", [1, 5, 2**20, 2**50])

@@ -3,6 +3,7 @@ from __future__ import annotations
 import random
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -200,6 +201,7 @@ def test_multiset_windows__all_bands():
     assert bands == {0, 1, 2, 3}
 
 
+@pytest.mark.slow
 @each_of("n_types", [2, 12, 40])
 @each_of("min_tokens", [1, 70])
 def test_multiset_windows__longer_than_words_and_shares(n_types, min_tokens):

@@ -236,6 +236,7 @@ def tables_of(strings, *, block_rows, workers, against=None, **options):
     return result.kept, result.removed, result.clusters, counts
 
 
+@pytest.mark.slow
 @each_of("clusters", ["survivors", "components"])
 @each_of("against", [False, True])
 def test_deduplicate__workers_and_blocks_change_nothing(clusters, against, monkeypatch):

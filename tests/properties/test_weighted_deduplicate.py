@@ -60,6 +60,7 @@ def tables_of(strings, against, *, block_rows, workers, **options):
     return result.kept, result.removed, result.clusters, counts
 
 
+@pytest.mark.slow
 @each_of("clusters", ["survivors", "components"])
 @each_of("idf", INVERSE_FREQUENCIES)
 def test_deduplicate__workers_and_blocks_change_nothing(idf, clusters, monkeypatch):

@@ -132,6 +132,7 @@ def test_content__of_any_other_kind(case, tmp_path):
     assert n_refused
 
 
+@pytest.mark.slow
 @every_file
 def test_content__that_ends_too_early(case, tmp_path):
     """Rows before the end are as they were, or there is an error."""

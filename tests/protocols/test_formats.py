@@ -28,6 +28,7 @@ from tests.protocols.format_reading import (
 )
 
 
+@pytest.mark.slow
 @every_case
 @examples(25)
 @given(data=st.data())
@@ -115,6 +116,7 @@ def snapshot(source: Source, folder: Path) -> tuple[list[object], bytes]:
     return sorted(rows, key=repr), (folder / source.name).read_bytes()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", BY_BYTES, ids=str)
 @examples(60)
 @given(data=st.data())

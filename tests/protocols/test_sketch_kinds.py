@@ -228,6 +228,7 @@ def ties_of(kind, rows, n_left, measure):
     return sorted(share for share in shares if 0 < share <= 1)
 
 
+@pytest.mark.slow
 @variants
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("workers", [1, 2])

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pytest
 
 import neardup
 from tests.protocols.format_cases import Case
@@ -54,6 +55,7 @@ def texts_in(folder: Path) -> list[str]:
     return texts
 
 
+@pytest.mark.slow
 @every_case
 def test_skipped_rows__are_apart_and_the_others_are_converted(case, tmp_path):
     (tmp_path / "in").mkdir()

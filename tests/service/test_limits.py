@@ -325,6 +325,7 @@ def test_lanes__heavy_work_does_not_starve_look_ups(start):
         assert {batch.result().status_code for batch in batches} == {200}
 
 
+@pytest.mark.slow
 def test_writes__one_at_a_time(start):
     running = start()
     with ThreadPoolExecutor(8) as pool:

@@ -66,6 +66,7 @@ def test_import__of_a_small_job(tmp_path):
     assert loaded.isdisjoint({"neardup.jobs.dedup.audit", "neardup.reports", "neardup.service"})
 
 
+@pytest.mark.slow
 def test_import__loads_what_is_used():
     assert {"numpy", "pyarrow"} <= modules_after("import neardup; neardup.deduplicate")
 

@@ -31,6 +31,7 @@ def answers(index: PassageIndex, case: Case, recall: str, workers: int = 1) -> l
     ]
 
 
+@pytest.mark.slow
 @given(
     case=cases(n_documents=6),
     recall=recalls,

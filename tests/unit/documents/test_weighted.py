@@ -15,6 +15,7 @@ from tests.oracles.weighted import document_frequencies, weigh, weighted_jaccard
 ROWS = [{"id": str(n), "text": text_of(n)} for n in range(40)]
 
 
+@pytest.mark.slow
 @each_of(("tf", "idf"), [("raw", "smooth"), ("log", "standard"), ("binary", "unary")])
 @each_of("with_text", [True, False])
 def test_query__by_definition_with_the_first_frequencies(tmp_path, tf, idf, with_text):

@@ -58,6 +58,7 @@ def open_case(
     return partial(case.make, encoding=encoding)(str(folder / case.name), case.name, **options)
 
 
+@pytest.mark.slow
 @every_case
 @every_encoding
 @examples(9)

@@ -78,6 +78,7 @@ def test_check_conversion__bytes(make_file):
 ROWS = [{"text": f"row {i}", "n": i, "meta": {"lang": "en"}} for i in range(40)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block_bytes", [100, 700, 1 << 20])
 @pytest.mark.parametrize("seed", range(6))
 def test_misfits__are_bad_rows_of_the_first_pass(make_file, seed, block_bytes):

@@ -87,6 +87,7 @@ def test_details__files_and_filters(caplog, tmp_path):
     assert any(message.startswith("join: filters {") for message in caplog.messages)
 
 
+@pytest.mark.slow
 def test_logging__says_nothing_unless_it_is_configured():
     code = f"import neardup; neardup.deduplicate({TEXTS})"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

@@ -149,6 +149,7 @@ def test_cache_folder__other_for_changed_sources(fresh, monkeypatch, tmp_path):
     assert len(folders) == 1 + len(list(copy.rglob("*.py")))
 
 
+@pytest.mark.slow
 def test_compile__helper_in_another_file_has_changed(tmp_path):
     """The case in which Numba's own cache goes on with old machine code."""
     shutil.copytree(PACKAGE, tmp_path / "neardup", ignore=shutil.ignore_patterns("__pycache__"))
@@ -180,6 +181,7 @@ def test_compile__helper_in_another_file_has_changed(tmp_path):
     assert len(list((tmp_path / "cache").iterdir())) == 2
 
 
+@pytest.mark.slow
 def test_compile__once(tmp_path):
     assert run(USE_A_KERNEL, NEARDUP_CACHE_DIR=tmp_path) == ("compiled", "")
     assert run(USE_A_KERNEL, NEARDUP_CACHE_DIR=tmp_path) == ("loaded", "")
@@ -227,6 +229,7 @@ tempfile.TemporaryFile = refuse
 """
 
 
+@pytest.mark.slow
 def test_compile__from_a_cache_that_somebody_else_has_filled(tmp_path, compiled_cache):
     """As in the image of a container: nothing can be written, and nothing has to be."""
     code = READ_ONLY + USE_A_KERNEL

@@ -146,6 +146,7 @@ def test_module__is_missing_and_numba_too(tmp_path):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("environment", "expected"),
     [
@@ -164,6 +165,7 @@ def test_command__says_in_a_line_that_there_are_no_kernels(tmp_path, environment
     assert outcome.stderr.count("\n") == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_bytes", [0, 1000, 400_000])
 def test_module__is_damaged(tmp_path, n_bytes):
     module = copy_of_the_package(tmp_path)
@@ -175,6 +177,7 @@ def test_module__is_damaged(tmp_path, n_bytes):
     assert (outcome.returncode, outcome.stdout) == (0, "on call\n")
 
 
+@pytest.mark.slow
 def test_module__of_other_sources(tmp_path):
     copy_of_the_package(tmp_path / "src")
     (tmp_path / "pyproject.toml").touch()

@@ -32,6 +32,7 @@ def folders(tmp_path_factory):
     return here
 
 
+@pytest.mark.slow
 @each_of("name", ["minhash", "exact", "pairs", "cut"])
 def test_read_summary__changed(folders, tmp_path, name):
     whole = json.loads((folders / name / "summary.json").read_text())

@@ -140,6 +140,7 @@ def test_values__refusals(monkeypatch):
         neardup.deduplicate(rows, by="text")
 
 
+@pytest.mark.slow
 def test_values__spilled_and_by_any_number_of_workers(tmp_path):
     rng = np.random.default_rng(3)
     lines = [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tracemalloc
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -117,6 +118,7 @@ def test_side_by_side__long_texts_are_as_short_ones(monkeypatch):
         assert side_by_side(*pair) == found
 
 
+@pytest.mark.slow
 def test_side_by_side__words_of_long_texts_are_counted_not_held():
     words = [f"w{i}" for i in range(400_000)]
     text = " ".join(words)

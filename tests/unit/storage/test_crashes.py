@@ -138,6 +138,7 @@ for kind in ("array", "table"):
 """
 
 
+@pytest.mark.slow
 @KILLS
 def test_full_disk__of_the_system(tmp_path):
     """Not only where we look for it."""

@@ -175,6 +175,7 @@ def add_often(folder) -> int:
     return n_done
 
 
+@pytest.mark.slow
 def test_changing__by_many_processes(tmp_path):
     folder = tmp_path / "index"
     build(folder)

@@ -175,6 +175,7 @@ def test_refresh__of_the_same_files_under_another_scheme(tmp_path):
     assert len(made.search("W1 W2 W3 W4 W5 W6", "0.1", recall="0.5")) == 0
 
 
+@pytest.mark.slow
 def test_search__while_another_thread_adds(index):
     """Each search sees one state as a whole; after the last addition, all is found."""
     query = "a b c d e f g h i j"

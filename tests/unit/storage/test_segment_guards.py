@@ -70,6 +70,7 @@ SIZED = {
 }
 
 
+@pytest.mark.slow
 @each_of("by", [-1, 1])
 @each_of("name", SIZED)
 def test_open__array_of_another_length(built, tmp_path, name, by):

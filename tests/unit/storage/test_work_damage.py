@@ -220,6 +220,7 @@ def test_log__torn_at_any_byte(tmp_path):
         assert path.read_bytes() == data
 
 
+@pytest.mark.slow
 @each_of("code", [errno.ENOSPC, errno.EDQUOT, errno.EIO])
 @each_of("is_once", [True, False])
 def test_full_disk__at_any_call(tmp_path, code, is_once):

@@ -79,6 +79,7 @@ def as_dicts(sets):
     return found
 
 
+@pytest.mark.slow
 @each_of("ngram", [1, 3])
 @each_of(("tf", "idf"), ALL)
 def test_weighted_sets__as_oracle(tf, idf, ngram):

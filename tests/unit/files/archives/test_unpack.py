@@ -244,6 +244,7 @@ def test_url(ending):
         resolve_paths([f"{url}x{ending}"])
 
 
+@pytest.mark.slow
 @every_kind
 def test_copies__go_with_the_sources(ending, temporary):
     put(f"A{ending}", archive_of(ending, ITEMS))
@@ -261,6 +262,7 @@ def test_copies__go_with_the_sources(ending, temporary):
     assert not folder.exists()
 
 
+@pytest.mark.slow
 @every_kind
 def test_copies__go_when_there_is_an_error(ending, temporary, monkeypatch):
     put(f"A{ending}", archive_of(ending, ITEMS))

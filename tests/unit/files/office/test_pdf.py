@@ -146,6 +146,7 @@ def forms_within_forms(depth: int) -> bytes:
     return data + b"trailer<</Size %d/Root 1 0 R>>\n%%%%EOF" % (len(parts) + 1)
 
 
+@pytest.mark.slow
 def test_extract__bomb_of_time(monkeypatch):
     assert "a" in text_of(forms_within_forms(1))
     monkeypatch.setattr(pdf_pages, "MOST_SECONDS", 1)
@@ -156,6 +157,7 @@ def test_extract__bomb_of_time(monkeypatch):
     assert text_of(TWO) == "One two three\nfour é\nfive"
 
 
+@pytest.mark.slow
 def test_extract__bomb_of_memory(monkeypatch):
     out = io.BytesIO()
     canvas = Canvas(out, pageCompression=1)
@@ -181,6 +183,7 @@ def test_extract__process_that_was_killed():
     assert text_of(TWO) == "One two three\nfour é\nfive"
 
 
+@pytest.mark.slow
 def test_processes__end_with_the_program(tmp_path):
     (tmp_path / "a.pdf").write_bytes(TWO)
     code = (

@@ -44,6 +44,7 @@ def test_choose_method__meetings_grow_with_the_square_of_the_texts(monkeypatch, 
     assert exact_seconds(n_common=0) == apart
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "message"),
     [

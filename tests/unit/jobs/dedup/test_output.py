@@ -57,6 +57,7 @@ def expected(tmp_path):
     return write_inputs(tmp_path / "in")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("output_format", ["same", "jsonl", "parquet"])
 @pytest.mark.parametrize("block_bytes", [64, 1 << 20])
 def test_texts(tmp_path, monkeypatch, expected, output_format, block_bytes):

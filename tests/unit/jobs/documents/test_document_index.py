@@ -45,6 +45,7 @@ def seen(index, texts=TEXTS):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("measure", [*MEASURES, "weighted-jaccard"])
 @pytest.mark.parametrize("with_text", [True, False])
 def test_pending__are_found_as_committed_ones(new, measure, with_text):

@@ -178,6 +178,7 @@ def test_processes__while_a_writer_adds_removes_and_compacts(tmp_path):
     assert sum(int(out) for out, _ in results) > 2 * N_READERS
 
 
+@pytest.mark.slow
 def test_processes__two_writers(tmp_path):
     """The second is refused at once, and the first is not disturbed."""
     folder = tmp_path / "index"

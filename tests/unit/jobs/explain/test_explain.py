@@ -34,6 +34,7 @@ def relations(result, texts):
         yield d, explained, found
 
 
+@pytest.mark.slow
 @each_of("occurrences", ["set", "numbered"])
 @each_of("measure", MEASURES)
 def test_evidence__as_defined(measure, occurrences):
@@ -73,6 +74,7 @@ def test_evidence__buckets_by_definition():
     assert counts == {0, 1, 2, 3}
 
 
+@pytest.mark.slow
 @each_of("keep", ["first", "longest", "shortest"])
 @each_of("measure", ["jaccard", "containment"])
 @each_of("seed", range(2))
@@ -146,6 +148,7 @@ def test_rules__copy_follows_the_first_of_them():
     assert "a document with the same tokens as 3 comes before 2 and went for 0" in str(explained)
 
 
+@pytest.mark.slow
 @each_of("method", ["minhash", "exact"])
 @each_of("seed", range(3))
 def test_reason__as_decided(seed, method):

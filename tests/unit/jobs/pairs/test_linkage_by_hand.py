@@ -128,6 +128,7 @@ def test_columns__that_are_called_as_similarities_of_another(name):
     assert found.pairs.column_names[-2:] == [f"{name}_a", f"{name}_b"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stage", ["also", "columns"])
 def test_columns__go_on_where_a_run_was_stopped(texts, tmp_path, monkeypatch, stage):
     """What was read, and what was found to fulfil conditions, is there once."""

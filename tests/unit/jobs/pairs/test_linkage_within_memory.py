@@ -40,6 +40,7 @@ def written(texts, path):
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("memory", [10_000, 10**9])
 @pytest.mark.parametrize("bands", [LARGE, SMALL], ids=["large", "small"])
 @pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)

@@ -59,6 +59,7 @@ def parts_of(result):
     return result.pairs.to_pylist(), counts, vars(result.counts)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("memory", [10_000, 10**9])
 @pytest.mark.parametrize(
     "options",
@@ -105,6 +106,7 @@ def test_pairs__component_beyond_memory_in_blocks(texts, tmp_path, monkeypatch):
         assert spilled.counts == find(texts, None, IN_MEMORY, **LARGE).counts
 
 
+@pytest.mark.slow
 def test_pairs__limit_at_any_memory(texts, tmp_path):
     n_pairs = len(find(texts, None, IN_MEMORY, **SMALL))
     for memory in (2000, 20_000):

@@ -17,6 +17,7 @@ def texts(n: int) -> list[str]:
     return [" ".join(rng.choices("abcd", k=rng.choice([0, 1, 4, 6, 9]))) for _ in range(n)]
 
 
+@pytest.mark.slow
 @each_of("measure", ["jaccard", "cosine", "dice", "containment", "max-containment"])
 @each_of("clusters", ["survivors", "components"])
 @each_of("occurrences", ["set", "numbered"])
