@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.each import each_of
 
 import neardup
 from neardup.documents.additions import compact_documents, remove_documents
@@ -24,6 +23,7 @@ from neardup.jobs.dedup.plan import DedupOptions, plan_deduplication
 from neardup.jobs.dedup.run import deduplicate_sources
 from neardup.reading.signed_batches import with_frequencies
 from neardup.runtime.runner import Runner
+from tests.each import each_of
 from tests.examples import examples
 from tests.oracles.growing import GrowingCollection
 from tests.oracles.measures import MEASURES, WEIGHTED

@@ -9,11 +9,11 @@ from base64 import b64encode
 from html.parser import HTMLParser
 
 import pytest
-from tests.each import each_of
 
 from neardup.errors import InvalidParameterError, OutputExistsError, WriteError
 from neardup.reports.compare import Link, Page, render_comparison
 from neardup.reports.page import check_page_file, write_page
+from tests.each import each_of
 
 
 class Reader(HTMLParser):

@@ -10,10 +10,10 @@ from html.parser import HTMLParser
 
 import pytest
 from jinja2 import ChoiceLoader, DictLoader
-from tests.each import each_of
 
 from neardup.reports import page as pages
 from neardup.reports.page import Report, data_block, is_figure, percent, render_page
+from tests.each import each_of
 
 TEMPLATE = """{% extends "base.html" %}{% import "parts.html" as parts %}
 {% block head %}{{ parts.head("test", title, [text], [(text, text, "gone")]) }}{% endblock %}
