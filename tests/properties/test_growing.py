@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import neardup
-from neardup.documents.additions import compact_documents, remove_documents
+from neardup.documents.additions import compact_index, remove_documents
 from neardup.documents.index import DocumentHandle
 from neardup.documents.scheme import DocumentScheme
 from neardup.files.memory import rows_source
@@ -192,7 +192,7 @@ def test_batches__after_removals_and_compaction_as_the_oracle(drawn, measure, th
                 orphans = {tuple(row.values()) for row in removal.orphans.to_pylist()}
                 assert {each[:2] for each in orphans} == {each[:2] for each in oracle.remove(taken)}
             if data.draw(st.booleans()):
-                compact_documents(handle, RUNNER)
+                compact_index(handle, RUNNER)
 
 
 @each_of(("first", "second"), [(9, 1), (1, 9), (18, 2), (2, 18)])

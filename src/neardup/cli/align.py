@@ -88,11 +88,11 @@ def command(
     """
     from neardup.documents.other import resolve_other
     from neardup.files.resolve import resolve_paths
+    from neardup.indexes.source import IndexSource
     from neardup.jobs.align.other import Other, choose_other, no_other
     from neardup.jobs.align.plan import choose_options
     from neardup.jobs.align.run import align_collections
     from neardup.passages.index import PassageHandle
-    from neardup.passages.source import PassageIndexSource
     from neardup.runtime.runner import Runner
 
     target = TableOutput(output, table_format, overwrite=overwrite, as_json=as_json)
@@ -139,7 +139,7 @@ def command(
         else:
             other = no_other(sources, settings.read, min_tokens, chosen, settings.usual)
         if isinstance(other, PassageHandle):
-            others = [PassageIndexSource(other.view(runner), other.folder)]
+            others = [IndexSource(other.view(runner), other.folder)]
         elif against:
             others = other.sources
         index = other.folder if isinstance(other, PassageHandle) else None

@@ -114,9 +114,9 @@ def _search_passages(
     runner: Runner,
 ) -> tuple[PassageResult, str, _Read]:
     from neardup.files.resolve import resolve_paths
+    from neardup.indexes.source import IndexSource
     from neardup.jobs.passages.search import SearchOptions, search_sources
     from neardup.passages.index import PassageHandle
-    from neardup.passages.source import PassageIndexSource
 
     if given["limit"] is not None:
         raise no_effect("limit", "on passages", "search an index of documents")
@@ -140,7 +140,7 @@ def _search_passages(
     result = search_sources(index, sources, options, runner)
     duration = f"{time.perf_counter() - start:.1f} s"
     said = _report(result.summary, index.scheme.min_tokens, target, duration)
-    return result, said, _Read(options, sources, [PassageIndexSource(index, folder)])
+    return result, said, _Read(options, sources, [IndexSource(index, folder)])
 
 
 def _search_documents(

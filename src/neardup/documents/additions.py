@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -17,23 +17,28 @@ from neardup.documents.index import DocumentHandle, OpenDocuments
 from neardup.documents.reading import (
     DocumentBatch,
     PackedBlocks,
-    ReadDocuments,
     pack_cells,
     read_documents,
 )
 from neardup.documents.scheme import DocumentScheme
 from neardup.documents.segment import DocumentSegment, Gone
 from neardup.documents.segment_writer import DocumentSegmentWriter, new_segment
-from neardup.errors import InvalidInputError, NeardupError
+from neardup.errors import NeardupError
 from neardup.files.ids import choose_id_column
 from neardup.files.passes import ReadingPass
-from neardup.files.problems import id_advice
-from neardup.files.rows import ColumnNames, Source
+from neardup.files.rows import Source
+from neardup.indexes.changes import (
+    Addition,
+    Compaction,
+    NewIds,
+    Reading,
+    Removal,
+    take_out,
+    wanted_ids,
+)
 from neardup.indexes.index import segment_bytes
-from neardup.reading.catalogue import check_unique
 from neardup.reading.signed_batches import count_shingles
 from neardup.runtime.runner import Runner
-from neardup.storage.folder import check_all_found, without
 from neardup.storage.handle import OpenFiles
 from neardup.storage.manifest import SegmentRecord, free_name, store_next
 from neardup.tables import Floats, Int64s, Texts, Uint64s
@@ -48,16 +53,7 @@ _ROWS_AT_ONCE = 1 << 16
 _LOW32 = np.uint64(0xFFFFFFFF)
 
 
-@dataclass(frozen=True)
-class Compaction:
-    """How many segments and documents an index has now, and how many bytes less."""
-
-    n_segments: int
-    n_documents: int
-    n_freed_bytes: int
-
-
-def compact_documents(handle: DocumentHandle, runner: Runner) -> Compaction:
+def compact_index(handle: DocumentHandle, runner: Runner) -> Compaction:
     """Write an index anew as one segment, without removed documents; answers stay the same.
 
     Texts are not tokenised again. Memory does not grow with them.
@@ -292,40 +288,26 @@ _ORPHANS = pa.schema(
 
 
 @dataclass(frozen=True)
-class Removal:
-    """What a removal did: documents taken out, documents left, and what had gone for the former.
+class DocumentRemoval(Removal):
+    """What a removal did, and what had gone for documents that were taken out.
 
     ``orphans`` has the columns ``id``, ``kept_id`` and ``similarity``: documents that are not in
     the index because they went for one that now is not, either.
     """
 
-    n_removed: int
-    n_documents: int
-    orphans: pa.Table = field(default_factory=_ORPHANS.empty_table)
+    orphans: pa.Table
 
 
-def remove_documents(handle: DocumentHandle, ids: Iterable[str | int], runner: Runner) -> Removal:
-    """Take documents out; all of them or none.
-
-    What they take stays on disk until their segments are written anew.
-    """
-    wanted = pa.array(sorted(set(map(str, ids))), pa.large_string())
+def remove_documents(
+    handle: DocumentHandle, ids: Iterable[str | int], runner: Runner
+) -> DocumentRemoval:
+    """Take documents out; all of them or none."""
+    wanted = wanted_ids(ids)
     with handle.changing(runner) as files:
-        manifest, index = files.manifest, handle.read(files)
-        documents = index.documents_of_ids(wanted)
-        found = wanted.filter(pa.array(documents >= 0))
-        check_all_found(wanted, pa.chunked_array([found], pa.large_string()))
+        index = handle.read(files)
         orphans = find_orphans(index, wanted)
-        if len(wanted):
-            bounds = np.searchsorted(np.sort(documents), index.first_documents)
-            records = []
-            for number, record in enumerate(manifest.segments):
-                own = np.sort(documents)[bounds[number] : bounds[number + 1]]
-                rows = (own - index.first_documents[number]).astype(np.uint32)
-                before = index.removed[number]
-                records.append(without(handle.folder, manifest, record, before, rows))
-            store_next(handle.folder, manifest, records, manifest.files)
-    return Removal(len(wanted), index.n_documents - len(wanted), orphans)
+        removal = take_out(handle.folder, files, wanted, index.rows_of_ids(wanted))
+        return DocumentRemoval(**vars(removal), orphans=orphans)
 
 
 def find_orphans(index: OpenDocuments, ids: pa.Array) -> pa.Table:
@@ -344,17 +326,6 @@ def find_orphans(index: OpenDocuments, ids: pa.Array) -> pa.Table:
     pairs = zip(every["id"].to_pylist(), every["kept_id"].to_pylist(), strict=True)
     firsts = {pair: place for place, pair in reversed(list(enumerate(pairs)))}
     return every.take(pa.array(sorted(firsts.values()), pa.int64()))
-
-
-@dataclass
-class Addition:
-    """What an addition did, and where text and ids were."""
-
-    columns: ColumnNames
-    n_documents: int = 0
-    n_tokens: int = 0
-    n_empty: int = 0
-    skipped: list[tuple[str, int, str]] = field(default_factory=list)
 
 
 class Adding:
@@ -399,9 +370,7 @@ def adding(
     manifest, index = files.manifest, handle.read(files)
     extra = dict(manifest.files)
     if frequencies is not None:
-        index = OpenDocuments(
-            manifest, index.scheme.with_frequencies(frequencies), index.segments, index.removed
-        )
+        index = replace(index, scheme=index.scheme.with_frequencies(frequencies))
         extra.update(store_frequencies(handle.folder, frequencies))
     name = free_name(manifest, 0)
     records = list(manifest.segments)
@@ -415,19 +384,14 @@ def adding(
 
 
 def add_documents(
-    handle: DocumentHandle,
-    sources: Sequence[Source],
-    columns: ColumnNames,
-    runner: Runner,
-    *,
-    skip_bad: bool = False,
+    handle: DocumentHandle, sources: Sequence[Source], how: Reading, runner: Runner
 ) -> Addition:
     """Add documents, all of them or none.
 
     The first addition decides the inverse document frequencies, if shingles are weighted by them:
     then the input is read twice.
     """
-    columns = choose_id_column(columns, sources)
+    columns, skip_bad = choose_id_column(how.columns, sources), how.skip_bad
     addition = Addition(columns)
     with handle.changing(runner) as files:
         scheme = handle.read(files).scheme
@@ -443,59 +407,8 @@ def add_documents(
             for documents in read_documents(
                 sources, columns, new.scheme, reading, skip_bad=skip_bad
             ):
-                ids.check(documents)
-                addition.skipped += documents.skipped
-                _count(addition, documents.batch.n_tokens)
+                ids.check(documents.batch.ids, documents.places)
+                addition.count(documents.batch.n_tokens, documents.skipped)
                 new.add(documents.batch)
             ids.check_repeats()
     return addition
-
-
-class NewIds:
-    """Refuses ids that are in an index, or that come twice in what is added to it.
-
-    Memory: the ids, and while they are compared with each other 16 bytes for each.
-    """
-
-    def __init__(self, index: OpenDocuments, columns: ColumnNames) -> None:
-        self._index, self._columns = index, columns
-        self._ids: list[pa.Array] = []
-        self._places: list[tuple[str, Int64s]] = []
-
-    def check(self, documents: ReadDocuments) -> None:
-        """Make sure that the index has none of the next documents."""
-        ids = documents.batch.ids
-        known = np.flatnonzero(self._index.documents_of_ids(ids) >= 0)
-        if len(known):
-            first = int(known[0])
-            raise known_id(
-                ids[first].as_py(), documents.source, int(documents.numbers[first]), self._columns
-            )
-        self._ids.append(ids)
-        self._places.append((documents.source, documents.numbers))
-
-    def check_repeats(self) -> None:
-        """Make sure that no two of the documents have one id."""
-        starts = np.cumsum([0, *(len(numbers) for _, numbers in self._places)])
-
-        def place(document: int) -> tuple[str, int]:
-            block = int(np.searchsorted(starts, document, side="right")) - 1
-            source, numbers = self._places[block]
-            return source, int(numbers[document - starts[block]])
-
-        check_unique(self._ids, place, self._columns)
-
-
-def known_id(identifier: object, source: str, row: int, columns: ColumnNames) -> InvalidInputError:
-    """Return the error for a document whose id the index has."""
-    message = (
-        f"id {identifier!r} is in the index already; ids must differ. Remove the old document "
-        f"first, or choose another --id-column{id_advice(columns)}"
-    )
-    return InvalidInputError(message, path=source, row=row)
-
-
-def _count(addition: Addition, n_tokens: Int64s) -> None:
-    addition.n_documents += len(n_tokens)
-    addition.n_tokens += int(n_tokens.sum())
-    addition.n_empty += int((n_tokens == 0).sum())

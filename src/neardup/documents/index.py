@@ -32,6 +32,11 @@ class OpenDocuments(OpenIndex[DocumentScheme, Searchable]):
 
     texts_in: ClassVar = "blocks.npy"
 
+    @property
+    def columns(self) -> Sequence[str]:
+        """The user's columns that are kept."""
+        return self.scheme.columns
+
     def check_all(self, runner: Runner) -> None:
         """Check every byte that was not looked at when the index was opened, or since."""
         pages = [

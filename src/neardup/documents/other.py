@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,19 +10,19 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from neardup.documents.index import OpenDocuments
+from neardup.documents.index import DocumentHandle, OpenDocuments
 from neardup.errors import InvalidInputError, InvalidParameterError
 from neardup.files.ids import as_text
 from neardup.files.inputs import Inputs
 from neardup.files.parquetwriter import TableWriter
-from neardup.files.rows import RowBlock, RowWriter, Source
-from neardup.files.tableblocks import StoredBlock
+from neardup.files.rows import RowWriter
+from neardup.indexes.source import IndexSource
+from neardup.runtime.runner import Runner
 from neardup.storage.manifest import kind_of_manifest, load_manifest
 from neardup.storage.named import index_named
 from neardup.text.tokenizers import NAMED
 
 if TYPE_CHECKING:
-    from neardup.documents.index import DocumentHandle
     from neardup.files.destinations import Destination
     from neardup.text.tokenizers import TokenFunction
 
@@ -32,20 +31,11 @@ if TYPE_CHECKING:
 _BLOCK_ROWS = 2048
 
 
-class IndexSource(Source):
-    """The documents of an index, in the order in which they were added; written as Parquet.
+class DocumentIndexSource(IndexSource):
+    """The documents of an index of documents, with their texts.
 
-    Columns are ``id``, ``text`` and those of the user's that the index keeps. Text and ids are
-    read of the former, whatever columns those of other collections are in.
-
-    Parameters
-    ----------
-    index
-        What is read, as it was when it was opened.
-    folder
-        Where it is.
-    block_rows
-        Most rows of a block.
+    Text and ids are read of their columns, whatever columns those of other collections are in. One
+    without a text, added as tokens, is bad.
     """
 
     has_lasting_rows = False
@@ -59,31 +49,12 @@ class IndexSource(Source):
                 "only looks documents up needs none: search, and dedup and pairs by method minhash"
             )
             raise InvalidInputError(message, path=str(folder))
-        self.name, self.origin = f"{folder.name}.parquet", str(folder)
-        self._index, self._block_rows = index, block_rows
-
-    def column_names(self) -> list[str]:
-        """Return the names of the columns."""
-        return ["id", "text", *self._index.scheme.columns]
-
-    def blocks(self) -> Iterator[RowBlock]:
-        """Read the documents that are there; one without a text, added as tokens, is bad."""
-        index, number = self._index, 1
-        for segment in range(len(index.segments)):
-            documents = index.live_rows(segment) + index.first_documents[segment]
-            for start in range(0, len(documents), self._block_rows):
-                rows = index.read_rows(documents[start : start + self._block_rows])
-                yield StoredBlock(rows, number)
-                number += len(rows)
+        super().__init__(index, folder, block_rows=block_rows)
 
     def default_ids(self, numbers: npt.NDArray[np.int64]) -> pa.Array:
         """Return the ids that the documents have in the index."""
-        index = self._index
-        live = [
-            index.live_rows(segment) + index.first_documents[segment]
-            for segment in range(len(index.segments))
-        ]
-        return as_text(index.ids_of(np.concatenate([np.empty(0, np.int64), *live])[numbers - 1]))
+        live = self._index.live(0, self._index.n_documents)
+        return as_text(self._index.ids_of(live[numbers - 1]))
 
     def writer(self, folder: Destination) -> RowWriter:
         """Open a writer of Parquet."""
@@ -104,7 +75,11 @@ def index_among(
     if isinstance(against, list | tuple):
         # Strings in a list are texts.
         named = [None if isinstance(each, str) else each for each in against]
-    found = [each for each in named if index_named(each) or _has_handle(each)]
+    found = [
+        each
+        for each in named
+        if index_named(each) or isinstance(getattr(each, "handle", None), DocumentHandle)
+    ]
     if not found:
         return None
     if len(named) > 1:
@@ -128,9 +103,8 @@ def resolve_other(
     handle = index_among(against, own_tokenizer(tokenizer))
     if handle is None:
         return resolve(against)
-    from neardup.runtime.runner import Runner
 
-    return Inputs([IndexSource(handle.view(Runner(1)), handle.folder)])
+    return Inputs([DocumentIndexSource(handle.view(Runner(1)), handle.folder)])
 
 
 def own_tokenizer(
@@ -140,16 +114,7 @@ def own_tokenizer(
     return None if tokenizer in NAMED else tokenizer
 
 
-def _has_handle(data: Any) -> bool:
-    # Nothing has one before the module is loaded.
-    module = sys.modules.get("neardup.documents.index")
-    return module is not None and isinstance(getattr(data, "handle", None), module.DocumentHandle)
-
-
 def _handle_of(data: Any, tokenizer: str | Path | TokenFunction | None) -> DocumentHandle:
-    from neardup.documents.index import DocumentHandle
-    from neardup.runtime.runner import Runner
-
     folder = index_named(data)
     if folder is None:
         data.commit()

@@ -16,6 +16,7 @@ from neardup.errors import InvalidInputError
 from neardup.files.ids import as_text, join_ids
 from neardup.files.passes import ReadingPass
 from neardup.files.rows import ColumnNames, RowBlock, Source
+from neardup.indexes.changes import RowPlaces
 from neardup.reading.sign import SLICE_BYTES, WEIGHTED_SLICE_BYTES
 from neardup.storage.ids import hash_ids
 from neardup.tables import Bools, Filters, Int64s, ShingleSets, Texts, Uint64s, WeightedSets
@@ -136,6 +137,11 @@ class ReadDocuments:
     numbers: Int64s
     batch: DocumentBatch
     skipped: list[tuple[str, int, str]] = field(default_factory=list)
+
+    @property
+    def places(self) -> RowPlaces:
+        """The rows of the documents."""
+        return RowPlaces(((self.source, len(self.numbers)),), self.numbers)
 
 
 def read_documents(

@@ -6,7 +6,7 @@ columns that hold whole numbers have a type of those: CSV has none, all its valu
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -86,3 +86,47 @@ def as_text(ids: pa.Array) -> pa.Array:
     import pyarrow as pa
 
     return ids.cast(pa.large_string())
+
+
+def check_unique(
+    ids: Iterable[pa.Array], place: Callable[[int], tuple[str, int]], columns: ColumnNames
+) -> None:
+    """Raise if an id comes twice; nulls, of skipped rows, do not count.
+
+    Parameters
+    ----------
+    ids
+        Those of all documents, some at a time; gone through twice if two have the same hash.
+    place
+        Returns a document's file and row.
+    columns
+        Where the ids are from.
+
+    Notes
+    -----
+    Memory 16 bytes an id.
+    """
+    import numpy as np
+
+    from neardup.storage.ids import hash_ids
+
+    hashes = np.concatenate(
+        [np.empty(0, np.uint64), *(hash_ids(as_text(part.drop_null())) for part in ids)]
+    )
+    hashes.sort()
+    repeated = np.unique(hashes[1:][hashes[1:] == hashes[:-1]])
+    del hashes
+    if not len(repeated):
+        return
+    # Ids of equal hashes are nearly always equal; only a look at them tells.
+    seen: dict[str | int, int] = {}
+    first = 0
+    for part in ids:
+        is_null = part.is_null().to_numpy(zero_copy_only=False)
+        suspects = np.isin(hash_ids(as_text(part)), repeated) & ~is_null
+        for i in np.flatnonzero(suspects).tolist():
+            identifier = part[i].as_py()
+            if identifier in seen:
+                raise repeated_id(identifier, place(first + i), place(seen[identifier]), columns)
+            seen[identifier] = first + i
+        first += len(part)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -123,14 +123,23 @@ class OpenIndex(ABC, Generic[S, D]):
 
     def documents_of_ids(self, ids: pa.Array) -> Int64s:
         """Return the number of the document of each id, -1 where there is none."""
+        documents: Int64s = np.full(len(ids), -1, np.int64)
+        for first, (queries, rows) in zip(
+            self.first_documents[:-1], self.rows_of_ids(ids), strict=True
+        ):
+            documents[queries] = rows + first
+        return documents
+
+    def rows_of_ids(self, ids: pa.Array) -> list[tuple[Int64s, Int64s]]:
+        """Return of each segment which ids which rows have that are still there."""
         names = as_text(ids)
         hashes = hash_ids(names)
-        documents: Int64s = np.full(len(ids), -1, np.int64)
+        found = []
         for number, segment in enumerate(self.segments):
             queries, rows = segment.rows_of_ids(names, hashes)
             kept = self.are_kept(number, rows)
-            documents[queries[kept]] = rows[kept] + self.first_documents[number]
-        return documents
+            found.append((queries[kept], rows[kept]))
+        return found
 
     def ids_of(self, documents: Int64s) -> pa.Array:
         """Return the ids of some documents, in any order and more than once."""
@@ -140,6 +149,15 @@ class OpenIndex(ABC, Generic[S, D]):
             segment.ids_of(rows).cast(self.id_type) for segment, rows in self.by_segment(distinct)
         )
         return pa.concat_arrays(parts).take(pa.array(places))
+
+    @property
+    def columns(self) -> Sequence[str]:
+        """The user's columns that are kept."""
+        return ()
+
+    @abstractmethod
+    def read_rows(self, documents: Int64s) -> pa.Table:
+        """Return id, text and the user's columns of some documents, which ascend."""
 
     texts_in: ClassVar[str]
     """The file of a segment that has the texts."""

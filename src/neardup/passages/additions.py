@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -11,16 +11,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup.errors import InvalidInputError
-from neardup.files.ids import as_text, repeated_id
 from neardup.files.passes import ReadingPass
-from neardup.files.problems import id_advice
-from neardup.files.rows import ColumnNames, Source
+from neardup.files.rows import Source
+from neardup.indexes.changes import Addition, Compaction, NewIds, Removal, take_out, wanted_ids
 from neardup.indexes.index import create_index, segment_bytes
 from neardup.passages.documents import (
     DocumentBlock,
     ReadOptions,
-    RowPlaces,
     join_blocks,
     read_documents,
 )
@@ -28,10 +25,8 @@ from neardup.passages.index import OpenPassages, PassageHandle
 from neardup.passages.scheme import PassageScheme
 from neardup.passages.segment import DOCUMENT_SCHEMA, PassageSegment, write_segment
 from neardup.runtime.runner import Runner
-from neardup.storage.folder import check_all_found, without
-from neardup.storage.ids import IdTable
 from neardup.storage.manifest import SegmentRecord, free_name, store_next
-from neardup.tables import Bools, Int64s, TokenLists, TokenSpans, Uint32s
+from neardup.tables import Bools, TokenLists, TokenSpans, Uint32s
 from neardup.text.stored import store_frequencies
 from neardup.text.tokenizers import TokenFunction
 from neardup.text.weighting import DocumentFrequencies, count_documents
@@ -54,64 +49,6 @@ def gather(blocks: Iterable[DocumentBlock], segment_tokens: int) -> Iterator[Doc
             gathered, n_tokens = [], 0
     if gathered:
         yield join_blocks(gathered)
-
-
-# Refusing ids that are in an index already, or that come twice.
-
-
-class NewIds:
-    """Refuses ids that are in an index, or that come twice in what is added to it.
-
-    ``columns`` say where the ids are from.
-    """
-
-    def __init__(self, index: OpenPassages, columns: ColumnNames) -> None:
-        self._index, self._columns = index, columns
-        self._earlier: list[tuple[IdTable, RowPlaces]] = []
-
-    def check(self, block: DocumentBlock) -> None:
-        """Make sure that the ids of the next documents are new."""
-        ids = as_text(block.ids)
-        self._check_index(block, ids)
-        table = IdTable(ids)
-        for earlier, places in self._earlier:
-            self._check_repeats(block, earlier.find(ids), places)
-        rows = table.find(ids)
-        rows[rows == np.arange(len(block))] = -1
-        self._check_repeats(block, rows, block.places)
-        self._earlier.append((table, block.places))
-
-    def _check_index(self, block: DocumentBlock, ids: pa.Array) -> None:
-        known = self._index.documents_of_ids(ids) >= 0
-        if known.any():
-            first = int(np.argmax(known))
-            advice = id_advice(self._columns)
-            message = (
-                f"id {block.ids[first].as_py()!r} is in the index already; ids must differ. "
-                f"Remove the old document first, or choose another --id-column{advice}"
-            )
-            source, row = block.places.place(first)
-            raise InvalidInputError(message, path=source, row=row)
-
-    def _check_repeats(self, block: DocumentBlock, rows: Int64s, places: RowPlaces) -> None:
-        """Raise for the first document with a row among the earlier ones."""
-        documents = np.flatnonzero(rows >= 0)
-        if len(documents):
-            first = int(documents[0])
-            identifier, earlier = block.ids[first].as_py(), places.place(int(rows[first]))
-            raise repeated_id(identifier, block.places.place(first), earlier, self._columns)
-
-
-@dataclass
-class Addition:
-    """What an addition did, and where text and ids were."""
-
-    columns: ColumnNames
-    n_documents: int = 0
-    n_tokens: int = 0
-    n_empty: int = 0
-    n_short: int = 0
-    skipped: list[tuple[str, int, str]] = field(default_factory=list)
 
 
 def add_documents(
@@ -138,13 +75,16 @@ def add_documents(
             # No documents decide nothing: with their frequencies, no token ever weighed anything.
             if frequencies.n_documents:
                 files.update(store_frequencies(folder, frequencies))
-        addition, ids = Addition(options.columns), NewIds(index, options.columns)
+        addition, ids = Addition(options.columns, n_short=0), NewIds(index, options.columns)
         records = list(manifest.segments)
         reading = ReadingPass("read", sources, runner)
         blocks = read_documents(sources, scheme.tokenizer, options, reading)
         for block in gather(blocks, segment_tokens):
-            ids.check(block)
-            _count(addition, block, scheme)
+            ids.check(block.ids, block.places)
+            # The windows of a segment take longer than anything else.
+            ids.check_repeats()
+            sizes = np.diff(block.tokens.offsets)
+            addition.count(sizes, block.skipped, scheme.least_shingles)
             if len(block):
                 name = free_name(manifest, len(records))
                 records.append(write_segment(folder, name, block, scheme, frequencies, runner))
@@ -160,25 +100,7 @@ def _count_frequencies(
     return count_documents(block.tokens for block in blocks)
 
 
-def _count(addition: Addition, block: DocumentBlock, scheme: PassageScheme) -> None:
-    sizes = np.diff(block.tokens.offsets)
-    addition.n_documents += len(block)
-    addition.n_tokens += block.n_tokens
-    addition.n_empty += int((sizes == 0).sum())
-    addition.n_short += int(((sizes > 0) & (sizes < scheme.least_shingles)).sum())
-    addition.skipped.extend(block.skipped)
-
-
 # Writing an index anew, without what was taken out of it.
-
-
-@dataclass(frozen=True)
-class Compaction:
-    """How many segments and documents an index has now, and how many bytes less."""
-
-    n_segments: int
-    n_documents: int
-    n_freed_bytes: int
 
 
 def compact_index(
@@ -230,38 +152,17 @@ def _stored_block(segment: PassageSegment, removed: Uint32s) -> DocumentBlock:
 # Taking documents out of an index.
 
 
-@dataclass(frozen=True)
-class Removal:
-    """How many documents were taken out, and how many are left."""
-
-    n_removed: int
-    n_documents: int
-
-
 def remove_documents(handle: PassageHandle, ids: Iterable[str | int], runner: Runner) -> Removal:
-    """Take documents out; all of them or none.
-
-    Their windows stay on disk until the index is compacted. No tokenizer is needed for it.
-    """
-    wanted = pa.array(sorted(set(map(str, ids))), pa.large_string())
+    """Take documents out; all of them or none. No tokenizer is needed for it."""
+    wanted = wanted_ids(ids)
     with handle.changing(runner) as files:
-        manifest = files.manifest
-        lost, found = [], []
-        for record, segment, before in zip(
-            manifest.segments, files.segments, files.removed, strict=True
-        ):
+        found = []
+        for segment, before in zip(files.segments, files.removed, strict=True):
             column = segment.table("documents", DOCUMENT_SCHEMA)["id"]
-            rows = np.flatnonzero(pc.is_in(column, value_set=wanted).to_numpy())
-            rows = np.setdiff1d(rows, before)
-            found += column.take(pa.array(rows)).chunks
-            lost.append((record, before, rows.astype(np.uint32)))
-        check_all_found(wanted, pa.chunked_array(found, pa.large_string()))
-        if len(wanted):
-            records = [without(handle.folder, manifest, *of_segment) for of_segment in lost]
-            store_next(handle.folder, manifest, records, manifest.files)
-    n_before = sum(record.n_documents for record in manifest.segments)
-    n_lost = sum(map(len, files.removed))
-    return Removal(len(wanted), n_before - n_lost - len(wanted))
+            places = pc.index_in(column, value_set=wanted).fill_null(-1).to_numpy()
+            rows = np.setdiff1d(np.flatnonzero(places >= 0), before)
+            found.append((places[rows], rows))
+        return take_out(handle.folder, files, wanted, found)
 
 
 # A passage index of texts that are in memory, in a folder that goes with its last reader.

@@ -12,6 +12,7 @@ import pyarrow as pa
 from neardup.files.ids import choose_id_column, join_ids
 from neardup.files.passes import ReadingPass, read_text_block
 from neardup.files.rows import ColumnNames, RowBlock, Source
+from neardup.indexes.changes import RowPlaces
 from neardup.tables import Bools, Int64s, Texts, TokenLists, TokenSpans, Uint64s
 from neardup.text.tokenizers import Tokenizer
 
@@ -114,20 +115,6 @@ class ReadOptions:
     def for_sources(self, sources: Sequence[Source]) -> ReadOptions:
         """Return the options with the column of the ids, chosen if nobody named one."""
         return replace(self, columns=choose_id_column(self.columns, sources))
-
-
-@dataclass(frozen=True)
-class RowPlaces:
-    """The rows of some documents: their sources, with how many are of each, and row numbers."""
-
-    sources: tuple[tuple[str, int], ...]
-    numbers: Int64s
-
-    def place(self, document: int) -> tuple[str, int]:
-        """Return the source of a document, and its row there."""
-        stops = np.cumsum([n_documents for _, n_documents in self.sources])
-        source = int(np.searchsorted(stops, document, side="right"))
-        return self.sources[source][0], int(self.numbers[document])
 
 
 @dataclass(frozen=True)

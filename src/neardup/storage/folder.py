@@ -13,12 +13,9 @@ from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from neardup.errors import (
     IndexFormatError,
-    InvalidInputError,
     InvalidParameterError,
     NeardupError,
     OutputExistsError,
@@ -134,17 +131,6 @@ def without(
     name = f"{record.name}-{manifest.generation + 1:06d}"
     everything: Uint32s = np.union1d(before, rows).astype(np.uint32)
     return replace(record, removed=write_removed(folder, name, everything))
-
-
-def check_all_found(wanted: pa.Array, have: pa.ChunkedArray) -> None:
-    """Make sure that an index has all documents that are to be removed, by their ids."""
-    missing = wanted.filter(pc.invert(pc.is_in(wanted, value_set=have)))
-    if len(missing):
-        others = {1: "", 2: " and another one"}.get(
-            len(missing), f" and {len(missing) - 1:,} others"
-        )
-        message = f"the index has no document {missing[0].as_py()!r}{others}; nothing was removed"
-        raise InvalidInputError(message)
 
 
 T = TypeVar("T")

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from neardup.documents.other import own_tokenizer, resolve_other
 from neardup.files.inputs import Inputs
+from neardup.indexes.source import IndexSource
 from neardup.jobs.document_options import AgainstOptions
 from neardup.jobs.passages.passage_index import PassageIndex
 from neardup.passages.index import PassageHandle
-from neardup.passages.source import PassageIndexSource
 from neardup.runtime.runner import Runner
 from neardup.storage.manifest import kind_of_manifest, load_manifest
 from neardup.storage.named import index_named
@@ -34,4 +34,4 @@ def resolve_against(
     if handle is None:
         return resolve_other(against, resolve, tokenizer)
     options.check_no_other("with an index", "name files with against", "against")
-    return Inputs([PassageIndexSource(handle.latest(Runner(1)), handle.folder)])
+    return Inputs([IndexSource(handle.latest(Runner(1)), handle.folder)])

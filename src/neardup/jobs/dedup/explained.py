@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from neardup.clustering.keep import parse_keep
-from neardup.documents.other import IndexSource, index_among, own_tokenizer
+from neardup.documents.other import DocumentIndexSource, index_among, own_tokenizer
 from neardup.errors import InvalidParameterError
 from neardup.files.ids import as_text
 from neardup.files.resolve import resolve_paths
@@ -242,7 +242,9 @@ def open_against(
     if handle is not None:
         index = handle.view(Runner(1))
         weighted = index.scheme.weighted
-        found = AgainstDocuments([IndexSource(index, handle.folder)], ColumnNames("text", "id"))
+        found = AgainstDocuments(
+            [DocumentIndexSource(index, handle.folder)], ColumnNames("text", "id")
+        )
         found.frequencies = None if weighted is None else weighted.frequencies
         return found
     described = summary["reading"]

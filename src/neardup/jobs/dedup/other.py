@@ -102,10 +102,10 @@ def open_index(
         index = handle.view(runner)
         plan = plan_with_index(options, index.scheme)
         if needs_all_texts(options):
-            from neardup.documents.other import IndexSource
+            from neardup.documents.other import DocumentIndexSource
 
             state = _state_of(index, handle)
-            yield Other(plan, [IndexSource(index, handle.folder)], state=state)
+            yield Other(plan, [DocumentIndexSource(index, handle.folder)], state=state)
         else:
             frequencies = _count(index, plan, sources, runner)
             yield _looked_up(index, handle, options, frequencies)

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from neardup.documents.additions import Adding, known_id
+from neardup.documents.additions import Adding
 from neardup.documents.index import OpenDocuments
 from neardup.documents.lookup import find_answers
 from neardup.documents.queries import Queries, join_queries, make_queries
 from neardup.documents.reading import ReadDocuments, read_block
 from neardup.files.input_options import check_effect
 from neardup.files.rows import ColumnNames, RowBlock, Source
+from neardup.indexes.changes import check_unknown
 from neardup.jobs.dedup.choose import check_fits, choose_by_buckets, choose_exactly, choose_method
 from neardup.jobs.dedup.contents import find_contents, sign_documents
 from neardup.jobs.dedup.decide import Assignment, assign
@@ -123,11 +124,7 @@ def add_survivors(
     n_added = 0
     for documents in runner.map(read, _parts(batches, own, stays)):
         ids = documents.batch.ids
-        known = np.flatnonzero(new.index.documents_of_ids(ids) >= 0)
-        if len(known):
-            first = int(known[0])
-            row = int(documents.numbers[first])
-            raise known_id(ids[first].as_py(), documents.source, row, own.columns)
+        check_unknown(new.index, ids, documents.places, own.columns)
         new.add(documents.batch)
         n_added += len(ids)
         count(len(ids))

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from neardup.documents.additions import add_documents, compact_documents, remove_documents
+from neardup.documents.additions import add_documents, compact_index, remove_documents
 from neardup.documents.index import DocumentHandle
 from neardup.documents.scheme import DocumentScheme
 from neardup.files.inputs import passed_over
@@ -40,9 +40,7 @@ def add(
     """Add documents, all of them or none."""
     start = time.perf_counter()
     with runner.stage("read") as note:
-        addition = add_documents(
-            handle, sources, reading.columns, runner, skip_bad=reading.skip_bad
-        )
+        addition = add_documents(handle, sources, reading, runner)
         note(documents=addition.n_documents, tokens=addition.n_tokens)
     seconds = time.perf_counter() - start
     return AdditionResult(**vars(addition), passed_over=passed_over(sources), seconds=seconds)
@@ -61,7 +59,7 @@ def compact(handle: DocumentHandle, runner: Runner) -> CompactionResult:
     """Write an index anew as one segment, without what was removed."""
     start = time.perf_counter()
     with runner.stage("compact") as note:
-        compaction = compact_documents(handle, runner)
+        compaction = compact_index(handle, runner)
         note(segments=compaction.n_segments)
     return CompactionResult(**vars(compaction), seconds=time.perf_counter() - start)
 

@@ -8,6 +8,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+
 from neardup.errors import InvalidParameterError
 from neardup.files.input_options import check_effect
 from neardup.files.resolve import resolve_inputs
@@ -33,7 +35,6 @@ from neardup.options.kinds import Whole
 from neardup.passages.documents import ReadOptions
 from neardup.passages.index import PassageHandle
 from neardup.passages.scheme import make_passage_scheme
-from neardup.passages.source import get_document
 from neardup.runtime.progress import Progress
 from neardup.runtime.runner import Runner
 from neardup.text.tokenizers import KNOWN_NAMES
@@ -200,7 +201,11 @@ class PassageIndex:
 
     def get(self, id: str | int) -> dict[str, Any] | None:  # noqa: A002
         """Return a document as ``{"id": ..., "text": ...}``, or None if no document has that id."""
-        return get_document(self.handle.latest(Runner()), id)
+        view = self.handle.latest(Runner())
+        # The first look makes a table of all ids, which is kept as long as the segments are open.
+        document = view.documents_of_ids(pa.array([str(id)], pa.large_string()))
+        found: list[dict[str, Any]] = view.read_rows(document[document >= 0]).to_pylist()
+        return found[0] if found else None
 
     def documents(self, start: int = 0, limit: int = 50) -> list[dict[str, Any]]:
         """Return some documents in the order in which they were added, each as ``get`` does.

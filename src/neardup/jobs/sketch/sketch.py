@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from neardup.files.ids import choose_id_column, join_ids
+from neardup.files.ids import check_unique, choose_id_column, join_ids
 from neardup.files.input_options import check_effect
 from neardup.files.inputs import passed_over
 from neardup.files.passes import ReadingPass, TextBlock, read_text_block
@@ -29,7 +29,6 @@ from neardup.options.choices import (
     UnicodeForm,
     WindowHash,
 )
-from neardup.reading.catalogue import check_unique
 from neardup.reading.sign import SLICE_BYTES, WEIGHTED_SLICE_BYTES, ReadingPlan
 from neardup.reading.signed_batches import count_shingles
 from neardup.runtime.progress import Progress

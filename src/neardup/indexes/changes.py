@@ -1,0 +1,174 @@
+"""What changes of an index have in common: ids that must be new, documents that are taken out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import pyarrow as pa
+
+from neardup.errors import InvalidInputError
+from neardup.files.ids import check_unique
+from neardup.files.problems import id_advice
+from neardup.files.rows import ColumnNames
+from neardup.indexes.index import OpenIndex
+from neardup.storage.folder import without
+from neardup.storage.handle import OpenFiles
+from neardup.storage.manifest import store_next
+from neardup.tables import Int64s
+
+
+@dataclass(frozen=True)
+class RowPlaces:
+    """The rows of some documents: their sources, with how many are of each, and row numbers."""
+
+    sources: tuple[tuple[str, int], ...]
+    numbers: Int64s
+
+    def place(self, document: int) -> tuple[str, int]:
+        """Return the source of a document, and its row there."""
+        stops = np.cumsum([n_documents for _, n_documents in self.sources])
+        source = int(np.searchsorted(stops, document, side="right"))
+        return self.sources[source][0], int(self.numbers[document])
+
+
+class Reading(Protocol):
+    """How documents are read that are added."""
+
+    @property
+    def columns(self) -> ColumnNames:
+        """Where text and id are."""
+
+    @property
+    def skip_bad(self) -> bool:
+        """Whether bad rows are listed, and no errors."""
+
+
+@dataclass
+class Addition:
+    """What an addition did, and where text and ids were; see ``AdditionResult``."""
+
+    columns: ColumnNames
+    n_documents: int = 0
+    n_tokens: int = 0
+    n_empty: int = 0
+    n_short: int | None = None
+    skipped: list[tuple[str, int, str]] = field(default_factory=list)
+
+    def count(
+        self,
+        n_tokens: Int64s,
+        skipped: Sequence[tuple[str, int, str]],
+        least: int | None = None,
+    ) -> None:
+        """Count the next documents, which have so many tokens each, and rows left out.
+
+        Those that have some, and fewer than ``least``, are short.
+        """
+        self.n_documents += len(n_tokens)
+        self.n_tokens += int(n_tokens.sum())
+        self.n_empty += int((n_tokens == 0).sum())
+        if least is not None:
+            n_short = int(((n_tokens > 0) & (n_tokens < least)).sum())
+            self.n_short = n_short + (self.n_short or 0)
+        self.skipped += skipped
+
+
+class NewIds:
+    """Refuses ids that are in an index, or that come twice in what is added to it.
+
+    Memory: the ids, and while they are compared with each other 16 bytes for each.
+    """
+
+    def __init__(self, index: OpenIndex[Any, Any], columns: ColumnNames) -> None:
+        self._index, self._columns = index, columns
+        self._ids: list[pa.Array] = []
+        self._places: list[RowPlaces] = []
+
+    def check(self, ids: pa.Array, places: RowPlaces) -> None:
+        """Make sure that the index has none of the next documents."""
+        check_unknown(self._index, ids, places, self._columns)
+        self._ids.append(ids)
+        self._places.append(places)
+
+    def check_repeats(self) -> None:
+        """Make sure that no two of the documents have one id."""
+        starts = np.cumsum([0, *map(len, self._ids)])
+
+        def place(document: int) -> tuple[str, int]:
+            part = int(np.searchsorted(starts, document, side="right")) - 1
+            return self._places[part].place(document - int(starts[part]))
+
+        check_unique(self._ids, place, self._columns)
+
+
+def check_unknown(
+    index: OpenIndex[Any, Any], ids: pa.Array, places: RowPlaces, columns: ColumnNames
+) -> None:
+    """Make sure that an index has none of some documents."""
+    known = np.flatnonzero(index.documents_of_ids(ids) >= 0)
+    if len(known):
+        first = int(known[0])
+        message = (
+            f"id {ids[first].as_py()!r} is in the index already; ids must differ. Remove the old "
+            f"document first, or choose another --id-column{id_advice(columns)}"
+        )
+        source, row = places.place(first)
+        raise InvalidInputError(message, path=source, row=row)
+
+
+@dataclass(frozen=True)
+class Compaction:
+    """How many segments and documents an index has now, and how many bytes less."""
+
+    n_segments: int
+    n_documents: int
+    n_freed_bytes: int
+
+
+@dataclass(frozen=True)
+class Removal:
+    """How many documents were taken out, and how many are left."""
+
+    n_removed: int
+    n_documents: int
+
+
+def wanted_ids(ids: Iterable[str | int]) -> pa.Array:
+    """Return ids as large strings, each once."""
+    return pa.array(sorted(set(map(str, ids))), pa.large_string())
+
+
+def take_out(
+    folder: Path, files: OpenFiles, wanted: pa.Array, found: Sequence[tuple[Int64s, Int64s]]
+) -> Removal:
+    """Take documents out of an index whose write lock is held; all of them or none.
+
+    ``found`` are, for each segment, which of the ``wanted`` ids which of its rows have that are
+    still there. What these take stays on disk until their segments are written anew.
+    """
+    manifest = files.manifest
+    is_missing = np.ones(len(wanted), np.bool_)
+    for queries, _ in found:
+        is_missing[queries] = False
+    missing = wanted.filter(pa.array(is_missing))
+    if len(missing):
+        others = {1: "", 2: " and another one"}.get(
+            len(missing), f" and {len(missing) - 1:,} others"
+        )
+        message = f"the index has no document {missing[0].as_py()!r}{others}; nothing was removed"
+        raise InvalidInputError(message)
+    if len(wanted):
+        records = [
+            without(folder, manifest, record, before, np.sort(rows).astype(np.uint32))
+            for record, before, (_, rows) in zip(
+                manifest.segments, files.removed, found, strict=True
+            )
+        ]
+        store_next(folder, manifest, records, manifest.files)
+    n_before = sum(record.n_documents for record in manifest.segments)
+    n_lost = sum(map(len, files.removed))
+    return Removal(len(wanted), n_before - n_lost - len(wanted))
