@@ -18,7 +18,7 @@ from neardup.files.streams import is_url
 from neardup.jobs.dedup.output import DedupOutput, open_output
 from neardup.jobs.document_options import AgainstOptions, ReadingOptions
 from neardup.jobs.inputs import input_options_of
-from neardup.jobs.report.dedup_texts import FolderOutcome, ShownTexts
+from neardup.jobs.report.dedup_texts import Outcome, ShownTexts
 from neardup.jobs.report.tables import Collection, Kind, kind_of_table, read_table
 from neardup.options.jobs import COMMANDS
 from neardup.options.option import no_effect
@@ -193,7 +193,7 @@ def examples_of_folder(
     chosen = removed.take(rows)
     texts = ShownTexts(chosen)
     places = range(len(chosen))
-    texts.read(FolderOutcome(output), against, runner, removed=places, keepers=places)
+    texts.read(Outcome.of_folder(output), against, runner, removed=places, keepers=places)
     examples = []
     for place, is_copy in enumerate(copies[rows].tolist()):
         pair = texts.removal(place)

@@ -19,7 +19,6 @@ from neardup.jobs.report.tables import Collection
 from neardup.outputs.summary_file import check_columns, read_summary, resolve_tables
 from neardup.reports.cut import CutDocument, CutTable, cut_report, wanted_rows
 from neardup.reports.page import Report
-from neardup.tables import Int64s
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -56,18 +55,8 @@ def report_of_cut(
 ) -> Report:
     """Make the page of a folder, or the URL of one, that ``neardup cut`` has written.
 
-    Parameters
-    ----------
-    folder
-        With ``removed.parquet`` and ``summary.json``.
-    runner
-        Reads files.
-    inputs
-        The documents as they were before; None: no examples are shown.
-    against
-        The other collection, if what stays is there.
-    trust
-        Whether table and summary are taken as they are.
+    ``inputs`` are the documents as they were before; without them no examples are shown. With
+    ``trust`` table and summary are taken as they are.
     """
     import pyarrow as pa
 
@@ -121,10 +110,7 @@ def _table(removed: pa.Table | None, summary: Mapping[str, Any]) -> tuple[CutTab
 
     if removed is None or not len(removed):
         return CutTable.of_none(summary), 0
-    ids, kept_ids = (
-        pa.concat_arrays([pa.array([], pa.large_string()), *as_text(removed[name]).chunks])
-        for name in ("id", "kept_id")
-    )
+    ids, kept_ids = (as_text(removed[name]).combine_chunks() for name in ("id", "kept_id"))
     is_own = pc.fill_null(pc.equal(removed["kept_in"].combine_chunks(), "input"), False)
     nobody = pa.scalar(None, pa.large_string())
     own = pc.unique(pa.concat_arrays([ids, pc.if_else(is_own, kept_ids, nobody).drop_null()]))
@@ -140,24 +126,22 @@ def _table(removed: pa.Table | None, summary: Mapping[str, Any]) -> tuple[CutTab
     in_own, in_others = (pc.index_in(kept_ids, value_set=each) for each in (own, others))
     in_others = pc.add(in_others.cast("int64"), len(own))
     kept = pc.fill_null(pc.if_else(is_own, in_own.cast("int64"), in_others), -1)
+    # Of what nobody has named 0.
+    kept_starts, kept_stops = (
+        removed[name].cast("int64").fill_null(0).to_numpy() for name in ("kept_start", "kept_end")
+    )
     table = CutTable(
         documents,
         numbers,
         removed["start"].to_numpy(),
         removed["end"].to_numpy(),
         kept.to_numpy(),
-        _known(removed["kept_start"]),
-        _known(removed["kept_end"]),
+        kept_starts,
+        kept_stops,
         removed["similarity"].cast("float64").fill_null(np.nan).to_numpy(),
         summary,
     )
     return table, len(own)
-
-
-def _known(column: pa.ChunkedArray) -> Int64s:
-    """Return places, of what nobody has named 0."""
-    places: Int64s = column.cast("int64").fill_null(0).to_numpy()
-    return places
 
 
 def _put_in(

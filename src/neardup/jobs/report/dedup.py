@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from itertools import chain
@@ -17,13 +18,7 @@ from neardup.jobs.dedup.output import DedupOutput
 from neardup.jobs.dedup.result import DeduplicationResult
 from neardup.jobs.explain.evidence import restore_scheme
 from neardup.jobs.pairs.find_pairs import find_pairs
-from neardup.jobs.report.dedup_texts import (
-    Documents,
-    FolderOutcome,
-    Outcome,
-    ResultOutcome,
-    ShownTexts,
-)
+from neardup.jobs.report.dedup_texts import Documents, Outcome, ShownTexts
 from neardup.jobs.report.tables import Collection
 from neardup.matching.measures import MEASURES, Measure
 from neardup.reading.column_values import ColumnValues
@@ -44,17 +39,7 @@ from neardup.text.tokenizers import named_tokenizer
 def count_by_values(
     values: ColumnValues, documents: Documents, removed: pa.Table
 ) -> dict[str, Any]:
-    """Count documents by the values of a column, as a summary has it.
-
-    Parameters
-    ----------
-    values
-        Of all documents, in input order.
-    documents
-        The same ones.
-    removed
-        The table of those that went.
-    """
+    """Count documents by the values of a column, which all have in order, as a summary has it."""
     gone = np.flatnonzero(documents.goes)
     for_other = ~np.asarray(removed["kept_in"].to_numpy() == "input")
     flags = {"removed_for_against": for_other}
@@ -115,8 +100,16 @@ class ShingleCounter:
     """
 
     def __init__(self, summary: Mapping[str, Any]) -> None:
-        self._shingles = _shingles_of(summary)
-        self._measure = _measure_of(summary)
+        self._shingles: ShingleScheme | None = None
+        if summary["reading"]["input_format"] != "bytes":
+            with suppress(InvalidParameterError, SketchMismatchError):
+                scheme = restore_scheme(summary)
+                if scheme is not None and not scheme.weighted:
+                    self._shingles = scheme.shingles
+        # Of a table of pairs similarities were given.
+        self._measure: Measure | None = None
+        if summary["method"] in ("minhash", "exact"):
+            self._measure = MEASURES[summary["measure"]].parse(str(summary["threshold"]))
 
     def count(self, pair: Pair) -> Pair:
         """Return a pair with what its texts have in common, as far as that is known."""
@@ -137,11 +130,17 @@ class ShingleCounter:
         common, noted = counted.common, pair.similarity
         if common is None or noted is None or self._measure is None:
             return counted
-        sizes = (common.n_first, common.n_second)
-        # Of one-sided measures components may hold the other way round.
-        if not any(
-            _is_near(self._measure, common.n_common, way, noted) for way in (sizes, sizes[::-1])
-        ):
+        n, first, second = (
+            np.array([each], np.int64)
+            for each in (common.n_common, common.n_first, common.n_second)
+        )
+        # Of one-sided measures components may hold the other way round. Two documents without
+        # shingles are copies.
+        found = [1.0]
+        if common.n_first or common.n_second:
+            ways = ((first, second), (second, first))
+            found = [float(self._measure.similarities(n, *way)[0]) for way in ways]
+        if not any(abs(value - noted) < _TOLERANCE for value in found):
             message = (
                 f"the texts of {pair.first.id!r} and {pair.second.id!r}, which stays for it, are "
                 f"not those that were compared: their similarity is not {noted:.4f}; they have "
@@ -149,31 +148,6 @@ class ShingleCounter:
             )
             raise InvalidInputError(message)
         return counted
-
-
-def _is_near(measure: Measure, n_common: int, sizes: tuple[int, int], noted: float) -> bool:
-    if not any(sizes):
-        # Two documents without shingles are copies.
-        return noted == 1
-    values = [np.array([each], np.int64) for each in (n_common, *sizes)]
-    return bool(abs(measure.similarities(*values)[0] - noted) < _TOLERANCE)
-
-
-def _measure_of(summary: Mapping[str, Any]) -> Measure | None:
-    """Return the measure of a run; None where similarities were given by a table of pairs."""
-    if summary["method"] not in ("minhash", "exact"):
-        return None
-    return MEASURES[summary["measure"]].parse(str(summary["threshold"]))
-
-
-def _shingles_of(summary: Mapping[str, Any]) -> ShingleScheme | None:
-    if summary["reading"]["input_format"] == "bytes":
-        return None
-    try:
-        scheme = restore_scheme(summary)
-    except (InvalidParameterError, SketchMismatchError):
-        return None
-    return None if scheme is None or scheme.weighted else scheme.shingles
 
 
 # Documents that stay and are nearly alike, or alike after all: looked for among the first ones.
@@ -196,20 +170,10 @@ _OPTIONS = (
 
 
 def find_kept_pairs(outcome: Outcome, documents: Documents, workers: int) -> KeptPairs | str:
-    """Compare some documents that stay with each other, exactly.
+    """Compare the first documents that stay with each other, exactly.
 
-    Parameters
-    ----------
-    outcome
-        Has their texts, and says by which measure and scheme documents are alike.
-    documents
-        All of them; the first ones that stay are compared.
-    workers
-        Threads.
-
-    Returns
-    -------
-    The pairs from a little below the threshold on; or why none were looked for, as a sentence.
+    Returns the pairs from a little below the threshold on; or why none were looked for, as a
+    sentence.
     """
     summary = outcome.summary
     if reason := _why_not(summary):
@@ -224,14 +188,9 @@ def find_kept_pairs(outcome: Outcome, documents: Documents, workers: int) -> Kep
     if "fingerprint" in options:
         # Rabin's fingerprints are drawn by the seed; the mixer is the same always.
         options["seed"] = summary["scheme"].get("seed")
-    found = find_pairs(
-        texts,
-        measure=summary["measure"],
-        threshold=least,
-        top=_MOST_PAIRS,
-        workers=workers,
-        **options,
-    ).pairs.select(["id_a", "id_b", "similarity"])
+    options |= {"measure": summary["measure"], "threshold": least}
+    table = find_pairs(texts, top=_MOST_PAIRS, workers=workers, **options).pairs
+    found = table.select(["id_a", "id_b", "similarity"])
     missed, below = [], []
     for row in found.to_pylist():
         first, second = int(row["id_a"]), int(row["id_b"])
@@ -241,14 +200,14 @@ def find_kept_pairs(outcome: Outcome, documents: Documents, workers: int) -> Kep
             # Only a document that comes later may go for one that it lies in.
             missed.append((first, second, row["similarity"]))
 
+    ids = outcome.ids_of(numbers)
+
+    def document(place: int) -> Document:
+        number = int(numbers[place])
+        name = documents.names[documents.files[number]]
+        return Document(ids[place], name, int(documents.rows[number]), texts[place])
+
     def shown(pairs: list[tuple[int, int, float]]) -> list[Pair]:
-        ids = outcome.ids_of(numbers)
-
-        def document(place: int) -> Document:
-            number = int(numbers[place])
-            name = documents.names[documents.files[number]]
-            return Document(ids[place], name, int(documents.rows[number]), texts[place])
-
         return [Pair(document(a), document(b), value) for a, b, value in pairs[:_N_SHOWN]]
 
     return KeptPairs(
@@ -308,44 +267,23 @@ def report_of_dedup(
     against: Collection | None = None,
     by: str | None = None,
 ) -> Report:
-    """Return the page of an output folder.
+    """Return the page of an output folder; documents are counted by a column of the input.
 
-    Parameters
-    ----------
-    output
-        It has the texts of all documents but those of another collection.
-    runner
-        Reads the texts of another collection, and compares some documents that stay.
-    against
-        The other collection, if there was one and its texts are to be shown.
-    by
-        A column of the input: documents are counted by its values. None is that of the run.
-
-    Notes
-    -----
     Files are read up to the last document that is shown. Memory for the tables of removed documents
     and of clusters, and the texts that are shown or compared.
     """
-    return _report(FolderOutcome(output), runner, against, by)
+    return _report(Outcome.of_folder(output), runner, against, by)
 
 
 def report_of_result(
     result: DeduplicationResult, runner: Runner, *, by: str | None = None
 ) -> Report:
-    """Return the page of a result in memory, for which its inputs are read again.
-
-    Parameters
-    ----------
-    result
-        What is shown.
-    runner, by
-        As of ``report_of_dedup``.
-    """
+    """Return the page of a result in memory, for which its inputs are read again."""
     _, other = result.collections()
     against = None
     if other.sources and result.summary.get("against_documents"):
         against = Collection(other.sources, other.columns, bool(other.skipped))
-    return _report(ResultOutcome(result), runner, against, by)
+    return _report(Outcome.of_result(result), runner, against, by)
 
 
 def _report(outcome: Outcome, runner: Runner, against: Collection | None, by: str | None) -> Report:
@@ -355,7 +293,13 @@ def _report(outcome: Outcome, runner: Runner, against: Collection | None, by: st
     documents = outcome.documents()
     clusters = count_clusters(removed, summary["documents_kept"])
     release_memory()
+    counter = ShingleCounter(summary)
     kept_pairs = find_kept_pairs(outcome, documents, runner.workers)
+    if not isinstance(kept_pairs, str):
+        below, missed = (
+            [counter.count(pair) for pair in each] for each in (kept_pairs.below, kept_pairs.missed)
+        )
+        kept_pairs = replace(kept_pairs, below=below, missed=missed)
     chosen = choose_examples(removed)
     largest = [each.place for each in clusters.largest]
     shown = ShownTexts(removed)
@@ -366,7 +310,6 @@ def _report(outcome: Outcome, runner: Runner, against: Collection | None, by: st
         removed=chain(*chosen.values()),
         keepers=chain(*chosen.values(), largest),
     )
-    counter = ShingleCounter(summary)
     counts = [("file", "file", summary["by_file"])]
     counted = summary.get("by")
     if by is not None and (counted is None or counted["column"] != by):
@@ -388,17 +331,10 @@ def _report(outcome: Outcome, runner: Runner, against: Collection | None, by: st
             kind: [counter.check(shown.removal(place)) for place in places]
             for kind, places in chosen.items()
         },
-        _with_counts(kept_pairs, counter),
+        kept_pairs,
         [shown.keeper(place).text for place in largest],
         agreement=agreement,
         is_written=outcome.is_written,
     )
     release_memory()
     return Report(render_dedup(data), say_title(summary))
-
-
-def _with_counts(found: KeptPairs | str, counter: ShingleCounter) -> KeptPairs | str:
-    if isinstance(found, str):
-        return found
-    below, missed = ([counter.count(pair) for pair in each] for each in (found.below, found.missed))
-    return replace(found, below=below, missed=missed)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,7 +14,6 @@ from neardup.jobs.dedup.output import DedupOutput, Side, other_rows
 from neardup.jobs.dedup.result import DeduplicationResult
 from neardup.jobs.explain.documents import ids_in_other
 from neardup.jobs.report.tables import Collection
-from neardup.reading.catalogue import Catalogue
 from neardup.reading.column_values import ColumnValues, ValueCollector, read_values
 from neardup.reading.second_pass import numbered_blocks
 from neardup.reading.texts import FoundText
@@ -25,16 +25,114 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-# Values of a column of all documents of a deduplication, from its folder or its input.
+@dataclass(frozen=True)
+class Documents:
+    """All documents of the input, in its order: names of files, the number of each one's, its row.
 
-
-def values_in_folder(output: DedupOutput, column: str) -> ColumnValues:
-    """Read a column of all documents of an output folder.
-
-    Returns
-    -------
-    The values of the documents, in input order.
+    ``goes`` are those that were removed.
     """
+
+    names: Sequence[str]
+    files: Int64s
+    rows: Int64s
+    goes: Bools
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A deduplication as a page needs it: its documents, and where more of them is read.
+
+    Parameters
+    ----------
+    is_written
+        Whether the rows are in a folder.
+    summary, removed
+        What ``summary.json`` says, and one row for each removed document.
+    documents
+        Returns all documents of the input.
+    ids_of
+        Returns the ids of some documents, which are given by their numbers.
+    texts
+        Returns the texts of documents of an input file, all on one side, in rows that ascend. Once
+        they have as many bytes as are to be read, the last ones are left out.
+    values
+        Returns the values of a column of all documents of the input.
+    """
+
+    is_written: bool
+    summary: Mapping[str, Any]
+    removed: pa.Table
+    documents: Callable[[], Documents]
+    ids_of: Callable[[Int64s], list[str]]
+    texts: Callable[[Side, str, Sequence[int], int | None], list[str]]
+    values: Callable[[str], ColumnValues]
+
+    @classmethod
+    def of_folder(cls, output: DedupOutput) -> Outcome:
+        """Take an output folder."""
+
+        def documents() -> Documents:
+            found = output.documents
+            return Documents(output.files, found.files, found.rows, found.goes)
+
+        return cls(
+            True,
+            output.summary,
+            output.removed,
+            documents,
+            lambda numbers: list(output.documents.ids.take(numbers).to_pylist()),
+            output.texts,
+            partial(_values_in_folder, output),
+        )
+
+    @classmethod
+    def of_result(cls, result: DeduplicationResult) -> Outcome:
+        """Take a result in memory, whose input is read again."""
+        own, _ = result.collections()
+        read = ResultDocuments(own, result.summary, result.removed, result.clusters, None)
+        clusters = result.clusters
+        encoded = clusters["file"].combine_chunks().dictionary_encode()
+        documents = Documents(
+            encoded.dictionary.to_pylist(),
+            encoded.indices.to_numpy().astype(np.int64),
+            clusters["row"].to_numpy(),
+            clusters["is_duplicate"].to_numpy(),
+        )
+
+        def read_texts(
+            _: Side, file: str, rows: Sequence[int], most_bytes: int | None
+        ) -> list[str]:
+            of_file = np.flatnonzero(documents.files == documents.names.index(file))
+            texts: list[str] = []
+            n_bytes = 0
+            for batch in read.batches(of_file[np.searchsorted(documents.rows[of_file], rows)]):
+                texts += batch.all_texts()
+                n_bytes += batch.texts.nbytes
+                if most_bytes is not None and n_bytes >= most_bytes:
+                    break
+            return texts
+
+        def values(column: str) -> ColumnValues:
+            collector, is_document = ValueCollector(column), own.is_document
+            for source, start, stop in own.ranges():
+                for block, rows in numbered_blocks(source, start, stop):
+                    is_good = is_document[rows]
+                    collector.add(read_values(block, column, ~is_good).filter(is_good))
+            return collector.values(own.sources)
+
+        return cls(
+            False,
+            result.summary,
+            result.removed,
+            lambda: documents,
+            lambda numbers: [str(each) for each in clusters["id"].take(numbers).to_pylist()],
+            read_texts,
+            values,
+        )
+
+
+def _values_in_folder(output: DedupOutput, column: str) -> ColumnValues:
+    """Read the values of a column of all documents of an output folder, in input order."""
     documents = output.documents
     collector, places, sources = ValueCollector(column), [np.empty(0, np.int64)], []
     for number, file in enumerate(output.files):
@@ -56,175 +154,6 @@ def values_in_folder(output: DedupOutput, column: str) -> ColumnValues:
     numbers = np.empty(len(order), np.int64)
     numbers[order] = found.numbers
     return ColumnValues(column, found.names, numbers)
-
-
-def values_in_catalogue(documents: Catalogue, column: str) -> ColumnValues:
-    """Read a column of all documents of a catalogue; as ``values_in_folder``."""
-    collector, is_document = ValueCollector(column), documents.is_document
-    for source, start, stop in documents.ranges():
-        for block, rows in numbered_blocks(source, start, stop):
-            is_good = is_document[rows]
-            collector.add(read_values(block, column, ~is_good).filter(is_good))
-    return collector.values(documents.sources)
-
-
-@dataclass(frozen=True)
-class Documents:
-    """All documents of the input, in its order: names of files, the number of each one's, its row.
-
-    ``goes`` are those that were removed.
-    """
-
-    names: Sequence[str]
-    files: Int64s
-    rows: Int64s
-    goes: Bools
-
-    @classmethod
-    def of_clusters(cls, clusters: pa.Table) -> Documents:
-        """Take them from the table that has a row for each."""
-        encoded = clusters["file"].combine_chunks().dictionary_encode()
-        return cls(
-            encoded.dictionary.to_pylist(),
-            encoded.indices.to_numpy().astype(np.int64),
-            clusters["row"].to_numpy(),
-            clusters["is_duplicate"].to_numpy(),
-        )
-
-    def numbers_of(self, file: str, rows: Sequence[int]) -> Int64s:
-        """Return the numbers of the documents in some rows of a file, which ascend."""
-        of_file = np.flatnonzero(self.files == self.names.index(file))
-        return of_file[np.searchsorted(self.rows[of_file], rows)]
-
-
-class Outcome(Protocol):
-    """What a page needs of a deduplication."""
-
-    is_written: bool
-
-    @property
-    def summary(self) -> Mapping[str, Any]:
-        """What ``summary.json`` says."""
-        ...
-
-    @property
-    def removed(self) -> pa.Table:
-        """One row for each removed document."""
-        ...
-
-    def documents(self) -> Documents:
-        """Return all documents of the input."""
-        ...
-
-    def ids_of(self, documents: Int64s) -> list[str]:
-        """Return the ids of some documents, which are given by their numbers."""
-        ...
-
-    def texts(
-        self, side: Side, file: str, rows: Sequence[int], most_bytes: int | None = None
-    ) -> list[str]:
-        """Return the texts of documents of an input file, all on one side, in rows that ascend.
-
-        Once they have as many bytes as are to be read, the last ones are left out.
-        """
-        ...
-
-    def values(self, column: str) -> ColumnValues:
-        """Return the values of a column of all documents of the input."""
-        ...
-
-
-class FolderOutcome:
-    """An output folder, as a page needs it."""
-
-    is_written = True
-
-    def __init__(self, output: DedupOutput) -> None:
-        self._output = output
-
-    @property
-    def summary(self) -> Mapping[str, Any]:
-        """What ``summary.json`` says."""
-        return self._output.summary
-
-    @property
-    def removed(self) -> pa.Table:
-        """One row for each removed document."""
-        return self._output.removed
-
-    def documents(self) -> Documents:
-        """Return all documents of the input."""
-        found = self._output.documents
-        return Documents(self._output.files, found.files, found.rows, found.goes)
-
-    def ids_of(self, documents: Int64s) -> list[str]:
-        """Return the ids of some documents, which are given by their numbers."""
-        return list(self._output.documents.ids.take(documents).to_pylist())
-
-    def texts(
-        self, side: Side, file: str, rows: Sequence[int], most_bytes: int | None = None
-    ) -> list[str]:
-        """Return the texts of documents of an input file, all on one side, in rows that ascend.
-
-        Once they have as many bytes as are to be read, the last ones are left out.
-        """
-        return self._output.texts(side, file, rows, most_bytes)
-
-    def values(self, column: str) -> ColumnValues:
-        """Return the values of a column of all documents of the input."""
-        return values_in_folder(self._output, column)
-
-
-class ResultOutcome:
-    """A result in memory, as a page needs it; the input is read again."""
-
-    is_written = False
-
-    def __init__(self, result: DeduplicationResult) -> None:
-        self._result = result
-        own, _ = result.collections()
-        self._read = ResultDocuments(own, result.summary, result.removed, result.clusters, None)
-        self._documents = Documents.of_clusters(result.clusters)
-
-    @property
-    def summary(self) -> Mapping[str, Any]:
-        """What ``summary.json`` would say."""
-        return self._result.summary
-
-    @property
-    def removed(self) -> pa.Table:
-        """One row for each removed document."""
-        return self._result.removed
-
-    def documents(self) -> Documents:
-        """Return all documents of the input."""
-        return self._documents
-
-    def ids_of(self, documents: Int64s) -> list[str]:
-        """Return the ids of some documents, which are given by their numbers."""
-        return [str(each) for each in self._result.clusters["id"].take(documents).to_pylist()]
-
-    def texts(
-        self, side: Side, file: str, rows: Sequence[int], most_bytes: int | None = None
-    ) -> list[str]:
-        """Return the texts of documents of an input file, in rows that ascend.
-
-        Once they have as many bytes as are to be read, the last ones are left out.
-        """
-        numbers = self._documents.numbers_of(file, rows)
-        texts: list[str] = []
-        n_bytes = 0
-        for batch in self._read.batches(numbers):
-            texts += batch.all_texts()
-            n_bytes += batch.texts.nbytes
-            if most_bytes is not None and n_bytes >= most_bytes:
-                break
-        return texts
-
-    def values(self, column: str) -> ColumnValues:
-        """Return the values of a column of all documents of the input."""
-        own, _ = self._result.collections()
-        return values_in_catalogue(own, column)
 
 
 class ShownTexts:
@@ -264,7 +193,7 @@ class ShownTexts:
                 other.update(ids_in_other(row["kept_id"]))
         for (side, file), rows in wanted.items():
             ordered = sorted(rows)
-            texts = outcome.texts(side, file, ordered)
+            texts = outcome.texts(side, file, ordered, None)
             self._texts |= {
                 (side, file, row): text for row, text in zip(ordered, texts, strict=True)
             }
@@ -284,16 +213,13 @@ class ShownTexts:
         if row["kept_in"] == "input":
             text = self._texts.get(("kept", row["kept_file"], row["kept_row"]))
         else:
-            text = self._text_in_other(row)
+            ids = ids_in_other(row["kept_id"])
+            found = [self._other[each] for each in ids if each in self._other]
+            # Files may be called otherwise now; where they are not, file and row leave no doubt.
+            there = row["kept_file"], row["kept_row"]
+            found.sort(key=lambda each: (each.file, each.row) != there)
+            text = found[0].text if found else None
         return Document(str(row["kept_id"]), row["kept_file"], row["kept_row"], text)
-
-    def _text_in_other(self, row: dict[str, Any]) -> str | None:
-        """Return the text of one that stays in the other collection, None if it is not there."""
-        found = [self._other[each] for each in ids_in_other(row["kept_id"]) if each in self._other]
-        # Files may be called otherwise now; where they are not, file and row leave no doubt.
-        place = row["kept_file"], row["kept_row"]
-        found.sort(key=lambda each: (each.file, each.row) != place)
-        return found[0].text if found else None
 
     def _row(self, place: int) -> dict[str, Any]:
         row: dict[str, Any] = self._removed.slice(int(place), 1).to_pylist()[0]

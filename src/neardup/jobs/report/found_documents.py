@@ -50,19 +50,10 @@ class FoundDocuments:
 def find_documents(
     collection: Collection, ids: pa.Array, runner: Runner, first_wanted: Sequence[int] = ()
 ) -> FoundDocuments:
-    """Read a collection once; keep what is known of the documents that have some ids.
+    """Read a collection once; keep what is known of the documents that have some different ids.
 
-    Parameters
-    ----------
-    collection
-        Where they are.
-    ids
-        Different ids, as text.
-    runner
-        Does the work.
-    first_wanted
-        Places in ``ids`` whose texts are wanted, in the order of how much they are; the last ones
-        have to do without where all of them are too much to hold.
+    Texts are kept of those at the places ``first_wanted`` in ``ids``, in the order of how much they
+    are wanted; the last ones have to do without where all of them are too much to hold.
     """
     import pyarrow as pa
     import pyarrow.compute as pc

@@ -25,20 +25,10 @@ def report_of_pairs(
     *,
     labels: pa.Table | None = None,
 ) -> Report:
-    """Make the page of a table of pairs.
+    """Make the page of a table of pairs, estimates or matches.
 
-    Parameters
-    ----------
-    table
-        With ``id_a``, ``id_b`` and ``similarity``, or ``query_id``, ``doc_id`` and ``similarity``.
-    summary
-        What the job said of itself, or what of that the table has; None if nothing is known.
-    own, other
-        The documents a, and the documents b where these are of another collection; None if their
-        texts are not at hand.
-    labels
-        Pairs that are right, as ``id_a`` and ``id_b``; with a column ``label`` pairs that are
-        right (1) or wrong (0).
+    ``own`` are the documents a, ``other`` the documents b where these are of another collection;
+    None if their texts are not at hand.
     """
     pairs = pairs_table(table, summary, two_sided=True if other is not None else None)
     labelled = None if labels is None else hold_to_labels(pairs, read_labels(labels))

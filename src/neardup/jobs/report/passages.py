@@ -14,7 +14,7 @@ import numpy as np
 
 from neardup.errors import InvalidInputError
 from neardup.files.ids import as_text
-from neardup.jobs.report.found_documents import FoundDocuments, check_found, find_documents
+from neardup.jobs.report.found_documents import check_found, find_documents
 from neardup.jobs.report.tables import Collection
 from neardup.reports.page import Report
 from neardup.reports.passages import leakage
@@ -48,24 +48,11 @@ def report_of_passages(
     *,
     summary: Mapping[str, Any] | None = None,
 ) -> Report:
-    """Make the page of an alignment, or of a search.
+    """Make the page of an alignment, or of a search for items in a corpus.
 
     Where no summary says which it was, it is a search if the table looks so and the other
-    collection is given, or ``inputs`` have no other documents.
-
-    Parameters
-    ----------
-    table
-        Passages, as ``align`` and ``search`` write them.
-    runner
-        Reads the documents.
-    inputs
-        The documents whose passages were looked for, or the items; None: the page has what the
-        table has.
-    against
-        The other collection, if there was one, or the corpus.
-    summary
-        Of the job, for what was looked for; None: the page does not say.
+    collection is given, or ``inputs`` have no other documents. Without ``inputs`` the page has what
+    the table has.
     """
     about = summary or {}
     is_search = "queries" in about
@@ -142,22 +129,13 @@ def gather_passages(
             f"write it, has {', '.join(COLUMNS)}"
         )
         raise InvalidInputError(message)
-    queries, docs = (
-        pa.concat_arrays([pa.array([], pa.large_string()), *as_text(table[name]).chunks])
-        for name in ("query_id", "doc_id")
-    )
+    queries, docs = (as_text(table[name]).combine_chunks() for name in ("query_id", "doc_id"))
     if is_one is None:
         is_one = against is None
         if inputs is None and len(queries):
             is_one = bool(pc.any(pc.is_in(pc.unique(docs), value_set=pc.unique(queries))).as_py())
-    ids = (
-        [pc.unique(pa.concat_arrays([queries, docs]))]
-        if is_one
-        else [
-            pc.unique(queries),
-            pc.unique(docs),
-        ]
-    )
+    both = [pa.concat_arrays([queries, docs])] if is_one else [queries, docs]
+    ids = [pc.unique(side) for side in both]
     first = len(ids[0])
     of_docs = pc.index_in(docs, value_set=ids[-1]).to_numpy().astype(np.int64)
     spans = Spans(
@@ -170,7 +148,9 @@ def gather_passages(
         _similarities(table),
     )
     names = [each for side in ids for each in side.to_pylist()]
-    lengths = _least_lengths(spans, len(names))
+    lengths = np.zeros(len(names), np.int64)
+    np.maximum.at(lengths, spans.queries, spans.query_stops)
+    np.maximum.at(lengths, spans.docs, spans.doc_stops)
     documents = [
         Document(name, None, length) for name, length in zip(names, lengths.tolist(), strict=True)
     ]
@@ -187,7 +167,12 @@ def gather_passages(
         found = find_documents(collection, side, runner, mine)
         check_found(found, side, where)
         counts.append(sum(found.counts.values()))
-        _fill(documents, found, collection, start)
+        # Data in memory has no files.
+        in_memory = {source.name for source in collection.sources if source.origin is None}
+        for k, (file, text) in enumerate(zip(found.files, found.texts, strict=True)):
+            shown = None if file in in_memory else file
+            length, place = int(found.lengths[k]), int(found.places[k])
+            documents[start + k] = Document(names[start + k], shown, length, text, place)
         _check_places(documents, spans, start, len(side), where)
     return _in_order(passages, documents), tuple(counts)
 
@@ -221,34 +206,12 @@ def _texts_of(table: pa.Table) -> tuple[tuple[str, str], ...]:
     return tuple((a or "", b or "") for a, b in zip(*columns, strict=True))
 
 
-def _least_lengths(spans: Spans, n: int) -> Int64s:
-    lengths = np.zeros(n, np.int64)
-    np.maximum.at(lengths, spans.queries, spans.query_stops)
-    np.maximum.at(lengths, spans.docs, spans.doc_stops)
-    return lengths
-
-
 def _most_shared(passages: Passages) -> list[int]:
     """Return the documents whose texts the page shows, by what they share."""
     queries, docs, _ = passages.pair_numbers
     best = passages.ranking[: 4 * MOST_PAIRS]
     ends = np.stack([queries[best], docs[best]], axis=1).reshape(-1)
     return list(dict.fromkeys(ends.tolist()))
-
-
-def _fill(
-    documents: list[Document], found: FoundDocuments, collection: Collection, start: int
-) -> None:
-    """Take over what was found; data in memory has no files."""
-    in_memory = {source.name for source in collection.sources if source.origin is None}
-    for k, file in enumerate(found.files):
-        documents[start + k] = Document(
-            documents[start + k].id,
-            None if file in in_memory else file,
-            int(found.lengths[k]),
-            found.texts[k],
-            int(found.places[k]),
-        )
 
 
 def _check_places(documents: list[Document], spans: Spans, start: int, n: int, where: str) -> None:

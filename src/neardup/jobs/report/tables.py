@@ -95,23 +95,10 @@ _SHARES = ("similarity", "low", "high")
 def read_table(
     data: Any, runner: Runner, *, are_labels: bool = False, trust: bool = False
 ) -> tuple[pa.Table, dict[str, Any] | None]:
-    """Read a table that a job has written, all of it, and what it says of its job.
+    """Read all of a table that a job has written, and what it says of its job, if it does.
 
-    Parameters
-    ----------
-    data
-        A file or its URL, or what speaks Arrow.
-    runner
-        Reads it, and reports that as the stage ``table``.
-    are_labels
-        Whether it has labels, of which no column but the ids has to be anything.
-    trust
-        As of ``resolve_tables``.
-
-    Returns
-    -------
-    The table, in which places are whole numbers and similarities shares, null where they are not
-    known, and a summary, None where the table has none.
+    Places are whole numbers and similarities shares, null where they are not known. Of labels no
+    column but the ids has to be anything.
     """
     import pyarrow as pa
 

@@ -18,7 +18,7 @@ from neardup.jobs.report.dedup import (
     report_of_result,
     with_values,
 )
-from neardup.jobs.report.dedup_texts import FolderOutcome, Outcome, ResultOutcome
+from neardup.jobs.report.dedup_texts import Outcome
 from neardup.runtime.runner import Runner
 
 _SOURCES = ["web", "book", None, "news", 7]
@@ -55,9 +55,9 @@ def test_count_by_values__agrees_with_the_run(
     assert expected["pairs"]
     assert len(expected["counts"]) == 5
     result = neardup.deduplicate(inputs, **options)
-    assert counted(ResultOutcome(result)) == expected
+    assert counted(Outcome.of_result(result)) == expected
     result.write(tmp_path / "out")
-    assert counted(FolderOutcome(open_output(tmp_path / "out"))) == expected
+    assert counted(Outcome.of_folder(open_output(tmp_path / "out"))) == expected
 
 
 def test_with_values__are_those_of_the_run(inputs: list[Path]) -> None:
@@ -65,7 +65,7 @@ def test_with_values__are_those_of_the_run(inputs: list[Path]) -> None:
     for against in (None, inputs[1:]):
         own = inputs if against is None else inputs[:1]
         expected = neardup.deduplicate(own, against=against, by="source", **options).removed
-        outcome = ResultOutcome(neardup.deduplicate(own, against=against, **options))
+        outcome = Outcome.of_result(neardup.deduplicate(own, against=against, **options))
         found = with_values(outcome.values("source"), outcome.documents(), outcome.removed)
         for name in ("by", "kept_by"):
             assert found[name].to_pylist() == expected[name].to_pylist()
