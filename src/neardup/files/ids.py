@@ -119,14 +119,15 @@ def check_unique(
     if not len(repeated):
         return
     # Ids of equal hashes are nearly always equal; only a look at them tells.
-    seen: dict[str | int, int] = {}
+    seen: dict[str, int] = {}
     first = 0
     for part in ids:
         is_null = part.is_null().to_numpy(zero_copy_only=False)
         suspects = np.isin(hash_ids(as_text(part)), repeated) & ~is_null
         for i in np.flatnonzero(suspects).tolist():
             identifier = part[i].as_py()
-            if identifier in seen:
-                raise repeated_id(identifier, place(first + i), place(seen[identifier]), columns)
-            seen[identifier] = first + i
+            # A number is the same id in text.
+            earlier = seen.setdefault(str(identifier), first + i)
+            if earlier != first + i:
+                raise repeated_id(identifier, place(first + i), place(earlier), columns)
         first += len(part)

@@ -45,6 +45,16 @@ def seen(index, texts=TEXTS):
     )
 
 
+def test_add__a_number_is_the_same_id_in_text(new, tmp_path):
+    index = new()
+    files = [tmp_path / "a.jsonl", tmp_path / "b.jsonl"]
+    files[0].write_text('{"id": 1, "text": "a cat"}\n')
+    files[1].write_text('{"id": "1", "text": "a dog"}\n')
+    with pytest.raises(InvalidInputError, match=r"id '1' was used before, in .*a\.jsonl, row 1"):
+        index.add(files)
+    assert len(index) == 0
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("measure", [*MEASURES, "weighted-jaccard"])
 @pytest.mark.parametrize("with_text", [True, False])
