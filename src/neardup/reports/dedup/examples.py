@@ -74,19 +74,10 @@ class KeptPairs:
 def choose_examples(removed: pa.Table, *, n: int = 3) -> dict[Kind, list[int]]:
     """Choose removed documents to be looked at: the least similar, middling, the most similar ones.
 
-    Parameters
-    ----------
-    removed
-        The table of removed documents.
-    n
-        Of each kind; of copies one. No document is of two kinds, and as far as possible no two
-        of a kind have gone for the same one.
-
-    Returns
-    -------
-    Their places in the table. Kinds without any are left out. The first of a kind is the very least
-    or most similar one; the others differ from it by 0.01 at most, where there are as many, and are
-    from all over the table.
+    Returns their places in the table, ``n`` of each kind, of copies one. No document is of two
+    kinds, and as far as possible no two of a kind have gone for the same one. The first of a kind
+    is the very least or most similar one; the others differ from it by 0.01 at most, where there
+    are as many, and are from all over the table.
     """
     copies = pc.fill_null(removed["exact_copy"], False).to_numpy()
     values = removed["similarity"].to_numpy()

@@ -88,29 +88,17 @@ def curve_of(summary: Mapping[str, Any]) -> RecallCurve | None:
     banding = Banding(summary["bands"], summary["rows"])
     least = float(make_measure(summary["measure"], str(summary["threshold"])).least_jaccard)
     similarities = sorted({least, *(step / _STEPS for step in range(_STEPS + 1))})
+    audit = None
+    if (seen := summary.get("audit")) and seen["recall"] is not None:
+        counts = ("documents", "similar_pairs", "found_pairs", "kept_although_similar")
+        audit = Audit(seen["recall"], *seen["interval"], *(seen[name] for name in counts))
     return RecallCurve(
         banding.bands,
         banding.rows,
         [(value, banding.candidate_probability(value)) for value in similarities],
         least,
         banding.candidate_probability(least),
-        _audit_of(summary),
-    )
-
-
-def _audit_of(summary: Mapping[str, Any]) -> Audit | None:
-    audit = summary.get("audit")
-    if not audit or audit["recall"] is None:
-        return None
-    low, high = audit["interval"]
-    return Audit(
-        audit["recall"],
-        low,
-        high,
-        audit["documents"],
-        audit["similar_pairs"],
-        audit["found_pairs"],
-        audit["kept_although_similar"],
+        audit,
     )
 
 
@@ -144,14 +132,9 @@ class Similarities:
 
 
 def count_similarities(removed: pa.Table, threshold: float | None) -> Similarities:
-    """Count the similarities of removed documents.
+    """Count the similarities of removed documents; the threshold, if any, is an edge of the bins.
 
-    Parameters
-    ----------
-    removed
-        The table of removed documents; ``exact_copy`` is null where it is not known.
-    threshold
-        Least similarity, which is an edge of the bins; None where pairs had none.
+    ``exact_copy`` of the table is null where it is not known.
     """
     copies = removed["exact_copy"]
     are_known = copies.null_count < len(removed) or not len(removed)
@@ -209,9 +192,7 @@ class SizeBin:
     @property
     def label(self) -> str:
         """What an axis says."""
-        if self.least == self.most:
-            return f"{self.least:,}"
-        return f"{self.least:,} to {self.most:,}"
+        return f"{self.least:,}" + (f" to {self.most:,}" if self.most > self.least else "")
 
 
 @dataclass(frozen=True)
@@ -261,16 +242,9 @@ class Clusters:
 def count_clusters(
     removed: pa.Table, n_kept: int, *, n_largest: int = 10, n_members: int = 10
 ) -> Clusters:
-    """Group removed documents by the one that stays for them.
+    """Group removed documents by the one that stays for them, of ``n_kept`` in all.
 
-    Parameters
-    ----------
-    removed
-        The table of removed documents.
-    n_kept
-        Documents that stay.
-    n_largest, n_members
-        Clusters that are listed, and members of each; ties and members in the order of the table.
+    So many of the largest are listed, with so many members each, in the order of the table.
     """
     numbered = removed.select(["kept_in", "kept_id", "similarity"]).append_column(
         "place", pa.array(np.arange(len(removed)))
@@ -373,18 +347,10 @@ class Flows:
 
 
 def flows_of(what: str, label: str, counts: Mapping[str, Any], *, most: int = 40) -> Flows:
-    """Take what came in and what went from a summary.
+    """Take what came in and what went from a summary, by file or by the values of a column.
 
-    Parameters
-    ----------
-    what
-        What names are of: a file, or a column.
-    label
-        What a summary calls a name.
-    counts
-        As a summary has them by file, or by the values of a column.
-    most
-        Rows at most; the last one sums up the rest.
+    ``what`` names are of, which the summary calls ``label``; of so many rows at most the last one
+    sums up the rest.
     """
 
     def flow(name: str, found: Mapping[str, Any]) -> Flow:
@@ -483,18 +449,9 @@ class Exchange:
 
 
 def exchange_of(what: str, label: str, counts: Mapping[str, Any], *, most: int = 16) -> Exchange:
-    """Take from a summary whose documents went for whose.
+    """Take from a summary whose documents went for whose; as ``flows_of``.
 
-    Parameters
-    ----------
-    what
-        What names are of: a file, or a column.
-    label
-        What a summary calls a name.
-    counts
-        As a summary has them by file, or by the values of a column.
-    most
-        Rows at most, and as many columns for the same names.
+    There are so many rows at most, and as many columns for the same names.
     """
     sizes = [each["documents_removed"] for each in counts["pairs"]]
     own = [str(each[label] or NAMELESS) for each in counts["pairs"]]
@@ -508,17 +465,19 @@ def exchange_of(what: str, label: str, counts: Mapping[str, Any], *, most: int =
     for row, column, is_own, size in zip(own, keepers, are_own, sizes, strict=True):
         j = _place(names, column) if is_own else len(names) + _place(others, column)
         cells[_place(names, row)][j] += size
-    columns = [*names, *(map(_in_other, others))]
+    columns = [
+        *names,
+        *(
+            "the other collection" if name == NAMELESS else f"{name} (other collection)"
+            for name in others
+        ),
+    ]
     rest = counts["other_pairs"]
     return Exchange(what, names, columns, cells, rest["documents_removed"] if rest else 0)
 
 
 def _place(names: Sequence[str], name: str) -> int:
     return names.index(name if name in names else OTHERS)
-
-
-def _in_other(name: str) -> str:
-    return "the other collection" if name == NAMELESS else f"{name} (other collection)"
 
 
 def _largest(names: Sequence[str], sizes: Sequence[int], most: int) -> list[str]:

@@ -36,7 +36,6 @@ from neardup.reports.dedup.model import (
 )
 from neardup.reports.dedup.trust import answer, say_kept_pairs
 from neardup.reports.dedup.wording import (
-    counted,
     say_common,
     say_copies,
     say_kept,
@@ -45,7 +44,15 @@ from neardup.reports.dedup.wording import (
     say_why,
 )
 from neardup.reports.differences import Example, SideBySide, side_by_side
-from neardup.reports.page import SCRIPTS, STYLES, data_block, percent, render_page, shortened
+from neardup.reports.page import (
+    SCRIPTS,
+    STYLES,
+    counted,
+    data_block,
+    percent,
+    render_page,
+    shortened,
+)
 from neardup.tables import Int64s
 
 # The charts of a deduplication.
@@ -192,15 +199,8 @@ class Lookup:
 def list_removed(removed: pa.Table, *, most_bytes: int = MOST_BYTES) -> Lookup:
     """List removed documents, and those that stay for them, as columns.
 
-    All of them, if they need at most so many bytes; else as many as fit, evenly spread over the
-    table: every seventh, say.
-
-    Parameters
-    ----------
-    removed
-        The table of removed documents.
-    most_bytes
-        Of the columns as JSON.
+    All of them, if they need at most so many bytes as JSON; else as many as fit, evenly spread over
+    the table: every seventh, say.
 
     Notes
     -----
@@ -332,9 +332,19 @@ def group_kept_pairs(found: KeptPairs | str, summary: Mapping[str, Any]) -> Iter
     if isinstance(found, str):
         return
     if found.missed:
+        which = "The later one" if summary["keep"] == "first" else "One"
+        lead = (
+            f"{which} of each pair would have been removed, had the two been compared. --method "
+            "exact misses none, a higher --recall fewer."
+        )
+        if summary["method"] == "pairs":
+            lead = (
+                "One of each pair would have been removed, had the table of pairs named it; pairs "
+                "that are found with --method exact lack none."
+            )
         yield ExampleGroup(
             "Missed: both stay, and reach the threshold",
-            _say_missed(summary),
+            lead,
             [_example(pair, _KEPT, summary) for pair in found.missed],
         )
     if found.below:
@@ -343,19 +353,6 @@ def group_kept_pairs(found: KeptPairs | str, summary: Mapping[str, Any]) -> Iter
             "If these are duplicates to you, choose a lower threshold.",
             [_example(pair, _KEPT, summary) for pair in found.below],
         )
-
-
-def _say_missed(summary: Mapping[str, Any]) -> str:
-    if summary["method"] == "pairs":
-        return (
-            "One of each pair would have been removed, had the table of pairs named it; pairs that "
-            "are found with --method exact lack none."
-        )
-    which = "The later one" if summary["keep"] == "first" else "One"
-    return (
-        f"{which} of each pair would have been removed, had the two been compared. --method exact "
-        "misses none, a higher --recall fewer."
-    )
 
 
 def _example(pair: Pair, sides: _Sides, summary: Mapping[str, Any]) -> Example:
@@ -369,7 +366,10 @@ def _example(pair: Pair, sides: _Sides, summary: Mapping[str, Any]) -> Example:
             f"{n_b:,} only in {sides.of_second}."
         )
     else:
-        differences = _one_sided(first.text, second.text)
+        # What is there, with nothing marked, as the other one is not known.
+        texts = (first.text, second.text)
+        a, b = (side_by_side(text, text).a if text is not None else [] for text in texts)
+        differences = SideBySide(a, b, 0, (0, 0), True)
         note = _ONE_TEXT if known else _NO_TEXT
     known_or_not = "not known" if pair.similarity is None else f"{pair.similarity:.4f}"
     return Example(
@@ -382,12 +382,6 @@ def _example(pair: Pair, sides: _Sides, summary: Mapping[str, Any]) -> Example:
         differences,
         sides is _KEPT,
     )
-
-
-def _one_sided(first: str | None, second: str | None) -> SideBySide:
-    """Show what is there, with nothing marked, as the other one is not known."""
-    a, b = (side_by_side(text, text).a if text is not None else [] for text in (first, second))
-    return SideBySide(a, b, 0, (0, 0), True)
 
 
 def _place_of(document: Document) -> str:
@@ -453,17 +447,8 @@ class DedupData:
 
 
 def render_dedup(data: DedupData, *, most_lookup_bytes: int = MOST_BYTES) -> str:
-    """Write the page of a deduplication.
-
-    Parameters
-    ----------
-    data
-        What it shows.
-    most_lookup_bytes
-        Bytes of data by which documents are looked up; beyond that it has a sample.
-    """
-    summary, removed = data.summary, data.removed
-    clusters = data.clusters
+    """Write the page; documents are looked up in so many bytes of data, or in a sample of them."""
+    summary, removed, clusters = data.summary, data.removed, data.clusters
     similarities = count_similarities(removed, summary["threshold"])
     curve = curve_of(summary)
     lookup = list_removed(removed, most_bytes=most_lookup_bytes)
@@ -475,7 +460,9 @@ def render_dedup(data: DedupData, *, most_lookup_bytes: int = MOST_BYTES) -> str
         styles=[*STYLES, "dedup.css"],
         scripts=[*SCRIPTS, "dedup.js"],
         heading=title,
-        leads=list(_lead(summary)),
+        leads=[f"{say_why(summary)} {say_weights(summary['scheme'])}".strip(), say_kept(summary)]
+        if summary["documents_in"]
+        else ["The input has no documents, so there was nothing to compare."],
         facts=_facts(summary),
         answers=list(
             answer(
@@ -523,14 +510,6 @@ def render_dedup(data: DedupData, *, most_lookup_bytes: int = MOST_BYTES) -> str
         is_written=data.is_written,
         has_texts=bool(summary["input_files"]),
     )
-
-
-def _lead(summary: Mapping[str, Any]) -> Iterator[str]:
-    if not summary["documents_in"]:
-        yield "The input has no documents, so there was nothing to compare."
-        return
-    yield f"{say_why(summary)} {say_weights(summary['scheme'])}".strip()
-    yield say_kept(summary)
 
 
 def _facts(summary: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:

@@ -9,8 +9,8 @@ from typing import Any
 from neardup.matching.measures import MEASURES
 from neardup.reports.dedup.examples import KeptPairs
 from neardup.reports.dedup.model import Agreement, Audit, Similarities, curve_of
-from neardup.reports.dedup.wording import counted, name_shingles
-from neardup.reports.page import percent
+from neardup.reports.dedup.wording import name_shingles
+from neardup.reports.page import counted, percent
 
 
 @dataclass(frozen=True)
@@ -30,21 +30,7 @@ def answer(
     *,
     is_written: bool,
 ) -> Iterator[Answer]:
-    """Return the answers, as far as a run allows them.
-
-    Parameters
-    ----------
-    summary
-        Of the run.
-    similarities
-        Of removed documents.
-    kept_pairs
-        What looking among documents that stay has found, or why nobody looked.
-    agreement
-        Of a column, if there is one of choice.
-    is_written
-        Whether all rows are in a folder.
-    """
+    """Return the answers, as far as a run allows them; ``is_written`` if all are in a folder."""
     if summary["documents_removed"]:
         yield _of_removals(summary, similarities)
     if agreement and agreement.n_compared:

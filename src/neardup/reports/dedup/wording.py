@@ -6,14 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from neardup.reports.dedup.examples import Common
+from neardup.reports.page import counted
 
-_UNITS = {
-    "words": "words",
-    "whitespace": "words",
-    "characters": "characters",
-    "lines": "lines",
-    "bytes": "bytes",
-}
+_UNITS = {name: name for name in ("words", "characters", "lines", "bytes")}
+_UNITS["whitespace"] = "words"
 
 _MEASURES = {
     "jaccard": "Jaccard similarity",
@@ -27,11 +23,6 @@ _KEPT = {
     "longest": "the longest one stays",
     "shortest": "the shortest one stays",
 }
-
-
-def counted(number: int, one: str, many: str | None = None) -> str:
-    """Write a number with the noun that it counts."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 def name_shingles(scheme: Mapping[str, Any] | None) -> str:
@@ -119,7 +110,9 @@ def say_copies(scheme: Mapping[str, Any] | None) -> str:
         ignored.append("the width of spaces")
     if scheme and scheme.get("strip_accents"):
         ignored.append("accents")
-    without = f" ({_listed(ignored)} do not count)" if ignored else ""
+    *first, last = ignored or [""]
+    listed = f"{', '.join(first)} and {last}" if first else last
+    without = f" ({listed} do not count)" if ignored else ""
     return f"An exact copy has the same {unit} in the same order{without}."
 
 
@@ -143,8 +136,3 @@ def say_title(summary: Mapping[str, Any]) -> str:
     if n_in == n_removed:
         return f"All {counted(n_in, 'document')} removed"
     return f"{n_removed:,} of {counted(n_in, 'document')} removed"
-
-
-def _listed(words: list[str]) -> str:
-    *first, last = words
-    return f"{', '.join(first)} and {last}" if first else last

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.errors import InvalidInputError
+from neardup.files.ids import as_text
 from neardup.reports.charts import Chart, Curve, curves
 from neardup.reports.pairs.table import PairsTable, number_ids
 from neardup.tables import Bools, Floats, Int64s
@@ -78,17 +79,9 @@ class Evaluation:
 
 
 def evaluate(values: Floats, is_right: Bools, n_right: int) -> Evaluation:
-    """Compare a ranking of pairs with labels.
+    """Compare a ranking of pairs, the most similar highest, with labels.
 
-    Parameters
-    ----------
-    values
-        What pairs are ranked by, the most similar highest.
-    is_right
-        Which of these pairs the labels have.
-    n_right
-        Pairs of the labels in all; those that are not among these pairs are missed by every
-        threshold.
+    Of ``n_right`` pairs of the labels those that are not among these are missed by every threshold.
     """
     order = np.argsort(-values, kind="stable")
     ordered = values[order]
@@ -146,13 +139,15 @@ class Labelled:
         As rows of the table.
         """
         found = self.values >= self.evaluation.thresholds[place]
-        chosen = np.flatnonzero(found & ~self.is_right)
-        return self.rows[chosen[np.argsort(-self.values[chosen], kind="stable")]]
+        return self._ranked(found & ~self.is_right)
 
     def missed(self, place: int) -> Int64s:
         """Return right pairs of the table that a threshold misses, the most similar first."""
         found = self.values >= self.evaluation.thresholds[place]
-        chosen = np.flatnonzero(~found & self.is_right)
+        return self._ranked(~found & self.is_right)
+
+    def _ranked(self, which: Bools) -> Int64s:
+        chosen = np.flatnonzero(which)
         return self.rows[chosen[np.argsort(-self.values[chosen], kind="stable")]]
 
 
@@ -166,9 +161,7 @@ def read_labels(table: pa.Table) -> Labels:
                 f"label, 1 for the same and 0 for different; columns are {columns}"
             )
             raise InvalidInputError(message)
-    ids_a, ids_b = (
-        table[name].cast(pa.large_string()).combine_chunks() for name in ("id_a", "id_b")
-    )
+    ids_a, ids_b = (as_text(table[name]).combine_chunks() for name in ("id_a", "id_b"))
     is_right = None
     if _LABEL in table.column_names:
         words = [str(value).lower() for value in table[_LABEL].to_pylist()]
@@ -177,12 +170,7 @@ def read_labels(table: pa.Table) -> Labels:
                 message = f"labels, row {number}: label must be 1 or 0, got {word!r}"
                 raise InvalidInputError(message)
         is_right = np.array([word in _RIGHT for word in words], np.bool_)
-    return Labels(_one(ids_a), _one(ids_b), is_right)
-
-
-def _one(ids: pa.Array | pa.ChunkedArray) -> pa.Array:
-    chunks = ids.chunks if isinstance(ids, pa.ChunkedArray) else [ids]
-    return pa.concat_arrays([pa.array([], pa.large_string()), *chunks])
+    return Labels(ids_a, ids_b, is_right)
 
 
 def hold_to_labels(pairs: PairsTable, labels: Labels) -> Labelled:
@@ -190,7 +178,13 @@ def hold_to_labels(pairs: PairsTable, labels: Labels) -> Labelled:
 
     A pair that the table has in both directions counts once, with the higher of its values.
     """
-    _check_ids(pairs, labels)
+    named = [pa.concat_arrays([each.ids_a, each.ids_b]) for each in (labels, pairs)]
+    if all(map(len, named)) and not pc.any(pc.is_in(*named)).as_py():
+        message = (
+            f"labels and pairs have no document in common: labels name {named[0][0].as_py()!r}, "
+            f"pairs {named[1][0].as_py()!r}; find pairs with the ids of the labels (--id-column)"
+        )
+        raise InvalidInputError(message)
     of_pairs, of_labels = _numbers(pairs, labels)
     known, firsts = np.unique(of_labels, return_index=True)
     right = known if labels.is_right is None else known[labels.is_right[firsts]]
@@ -233,19 +227,6 @@ def _numbers(pairs: PairsTable, labels: Labels) -> tuple[Int64s, Int64s]:
         a, b = np.minimum(first, second), np.maximum(first, second)
     joined = a * (int(b.max(initial=0)) + 1) + b
     return joined[: len(pairs)], joined[len(pairs) :]
-
-
-def _check_ids(pairs: PairsTable, labels: Labels) -> None:
-    of_labels = pa.concat_arrays([labels.ids_a, labels.ids_b])
-    of_pairs = pa.concat_arrays([pairs.ids_a, pairs.ids_b])
-    if not len(of_labels) or not len(of_pairs):
-        return
-    if not pc.any(pc.is_in(of_labels, of_pairs)).as_py():
-        message = (
-            f"labels and pairs have no document in common: labels name {of_labels[0].as_py()!r}, "
-            f"pairs {of_pairs[0].as_py()!r}; find pairs with the ids of the labels (--id-column)"
-        )
-        raise InvalidInputError(message)
 
 
 def curve_chart(pairs: PairsTable, labelled: Labelled) -> Chart | None:

@@ -39,10 +39,7 @@ def heading(pairs: PairsTable) -> str:
 
 def sentences(pairs: PairsTable, partners: Sequence[Partners]) -> list[str]:
     """Say what the pairs are, who is in them, and what may be missing."""
-    found = [_what(pairs)]
-    if len(pairs):
-        found.append(_who(partners))
-    found += _trust(pairs)
+    found = [_what(pairs), *([_who(partners)] if len(pairs) else []), *_trust(pairs)]
     if pairs.n_unknown:
         found.append(
             f"{pairs.n_unknown:,} more rows have no similarity, for want of anything to estimate "
@@ -86,12 +83,10 @@ def _who(partners: Sequence[Partners]) -> str:
         side = f" of side {each.side}" if each.side else ""
         share = f" ({percent(each.n_documents / each.n_in_all)})" if each.n_in_all else ""
         parts.append(f"{each.n_documents:,} documents{side}{share}")
-    single = all(each.greatest == 1 for each in partners)
-    rest = (
-        "each in one only"
-        if single
-        else (f"{max(each.greatest for each in partners):,} partners are the most that one has")
-    )
+    greatest = max(each.greatest for each in partners)
+    rest = "each in one only"
+    if greatest != 1:
+        rest = f"{greatest:,} partners are the most that one has"
     return f"{' and '.join(parts)} are in a pair; {rest}."
 
 
@@ -350,17 +345,13 @@ def _values_of(pairs: PairsTable, row: int | None) -> str:
     """Say what is known of a pair beside its title, columns of both documents among it."""
     if row is None:
         return ""
-    _, *rest = describe(pairs, row).split(", ", 1)
-    parts = list(rest)
-    for name, (a, b) in pairs.shown.items():
-        values = [_short(column[row].as_py()) for column in (a, b)]
-        parts.append(f"{name}: {' | '.join(values)}")
+    _, *parts = describe(pairs, row).split(", ", 1)
+    for name, columns in pairs.shown.items():
+        values = (column[row].as_py() for column in columns)
+        texts = ["none" if value is None else str(value) for value in values]
+        cut = [text if len(text) <= 60 else f"{text[:59]}…" for text in texts]
+        parts.append(f"{name}: {' | '.join(cut)}")
     return "; ".join(parts)
-
-
-def _short(value: object) -> str:
-    text = "none" if value is None else str(value)
-    return text if len(text) <= 60 else f"{text[:59]}…"
 
 
 def _columns_as_texts(
@@ -395,31 +386,25 @@ class Selection:
 
 def select_examples(pairs: PairsTable, labelled: Labelled | None) -> Selection:
     """Choose the pairs whose texts the page needs."""
-    return Selection(choose_rows(pairs) if len(pairs) else [], _errors(pairs, labelled))
-
-
-def _errors(pairs: PairsTable, labelled: Labelled | None) -> list[Chosen]:
+    examples = choose_rows(pairs) if len(pairs) else []
+    errors: list[Chosen] = []
     if labelled is None:
-        return []
-    found = []
+        return Selection(examples, errors)
     best = labelled.evaluation.best
     if best is not None:
-        wrong, missed = labelled.wrong(best), labelled.missed(best)
-        lead = "At the best threshold or above, and not the same by the labels."
-        found.append(_group(pairs, "wrong", "Found, but wrong", lead, wrong))
-        lead = "The same by the labels, and below the best threshold."
-        found.append(_group(pairs, "missed", "Right, but missed", lead, missed))
+        above = "At the best threshold or above, and not the same by the labels."
+        below = "The same by the labels, and below the best threshold."
+        for name, title, lead, rows in (
+            ("wrong", "Found, but wrong", above, labelled.wrong(best)),
+            ("missed", "Right, but missed", below, labelled.missed(best)),
+        ):
+            few = few_of(pairs, rows, MOST_ERRORS)
+            errors.append(Chosen(name, title, lead, few, n_in_all=len(rows)))
     if labelled.n_missing:
         lead = "The same by the labels, and in no row of the table."
-        ids = labelled.missing[:MOST_ERRORS]
-        title = "Right, but not in the table"
-        found.append(Chosen("missing", title, lead, [], ids, labelled.n_missing))
-    return found
-
-
-def _group(pairs: PairsTable, name: str, title: str, lead: str, rows: Int64s) -> Chosen:
-    few = few_of(pairs, rows, MOST_ERRORS)
-    return Chosen(name, title, lead, few, n_in_all=len(rows))
+        ids, title = labelled.missing[:MOST_ERRORS], "Right, but not in the table"
+        errors.append(Chosen("missing", title, lead, [], ids, labelled.n_missing))
+    return Selection(examples, errors)
 
 
 def render_pairs(
@@ -429,28 +414,20 @@ def render_pairs(
     find_text: FindText,
     advice: str,
 ) -> str:
-    """Make the page.
-
-    Parameters
-    ----------
-    pairs, labelled, selection
-        What it shows.
-    find_text
-        Returns text and place of a document that is shown, None if they are not known.
-    advice
-        What to do where texts are not known; empty if all were asked for.
-    """
+    """Make the page; ``advice`` says what to do where texts are not known."""
     partners = partners_of(pairs) if len(pairs) else []
     groups = make_groups(pairs, selection.examples, find_text)
     errors = make_groups(pairs, selection.errors, find_text)
-    contents = [("similarities", "Similarities"), ("partners", "Partners")]
-    contents += [("labels", "Labels")] if labelled else []
-    contents.append(("examples", "Examples"))
     lacks = any(group.lines for group in [*groups, *errors])
     return render_page(
         "pairs.html",
         title=heading(pairs),
-        contents=[(f"section-{key}", name) for key, name in contents],
+        contents=[
+            ("section-similarities", "Similarities"),
+            ("section-partners", "Partners"),
+            ("section-labels", "Labels", labelled),
+            ("section-examples", "Examples"),
+        ],
         heading=heading(pairs),
         leads=sentences(pairs, partners),
         facts=_facts(pairs, partners, labelled),

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from neardup.files.ids import as_text
 from neardup.reports.charts import Chart, histogram, threshold_mark
 from neardup.reports.page import shortened
 from neardup.tables import Floats, Int64s
@@ -86,7 +87,7 @@ def pairs_table(
     is_known = pc.invert(pc.is_null(table["similarity"].cast(pa.float64()), nan_is_null=True))
     n_unknown = len(table) - int(pc.sum(is_known).as_py() or 0)
     table = table.filter(is_known) if n_unknown else table
-    ids_a, ids_b = (_as_ids(table[name]) for name in (name_a, name_b))
+    ids_a, ids_b = (as_text(table[name]).combine_chunks() for name in (name_a, name_b))
     if two_sided is None:
         two_sided = name_a == "query_id" or len(summary.get("documents", ())) == 2
     two_sided = two_sided or bool(pc.any(pc.equal(ids_a, ids_b)).as_py())
@@ -123,11 +124,6 @@ def number_ids(ids: pa.Array) -> Int64s:
     return numbers
 
 
-def _as_ids(column: pa.ChunkedArray) -> pa.Array:
-    text = column.cast(pa.large_string())
-    return pa.concat_arrays([pa.array([], pa.large_string()), *text.chunks])
-
-
 def _floats(column: pa.ChunkedArray) -> Floats:
     values: Floats = column.cast(pa.float64()).to_numpy()
     return values
@@ -147,14 +143,24 @@ _WIDTHS = (0.005, 0.01, 0.02, 0.05)
 
 def similarity_chart(pairs: PairsTable) -> Chart:
     """Draw how many pairs are how similar; of pairs limited by a distance, how many how far."""
-    if pairs.by_distance and pairs.scores is not None:
-        return _distances(pairs)
-    if pairs.is_count:
-        return _counts(pairs)
     values = pairs.similarities
+    if pairs.by_distance and pairs.scores is not None:
+        most = int(max(pairs.scores.max(initial=0), pairs.summary.get("max_distance") or 0))
+        what = "edits" if pairs.summary.get("measure") != "hamming" else "shingles that one lacks"
+        said = f"{len(pairs):,} pairs; the median distance is {np.median(pairs.scores):g}."
+        return _whole_numbers("Pairs by distance", said, pairs.scores, (0, most), what)
+    if pairs.is_count:
+        said = f"{len(values):,} pairs; the median has {np.median(values):g} shingles in common."
+        ends = int(values.min()), int(values.max())
+        title = "Pairs by common shingles"
+        return _whole_numbers(title, said, values, ends, "shingles in common")
     threshold = pairs.summary.get("threshold")
     least = float(values.min()) if threshold is None else min(float(values.min()), threshold)
-    edges = _edges(least)
+    # Round edges up to 1, from the least similarity on or a little below.
+    width = next((w for w in _WIDTHS if (1 - least) / w <= _MOST_BARS), _WIDTHS[-1])
+    first = floor(round(least / width, 9)) * width
+    n_bars = max(1, round((1 - first) / width))
+    edges: Floats = np.round(1 - width * np.arange(n_bars, -1, -1), 6)
     counts, _ = np.histogram(values, edges)
     n_equal = int((values == 1).sum())
     kind = "estimated similarity" if pairs.intervals is not None else "similarity"
@@ -172,55 +178,25 @@ def similarity_chart(pairs: PairsTable) -> Chart:
     )
 
 
-def _edges(least: float) -> Floats:
-    """Return round edges up to 1, from the least similarity on or a little below."""
-    width = next((w for w in _WIDTHS if (1 - least) / w <= _MOST_BARS), _WIDTHS[-1])
-    first = floor(round(least / width, 9)) * width
-    n_bars = max(1, round((1 - first) / width))
-    edges: Floats = np.round(1 - width * np.arange(n_bars, -1, -1), 6)
-    return edges
-
-
-def _distances(pairs: PairsTable) -> Chart:
-    assert pairs.scores is not None
-    most = int(max(pairs.scores.max(initial=0), pairs.summary.get("max_distance") or 0))
-    what = "edits" if pairs.summary.get("measure") != "hamming" else "shingles that one lacks"
-    edges, labels = _whole_bars(0, most)
-    counts, _ = np.histogram(pairs.scores, edges)
+def _whole_numbers(
+    title: str, said: str, values: Floats | Int64s, ends: tuple[int, int], what: str
+) -> Chart:
+    """Draw how many pairs have which whole number, with labels where each has a bar of its own."""
+    least, most = ends
+    width = max(1, ceil((most - least + 1) / _MOST_BARS))
+    starts = np.arange(least, most + 1, width)
+    edges: Floats = np.append(starts, starts[-1] + width).astype(np.float64)
+    counts, _ = np.histogram(values, edges)
     return histogram(
         "similarities",
-        "Pairs by distance",
-        f"{len(pairs):,} pairs; the median distance is {np.median(pairs.scores):g}.",
+        title,
+        said,
         edges.tolist(),
         counts.tolist(),
         x_title=what,
         y_title="pairs",
-        labels=labels,
+        labels=list(map(str, starts.tolist())) if width == 1 else None,
     )
-
-
-def _counts(pairs: PairsTable) -> Chart:
-    values = pairs.similarities
-    edges, labels = _whole_bars(int(values.min()), int(values.max()))
-    counts, _ = np.histogram(values, edges)
-    return histogram(
-        "similarities",
-        "Pairs by common shingles",
-        f"{len(values):,} pairs; the median has {np.median(values):g} shingles in common.",
-        edges.tolist(),
-        counts.tolist(),
-        x_title="shingles in common",
-        y_title="pairs",
-        labels=labels,
-    )
-
-
-def _whole_bars(least: int, most: int) -> tuple[Floats, list[str] | None]:
-    """Return edges of bars for whole numbers, and labels where each has a bar of its own."""
-    width = max(1, ceil((most - least + 1) / _MOST_BARS))
-    starts = np.arange(least, most + 1, width)
-    edges: Floats = np.append(starts, starts[-1] + width).astype(np.float64)
-    return edges, list(map(str, starts.tolist())) if width == 1 else None
 
 
 def describe_intervals(pairs: PairsTable) -> Mapping[str, Any] | None:
