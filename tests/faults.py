@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import random
 import signal
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -59,6 +62,59 @@ def at_calls(act: Callable[[int], None]) -> Iterator[list[str]]:
             each.stop()
 
 
+def full_from(
+    position: int, until: int | None = None, code: int = errno.ENOSPC
+) -> Callable[[int], None]:
+    """Let calls fail from a position on."""
+
+    def act(number: int) -> None:
+        if position <= number and (until is None or number < until):
+            raise OSError(code, os.strerror(code))
+
+    return act
+
+
+def kill_at(position: int | None) -> Callable[[int], None]:
+    """Kill this process before the call at a position."""
+
+    def act(number: int) -> None:
+        if number == position:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    return act
+
+
+def kill_writers(
+    n_kills: int,
+    write: Callable[[], object],
+    go_on: Callable[[], object],
+    prepare: Callable[[], object] = lambda: None,
+    pace: float = 1,
+) -> None:
+    """Kill writers at random moments of about ``pace`` times what it takes to go on after one.
+
+    This process starts no threads, for it forks; what it prepares, each writer has.
+    """
+    moments = random.Random(6)
+    seconds = 0.3
+    for _ in range(n_kills):
+        prepare()
+        process = os.fork()
+        if not process:
+            # An error ends the process, and the kill comes too late.
+            try:
+                write()
+            finally:
+                os._exit(1)
+        time.sleep(moments.uniform(0, seconds))
+        os.kill(process, signal.SIGKILL)
+        _, status = os.waitpid(process, 0)
+        assert os.WIFSIGNALED(status), status
+        start = time.perf_counter()
+        in_child(go_on)
+        seconds = pace * (time.perf_counter() - start)
+
+
 def kill_everywhere(folder: Path, step: int = 1) -> None:
     """Kill a writer before each ``step``-th of its calls in turn, in a process of its own.
 
@@ -97,11 +153,7 @@ def count_calls(folder: Path) -> int:
 def change_until(folder: Path, position: int) -> None:
     from tests import indexes
 
-    def act(number: int) -> None:
-        if number == position:
-            os.kill(os.getpid(), signal.SIGKILL)
-
-    with at_calls(act):
+    with at_calls(kill_at(position)):
         indexes.change(folder)
 
 

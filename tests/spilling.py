@@ -11,12 +11,15 @@ import json
 import os
 import random
 import signal
+import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
+
+ROOT = Path(__file__).parents[1]
 
 # What of a summary may differ between runs of the same answer.
 _OWN = ("seconds", "peak_memory_bytes", "workers", "configuration", "digest")
@@ -102,6 +105,26 @@ def files_of(folder: Path) -> dict[str, bytes]:
     kept = {name: value for name, value in summary.items() if name not in _OWN}
     found["summary.json"] = json.dumps(kept, indent=1).encode()
     return found
+
+
+def start(
+    settings: dict[str, Any], *arguments: str, folder: Path, **environment: str
+) -> subprocess.Popen[str]:
+    """Start a command so, in a process of its own, and wait until it begins."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tests.spilling", json.dumps(settings), *arguments],
+        cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env={**os.environ, "PYTHONPATH": f"{ROOT}:{ROOT / 'src'}", **environment},
+    )  # fmt: skip
+    assert process.stderr is not None
+    assert process.stderr.readline() == "ready\n"
+    return process
+
+
+def end(process: subprocess.Popen[str]) -> tuple[int, str, str]:
+    """Wait for a process; return its code and what it has said."""
+    out, err = process.communicate()
+    return process.returncode, out, err
 
 
 class StopError(KeyboardInterrupt):

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import shutil
 import signal
-import subprocess
-import sys
 import time
-from pathlib import Path
 
 import pytest
 
-from tests.spilling import files_of, write_lines
+from tests.spilling import end, files_of, start, write_lines
 
-ROOT = Path(__file__).parents[2]
 # 9 are 54 in all, and take six minutes of two cores.
 N_KILLS = int(os.environ.get("NEARDUP_TEST_KILLS", "1"))
 
@@ -49,27 +44,16 @@ def rows(tmp_path):
     (tmp_path / "tmp").mkdir()
 
 
-def start(folder, settings, *arguments):
-    """Start the command in a process of its own, and wait until it begins."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "tests.spilling", json.dumps(settings), "cut",
-         *(f"{name}.jsonl" for name in "abc"), "-o", "out", *arguments],
-        cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        env={**os.environ, "PYTHONPATH": f"{ROOT}:{ROOT / 'src'}", "TMPDIR": str(folder / "tmp")},
-    )  # fmt: skip
-    assert process.stderr.readline() == "ready\n"
-    return process
-
-
-def end(process):
-    """Wait for a process; return its code and what it has said."""
-    out, err = process.communicate()
-    return process.returncode, out, err
+def start_cut(folder, settings, *arguments):
+    names = [f"{name}.jsonl" for name in "abc"]
+    return start(
+        settings, "cut", *names, "-o", "out", *arguments, folder=folder, TMPDIR=str(folder / "tmp")
+    )
 
 
 def finish(folder, *arguments):
     """Run without a mishap: the output is there, and what killed runs left beside it is not."""
-    code, _, err = end(start(folder, {}, "--overwrite", *arguments))
+    code, _, err = end(start_cut(folder, {}, "--overwrite", *arguments))
     assert code == 0, err
     assert [path.name for path in folder.iterdir() if path.name.startswith(".")] == []
     return files_of(folder / "out")
@@ -94,7 +78,7 @@ def test_killed__leaves_the_old_output_or_the_new(tmp_path, kind, is_there):
         settings = {}
         if rng.random() < 0.6:
             settings = {"kill_at": rng.randint(1, 40), "kill_in": ".out.neardup-"}
-        process = start(tmp_path, settings, "--overwrite", *KINDS[kind])
+        process = start_cut(tmp_path, settings, "--overwrite", *KINDS[kind])
         if not settings:
             time.sleep(rng.random() * seconds)
             process.kill()
@@ -118,7 +102,7 @@ def test_interrupted__leaves_nothing(tmp_path, sent):
     while said[0] == 0:
         # On a busy machine a run may have ended before the signal comes.
         shutil.rmtree(tmp_path / "out", ignore_errors=True)
-        process = start(tmp_path, {}, *KINDS["similar"])
+        process = start_cut(tmp_path, {}, *KINDS["similar"])
         while process.poll() is None and not list((tmp_path / "tmp").glob("neardup-*/*")):
             time.sleep(0.002)
         process.send_signal(sent)
@@ -135,7 +119,7 @@ def test_interrupted__leaves_nothing(tmp_path, sent):
 @pytest.mark.usefixtures("rows")
 def test_disk_full__one_line(tmp_path, kind, largest):
     """Files may not grow beyond a size."""
-    code, out, err = end(start(tmp_path, {"largest_file": largest}, *KINDS[kind]))
+    code, out, err = end(start_cut(tmp_path, {"largest_file": largest}, *KINDS[kind]))
     assert (code, out) == (1, "")
     (line,) = err.splitlines()
     assert line.startswith("error: cannot write ")

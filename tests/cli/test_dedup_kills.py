@@ -8,16 +8,12 @@ import os
 import random
 import shutil
 import signal
-import subprocess
-import sys
 import time
-from pathlib import Path
 
 import pytest
 
-from tests.spilling import files_of, make_rows, work_folders, write_lines
+from tests.spilling import ROOT, end, files_of, make_rows, start, work_folders, write_lines
 
-ROOT = Path(__file__).parents[2]
 SHARED = ROOT.parent / "shared/data"
 # 25 take four minutes: a hundred kills in all.
 N_KILLS = int(os.environ.get("NEARDUP_TEST_KILLS", "3"))
@@ -35,26 +31,12 @@ KINDS = {
 }
 
 
-def start(settings, *arguments, folder):
-    """Start the command in a process of its own, and wait until it begins."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "tests.spilling", json.dumps(settings), "dedup", "a.jsonl",
-         "-o", "out", *arguments],
-        cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        env={**os.environ, "PYTHONPATH": f"{ROOT}:{ROOT / 'src'}"},
-    )  # fmt: skip
-    assert process.stderr.readline() == "ready\n"
-    return process
-
-
-def end(process):
-    """Wait for a process; return its code and what it has said."""
-    out, err = process.communicate()
-    return process.returncode, out, err
+def start_dedup(settings, *arguments, folder):
+    return start(settings, "dedup", "a.jsonl", "-o", "out", *arguments, folder=folder)
 
 
 def finish(folder, *arguments, memory=30_000):
-    code, _, err = end(start({"memory": memory}, *arguments, folder=folder))
+    code, _, err = end(start_dedup({"memory": memory}, *arguments, folder=folder))
     assert code == 0, err
     assert "damaged" not in err
     assert work_folders(folder) == []
@@ -94,7 +76,7 @@ def kill_and_finish(folder, options, expected, rng, n_kills):
         settings = {"memory": rng.choice([20_000, 30_000, 60_000])}
         if rng.random() < 0.6:
             settings["kill_at"] = step
-        process = start(settings, *options, folder=folder)
+        process = start_dedup(settings, *options, folder=folder)
         if "kill_at" not in settings:
             time.sleep(rng.random() * seconds)
             process.kill()
@@ -140,7 +122,7 @@ def test_killed__real_texts(tmp_path, name):
 
 def test_killed__and_goes_on(tmp_path, prepared):
     options, expected = prepared("chain")
-    killed = start({"memory": 30_000, "kill_at": 60}, *options, folder=tmp_path)
+    killed = start_dedup({"memory": 30_000, "kill_at": 60}, *options, folder=tmp_path)
     assert end(killed)[0] == -signal.SIGKILL
     assert len(work_folders(tmp_path)) == 1
     assert "going on with a run that was stopped" in finish(tmp_path, *options)
@@ -155,7 +137,7 @@ def test_interrupted__says_how_it_goes_on(tmp_path, prepared, sent):
     while not work_folders(tmp_path):
         # The signal may come when nothing is done yet, or when the run has ended.
         shutil.rmtree(tmp_path / "out", ignore_errors=True)
-        process = start({"memory": 20_000}, *options, folder=tmp_path)
+        process = start_dedup({"memory": 20_000}, *options, folder=tmp_path)
         while process.poll() is None and not list(tmp_path.glob(".out.neardup-work-*/*.batches")):
             time.sleep(0.001)
         process.send_signal(sent)
@@ -179,7 +161,7 @@ def test_disk_full__one_line_and_goes_on(tmp_path, prepared, largest):
     """Files may not grow beyond a size: what fits there is done, and then comes the error."""
     options, expected = prepared("components")
     settings = {"memory": 30_000, "largest_file": largest}
-    code, out, err = end(start(settings, *options, folder=tmp_path))
+    code, out, err = end(start_dedup(settings, *options, folder=tmp_path))
     assert (code, out) == (1, "")
     (line,) = err.splitlines()
     assert line.startswith(f"error: cannot write {tmp_path}")

@@ -19,7 +19,7 @@ from neardup.errors import NeardupError, OutputExistsError, WriteError
 from neardup.storage.folder import create_index
 from neardup.storage.manifest import Manifest, load_manifest
 from neardup.storage.segment_writer import SegmentWriter
-from tests.faults import at_calls
+from tests.faults import at_calls, full_from
 from tests.indexes import build, change, check, check_names, tree
 
 ROOT = Path(__file__).parents[3]
@@ -32,16 +32,6 @@ def index(tmp_path_factory) -> Path:
     with at_calls(lambda _: None):
         build(folder)
     return folder
-
-
-def full_from(position: int, until: int | None = None, code: int = errno.ENOSPC):
-    """Let calls fail from a position on."""
-
-    def act(number: int) -> None:
-        if position <= number and (until is None or number < until):
-            raise OSError(code, os.strerror(code))
-
-    return act
 
 
 @pytest.mark.damage

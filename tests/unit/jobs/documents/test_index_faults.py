@@ -20,7 +20,7 @@ from tests.document_indexes import (
     small_pieces,
     state,
 )
-from tests.faults import at_calls
+from tests.faults import at_calls, full_from
 from tests.indexes import tree
 
 # One of each kind: an addition, insertions with a commit, a removal, an addition, a compaction.
@@ -42,16 +42,6 @@ def made(tmp_path_factory):
         return places[step]
 
     return before
-
-
-def full_from(position: int, until: int | None, code: int):
-    """Let calls fail from a position on."""
-
-    def act(number: int) -> None:
-        if position <= number and (until is None or number < until):
-            raise OSError(code, os.strerror(code))
-
-    return act
 
 
 @pytest.mark.damage

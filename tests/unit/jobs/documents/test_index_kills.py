@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import os
-import random
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -23,7 +21,7 @@ from tests.document_indexes import (
     state,
     tell,
 )
-from tests.faults import at_calls, in_child
+from tests.faults import at_calls, in_child, kill_at, kill_writers
 
 ROOT = Path(__file__).parents[4]
 KILLS = pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs signals")
@@ -37,26 +35,14 @@ def kill_at_random(folder: Path, n_kills: int) -> None:
     index, told = folder / "index", folder / "told"
     tell(told, 0)
     in_child(lambda: build(index, 0))
-    moments = random.Random(6)
-    seconds = 0.3
-    for _ in range(n_kills):
+    kill_writers(
+        n_kills,
+        lambda: change_on(index, told),
+        lambda: go_on(index, told),
         # Known here, it is known in all children.
-        state(int(told.read_text()) + 20)
-        process = os.fork()
-        if not process:
-            # An error ends the process, and the kill comes too late.
-            try:
-                change_on(index, told)
-            finally:
-                os._exit(1)
-        time.sleep(moments.uniform(0, seconds))
-        os.kill(process, signal.SIGKILL)
-        _, status = os.waitpid(process, 0)
-        assert os.WIFSIGNALED(status), status
-        start = time.perf_counter()
-        in_child(lambda: go_on(index, told))
-        # About as long as some changes take now.
-        seconds = 3 * (time.perf_counter() - start)
+        prepare=lambda: state(int(told.read_text()) + 20),
+        pace=3,
+    )
     print(told.read_text())  # noqa: T201
 
 
@@ -77,11 +63,7 @@ def kill_everywhere(folder: Path, step: int) -> None:
     def change_until(index: Path, position: int | None) -> int:
         from neardup import DocumentIndex
 
-        def act(number: int) -> None:
-            if number == position:
-                os.kill(os.getpid(), signal.SIGKILL)
-
-        with small_pieces(), at_calls(act) as calls:
+        with small_pieces(), at_calls(kill_at(position)) as calls:
             change(step, DocumentIndex.open(index), state(step).copy())
         return len(calls)
 

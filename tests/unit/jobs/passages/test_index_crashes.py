@@ -9,12 +9,11 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 import pytest
 
-from tests.faults import in_child
+from tests.faults import in_child, kill_writers
 from tests.indexes import tree
 
 ROOT = Path(__file__).parents[4]
@@ -126,24 +125,7 @@ def kill_at_random(folder: Path, n_kills: int) -> None:
     index, told = folder / "index", folder / "told"
     told.write_text("0")
     in_child(lambda: create(index))
-    moments = random.Random(6)
-    seconds = 0.3
-    for _ in range(n_kills):
-        process = os.fork()
-        if not process:
-            # An error ends the process, and the kill comes too late.
-            try:
-                change_on(index, told)
-            finally:
-                os._exit(1)
-        time.sleep(moments.uniform(0, seconds))
-        os.kill(process, signal.SIGKILL)
-        _, status = os.waitpid(process, 0)
-        assert os.WIFSIGNALED(status), status
-        start = time.perf_counter()
-        in_child(lambda: check(index, told))
-        # About as long as some changes take now.
-        seconds = time.perf_counter() - start
+    kill_writers(n_kills, lambda: change_on(index, told), lambda: check(index, told))
     print(told.read_text())  # noqa: T201
 
 
