@@ -142,12 +142,6 @@ def short_count(value: float) -> str:
     return f"{value:.3g}"
 
 
-def counts_up_to(most: float, height: float, *, is_log: bool = False) -> Scale:
-    """Return the scale of an axis of counts, which grow from the bottom of a plot to its top."""
-    low = 0.5 if is_log else 0.0
-    return Scale(low, max(most, 1) * (1.05 if not is_log else 1.2), height - BELOW, TOP, is_log)
-
-
 def vertical_axis(scale: Scale, labels: Sequence[tuple[float, str]], title: str) -> list[Markup]:
     """Draw lines across the plot at some values, their labels, and the title above."""
     parts = [element("text", title, class_="axis-title", x=2, y=12)]
@@ -347,24 +341,20 @@ def histogram(
     heights are logarithms of the counts.
     """
     x = Scale(edges[0], edges[-1], LEFT, WIDTH - RIGHT)
-    y = counts_up_to(max(counts, default=0), _HISTOGRAM_HEIGHT, is_log=is_log)
+    bottom = _HISTOGRAM_HEIGHT - BELOW
+    most = max([*counts, 1]) * (1.2 if is_log else 1.05)
+    y = Scale(0.5 if is_log else 0.0, most, bottom, TOP, is_log)
     names = labels or [f"{a:g} to {b:g}" for a, b in pairwise(edges)]
     heights = [(value, short_count(value)) for value in ticks(y, 5) if value == int(value)]
     parts = vertical_axis(y, heights, y_title)
-    bottom = _HISTOGRAM_HEIGHT - BELOW
     for (start, stop), count, label in zip(pairwise(edges), counts, names, strict=True):
         if count:
-            left, right, top = x(start), x(stop), y(count)
-            gap = min(1.0, (right - left) / 8)
-            place = {
-                "x": left + gap,
-                "y": min(top, bottom - 1),
-                "width": max(right - left - 2 * gap, 0.5),
-                "height": max(bottom - top, 1),
-            }
-            parts.append(
-                element("rect", element("title", f"{label}: {count:,}"), class_="bar", **place)
-            )
+            left, width, top = x(start), x(stop) - x(start), y(count)
+            gap = min(1.0, width / 8)
+            place = {"x": left + gap, "y": min(top, bottom - 1)}
+            size = {"width": max(width - 2 * gap, 0.5), "height": max(bottom - top, 1)}
+            said = element("title", f"{label}: {count:,}")
+            parts.append(element("rect", said, class_="bar", **place, **size))
     if labels is None:
         at = [(value, f"{value:g}") for value in ticks(x, 7)]
     else:

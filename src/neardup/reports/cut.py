@@ -104,18 +104,15 @@ class CutTable:
             found.append(Group(rows, n_documents, int(sizes[number]), text))
         return found
 
-    def text(self, row: int) -> str | None:
-        """Return what went, if the document's text is known."""
-        text = self.documents[int(self.own[row])].text
-        return None if text is None else text[int(self.starts[row]) : int(self.stops[row])]
-
-    def kept_text(self, row: int) -> str | None:
-        """Return what stays for it, if that document's text is known."""
-        number = int(self.kept[row])
-        text = None if number < 0 else self.documents[number].text
-        if text is None:
-            return None
-        return text[int(self.kept_starts[row]) : int(self.kept_stops[row])]
+    def texts(self, row: int) -> tuple[str | None, str | None]:
+        """Return what went, and what stays for it, as far as texts of documents are known."""
+        kept = int(self.kept[row])
+        own_text = self.documents[int(self.own[row])].text
+        kept_text = None if kept < 0 else self.documents[kept].text
+        return (
+            own_text and own_text[int(self.starts[row]) : int(self.stops[row])],
+            kept_text and kept_text[int(self.kept_starts[row]) : int(self.kept_stops[row])],
+        )
 
 
 MOST_SHOWN = 20
@@ -158,7 +155,6 @@ class Repeated:
 
     text: str
     note: str
-    head: Sequence[str]
     rows: Sequence[Sequence[str]]
     more: str
 
@@ -173,7 +169,10 @@ def cut_report(table: CutTable, how_to_give_texts: str) -> Report:
     """Make the page of what was cut out of texts."""
     summary = table.summary
     about = About(summary)
-    headline = _headline(summary, len(table))
+    headline = "Nothing was repeated, and nothing was cut"
+    if len(table):
+        documents = f"{summary['documents_cut']:,} of {summary['documents_in']:,} documents"
+        headline = f"{counted(len(table), 'span')} cut out of {documents}"
     groups = table.groups
     examples = _examples(table)
     is_equal = summary.get("exact") or not len(table) or np.nanmin(table.similarities) == 1
@@ -207,7 +206,13 @@ def cut_report(table: CutTable, how_to_give_texts: str) -> Report:
         styles=[*STYLES, "passages.css"],
         kind="repeated text cut out",
         sentences=_sentences(table),
-        facts=_facts(summary, len(table), table.n_groups),
+        facts=[
+            (f"{summary['documents_in']:,}", "documents, all of which stay", "kept"),
+            (f"{summary['documents_cut']:,}", "documents that lost something", "gone"),
+            (f"{len(table):,}", "spans that went"),
+            (f"{table.n_groups:,}", "different passages that they repeat"),
+            (f"{summary['characters_removed']:,}", "characters that went"),
+        ],
         listed=[_listed(table, group) for group in groups],
         n_groups=table.n_groups,
         repeated=[_repeated(table, group) for group in groups[:MOST_SHOWN]],
@@ -219,13 +224,6 @@ def cut_report(table: CutTable, how_to_give_texts: str) -> Report:
         foot=how_it_was_made(),
     )
     return Report(html, headline)
-
-
-def _headline(summary: Any, n: int) -> str:
-    if not n:
-        return "Nothing was repeated, and nothing was cut"
-    documents = f"{summary['documents_cut']:,} of {summary['documents_in']:,} documents"
-    return f"{counted(n, 'span')} cut out of {documents}"
 
 
 def _sentences(table: CutTable) -> list[str]:
@@ -248,18 +246,8 @@ def _sentences(table: CutTable) -> list[str]:
     return [what, checked]
 
 
-def _facts(summary: Any, n_spans: int, n_groups: int) -> list[tuple[str, ...]]:
-    return [
-        (f"{summary['documents_in']:,}", "documents, all of which stay", "kept"),
-        (f"{summary['documents_cut']:,}", "documents that lost something", "gone"),
-        (f"{n_spans:,}", "spans that went"),
-        (f"{n_groups:,}", "different passages that they repeat"),
-        (f"{summary['characters_removed']:,}", "characters that went"),
-    ]
-
-
 def _text_of(table: CutTable, group: Group) -> str:
-    return table.text(int(group.rows[0])) or group.text
+    return table.texts(int(group.rows[0]))[0] or group.text
 
 
 def _listed(table: CutTable, group: Group) -> tuple[str, ...]:
@@ -312,7 +300,6 @@ def _repeated(table: CutTable, group: Group) -> Repeated:
     return Repeated(
         text[:_MOST_CHARACTERS],
         f"{_excerpt(text, 60)}{len(group.rows):,} copies in {group.n_documents:,} documents{stays}",
-        ("document", "file", "row", "characters", "similarity"),
         rows,
         f"and {left:,} more; removed.parquet has all of them" if left else "",
     )
@@ -389,9 +376,7 @@ def _examples(table: CutTable) -> list[Example]:
     for rank, group in enumerate(table.groups[:5], 1):
         titles.setdefault(int(group.rows[0]), f"Repeated most, number {rank}")
     return [
-        _example(table, row, title)
-        for row, title in titles.items()
-        if table.text(row) is not None and table.kept_text(row) is not None
+        _example(table, row, title) for row, title in titles.items() if None not in table.texts(row)
     ]
 
 
@@ -406,8 +391,5 @@ def _example(table: CutTable, row: int, title: str) -> Example:
         f"{_named(table, kept)}, characters {table.kept_starts[row]:,} to "
         f"{table.kept_stops[row]:,}",
         *around(table.documents[number].text, start, stop, _AROUND),
-        side_by_side(
-            (table.text(row) or "")[:_MOST_CHARACTERS],
-            (table.kept_text(row) or "")[:_MOST_CHARACTERS],
-        ),
+        side_by_side(*((text or "")[:_MOST_CHARACTERS] for text in table.texts(row))),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from neardup.reports.charts import Chart, Curve, Measured, curves
+from neardup.reports.charts import Curve, Measured, curves
 from neardup.reports.differences import Example
 from neardup.reports.page import render_page
 
@@ -89,6 +89,22 @@ class ExplainPage:
 
 def render_explanation(page: ExplainPage) -> str:
     """Write the page."""
+    chart = None
+    if curve := page.curve:
+        chart = curves(
+            "bucket-chart",
+            "The chance to share a bucket",
+            f"{curve.bands:,} bands of {curve.rows:,} rows: two documents are compared only if "
+            "they share a bucket in one band at least.",
+            [Curve("two documents of this resemblance share a bucket", curve.points)],
+            x_title="resemblance of two documents",
+            y_title="probability",
+            marked=curve.marked,
+            measured=[
+                Measured(pair.name, pair.jaccard, *[pair.probability] * 3)
+                for pair in curve.pairs[:_MOST_MARKED]
+            ],
+        )
     return render_page(
         "explain.html",
         title=page.heading,
@@ -102,23 +118,5 @@ def render_explanation(page: ExplainPage) -> str:
             ("options", "How it was decided"),
         ],
         page=page,
-        chart=None if page.curve is None else _draw(page.curve),
-    )
-
-
-def _draw(curve: BandCurve) -> Chart:
-    pairs = curve.pairs[:_MOST_MARKED]
-    return curves(
-        "bucket-chart",
-        "The chance to share a bucket",
-        f"{curve.bands:,} bands of {curve.rows:,} rows: two documents are compared only if they "
-        "share a bucket in one band at least.",
-        [Curve("two documents of this resemblance share a bucket", curve.points)],
-        x_title="resemblance of two documents",
-        y_title="probability",
-        marked=curve.marked,
-        measured=[
-            Measured(each.name, each.jaccard, each.probability, each.probability, each.probability)
-            for each in pairs
-        ],
+        chart=chart,
     )

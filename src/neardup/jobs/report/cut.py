@@ -81,10 +81,9 @@ def report_of_cut_result(result: CutResult, runner: Runner) -> Report:
     """Make the page of a cut that is in memory, for which its inputs are read again."""
     with runner.stage("report"):
         own, other = result.collections()
-        inputs = Collection(own.sources, own.columns, bool(own.skipped))
-        against = None
+        inputs, against = Collection.of_catalogue(own), None
         if result.summary["against_documents"]:
-            against = Collection(other.sources, other.columns, bool(other.skipped))
+            against = Collection.of_catalogue(other)
         return _report(result.removed, result.summary, runner, inputs, against)
 
 

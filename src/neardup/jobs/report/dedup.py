@@ -282,7 +282,7 @@ def report_of_result(
     _, other = result.collections()
     against = None
     if other.sources and result.summary.get("against_documents"):
-        against = Collection(other.sources, other.columns, bool(other.skipped))
+        against = Collection.of_catalogue(other)
     return _report(Outcome.of_result(result), runner, against, by)
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -19,6 +20,8 @@ from neardup.runtime.runner import Runner
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from neardup.reading.catalogue import Catalogue
 
 # Which job has made a result, by what is in it.
 
@@ -117,7 +120,10 @@ def read_table(
     if not are_labels:
         table = _with_numbers(table, name)
     _check_complete(table, _IDS if are_labels else (*_IDS, *_PLACES), name)
-    return table, _summary(metadata)
+    summary = None
+    with suppress(KeyError, ValueError):
+        summary = json.loads(metadata[METADATA_KEY])
+    return table, summary if isinstance(summary, dict) else None
 
 
 def _with_numbers(table: pa.Table, name: str) -> pa.Table:
@@ -151,15 +157,6 @@ def _check_complete(table: pa.Table, columns: Sequence[str], name: str) -> None:
             raise InvalidInputError(message, path=name)
 
 
-def _summary(metadata: Mapping[bytes, bytes]) -> dict[str, Any] | None:
-    """Return what a table of pairs says of itself."""
-    try:
-        found = json.loads(metadata[METADATA_KEY])
-    except (KeyError, ValueError):
-        return None
-    return found if isinstance(found, dict) else None
-
-
 # The documents that a result names, as a report reads them again.
 
 
@@ -170,6 +167,11 @@ class Collection:
     sources: Sequence[Source]
     columns: ColumnNames
     skip_bad: bool = False
+
+    @classmethod
+    def of_catalogue(cls, documents: Catalogue) -> Collection:
+        """Take the collection of a job whose result is in memory."""
+        return cls(documents.sources, documents.columns, bool(documents.skipped))
 
     def texts(self, ids: Iterable[str | int], runner: Runner) -> dict[str, FoundText]:
         """Read the texts of some documents; see ``read_texts_by_id``."""

@@ -62,6 +62,9 @@ def leakage_report(passages: Passages, about: About) -> Report:
         "items",
     )
     options = list_options(about)
+    more = "" if items else about.how_to_give_texts
+    if 0 < len(items) < len(rows):
+        more = f"The {len(items):,} least alike are shown with their texts, of {len(rows):,}."
     html = render_page(
         "leakage.html",
         title=headline,
@@ -76,7 +79,7 @@ def leakage_report(passages: Passages, about: About) -> Report:
         facts=_facts(passages, rows, n_items),
         items=items,
         listed=[_listed(passages, each) for each in rows[:MOST_LISTED]],
-        more=_more(len(rows), len(items), about),
+        more=more,
         charts=[similarities, files],
         options=options,
         notes=notes_of(about),
@@ -205,14 +208,6 @@ def _place(passages: Passages, row: int) -> Place:
 def _similarity(passages: Passages, row: int) -> str:
     similarity = float(passages.spans.similarities[row])
     return "not known" if np.isnan(similarity) else f"{similarity:.4f}"
-
-
-def _more(n_items: int, n_shown: int, about: About) -> str:
-    if not n_shown:
-        return about.how_to_give_texts
-    if n_shown < n_items:
-        return f"The {n_shown:,} least alike are shown with their texts, of {n_items:,}."
-    return ""
 
 
 def wanted_texts(passages: Passages) -> list[int]:

@@ -49,6 +49,8 @@ def passage_report(passages: Passages, about: About) -> Report:
         length_chart(spans.query_stops - spans.query_starts),
     ]
     options = list_options(about)
+    least = about.summary.get("min_tokens")
+    shorter = f" of {least} tokens or more" if least else ""
     has_reading = reading is not None or (len(passages.spans) > 0 and about.how_to_give_texts)
     html = render_page(
         "passages.html",
@@ -73,7 +75,8 @@ def passage_report(passages: Passages, about: About) -> Report:
         if len(listed) == len(passages.ranking)
         else f"The {len(listed):,} pairs that share most, of {len(passages.ranking):,}",
         reading_places=[reading.place_of(number) for number in listed] if reading else [],
-        nothing=_nothing(about),
+        nothing=f"No two documents share a passage{shorter}. Shorter passages are found with a "
+        "smaller --min-tokens, and less similar ones with a lower --threshold.",
         drawings=drawings,
         has_reading=reading is not None,
         reading_lead=_reading_lead(reading, passages) if reading else "",
@@ -156,15 +159,6 @@ def _facts(passages: Passages) -> list[tuple[str, ...]]:
         is_all = len(looked_at) == len(passages.ranking)
         facts.append((f"{n_moved:,}", f"passages that have moved{'' if is_all else where}"))
     return facts
-
-
-def _nothing(about: About) -> str:
-    least = about.summary.get("min_tokens")
-    shorter = f" of {least} tokens or more" if least else ""
-    return (
-        f"No two documents share a passage{shorter}. Shorter passages are found with a smaller "
-        "--min-tokens, and less similar ones with a lower --threshold."
-    )
 
 
 def _drawings(passages: Passages) -> list[Chart]:
