@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from fractions import Fraction
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,14 +29,9 @@ if TYPE_CHECKING:
 
 
 class Kind(ABC):
-    """A kind of index: its jobs, which have the same functions for all kinds."""
+    """A kind of index: what its options mean, and what is said of it."""
 
     name: IndexKind
-
-    @property
-    def _jobs(self) -> Any:
-        """The module of the jobs, which is loaded when there is something to do."""
-        return import_module(f"neardup.jobs.{self.name}.index")
 
     @abstractmethod
     def open(self, folder: Path, tokenizer: str | None) -> Any:
@@ -65,11 +59,10 @@ class Kind(ABC):
         tokenizer: str | None,
     ) -> AdditionResult:
         """Make an index."""
-        read = self.read_options(reading)
-        made: AdditionResult = self._jobs.build(
-            folder, scheme, sources, read, runner, tokenizer=tokenizer
-        )
-        return made
+        from neardup.jobs.index_changes import build
+
+        handle = self.open(folder, tokenizer)
+        return build(handle, scheme, sources, self.read_options(reading), runner)
 
     def add(
         self,
@@ -80,24 +73,27 @@ class Kind(ABC):
         runner: Runner,
     ) -> AdditionResult:
         """Add documents."""
-        read = self.read_options(reading)
-        added: AdditionResult = self._jobs.add(self.open(folder, tokenizer), sources, read, runner)
-        return added
+        from neardup.jobs.index_changes import add
+
+        return add(self.open(folder, tokenizer), sources, self.read_options(reading), runner)
 
     def remove(self, folder: Path, ids: Sequence[str], runner: Runner) -> RemovalResult:
         """Take documents out."""
-        removed: RemovalResult = self._jobs.remove(self.open(folder, None), ids, runner)
-        return removed
+        from neardup.jobs.index_changes import remove
+
+        return remove(self.open(folder, None), ids, runner)
 
     def compact(self, folder: Path, tokenizer: str | None, runner: Runner) -> CompactionResult:
         """Write an index anew."""
-        compacted: CompactionResult = self._jobs.compact(self.open(folder, tokenizer), runner)
-        return compacted
+        from neardup.jobs.index_changes import compact
+
+        return compact(self.open(folder, tokenizer), runner)
 
     def describe(self, folder: Path, tokenizer: str | None, runner: Runner) -> dict[str, Any]:
         """Check every byte, and return what an index holds."""
-        found: dict[str, Any] = self._jobs.describe(self.open(folder, tokenizer), runner)
-        return found
+        from neardup.jobs.index_changes import describe
+
+        return describe(self.open(folder, tokenizer), runner)
 
 
 class _Passages(Kind):

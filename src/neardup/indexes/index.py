@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from neardup.files.ids import as_text, common_id_type
 from neardup.options.choices import IndexKind
+from neardup.runtime.runner import Runner
 from neardup.storage import folder as storage
 from neardup.storage.handle import Handle, OpenFiles
 from neardup.storage.ids import hash_ids
@@ -161,6 +162,9 @@ class OpenIndex(ABC, Generic[S, D]):
 
     texts_in: ClassVar[str]
     """The file of a segment that has the texts."""
+
+    def check_all(self, runner: Runner) -> None:
+        """Check every byte that was not looked at when the index was opened, or since."""
 
     @abstractmethod
     def counts(self) -> dict[str, Any]:

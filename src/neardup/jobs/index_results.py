@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from neardup.files.rows import ColumnNames
 from neardup.results import SkippedRow, describe_ids, describe_skipped
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 @dataclass(frozen=True, repr=False)
@@ -68,6 +71,29 @@ class RemovalResult:
     def __repr__(self) -> str:
         """Return the class and the counts."""
         return f"RemovalResult({self.n_removed:,} documents removed: {self.n_documents:,} left)"
+
+
+@dataclass(frozen=True, repr=False, kw_only=True)
+class DocumentRemovalResult(RemovalResult):
+    """What was taken out of an index of documents, with what had gone for that.
+
+    ``orphans`` lists documents that are not in the index because they went for one that was taken
+    out now: ``id``, ``kept_id`` and ``similarity``. Who wants them has to add them again.
+    """
+
+    orphans: pa.Table
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """Counts, orphans and seconds, as plain values."""
+        return {**super().summary, "orphans": self.orphans.to_pylist()}
+
+    def __repr__(self) -> str:
+        """Return the class and the counts."""
+        return (
+            f"DocumentRemovalResult({self.n_removed:,} documents removed: {self.n_documents:,} "
+            f"left, {len(self.orphans):,} orphans)"
+        )
 
 
 @dataclass(frozen=True, repr=False)

@@ -29,7 +29,8 @@ from neardup.options.kinds import Seconds, exact_fraction
 if TYPE_CHECKING:
     from neardup.jobs.compare.result import CompareResult
     from neardup.jobs.documents.one_text import Tokens
-    from neardup.jobs.documents.result import DocumentRemovalResult, DocumentSearchResult, Match
+    from neardup.jobs.documents.result import DocumentSearchResult, Match
+    from neardup.jobs.index_results import DocumentRemovalResult
     from neardup.jobs.passages.result import PassageResult
 
 # Requests to a service, over connections that stay open; answers, or neardup's own errors.
@@ -366,7 +367,7 @@ class RemoteIndex:
         """Take documents out, all of them or none."""
         import pyarrow as pa
 
-        from neardup.jobs.documents.result import DocumentRemovalResult
+        from neardup.jobs.index_results import DocumentRemovalResult
         from neardup.jobs.selection import as_list_of_ids
 
         found = self._post("remove", {"ids": as_list_of_ids(ids)}, may_repeat=False)

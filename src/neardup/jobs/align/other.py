@@ -11,8 +11,8 @@ from typing import Any
 
 from neardup.errors import InvalidParameterError
 from neardup.files.rows import Source
+from neardup.jobs import index_changes as jobs
 from neardup.jobs.align.plan import NO_PRESET, Preset
-from neardup.jobs.passages import index as jobs
 from neardup.jobs.passages.passage_index import PassageIndex
 from neardup.passages.align import make_window_scheme
 from neardup.passages.documents import ReadOptions
@@ -91,10 +91,9 @@ def open_other(other: Other, runner: Runner) -> Iterator[tuple[OpenPassages, lis
         return
     scheme = make_window_scheme(other.min_tokens, **other.scheme)
     with tempfile.TemporaryDirectory(prefix="neardup-") as folder:
-        path = Path(folder) / "index"
-        tokenizer = other.scheme.get("tokenizer")
-        made = jobs.build(path, scheme, other.sources, other.read, runner, tokenizer=tokenizer)
-        yield PassageHandle(path, tokenizer).view(runner), made.skipped
+        handle = PassageHandle(Path(folder) / "index", other.scheme.get("tokenizer"))
+        made = jobs.build(handle, scheme, other.sources, other.read, runner)
+        yield handle.view(runner), made.skipped
 
 
 def _check_no_scheme(chosen: Mapping[str, Any]) -> None:

@@ -12,19 +12,16 @@ from neardup.documents.index import DocumentHandle
 from neardup.files.input_options import check_effect
 from neardup.files.resolve import resolve_inputs
 from neardup.indexes.index import create_index
+from neardup.jobs import index_changes as jobs
 from neardup.jobs.document_options import ReadingOptions
-from neardup.jobs.documents import index as jobs
 from neardup.jobs.documents.one_at_a_time import OneAtATime
-from neardup.jobs.documents.result import (
-    DocumentRemovalResult,
-    DocumentSearchResult,
-)
+from neardup.jobs.documents.result import DocumentSearchResult
 from neardup.jobs.documents.scheme import DocumentIndexOptions, make_document_scheme
 from neardup.jobs.documents.search import (
     DocumentSearchOptions,
     search_documents,
 )
-from neardup.jobs.index_results import AdditionResult, CompactionResult
+from neardup.jobs.index_results import AdditionResult, CompactionResult, DocumentRemovalResult
 from neardup.jobs.passages.search import as_documents
 from neardup.jobs.selection import as_list_of_ids
 from neardup.options import table
@@ -386,7 +383,9 @@ class DocumentIndex(OneAtATime):
         """
         wanted = as_list_of_ids(ids)
         self._session.commit(Runner(1))
-        return jobs.remove(self.handle, wanted, Runner(1))
+        removed = jobs.remove(self.handle, wanted, Runner(1))
+        assert isinstance(removed, DocumentRemovalResult)
+        return removed
 
     def compact(
         self, *, workers: int | None = None, progress: Progress | None = None

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from neardup.jobs.index_results import RemovalResult
 from neardup.results import TableResult
 
 if TYPE_CHECKING:
@@ -47,26 +46,3 @@ class DocumentSearchResult(TableResult):
 
         parts = [self.matches["similarity"]]
         return similarities_in_notebook(parts, self.summary["threshold"], "documents")
-
-
-@dataclass(frozen=True, repr=False, kw_only=True)
-class DocumentRemovalResult(RemovalResult):
-    """What was taken out of an index of documents, with what had gone for that.
-
-    ``orphans`` lists documents that are not in the index because they went for one that was taken
-    out now: ``id``, ``kept_id`` and ``similarity``. Who wants them has to add them again.
-    """
-
-    orphans: pa.Table
-
-    @property
-    def summary(self) -> dict[str, Any]:
-        """Counts, orphans and seconds, as plain values."""
-        return {**super().summary, "orphans": self.orphans.to_pylist()}
-
-    def __repr__(self) -> str:
-        """Return the class and the counts."""
-        return (
-            f"DocumentRemovalResult({self.n_removed:,} documents removed: {self.n_documents:,} "
-            f"left, {len(self.orphans):,} orphans)"
-        )

@@ -14,9 +14,9 @@ from neardup.errors import InvalidParameterError
 from neardup.files.input_options import check_effect
 from neardup.files.resolve import resolve_inputs
 from neardup.indexes.index import create_index
+from neardup.jobs import index_changes as jobs
 from neardup.jobs.document_options import ReadingOptions
 from neardup.jobs.index_results import AdditionResult, CompactionResult, RemovalResult
-from neardup.jobs.passages import index as jobs
 from neardup.jobs.passages.result import PassageResult
 from neardup.jobs.passages.search import SearchOptions, as_documents, search_sources
 from neardup.jobs.selection import as_list_of_ids
