@@ -8,9 +8,9 @@ import zipfile
 from collections.abc import Iterable
 from pathlib import Path
 
-from neardup.files.input_options import InputOptions
 from neardup.files.resolve import resolve_paths
 from neardup.files.rows import ColumnNames
+from neardup.options.groups import InputOptions
 from tests.files import compress
 
 Items = Iterable[tuple[str, bytes]]

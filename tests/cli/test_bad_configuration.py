@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from neardup.cli.settings import is_configurable, key_of
-from neardup.options.jobs import COMMANDS
+from neardup.options.commands import COMMANDS
 
 LISTED = "`neardup COMMAND --help` lists them"
 EXACT = "--num-perm has no effect with --method exact; leave it out, or choose --method minhash"

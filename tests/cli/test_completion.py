@@ -12,7 +12,7 @@ import pytest
 from click.shell_completion import BashComplete
 
 from neardup.cli import _COMMANDS, cli
-from neardup.options.jobs import COMMANDS
+from neardup.options.commands import COMMANDS
 
 REGISTERED = {
     "bash": "complete -o nosort -F _neardup_completion neardup",

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from neardup.options import table
-from neardup.options.jobs import COMMANDS
+from neardup.options.commands import COMMANDS, OutputOptions
+from neardup.options.groups import InputOptions
 from neardup.options.option import Option
 from tests.cli.every_command import ARGUMENTS, write_inputs
 from tests.docs.pages import page
@@ -57,23 +57,23 @@ def test_command__says_what_it_did(run_anew, command):
     assert out.strip()
 
 
-@pytest.mark.parametrize("command", having(table.QUIET))
+@pytest.mark.parametrize("command", having(OutputOptions.known["quiet"]))
 def test_quiet__prints_nothing(run_anew, command):
     assert run_anew(*ARGUMENTS[command].split(), "--quiet") == ("", "")
 
 
-@pytest.mark.parametrize("command", having(table.AS_JSON))
+@pytest.mark.parametrize("command", having(OutputOptions.known["as_json"]))
 def test_json__is_one_object_also_with_quiet(run_anew, command):
     arguments = [*ARGUMENTS[command].split(), "--json"]
     found, _ = run_anew(*arguments)
     assert isinstance(json.loads(found), dict)
     assert found.count("\n") == 1
-    if command in having(table.QUIET):
+    if command in having(OutputOptions.known["quiet"]):
         out, err = run_anew(*arguments, "--quiet")
         assert (json.loads(out).keys(), err) == (json.loads(found).keys(), "")
 
 
-@pytest.mark.parametrize("command", having(table.AS_JSON))
+@pytest.mark.parametrize("command", having(OutputOptions.known["as_json"]))
 def test_json__keys_are_in_the_page(run_anew, command):
     """Each key is named in a section on the command, or on its group."""
     out, _ = run_anew(*ARGUMENTS[command].split(), "--json")
@@ -83,7 +83,9 @@ def test_json__keys_are_in_the_page(run_anew, command):
 
 
 # These count rows of a result, or nothing; texts are looked at in their own tests.
-@pytest.mark.parametrize("command", sorted({*having(table.LINES)} - {"show", "report"}))
+@pytest.mark.parametrize(
+    "command", sorted({*having(InputOptions.known["lines"])} - {"show", "report"})
+)
 def test_lines__are_a_document_each(run_anew, command):
     arguments = [*ARGUMENTS[command].replace("in.jsonl", "lines.txt").split(), "--json"]
     of_file, of_lines = (

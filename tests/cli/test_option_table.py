@@ -7,7 +7,7 @@ import shutil
 
 import pytest
 
-from neardup.options.jobs import COMMANDS
+from neardup.options.commands import COMMANDS
 from neardup.options.kinds import Choice, Share, Tokenizer, Whole
 from neardup.options.option import Option
 from tests.cli.every_command import ARGUMENTS, write_inputs
@@ -36,13 +36,8 @@ def misspelt(option: Option) -> list[str]:
     return []
 
 
-def cases(values) -> list:
-    return [
-        pytest.param(command, option, value, id=f"{command}-{option.name}-{value}")
-        for command, options in COMMANDS.items()
-        for option in options
-        for value in values(option)
-    ]
+def cases(values, command: str) -> list[tuple[Option, str]]:
+    return [(option, value) for option in COMMANDS[command] for value in values(option)]
 
 
 @pytest.fixture(scope="module")
@@ -66,30 +61,33 @@ def test_commands__all_there():
     assert ARGUMENTS.keys() == COMMANDS.keys()
 
 
-@pytest.mark.parametrize(("command", "option", "value"), cases(refused))
-def test_option__out_of_range(run, in_folder, command, option, value):
-    flag = option.spelling[-1]
-    outcome = run(*ARGUMENTS[command].split(), f"{flag}={value}")
-    assert (outcome.code, outcome.out) == (1, "")
-    assert outcome.err.startswith(f"error: {flag} must ")
-    assert outcome.err.count("\n") == 1
+@pytest.mark.parametrize("command", COMMANDS)
+def test_option__out_of_range(run, in_folder, command):
+    for option, value in cases(refused, command):
+        flag = option.spelling[-1]
+        outcome = run(*ARGUMENTS[command].split(), f"{flag}={value}")
+        assert (outcome.code, outcome.out) == (1, "")
+        assert outcome.err.startswith(f"error: {flag} must ")
+        assert outcome.err.count("\n") == 1
 
 
-@pytest.mark.parametrize(("command", "option", "value"), cases(refused))
-def test_option__out_of_range_before_inputs(run, here, command, option, value):
+@pytest.mark.parametrize("command", COMMANDS)
+def test_option__out_of_range_before_inputs(run, here, command):
     """Nothing that the command names is there: the option comes first."""
-    flag = option.spelling[-1]
-    outcome = run(*ARGUMENTS[command].split(), f"{flag}={value}")
-    assert (outcome.code, outcome.out) == (1, "")
-    assert outcome.err.startswith(f"error: {flag} must ")
+    for option, value in cases(refused, command):
+        flag = option.spelling[-1]
+        outcome = run(*ARGUMENTS[command].split(), f"{flag}={value}")
+        assert (outcome.code, outcome.out) == (1, "")
+        assert outcome.err.startswith(f"error: {flag} must ")
 
 
-@pytest.mark.parametrize(("command", "option", "value"), cases(misspelt))
-def test_option__of_the_wrong_type(run, in_folder, command, option, value):
-    flags = " / ".join(f"'{flag}'" for flag in option.spelling)
-    outcome = run(*ARGUMENTS[command].split(), f"{option.spelling[-1]}={value}")
-    assert (outcome.code, outcome.out) == (2, "")
-    assert f"Error: Invalid value for {flags}: '{value}' is not " in outcome.err
+@pytest.mark.parametrize("command", COMMANDS)
+def test_option__of_the_wrong_type(run, in_folder, command):
+    for option, value in cases(misspelt, command):
+        flags = " / ".join(f"'{flag}'" for flag in option.spelling)
+        outcome = run(*ARGUMENTS[command].split(), f"{option.spelling[-1]}={value}")
+        assert (outcome.code, outcome.out) == (2, "")
+        assert f"Error: Invalid value for {flags}: '{value}' is not " in outcome.err
 
 
 @pytest.mark.parametrize("command", COMMANDS)

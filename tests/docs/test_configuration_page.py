@@ -9,7 +9,7 @@ import pytest
 
 from neardup.cli import run
 from neardup.cli.settings import is_configurable
-from neardup.options.jobs import COMMANDS
+from neardup.options.commands import COMMANDS
 from tests.docs.pages import section
 
 TEXT = section("docs/command-line.md", "Configuration")

@@ -12,7 +12,7 @@ import click
 import pytest
 
 from neardup.cli import cli
-from neardup.options.jobs import COMMANDS
+from neardup.options.commands import COMMANDS
 from tests.docs.manual import all_commands, manual_pages
 from tests.docs.pages import ROOT, UPDATE, page
 

@@ -24,7 +24,6 @@ from reportlab.pdfgen.canvas import Canvas
 from neardup.files.arrow import ArrowSource
 from neardup.files.delimited import DelimitedSource
 from neardup.files.extracted import Extract, ExtractedFileSource
-from neardup.files.input_options import InputOptions
 from neardup.files.jsonarray import JsonArraySource
 from neardup.files.jsonlines import JsonLinesSource
 from neardup.files.memory import MemorySource
@@ -34,6 +33,7 @@ from neardup.files.pages.warc import WarcSource
 from neardup.files.parquet import ParquetSource
 from neardup.files.plain import TextFileSource, TextLinesSource
 from neardup.files.rows import Source
+from neardup.options.groups import InputOptions
 from tests.documents import docx_of, epub_of, odt_of
 from tests.warcs import INFO, page, record
 

@@ -17,8 +17,8 @@ from neardup.errors import InvalidInputError, ReadError
 from neardup.files.convert import OUTPUT_FORMATS, converted_name, converted_writer
 from neardup.files.destinations import LocalDestination
 from neardup.files.formats import FORMATS, KNOWN_SUFFIXES, file_source, format_of
-from neardup.files.input_options import InputOptions
 from neardup.files.streams import COMPRESSIONS
+from neardup.options.groups import InputOptions
 from tests.each import each_of
 from tests.files import compress, copy_rows, decompress
 from tests.protocols.format_cases import CASES, Case

@@ -10,7 +10,7 @@ import pytest
 
 from neardup.clustering.survivors import choose_survivors
 from neardup.errors import InvalidParameterError
-from neardup.jobs.pairs.options import EDIT
+from neardup.jobs.pairs.plan import EDIT
 from neardup.matching.buckets import list_keys
 from neardup.matching.measures import (
     JOIN_MEASURES,

@@ -32,9 +32,10 @@ from neardup.errors import NeardupError
 from neardup.files.resolve import resolve_paths
 from neardup.jobs.dedup.explained import FolderDocuments
 from neardup.jobs.dedup.output import open_output
-from neardup.jobs.drop import DropOptions, drop_documents
+from neardup.jobs.drop import drop_documents
 from neardup.jobs.explain.explain import Question, explain_document
-from neardup.jobs.show import ShowOptions, find_examples
+from neardup.jobs.show import find_examples
+from neardup.options.jobs import DropOptions, ShowOptions
 from neardup.runtime.runner import Runner
 from tests.damage import changed_json, flipped
 from tests.spilling import (

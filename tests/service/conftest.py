@@ -10,8 +10,9 @@ from typing import Any
 import httpx
 import pytest
 
+from neardup.options.commands import ServeOptions
 from neardup.service.records import Log
-from neardup.service.serve import ServeOptions, Server, address_of, listen, make_server
+from neardup.service.serve import Server, address_of, limits_of, listen, make_server
 from neardup.service.served import Served, ServedDocuments
 from neardup.service.service import Limits, Service
 from tests.service.fake_documents import FakeDocumentIndex
@@ -65,7 +66,7 @@ def start_service(
     lines: list[str] = []
     service = Service(
         indexes,
-        limits or chosen.limits,
+        limits or limits_of(chosen),
         refresh_seconds=chosen.refresh,
         log=Log(lines.append),
         warm_up=warm_up,

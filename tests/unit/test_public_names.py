@@ -9,9 +9,9 @@ import re
 from pathlib import Path
 
 import neardup
-from neardup.options.jobs import FUNCTIONS
 from neardup.results import Result
 from tests.each import each_of
+from tests.functions import FUNCTIONS
 
 SOURCE = ast.parse(Path(neardup.__file__).read_text(encoding="utf-8"))
 

@@ -16,6 +16,7 @@ from neardup.cli.options import complete_paths, options_of
 from neardup.cli.page_output import PageOutput
 from neardup.cli.table_output import TableOutput
 from neardup.cli.wording import counted, list_passed_over, say_ids
+from neardup.options.jobs import AlignSchemeOptions
 from neardup.options.option import no_effect
 
 if TYPE_CHECKING:
@@ -47,19 +48,11 @@ Examples:
 def command(
     inputs: tuple[str, ...],
     against: tuple[str, ...],
-    against_text_column: tuple[str, ...] | None,
-    against_id_column: str | None,
     output: Target,
     page: Target | None,
     table_format: TableFormat | None,
     preset: PresetName | None,
-    threshold: str | None,
     min_tokens: int | None,
-    recall: str | None,
-    hits: int | None,
-    within: bool,
-    gap: int | None,
-    max_documents: int | str | None,
     ignore: tuple[str, ...],
     summary: AlignmentSummary | None,
     with_text: bool,
@@ -99,24 +92,15 @@ def command(
     report = PageOutput(page, output, overwrite=overwrite)
     if page is not None and summary is not None:
         raise no_effect("page", "with summary documents", "write the passages", "summary")
-    settings, chosen = choose_options(
-        ("INPUT", "against"),
-        has_other=bool(against),
+    asked = AlignSchemeOptions(
         preset=preset,
-        threshold=threshold,
-        recall=recall,
-        hits=hits,
-        min_tokens=min_tokens,
-        gap=gap,
-        max_documents=max_documents,
-        within=within,
         summary=summary,
+        min_tokens=min_tokens,
         with_text=_has_texts(target, summary, excerpt, with_text=with_text, no_text=no_text),
         excerpt=excerpt,
-        against_text_column=against_text_column,
-        against_id_column=against_id_column,
         **options,
     )
+    settings, chosen = choose_options(asked, ("INPUT", "against"), has_other=bool(against))
     with Display(quiet=quiet) as display:
         runner = Runner(workers, display)
         start = time.perf_counter()
@@ -131,13 +115,11 @@ def command(
                     lambda _: resolve_paths(against, settings),
                     chosen.get("tokenizer"),
                 ),
-                settings.read_other,
-                min_tokens,
+                settings,
                 chosen,
-                settings.usual,
             )
         else:
-            other = no_other(sources, settings.read, min_tokens, chosen, settings.usual)
+            other = no_other(sources, settings, chosen)
         if isinstance(other, PassageHandle):
             others = [IndexSource(other.view(runner), other.folder)]
         elif against:

@@ -13,7 +13,7 @@ from click.core import ParameterSource
 from neardup.cli.configuration import find_files, has_variables
 from neardup.cli.options import TableOption
 from neardup.errors import InvalidParameterError
-from neardup.options.groups import GROUPS, grouped
+from neardup.options.commands import GROUPS, grouped
 from neardup.options.option import Option
 
 if TYPE_CHECKING:

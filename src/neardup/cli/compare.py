@@ -55,14 +55,15 @@ def command(
     characters. With --all every measure follows, with what sketches would have estimated.
     """
     from neardup.errors import InvalidInputError
-    from neardup.jobs.compare.compare import CompareOptions, compare_texts, plan_comparison
-    from neardup.options.table import ENCODING
+    from neardup.jobs.compare.compare import compare_texts, plan_comparison
+    from neardup.options.groups import ReadingOptions
+    from neardup.options.jobs import CompareOptions
     from neardup.outputs.folder import check_apart
     from neardup.reports.page import check_page_file, write_page
     from neardup.runtime.runner import Runner
 
     chosen = CompareOptions(**options)
-    ENCODING.checked(encoding)
+    ReadingOptions.known["encoding"].checked(encoding)
     plan_comparison(chosen)
     if not (show_all or as_json or html):
         _check_effects(options)

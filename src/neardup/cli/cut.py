@@ -68,9 +68,10 @@ def command(
     from neardup.files.fitting import to_fit
     from neardup.files.resolve import STANDARD_INPUT, resolve_paths
     from neardup.jobs.cut.other import resolve_against
-    from neardup.jobs.cut.plan import CutOptions, plan_cut
+    from neardup.jobs.cut.plan import plan_cut
     from neardup.jobs.cut.run import cut_as_named, cut_sources
     from neardup.jobs.workspaces import open_workspace
+    from neardup.options.jobs import CutOptions
     from neardup.outputs.folder import check_apart, check_output
     from neardup.runtime.runner import Runner
 

@@ -28,9 +28,10 @@ from neardup.cli.wording import (
 )
 
 if TYPE_CHECKING:
-    from neardup.jobs.dedup.plan import DedupOptions, DedupPlan
+    from neardup.jobs.dedup.plan import DedupPlan
     from neardup.jobs.dedup.result import DeduplicationResult
     from neardup.options.choices import Engine
+    from neardup.options.jobs import DedupOptions
     from neardup.outputs.targets import Target
 
 _EPILOG = """\b
@@ -109,9 +110,10 @@ def command(
     from neardup.files.fitting import to_fit
     from neardup.files.resolve import resolve_paths
     from neardup.jobs.dedup.other import Other, open_index
-    from neardup.jobs.dedup.plan import DedupOptions, plan_deduplication
+    from neardup.jobs.dedup.plan import plan_deduplication
     from neardup.jobs.dedup.run import deduplicate_against
     from neardup.jobs.workspaces import key_of, open_workspace
+    from neardup.options.jobs import DedupOptions
     from neardup.options.option import no_effect
     from neardup.outputs.folder import check_apart, check_output, check_outside
     from neardup.outputs.targets import check_room

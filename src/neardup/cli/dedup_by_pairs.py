@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +14,7 @@ from neardup.cli.command import configuration
 from neardup.cli.display import Display, say, say_json
 from neardup.cli.page_output import PageOutput
 from neardup.cli.wording import counted, list_passed_over, say_ids, tables_of_groups, took
-from neardup.options.jobs import COMMANDS, FUNCTIONS
+from neardup.options.commands import COMMANDS
 
 if TYPE_CHECKING:
     from neardup.options.choices import OutputFormat
@@ -46,9 +45,10 @@ def decide_by_pairs(
     from neardup.files.convert import check_conversion
     from neardup.files.fitting import to_fit
     from neardup.files.resolve import STANDARD_INPUT, resolve_paths
-    from neardup.jobs.dedup.choose_documents import ChooseOptions, choose_documents
+    from neardup.jobs.dedup.choose_documents import choose_documents
     from neardup.jobs.dedup.pair_table import open_pair_table
     from neardup.jobs.workspaces import open_workspace
+    from neardup.options.jobs import ChooseOptions
     from neardup.outputs.folder import check_apart, check_output
     from neardup.outputs.targets import check_room
     from neardup.runtime.runner import Runner
@@ -57,7 +57,7 @@ def decide_by_pairs(
         message = "INPUT and --pairs cannot both be standard input"
         raise click.UsageError(message)
     _check_effect(ctx)
-    options = ChooseOptions(**_given(ctx, (field.name for field in fields(ChooseOptions))))
+    options = ChooseOptions(**_given(ctx, ChooseOptions.known))
     display = Display(quiet=quiet)
     runner = Runner(workers, display)
     check_output(output, overwrite=overwrite)
@@ -93,9 +93,11 @@ def _check_effect(ctx: click.Context) -> None:
 
     What a file sets for all runs may be there: pairs were found with it.
     """
+    from neardup.options.groups import WorkspaceOptions
+    from neardup.options.jobs import ChooseOptions
     from neardup.options.option import no_effect
 
-    known = {option.name for option in FUNCTIONS["choose"]} | _OF_THE_COMMAND
+    known = {*ChooseOptions.known, *WorkspaceOptions.known, "workers"} | _OF_THE_COMMAND
     for option in COMMANDS["dedup"]:
         source = ctx.get_parameter_source(option.name)
         if source is ParameterSource.COMMANDLINE and option.name not in known:

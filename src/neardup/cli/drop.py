@@ -58,8 +58,9 @@ def command(
     from neardup.files.convert import check_conversion
     from neardup.files.fitting import to_fit
     from neardup.files.resolve import STANDARD_INPUT, resolve_paths
-    from neardup.jobs.drop import DropOptions, drop_documents
+    from neardup.jobs.drop import drop_documents
     from neardup.jobs.workspaces import open_workspace
+    from neardup.options.jobs import DropOptions
     from neardup.outputs.folder import check_apart, check_output
     from neardup.runtime.runner import Runner
 

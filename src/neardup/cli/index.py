@@ -19,13 +19,21 @@ from neardup.options.option import no_effect
 
 if TYPE_CHECKING:
     from neardup.files.rows import Source
-    from neardup.jobs.document_options import ReadingOptions
     from neardup.jobs.index_results import AdditionResult, CompactionResult, RemovalResult
     from neardup.options.choices import IndexKind
+    from neardup.options.groups import TextReadingOptions
     from neardup.runtime.runner import Runner
 
 
 # What the commands do with an index, by its kind.
+
+
+def _how(reading: TextReadingOptions) -> Any:
+    """Return how documents are read."""
+    from neardup.jobs.options import columns_of
+    from neardup.passages.documents import ReadOptions
+
+    return ReadOptions(columns_of(reading), reading.skip_bad)
 
 
 class Kind(ABC):
@@ -36,10 +44,6 @@ class Kind(ABC):
     @abstractmethod
     def open(self, folder: Path, tokenizer: str | None) -> Any:
         """Return the handle of an index."""
-
-    @abstractmethod
-    def read_options(self, reading: ReadingOptions) -> Any:
-        """Return how documents are read."""
 
     @abstractmethod
     def make_scheme(self, options: dict[str, Any]) -> Any:
@@ -54,7 +58,7 @@ class Kind(ABC):
         folder: Path,
         scheme: Any,
         sources: Sequence[Source],
-        reading: ReadingOptions,
+        reading: TextReadingOptions,
         runner: Runner,
         tokenizer: str | None,
     ) -> AdditionResult:
@@ -62,20 +66,20 @@ class Kind(ABC):
         from neardup.jobs.index_changes import build
 
         handle = self.open(folder, tokenizer)
-        return build(handle, scheme, sources, self.read_options(reading), runner)
+        return build(handle, scheme, sources, _how(reading), runner)
 
     def add(
         self,
         folder: Path,
         tokenizer: str | None,
         sources: Sequence[Source],
-        reading: ReadingOptions,
+        reading: TextReadingOptions,
         runner: Runner,
     ) -> AdditionResult:
         """Add documents."""
         from neardup.jobs.index_changes import add
 
-        return add(self.open(folder, tokenizer), sources, self.read_options(reading), runner)
+        return add(self.open(folder, tokenizer), sources, _how(reading), runner)
 
     def remove(self, folder: Path, ids: Sequence[str], runner: Runner) -> RemovalResult:
         """Take documents out."""
@@ -106,16 +110,11 @@ class _Passages(Kind):
 
         return PassageHandle(folder, tokenizer)
 
-    def read_options(self, reading: ReadingOptions) -> Any:
-        from neardup.passages.documents import ReadOptions
-
-        return ReadOptions(reading.columns, reading.skip_bad)
-
     def make_scheme(self, options: dict[str, Any]) -> Any:
-        from neardup.options.jobs import SCHEME_OF_PASSAGES
+        from neardup.options.jobs import PassageOptions
         from neardup.passages.scheme import make_passage_scheme
 
-        own = {option.name for option in SCHEME_OF_PASSAGES}
+        own = PassageOptions.known
         for name, value in options.items():
             if name not in own and value:
                 raise no_effect(name, "on passages", "choose --kind documents")
@@ -137,18 +136,16 @@ class _Documents(Kind):
 
         return DocumentHandle(folder, tokenizer)
 
-    def read_options(self, reading: ReadingOptions) -> Any:
-        return reading
-
     def make_scheme(self, options: dict[str, Any]) -> Any:
-        from neardup.jobs.documents.scheme import DocumentIndexOptions, make_document_scheme
+        from neardup.jobs.documents.scheme import make_document_scheme
+        from neardup.options.jobs import DocumentSchemeOptions
 
         chosen = dict(options)
         if chosen.pop("min_tokens") is not None:
             raise no_effect("min_tokens", "on documents", "choose --kind passages")
         chosen["with_text"] = not chosen.pop("no_text")
         given = {name: value for name, value in chosen.items() if value is not None}
-        return make_document_scheme(DocumentIndexOptions(**given))
+        return make_document_scheme(DocumentSchemeOptions(**given))
 
     def describe_room(self, found: dict[str, Any]) -> list[str]:
         n_documents = max(found["documents"] + found["removed_documents"], 1)
@@ -213,17 +210,15 @@ def build(
     """
     from neardup.files.input_options import check_effect
     from neardup.files.resolve import resolve_paths
-    from neardup.jobs.document_options import ReadingOptions
+    from neardup.options.groups import TextReadingOptions
     from neardup.options.option import no_effect
     from neardup.outputs.folder import INDEX, check_apart, new_folder
     from neardup.runtime.runner import Runner
 
-    reading = ReadingOptions(
-        **{option.name: options.pop(option.name) for option in ReadingOptions.known}
-    )
-    for option in () if inputs else ReadingOptions.known:
-        if getattr(reading, option.name) != option.default:
-            raise no_effect(option.name, "without INPUT", "name files, or give it to index add")
+    reading = TextReadingOptions(**{name: options.pop(name) for name in TextReadingOptions.known})
+    for name, option in {} if inputs else reading.known.items():
+        if getattr(reading, name) != option.default:
+            raise no_effect(name, "without INPUT", "name files, or give it to index add")
     jobs = KINDS[kind]
     scheme = jobs.make_scheme(options)
     with Display(quiet=quiet) as display:
@@ -261,11 +256,11 @@ def add(
     """
     from neardup.files.input_options import check_effect
     from neardup.files.resolve import resolve_paths
-    from neardup.jobs.document_options import ReadingOptions
     from neardup.jobs.indexes import kind_of
+    from neardup.options.groups import TextReadingOptions
     from neardup.runtime.runner import Runner
 
-    reading = ReadingOptions(**options)
+    reading = TextReadingOptions(**options)
     kind = KINDS[kind_of(folder)]
     with Display(quiet=quiet) as display:
         sources = resolve_paths(inputs, reading)

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import click
 
 from neardup.errors import InvalidParameterError
-from neardup.options.groups import grouped
-from neardup.options.jobs import COMMANDS
+from neardup.options.commands import COMMANDS, grouped
 from neardup.options.kinds import (
     Address,
     Choice,
@@ -27,7 +26,7 @@ from neardup.options.kinds import (
     Whole,
     check_length,
 )
-from neardup.options.option import Option, check_options
+from neardup.options.option import Option
 from neardup.outputs.targets import Url, target_of
 
 if TYPE_CHECKING:
@@ -127,7 +126,8 @@ def _checking(function: F, command: str) -> F:
 
     @functools.wraps(function)
     def checked(**values: Any) -> Any:
-        check_options(COMMANDS[command], **values)
+        for option in COMMANDS[command]:
+            option.checked(values[option.name])
         return function(**values)
 
     return cast("F", checked)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -86,9 +85,10 @@ class PageOutput:
         """
         if self._page is None:
             return []
-        from neardup.jobs.report.report import ReportOptions, make_report
+        from neardup.jobs.report.report import make_report
+        from neardup.options.jobs import ReportOptions
 
-        names = {field.name for field in fields(ReportOptions)} - {"by", "trust"}
+        names = set(ReportOptions.known) - {"by", "trust"}
         if inputs is None and against is None:
             # Documents are not read.
             names = set()

@@ -77,10 +77,10 @@ def command(
     """
     from neardup.documents.other import index_among, own_tokenizer, resolve_other
     from neardup.files.resolve import resolve_paths
-    from neardup.jobs.pairs.options import PairOptions
     from neardup.jobs.pairs.plan import check_no_workspace, plan_pairs
     from neardup.jobs.pairs.run import find_pairs_in_sources
     from neardup.jobs.workspaces import key_of, open_workspace
+    from neardup.options.jobs import PairOptions
     from neardup.options.option import no_effect
     from neardup.runtime.runner import Runner
     from neardup.storage.work import IN_MEMORY

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -211,7 +210,8 @@ def command(
     memory, disk and time, also where they are a sample of a larger collection, and what other
     lengths of shingles would make of them.
     """
-    from neardup.jobs.dedup.plan import DedupOptions, plan_deduplication
+    from neardup.jobs.dedup.plan import plan_deduplication
+    from neardup.options.jobs import DedupOptions
     from neardup.runtime.runner import Runner
 
     if not inputs:
@@ -225,10 +225,11 @@ def command(
         from neardup.files.resolve import resolve_paths
         from neardup.jobs.plan.forecast import Planned, Resources, forecast_job
         from neardup.jobs.workspaces import memory_budget
-        from neardup.options import table
+        from neardup.options.commands import CommandOptions
 
         planned = Planned(
-            documents, None if input_size is None else table.INPUT_SIZE.given(input_size)
+            documents,
+            None if input_size is None else CommandOptions.known["input_size"].given(input_size),
         )
         resources = Resources(memory_budget(memory), runner.workers, executors, executor_cores or 4)
         with display:
@@ -244,11 +245,11 @@ def command(
 
 def _check_no_documents() -> None:
     """Raise if an option about documents was given, of which there are none without INPUT."""
-    from neardup.jobs.document_options import DocumentOptions
+    from neardup.options.groups import DocumentOptions
     from neardup.options.option import no_effect
 
     context = click.get_current_context()
-    for name in (*(option.name for option in fields(DocumentOptions)), "keep", *_OF_INPUT):
+    for name in (*DocumentOptions.known, "keep", *_OF_INPUT):
         if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
             raise no_effect(name, "without INPUT", "name an input")
 

@@ -54,7 +54,8 @@ def command(
     """
     from neardup.files.resolve import resolve_paths
     from neardup.jobs.cut.other import resolve_against
-    from neardup.jobs.report.report import ReportOptions, make_report
+    from neardup.jobs.report.report import make_report
+    from neardup.options.jobs import ReportOptions
     from neardup.outputs.folder import check_apart, check_outside
     from neardup.reports.page import check_page_file
     from neardup.runtime.runner import Runner

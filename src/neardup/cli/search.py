@@ -115,7 +115,8 @@ def _search_passages(
 ) -> tuple[PassageResult, str, _Read]:
     from neardup.files.resolve import resolve_paths
     from neardup.indexes.source import IndexSource
-    from neardup.jobs.passages.search import SearchOptions, search_sources
+    from neardup.jobs.passages.search import search_sources
+    from neardup.options.jobs import SearchOptions
     from neardup.passages.index import PassageHandle
 
     if given["limit"] is not None:
@@ -154,7 +155,8 @@ def _search_documents(
 ) -> tuple[DocumentSearchResult, str, _Read]:
     from neardup.documents.index import DocumentHandle
     from neardup.files.resolve import resolve_paths
-    from neardup.jobs.documents.search import DocumentSearchOptions, search_documents
+    from neardup.jobs.documents.search import search_documents
+    from neardup.options.jobs import DocumentSearchOptions
 
     for name in ("recall", "hits", "maximal", "all_windows", "with_text", "no_text"):
         if given[name]:

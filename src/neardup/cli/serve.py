@@ -38,10 +38,11 @@ def command(folders: tuple[str, ...], quiet: bool, as_json: bool, **options: Any
     made durable. A line of JSON for each request goes to standard error.
     """
     _check_extra()
-    from neardup.service.serve import ServeOptions, open_indexes, run
+    from neardup.options.commands import ServeOptions
+    from neardup.service.serve import access_of, open_indexes, run
 
     chosen = ServeOptions(quiet=quiet, as_json=as_json, **options)
-    access = chosen.access()
+    access = access_of(chosen)
     indexes = open_indexes(folders, chosen)
 
     def announce(url: str | None) -> None:

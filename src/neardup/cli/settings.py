@@ -10,7 +10,7 @@ from typing import Any
 
 from neardup.cli.configuration import VARIABLES, ConfigurationFile
 from neardup.errors import InvalidInputError, InvalidParameterError
-from neardup.options.jobs import COMMANDS
+from neardup.options.commands import COMMANDS
 from neardup.options.kinds import (
     Address,
     Documents,

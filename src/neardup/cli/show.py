@@ -48,7 +48,8 @@ def command(
     Examples are of all similarities that there are: at equal distances from the least similar pair
     to the most similar one, exact copies only where nothing else was found.
     """
-    from neardup.jobs.show import ShowOptions, find_examples
+    from neardup.jobs.show import find_examples
+    from neardup.options.jobs import ShowOptions
     from neardup.runtime.runner import Runner
 
     display = Display(quiet=quiet)

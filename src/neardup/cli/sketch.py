@@ -58,9 +58,10 @@ def command(
         message = f"Missing {missing}; give INPUT and --output, or --info FILE."
         raise click.UsageError(message)
     from neardup.files.resolve import resolve_paths
-    from neardup.jobs.sketch.options import SketchOptions, make_maker
+    from neardup.jobs.sketch.options import make_maker
     from neardup.jobs.sketch.sketch import sketch_sources
     from neardup.jobs.sketch.sketches import check_sketch_name
+    from neardup.options.jobs import SketchOptions
     from neardup.outputs.folder import check_apart
     from neardup.outputs.table_files import check_table_file
     from neardup.runtime.runner import Runner

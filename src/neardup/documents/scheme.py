@@ -12,6 +12,8 @@ from neardup.errors import InvalidParameterError
 from neardup.files.rows import ColumnNames
 from neardup.matching.bands import Banding
 from neardup.matching.measures import Measure, Number, make_measure
+from neardup.options.groups import ShingleOptions
+from neardup.options.jobs import DocumentSchemeOptions
 from neardup.options.kinds import exact_fraction
 from neardup.reading.sign import ReadingPlan
 from neardup.sketches.minhash import MinHashScheme
@@ -133,14 +135,8 @@ def restore_document_scheme(
         The ``tokenizer.json`` or the function that was used, if one was.
     """
     tokenizer = described_tokenizer(description, tokenizer)
-    known = (
-        *("ngram", "occurrences", "fingerprint", "fingerprint_bits", "seed", "casefold"),
-        *("unicode_form", "strip_accents", "fold_digits"),
-    )
-    shingles = make_shingle_scheme(
-        tokenizer,
-        **{key: description[key] for key in known if key in description},
-    )
+    known = {key: description[key] for key in ShingleOptions.known if key in description}
+    shingles = make_shingle_scheme(**(known | {"tokenizer": tokenizer}))
     banding = Banding(int(description["bands"]), int(description["rows"]))
     measure = make_measure(str(description["measure"]), Fraction(description["threshold"]))
     weighted, kind = None, MinHashScheme
@@ -164,11 +160,11 @@ def restore_document_scheme(
 # Options of a job held to what an index was made with.
 
 # Options that an index has decided.
-_DECIDED = (
-    *("measure", "ngram", "occurrences", "casefold", "unicode_form", "strip_accents"),
-    *("fold_digits", "recall", "num_perm", "bands", "rows", "seed", "tf", "idf"),
-    *("fingerprint", "fingerprint_bits"),
-)
+_DECIDED = [
+    name
+    for name in DocumentSchemeOptions.known
+    if name not in ("threshold", "tokenizer", "columns", "with_text")
+]
 
 
 def check_alike(options: object, scheme: DocumentScheme) -> None:
@@ -186,7 +182,7 @@ def check_alike(options: object, scheme: DocumentScheme) -> None:
     for name in _DECIDED:
         value = getattr(options, name, None)
         # A flag that is not set is not given.
-        if value is None or (value is False and name in ("strip_accents", "fold_digits")):
+        if value is None or value is DocumentSchemeOptions.known[name].default is False:
             continue
         has = made_with.get(name)
         if name == "recall":

@@ -24,7 +24,6 @@ from pathlib import Path
 from typing import IO, Any, Protocol, Self
 
 from neardup.errors import InvalidInputError, NeardupError, ReadError, WriteError
-from neardup.files.input_options import InputOptions
 from neardup.files.limits import MOST_MEMBERS, UNPACK, most_bytes, too_large, too_many
 from neardup.files.streams import (
     COMPRESSIONS,
@@ -36,6 +35,7 @@ from neardup.files.streams import (
     read_blocks,
     reading,
 )
+from neardup.options.groups import InputOptions
 
 # The members of tar archives, which are read from their start to their end, once.
 

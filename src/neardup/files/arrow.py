@@ -24,7 +24,7 @@ from neardup.files.tableblocks import TableBlock
 
 if TYPE_CHECKING:
     from neardup.files.destinations import Destination
-    from neardup.files.input_options import InputOptions
+    from neardup.options.groups import InputOptions
 
 # What the messages of an Arrow file or stream say of their sizes, before Arrow acts on it.
 #

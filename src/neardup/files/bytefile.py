@@ -19,7 +19,7 @@ from neardup.files.streams import InputStream, OutputStream
 if TYPE_CHECKING:
     from neardup.files.cuts import Cuts
     from neardup.files.destinations import Destination
-    from neardup.files.input_options import InputOptions
+    from neardup.options.groups import InputOptions
 
 # What the only column is called.
 _COLUMN = "bytes"

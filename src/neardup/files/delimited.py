@@ -46,8 +46,8 @@ from neardup.tables import Bools, Texts
 
 if TYPE_CHECKING:
     from neardup.files.destinations import Destination
-    from neardup.files.input_options import InputOptions
     from neardup.files.streams import InputStream
+    from neardup.options.groups import InputOptions
 
 
 # Spans cut out of fields of CSV and TSV.

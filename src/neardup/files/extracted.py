@@ -15,12 +15,12 @@ import pyarrow as pa
 
 from neardup.errors import InvalidInputError
 from neardup.files.arrowcolumns import parse_arrow
-from neardup.files.input_options import InputOptions
 from neardup.files.problems import Problems
 from neardup.files.rawrows import BLOCK_BYTES, Cut, Cutter, RawBlock, RawRows, cut_nothing
 from neardup.files.rawsource import MAX_ROW_BYTES, RawSource
 from neardup.files.rows import ColumnNames, Mask, ParsedRows, RowBlock, RowWriter
 from neardup.files.streams import read_blocks
+from neardup.options.groups import InputOptions
 
 if TYPE_CHECKING:
     from neardup.files.cuts import Cuts

@@ -14,9 +14,9 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Protocol
 
 from neardup.errors import InvalidInputError, MissingExtraError
-from neardup.files.input_options import InputOptions
 from neardup.files.streams import COMPRESSIONS, compression_of, suffix_below
 from neardup.options.choices import InputFormat
+from neardup.options.groups import InputOptions
 
 if TYPE_CHECKING:
     from neardup.files.rows import Source

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from neardup.options import table
-from neardup.options.choices import InputFormat
-from neardup.options.option import CheckedOptions, Option, no_effect
+from neardup.options.groups import InputOptions
+from neardup.options.option import no_effect
 
 if TYPE_CHECKING:
     from neardup.files.rows import Source
@@ -38,44 +36,6 @@ _WITHOUT_EFFECT = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
-class InputOptions(CheckedOptions):
-    """What input files hold.
-
-    Parameters
-    ----------
-    input_format
-        What all files are read as; with ``auto`` their endings decide.
-    encoding
-        Of text, CSV, JSON and web pages, by Python's name; None is what a page says of itself, else
-        UTF-8.
-    delimiter
-        What separates fields of CSV and TSV; None is a comma, or a tab for TSV.
-    lines
-        Text files hold one document a line; else each is one.
-    main_text
-        Of web pages the main text is read, not all that is visible.
-    alternative_texts
-        Visible text includes the alternative texts of images.
-    """
-
-    known: ClassVar[Iterable[Option]] = (
-        table.INPUT_FORMAT,
-        table.ENCODING,
-        table.DELIMITER,
-        table.LINES,
-        table.MAIN_TEXT,
-        table.ALTERNATIVE_TEXTS,
-    )
-
-    input_format: InputFormat = "auto"
-    encoding: str | None = None
-    delimiter: str | None = None
-    lines: bool = False
-    main_text: bool = False
-    alternative_texts: bool = False
-
-
 def check_effect(options: InputOptions, *collections: Sequence[Source]) -> None:
     """Raise if an option that was given concerns no source of some collections."""
     concerned = {
@@ -84,5 +44,5 @@ def check_effect(options: InputOptions, *collections: Sequence[Source]) -> None:
     if options.main_text and options.alternative_texts:
         raise no_effect("alternative_texts", "on the main text", "leave out main_text", "main_text")
     for name, (where, remedy, others) in _WITHOUT_EFFECT.items():
-        if getattr(options, name) != getattr(InputOptions, name) and name not in concerned:
+        if getattr(options, name) != InputOptions.known[name].default and name not in concerned:
             raise no_effect(name, where, remedy, *others)

@@ -19,8 +19,8 @@ from neardup.files.rows import Mask, RowBlock, RowWriter
 
 if TYPE_CHECKING:
     from neardup.files.destinations import Destination
-    from neardup.files.input_options import InputOptions
     from neardup.files.streams import OutputStream
+    from neardup.options.groups import InputOptions
 
 
 _PEEK = 4096

@@ -39,9 +39,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from neardup.files.destinations import Destination
-    from neardup.files.input_options import InputOptions
     from neardup.files.rows import ColumnNames, Mask, ParsedRows, RowBlock, RowWriter
     from neardup.files.streams import OutputStream
+    from neardup.options.groups import InputOptions
 
 # Spans cut out of strings of JSON objects; what stays of a string keeps its bytes.
 

@@ -15,9 +15,9 @@ from typing import Any
 from neardup.errors import InvalidInputError, ReadError
 from neardup.files.archives import is_archive, unpack
 from neardup.files.formats import KNOWN_SUFFIXES, format_of, is_readable, missing_extras
-from neardup.files.input_options import InputOptions
 from neardup.files.inputs import Inputs, NoFile, list_endings, passed_over
 from neardup.files.streams import is_remote, reading
+from neardup.options.groups import InputOptions
 from neardup.storage.scratch import recover_above
 
 # How an output folder at a URL says whether it is complete.

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
     from neardup.files.cuts import Cuts
     from neardup.files.destinations import Destination
-    from neardup.files.input_options import InputOptions
+    from neardup.options.groups import InputOptions
 
 _MIN_ROWS, _MAX_ROWS = 64, 8192
 _READ_AHEAD = 1 << 20

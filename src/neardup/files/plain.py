@@ -35,8 +35,8 @@ from neardup.tables import Texts
 if TYPE_CHECKING:
     from neardup.files.cuts import Cuts
     from neardup.files.destinations import Destination
-    from neardup.files.input_options import InputOptions
     from neardup.files.streams import InputStream
+    from neardup.options.groups import InputOptions
 
 # What the only column is called.
 _COLUMN = "text"

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 from neardup.errors import InvalidInputError
 from neardup.files.formats import file_source, first_suffix
-from neardup.files.input_options import InputOptions
 from neardup.files.inputs import Inputs
 from neardup.files.locations import Archives, Found, files_named, path_of
 from neardup.files.memory import (
@@ -25,6 +24,7 @@ from neardup.files.memory import (
     rows_source,
 )
 from neardup.files.streams import StandardInput, is_url, reading
+from neardup.options.groups import InputOptions
 
 if TYPE_CHECKING:
     from neardup.files.rows import Source

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -11,14 +10,14 @@ import numpy as np
 
 from neardup.errors import InvalidInputError, InvalidParameterError
 from neardup.files.ids import as_text
-from neardup.files.input_options import InputOptions, check_effect
+from neardup.files.input_options import check_effect
 from neardup.files.inputs import passed_over
 from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.jobs.counts import Groups, count_documents
-from neardup.jobs.document_options import ReadingOptions
+from neardup.jobs.options import columns_of
 from neardup.jobs.selection import Selection, complete_summary, in_batches
-from neardup.options.choices import Missing
-from neardup.options.jobs import COMMANDS
+from neardup.options.groups import InputOptions
+from neardup.options.jobs import DropOptions
 from neardup.outputs.summary_file import resolve_tables
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.first_pass import list_documents
@@ -69,23 +68,6 @@ class DropResult(Selection):
 
 
 DEFAULT_COLUMN = "doc_id"
-
-
-@dataclass(frozen=True, kw_only=True)
-class DropOptions(ReadingOptions):
-    """What decides which documents go.
-
-    ``column`` of the table has the ids; None is ``doc_id``, and right for a text with one id a
-    line. With ``missing`` the table may name documents that are not there, or may not; with
-    ``trust`` it may be another one than its folder says.
-    """
-
-    known = COMMANDS["drop"]
-
-    column: str | None = None
-    missing: Missing = "raise"
-    by: str | None = None
-    trust: bool = False
 
 
 def read_named_ids(named_in: str, column: str | None, *, trust: bool = False) -> pa.Array:
@@ -153,7 +135,7 @@ def drop_documents(
         named = read_named_ids(named_in, options.column, trust=options.trust)
         documents = list_documents(
             sources,
-            options.columns,
+            columns_of(options),
             workspace,
             runner,
             skip_bad=options.skip_bad,

@@ -6,10 +6,10 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from neardup.files.input_options import InputOptions
 from neardup.files.locations import path_of
 from neardup.files.rows import Source
-from neardup.jobs.document_options import AgainstOptions, ReadingOptions
+from neardup.jobs.options import other_columns_of
+from neardup.options.groups import AgainstOptions, InputOptions, ReadingOptions
 from neardup.reading.catalogue import Catalogue
 
 # What both functions return has these names.
@@ -51,16 +51,14 @@ def describe_reading(options: ReadingOptions, documents: Catalogue) -> dict[str,
     """Return for a summary the options that read the same texts and ids out of the same files."""
     described: dict[str, Any] = {"text_column": _columns(options.text_column)}
     if isinstance(options, AgainstOptions):
-        described["against_text_column"] = _columns(options.other_columns.text)
+        described["against_text_column"] = _columns(other_columns_of(options).text)
     described["id_column"] = documents.columns.id
-    names = [option.name for option in InputOptions.known]
-    return {"reading": described | {name: getattr(options, name) for name in names}}
+    return {"reading": described | {name: getattr(options, name) for name in InputOptions.known}}
 
 
 def input_options_of(reading: Mapping[str, Any]) -> InputOptions:
     """Return the options of files that ``describe_reading`` has described."""
-    names = [option.name for option in InputOptions.known if option.name in reading]
-    return InputOptions(**{name: reading[name] for name in names})
+    return InputOptions(**{name: reading[name] for name in InputOptions.known if name in reading})
 
 
 def _columns(names: str | Sequence[str]) -> str | list[str]:

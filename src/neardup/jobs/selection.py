@@ -13,7 +13,7 @@ from neardup.files.convert import check_conversion
 from neardup.files.destinations import Destination
 from neardup.files.rows import RowBlock
 from neardup.options.choices import OutputFormat
-from neardup.options.table import OUTPUT_FORMAT
+from neardup.options.commands import OutputOptions
 from neardup.outputs.folder import check_apart, new_output
 from neardup.outputs.summary_file import write_summary
 from neardup.outputs.targets import target_of
@@ -164,7 +164,7 @@ class Selection(Result):
 
         ``write_own`` writes the tables of the job, and returns their digests by their names.
         """
-        OUTPUT_FORMAT.kind.checked("format", format)
+        OutputOptions.known["output_format"].kind.checked("format", format)
         if format != "same":
             check_conversion(self._documents.sources, format)
         folder = target_of(path)

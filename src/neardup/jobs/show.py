@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from neardup.documents.other import resolve_other
-from neardup.errors import InvalidParameterError
-from neardup.files.input_options import InputOptions, check_effect
+from neardup.files.input_options import check_effect
 from neardup.files.inputs import Inputs
 from neardup.files.resolve import resolve_paths
 from neardup.files.streams import is_url
 from neardup.jobs.dedup.output import DedupOutput, open_output
-from neardup.jobs.document_options import AgainstOptions, ReadingOptions
 from neardup.jobs.inputs import input_options_of
+from neardup.jobs.options import columns_of, other_columns_of
 from neardup.jobs.report.dedup_texts import Outcome, ShownTexts
 from neardup.jobs.report.tables import Collection, Kind, kind_of_table, read_table
-from neardup.options.jobs import COMMANDS
+from neardup.options.groups import AgainstOptions, InputOptions
+from neardup.options.jobs import ShowOptions
 from neardup.options.option import no_effect
 from neardup.outputs.table_files import part_name
 from neardup.reports.dedup.examples import Document
@@ -31,33 +31,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Which = Literal["spread", "least", "most"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class ShowOptions(AgainstOptions):
-    """How many examples, whether the least or the most similar, and how documents are read."""
-
-    known = COMMANDS["show"]
-
-    examples: int = 10
-    least: bool = False
-    most: bool = False
-    trust: bool = False
-
-    @property
-    def which(self) -> Which:
-        """Which examples are shown."""
-        if self.least and self.most:
-            message = "least and most ask for different examples; give one of them"
-            raise InvalidParameterError(message, "least", "most")
-        return "least" if self.least else "most" if self.most else "spread"
-
-    def check_unread(self, where: str, remedy: str) -> None:
-        """Raise if an option says how documents are read, where none are."""
-        usual = ReadingOptions()
-        for option in ReadingOptions.known:
-            if getattr(self, option.name) != getattr(usual, option.name):
-                raise no_effect(option.name, where, remedy)
 
 
 def choose_rows(values: Floats, n: int, which: Which, are_copies: Bools) -> Int64s:
@@ -330,8 +303,8 @@ def find_examples(
     return examples_of_table(
         table,
         kind_of_table(table.column_names, result),
-        None if own is None else Collection(own, options.columns, options.skip_bad),
-        None if others is None else Collection(others, options.other_columns, options.skip_bad),
+        None if own is None else Collection(own, columns_of(options), options.skip_bad),
+        None if others is None else Collection(others, other_columns_of(options), options.skip_bad),
         options,
         runner,
     )
@@ -364,4 +337,4 @@ def _other_of_folder(
         on_error="skip",
         **vars(input_options_of(read)),
     )
-    return Collection(_resolve(against, chosen), chosen.columns, skip_bad=True)
+    return Collection(_resolve(against, chosen), columns_of(chosen), skip_bad=True)

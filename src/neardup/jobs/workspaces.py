@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neardup.files.archives import ArchiveMember
 from neardup.files.streams import StandardInput, is_remote, state_of_url
-from neardup.options import table
+from neardup.options.groups import WorkspaceOptions
+from neardup.options.option import Options
 from neardup.outputs.targets import Target
 from neardup.results import versions
 from neardup.runtime.memory import default_memory_bytes
@@ -45,7 +45,7 @@ def open_workspace(
         What the work depends on; None if no later run goes on with it.
     """
     limit = memory_budget(memory)
-    parent = None if work is None else Path(table.WORK.given(work))
+    parent = None if work is None else Path(WorkspaceOptions.known["work"].given(work))
     if output is None:
         return Workspace(limit, WorkFolder.temporary(parent))
     if isinstance(output, Path):
@@ -80,15 +80,19 @@ def account_of_earlier(work: WorkFolder) -> list[str]:
 
 def memory_budget(memory: int | str | None) -> int:
     """Return the bytes that a job may use; None is 60 % of what is free."""
-    return default_memory_bytes() if memory is None else int(table.MEMORY.given(memory))
+    return (
+        default_memory_bytes()
+        if memory is None
+        else int(WorkspaceOptions.known["memory"].given(memory))
+    )
 
 
 def key_of(
-    command: str, options: object, scheme: Mapping[str, Any], **inputs: Sequence[Source]
+    command: str, options: Options, scheme: Mapping[str, Any], **inputs: Sequence[Source]
 ) -> dict[str, Any] | None:
     """Return what the work of a job depends on; None where that cannot be told.
 
-    ``options`` is a dataclass. Data in memory and standard input are not there a second time, and
+    Data in memory and standard input are not there a second time, and
     nobody knows whether a function is the same.
     """
     files = {}
@@ -97,8 +101,7 @@ def key_of(
         if any(state is None for state in states):
             return None
         files[name] = states
-    assert is_dataclass(options)
-    values = {field.name: getattr(options, field.name) for field in fields(options)}
+    values = vars(options)
     if any(callable(value) for value in values.values()):
         return None
     spelled = {name: _spelled(value) for name, value in values.items() if value is not None}

@@ -1,8 +1,31 @@
-"""Values of the options that choose one of a few, for the table and for signatures."""
+"""Types of the values that options take, for their declarations and for whoever uses them."""
 
-from __future__ import annotations
+from collections.abc import Callable, Iterable, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Literal
 
-from typing import Literal
+# Documents in any form: a path, glob or URL as a string; a list of paths; a list of strings (texts)
+# or of dictionaries; anything with ``__arrow_c_stream__``; a ``pyarrow.dataset.Dataset``.
+Data = Any
+
+# A number that is taken as the exact decimal that was typed.
+Number = str | float | Decimal | Fraction
+ColumnNames = str | Sequence[str]
+
+TokenFunction = Callable[[str], Iterable[str | int | tuple[int, int] | tuple[str | int, int, int]]]
+"""From a text to its tokens, in the order of the text.
+
+Each is a string, an integer, or says where it stands, in characters of the text that the function
+was given: (start, stop) is the text there, (token, start, stop) a string or integer that is
+something else, such as a stem or a number. Strings alone stand one behind the other in the text.
+"""
+TokenizerChoice = str | Path | TokenFunction
+
+# True shows progress, False does not; a function is called with the name of a stage, the work done
+# so far, and its amount where it is known.
+Progress = Callable[[str, int, int | None], None] | bool
 
 SetMeasure = Literal["jaccard", "cosine", "dice", "containment", "max-containment"]
 DocumentMeasure = SetMeasure | Literal["weighted-jaccard"]

@@ -1,85 +1,496 @@
-"""Under which heading help lists each option: headings in order, options most used first."""
+"""Options that travel together: how documents are read, cut into shingles, compared, and run."""
 
-from __future__ import annotations
+from fractions import Fraction
+from pathlib import Path
+from typing import Annotated, Self
 
-from collections.abc import Iterable
+from neardup.errors import InvalidParameterError
+from neardup.options.choices import (
+    ColumnNames,
+    Data,
+    Fingerprint,
+    InputFormat,
+    InverseFrequency,
+    Number,
+    Occurrences,
+    OnError,
+    Progress,
+    TermFrequency,
+    TextFormat,
+    TokenizerChoice,
+    UnicodeForm,
+)
+from neardup.options.encodings import Delimiter, Encoding
+from neardup.options.kinds import (
+    ByteSize,
+    Choice,
+    Columns,
+    FunctionOrFlag,
+    Location,
+    OneOf,
+    Share,
+    Tokenizer,
+    Whole,
+    exact_fraction,
+)
+from neardup.options.option import Option, Options, but, no_effect
 
-from neardup.options.option import Option
+BY_ENDING = (
+    "What all files are read as, whatever their endings. auto: by ending; a file that is named and "
+    "has another one is text, those of a folder are passed over. html: texts are web pages, in "
+    "tables too; a file without the ending of a table is one page."
+)
+_FORMATS = (
+    "``text``, ``jsonl``, ``json``, ``csv``, ``tsv``, ``parquet``, ``arrow``, ``html``, ``warc``, "
+    "``docx``, ``odt``, ``epub`` or ``pdf``: what all files are read as, whatever their endings."
+)
+_BY_ENDING_IN_PYTHON = (
+    "``auto``: by ending; a file that is named and has another one is text, those of a folder are "
+    "passed over and counted in the summary. ``html``: texts are web pages, in the columns of "
+    "tables too, and data in memory; a file without the ending of a table is one page."
+)
 
-# Options by their names in Python. A command has those headings for which it has options.
-GROUPS: dict[str, tuple[str, ...]] = {
-    "Input": (
-        *("named_in", "id_file", "text_column", "id_column", "against"),
-        *("against_text_column", "against_id_column", "column", "side", "missing"),
-        "trust",
-        *("input_format", "encoding", "delimiter", "lines"),
-        *("main_text", "alternative_texts", "on_error", "info"),
-        *("documents", "input_size"),
-    ),
-    "Text": (
-        *("tokenizer", "ngram", "casefold", "strip_accents", "unicode_form", "fold_digits"),
-        *("occurrences", "fingerprint", "fingerprint_bits"),
-    ),
-    "Similarity": (
-        *("preset", "unit", "exact", "threshold", "measure", "pairs", "max_distance", "min_tokens"),
-        *("blocking", "also", "also_missing"),
-        *("min_significance", "method", "algorithm", "gap", "other", "closest"),
-        *("tf", "idf", "idf_from", "audit", "edit_limit"),
-    ),
-    "Sketches": (
-        *("kind", "recall", "hits", "num_perm", "super_shingles", "bands", "rows", "size"),
-        "modulus",
-        *("compression", "neighbourhood", "hash", "letters", "residue", "blocks"),
-        "seed",
-    ),
-    "Choice": (
-        *(
-            "examples",
-            "least",
-            "most",
-            "keep",
-            "clusters",
-            "top",
-            "per_document",
-            "one_to_one",
-            "limit",
+
+class InputOptions(Options):
+    """What input files hold."""
+
+    input_format: Annotated[
+        InputFormat,
+        Option(
+            f"{BY_ENDING} bytes: each file is one document, whatever it holds, and its bytes are "
+            "tokens.",
+            python=f"{_FORMATS} {_BY_ENDING_IN_PYTHON} ``bytes``: each file is one document, "
+            "whatever it holds, and its bytes are tokens.",
         ),
-        *("min_documents", "max_documents", "ignore", "maximal", "within", "all_windows", "places"),
-    ),
-    "Access": ("host", "port", "token_file", "allowed_host", "writable"),
-    "Limits": ("max_body", "max_texts", "max_seconds", "max_waiting"),
-    "Output": (
-        *("output", "page", "by", "labels", "add", "output_format", "table_format", "show_all"),
-        "html",
-        *(
-            "replacement",
-            "columns",
-            "with_columns",
-            "summary",
-            "with_text",
-            "no_text",
-            "excerpt",
-            "overwrite",
-            "stats",
-            "as_json",
+    ] = "auto"
+    encoding: Annotated[
+        str | None,
+        Option(
+            "Encoding of text, CSV, JSON and web pages, by its name in Python, such as latin-1, "
+            "cp1252 or utf-16.",
+            Encoding(),
+            usual="what a page says of itself, else utf-8",
         ),
-    ),
-    "Running": (
-        *("engine", "workers", "memory", "work", "fresh", "executors", "executor_cores"),
-        *("refresh", "stop_seconds", "check", "quiet"),
-    ),
-}
+    ] = None
+    delimiter: Annotated[
+        str | None,
+        Option(
+            "What separates the fields of CSV and TSV: a character, or tab.",
+            Delimiter(),
+            usual="a comma; a tab for TSV",
+        ),
+    ] = None
+    lines: Annotated[bool, Option("Text files hold one document a line.")] = False
+    main_text: Annotated[
+        bool,
+        Option(
+            "Of web pages the main text counts, without menus and the like, not all that is "
+            "visible."
+        ),
+    ] = False
+    alternative_texts: Annotated[
+        bool, Option("Visible text of web pages includes the alternative texts of images.")
+    ] = False
 
 
-def grouped(options: Iterable[Option]) -> dict[str, list[Option]]:
-    """Return options by their headings; those that a command does not do without come first."""
-    by_name = {option.name: option for option in options}
-    found = {
-        heading: [by_name[name] for name in names if name in by_name]
-        for heading, names in GROUPS.items()
-    }
-    return {
-        heading: sorted(members, key=lambda option: not option.is_required)
-        for heading, members in found.items()
-        if members
-    }
+class ReadingOptions(InputOptions):
+    """What files hold, where text and id of a document are, and what becomes of bad rows."""
+
+    text_column: Annotated[
+        ColumnNames,
+        Option(
+            "Column of the text; several are joined with newlines in the order given.",
+            Columns(),
+            python="Name of the column of the text, or several: their texts are joined with "
+            "newlines in that order, a null counting as an empty text; where all are null the row "
+            "is bad.",
+            is_repeatable=True,
+        ),
+    ] = "text"
+    id_column: Annotated[
+        str | None,
+        Option(
+            "Column of the ids; '' for <file name>:<row number>.",
+            usual="id, if all inputs have one; else ''",
+            python="Name of the column of the ids; None: ``id``, if all inputs have one. "
+            "Otherwise, and where it is empty, an id is ``<file name>:<row number>``.",
+        ),
+    ] = None
+    on_error: Annotated[
+        OnError,
+        Option(
+            "A bad row ends the run, or is left out, counted and named; a job that writes a folder "
+            "puts it into skipped/. A column that a whole CSV or Parquet file lacks always ends "
+            "it.",
+            python="``raise`` on a bad row, or ``skip`` it: it is left out, counted and named, and "
+            "written to ``skipped/``.",
+        ),
+    ] = "raise"
+
+    @property
+    def reads_bytes(self) -> bool:
+        """Whether documents are the bytes of files, and no text."""
+        return self.input_format == "bytes"
+
+    @property
+    def skip_bad(self) -> bool:
+        """Whether bad rows are left out."""
+        return self.on_error == "skip"
+
+    def check_reads_text(self) -> None:
+        """Raise if documents are bytes, where an index has texts."""
+        if self.reads_bytes:
+            message = (
+                "input_format bytes reads no texts, which an index has; name files with against, "
+                "or read the files as text"
+            )
+            raise InvalidParameterError(message, "input_format", "against")
+
+
+class TextReadingOptions(ReadingOptions):
+    """How documents are read by jobs that look into texts, or keep them."""
+
+    input_format: TextFormat = "auto"
+    differs = but(
+        input_format={
+            "kind": Choice(
+                TextFormat,
+                bytes="bytes are compared by dedup, pairs and sketch; passages, cuts and indexes "
+                "need text",
+            ),
+            "help": BY_ENDING,
+            "python": f"{_FORMATS} {_BY_ENDING_IN_PYTHON}",
+        },
+    )
+
+
+class AgainstOptions(ReadingOptions):
+    """Where text and id are, also in another collection; None: where they are in the first."""
+
+    against_text_column: Annotated[
+        ColumnNames | None,
+        Option(
+            "Column of the text in OTHER; several as of INPUT.",
+            Columns(),
+            usual="that of INPUT",
+            python="Columns of the other collection; None: those of the first.",
+            is_repeatable=True,
+        ),
+    ] = None
+    against_id_column: Annotated[
+        str | None,
+        Option(
+            "Column of the ids in OTHER.",
+            usual="as of INPUT",
+            python="Columns of the other collection; None: those of the first.",
+        ),
+    ] = None
+
+    def check_other(self, name: str, *, is_given: bool) -> None:
+        """Raise if an option of the other collection was given, and that itself was not.
+
+        ``name`` is what names the other collection.
+        """
+        if not is_given:
+            self.check_no_other(f"without {name}", f"give {name}", name)
+
+    def check_no_other(self, where: str, remedy: str, *others: str) -> None:
+        """Raise if one of these options was given where no other collection is read.
+
+        ``where``, ``remedy`` and ``others`` are as of ``no_effect``.
+        """
+        for name in ("against_text_column", "against_id_column"):
+            if getattr(self, name) is not None:
+                raise no_effect(name, where, remedy, *others)
+
+
+class TextAgainstOptions(AgainstOptions, TextReadingOptions):
+    """Where text and id are in two collections, of jobs that look into texts."""
+
+
+class NormalOptions(Options):
+    """Differences between texts that do not count."""
+
+    casefold: Annotated[
+        bool | None,
+        Option("Upper and lower case are the same.", usual="for words only"),
+    ] = None
+    unicode_form: Annotated[
+        UnicodeForm | None,
+        Option("Normalise text first.", Choice(UnicodeForm, "NFC, NFKC or None")),
+    ] = None
+    strip_accents: Annotated[bool, Option("Accents do not count.")] = False
+    fold_digits: Annotated[
+        bool,
+        Option(
+            "Digits of other scripts count as 0 to 9; different numbers stay different.",
+        ),
+    ] = False
+
+
+class TokenOptions(NormalOptions):
+    """What texts are cut into: tokens, and shingles of several."""
+
+    tokenizer: Annotated[
+        TokenizerChoice | None,
+        Option(
+            "words, whitespace, characters, lines, bytes, or the path of a tokenizer.json file.",
+            Tokenizer(),
+            usual="words",
+            python="``words``, ``whitespace``, ``characters``, ``lines``, ``bytes``, the path of a "
+            "``tokenizer.json`` or a function from a text to its tokens. None is ``words``, or "
+            "``bytes`` where these are read.",
+        ),
+    ] = None
+    ngram: Annotated[
+        int | None,
+        Option("Tokens in a shingle.", Whole(1, 65536), usual="5; 1 for weighted-jaccard"),
+    ] = None
+
+
+class SeedOptions(Options):
+    """What random choices follow from."""
+
+    seed: Annotated[
+        int | None,
+        Option(
+            "Selects the hash functions.",
+            Whole(0, 2**64 - 1, within="0 and 2^64 - 1"),
+            usual="42",
+            python="Selects the hash functions; None is 42. Where nothing depends on them it is "
+            "refused, as all options are that have no effect.",
+        ),
+    ] = None
+
+
+class FingerprintOptions(Options):
+    """How shingles are hashed."""
+
+    fingerprint: Annotated[
+        Fingerprint | None,
+        Option(
+            "How shingles are hashed; the collisions of rabin are bounded, whatever the texts are.",
+            usual="mixer",
+            python="How shingles are hashed: ``mixer``, or ``rabin`` for Rabin fingerprints, whose "
+            "collisions are bounded whatever the texts are; ``seed`` selects their polynomial. "
+            "None is ``mixer``, or as an index has it.",
+        ),
+    ] = None
+    fingerprint_bits: Annotated[
+        int | None,
+        Option(
+            "Bits that tell shingles apart: 32, 40 or 64. Of 10,000 shingles two are taken for the "
+            "same with probability 0.012, 0.000045 or 3e-12.",
+            OneOf(numbers=(32, 40, 64)),
+            usual="64",
+            python="32, 40 or 64: so many bits tell shingles apart. Of n different ones two are "
+            "taken for the same with a probability of about n^2 / 2^(bits + 1). None is 64, or as "
+            "an index has it.",
+        ),
+    ] = None
+
+
+class OccurrenceOptions(Options):
+    """What copies of a shingle count."""
+
+    occurrences: Annotated[
+        Occurrences | None,
+        Option(
+            "Shingles as a set, or each copy as an element of its own (multiset).",
+            python="``set``, or ``numbered`` for measures of multisets.",
+        ),
+    ] = "set"
+
+
+class ShingleOptions(TokenOptions, OccurrenceOptions, FingerprintOptions, SeedOptions):
+    """How texts become sets of shingles; None stands for what is usual."""
+
+    @property
+    def seeded(self) -> str | None:
+        """The option that selects the hash of shingles; None where nothing does."""
+        return "seed" if self.fingerprint == "rabin" else None
+
+
+class DocumentOptions(ReadingOptions, ShingleOptions):
+    """How documents are read and become sets of shingles; the same for every job.
+
+    Tokens are words where ``tokenizer`` is None, or bytes if these are read; shingles have 5 where
+    ``ngram`` is, are a set where ``occurrences`` is, and are hashed to 64 bits by the mixer where
+    fingerprints are.
+    """
+
+    def with_tokenizer(self, usual: str) -> Self:
+        """Return these options with the tokenizer that is usual for texts, if none was given."""
+        if not self.reads_bytes:
+            return self if self.tokenizer is not None else self.but(tokenizer=usual)
+        if self.tokenizer not in (None, "bytes"):
+            message = (
+                f"tokenizer {self.tokenizer} cuts texts, and input_format bytes reads none; leave "
+                "it out, or read the files as text"
+            )
+            raise InvalidParameterError(message, "tokenizer", "input_format")
+        return self.but(tokenizer="bytes")
+
+
+class BandOptions(SeedOptions):
+    """How candidates are found by MinHash bands.
+
+    None stands for the default, so that one that was given where no bands are used is noticed.
+    """
+
+    recall: Annotated[
+        Number | None,
+        Option(
+            "Least probability that a pair at the threshold is found.",
+            Share(),
+            usual="0.99",
+            python="Least probability, in (0, 1], that a pair at the threshold is found; 1 only "
+            "with a threshold of 1. None is 0.99.",
+            metavar="P",
+        ),
+    ] = None
+    num_perm: Annotated[
+        int | None,
+        Option(
+            "MinHash functions at most.",
+            Whole(1, 65536),
+            usual="128",
+            python="Hash functions that may be used for bands; None is 128.",
+        ),
+    ] = None
+    bands: Annotated[
+        int | None,
+        Option(
+            "Bands, instead of choosing them for the recall.",
+            Whole(1),
+            python="Use these instead of choosing them for ``recall``.",
+        ),
+    ] = None
+    rows: Annotated[
+        int | None,
+        Option(
+            "Rows in a band; goes with --bands.",
+            Whole(1),
+            python="Use these instead of choosing them for ``recall``.",
+        ),
+    ] = None
+
+    @property
+    def recall_asked_for(self) -> Fraction:
+        """The recall as an exact number."""
+        return exact_fraction("recall", "0.99" if self.recall is None else self.recall)
+
+    def check_unused(self, where: str, remedy: str, *, but: str | None = None) -> None:
+        """Raise if one of these options, ``but`` one, was given where no bands are used."""
+        for name in ("recall", "num_perm", "bands", "rows", "seed"):
+            if getattr(self, name) is not None and name != but:
+                raise no_effect(name, where, remedy, "method", "measure", "top")
+
+
+class WeightOptions(OccurrenceOptions):
+    """What a shingle weighs.
+
+    None stands for the default, so that one that was given for plain sets is noticed.
+    """
+
+    tf: Annotated[
+        TermFrequency | None,
+        Option(
+            "For weighted-jaccard: what a shingle weighs by how often a document has it.",
+            usual="raw",
+            python="What a shingle weighs by how often a document has it, for "
+            "``weighted-jaccard``: ``raw``, ``binary``, ``log``, ``squared`` or ``saturating``. "
+            "None is the first.",
+        ),
+    ] = None
+    idf: Annotated[
+        InverseFrequency | None,
+        Option(
+            "For weighted-jaccard: what it weighs by how few documents have it.",
+            usual="smooth",
+            python="That times what it weighs by how few documents have it: ``smooth``, ``unary``, "
+            "``standard`` or ``probabilistic``, over all documents that are compared. None is the "
+            "first; see ``text.weighting.Weighting``.",
+        ),
+    ] = None
+
+    def check_no_weights(self, where: str) -> None:
+        """Raise if one of these options was given where nothing is weighted."""
+        for name in ("tf", "idf", "idf_from"):
+            if getattr(self, name, None) is not None:
+                raise no_effect(name, where, "choose measure weighted-jaccard", "measure")
+
+
+class CountingOptions(WeightOptions):
+    """What a shingle weighs where documents are counted for that, or others instead of them."""
+
+    idf_from: Annotated[
+        Data,
+        Option(
+            "For weighted-jaccard: count the documents of these files instead of those that are "
+            "compared; may be given several times.",
+            python="Documents that are counted for ``idf`` instead of those that are compared, in "
+            "any form that these may have.",
+            metavar="OTHER",
+            is_repeatable=True,
+        ),
+    ] = None
+
+
+class ProgressOptions(Options):
+    """How a job says what it is doing."""
+
+    progress: Annotated[
+        Progress | None,
+        Option(
+            "Show progress, or call a function with the name of a stage, the work done, and its "
+            "amount.",
+            FunctionOrFlag(),
+            python="True shows it on standard error: bars on a terminal and in a notebook, else a "
+            "line a minute. A function is called with a stage's name, the work done so far, and "
+            "its amount, None if that is not known: bytes of the files while these are read, else "
+            "documents, pairs or the like.",
+        ),
+    ] = None
+
+
+class RunOptions(ProgressOptions):
+    """How a job runs, whatever it does: the result does not depend on it."""
+
+    workers: Annotated[
+        int | None,
+        Option(
+            "Threads.",
+            Whole(1),
+            usual="one a core",
+            python="Threads; None is one a core. The result does not depend on it.",
+        ),
+    ] = None
+
+
+class WorkspaceOptions(Options):
+    """What a job may use beside its threads."""
+
+    memory: Annotated[
+        int | str | None,
+        Option(
+            "Most memory to use, such as 4GB; what does not fit goes to files in --work.",
+            ByteSize(16_000_000),
+            usual="60 % of what is free",
+            python="Most memory to use, in bytes or as a size such as ``4GB``, beyond what the "
+            "interpreter and the libraries take; None is 60 % of what is free. What does not fit "
+            "goes to files.",
+            metavar="SIZE",
+        ),
+    ] = None
+    work: Annotated[
+        str | Path | None,
+        Option(
+            "Folder for temporary files, by which a run that was stopped goes on.",
+            Location(),
+            usual="beside the output",
+            python="Folder for these files, which go with the result; None is where the system "
+            "has temporary files.",
+            metavar="DIR",
+        ),
+    ] = None

@@ -1,13 +1,55 @@
-"""One option, and options that check themselves."""
+"""One option, options that travel together and check themselves, and functions that take them.
+
+A class of options declares each of them once, with what the type alone does not say::
+
+    class TextOptions(Options):
+        ngram: Annotated[int | None, Option("Tokens in a shingle.", Whole(1, 65536))] = None
+
+Its instances are values: checked when they are made, and never changed. A class that extends
+others declares again what has another default or type there.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+import re
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import FunctionType, NoneType
+from typing import (
+    Annotated,
+    Any,
+    ClassVar,
+    Concatenate,
+    Generic,
+    Literal,
+    ParamSpec,
+    Self,
+    TypeVar,
+    dataclass_transform,
+    get_args,
+    get_origin,
+    overload,
+)
 
 from neardup.errors import InvalidParameterError
-from neardup.options.kinds import Flag, Kind
+from neardup.options.kinds import Choice, Documents, Flag, Kind, Switch, Text
+
+P = ParamSpec("P")
+OptionsT = TypeVar("OptionsT", bound="Options")
+ResultT = TypeVar("ResultT")
+SelfT = TypeVar("SelfT")
+
+# The default of what has to be given.
+REQUIRED = object()
+
+
+class _AsItIs(Documents):
+    """Whatever a function works on, which it checks itself."""
+
+
+class MisfitError(TypeError):
+    """Arguments that a function does not take."""
 
 
 @dataclass(frozen=True)
@@ -16,16 +58,14 @@ class Option:
 
     Parameters
     ----------
-    name
-        In Python; on the command line with hyphens, after two of them.
-    kind
-        What values it takes.
     help
-        One line.
-    default
-        Its value where it is not given; None where something else decides.
+        One line, for the command line.
+    kind
+        What values it takes; where it is not given the type says it.
     usual
-        What is taken then, as help says it.
+        What is taken where it is not given and something else decides, as help says it.
+    python
+        What docstrings say, where that is more than ``help`` and ``usual``.
     metavar
         What stands for the value in help; None leaves that to its type.
     flags
@@ -34,17 +74,21 @@ class Option:
         The command line does not do without it.
     is_repeatable
         The command line takes it several times.
+    name, default, type
+        In Python: of the class that declares it.
     """
 
-    name: str
-    kind: Kind
     help: str
-    default: Any = None
+    kind: Kind = field(default_factory=Documents)
     usual: str = ""
+    python: str = ""
     metavar: str | None = None
     flags: tuple[str, ...] = ()
     is_required: bool = False
     is_repeatable: bool = False
+    name: str = ""
+    default: Any = None
+    type: Any = Any
 
     @property
     def spelling(self) -> tuple[str, ...]:
@@ -58,12 +102,22 @@ class Option:
             return self.usual
         return str(self.default)
 
+    @property
+    def described(self) -> str:
+        """What docstrings say of it."""
+        if self.python:
+            return self.python
+        return f"{self.help} None: {self.usual}." if self.usual else self.help
+
     def but(self, **changes: Any) -> Option:
         """Return the option as a job has it that differs in something."""
-        return replace(self, **changes)
+        # Many times as fast as dataclasses.replace, for the start of every command.
+        made = object.__new__(Option)
+        vars(made).update(vars(self), **changes)
+        return made
 
     def checked(self, value: Any) -> Any:
-        """Return the value, which may be None if that is the default.
+        """Return the value, which may be None if that is the default; a whole number as ``int``.
 
         Raises
         ------
@@ -72,46 +126,236 @@ class Option:
         """
         if value is None and self.default is None:
             return None
-        return self.given(value)
+        return self.kind.checked(self.name, value)
 
     def given(self, value: Any) -> Any:
-        """Return the value, which may not be None.
-
-        Raises
-        ------
-        InvalidParameterError
-            As ``checked``.
-        """
+        """Return the value as ``checked`` does; it may not be None."""
         return self.kind.checked(self.name, value)
 
 
-def check_options(known: Iterable[Option], **values: Any) -> dict[str, Any]:
-    """Check those of some options that are given; return them, whole numbers as ``int``.
+@dataclass_transform(frozen_default=True, kw_only_default=True)
+class Options:
+    """Base of options that travel together, each checked when a value is made.
 
-    Raises
-    ------
-    InvalidParameterError
-        For the first that has the wrong type or is out of range.
+    What goes with what, the job checks. ``known`` are the options by their names, ``own``
+    the names of those that the class itself declares or changes, ``positional`` those that need
+    not be named; ``differs`` says what a class changes in the help, or the range,
+    of those that it inherits.
     """
+
+    known: ClassVar[Mapping[str, Option]] = {}
+    positional: ClassVar[tuple[str, ...]] = ()
+    own: ClassVar[frozenset[str]] = frozenset()
+    differs: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
+
+    def __init_subclass__(cls, *, kw_only: bool = True) -> None:
+        inherited = dict.fromkeys(name for base in cls.__bases__ for name in _known(base))
+        known = {name: _nearest(cls, name) for name in inherited}
+        declared = []
+        for name, annotation in _annotations(cls).items():
+            default = vars(cls).get(name, REQUIRED)
+            if get_origin(annotation) is Annotated:
+                known[name] = _declared(name, annotation, default)
+            elif name in known:
+                # Another default, or a narrower type.
+                usual = known[name].usual if default is None else ""
+                known[name] = known[name].but(default=default, type=annotation, usual=usual)
+            else:
+                continue
+            declared.append(name)
+        changed = vars(cls).get("differs", {})
+        for name, changes in changed.items():
+            known[name] = known[name].but(**changes)
+        # What a class adds comes first.
+        added = [name for name in declared if name not in inherited]
+        cls.known = {name: known[name] for name in (*added, *inherited)}
+        cls.own = frozenset([*declared, *changed])
+        if not kw_only:
+            cls.positional = tuple(declared)
+
+    def __init__(self, *arguments: Any, **given: Any) -> None:
+        known, positional = self.known, self.positional
+        given |= zip(positional, arguments, strict=False)
+        values = {name: given.pop(name, option.default) for name, option in known.items()}
+        if given:
+            raise MisfitError(f"got an unexpected keyword argument {next(iter(given))!r}")
+        if len(arguments) > len(positional):
+            raise MisfitError(f"takes {len(positional)} positional arguments at most")
+        for name, value in values.items():
+            if value is REQUIRED:
+                raise MisfitError(f"missing a required argument: {name!r}")
+        vars(self).update((name, known[name].checked(value)) for name, value in values.items())
+        self.check_together()
+
+    def check_together(self) -> None:
+        """Raise for options that exclude each other, whatever the job does with them."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        message = f"options do not change: {name}"
+        raise AttributeError(message)
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and vars(self) == vars(other)
+
+    def __hash__(self) -> int:
+        return hash(tuple(vars(self).values()))
+
+    def __repr__(self) -> str:
+        given = ", ".join(
+            f"{name}={value!r}"
+            for name, value in vars(self).items()
+            if value is not self.known[name].default
+        )
+        return f"{type(self).__name__}({given})"
+
+    def but(self, **changes: Any) -> Self:
+        """Return these options with some changed."""
+        return type(self)(**{**vars(self), **changes})
+
+    def part(self, kind: type[OptionsT], **others: Any) -> OptionsT:
+        """Return those of these options that are also of a ``kind``, and ``others``.
+
+        What is None is not given, and as it is usual there.
+        """
+        both = {name: value for name, value in vars(self).items() if name in kind.known}
+        own = {name: value for name, value in both.items() if value is not None}
+        return kind(**{**own, **others})
+
+
+def _annotations(cls: type) -> dict[str, Any]:
+    """Return the annotations of a class; those put off are evaluated in its module."""
+    module = vars(sys.modules[cls.__module__])
     return {
-        option.name: option.checked(values[option.name])
-        for option in known
-        if option.name in values
+        name: eval(found, module) if isinstance(found, str) else found
+        for name, found in cls.__annotations__.items()
     }
 
 
-class CheckedOptions:
-    """Base of the options of a job: each field that ``known`` lists is checked when one is made.
+def _known(base: type) -> Mapping[str, Option]:
+    found: Mapping[str, Option] = getattr(base, "known", {})
+    return found
 
-    What goes with what, the job checks.
+
+def _nearest(cls: type, name: str) -> Option:
+    """Return an option as the nearest class that ``cls`` extends declares or changes it."""
+    return next(_known(base)[name] for base in cls.__mro__[1:] if name in vars(base).get("own", ()))
+
+
+def _declared(name: str, annotation: Any, default: Any) -> Option:
+    """Return an option as its class declares it; a kind that was not given follows from its type.
+
+    A type may itself be annotated, as ``Data`` is; what the class says goes before.
+    """
+    plain, *said = get_args(annotation)
+    option: Option = said[-1]
+    kind = _kind_of(plain) if type(option.kind) is Documents else option.kind
+    return option.but(name=name, kind=kind, default=default, type=plain)
+
+
+def _kind_of(plain: Any) -> Kind:
+    """Return the kind of values that a type has, if it leaves no choice."""
+    if get_origin(plain) is Literal:
+        return Choice(plain)
+    parts = [part for part in get_args(plain) or (plain,) if part is not NoneType]
+    if parts == [bool]:
+        return Flag() if plain is bool else Switch()
+    if parts == [str]:
+        return Text()
+    if any(get_origin(part) is Literal for part in parts):
+        return Choice(plain)
+    return Documents()
+
+
+class takes(Generic[P, OptionsT]):
+    """Make a decorator: a function of one value of options takes each of them as an argument.
+
+    Type checkers, ``inspect.signature`` and ``help`` see them; they become a section of its
+    docstring.
     """
 
-    known: ClassVar[Iterable[Option]] = ()
+    def __init__(self, given: Callable[P, OptionsT]) -> None:
+        self._given: Any = given
 
-    def __post_init__(self) -> None:
-        for name, value in check_options(self.known, **vars(self)).items():
-            # Frozen for all others.
-            object.__setattr__(self, name, value)
+    @overload
+    def __call__(self, function: Callable[[OptionsT], ResultT]) -> Callable[P, ResultT]: ...
+    @overload
+    def __call__(
+        self, function: Callable[[SelfT, OptionsT], ResultT]
+    ) -> Callable[Concatenate[SelfT, P], ResultT]: ...
+    def __call__(self, function: Any) -> Any:
+        """Return the function that takes arguments."""
+        import functools
+        import inspect
+
+        given, misfit, name = self._given, MisfitError, function.__name__
+        signature = inspect.signature(function)
+        own = list(signature.parameters.values())[:-1]
+        n_own = len(own)
+
+        def called(*arguments: Any, **options: Any) -> Any:
+            try:
+                value = given(*arguments[n_own:], **options)
+            except misfit as error:
+                message = f"{name}() {error}"
+                raise TypeError(message) from None
+            return function(*arguments[:n_own], value)
+
+        # Of the function's own module, where doctest and others look for it.
+        made: Any = FunctionType(
+            called.__code__, function.__globals__, name, None, called.__closure__
+        )
+        functools.update_wrapper(made, function)
+        options = [given.known[each] for each in given.positional]
+        options += [found for found in given.known.values() if found.name not in given.positional]
+        parameters = [*own, *(_parameter(option, given.positional) for option in options)]
+        made.__signature__ = signature.replace(parameters=parameters)
+        made.__annotations__ = {option.name: option.type for option in options}
+        made.__annotations__ |= {"return": signature.return_annotation}
+        made.__doc__ = _with_parameters(function.__doc__, options)
+        made.takes = given
+        return made
+
+
+def _parameter(option: Option, positional: tuple[str, ...]) -> Any:
+    from inspect import Parameter
+
+    is_positional = option.name in positional
+    return Parameter(
+        option.name,
+        Parameter.POSITIONAL_OR_KEYWORD if is_positional else Parameter.KEYWORD_ONLY,
+        default=Parameter.empty if option.default is REQUIRED else option.default,
+        annotation=option.type,
+    )
+
+
+def _with_parameters(docstring: str | None, options: list[Option]) -> str | None:
+    """Return a docstring with the section of parameters, which is before all others."""
+    from inspect import cleandoc
+    from itertools import groupby
+    from textwrap import fill
+
+    if docstring is None:
+        return None
+    entries = ["Parameters\n----------"]
+    for text, found in groupby(options, key=lambda option: option.described):
+        names = ", ".join(option.name for option in found)
+        filled = fill(text, 96, initial_indent="    ", subsequent_indent="    ")
+        entries.append(f"{names}\n{filled}")
+    text = cleandoc(docstring)
+    heading = re.search(r"(?m)^\w+\n-+$", text)
+    place = len(text) + 2 if heading is None else heading.start()
+    parts = [text[:place].rstrip(), "\n".join(entries), text[place:]]
+    return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def but(**changes: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:
+    """Say by its name what differs of an option that a class inherits."""
+    return changes
+
+
+def argument(text: str) -> Option:
+    """Declare what a function works on; ``text`` is what its docstring says of it."""
+    return Option("", _AsItIs(), python=text)
 
 
 def no_effect(parameter: str, where: str, remedy: str, *others: str) -> InvalidParameterError:

@@ -9,15 +9,14 @@ from typing import Any
 
 from neardup.errors import InvalidParameterError
 from neardup.kernels.common.hashing import function_seeds
-from neardup.options.choices import InverseFrequency, TermFrequency, UnicodeForm
-from neardup.options.jobs import SCHEME_OF_PASSAGES
+from neardup.options.groups import ShingleOptions
+from neardup.options.jobs import PassageOptions
+from neardup.options.option import takes
 from neardup.tables import TokenLists, Uint64s
-from neardup.text.shingles import ShingleScheme, make_shingle_scheme
+from neardup.text.shingles import ShingleScheme, shingle_scheme
 from neardup.text.stored import check_restored, described_tokenizer
 from neardup.text.tokenizers import ShingledTokenizer, TokenFunction, Tokenizer, shingle_tokens
 from neardup.text.weighting import Weighting
-
-_NUMBERS = ("min_tokens", "num_perm", "seed")
 
 
 @dataclass(frozen=True)
@@ -48,11 +47,10 @@ class PassageScheme:
     seed: int = 42
 
     def __post_init__(self) -> None:
-        for option in SCHEME_OF_PASSAGES:
-            if option.name in _NUMBERS:
-                # A plain int, for the manifest.
-                number = option.given(getattr(self, option.name))
-                object.__setattr__(self, option.name, number)
+        for name in ("min_tokens", "num_perm", "seed"):
+            # A plain int, for the manifest.
+            number = PassageOptions.known[name].given(getattr(self, name))
+            object.__setattr__(self, name, number)
         check_length(self.min_tokens, self.shingles.ngram)
 
     @property
@@ -107,30 +105,16 @@ def check_length(min_tokens: int, ngram: int) -> None:
         raise InvalidParameterError(message, "min_tokens", "ngram")
 
 
-def make_passage_scheme(
-    *,
-    min_tokens: int = 50,
-    num_perm: int = 64,
-    tf: TermFrequency = "binary",
-    idf: InverseFrequency = "unary",
-    seed: int = 42,
-    tokenizer: str | Path | TokenFunction = "words",
-    ngram: int = 1,
-    casefold: bool | None = None,
-    unicode_form: UnicodeForm | None = None,
-    strip_accents: bool = False,
-    fold_digits: bool = False,
-) -> PassageScheme:
+@takes(PassageOptions)
+def make_passage_scheme(options: PassageOptions) -> PassageScheme:
     """Make a scheme from options."""
-    shingles = make_shingle_scheme(
-        tokenizer,
-        ngram=ngram,
-        casefold=casefold,
-        unicode_form=unicode_form,
-        strip_accents=strip_accents,
-        fold_digits=fold_digits,
+    return PassageScheme(
+        shingle_scheme(options.part(ShingleOptions, seed=None)),
+        options.min_tokens,
+        options.num_perm,
+        Weighting(options.tf, options.idf),
+        options.seed,
     )
-    return PassageScheme(shingles, min_tokens, num_perm, Weighting(tf, idf), seed)
 
 
 def restore_scheme(
@@ -148,14 +132,7 @@ def restore_scheme(
     # An index that was made before passages had shingles does not say it.
     description = {"ngram": 1, **description}
     tokenizer = described_tokenizer(description, tokenizer)
-    options = {
-        key: description[key]
-        for key in (
-            *("min_tokens", "num_perm", "tf", "idf", "seed"),
-            *("ngram", "casefold", "unicode_form", "strip_accents", "fold_digits"),
-        )
-        if key in description
-    }
-    scheme = make_passage_scheme(tokenizer=tokenizer, **options)
+    options = {key: description[key] for key in PassageOptions.known if key in description}
+    scheme = make_passage_scheme(**(options | {"tokenizer": tokenizer}))
     check_restored(scheme.describe(), description)
     return scheme

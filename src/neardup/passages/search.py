@@ -30,13 +30,6 @@ from neardup.text.weighting import DocumentFrequencies
 DEFAULT_RECALL = Fraction(99, 100)
 
 
-def check_either(recall: object, hits: int | None) -> None:
-    """Make sure that either recall or hits decide."""
-    if recall is not None and hits is not None:
-        message = "recall chooses hits, so that only one of them can be given; leave out the other"
-        raise InvalidParameterError(message, "recall", "hits")
-
-
 def choose_hits(
     num_perm: int, threshold: Fraction, recall: Fraction | None = None, hits: int | None = None
 ) -> int:

@@ -13,7 +13,7 @@ from threading import Lock
 from types import TracebackType
 from typing import TypeVar, cast
 
-from neardup.options import table
+from neardup.options.groups import RunOptions
 from neardup.runtime.display import Display
 from neardup.runtime.memory import release_memory
 from neardup.runtime.progress import Progress, Report
@@ -32,7 +32,7 @@ def count_workers(workers: int | None) -> int:
             if hasattr(os, "sched_getaffinity")
             else os.cpu_count() or 1
         )
-    number: int = table.WORKERS.given(workers)
+    number: int = RunOptions.known["workers"].given(workers)
     return number
 
 
@@ -100,7 +100,7 @@ class Runner:
     ) -> None:
         self.workers = count_workers(workers)
         self._seconds: dict[str, float] = {}
-        given = table.PROGRESS.checked(progress)
+        given = RunOptions.known["progress"].checked(progress)
         self._own_display = Display() if given is True else None
         self._display = given if isinstance(given, Display) else self._own_display
         self._report: Report | None = self._display or given or None

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from neardup.jobs.compare.compare import CompareOptions, compare_texts
+from neardup.jobs.compare.compare import compare_texts
+from neardup.options.jobs import CompareOptions
 from neardup.runtime.runner import Runner
 
 for _module in ("neardup.service.served", "neardup.service.operations"):

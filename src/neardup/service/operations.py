@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from neardup.jobs.compare.compare import CompareOptions, compare_texts
+from neardup.jobs.compare.compare import compare_texts
 from neardup.jobs.compare.result import CompareResult
+from neardup.options.jobs import CompareOptions
 from neardup.runtime.runner import Runner
 from neardup.service import messages as m
 from neardup.service.lanes import Deadline, Lane, Share
@@ -147,18 +148,12 @@ async def compare_two(
                 "compared; `neardup compare` takes longer ones"
             )
             raise too_large(message)
-    options = CompareOptions(
-        threshold=asked.threshold,
-        min_tokens=asked.min_tokens,
-        ngram=asked.ngram,
-        tokenizer=asked.tokenizer,
-        casefold=asked.casefold,
-        unicode_form=asked.unicode_form,
-        strip_accents=asked.strip_accents,
-        fold_digits=asked.fold_digits,
-        edit_limit=service.limits.edit_characters,
-    )
-
+    asked_of = {
+        name: value
+        for name in CompareOptions.known
+        if (value := getattr(asked, name, None)) is not None
+    }
+    options = CompareOptions(**asked_of, edit_limit=service.limits.edit_characters)
     work = partial(_compare_texts, (asked.a, asked.b), options, names)
     return await service.heavy.run(
         lambda: service.processes.run(work, deadline, most_bytes=_COMPARE_BYTES), deadline

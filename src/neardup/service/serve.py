@@ -8,10 +8,8 @@ import socket
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import uvicorn
 
@@ -19,8 +17,7 @@ from neardup.errors import InvalidParameterError, NeardupError, WriteError
 from neardup.jobs.documents.document_index import DocumentIndex
 from neardup.jobs.indexes import kind_of
 from neardup.jobs.passages.passage_index import PassageIndex
-from neardup.options.jobs import SERVE
-from neardup.options.option import CheckedOptions
+from neardup.options.commands import ServeOptions
 from neardup.runtime.runner import count_workers
 from neardup.service.app import make_app
 from neardup.service.connection import N_PLACES, Connection
@@ -33,42 +30,21 @@ from neardup.service.service import Limits, Service
 # The options of ``neardup serve``, checked, and the indexes that it is to open.
 
 
-@dataclass(frozen=True, kw_only=True)
-class ServeOptions(CheckedOptions):
-    """Everything that decides how the service runs; see ``neardup serve --help``."""
+def limits_of(options: ServeOptions) -> Limits:
+    """Return how much a request may ask for."""
+    return Limits(
+        options.max_body or Limits().body_bytes,
+        options.max_texts,
+        options.max_seconds,
+        options.max_waiting,
+    )
 
-    known = SERVE
 
-    host: str = "127.0.0.1"
-    port: int = 8600
-    allowed_host: Sequence[str] = ()
-    token_file: Path | None = None
-    writable: bool = False
-    refresh: float = 2.0
-    max_body: Any = None
-    max_texts: int = 1000
-    max_seconds: float = 30.0
-    max_waiting: int = 256
-    stop_seconds: float = 10.0
-    check: bool = False
-    tokenizer: str | Path | None = None
-    workers: int | None = None
-    quiet: bool = False
-    as_json: bool = False
-
-    @property
-    def limits(self) -> Limits:
-        """How much a request may ask for."""
-        usual = Limits()
-        return Limits(
-            self.max_body or usual.body_bytes, self.max_texts, self.max_seconds, self.max_waiting
-        )
-
-    def access(self) -> Access:
-        """Read the tokens, and return who may ask."""
-        tokens = Tokens([] if self.token_file is None else read_tokens(self.token_file))
-        check_address(self.host, tokens)
-        return Access(tokens, allowed_hosts(self.host, self.allowed_host))
+def access_of(options: ServeOptions) -> Access:
+    """Read the tokens, and return who may ask."""
+    tokens = Tokens([] if options.token_file is None else read_tokens(options.token_file))
+    check_address(options.host, tokens)
+    return Access(tokens, allowed_hosts(options.host, options.allowed_host or ()))
 
 
 def open_indexes(folders: Iterable[str], options: ServeOptions) -> list[Served]:
@@ -143,7 +119,7 @@ def make_service(indexes: Sequence[Served], options: ServeOptions) -> Service:
     log = Log(None if options.quiet else sys.stderr.write)
     return Service(
         indexes,
-        options.limits,
+        limits_of(options),
         workers=count_workers(options.workers),
         refresh_seconds=options.refresh,
         log=log,
@@ -154,7 +130,7 @@ def make_service(indexes: Sequence[Served], options: ServeOptions) -> Service:
 def make_server(service: Service, options: ServeOptions) -> Server:
     """Make the server, which does not listen yet."""
     config = uvicorn.Config(
-        make_app(service, options.access()),
+        make_app(service, access_of(options)),
         loop="auto",
         http=Connection,
         ws="none",

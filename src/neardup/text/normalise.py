@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import unicodedata
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from neardup.options import table
-from neardup.options.choices import UnicodeForm
+from neardup.options.groups import NormalOptions
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 
-@dataclass(frozen=True)
-class Normalisation:
+class Normalisation(NormalOptions):
     """Differences that are folded away before tokens are compared.
 
     Parameters
@@ -30,15 +27,6 @@ class Normalisation:
     """
 
     casefold: bool = True
-    unicode_form: UnicodeForm | None = None
-    strip_accents: bool = False
-    fold_digits: bool = False
-
-    def __post_init__(self) -> None:
-        table.CASEFOLD.given(self.casefold)
-        table.UNICODE_FORM.checked(self.unicode_form)
-        table.STRIP_ACCENTS.given(self.strip_accents)
-        table.FOLD_DIGITS.given(self.fold_digits)
 
     def fold(self, character: str) -> str:
         """Give what stands for one character in a token; empty if it does not count."""

@@ -6,20 +6,19 @@ import unicodedata
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import count
-from pathlib import Path
 
 import numpy as np
 
 from neardup.errors import InvalidParameterError
 from neardup.kernels.common.hashing import GOLDEN, mix_words
 from neardup.kernels.text import shingles, tokens
-from neardup.options import table
-from neardup.options.choices import Fingerprint, Occurrences, UnicodeForm
+from neardup.options.choices import Fingerprint, Occurrences, TokenizerChoice
+from neardup.options.groups import ShingleOptions
+from neardup.options.option import takes
 from neardup.tables import Int64s, ShingleLists, ShingleSets, Texts, TokenLists, Uint64s
 from neardup.text.normalise import Normalisation
 from neardup.text.tokenizers import (
     ByteTokenizer,
-    TokenFunction,
     Tokenizer,
     make_tokenizer,
     named_tokenizer,
@@ -213,8 +212,8 @@ class Fingerprints:
     seed: int = 42
 
     def __post_init__(self) -> None:
-        table.FINGERPRINT.given(self.kind)
-        table.FINGERPRINT_BITS.given(self.bits)
+        ShingleOptions.known["fingerprint"].given(self.kind)
+        ShingleOptions.known["fingerprint_bits"].given(self.bits)
         if not 0 <= self.seed < 2**64:
             message = f"seed must lie between 0 and 2^64 - 1, got {self.seed}"
             raise InvalidParameterError(message, "seed")
@@ -270,8 +269,8 @@ class ShingleScheme:
     fingerprints: Fingerprints = field(default_factory=Fingerprints)
 
     def __post_init__(self) -> None:
-        table.NGRAM.given(self.ngram)
-        table.OCCURRENCES.given(self.occurrences)
+        ShingleOptions.known["ngram"].given(self.ngram)
+        ShingleOptions.known["occurrences"].given(self.occurrences)
 
     @property
     def _hash_version(self) -> int:
@@ -282,10 +281,7 @@ class ShingleScheme:
         """Give all that decides the sets, as plain values, for schemes and summaries."""
         return {
             "tokenizer": self.tokenizer.name,
-            "casefold": self.normalisation.casefold,
-            "unicode_form": self.normalisation.unicode_form,
-            "strip_accents": self.normalisation.strip_accents,
-            "fold_digits": self.normalisation.fold_digits,
+            **vars(self.normalisation),
             "ngram": self.ngram,
             "occurrences": self.occurrences,
             "hash_version": self._hash_version,
@@ -294,48 +290,45 @@ class ShingleScheme:
         }
 
 
-def make_shingle_scheme(
-    tokenizer: str | Path | TokenFunction = "words",
-    *,
-    ngram: int = 5,
-    occurrences: Occurrences = "set",
-    fingerprint: Fingerprint = "mixer",
-    fingerprint_bits: int = 64,
-    seed: int | None = None,
-    casefold: bool | None = None,
-    unicode_form: UnicodeForm | None = None,
-    strip_accents: bool = False,
-    fold_digits: bool = False,
-) -> ShingleScheme:
-    """Make a scheme from options.
+class _Arguments(ShingleOptions, kw_only=False):
+    tokenizer: TokenizerChoice | None = None
+
+
+@takes(_Arguments)
+def make_shingle_scheme(given: _Arguments) -> ShingleScheme:
+    """Make a scheme from options."""
+    return shingle_scheme(given)
+
+
+def shingle_scheme(options: ShingleOptions) -> ShingleScheme:
+    """Make a scheme from options; of what is not given what is usual.
 
     ``casefold`` is on for words and off otherwise unless given; ``seed`` is that of fingerprints by
     ``rabin``, 42 unless given.
     """
-    table.TOKENIZER.given(tokenizer)
+    tokenizer = "words" if options.tokenizer is None else options.tokenizer
     named = named_tokenizer(tokenizer)
-    if casefold is None:
-        casefold = named is not None and named.casefold
-    normalisation = Normalisation(casefold, unicode_form, strip_accents, fold_digits)
+    casefold = named is not None and named.casefold
+    casefold = casefold if options.casefold is None else options.casefold
+    normalisation = options.part(Normalisation, casefold=casefold)
     may_normalise = named is None or named.normalises
     if not may_normalise and normalisation != Normalisation(casefold=False):
-        given = {
-            "casefold": casefold,
-            "unicode_form": unicode_form,
-            "strip_accents": strip_accents,
-            "fold_digits": fold_digits,
-        }
-        names = [name for name, value in given.items() if value]
+        names = [name for name, value in vars(normalisation).items() if value]
         message = (
             f"tokenizer {tokenizer} compares bytes as they are; leave out {', '.join(names)}, or "
             "choose another tokenizer"
         )
         raise InvalidParameterError(message, "tokenizer", *names)
-    chosen = make_tokenizer(tokenizer, normalisation)
+    kind = options.fingerprint or "mixer"
     # Schemes are equal where their fingerprints are.
-    seed = 42 if seed is None or fingerprint == "mixer" else seed
-    fingerprints = Fingerprints(fingerprint, fingerprint_bits, seed)
-    return ShingleScheme(chosen, normalisation, ngram, occurrences, fingerprints)
+    seed = 42 if options.seed is None or kind == "mixer" else options.seed
+    return ShingleScheme(
+        make_tokenizer(tokenizer, normalisation),
+        normalisation,
+        5 if options.ngram is None else options.ngram,
+        options.occurrences or "set",
+        Fingerprints(kind, options.fingerprint_bits or 64, seed),
+    )
 
 
 def digest_token_lists(token_lists: TokenLists) -> Uint64s:

@@ -19,7 +19,7 @@ from neardup.errors import InvalidInputError, InvalidParameterError, MissingExtr
 from neardup.kernels.common.hashing import hash_bytes
 from neardup.kernels.text import folding, shingles, tokens
 from neardup.kernels.text import tokens as spans
-from neardup.options import table
+from neardup.options.groups import TokenOptions
 from neardup.tables import Bytes, Int64s, Texts, TokenLists, TokenSpans, Uint64s
 from neardup.text.characters import form_texts, token_tables
 from neardup.text.normalise import Normalisation
@@ -566,7 +566,7 @@ def make_tokenizer(
     ReadError
         If the file cannot be read.
     """
-    table.TOKENIZER.given(tokenizer)
+    TokenOptions.known["tokenizer"].given(tokenizer)
     if callable(tokenizer):
         return FunctionTokenizer(tokenizer, normalisation)
     named = named_tokenizer(tokenizer)

@@ -17,8 +17,8 @@ from neardup.kernels.common import hashing
 from neardup.kernels.text import shingles, weights
 from neardup.kernels.text import shingles as shingle_kernels
 from neardup.kernels.text import weights as weight_kernels
-from neardup.options import table
 from neardup.options.choices import InverseFrequency, TermFrequency
+from neardup.options.groups import WeightOptions
 from neardup.tables import Floats, Int64s, ShingleLists, TokenLists, Uint64s, WeightedSets
 from neardup.text.shingles import ShingleScheme, digest_token_lists, shingle_lists, sorting_room
 
@@ -28,6 +28,8 @@ INVERSE_FREQUENCIES: tuple[InverseFrequency, ...] = get_args(InverseFrequency)
 # Of saturating frequencies, BM25's without regard to a text's length: they are 1 for one occurrence
 # and rise to the limit.
 _SATURATION, _LIMIT = 1.2, 2.2
+
+_TF, _IDF = WeightOptions.known["tf"], WeightOptions.known["idf"]
 
 
 @dataclass(frozen=True)
@@ -55,8 +57,8 @@ class Weighting:
     idf: InverseFrequency = "unary"
 
     def __post_init__(self) -> None:
-        table.TF.given(self.tf)
-        table.IDF.given(self.idf)
+        _TF.given(self.tf)
+        _IDF.given(self.idf)
 
     @property
     def counts_only(self) -> bool:
@@ -81,7 +83,7 @@ def term_frequencies(tf: TermFrequency, highest: int) -> Floats:
 
 def term_frequencies_of(tf: TermFrequency, f: Floats) -> Floats:
     """Return the term frequency of each of some numbers of occurrences."""
-    table.TF.given(tf)
+    _TF.given(tf)
     if tf == "binary":
         return np.minimum(f, 1.0)
     if tf == "log":
@@ -125,7 +127,7 @@ class DocumentFrequencies:
 
     def idf_of(self, hashes: Uint64s, idf: InverseFrequency) -> Floats:
         """Give the inverse document frequency of each of these tokens, 0 where it is negative."""
-        table.IDF.given(idf)
+        _IDF.given(idf)
         if idf == "unary":
             return np.ones(len(hashes), np.float64)
         n = np.maximum(self.counts_of(hashes), 1).astype(np.float64)

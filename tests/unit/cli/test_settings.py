@@ -7,10 +7,10 @@ import pytest
 from neardup.cli.configuration import find_files
 from neardup.cli.settings import Setting, read_settings
 from neardup.errors import InvalidInputError
-from neardup.options import table
+from neardup.options.groups import ReadingOptions
 from neardup.options.kinds import Text
 
-COLUMNS = table.TEXT_COLUMN.but(is_repeatable=True, kind=Text())
+COLUMNS = ReadingOptions.known["text_column"].but(is_repeatable=True, kind=Text())
 
 
 @pytest.fixture(autouse=True)

@@ -9,7 +9,8 @@ import pytest
 
 from neardup import DocumentIndex, InvalidParameterError, SketchMismatchError
 from neardup.documents.scheme import restore_document_scheme
-from neardup.jobs.documents.scheme import DocumentIndexOptions, make_document_scheme
+from neardup.jobs.documents.scheme import make_document_scheme
+from neardup.options.jobs import DocumentSchemeOptions
 from tests.each import each_of
 from tests.oracles.measures import MEASURES
 
@@ -26,7 +27,7 @@ VARIANTS = [
 
 
 def make(options):
-    return make_document_scheme(DocumentIndexOptions(**options))
+    return make_document_scheme(DocumentSchemeOptions(**options))
 
 
 @each_of("options", VARIANTS)

@@ -15,8 +15,8 @@ from neardup.errors import InvalidInputError
 from neardup.files.delimited import DelimitedSource
 from neardup.files.destinations import LocalDestination
 from neardup.files.formats import file_source
-from neardup.files.input_options import InputOptions
 from neardup.files.rows import ColumnNames
+from neardup.options.groups import InputOptions
 from tests.examples import examples
 
 LATIN_1 = "; if it is in Latin-1, read it with encoding latin-1 (--encoding latin-1)"

@@ -17,8 +17,8 @@ from neardup.files.convert import converted_writer
 from neardup.files.destinations import LocalDestination
 from neardup.files.encodings import encoding_by_mark, encoding_of
 from neardup.files.formats import file_source
-from neardup.files.input_options import InputOptions
 from neardup.files.rows import ColumnNames, Source
+from neardup.options.groups import InputOptions
 from tests.each import each_of
 from tests.examples import examples
 from tests.files import copy_rows

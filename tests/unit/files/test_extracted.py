@@ -9,8 +9,8 @@ import neardup
 from neardup.errors import InvalidInputError
 from neardup.files import extracted, formats
 from neardup.files.extracted import ExtractedFileSource, UnreadableFileError
-from neardup.files.input_options import InputOptions
 from neardup.files.rows import ColumnNames
+from neardup.options.groups import InputOptions
 
 
 def upper(data: bytes, options: InputOptions) -> str:

@@ -19,10 +19,10 @@ from neardup.errors import InvalidInputError
 from neardup.files.convert import check_conversion
 from neardup.files.fitting import to_fit
 from neardup.files.formats import file_source
-from neardup.files.input_options import InputOptions
 from neardup.files.jsonlines import JsonLinesSource
 from neardup.files.memory import MemorySource
 from neardup.files.rows import ColumnNames
+from neardup.options.groups import InputOptions
 from tests.each import each_of
 
 

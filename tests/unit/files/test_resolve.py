@@ -18,13 +18,13 @@ import neardup
 from neardup.errors import InvalidInputError, ReadError
 from neardup.files.delimited import DelimitedSource
 from neardup.files.formats import FORMATS, KNOWN_SUFFIXES, format_of
-from neardup.files.input_options import InputOptions
 from neardup.files.inputs import passed_over
 from neardup.files.jsonarray import JsonArraySource
 from neardup.files.jsonlines import JsonLinesSource
 from neardup.files.parquet import ParquetSource
 from neardup.files.plain import TextFileSource, TextLinesSource
 from neardup.files.resolve import resolve_inputs, resolve_paths
+from neardup.options.groups import InputOptions
 
 LINE = b'{"text": "a"}\n'
 

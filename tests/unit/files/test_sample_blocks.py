@@ -9,9 +9,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from neardup.files.input_options import InputOptions
 from neardup.files.resolve import resolve_paths
 from neardup.files.rows import ColumnNames
+from neardup.options.groups import InputOptions
 
 _LINES = [b"a\n", b"\n", b"bb\n", b"  \n", b"c" * 40 + b"\n", "\u00e4\u00f6\n".encode(), b"d\r\n"]
 

@@ -15,10 +15,10 @@ from neardup.files.convert import converted_writer
 from neardup.files.cuts import Cuts
 from neardup.files.destinations import LocalDestination
 from neardup.files.formats import file_source
-from neardup.files.input_options import InputOptions
 from neardup.files.memory import MemorySource
 from neardup.files.rows import ColumnNames, Source
 from neardup.options.choices import OutputFormat
+from neardup.options.groups import InputOptions
 from tests.each import each_of
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from neardup.options.groups import GROUPS, grouped
-from neardup.options.jobs import COMMANDS
+from neardup.options.commands import COMMANDS, GROUPS, grouped
 from tests.each import each_of
 
 

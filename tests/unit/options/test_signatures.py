@@ -1,26 +1,23 @@
-"""Signatures, option classes and the page of the command line say what the table says."""
+"""Declarations of options are sound, and signatures, docstrings and the page say what they say."""
 
 from __future__ import annotations
 
-import dataclasses
-import importlib
 import inspect
-import pkgutil
 import re
 import typing
-from collections.abc import Callable, Iterator
+from collections.abc import Sequence
 from pathlib import Path
+from types import NoneType, UnionType
 from typing import Any
 
 import pytest
 
 import neardup
-import neardup.jobs
-from neardup.options import choices, table
+from neardup.options.choices import ColumnNames, Number, Progress, TokenizerChoice
+from neardup.options.commands import COMMANDS, grouped
 from neardup.options.encodings import Delimiter, Encoding
-from neardup.options.groups import grouped
-from neardup.options.jobs import COMMANDS, FUNCTIONS
 from neardup.options.kinds import (
+    Address,
     ByteSize,
     Choice,
     Columns,
@@ -28,6 +25,7 @@ from neardup.options.kinds import (
     CountOrPercent,
     Flag,
     FunctionOrFlag,
+    Hosts,
     Kind,
     Location,
     OneOf,
@@ -39,180 +37,121 @@ from neardup.options.kinds import (
     Text,
     Tokenizer,
     Whole,
-    exact_fraction,
 )
-from neardup.options.option import CheckedOptions, Option
+from neardup.options.option import REQUIRED, Options
+from tests.functions import CLASSES, FUNCTIONS, TAKING
 
 PAGE = Path(__file__).parents[3] / "docs/command-line.md"
 
-# What a function works on, which is no option.
-MATERIAL = {
-    *("cls", "self", "data", "left", "right", "a", "b", "text_a", "text_b"),
-    *("sketches", "other", "folder", "queries", "pairs"),
-    *("id", "ids", "text", "tokens", "start", "result", "inputs"),
-}
-NUMBER = "str | float | Decimal | Fraction"
-ANNOTATIONS: dict[type[Kind], tuple[str, ...]] = {
-    Whole: ("int",),
-    OneOf: ("int",),
-    ByteSize: ("int | str",),
-    CountOrPercent: ("int | str",),
-    Share: (NUMBER,),
-    ShareOrCount: (NUMBER,),
-    Positive: ("float",),
-    Seconds: ("float",),
-    Flag: ("bool",),
-    Switch: ("bool",),
-    Text: ("str",),
-    Columns: ("str | Sequence[str]",),
-    Conditions: ("str | Sequence[str]",),
-    Delimiter: ("str",),
-    Encoding: ("str",),
-    FunctionOrFlag: ("Progress",),
-    Location: ("str | Path",),
-    Tokenizer: ("str | Path", "str | Path | TokenFunction"),
+# The types of what each kind of values takes, without None.
+TYPES: dict[type[Kind], tuple[Any, ...]] = {
+    Whole: (int,),
+    OneOf: (int,),
+    ByteSize: (int | str,),
+    CountOrPercent: (int | str,),
+    Share: (Number,),
+    ShareOrCount: (Number,),
+    Positive: (float,),
+    Seconds: (float,),
+    Flag: (bool,),
+    Switch: (bool,),
+    Text: (str,),
+    Address: (str,),
+    Columns: (ColumnNames,),
+    Conditions: (ColumnNames,),
+    Delimiter: (str,),
+    Encoding: (str,),
+    FunctionOrFlag: (Progress,),
+    Hosts: (str, Sequence[str]),
+    Location: (str | Path, Path),
+    Tokenizer: (str | Path, TokenizerChoice),
 }
 
 
-def option_classes() -> list[type[CheckedOptions]]:
-    """List the classes of options of all jobs, but those that are only there to be extended."""
-    for module in pkgutil.walk_packages(neardup.jobs.__path__, "neardup.jobs."):
-        importlib.import_module(module.name)
-    importlib.import_module("neardup.service.serve")
+def classes_of_options() -> list[type[Options]]:
+    """List all classes of options, also those of the arguments of functions."""
 
-    def below(options: type[CheckedOptions]) -> Iterator[type[CheckedOptions]]:
-        for child in options.__subclasses__():
+    def below(kind: type[Options]) -> typing.Iterator[type[Options]]:
+        for child in kind.__subclasses__():
             yield child
             yield from below(child)
 
-    unique = dict.fromkeys(below(CheckedOptions))
-    return [found for found in unique if "known" in vars(found) or not found.__subclasses__()]
+    return list(dict.fromkeys(below(Options)))
 
 
-def function_of(name: str) -> Callable[..., Any]:
-    found: Any = neardup
-    for part in name.split("."):
-        found = getattr(found, part)
-    return found
+def parts_of(annotation: Any) -> tuple[set[Any], set[Any]]:
+    """Part a type: the strings of all its ``Literal``, and all else."""
+    values, rest = set(), set()
+    is_union = typing.get_origin(annotation) in (typing.Union, UnionType, typing.Literal)
+    for part in typing.get_args(annotation) if is_union else (annotation,):
+        if isinstance(part, str):
+            values.add(part)
+        elif typing.get_origin(part) is typing.Literal:
+            values |= set(typing.get_args(part))
+        else:
+            rest.add(part)
+    return values, rest
 
 
-def parameters_of(name: str) -> dict[str, inspect.Parameter]:
-    parameters = inspect.signature(function_of(name)).parameters
-    return {
-        name: found
-        for name, found in parameters.items()
-        # Values of the user's own columns are no options.
-        if name not in MATERIAL and found.kind is not inspect.Parameter.VAR_KEYWORD
-    }
+def test_functions__are_all_there():
+    plain = {"choose_banding", "connect"}
+    public = {name for name in neardup.__all__ if inspect.isfunction(getattr(neardup, name))}
+    assert public - plain == {name for name in FUNCTIONS if "." not in name}
+    for name, kind in CLASSES.items():
+        assert {f"{name}.{each}" for each in ("create", "open", "add", "search", "compact")} <= {
+            each for each in TAKING if hasattr(kind, each.rpartition(".")[2])
+        }
 
 
-def choices_in(annotation: str) -> set[str]:
-    """Collect the strings of all ``Literal`` in an annotation."""
-
-    def collect(found: Any) -> set[str]:
-        if isinstance(found, str):
-            return {found}
-        return {value for part in typing.get_args(found) for value in collect(part)}
-
-    return collect(eval(annotation, {**vars(typing), **vars(choices)}))
-
-
-def is_default(option: Option, default: Any) -> bool:
-    if option.default is None:
-        is_empty = default is None or (option.is_repeatable and default == ())
-        return is_empty or str(default) == option.usual
-    if isinstance(option.kind, Share):
-        return exact_fraction("", default) == exact_fraction("", option.default)
-    return type(default) is type(option.default) and default == option.default
+def test_classes__types_and_kinds_agree():
+    of_functions = {function.takes for function in TAKING.values()}
+    for kind in classes_of_options():
+        for option in kind.known.values():
+            where = (kind.__name__, option.name, option.type)
+            if option.type is Any:
+                continue
+            values, rest = parts_of(option.type)
+            assert option.default is not None or NoneType in rest, where
+            if kind in of_functions:
+                assert option.default is None or NoneType not in rest, where
+            if isinstance(option.kind, Choice):
+                assert values == set(option.kind.values), where
+            elif option.help:
+                rest -= {NoneType}
+                assert any(rest == parts_of(each)[1] for each in TYPES[type(option.kind)]), where
 
 
-EACH = [
-    pytest.param(name, option, id=f"{name}-{option.name}")
-    for name, options in FUNCTIONS.items()
-    for option in options
-]
-
-
-def test_functions__are_all_listed():
-    public = {name for name in neardup.__all__ if inspect.isfunction(getattr(neardup, name))} - {
-        "choose_banding",
-        # Of a service, which has options of its own.
-        "connect",
-    }
-    assert public == {name for name in FUNCTIONS if "." not in name}
-    methods = {
-        f"{kind.__name__}.{name}"
-        for kind in (neardup.PassageIndex, neardup.DocumentIndex)
-        for name, method in inspect.getmembers(kind, callable)
-        if not name.startswith("_") and set(parameters_of(f"{kind.__name__}.{name}"))
-    }
-    # Where documents begin and how many are shown is no option of a job.
-    methods -= {"DocumentIndex.documents", "PassageIndex.documents"}
-    assert methods == {name for name in FUNCTIONS if "." in name}
-
-
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_function__has_the_options_of_the_table(name):
-    listed = [option.name for option in FUNCTIONS[name]]
-    assert len(set(listed)) == len(listed)
-    assert parameters_of(name).keys() == set(listed)
-
-
-@pytest.mark.parametrize(("name", "option"), EACH)
-def test_function__default(name, option):
-    default = parameters_of(name)[option.name].default
-    assert is_default(option, default), (default, option.default, option.usual)
-
-
-@pytest.mark.parametrize(("name", "option"), EACH)
-def test_function__annotation(name, option):
-    parameter = parameters_of(name)[option.name]
-    if parameter.annotation == "Any":
-        return
-    # An option says by None that something else decides.
-    plain = parameter.annotation.removesuffix(" | None")
-    assert (plain != parameter.annotation) == (parameter.default is None)
-    if isinstance(option.kind, Choice):
-        assert choices_in(plain) == set(option.kind.values)
-    else:
-        assert plain in ANNOTATIONS[type(option.kind)]
-
-
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_function__docstring_names_every_parameter(name):
-    function = function_of(name)
-    text = inspect.getdoc(function) or ""
-    lines = re.findall(r"(?m)^(\w+(?:, \w+)*)$", text)
-    lines += re.findall(r"(?m)^(\w+(?:, [*\w]+)*)$", text)
-    headings = {word.lstrip("*") for line in lines for word in line.split(", ")}
-    marked = set(re.findall(r"``(\w+)``", text))
-    assert inspect.signature(function).parameters.keys() - {"self"} <= headings | marked
-
-
-@pytest.mark.parametrize("options", option_classes())
-def test_option_class__fields(options: type[CheckedOptions]):
-    """Each field is in the table, with the same default."""
-    listed = {option.name: option for option in options.known}
-    for field in dataclasses.fields(options):
-        assert is_default(listed[field.name], field.default), field.name
-
-
-def test_table__each_name_once():
-    names = [option.name for option in vars(table).values() if isinstance(option, Option)]
-    assert len(names) == len(set(names))
-    used = {
-        option.name for part in (COMMANDS, FUNCTIONS) for all_ in part.values() for option in all_
-    }
-    assert used == set(names)
-
-
-@pytest.mark.parametrize("job", [*COMMANDS.values(), *FUNCTIONS.values()])
-def test_table__values_that_it_names_are_valid(job):
-    for option in job:
-        assert option.help.endswith(".")
-        assert not (option.usual and option.default is not None)
+def test_classes__defaults_and_texts_are_sound():
+    """Help is a sentence; a default is a value of the option, and then nothing else is usual."""
+    known = {id(option): option for kind in classes_of_options() for option in kind.known.values()}
+    known |= {id(option): option for options in COMMANDS.values() for option in options}
+    for option in known.values():
+        assert option.described.endswith("."), option.name
+        if option.default is REQUIRED or not option.help:
+            continue
+        assert option.help.endswith("."), option.name
+        assert not (option.usual and option.default is not None), option.name
         if option.default is not None:
-            assert option.checked(option.default) == option.default
+            assert option.checked(option.default) == option.default, option.name
+
+
+def test_functions__signatures_and_docstrings():
+    for name, function in TAKING.items():
+        parameters = inspect.signature(function).parameters
+        text = inspect.getdoc(function) or ""
+        entries = re.search(r"(?s)\nParameters\n-+\n(.*?)(?:\n\n\w+\n-+\n|$)", text)
+        assert entries is not None, name
+        headings = re.findall(r"(?m)^(\w+(?:, \w+)*)$", entries[1])
+        named = [word for line in headings for word in line.split(", ")]
+        own = {"self", "cls"} & parameters.keys()
+        assert named == [each for each in parameters if each not in own], name
+        for option in function.takes.known.values():
+            parameter = parameters[option.name]
+            is_named = parameter.kind is inspect.Parameter.KEYWORD_ONLY
+            assert is_named == (option.name not in function.takes.positional), (name, option.name)
+            has_default = parameter.default is not inspect.Parameter.empty
+            assert has_default == (option.default is not REQUIRED), (name, option.name)
+            assert parameter.default == option.default or not has_default
 
 
 def described_options(command: str) -> dict[str, str]:
@@ -232,20 +171,15 @@ def test_page__has_the_options_of_each_command(command):
     assert list(shown) == [option.spelling[-1] for option in listed]
 
 
-@pytest.mark.parametrize(
-    ("command", "option"),
-    [
-        pytest.param(command, option, id=f"{command}-{option.name}")
-        for command, options in COMMANDS.items()
-        for option in options
-    ],
-)
-def test_page__says_what_the_table_says(command, option):
-    text = described_options(command)[option.spelling[-1]]
-    assert " ".join(option.help.split()) in text
-    assert re.findall(r"\[default: (.+)\]", text) == [option.shown_default] * bool(
-        option.shown_default
-    )
-    assert ("[required]" in text) == option.is_required
-    if isinstance(option.kind, Choice):
-        assert f"[{'|'.join(option.kind.values)}]" in text
+@pytest.mark.parametrize("command", COMMANDS)
+def test_page__says_what_the_table_says(command):
+    shown = described_options(command)
+    for option in COMMANDS[command]:
+        text = shown[option.spelling[-1]]
+        assert " ".join(option.help.split()) in text
+        assert re.findall(r"\[default: (.+)\]", text) == [option.shown_default] * bool(
+            option.shown_default
+        ), option.name
+        assert ("[required]" in text) == option.is_required, option.name
+        if isinstance(option.kind, Choice):
+            assert f"[{'|'.join(option.kind.values)}]" in text, option.name

@@ -9,8 +9,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from neardup.files.formats import file_source
-from neardup.files.input_options import InputOptions
 from neardup.files.rows import ColumnNames
+from neardup.options.groups import InputOptions
 from neardup.reading.second_pass import read_at
 
 

@@ -7,9 +7,9 @@ import json
 import pytest
 
 from neardup.errors import InvalidInputError
-from neardup.files.input_options import InputOptions
 from neardup.files.resolve import resolve_paths
 from neardup.files.rows import ColumnNames
+from neardup.options.groups import InputOptions
 from neardup.reading.texts import FoundText, read_texts_by_id
 from neardup.runtime.runner import Runner
 

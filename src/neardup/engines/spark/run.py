@@ -17,10 +17,11 @@ from neardup.engines.spark.write import SparkResult
 from neardup.errors import EngineError, InvalidParameterError
 from neardup.files.input_options import check_effect
 from neardup.jobs.dedup.decide import Decision, assign
-from neardup.jobs.dedup.plan import DedupOptions, DedupPlan, plan_deduplication
+from neardup.jobs.dedup.plan import DedupPlan, plan_deduplication
 from neardup.jobs.dedup.summary import summarise
-from neardup.jobs.document_options import to_be_counted
+from neardup.jobs.options import other_columns_of, to_be_counted
 from neardup.jobs.stages.components import pack_components
+from neardup.options.jobs import DedupOptions
 from neardup.reading.signed_batches import count_shingles, with_frequencies
 from neardup.runtime.runner import Runner
 from neardup.storage.work import Workspace
@@ -84,7 +85,7 @@ def deduplicate_on_spark(
                 frequencies = count_shingles(collections, plan.reading, runner)
             plan = replace(plan, reading=with_frequencies(plan.reading, frequencies))
         with runner.stage("read") as note:
-            others = plan.reading.for_other(plan.options.other_columns)
+            others = plan.reading.for_other(other_columns_of(plan.options))
             signed = sign_on_executors(
                 [(against, others), (sources, plan.reading)], cluster, workspace
             )

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from urllib.parse import unquote
 
 from neardup.files.extracted import ExtractedFileSource, UnreadableFileError
-from neardup.files.input_options import InputOptions
 from neardup.files.office.package import Events, Package, TextWriter
+from neardup.options.groups import InputOptions
 
 _KIND = "an e-book"
 _CONTAINER, _ENCRYPTION = "META-INF/container.xml", "META-INF/encryption.xml"

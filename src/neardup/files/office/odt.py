@@ -14,7 +14,7 @@ from neardup.files.extracted import ExtractedFileSource, UnreadableFileError
 from neardup.files.office.package import Events, Package, TextWriter
 
 if TYPE_CHECKING:
-    from neardup.files.input_options import InputOptions
+    from neardup.options.groups import InputOptions
 
 _KIND = "an OpenDocument text"
 _CONTENT, _MANIFEST = "content.xml", "META-INF/manifest.xml"

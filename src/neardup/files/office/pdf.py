@@ -19,7 +19,7 @@ from typing import IO, TYPE_CHECKING, Any
 from neardup.files.extracted import MAX_TEXT_BYTES, ExtractedFileSource, UnreadableFileError
 
 if TYPE_CHECKING:
-    from neardup.files.input_options import InputOptions
+    from neardup.options.groups import InputOptions
 
 # The process in which PDFium takes text out of documents, one after another.
 #

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from neardup.errors import InvalidInputError
     from neardup.files.cuts import Cuts
     from neardup.files.destinations import Destination
-    from neardup.files.input_options import InputOptions
     from neardup.files.streams import OutputStream
+    from neardup.options.groups import InputOptions
 
 _KIND = "HTML in a column"
 

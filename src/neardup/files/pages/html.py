@@ -14,7 +14,7 @@ from neardup.files.pages.visible_text import MAX_PAGE_BYTES, need_parser, visibl
 from neardup.files.streams import suffix_below
 
 if TYPE_CHECKING:
-    from neardup.files.input_options import InputOptions
+    from neardup.options.groups import InputOptions
 
 # XHTML as HTML: what is written another way in XML, rewritten for a parser of HTML.
 

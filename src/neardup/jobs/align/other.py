@@ -12,8 +12,10 @@ from typing import Any
 from neardup.errors import InvalidParameterError
 from neardup.files.rows import Source
 from neardup.jobs import index_changes as jobs
-from neardup.jobs.align.plan import NO_PRESET, Preset
+from neardup.jobs.align.plan import PRESETS
+from neardup.jobs.options import columns_of, other_columns_of
 from neardup.jobs.passages.passage_index import PassageIndex
+from neardup.options.jobs import AlignOptions
 from neardup.passages.align import make_window_scheme
 from neardup.passages.documents import ReadOptions
 from neardup.passages.index import OpenPassages, PassageHandle
@@ -45,16 +47,14 @@ Other = PassageHandle | NewDocuments
 def choose_other(
     data: Any,
     resolve: Callable[[Any], Sequence[Source]],
-    read: ReadOptions,
-    min_tokens: int | None,
+    options: AlignOptions,
     scheme: Mapping[str, Any],
-    preset: Preset = NO_PRESET,
 ) -> Other:
     """Decide whether a collection is an index or documents.
 
     A ``PassageIndex``, and the path of a folder that holds one, are an index; all else is
     documents, which ``resolve`` finds, also those of an index of documents. ``scheme`` are options
-    that only an index that is made here can have; so has what ``preset`` says of it.
+    that only an index that is made here can have; so has what a preset says of it.
     """
     if isinstance(data, PassageIndex):
         _check_no_scheme(scheme)
@@ -64,20 +64,29 @@ def choose_other(
     if folder is not None and kind_of_manifest(load_manifest(folder)) == "passages":
         _check_no_scheme({name: value for name, value in scheme.items() if name != "tokenizer"})
         return PassageHandle(folder, scheme.get("tokenizer"))
-    least = preset.min_tokens if min_tokens is None else min_tokens
-    return NewDocuments(resolve(data), read, least, {**preset.scheme, **scheme})
+    read = ReadOptions(other_columns_of(options), options.skip_bad)
+    return _new(resolve(data), read, options, scheme)
 
 
 def no_other(
-    sources: Sequence[Source],
-    read: ReadOptions,
-    min_tokens: int | None,
-    scheme: Mapping[str, Any],
-    preset: Preset = NO_PRESET,
+    sources: Sequence[Source], options: AlignOptions, scheme: Mapping[str, Any]
 ) -> NewDocuments:
     """Return the documents of one collection, to be aligned with each other."""
-    least = preset.min_tokens if min_tokens is None else min_tokens
-    return NewDocuments(sources, read, least, {**preset.scheme, **scheme}, is_input=True)
+    read = ReadOptions(columns_of(options), options.skip_bad)
+    return _new(sources, read, options, scheme, is_input=True)
+
+
+def _new(
+    sources: Sequence[Source],
+    read: ReadOptions,
+    options: AlignOptions,
+    scheme: Mapping[str, Any],
+    *,
+    is_input: bool = False,
+) -> NewDocuments:
+    usual = PRESETS[options.preset]
+    least = usual.min_tokens if options.min_tokens is None else options.min_tokens
+    return NewDocuments(sources, read, least, {**usual.scheme, **scheme}, is_input)
 
 
 @contextmanager

@@ -7,20 +7,16 @@ other.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
-from decimal import Decimal
-from fractions import Fraction
+from dataclasses import dataclass, field
 from typing import Any
 
-from neardup.jobs.document_options import AgainstOptions
-from neardup.options.choices import AlignmentSummary, PresetName
-from neardup.options.jobs import FUNCTIONS
+from neardup.options.choices import PresetName
+from neardup.options.jobs import AlignOptions, AlignSchemeOptions, PassageSchemeOptions
 from neardup.options.kinds import exact_fraction, percent_of
-from neardup.options.option import check_options, no_effect
+from neardup.options.option import no_effect
 from neardup.passages.align import AlignmentPlan, make_alignment_plan
-from neardup.passages.documents import ReadOptions
 from neardup.passages.scheme import PassageScheme
-from neardup.passages.search import check_either, make_search_plan
+from neardup.passages.search import make_search_plan
 
 
 @dataclass(frozen=True)
@@ -45,57 +41,9 @@ PRESETS: dict[PresetName | None, Preset] = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
-class AlignOptions(AgainstOptions):
-    """What decides the result of an alignment; see ``align`` for the meanings."""
-
-    known = FUNCTIONS["align"]
-
-    preset: PresetName | None = None
-    threshold: str | float | Decimal | Fraction | None = None
-    recall: str | float | Decimal | Fraction | None = None
-    hits: int | None = None
-    min_tokens: int | None = None
-    gap: int | None = None
-    max_documents: int | str | None = None
-    within: bool = False
-    summary: AlignmentSummary | None = None
-    with_text: bool = False
-    excerpt: int | None = None
-
-    @property
-    def has_texts(self) -> bool:
-        """Whether passages have their texts."""
-        return self.with_text or self.excerpt is not None
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_either(self.recall, self.hits)
-
-    @property
-    def usual(self) -> Preset:
-        """What is taken for options that are not given."""
-        return PRESETS[self.preset]
-
-    @property
-    def widest_gap(self) -> int | None:
-        """Tokens between two parts of a passage; None where their evidence decides."""
-        return self.usual.gap if self.gap is None else self.gap
-
-    @property
-    def read(self) -> ReadOptions:
-        """How documents of the first collection are read."""
-        return ReadOptions(self.columns, self.skip_bad)
-
-    @property
-    def read_other(self) -> ReadOptions:
-        """How documents of the other collection are read."""
-        return ReadOptions(self.other_columns, self.skip_bad)
-
-
 def plan_alignment(options: AlignOptions, scheme: PassageScheme) -> AlignmentPlan:
     """Work out what an alignment has to look for in an index of a scheme."""
-    usual = options.usual.threshold
+    usual = PRESETS[options.preset].threshold
     threshold = exact_fraction(
         "threshold", usual if options.threshold is None else options.threshold
     )
@@ -103,7 +51,8 @@ def plan_alignment(options: AlignOptions, scheme: PassageScheme) -> AlignmentPla
     search = make_search_plan(scheme, threshold, recall, "best", options.hits)
     least = scheme.min_tokens if options.min_tokens is None else options.min_tokens
     # Between the shingles of two parts are also those that share tokens with a part.
-    gap = None if options.widest_gap is None else scheme.count_tokens(options.widest_gap)
+    gap = widest_gap(options)
+    gap = None if gap is None else scheme.count_tokens(gap)
     return make_alignment_plan(search, scheme.count_shingles(least), gap)
 
 
@@ -116,30 +65,25 @@ def most_documents(most: int | str | None, n_documents: int) -> int | None:
 
 
 def choose_options(
-    names: tuple[str, str], *, has_other: bool, **options: Any
+    given: AlignSchemeOptions, names: tuple[str, str], *, has_other: bool
 ) -> tuple[AlignOptions, dict[str, Any]]:
-    """Check options, and part them: those of an alignment, and of a scheme those that were given.
+    """Part options: those of an alignment, and of a scheme those that were given.
 
-    Parameters
-    ----------
-    names
-        What the collections are called.
-    has_other
-        Whether there is the second.
-    **options
-        All that ``align`` has, but for those of a run.
+    ``names`` are what the two collections are called, ``has_other`` whether there is the second.
     """
-    checked = check_options(FUNCTIONS["align"], **options)
-    own = {field.name for field in fields(AlignOptions)}
-    chosen = AlignOptions(**{name: value for name, value in checked.items() if name in own})
+    chosen = given.part(AlignOptions)
     chosen.check_other(names[1], is_given=has_other)
     if chosen.within and has_other:
         raise no_effect("within", f"with {names[1]}", f"align {names[0]} alone", names[1])
-    defaults = {option.name: option.default for option in FUNCTIONS["align"]}
     # Not by ==, for which a seed of 0 is False.
-    given = {
-        name: value
-        for name, value in checked.items()
-        if name not in own and value is not defaults[name]
+    scheme = {
+        name: getattr(given, name)
+        for name, option in PassageSchemeOptions.known.items()
+        if getattr(given, name) is not option.default
     }
-    return chosen, given
+    return chosen, scheme
+
+
+def widest_gap(options: AlignOptions) -> int | None:
+    """Return the tokens between two parts of a passage; None where their evidence decides."""
+    return PRESETS[options.preset].gap if options.gap is None else options.gap

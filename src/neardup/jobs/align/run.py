@@ -16,8 +16,10 @@ from neardup.files.inputs import passed_over
 from neardup.files.passes import ReadingPass
 from neardup.files.rows import Source
 from neardup.jobs.align.other import NewDocuments, Other, open_other
-from neardup.jobs.align.plan import AlignOptions, most_documents, plan_alignment
+from neardup.jobs.align.plan import most_documents, plan_alignment, widest_gap
+from neardup.jobs.options import columns_of
 from neardup.jobs.passages.result import PassageResult
+from neardup.options.jobs import AlignOptions
 from neardup.passages.align import Aligner, AlignmentPlan, certain_length, make_window_scheme
 from neardup.passages.document_pairs import (
     PAIR_SCHEMA,
@@ -95,9 +97,12 @@ def align_collections(
     new = other.sources if isinstance(other, NewDocuments) and not is_one else ()
     check_effect(options, sources, new, ignore)
     start = time.perf_counter()
-    read, of_other = options.read.for_sources(sources), NO_COLUMNS
+    read, of_other = (
+        ReadOptions(columns_of(options), options.skip_bad).for_sources(sources),
+        NO_COLUMNS,
+    )
     if isinstance(other, NewDocuments):
-        options = replace(options, min_tokens=other.min_tokens)
+        options = options.but(min_tokens=other.min_tokens)
         other = replace(other, read=other.read.for_sources(other.sources))
         of_other = NO_COLUMNS if is_one else other.read.columns
         # What cannot be is refused before anything is read.
@@ -147,7 +152,7 @@ def align_collections(
         if is_one:
             for name in ("documents", "empty_documents", "short_documents"):
                 summary[name] = summary[name][:1]
-    summary["gap"] = options.widest_gap
+    summary["gap"] = widest_gap(options)
     summary["passed_over"] = passed_over(sources, new)
     return PassageResult(table, summary | describe_ids(read.columns, of_other), of_documents)
 

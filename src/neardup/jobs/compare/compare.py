@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import Decimal
-from fractions import Fraction
-from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import pyarrow as pa
@@ -15,39 +12,22 @@ from rapidfuzz.distance import LCSseq
 
 from neardup.errors import InvalidInputError
 from neardup.jobs.align.align import align
-from neardup.jobs.align.plan import NO_PRESET
 from neardup.jobs.compare.measures import Makers, Pair, make_makers, measure_pair
 from neardup.jobs.compare.result import CompareResult, Differences, Range, Ranges, SharedPassage
-from neardup.jobs.sketch.options import SketchOptions
-from neardup.options.choices import InverseFrequency, TermFrequency, UnicodeForm
-from neardup.options.jobs import FUNCTIONS
+from neardup.options.groups import NormalOptions, RunOptions
+from neardup.options.jobs import CompareOptions, SketchOptions
 from neardup.options.kinds import exact_fraction
-from neardup.options.option import CheckedOptions
+from neardup.options.option import argument, takes
 from neardup.passages.places import character_spans
-from neardup.runtime.progress import Progress
 from neardup.runtime.runner import Runner
 from neardup.sketches.edit.estimate import as_strings
 from neardup.tables import Bools, EditSignatures, Int64s, Texts, Uint64s
-from neardup.text.tokenizers import TokenFunction, Tokenizer
+from neardup.text.tokenizers import Tokenizer
 
 DEFAULT_MIN_TOKENS = 20
 
 # Where two passages differ is looked for in a matrix of so many bits, 256 MB.
 _MOST_CELLS = 1 << 31
-
-
-@dataclass(frozen=True)
-class PassageOptions:
-    """What counts as a shared passage; see ``align`` for the meanings.
-
-    ``min_tokens`` None is 20, or half the tokens of the shorter text where that is less.
-    """
-
-    threshold: str | float | Decimal | Fraction
-    min_tokens: int | None
-    seed: int | None
-    tokenizer: str | Path | TokenFunction | None
-    normalisation: dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -93,12 +73,13 @@ def find_passages(
     texts: tuple[str, str],
     pair: Pair,
     places: tuple[TokenPlaces, TokenPlaces],
-    options: PassageOptions,
+    options: CompareOptions,
     runner: Runner,
 ) -> list[SharedPassage]:
     """Find the passages that two texts share, in the order of places in the first.
 
-    The one text's windows are looked up in an index of the other; which is which does not depend on
+    ``min_tokens`` None is 20, or half the tokens of the shorter text where that is less. The one
+    text's windows are looked up in an index of the other; which is which does not depend on
     the order in which they were given. Texts of the same tokens share one passage, all of them.
     """
     least = options.min_tokens
@@ -118,7 +99,7 @@ def find_passages(
         min_tokens=least,
         seed=options.seed,
         tokenizer=options.tokenizer,
-        **options.normalisation,
+        **vars(options.part(NormalOptions)),
         workers=runner.workers,
         progress=runner.report,
     )
@@ -201,65 +182,12 @@ def find_differences(tokens: TokenPlaces, shared: Sequence[Range]) -> tuple[Rang
 DEFAULT_EDIT_LIMIT = 100_000
 
 
-@dataclass(frozen=True, kw_only=True)
-class CompareOptions(CheckedOptions):
-    """Everything that decides a comparison; see ``compare`` for the meanings."""
-
-    known = FUNCTIONS["compare"]
-
-    tokenizer: str | Path | TokenFunction | None = None
-    ngram: int | None = None
-    casefold: bool | None = None
-    unicode_form: UnicodeForm | None = None
-    strip_accents: bool = False
-    fold_digits: bool = False
-    num_perm: int | None = None
-    size: int | None = None
-    compression: int | None = None
-    seed: int | None = None
-    tf: TermFrequency | None = None
-    idf: InverseFrequency | None = None
-    threshold: str | float | Decimal | Fraction = NO_PRESET.threshold
-    min_tokens: int | None = None
-    edit_limit: int = DEFAULT_EDIT_LIMIT
-
-    @property
-    def normalisation(self) -> dict[str, Any]:
-        """What does not count, as keywords."""
-        names = ("casefold", "unicode_form", "strip_accents", "fold_digits")
-        return {name: getattr(self, name) for name in names}
-
-
-def plan_comparison(options: CompareOptions) -> tuple[Makers, PassageOptions]:
-    """Make the sketches, and what counts as a passage, before any work starts.
-
-    Raises
-    ------
-    InvalidParameterError
-        For options that do not go together.
-    """
-    common = SketchOptions(
-        tokenizer=options.tokenizer,
-        ngram=options.ngram,
-        tf=options.tf,
-        idf=options.idf,
-        seed=options.seed,
-        **options.normalisation,
+def plan_comparison(options: CompareOptions) -> Makers:
+    """Make what makes the sketches, before any work starts."""
+    common = options.part(SketchOptions, num_perm=None, size=None, compression=None)
+    return make_makers(
+        common, num_perm=options.num_perm, size=options.size, compression=options.compression
     )
-    makers = make_makers(
-        common,
-        num_perm=options.num_perm,
-        size=options.size,
-        compression=options.compression,
-    )
-    passages = PassageOptions(
-        options.threshold,
-        options.min_tokens,
-        options.seed,
-        options.tokenizer,
-        options.normalisation,
-    )
-    return makers, passages
 
 
 def compare_texts(
@@ -270,7 +198,7 @@ def compare_texts(
     runner: Runner,
 ) -> CompareResult:
     """Compare two texts; see ``compare``. ``names`` are what the result calls them."""
-    makers, of_passages = plan_comparison(options)
+    makers = plan_comparison(options)
     for name, text in zip(names, texts, strict=True):
         _check_text(name, text)
     strings = pa.array(texts, pa.large_string())
@@ -280,7 +208,7 @@ def compare_texts(
         measures, sizes, significance, spread = measure_pair(pair, makers, options.edit_limit)
     with runner.stage("align"):
         places = locate(strings, pair, makers.weighted.texts.shingles.tokenizer)
-        passages = find_passages(texts, pair, places, of_passages, runner)
+        passages = find_passages(texts, pair, places, options, runner)
     a, share_a = find_differences(places[0], [passage.a for passage in passages])
     b, share_b = find_differences(places[1], [passage.b for passage in passages])
     described = _describe(options, makers)
@@ -339,53 +267,14 @@ def _describe(options: CompareOptions, makers: Makers) -> dict[str, Any]:
     }
 
 
-def compare(
-    text_a: str,
-    text_b: str,
-    *,
-    tokenizer: str | Path | TokenFunction | None = None,
-    ngram: int | None = None,
-    casefold: bool | None = None,
-    unicode_form: UnicodeForm | None = None,
-    strip_accents: bool = False,
-    fold_digits: bool = False,
-    num_perm: int | None = None,
-    size: int | None = None,
-    compression: int | None = None,
-    seed: int | None = None,
-    tf: TermFrequency | None = None,
-    idf: InverseFrequency | None = None,
-    threshold: str | float | Decimal | Fraction = NO_PRESET.threshold,
-    min_tokens: int | None = None,
-    edit_limit: int = DEFAULT_EDIT_LIMIT,
-    workers: int | None = None,
-    progress: Progress | None = None,
-) -> CompareResult:
-    """Compare two texts: all measures, exact and estimated, and what they share.
+class _Arguments(CompareOptions, RunOptions, kw_only=False):
+    text_a: Annotated[str, argument("The texts themselves, not paths.")]
+    text_b: Annotated[str, argument("The texts themselves, not paths.")]
 
-    Parameters
-    ----------
-    text_a, text_b
-        The texts themselves, not paths.
-    tokenizer, ngram, casefold, unicode_form, strip_accents, fold_digits
-        How texts become shingles, as for ``sketch``: shingles of 5 tokens, and of 1 for
-        ``weighted-jaccard``; ``ngram`` sets both. Edit distance is of characters, and takes the
-        last four only. A function as tokenizer has to say where tokens stand.
-    num_perm, size, compression, seed
-        Of the sketches that estimate: as for ``sketch``; ``size`` is that of smallest and modulo.
-    tf, idf
-        What shingles weigh; ``raw`` and ``unary`` by default. Another idf counts the two texts,
-        which are hardly a collection.
-    threshold
-        Least similarity of two shared passages, in (0, 1], taken as the exact decimal.
-    min_tokens
-        Tokens of the shortest shared passage. None: 20, or half of those of the shorter text where
-        that is less.
-    edit_limit
-        The exact edit distance is worked out if the product of the lengths, in characters, is at
-        most the square of this, or the texts are equal; else there is the estimate only.
-    workers, progress
-        As for ``deduplicate``.
+
+@takes(_Arguments)
+def compare(given: _Arguments) -> CompareResult:
+    """Compare two texts: all measures, exact and estimated, and what they share.
 
     Returns
     -------
@@ -420,22 +309,6 @@ def compare(
     >>> result["jaccard"].exact, result["edit-distance"].exact
     (0.42857142857142855, 3)
     """
-    options = CompareOptions(
-        tokenizer=tokenizer,
-        ngram=ngram,
-        casefold=casefold,
-        unicode_form=unicode_form,
-        strip_accents=strip_accents,
-        fold_digits=fold_digits,
-        num_perm=num_perm,
-        size=size,
-        compression=compression,
-        seed=seed,
-        tf=tf,
-        idf=idf,
-        threshold=threshold,
-        min_tokens=min_tokens,
-        edit_limit=edit_limit,
-    )
-    with Runner(workers, progress) as runner:
-        return compare_texts((text_a, text_b), options, runner=runner)
+    texts, options = (given.text_a, given.text_b), given.part(CompareOptions)
+    with Runner(given.workers, given.progress) as runner:
+        return compare_texts(texts, options, runner=runner)

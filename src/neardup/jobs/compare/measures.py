@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from neardup.jobs.compare.result import Elements, Estimated, Measured, TextSize
-from neardup.jobs.sketch.options import SketchOptions, make_maker_of
+from neardup.jobs.sketch.options import make_maker_of
 from neardup.matching.measures import SET_MEASURES, Overlap, WeightedJaccard
 from neardup.matching.verify import score_pairs
+from neardup.options.jobs import SketchOptions
 from neardup.sketches.edit.estimate import edit_estimates, exact_distances
 from neardup.sketches.edit.kind import EditKind, fold_texts
 from neardup.sketches.intervals import ShareKind
@@ -75,22 +76,22 @@ def make_makers(
     compression: int | None,
 ) -> Makers:
     """Check all options of sketches."""
-    plain = replace(options, tf=None, idf=None)
-    with_size = replace(plain, size=size)
+    plain = options.but(tf=None, idf=None)
+    with_size = plain.but(size=size)
     kinds: tuple[tuple[type[ShareKind[Any, Any]], SketchOptions], ...] = (
-        (MinHashKind, replace(plain, num_perm=num_perm)),
+        (MinHashKind, plain.but(num_perm=num_perm)),
         (SmallestKind, with_size),
         (ModuloKind, with_size),
     )
     readings: tuple[Occurrences, ...] = ("set", "numbered")
     of_shingles: dict[Elements, tuple[SetMaker, ...]] = {
         occurrences: tuple(
-            make_maker_of(kind, replace(own, occurrences=occurrences)) for kind, own in kinds
+            make_maker_of(kind, own.but(occurrences=occurrences)) for kind, own in kinds
         )
         for occurrences in readings
     }
-    weighted = make_maker_of(WeightedKind, replace(options, num_perm=num_perm))
-    edit = replace(plain, compression=compression, tokenizer=None, ngram=None)
+    weighted = make_maker_of(WeightedKind, options.but(num_perm=num_perm))
+    edit = plain.but(compression=compression, tokenizer=None, ngram=None)
     return Makers(of_shingles, weighted, make_maker_of(EditKind, edit))
 
 

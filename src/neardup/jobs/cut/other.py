@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from neardup.documents.other import own_tokenizer, resolve_other
 from neardup.files.inputs import Inputs
 from neardup.indexes.source import IndexSource
-from neardup.jobs.document_options import AgainstOptions
 from neardup.jobs.passages.passage_index import PassageIndex
+from neardup.options.groups import AgainstOptions
 from neardup.passages.index import PassageHandle
 from neardup.runtime.runner import Runner
 from neardup.storage.manifest import kind_of_manifest, load_manifest

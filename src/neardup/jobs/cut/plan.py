@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from decimal import Decimal
-from fractions import Fraction
-from pathlib import Path
-from typing import Any
 
 from neardup.clustering.keep import KeepPolicy, parse_keep
 from neardup.errors import InvalidParameterError
-from neardup.jobs.dedup.plan import DedupOptions, DedupPlan, plan_deduplication
-from neardup.jobs.document_options import AgainstOptions
-from neardup.options import table
-from neardup.options.choices import CutUnit, Side, UnicodeForm
-from neardup.options.jobs import FUNCTIONS
+from neardup.jobs.dedup.plan import DedupPlan, plan_deduplication
+from neardup.jobs.options import columns_of
+from neardup.options.choices import CutUnit, Side
+from neardup.options.groups import ShingleOptions, TextAgainstOptions, TokenOptions
+from neardup.options.jobs import CutOptions, DedupOptions, PassageOptions
 from neardup.options.kinds import exact_fraction
 from neardup.options.option import no_effect
 from neardup.passages.align import make_alignment_plan, make_window_scheme
@@ -22,8 +18,7 @@ from neardup.passages.cutting import CutPlan
 from neardup.passages.scheme import PassageScheme
 from neardup.passages.search import make_search_plan
 from neardup.reading.sign import ReadingPlan
-from neardup.text.shingles import make_shingle_scheme
-from neardup.text.tokenizers import TokenFunction
+from neardup.text.shingles import shingle_scheme
 
 DEFAULT_THRESHOLD = "0.8"
 # Tokens of what is cut at least, by unit. Shorter lines are often the same by chance, such as a
@@ -32,69 +27,11 @@ LEAST_TOKENS: dict[CutUnit, int] = {"passages": 50, "paragraphs": 5, "lines": 5}
 
 
 # Options that say what goes, as a table does.
-_DECIDING = (
-    *(table.UNIT, table.EXACT, table.THRESHOLD, table.MIN_TOKENS, table.MIN_DOCUMENTS),
-    *(table.RECALL, table.NUM_PERM, table.SEED, table.TOKENIZER, table.NGRAM),
-    *(table.CASEFOLD, table.UNICODE_FORM, table.STRIP_ACCENTS, table.FOLD_DIGITS),
-)
-
-
-@dataclass(frozen=True, kw_only=True)
-class CutOptions(AgainstOptions):
-    """Everything that decides the result of ``cut``; see there for the meanings."""
-
-    known = FUNCTIONS["cut"]
-
-    unit: CutUnit | None = None
-    exact: bool = False
-    threshold: str | float | Decimal | Fraction | None = None
-    min_tokens: int | None = None
-    min_documents: int | None = None
-    keep: str = "first"
-    replacement: str = ""
-    recall: str | float | Decimal | Fraction | None = None
-    num_perm: int | None = None
-    seed: int | None = None
-    tokenizer: str | Path | TokenFunction | None = None
-    ngram: int | None = None
-    casefold: bool | None = None
-    unicode_form: UnicodeForm | None = None
-    strip_accents: bool = False
-    fold_digits: bool = False
-    trust: bool = False
-
-    def check_named(self, *, is_named: bool, side: Side | None, has_other: bool) -> None:
-        """Raise for an option that has no effect where a table names what goes, or none does."""
-        if not is_named:
-            if side is not None:
-                raise no_effect("side", "without named_in", "give named_in", "named_in")
-            if self.trust:
-                raise no_effect("trust", "without named_in", "give named_in", "named_in")
-            return
-        remedy = "leave out named_in"
-        if has_other:
-            raise no_effect("against", "with named_in", remedy, "named_in")
-        for option in _DECIDING:
-            value = getattr(self, option.name)
-            if value is not None and value != option.default and value != "words":
-                raise no_effect(option.name, "with named_in", remedy, "named_in")
-
-    def reading_plan(self, keep: KeepPolicy) -> ReadingPlan:
-        """Make the plan of reading, for documents ranked by a policy."""
-        shingles = make_shingle_scheme(**self.tokens, ngram=1)
-        columns = replace(self.columns, order=keep.column)
-        return ReadingPlan(columns, shingles, skip_bad=self.skip_bad, with_lengths=keep.by_length)
-
-    @property
-    def tokens(self) -> dict[str, Any]:
-        """What texts are cut into."""
-        return {
-            "tokenizer": "words" if self.tokenizer is None else self.tokenizer,
-            "casefold": self.casefold,
-            "unicode_form": self.unicode_form,
-            "strip_accents": self.strip_accents,
-            "fold_digits": self.fold_digits,
-        }
+_DECIDING = [
+    name
+    for name in CutOptions.known
+    if name not in {"keep", "replacement", "trust", *TextAgainstOptions.known}
+]
 
 
 @dataclass(frozen=True)
@@ -122,7 +59,12 @@ def plan_cut(
 
     ``is_named`` tells whether a table names what goes, ``side`` which of its passages.
     """
-    options.check_named(is_named=is_named, side=side, has_other=has_other)
+    if is_named:
+        _check_named(options, has_other=has_other)
+    elif side is not None:
+        raise no_effect("side", "without named_in", "give named_in", "named_in")
+    elif options.trust:
+        raise no_effect("trust", "without named_in", "give named_in", "named_in")
     options.check_other("against", is_given=has_other)
     keep = parse_keep(options.keep)
     if has_other and keep.rule != "first":
@@ -132,7 +74,13 @@ def plan_cut(
         _check_exact(options)
     unit, least = options.unit or "passages", options.min_tokens
     min_tokens = LEAST_TOKENS[unit] if least is None else least
-    plan = CutJobPlan(options, unit, keep, options.reading_plan(keep), min_tokens)
+    reading = ReadingPlan(
+        replace(columns_of(options), order=keep.column),
+        shingle_scheme(options.part(ShingleOptions, ngram=1, seed=None)),
+        skip_bad=options.skip_bad,
+        with_lengths=keep.by_length,
+    )
+    plan = CutJobPlan(options, unit, keep, reading, min_tokens)
     if unit == "passages":
         return plan if options.exact else _with_passages(plan)
     if has_other and not options.exact:
@@ -144,6 +92,17 @@ def plan_cut(
     return replace(plan, units=_plan_units(options))
 
 
+def _check_named(options: CutOptions, *, has_other: bool) -> None:
+    """Raise for an option that has no effect where a table names what goes."""
+    remedy = "leave out named_in"
+    if has_other:
+        raise no_effect("against", "with named_in", remedy, "named_in")
+    for name in _DECIDING:
+        value = getattr(options, name)
+        if value is not None and value != options.known[name].default and value != "words":
+            raise no_effect(name, "with named_in", remedy, "named_in")
+
+
 def _check_exact(options: CutOptions) -> None:
     """Raise for an option that says what is similar, where only what is equal goes."""
     for name in ("threshold", "recall", "num_perm", "seed", "ngram"):
@@ -153,13 +112,8 @@ def _check_exact(options: CutOptions) -> None:
 
 def _with_passages(plan: CutJobPlan) -> CutJobPlan:
     options = plan.options
-    scheme = make_window_scheme(
-        plan.min_tokens,
-        ngram=1 if options.ngram is None else options.ngram,
-        num_perm=64 if options.num_perm is None else options.num_perm,
-        seed=42 if options.seed is None else options.seed,
-        **options.tokens,
-    )
+    of_index = vars(options.part(PassageOptions, min_tokens=1))
+    scheme = make_window_scheme(**(of_index | {"min_tokens": plan.min_tokens}))
     threshold = DEFAULT_THRESHOLD if options.threshold is None else options.threshold
     recall = "0.99" if options.recall is None else options.recall
     search = make_search_plan(
@@ -174,19 +128,8 @@ def _with_passages(plan: CutJobPlan) -> CutJobPlan:
 
 def _plan_units(options: CutOptions) -> DedupPlan:
     """Return how paragraphs or lines are compared; equal ones by their digests alone."""
-    chosen: dict[str, Any] = {
-        "threshold": options.threshold,
-        "recall": options.recall,
-        "num_perm": options.num_perm,
-        "seed": options.seed,
-        "ngram": options.ngram,
-        "method": "exact" if options.exact else None,
-    }
-    tokens = options.tokens
+    names = ("threshold", "recall", "num_perm", "seed", "on_error", *TokenOptions.known)
+    chosen = {name: getattr(options, name) for name in names}
     return plan_deduplication(
-        DedupOptions(
-            **{name: value for name, value in chosen.items() if value is not None},
-            **tokens,
-            on_error=options.on_error,
-        )
+        DedupOptions(**chosen, method="exact" if options.exact else "minhash")
     )

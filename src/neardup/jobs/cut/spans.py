@@ -11,6 +11,7 @@ import numpy as np
 from neardup.clustering.keep import KeepPolicy
 from neardup.files.rows import Source
 from neardup.jobs.cut.plan import CutJobPlan
+from neardup.jobs.options import other_columns_of
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.token_pass import read_tokens
 from neardup.runtime.runner import Runner
@@ -132,7 +133,7 @@ def read_collections(
     runner: Runner,
 ) -> Collections:
     """Read all documents once and cut them into tokens."""
-    collections = [(against, plan.options.other_columns), (sources, plan.reading.columns)]
+    collections = [(against, other_columns_of(plan.options)), (sources, plan.reading.columns)]
     (other, own), tokens = read_tokens(collections, plan.reading, workspace, runner)
     return Collections(other, own, tokens, keep_order(own, plan.keep))
 

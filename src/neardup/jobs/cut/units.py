@@ -17,6 +17,7 @@ from neardup.jobs.cut.spans import CutSpans, keep_ranks
 from neardup.jobs.dedup.choose import choose_by_buckets
 from neardup.jobs.dedup.contents import find_contents, sign_documents
 from neardup.jobs.dedup.decide import Assignment, Decision, assign
+from neardup.jobs.options import other_columns_of
 from neardup.kernels.text import tokens
 from neardup.passages.places import character_spans
 from neardup.reading.catalogue import Catalogue
@@ -124,7 +125,7 @@ def cut_units(
 ) -> tuple[Catalogue, Catalogue, CutSpans]:
     """Find the paragraphs or lines that go; returns both collections, the other one first."""
     with runner.stage("read") as note:
-        collections = [(against, plan.options.other_columns), (sources, plan.reading.columns)]
+        collections = [(against, other_columns_of(plan.options)), (sources, plan.reading.columns)]
         (other, own), listed = _list_units(collections, plan, workspace, runner)
         note(documents=len(own), units=sum(map(len, listed)))
     with runner.stage("cut") as note:

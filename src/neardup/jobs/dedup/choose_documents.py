@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from decimal import Decimal
-from fractions import Fraction
-from pathlib import Path
-from typing import Any
+from dataclasses import replace
+from typing import Annotated, Any
 
 from neardup.clustering.keep import KeepPolicy, parse_keep
 from neardup.errors import InvalidParameterError
@@ -22,102 +19,47 @@ from neardup.jobs.dedup.pair_table import (
     open_pair_table,
 )
 from neardup.jobs.dedup.result import DeduplicationResult
-from neardup.jobs.document_options import ReadingOptions
 from neardup.jobs.inputs import describe_inputs, describe_reading
+from neardup.jobs.options import columns_of
 from neardup.jobs.workspaces import open_workspace
-from neardup.options.choices import Clusters, DocumentMeasure, InputFormat, OnError
-from neardup.options.jobs import FUNCTIONS
-from neardup.options.option import no_effect
+from neardup.options.choices import Data
+from neardup.options.groups import ReadingOptions, RunOptions, WorkspaceOptions
+from neardup.options.jobs import ChooseOptions
+from neardup.options.option import argument, no_effect, takes
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.first_pass import list_documents
-from neardup.runtime.progress import Progress
 from neardup.runtime.runner import Runner
 from neardup.storage.work import IN_MEMORY, Workspace
 
 
-@dataclass(frozen=True, kw_only=True)
-class ChooseOptions(ReadingOptions):
-    """Everything that decides the result of ``choose``; see there for the meanings."""
-
-    known = FUNCTIONS["choose"]
-
-    measure: DocumentMeasure | None = None
-    threshold: str | float | Decimal | Fraction | None = None
-    keep: str = "first"
-    clusters: Clusters = "survivors"
-    by: str | None = None
-    trust: bool = False
-
-    @property
-    def policy(self) -> KeepPolicy:
-        """The keep policy.
-
-        Raises
-        ------
-        InvalidParameterError
-            If it is none.
-        """
-        return parse_keep(self.keep)
+class _Arguments(ChooseOptions, WorkspaceOptions, RunOptions, kw_only=False):
+    pairs: Annotated[
+        Any,
+        argument(
+            "A result of ``find_pairs``, a file that `neardup pairs` has written, or "
+            "anything with ``__arrow_c_stream__`` and the columns ``id_a``, ``id_b`` and "
+            "``similarity``. For ``containment`` only a may go for b.",
+        ),
+    ]
+    data: Annotated[
+        Data,
+        argument(
+            "The documents among which the pairs were found, in any form that "
+            "``deduplicate`` takes. None: those that the pairs name, first all of ``id_a``, then "
+            "the others of ``id_b``, each in the order of the table; their ids are all that is "
+            "known of them, neither lengths nor columns. The text is looked at only for its "
+            "length, where ``keep`` depends on it, and copied where the result is written.",
+        ),
+    ] = None
 
 
-def choose(
-    pairs: Any,
-    data: Any = None,
-    *,
-    measure: DocumentMeasure | None = None,
-    threshold: str | float | Decimal | Fraction | None = None,
-    keep: str = "first",
-    clusters: Clusters = "survivors",
-    by: str | None = None,
-    trust: bool = False,
-    text_column: str | Sequence[str] = "text",
-    id_column: str | None = None,
-    input_format: InputFormat = "auto",
-    encoding: str | None = None,
-    delimiter: str | None = None,
-    lines: bool = False,
-    main_text: bool = False,
-    alternative_texts: bool = False,
-    on_error: OnError = "raise",
-    memory: int | str | None = None,
-    work: str | Path | None = None,
-    workers: int | None = None,
-    progress: Progress | None = None,
-) -> DeduplicationResult:
+@takes(_Arguments)
+def choose(given: _Arguments) -> DeduplicationResult:
     """Decide by pairs that were found before which documents stay; no text is compared.
 
     Documents are taken in the order of ``keep``. Each one stays unless it is a pair, at or above
     ``threshold``, with one that already stays; then it is removed in favour of the most similar
     such document, the earlier one on a tie.
-
-    Parameters
-    ----------
-    pairs
-        A result of ``find_pairs``, a file that `neardup pairs` has written, or anything with
-        ``__arrow_c_stream__`` and the columns ``id_a``, ``id_b`` and ``similarity``. For
-        ``containment`` only a may go for b.
-    data
-        The documents among which the pairs were found, in any form that ``deduplicate`` takes.
-        None: those that the pairs name, first all of ``id_a``, then the others of ``id_b``, each in
-        the order of the table; their ids are all that is known of them.
-    measure
-        By which measure the pairs were found, if they do not say it: results and Parquet files do,
-        CSV, JSON lines and data frames do not.
-    threshold
-        Least similarity, in (0, 1], taken as the exact decimal; not below that of the pairs. None
-        is that of the pairs. Where they do not say it, their least similarity is taken for it.
-    keep, clusters
-        As for ``deduplicate``; without ``data`` documents have neither lengths nor columns.
-    trust
-        Take ``pairs`` as they are, if they are a table of an output folder whose ``summary.json``
-        has another digest of it.
-    by, text_column, id_column, input_format, encoding, delimiter, lines
-        As for ``deduplicate``.
-    main_text, alternative_texts, on_error, memory, work
-        As for ``deduplicate``, of ``data``. The text is looked at only for its length, where
-        ``keep`` depends on it, and copied where the result is written.
-    workers, progress
-        As for ``deduplicate``.
 
     Returns
     -------
@@ -152,30 +94,14 @@ def choose(
     >>> neardup.choose(pairs, texts, threshold="0.8").removed.select(["id", "kept_id"]).to_pylist()
     [{'id': '1', 'kept_id': '0'}]
     """
-    options = ChooseOptions(
-        measure=measure,
-        threshold=threshold,
-        keep=keep,
-        clusters=clusters,
-        by=by,
-        trust=trust,
-        text_column=text_column,
-        id_column=id_column,
-        input_format=input_format,
-        encoding=encoding,
-        delimiter=delimiter,
-        lines=lines,
-        main_text=main_text,
-        alternative_texts=alternative_texts,
-        on_error=on_error,
-    )
-    workspace = open_workspace(memory, work)
-    policy = options.policy
-    if data is None:
-        _check_no_data(options, policy, by=by, memory=memory, work=work)
-    with Runner(workers, progress) as runner:
-        table = open_pair_table(pairs, trust=trust)
-        sources = None if data is None else resolve_inputs(data, options)
+    options = given.part(ChooseOptions)
+    workspace = open_workspace(given.memory, given.work)
+    policy = parse_keep(options.keep)
+    if given.data is None:
+        _check_no_data(given, policy)
+    with Runner(given.workers, given.progress) as runner:
+        table = open_pair_table(given.pairs, trust=options.trust)
+        sources = None if given.data is None else resolve_inputs(given.data, options)
         return choose_documents(sources, table, options, runner, workspace)
 
 
@@ -194,7 +120,7 @@ def choose_documents(
         As ``choose``.
     """
     terms = agree_on_terms(table, options.measure, options.threshold)
-    policy = options.policy
+    policy = parse_keep(options.keep)
     with runner.stage("read") as note:
         if sources is None:
             documents = Catalogue.of_ids(table.ids(runner))
@@ -202,7 +128,7 @@ def choose_documents(
             check_effect(options, sources)
             documents = list_documents(
                 sources,
-                replace(options.columns, order=policy.column),
+                replace(columns_of(options), order=policy.column),
                 workspace,
                 runner,
                 skip_bad=options.skip_bad,
@@ -218,14 +144,11 @@ def choose_documents(
     return DeduplicationResult(documents, Catalogue.of_none(), assignment, summary)
 
 
-def _check_no_data(options: ChooseOptions, policy: KeepPolicy, **given: object) -> None:
+def _check_no_data(given: _Arguments, policy: KeepPolicy) -> None:
     """Raise for an option that only says how documents are read, where none are."""
     if policy.rule != "first":
-        message = f"keep {options.keep} looks at the documents; give data, or keep first"
+        message = f"keep {given.keep} looks at the documents; give data, or keep first"
         raise InvalidParameterError(message, "keep")
-    for option in ReadingOptions.known:
-        given[option.name] = getattr(options, option.name)
-    defaults = ReadingOptions()
-    for name, value in given.items():
-        if value != getattr(defaults, name, None):
+    for name in ("by", "memory", "work", *ReadingOptions.known):
+        if getattr(given, name) != given.known[name].default:
             raise no_effect(name, "without data", "give data")

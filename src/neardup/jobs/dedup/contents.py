@@ -12,6 +12,7 @@ import numpy as np
 from neardup.clustering.keep import KeepPolicy
 from neardup.files.rows import Source
 from neardup.jobs.dedup.plan import DedupPlan
+from neardup.jobs.options import other_columns_of
 from neardup.jobs.stages.components import NumberedContents
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.first_pass import Signed, find_copies, sign_collections
@@ -132,7 +133,7 @@ def sign_documents(
     runner: Runner,
 ) -> Signed:
     """Read all documents once; those of the other collection come first."""
-    others = plan.reading.for_other(plan.options.other_columns)
+    others = plan.reading.for_other(other_columns_of(plan.options))
     return sign_collections([(against, others), (sources, plan.reading)], workspace, runner)
 
 

@@ -13,7 +13,9 @@ from neardup.clustering.keep import parse_keep
 from neardup.documents.scheme import DocumentScheme, check_alike
 from neardup.errors import InvalidParameterError
 from neardup.files.rows import Source
-from neardup.jobs.dedup.plan import DedupOptions, DedupPlan, check_method
+from neardup.jobs.dedup.plan import DedupPlan, check_method
+from neardup.jobs.options import check_weights_of_index, columns_of
+from neardup.options.jobs import DedupOptions
 from neardup.reading.signed_batches import count_shingles
 from neardup.storage.manifest import encode
 
@@ -31,19 +33,19 @@ def plan_with_index(options: DedupOptions, scheme: DocumentScheme) -> DedupPlan:
     """Check what goes with what, and with an index; what is not given is as the index has it."""
     options.check_no_other("with an index", "name files with against", "against")
     check_method(options)
-    options.check_weights_of_index(scheme.measure)
+    check_weights_of_index(options, scheme.measure)
     check_alike(options, scheme)
     measure = scheme.measure_at(options.threshold)
     if options.add:
         _check_addition(options)
     keep = parse_keep(options.keep)
     reading = scheme.reading_plan(
-        replace(options.columns, order=keep.column), skip_bad=options.skip_bad
+        replace(columns_of(options), order=keep.column), skip_bad=options.skip_bad
     )
     reading = replace(reading, with_lengths=keep.by_length, by=options.by)
     if options.method == "exact":
         reading = replace(reading, minhash=None, banding=None, filters_for=None)
-    options = replace(options, recall=scheme.recall)
+    options = options.but(recall=scheme.recall)
     return DedupPlan(options, measure, scheme.banding, scheme.minhash, keep, reading)
 
 
@@ -126,7 +128,7 @@ def _count(
     if not index.scheme.needs_frequencies:
         return None
     with runner.stage("count"):
-        return count_shingles([(sources, plan.options.columns)], plan.reading, runner)
+        return count_shingles([(sources, columns_of(plan.options))], plan.reading, runner)
 
 
 def _looked_up(

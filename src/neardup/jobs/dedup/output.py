@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
@@ -17,11 +16,11 @@ from neardup.files.convert import converted_name
 from neardup.files.destinations import Destination, LocalDestination
 from neardup.files.formats import file_source, has_columns
 from neardup.files.ids import as_text
-from neardup.files.input_options import InputOptions
 from neardup.files.parquet import ParquetSource
 from neardup.files.rows import ColumnNames, Source
 from neardup.files.streams import is_url
 from neardup.jobs.inputs import input_options_of
+from neardup.options.groups import InputOptions
 from neardup.outputs.summary_file import SUMMARY, check_columns, read_summary, resolve_tables
 from neardup.outputs.targets import Target, target_of
 from neardup.reading.catalogue import Catalogue
@@ -294,8 +293,8 @@ class DedupOutput:
         elif output_format != "same":
             # Texts that are HTML are written as such.
             is_html = options.input_format == "html"
-            options = replace(
-                options, input_format="html" if is_html else "auto", encoding=None, delimiter=None
+            options = options.but(
+                input_format="html" if is_html else "auto", encoding=None, delimiter=None
             )
         path = _below(self.folder, f"{side}/{name}")
         if not is_url(path) and not Path(path).is_file():

@@ -34,6 +34,7 @@ from neardup.jobs.stages.pair_ids import (
 )
 from neardup.matching.measures import MEASURES, Number
 from neardup.options.choices import Clusters
+from neardup.options.groups import ShingleOptions
 from neardup.options.kinds import exact_fraction
 from neardup.outputs.summary_file import resolve_tables
 from neardup.reading.catalogue import Catalogue
@@ -90,10 +91,7 @@ class PairSource(Protocol):
 _AGAIN = "find pairs of one collection by a threshold"
 
 # Fields of a scheme that decide what two texts have in common.
-_OF_SHINGLES = (
-    *("tokenizer", "ngram", "occurrences", "casefold", "unicode_form", "strip_accents"),
-    *("fold_digits", "fingerprint", "fingerprint_bits", "tf", "idf"),
-)
+_OF_SHINGLES = [name for name in (*ShingleOptions.known, "tf", "idf") if name != "seed"]
 
 
 @dataclass(frozen=True)

@@ -3,40 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from fractions import Fraction
 
 from neardup.clustering.keep import KeepPolicy, parse_keep
 from neardup.errors import InvalidParameterError
-from neardup.jobs.band_options import BandOptions
-from neardup.jobs.document_options import AgainstOptions, DocumentOptions
-from neardup.jobs.weight_options import CountingOptions
+from neardup.jobs.options import choose_bands, reading_plan, weights_for
 from neardup.matching.bands import Banding
 from neardup.matching.measures import Measure, make_measure
-from neardup.options.choices import Clusters, DocumentMeasure, Method, Occurrences
-from neardup.options.jobs import FUNCTIONS
+from neardup.options.jobs import DedupOptions
 from neardup.options.option import no_effect
 from neardup.reading.sign import ReadingPlan
 from neardup.sketches.minhash import MinHashScheme
 from neardup.sketches.weighted_minhash import WeightedMinHashScheme
-
-
-@dataclass(frozen=True, kw_only=True)
-class DedupOptions(DocumentOptions, AgainstOptions, BandOptions, CountingOptions):
-    """Everything that decides the result of ``deduplicate``; see there for the meanings."""
-
-    known = FUNCTIONS["deduplicate"]
-
-    # None stands for the default, so that one that was given beside an index is noticed.
-    add: bool = False
-    occurrences: Occurrences | None = None
-    measure: DocumentMeasure | None = None
-    threshold: str | float | Decimal | Fraction | None = None
-    keep: str = "first"
-    clusters: Clusters = "survivors"
-    method: Method = "minhash"
-    audit: int | None = None
-    by: str | None = None
 
 
 @dataclass(frozen=True)
@@ -77,22 +55,22 @@ def plan_deduplication(options: DedupOptions, *, has_other: bool = True) -> Dedu
     if threshold is None:
         threshold = "0.8"
     occurrences = options.occurrences or "set"
-    options = replace(options, measure=name, threshold=threshold, occurrences=occurrences)
+    options = options.but(measure=name, threshold=threshold, occurrences=occurrences)
     measure = make_measure(name, threshold)
     check_method(options)
-    weighted = options.weights_for(measure)
+    weighted = weights_for(options, measure)
     if weighted and options.ngram is None:
-        options = replace(options, ngram=1)
+        options = options.but(ngram=1)
     if options.method == "exact":
         # Nothing looks at these, and a low threshold needs no recall within reach.
         banding, minhash = Banding(1, 1), MinHashScheme(1)
     else:
-        banding, minhash = options.choose_bands(measure)
+        banding, minhash = choose_bands(options, measure)
         if weighted:
             minhash = WeightedMinHashScheme(minhash.num_perm, minhash.seed)
     keep = parse_keep(options.keep)
     reading = replace(
-        options.reading_plan(order=keep.column),
+        reading_plan(options, order=keep.column),
         minhash=None if options.method == "exact" else minhash,
         banding=None if options.method == "exact" else banding,
         with_lengths=keep.by_length,

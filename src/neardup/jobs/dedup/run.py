@@ -25,7 +25,7 @@ from neardup.jobs.dedup.other import Other
 from neardup.jobs.dedup.plan import DedupPlan
 from neardup.jobs.dedup.result import DeduplicationResult
 from neardup.jobs.dedup.summary import summarise
-from neardup.jobs.document_options import to_be_counted
+from neardup.jobs.options import to_be_counted
 from neardup.matching.measures import Measure
 from neardup.reading.catalogue import Catalogue, HeldIds
 from neardup.reading.second_pass import file_has_changed, numbered_blocks

@@ -2,46 +2,64 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from decimal import Decimal
-from fractions import Fraction
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from neardup.documents.index import DocumentHandle
 from neardup.files.input_options import check_effect
 from neardup.files.resolve import resolve_inputs
 from neardup.indexes.index import create_index
 from neardup.jobs import index_changes as jobs
-from neardup.jobs.document_options import ReadingOptions
 from neardup.jobs.documents.one_at_a_time import OneAtATime
 from neardup.jobs.documents.result import DocumentSearchResult
-from neardup.jobs.documents.scheme import DocumentIndexOptions, make_document_scheme
-from neardup.jobs.documents.search import (
-    DocumentSearchOptions,
-    search_documents,
-)
+from neardup.jobs.documents.scheme import make_document_scheme
+from neardup.jobs.documents.search import search_documents
 from neardup.jobs.index_results import AdditionResult, CompactionResult, DocumentRemovalResult
+from neardup.jobs.options import columns_of
 from neardup.jobs.passages.search import as_documents
 from neardup.jobs.selection import as_list_of_ids
-from neardup.options import table
 from neardup.options.choices import (
-    DocumentMeasure,
-    Fingerprint,
-    InverseFrequency,
-    Occurrences,
-    OnError,
-    Refresh,
-    TermFrequency,
-    TextFormat,
-    UnicodeForm,
+    Data,
+    Number,
 )
-from neardup.options.jobs import INDEX_REFRESH
-from neardup.runtime.progress import Progress
+from neardup.options.groups import RunOptions, TextReadingOptions
+from neardup.options.jobs import (
+    DOCUMENTS,
+    CommitOptions,
+    DocumentSchemeOptions,
+    DocumentSearchOptions,
+    MostOptions,
+)
+from neardup.options.option import argument, takes
+from neardup.passages.documents import ReadOptions
 from neardup.runtime.runner import Runner
 
 if TYPE_CHECKING:
-    from neardup.text.tokenizers import TokenFunction
+    pass
+
+
+class _Creating(DocumentSchemeOptions, kw_only=False):
+    folder: Annotated[str | Path, argument("New, or empty.")]
+
+
+class _Opening(CommitOptions, kw_only=False):
+    folder: Annotated[str | Path, argument("Where it is.")]
+
+
+class _Adding(TextReadingOptions, RunOptions, kw_only=False):
+    data: Annotated[Data, DOCUMENTS]
+
+
+class _Searching(MostOptions, TextReadingOptions, RunOptions, kw_only=False):
+    queries: Annotated[
+        Data,
+        argument(
+            "A text, or documents in any form that ``deduplicate`` takes. A string is always a "
+            "text: a file is named by a ``Path``."
+        ),
+    ]
+    threshold: Annotated[Number | None, DocumentSearchOptions.known["threshold"]] = None
 
 
 class DocumentIndex(OneAtATime):
@@ -69,71 +87,19 @@ class DocumentIndex(OneAtATime):
     1
     """
 
-    def __init__(
-        self,
-        folder: str | Path,
-        *,
-        tokenizer: str | Path | TokenFunction | None = None,
-        commit_every: int | None = None,
-        timeout: float = 5.0,
-        refresh: Refresh = "auto",
-    ) -> None:
-        self.folder = Path(folder)
-        seconds = table.LOCK_TIMEOUT.checked(timeout)
-        follows = INDEX_REFRESH.checked(refresh) == "auto"
-        handle = DocumentHandle(self.folder, tokenizer, timeout=seconds, follows=follows)
-        super().__init__(handle, commit_every)
+    @takes(_Opening)
+    def __init__(self, given: _Opening) -> None:
+        self.folder = Path(given.folder)
+        follows = given.refresh == "auto"
+        handle = DocumentHandle(
+            self.folder, given.tokenizer, timeout=given.timeout, follows=follows
+        )
+        super().__init__(handle, given.commit_every)
 
     @classmethod
-    def create(
-        cls,
-        folder: str | Path,
-        *,
-        measure: DocumentMeasure = "jaccard",
-        threshold: str | float | Decimal | Fraction = "0.8",
-        recall: str | float | Decimal | Fraction | None = None,
-        num_perm: int | None = None,
-        bands: int | None = None,
-        rows: int | None = None,
-        seed: int | None = None,
-        tf: TermFrequency | None = None,
-        idf: InverseFrequency | None = None,
-        tokenizer: str | Path | TokenFunction = "words",
-        ngram: int | None = None,
-        occurrences: Occurrences = "set",
-        fingerprint: Fingerprint | None = None,
-        fingerprint_bits: int | None = None,
-        casefold: bool | None = None,
-        unicode_form: UnicodeForm | None = None,
-        strip_accents: bool = False,
-        fold_digits: bool = False,
-        columns: str | Sequence[str] | None = None,
-        with_text: bool = True,
-    ) -> DocumentIndex:
+    @takes(_Creating)
+    def create(cls, given: _Creating) -> DocumentIndex:
         """Make an empty index.
-
-        Parameters
-        ----------
-        folder
-            New, or empty.
-        measure
-            As for ``deduplicate``; of directed ones the text that is looked up is the first.
-        threshold
-            Least similarity that can be asked for, in (0, 1], taken as the exact decimal.
-        recall, num_perm, bands, rows, seed
-            As for ``deduplicate``: how many of the documents at the threshold are found.
-        tf, idf
-            What a shingle weighs, as for ``deduplicate``; document frequencies are those of the
-            first addition.
-        tokenizer, ngram, occurrences, casefold, unicode_form, strip_accents, fold_digits
-            How texts become sets of shingles; as for ``deduplicate``.
-        fingerprint, fingerprint_bits
-            How shingles are hashed; as for ``deduplicate``.
-        columns
-            Columns of the input that are kept with each document.
-        with_text
-            Keep the texts, compressed. Without them the hashes of their shingles are kept, which
-            take more room than short words do, and nobody can read.
 
         Raises
         ------
@@ -142,70 +108,21 @@ class DocumentIndex(OneAtATime):
         OutputExistsError, WriteError
             If the folder is in use, or cannot be made.
         """
-        options = DocumentIndexOptions(
-            measure=measure,
-            threshold=threshold,
-            recall=recall,
-            num_perm=num_perm,
-            bands=bands,
-            rows=rows,
-            seed=seed,
-            tf=tf,
-            idf=idf,
-            tokenizer=tokenizer,
-            ngram=ngram,
-            occurrences=occurrences,
-            fingerprint=fingerprint,
-            fingerprint_bits=fingerprint_bits,
-            casefold=casefold,
-            unicode_form=unicode_form,
-            strip_accents=strip_accents,
-            fold_digits=fold_digits,
-            columns=columns,
-            with_text=with_text,
-        )
-        create_index(Path(folder), make_document_scheme(options))
-        return cls(folder, tokenizer=tokenizer)
+        scheme = make_document_scheme(given.part(DocumentSchemeOptions))
+        create_index(Path(given.folder), scheme)
+        return cls(given.folder, tokenizer=given.tokenizer)
 
     @classmethod
-    def open(
-        cls,
-        folder: str | Path,
-        *,
-        tokenizer: str | Path | TokenFunction | None = None,
-        commit_every: int | None = None,
-        timeout: float = 5.0,
-        refresh: Refresh = "auto",
-    ) -> DocumentIndex:
+    @takes(_Opening)
+    def open(cls, given: _Opening) -> DocumentIndex:
         """Open an index; what is large is checked where it is touched.
-
-        Parameters
-        ----------
-        folder
-            Where it is.
-        tokenizer
-            Has to be given where a ``tokenizer.json`` file or a function was used.
-        commit_every
-            Commit after so many insertions; None leaves it to ``commit``.
-        timeout
-            Seconds to wait where another process, thread or object holds the write lock; 0 does
-            not wait. Five of them outlast a commit or a small addition, as in ``sqlite3``.
-        refresh
-            ``auto``: each look-up sees what others have committed before it, which costs some
-            microseconds to find out. ``manual``: ``refresh`` is called for that.
 
         Raises
         ------
         ReadError, IndexFormatError
             If there is none; if it is damaged, of a newer version, or an index of passages.
         """
-        opened = cls(
-            folder,
-            tokenizer=tokenizer,
-            commit_every=commit_every,
-            timeout=timeout,
-            refresh=refresh,
-        )
+        opened = cls(**vars(given))
         opened.refresh()
         return opened
 
@@ -242,34 +159,9 @@ class DocumentIndex(OneAtATime):
         """
         return jobs.describe(self.handle, Runner(1))
 
-    def add(
-        self,
-        data: Any,
-        *,
-        text_column: str | Sequence[str] = "text",
-        id_column: str | None = None,
-        input_format: TextFormat = "auto",
-        encoding: str | None = None,
-        delimiter: str | None = None,
-        lines: bool = False,
-        main_text: bool = False,
-        alternative_texts: bool = False,
-        on_error: OnError = "raise",
-        workers: int | None = None,
-        progress: Progress | None = None,
-    ) -> AdditionResult:
+    @takes(_Adding)
+    def add(self, given: _Adding) -> AdditionResult:
         """Add documents, all of them or none; what was inserted before is committed first.
-
-        Parameters
-        ----------
-        data
-            Documents, in any form that ``deduplicate`` takes.
-        text_column, id_column, input_format, encoding, delimiter, lines
-            As for ``deduplicate``.
-        main_text, alternative_texts, on_error
-            As for ``deduplicate``. Ids must not be in the index yet.
-        workers, progress
-            As for ``deduplicate``.
 
         Returns
         -------
@@ -285,56 +177,17 @@ class DocumentIndex(OneAtATime):
         ReadError, WriteError
             If a file cannot be read or written; the index is as before then.
         """
-        reading = ReadingOptions(
-            text_column=text_column,
-            id_column=id_column,
-            input_format=input_format,
-            encoding=encoding,
-            delimiter=delimiter,
-            lines=lines,
-            main_text=main_text,
-            alternative_texts=alternative_texts,
-            on_error=on_error,
-        )
-        with Runner(workers, progress) as runner:
-            sources = resolve_inputs(data, reading)
+        reading = given.part(TextReadingOptions)
+        with Runner(given.workers, given.progress) as runner:
+            sources = resolve_inputs(given.data, reading)
             check_effect(reading, sources)
             self._session.commit(runner)
-            return jobs.add(self.handle, sources, reading, runner)
+            how = ReadOptions(columns_of(reading), reading.skip_bad)
+            return jobs.add(self.handle, sources, how, runner)
 
-    def search(
-        self,
-        queries: Any,
-        threshold: str | float | Decimal | Fraction | None = None,
-        *,
-        limit: int | None = None,
-        text_column: str | Sequence[str] = "text",
-        id_column: str | None = None,
-        input_format: TextFormat = "auto",
-        encoding: str | None = None,
-        delimiter: str | None = None,
-        lines: bool = False,
-        main_text: bool = False,
-        alternative_texts: bool = False,
-        on_error: OnError = "raise",
-        workers: int | None = None,
-        progress: Progress | None = None,
-    ) -> DocumentSearchResult:
+    @takes(_Searching)
+    def search(self, given: _Searching) -> DocumentSearchResult:
         """Find the documents that are similar to each of many texts.
-
-        Parameters
-        ----------
-        queries
-            A text, or documents in any form that ``deduplicate`` takes. A string is always a text:
-            a file is named by a ``Path``.
-        threshold, limit
-            As for ``query``; the limit is that of each query.
-        text_column, id_column, input_format, encoding, delimiter, lines
-            As for ``deduplicate``.
-        main_text, alternative_texts, on_error
-            As for ``deduplicate``.
-        workers, progress
-            As for ``deduplicate``.
 
         Returns
         -------
@@ -346,21 +199,9 @@ class DocumentIndex(OneAtATime):
         InvalidParameterError, InvalidInputError, ReadError, IndexFormatError
             As ``deduplicate``, and if what was touched of the index is damaged.
         """
-        options = DocumentSearchOptions(
-            threshold=threshold,
-            limit=limit,
-            text_column=text_column,
-            id_column=id_column,
-            input_format=input_format,
-            encoding=encoding,
-            delimiter=delimiter,
-            lines=lines,
-            main_text=main_text,
-            alternative_texts=alternative_texts,
-            on_error=on_error,
-        )
-        with Runner(workers, progress) as runner:
-            sources = resolve_inputs(as_documents(queries), options)
+        options = given.part(DocumentSearchOptions)
+        with Runner(given.workers, given.progress) as runner:
+            sources = resolve_inputs(as_documents(given.queries), options)
             with self._session.shared() as view:
                 return search_documents(view, sources, options, runner)
 
@@ -387,20 +228,14 @@ class DocumentIndex(OneAtATime):
         assert isinstance(removed, DocumentRemovalResult)
         return removed
 
-    def compact(
-        self, *, workers: int | None = None, progress: Progress | None = None
-    ) -> CompactionResult:
+    @takes(RunOptions)
+    def compact(self, given: RunOptions) -> CompactionResult:
         """Write the index anew as one segment, without what was removed; answers stay the same.
-
-        Parameters
-        ----------
-        workers, progress
-            As for ``deduplicate``.
 
         Returns
         -------
         ``n_segments``, ``n_documents`` and ``n_freed_bytes``, and all of these as ``summary``.
         """
-        with Runner(workers, progress) as runner:
+        with Runner(given.workers, given.progress) as runner:
             self._session.commit(runner)
             return jobs.compact(self.handle, runner)

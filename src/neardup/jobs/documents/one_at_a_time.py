@@ -19,11 +19,12 @@ from neardup.jobs.documents.one_text import Tokens, make_query
 from neardup.jobs.documents.result import Match
 from neardup.jobs.documents.session import InsertSession
 from neardup.matching.measures import Measure
-from neardup.options import table
-from neardup.options.jobs import MATCH_LIMIT
+from neardup.options.jobs import CommitOptions, DocumentSearchOptions
 from neardup.options.kinds import Whole
 from neardup.runtime.runner import Runner
 from neardup.text.tokenizers import named_tokenizer
+
+_LIMIT = DocumentSearchOptions.known["limit"]
 
 
 class OneAtATime:
@@ -31,7 +32,9 @@ class OneAtATime:
 
     def __init__(self, handle: DocumentHandle, commit_every: int | None) -> None:
         self.handle = handle
-        self._session = InsertSession(handle, table.COMMIT_EVERY.checked(commit_every))
+        self._session = InsertSession(
+            handle, CommitOptions.known["commit_every"].checked(commit_every)
+        )
 
     def insert(
         self,
@@ -123,7 +126,7 @@ class OneAtATime:
         Pairs of ``id`` and ``similarity``, the most similar first, on a tie in the order in which
         documents were added. Each was compared exactly.
         """
-        limit = MATCH_LIMIT.checked(limit)
+        limit = _LIMIT.checked(limit)
         with self._session.shared() as view:
             measure = view.scheme.measure_at(threshold)
             query = make_query(text, tokens, view.scheme)
@@ -147,7 +150,7 @@ class OneAtATime:
 
         ``start`` counts the documents that are there, from 0.
         """
-        limit = MATCH_LIMIT.given(limit)
+        limit = _LIMIT.given(limit)
         start = Whole(0).checked("start", start)
         with self._session.shared() as view:
             return list(view.read_each(view.live(start, limit)))

@@ -5,8 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from decimal import Decimal
-from fractions import Fraction
 
 import numpy as np
 import pyarrow as pa
@@ -17,23 +15,13 @@ from neardup.files.ids import choose_id_column, common_id_type
 from neardup.files.input_options import check_effect
 from neardup.files.inputs import passed_over
 from neardup.files.rows import Source
-from neardup.jobs.document_options import ReadingOptions
 from neardup.jobs.documents.look_up import in_rank_order, look_up
 from neardup.jobs.documents.result import DocumentSearchResult
-from neardup.options.jobs import FUNCTIONS
+from neardup.jobs.options import columns_of
+from neardup.options.jobs import DocumentSearchOptions
 from neardup.results import SkippedRow, describe_ids, describe_skipped
 from neardup.runtime.runner import Runner
 from neardup.tables import Int64s
-
-
-@dataclass(frozen=True, kw_only=True)
-class DocumentSearchOptions(ReadingOptions):
-    """What decides the result of a search; see ``DocumentIndex.search`` for the meanings."""
-
-    known = FUNCTIONS["DocumentIndex.search"]
-
-    threshold: str | float | Decimal | Fraction | None = None
-    limit: int | None = None
 
 
 @dataclass
@@ -56,7 +44,7 @@ def search_documents(
     check_effect(options, sources)
     measure = index.scheme.measure_at(options.threshold)
     start = time.perf_counter()
-    columns = choose_id_column(options.columns, sources)
+    columns = choose_id_column(columns_of(options), sources)
     counts, id_types = _Counts(), set()
     tables: list[pa.Table] = []
     with runner.stage("search") as note:

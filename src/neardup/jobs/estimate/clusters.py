@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import pyarrow as pa
@@ -15,9 +14,9 @@ import pyarrow.compute as pc
 from neardup.clustering.greedy import cluster_greedily
 from neardup.errors import InvalidParameterError
 from neardup.jobs.sketch.sketches import Sketches, as_sketches
-from neardup.options.choices import Representative
-from neardup.options.jobs import FUNCTIONS
-from neardup.options.option import check_options
+from neardup.options.choices import Number
+from neardup.options.jobs import ClusterOptions, RepresentativeOptions
+from neardup.options.option import argument, takes
 from neardup.results import TableResult
 from neardup.runtime.runner import Runner
 from neardup.sketches.registry import kinds_with
@@ -53,22 +52,19 @@ class ClusterResult(TableResult):
         return chart_in_notebook(size_chart(sizes, title=title, size=size, counted="clusters"))
 
 
-def cluster_sketches(
-    sketches: Sketches | str | Path,
-    threshold: str | float | Decimal | Fraction = "0.5",
-    *,
-    representative: Representative = "first",
-) -> ClusterResult:
-    """Group documents greedily by their sketches: each joins the cluster it resembles most.
+class _Arguments(RepresentativeOptions, kw_only=False):
+    sketches: Annotated[
+        Sketches | str | Path,
+        argument(
+            "Of kind ``smallest`` or ``modulo``: from ``sketch``, or the path of a file of them."
+        ),
+    ]
+    threshold: Annotated[Number, ClusterOptions.known["threshold"]] = "0.5"
 
-    Parameters
-    ----------
-    sketches
-        Of kind ``smallest`` or ``modulo``: from ``sketch``, or the path of a file of them.
-    threshold
-        Least estimated resemblance with a cluster's representative, in (0, 1], an exact decimal.
-    representative
-        Of a cluster: its ``first`` member, or its most ``popular`` values.
+
+@takes(_Arguments)
+def cluster_sketches(given: _Arguments) -> ClusterResult:
+    """Group documents greedily by their sketches: each joins the cluster it resembles most.
 
     Returns
     -------
@@ -99,8 +95,8 @@ def cluster_sketches(
     >>> neardup.cluster_sketches(sketches, 0.8).clusters["cluster_id"].to_pylist()
     [0, 1, 0]
     """
-    check_options(FUNCTIONS["cluster_sketches"], threshold=threshold, representative=representative)
-    own = as_sketches(sketches)
+    threshold, representative = given.threshold, given.representative
+    own = as_sketches(given.sketches)
     own.check_whole("clusters")
     kind = own.kind_object
     if not kind.has_clusters:

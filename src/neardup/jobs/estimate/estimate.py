@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import pyarrow as pa
@@ -21,12 +21,12 @@ from neardup.files.rows import RowBlock, Source
 from neardup.jobs.sketch.sketches import Sketches, as_sketches, check_same_scheme
 from neardup.jobs.stages.pair_ids import ID_COLUMNS, READING_PAIRS, check_columns, read_ids
 from neardup.matching.join import check_limit
-from neardup.options.choices import EstimatedMeasure
-from neardup.options.jobs import FUNCTIONS
+from neardup.options.choices import Data
+from neardup.options.groups import RunOptions
+from neardup.options.jobs import EstimateOptions
 from neardup.options.kinds import exact_fraction
-from neardup.options.option import check_options, no_effect
+from neardup.options.option import argument, no_effect, takes
 from neardup.results import TableResult
-from neardup.runtime.progress import Progress
 from neardup.runtime.runner import Runner
 from neardup.sketches.kind import (
     AnyKind,
@@ -397,60 +397,30 @@ class EstimateResult(TableResult):
         return similarities_in_notebook(parts, self.summary["threshold"], "pairs")
 
 
-def estimate(
-    sketches: Sketches | str | Path,
-    other: Sketches | str | Path | None = None,
-    *,
-    measure: EstimatedMeasure | None = None,
-    threshold: str | float | Decimal | Fraction | None = None,
-    min_significance: float | None = None,
-    super_shingles: int | None = None,
-    bands: int | None = None,
-    rows: int | None = None,
-    pairs: Any = None,
-    places: bool = False,
-    limit: int | None = None,
-    workers: int | None = None,
-    progress: Progress | None = None,
-) -> EstimateResult:
-    """Estimate how similar documents are, from their sketches alone.
+class _Arguments(EstimateOptions, RunOptions, kw_only=False):
+    sketches: Annotated[
+        Sketches | str | Path, argument("From ``sketch``, or the path of a file of them.")
+    ]
+    other: Annotated[
+        Sketches | str | Path | None,
+        argument(
+            "More, made by the same scheme: pairs are of one document of each. None: all pairs "
+            "within ``sketches``."
+        ),
+    ] = None
+    pairs: Annotated[
+        Data,
+        argument(
+            "Only these, in their order: a table with columns ``id_a`` and ``id_b``, as a path or "
+            "in any form that documents may have. ``id_a`` is of ``sketches``, ``id_b`` of "
+            "``other`` if that is given."
+        ),
+    ] = None
 
-    Parameters
-    ----------
-    sketches
-        From ``sketch``, or the path of a file of them.
-    other
-        More, made by the same scheme: pairs are of one document of each. None: all pairs within
-        ``sketches``.
-    measure
-        What the threshold is for. None is the similarity that sketches of a kind are for:
-        ``jaccard``, ``weighted-jaccard``, or ``edit``. Of ``modulo`` also ``containment``, how much
-        of a is in b, and ``max-containment``, how much of the smaller set is in the other one.
-    threshold
-        Only pairs of which that estimate is at least this, in (0, 1], taken as the exact decimal.
-        None: all pairs.
-    min_significance
-        Of ``edit``: only pairs that are nearer than unrelated texts by so many standard deviations,
-        above 0; 3 leaves few pairs that share nothing.
-    super_shingles
-        Of ``minhash`` and ``weighted``: only pairs that agree in so many super-shingles or more.
-        Texts that are very much alike do, others hardly ever: with r as similarity the probability
-        is that of so many successes in ``bands`` trials of probability r^``rows``.
-    bands, rows
-        With ``super_shingles``: how many super-shingles a document has, None is 6, and of how many
-        min-hashes each is a hash, None is 14.
-    pairs
-        Only these, in their order: a table with columns ``id_a`` and ``id_b``, as a path or in any
-        form that documents may have. ``id_a`` is of ``sketches``, ``id_b`` of ``other`` if that is
-        given.
-    places
-        Also report where the shorter text seems to lie in the longer one; for ``edit`` only.
-    limit
-        Raise an error at more pairs than this.
-    workers
-        Threads; None is one a core. The result does not depend on it.
-    progress
-        As for ``deduplicate``.
+
+@takes(_Arguments)
+def estimate(given: _Arguments) -> EstimateResult:
+    """Estimate how similar documents are, from their sketches alone.
 
     Returns
     -------
@@ -506,47 +476,36 @@ def estimate(
     >>> neardup.estimate(ours, theirs, threshold=0.9).pairs["id_b"].to_pylist()
     ['0']
     """
-    given = check_options(
-        FUNCTIONS["estimate"],
-        measure=measure,
-        threshold=threshold,
-        min_significance=min_significance,
-        super_shingles=super_shingles,
-        bands=bands,
-        rows=rows,
-        places=places,
-        limit=limit,
-    )
-    limit = given["limit"]
-    own = as_sketches(sketches)
-    others = None if other is None else as_sketches(other)
-    if others is not None:
+    own, others = as_sketches(given.sketches), None
+    if given.other is not None:
+        others = as_sketches(given.other)
         check_same_scheme(own, others)
-    if places:
+    if given.places:
         check_feature(own, "has_places", "places", "need")
     wanted = make_wanted(
         own,
-        measure=measure,
-        threshold=threshold,
-        min_significance=given["min_significance"],
+        measure=given.measure,
+        threshold=given.threshold,
+        min_significance=given.min_significance,
     )
-    if pairs is not None:
+    if given.pairs is not None:
         for each in (own, others or own):
             each.check_whole("pairs")
-    rule = make_rule(own, least=super_shingles, groups=bands, rows=rows)
+    rule = make_rule(own, least=given.super_shingles, groups=given.bands, rows=given.rows)
+    limit = given.limit
     collection = Collection.of(own, others)
     alike = None if rule is None else SuperShingles.of(collection.rows, rule)
-    with Runner(workers, progress) as runner:
+    with Runner(given.workers, given.progress) as runner:
         listed = None
-        if pairs is not None:
+        if given.pairs is not None:
             with runner.stage(READING_PAIRS):
-                listed = collection.listed(pairs, runner)
+                listed = collection.listed(given.pairs, runner)
         with runner.stage("estimate") as note:
             # Pairs are estimated as they are found: all of them would fill the memory.
             asked = listed or collection.pairs(wanted, alike, limit, runner)
             found = estimate_pairs(collection, asked, wanted, alike, limit, runner)
             table = found.table
-            if places:
+            if given.places:
                 table = add_places(table, collection)
             note(estimated_pairs=found.n_pairs, pairs=len(table))
     sides = [own] if others is None else [own, others]
@@ -559,7 +518,7 @@ def estimate(
         "estimated_pairs": found.n_pairs,
         "unusable_pairs": found.n_unusable,
         "exact_copies": pc.sum(table["exact_copy"]).as_py() or 0,
-        "measure": measure or own.kind_object.measures[0],
+        "measure": given.measure or own.kind_object.measures[0],
         "threshold": None if wanted.threshold is None else float(wanted.threshold),
         "min_significance": wanted.min_significance,
         "super_shingles": None if rule is None else rule.least,

@@ -17,6 +17,7 @@ from neardup.errors import InvalidParameterError
 from neardup.matching.bands import Banding
 from neardup.matching.measures import MEASURE_NAMES, Jaccard, Measure, WeightedJaccard, make_measure
 from neardup.matching.verify import overlaps_at_threshold
+from neardup.options.groups import ShingleOptions
 from neardup.reading.sign import sketch_lists
 from neardup.sketches.minhash import MinHashScheme
 from neardup.sketches.weighted_minhash import WeightedMinHashScheme
@@ -31,10 +32,6 @@ from neardup.text.stored import check_restored
 from neardup.text.tokenizers import NAMED, TokenFunction
 from neardup.text.weighting import DocumentFrequencies, WeightedScheme, Weighting, weighted_sets
 
-_OF_SHINGLES = (
-    *("ngram", "occurrences", "fingerprint", "fingerprint_bits", "seed", "casefold"),
-    *("unicode_form", "strip_accents", "fold_digits"),
-)
 # What another Unicode version changes is a few letters of a few texts, which is no reason to
 # explain nothing.
 _MAY_DIFFER = "unicode_version"
@@ -136,9 +133,8 @@ def restore_scheme(
     if not described or threshold is None or summary["measure"] not in MEASURE_NAMES:
         return None
     chosen = _tokenizer(str(described["tokenizer"]), tokenizer)
-    shingles = make_shingle_scheme(
-        chosen, **{key: described[key] for key in _OF_SHINGLES if key in described}
-    )
+    known = {key: described[key] for key in ShingleOptions.known if key in described}
+    shingles = make_shingle_scheme(**(known | {"tokenizer": chosen}))
     found = shingles.describe()
     check_restored(
         {key: value for key, value in found.items() if key != _MAY_DIFFER},

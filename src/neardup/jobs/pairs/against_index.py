@@ -16,11 +16,12 @@ from neardup.files.input_options import check_effect
 from neardup.files.inputs import passed_over
 from neardup.files.rows import Source
 from neardup.jobs.documents.look_up import LookedUp, look_up
-from neardup.jobs.pairs.options import PairOptions
+from neardup.jobs.options import check_weights_of_index, columns_of
 from neardup.jobs.pairs.result import PairResult
 from neardup.jobs.stages.pair_ids import metadata_of
 from neardup.matching.bucket_join import BucketJoinCounts
 from neardup.matching.join import check_limit
+from neardup.options.jobs import PairOptions
 from neardup.options.option import no_effect
 from neardup.results import SkippedRow, describe_ids, describe_skipped
 from neardup.runtime.runner import Runner
@@ -70,7 +71,7 @@ def plan_with_index(options: PairOptions, index: OpenDocuments) -> Measure:
         message = "per_document needs top, the number of partners, which is exact; leave it out"
         raise InvalidParameterError(message, "per_document", "top")
     options.check_no_other("with an index", "name files with against", "against")
-    options.check_weights_of_index(index.scheme.measure)
+    check_weights_of_index(options, index.scheme.measure)
     check_alike(options, index.scheme)
     return index.scheme.measure_at(options.threshold)
 
@@ -86,7 +87,7 @@ def find_pairs_in_index(
     options.check_reads_text()
     measure = plan_with_index(options, index)
     check_effect(options, sources)
-    columns = choose_id_column(options.columns, sources)
+    columns = choose_id_column(columns_of(options), sources)
     counts, skipped = _Counts(), list[SkippedRow]()
     tables: list[pa.Table] = []
     id_types: set[pa.DataType] = set()

@@ -11,11 +11,12 @@ import pyarrow as pa
 
 from neardup.errors import InvalidInputError, InvalidParameterError
 from neardup.files.rows import Source
-from neardup.jobs.pairs.options import EDIT, PairOptions
+from neardup.jobs.pairs.plan import EDIT
 from neardup.jobs.pairs.rows import read_wanted
 from neardup.matching.edit_join import EditThreshold, as_characters, distances_within
 from neardup.matching.measures import MEASURES, Measure
 from neardup.matching.verify import overlaps_at_threshold
+from neardup.options.jobs import PairOptions
 from neardup.options.kinds import exact_fraction, parts_of_condition
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.column_values import text_of
@@ -25,7 +26,7 @@ from neardup.runtime.runner import Runner
 from neardup.storage.shuffle import SpilledBatches
 from neardup.storage.work import Workspace
 from neardup.tables import Bools, Floats, Int64s, Texts
-from neardup.text.shingles import ShingleScheme, shingle_sets
+from neardup.text.shingles import ShingleScheme, shingle_scheme, shingle_sets
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -119,7 +120,9 @@ def parse_conditions(options: PairOptions) -> list[Condition]:
             edits = EditThreshold(None, exact_fraction("also", threshold))
         else:
             measure = MEASURES[name].parse(threshold)
-        shingles = options.shingles_of_columns("characters" if edits else "words")
+        # As texts are cut, but into single tokens.
+        of_columns = options.but(ngram=1 if options.ngram is None else options.ngram)
+        shingles = shingle_scheme(of_columns.with_tokenizer("characters" if edits else "words"))
         found[column] = condition = Condition(column, measure, edits, shingles)
         if condition.name in shown:
             message = (

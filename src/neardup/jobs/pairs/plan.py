@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from neardup.errors import InvalidParameterError
-from neardup.jobs.pairs.options import EDIT, PairOptions
+from neardup.jobs.options import choose_bands, reading_plan, weights_for
 from neardup.matching.bands import Banding
 from neardup.matching.edit_join import EditThreshold
 from neardup.matching.join import DEFAULT_ALGORITHM
 from neardup.matching.measures import LEAST_SHARE, MEASURES, Hamming, Measure
 from neardup.options.choices import Algorithm
+from neardup.options.jobs import PairOptions
 from neardup.options.kinds import exact_fraction
 from neardup.options.option import no_effect
 from neardup.reading.sign import ReadingPlan
@@ -23,6 +24,7 @@ _DEFAULT_THRESHOLD = "0.8"
 _KINDS: dict[str, type[Measure]] = {**MEASURES, Hamming.name: Hamming}
 
 # Where many options have no effect, and the remedy.
+EDIT = "edit"
 _ON_EDITS, _OF_SETS = "on edit distances", "compare sets of shingles"
 _ON_WEIGHTS = "on weighted sets, which are joined in one way"
 
@@ -95,7 +97,7 @@ def plan_pairs(
 
 
 def _plan(options: PairOptions) -> PairPlan:
-    options = replace(options, method=options.method or "exact")
+    options = options.but(method=options.method or "exact")
     name = options.measure or ("jaccard" if options.max_distance is None else EDIT)
     kind = _KINDS.get(name)
     _check_exclusive(options, kind)
@@ -106,13 +108,13 @@ def _plan(options: PairOptions) -> PairPlan:
             options, None, _edit_threshold(options), algorithm, None, _read_strings(options)
         )
     measure = _measure(options, kind)
-    weighted = options.weights_for(measure)
+    weighted = weights_for(options, measure)
     if weighted and options.ngram is None:
-        options = replace(options, ngram=1)
-    reading = replace(options.reading_plan(), weighted=weighted, blocking=options.blocking_columns)
+        options = options.but(ngram=1)
+    reading = replace(reading_plan(options), weighted=weighted, blocking=options.blocking_columns)
     banding = None
     if options.method == "minhash":
-        banding, minhash = options.choose_bands(measure)
+        banding, minhash = choose_bands(options, measure)
         if weighted:
             minhash = WeightedMinHashScheme(minhash.num_perm, minhash.seed)
         reading = replace(reading, banding=banding, minhash=minhash)
@@ -139,7 +141,7 @@ def _edit_threshold(options: PairOptions) -> EditThreshold:
 
 def _read_strings(options: PairOptions) -> ReadingPlan:
     """Read texts as strings of characters, unless another tokenizer is asked for, or bytes are."""
-    reading = options.with_tokenizer("characters").reading_plan()
+    reading = reading_plan(options.with_tokenizer("characters"))
     return replace(reading, blocking=options.blocking_columns)
 
 

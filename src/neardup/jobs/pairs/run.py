@@ -15,8 +15,7 @@ from neardup.files.input_options import check_effect
 from neardup.files.inputs import passed_over
 from neardup.files.problems import option_name
 from neardup.files.rows import Source
-from neardup.jobs.document_options import to_be_counted
-from neardup.jobs.pairs.options import PairOptions
+from neardup.jobs.options import other_columns_of, to_be_counted
 from neardup.jobs.pairs.plan import PairPlan
 from neardup.jobs.pairs.records import Records, read_records
 from neardup.jobs.pairs.result import PairResult
@@ -29,6 +28,7 @@ from neardup.matching.join import FilterCounts, check_limit
 from neardup.matching.measures import Hamming
 from neardup.matching.set_join import SetSizes
 from neardup.options.choices import Algorithm
+from neardup.options.jobs import PairOptions
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.column_values import NO_KEY
 from neardup.reading.first_pass import read_collections, sign_collections
@@ -252,7 +252,7 @@ def find_pairs_in_sources(
     """
     collections = [(left, plan.reading)]
     if right is not None:
-        collections.append((right, plan.reading.for_other(plan.options.other_columns)))
+        collections.append((right, plan.reading.for_other(other_columns_of(plan.options))))
     check_effect(plan.options, *(sources for sources, _ in collections), counted or ())
     names, there = plan.options.shown_columns, list[tuple[str, ...]]()
     if names:

@@ -6,8 +6,6 @@ import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from decimal import Decimal
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -19,10 +17,9 @@ from neardup.files.input_options import check_effect
 from neardup.files.inputs import passed_over
 from neardup.files.passes import ReadingPass
 from neardup.files.rows import Source
-from neardup.jobs.document_options import ReadingOptions
+from neardup.jobs.options import columns_of
 from neardup.jobs.passages.result import PassageResult
-from neardup.options.choices import Report
-from neardup.options.jobs import FUNCTIONS
+from neardup.options.jobs import SearchOptions
 from neardup.options.kinds import exact_fraction
 from neardup.passages.documents import DocumentBlock, ReadOptions, read_documents
 from neardup.passages.index import OpenPassages
@@ -37,34 +34,11 @@ from neardup.passages.matches import (
 from neardup.passages.search import (
     SearchPlan,
     candidate_probability,
-    check_either,
     make_search_plan,
 )
 from neardup.passages.windows import gather_queries, make_queries
 from neardup.results import SkippedRow, describe_ids, describe_skipped
 from neardup.runtime.runner import Runner
-
-
-@dataclass(frozen=True, kw_only=True)
-class SearchOptions(ReadingOptions):
-    """What decides the result of a search; see ``PassageIndex.search`` for the meanings."""
-
-    known = FUNCTIONS["PassageIndex.search"]
-
-    threshold: str | float | Decimal | Fraction = "0.8"
-    recall: str | float | Decimal | Fraction | None = None
-    hits: int | None = None
-    report: Report = "best"
-    with_text: bool = False
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_either(self.recall, self.hits)
-
-    @property
-    def read(self) -> ReadOptions:
-        """How queries are read."""
-        return ReadOptions(self.columns, self.skip_bad)
 
 
 @dataclass
@@ -108,7 +82,7 @@ def search_sources(
     plan = plan_search(options, index)
     counts = SearchCounts()
     id_types: set[pa.DataType] = set()
-    read = options.read.for_sources(sources)
+    read = ReadOptions(columns_of(options), options.skip_bad).for_sources(sources)
     tables = [_schema(options).empty_table()]
     reading = ReadingPass("search", sources, runner)
     with runner.stage("search") as note:

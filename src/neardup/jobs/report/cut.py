@@ -12,10 +12,10 @@ import numpy as np
 
 from neardup.errors import InvalidInputError
 from neardup.files.ids import as_text
-from neardup.files.input_options import InputOptions
 from neardup.jobs.explain.documents import ids_in_other
 from neardup.jobs.report.found_documents import check_found, find_documents
 from neardup.jobs.report.tables import Collection
+from neardup.options.groups import InputOptions
 from neardup.outputs.summary_file import check_columns, read_summary, resolve_tables
 from neardup.reports.cut import CutDocument, CutTable, cut_report, wanted_rows
 from neardup.reports.page import Report

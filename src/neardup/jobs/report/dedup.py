@@ -21,6 +21,7 @@ from neardup.jobs.pairs.find_pairs import find_pairs
 from neardup.jobs.report.dedup_texts import Documents, Outcome, ShownTexts
 from neardup.jobs.report.tables import Collection
 from neardup.matching.measures import MEASURES, Measure
+from neardup.options.groups import ShingleOptions
 from neardup.reading.column_values import ColumnValues
 from neardup.reports.dedup.examples import Common, Document, KeptPairs, Pair, choose_examples
 from neardup.reports.dedup.model import agreement_of, count_clusters, exchange_of, flows_of
@@ -163,10 +164,7 @@ _MOST_PAIRS = 1_000
 _N_SHOWN = 3
 
 # Fields of a scheme that are options of the same name.
-_OPTIONS = (
-    *("tokenizer", "casefold", "unicode_form", "strip_accents", "fold_digits", "ngram"),
-    *("occurrences", "fingerprint", "fingerprint_bits", "tf", "idf"),
-)
+_OPTIONS = [name for name in (*ShingleOptions.known, "tf", "idf") if name != "seed"]
 
 
 def find_kept_pairs(outcome: Outcome, documents: Documents, workers: int) -> KeptPairs | str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from neardup.errors import InvalidInputError, InvalidParameterError
 from neardup.files.input_options import check_effect
@@ -16,87 +16,57 @@ from neardup.jobs.cut.other import resolve_against
 from neardup.jobs.cut.result import CutResult
 from neardup.jobs.dedup.output import open_output
 from neardup.jobs.dedup.result import DeduplicationResult
-from neardup.jobs.document_options import AgainstOptions
+from neardup.jobs.options import columns_of, other_columns_of
 from neardup.jobs.report.cut import report_of_cut, report_of_cut_result
 from neardup.jobs.report.dedup import report_of_dedup, report_of_result
 from neardup.jobs.report.pairs import report_of_pairs
 from neardup.jobs.report.passages import report_of_passages
 from neardup.jobs.report.tables import Collection, kind_of_folder, kind_of_table, read_table
-from neardup.options.choices import OnError, TextFormat
-from neardup.options.jobs import COMMANDS
-from neardup.options.option import no_effect
+from neardup.options.choices import Data
+from neardup.options.groups import RunOptions
+from neardup.options.jobs import AgainstDataOptions, ReportOptions
+from neardup.options.option import argument, but, no_effect, takes
 from neardup.reports.page import Report
 from neardup.results import Result
-from neardup.runtime.progress import Progress
 from neardup.runtime.runner import Runner
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 
-# What decides what a report shows.
+class _Arguments(ReportOptions, AgainstDataOptions, RunOptions, kw_only=False):
+    result: Annotated[
+        Any,
+        argument(
+            "What ``deduplicate``, ``find_pairs``, ``align``, ``cut``, ``estimate`` or a search "
+            "returned; or what its command wrote: the path of a folder, or that of a table."
+        ),
+    ]
+    inputs: Annotated[
+        Data,
+        argument(
+            "The documents that the job has read, in any form that it takes: the page shows their "
+            "texts. Folders of ``dedup`` have them, and need none."
+        ),
+    ] = None
+    labels: Annotated[
+        Data,
+        argument(
+            "Pairs that are right, a file or a table with ``id_a`` and ``id_b``: the page shows "
+            "precision and recall of pairs over their thresholds."
+        ),
+    ] = None
+    differs = but(
+        against={
+            "python": "The other documents that the result names, if it was made of two "
+            "collections."
+        },
+    )
 
 
-@dataclass(frozen=True, kw_only=True)
-class ReportOptions(AgainstOptions):
-    """Which column counts are made by, and how the result and the documents it names are read."""
-
-    known = COMMANDS["report"]
-
-    by: str | None = None
-    trust: bool = False
-
-
-def report(
-    result: Any,
-    inputs: Any = None,
-    *,
-    against: Any = None,
-    against_text_column: str | Sequence[str] | None = None,
-    against_id_column: str | None = None,
-    by: str | None = None,
-    labels: Any = None,
-    trust: bool = False,
-    text_column: str | Sequence[str] = "text",
-    id_column: str | None = None,
-    input_format: TextFormat = "auto",
-    encoding: str | None = None,
-    delimiter: str | None = None,
-    lines: bool = False,
-    main_text: bool = False,
-    alternative_texts: bool = False,
-    on_error: OnError = "raise",
-    workers: int | None = None,
-    progress: Progress | None = None,
-) -> Report:
+@takes(_Arguments)
+def report(given: _Arguments) -> Report:
     """Make a page that shows what a job has found, and why.
-
-    Parameters
-    ----------
-    result
-        What ``deduplicate``, ``find_pairs``, ``align``, ``cut``, ``estimate`` or a search returned;
-        or what its command wrote: the path of a folder, or that of a table.
-    inputs
-        The documents that the job has read, in any form that it takes: the page shows their texts.
-        Folders of ``dedup`` have them, and need none.
-    against
-        The other documents that the result names, if it was made of two collections.
-    against_text_column, against_id_column
-        Columns of these, if they are others than those of the inputs.
-    by
-        A column of the inputs, such as their source: documents are counted by its values.
-    labels
-        Pairs that are right, a file or a table with ``id_a`` and ``id_b``: the page shows precision
-        and recall of pairs over their thresholds.
-    trust
-        Take the tables of an output folder as they are, and its summary, if they have changed since
-        they were written.
-    text_column, id_column, input_format, encoding, delimiter, lines, main_text, alternative_texts
-        How the documents are read, as when the result was made.
-    on_error
-        ``skip`` passes over bad rows.
-    workers, progress
-        As for ``deduplicate``.
 
     Returns
     -------
@@ -115,27 +85,13 @@ def report(
     -----
     Tables are held in memory. Inputs are read once, up to the last document that the page shows.
     """
-    options = ReportOptions(
-        against_text_column=against_text_column,
-        against_id_column=against_id_column,
-        by=by,
-        trust=trust,
-        text_column=text_column,
-        id_column=id_column,
-        input_format=input_format,
-        encoding=encoding,
-        delimiter=delimiter,
-        lines=lines,
-        main_text=main_text,
-        alternative_texts=alternative_texts,
-        on_error=on_error,
-    )
-    own = None if inputs is None else resolve_inputs(inputs, options)
+    options = given.part(ReportOptions)
+    own = None if given.inputs is None else resolve_inputs(given.inputs, options)
     other = None
-    if against is not None:
-        other = resolve_against(against, partial(resolve_inputs, options=options), options)
-    with Runner(workers, progress) as runner:
-        return make_report(result, own, other, labels, options, runner)
+    if given.against is not None:
+        other = resolve_against(given.against, partial(resolve_inputs, options=options), options)
+    with Runner(given.workers, given.progress) as runner:
+        return make_report(given.result, own, other, given.labels, options, runner)
 
 
 def make_report(
@@ -150,8 +106,8 @@ def make_report(
     check_effect(options, own or (), other or ())
     options.check_other("against", is_given=other is not None)
     given = _Given(
-        None if own is None else Collection(own, options.columns, options.skip_bad),
-        None if other is None else Collection(other, options.other_columns, options.skip_bad),
+        None if own is None else Collection(own, columns_of(options), options.skip_bad),
+        None if other is None else Collection(other, other_columns_of(options), options.skip_bad),
         labels,
         options.by,
         options.trust,

@@ -2,56 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from neardup.jobs.document_options import DocumentOptions
-from neardup.options.choices import (
-    InverseFrequency,
-    SketchKindName,
-    TermFrequency,
-    WindowHash,
-)
-from neardup.options.jobs import FUNCTIONS
+from neardup.options.groups import DocumentOptions
+from neardup.options.jobs import SketchOptions
 from neardup.options.option import no_effect
 from neardup.sketches.kind import AnyKind, TextScheme
 from neardup.sketches.registry import SketchMaker, kind_named
+from neardup.text.shingles import shingle_scheme
 from neardup.text.weighting import WeightedScheme, Weighting
 
 KindT = TypeVar("KindT", bound=AnyKind)
-
-
-@dataclass(frozen=True, kw_only=True)
-class SketchOptions(DocumentOptions):
-    """Everything that decides sketches; see ``sketch`` for the meanings.
-
-    None stands for the default of a kind, so that an option that it does not have is noticed.
-    """
-
-    known = FUNCTIONS["sketch"]
-
-    kind: SketchKindName = "minhash"
-    num_perm: int | None = None
-    size: int | None = None
-    modulus: int | None = None
-    tf: TermFrequency | None = None
-    idf: InverseFrequency | None = None
-    idf_from: Any = None
-    compression: int | None = None
-    neighbourhood: int | None = None
-    hash: WindowHash | None = None
-    letters: int | None = None
-    residue: int | None = None
-    blocks: int | None = None
-
-    def with_defaults(self, kind: type[AnyKind]) -> SketchOptions:
-        """Return these options with what a kind takes for those that were not given."""
-        missing = {
-            name: value for name, value in kind.defaults.items() if getattr(self, name) is None
-        }
-        tokenizer = missing.pop("tokenizer", None)
-        options = replace(self, **missing)
-        return options if tokenizer is None else options.with_tokenizer(tokenizer)
 
 
 def make_maker(options: SketchOptions) -> SketchMaker[AnyKind]:
@@ -67,7 +28,10 @@ def make_maker_of(kind: type[KindT], options: SketchOptions) -> SketchMaker[Kind
     kind.check_given(given)
     scheme = kind.scheme_type(**{name: value for name, value in given.items() if value is not None})
     weights = _weights_of(options) if kind.is_weighted else None
-    shingles = options.with_defaults(kind).reading_plan().shingles
+    usual = {name: value for name, value in kind.defaults.items() if getattr(options, name) is None}
+    tokenizer = usual.pop("tokenizer", None)
+    complete = options.but(**usual)
+    shingles = shingle_scheme(complete.with_tokenizer(tokenizer or "words"))
     texts = TextScheme(shingles) if weights is None else TextScheme(shingles, weights)
     return SketchMaker(kind(scheme), texts)
 
@@ -81,10 +45,9 @@ def _weights_of(options: SketchOptions) -> WeightedScheme:
 
 def _check_own(kind: type[AnyKind], options: SketchOptions, names: tuple[str, ...]) -> None:
     """Raise if an option was given that sketches of a kind do not have."""
-    of_documents = {option.name: option.default for option in fields(DocumentOptions)}
-    known = {*of_documents, "kind", "blocks", *names, *kind.more_options}
-    unknown = [option.name for option in fields(SketchOptions) if option.name not in known]
+    known = {*DocumentOptions.known, "kind", "blocks", *names, *kind.more_options}
+    unknown = [name for name in SketchOptions.known if name not in known]
     for name in (*unknown, *kind.missing_options):
-        if getattr(options, name) != of_documents.get(name):
+        if getattr(options, name) != options.known[name].default:
             where = f"on sketches of kind {kind.name}"
             raise no_effect(name, where, "choose another kind", "kind")

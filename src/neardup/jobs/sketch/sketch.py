@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 import pyarrow as pa
@@ -16,22 +15,17 @@ from neardup.files.inputs import passed_over
 from neardup.files.passes import ReadingPass, TextBlock, read_text_block
 from neardup.files.resolve import resolve_inputs
 from neardup.files.rows import RowBlock, Source
-from neardup.jobs.sketch.options import SketchOptions, make_maker
+from neardup.jobs.options import reading_plan
+from neardup.jobs.sketch.options import make_maker
 from neardup.jobs.sketch.sketches import Sketches
 from neardup.options.choices import (
-    Fingerprint,
-    InputFormat,
-    InverseFrequency,
-    Occurrences,
-    OnError,
-    SketchKindName,
-    TermFrequency,
-    UnicodeForm,
-    WindowHash,
+    Data,
 )
+from neardup.options.groups import RunOptions
+from neardup.options.jobs import DOCUMENTS, SketchOptions
+from neardup.options.option import takes
 from neardup.reading.sign import SLICE_BYTES, WEIGHTED_SLICE_BYTES, ReadingPlan
 from neardup.reading.signed_batches import count_shingles
-from neardup.runtime.progress import Progress
 from neardup.runtime.runner import Runner
 from neardup.sketches.kind import AnyKind, SketchRows, to_column
 from neardup.sketches.registry import SketchMaker
@@ -39,7 +33,7 @@ from neardup.sketches.table_format import BlockPlaces, cut_texts, join_places
 from neardup.tables import Int64s, Texts, Uint64s
 
 if TYPE_CHECKING:
-    from neardup.text.tokenizers import TokenFunction
+    pass
 
 
 @dataclass(frozen=True)
@@ -69,7 +63,7 @@ def sketch_sources(
     The rest as of ``sketch``.
     """
     check_effect(options, sources, idf_sources or ())
-    maker, plan = make_maker(options), options.reading_plan()
+    maker, plan = make_maker(options), reading_plan(options)
     columns = choose_id_column(plan.columns, sources)
     plan = replace(plan, columns=columns)
     if maker.texts.weights.needs_frequencies:
@@ -147,84 +141,13 @@ def _place(blocks: list[_SketchedBlock], document: int) -> tuple[str, int]:
     return block.source, int(block.documents.numbers[document - starts[number]])
 
 
-def sketch(
-    data: Any,
-    *,
-    kind: SketchKindName = "minhash",
-    num_perm: int | None = None,
-    size: int | None = None,
-    modulus: int | None = None,
-    tf: TermFrequency | None = None,
-    idf: InverseFrequency | None = None,
-    idf_from: Any = None,
-    compression: int | None = None,
-    neighbourhood: int | None = None,
-    hash: WindowHash | None = None,  # noqa: A002 - the option's name everywhere
-    letters: int | None = None,
-    residue: int | None = None,
-    seed: int | None = None,
-    blocks: int | None = None,
-    tokenizer: str | Path | TokenFunction | None = None,
-    ngram: int | None = None,
-    occurrences: Occurrences = "set",
-    fingerprint: Fingerprint | None = None,
-    fingerprint_bits: int | None = None,
-    casefold: bool | None = None,
-    unicode_form: UnicodeForm | None = None,
-    strip_accents: bool = False,
-    fold_digits: bool = False,
-    text_column: str | Sequence[str] = "text",
-    id_column: str | None = None,
-    input_format: InputFormat = "auto",
-    encoding: str | None = None,
-    delimiter: str | None = None,
-    lines: bool = False,
-    main_text: bool = False,
-    alternative_texts: bool = False,
-    on_error: OnError = "raise",
-    workers: int | None = None,
-    progress: Progress | None = None,
-) -> Sketches:
-    """Sketch documents: a few bytes each, from which similarities are estimated.
+class _Arguments(SketchOptions, RunOptions, kw_only=False):
+    data: Annotated[Data, DOCUMENTS]
 
-    Parameters
-    ----------
-    data
-        Documents, in any form that ``deduplicate`` takes.
-    kind
-        ``minhash``: Jaccard similarity from a fixed number of positions. ``weighted``: weighted
-        Jaccard similarity likewise. ``smallest``: the ``size`` smallest hashes of a set, for
-        Jaccard similarity with less error. ``modulo``: the hashes that a modulus divides, for
-        containment too. ``edit``: symbols of some windows, for edit distance.
-    num_perm
-        Positions of ``minhash`` and ``weighted``, 1 to 65,536; None is 128.
-    size
-        Of ``smallest``, None is 256; of ``modulo`` without a modulus the least that a sketch is
-        expected to have, None is 100. 1 to 1,048,576.
-    modulus
-        Of ``modulo``: None chooses a power of two for each document, by its size.
-    tf, idf, idf_from
-        What shingles weigh, for ``weighted``; ``raw`` and ``unary`` by default. With another idf
-        documents of ``idf_from`` are counted, those of ``data`` without it; only sketches that
-        rest on the same counts can be compared.
-    compression, neighbourhood, hash, letters, residue
-        Of ``edit``: characters for a symbol, 100 by default; characters of a window; how windows
-        are hashed; how many symbols there are; see ``sketches.edit.signature.EditScheme``.
-    seed
-        Selects the hash functions; None is 42.
-    blocks
-        Sketch blocks of so many characters of each document, or bytes if texts are bytes, instead
-        of the whole; the last has half to one and a half of that. A sketch then has the ``start``
-        and ``end`` of its block, and estimates say where in a document they are.
-    tokenizer, ngram, occurrences, casefold, unicode_form, strip_accents, fold_digits
-        How texts become sets of shingles; as for ``deduplicate``. Shingles are of 5 tokens, for
-        ``weighted`` of 1. ``edit`` takes characters, and the last four only.
-    fingerprint, fingerprint_bits
-        How shingles are hashed; as for ``deduplicate``. Not for ``edit``.
-    text_column, id_column, input_format, encoding, delimiter, lines
-        As for ``deduplicate``.
-    main_text, alternative_texts, on_error, workers, progress
-        As for ``deduplicate``.
+
+@takes(_Arguments)
+def sketch(given: _Arguments) -> Sketches:
+    """Sketch documents: a few bytes each, from which similarities are estimated.
 
     Returns
     -------
@@ -250,42 +173,9 @@ def sketch(
     >>> neardup.estimate(sketches, threshold=0.8).pairs.select(["id_a", "id_b"]).to_pylist()
     [{'id_a': '0', 'id_b': '1'}]
     """
-    options = SketchOptions(
-        kind=kind,
-        num_perm=num_perm,
-        size=size,
-        modulus=modulus,
-        tf=tf,
-        idf=idf,
-        idf_from=idf_from,
-        compression=compression,
-        neighbourhood=neighbourhood,
-        hash=hash,
-        letters=letters,
-        residue=residue,
-        seed=seed,
-        blocks=blocks,
-        tokenizer=tokenizer,
-        ngram=ngram,
-        occurrences=occurrences,
-        fingerprint=fingerprint,
-        fingerprint_bits=fingerprint_bits,
-        casefold=casefold,
-        unicode_form=unicode_form,
-        strip_accents=strip_accents,
-        fold_digits=fold_digits,
-        text_column=text_column,
-        id_column=id_column,
-        input_format=input_format,
-        encoding=encoding,
-        delimiter=delimiter,
-        lines=lines,
-        main_text=main_text,
-        alternative_texts=alternative_texts,
-        on_error=on_error,
-    )
+    options = given.part(SketchOptions)
     make_maker(options)
-    with Runner(workers, progress) as runner:
-        sources = resolve_inputs(data, options)
-        idf_sources = None if idf_from is None else resolve_inputs(idf_from, options)
+    with Runner(given.workers, given.progress) as runner:
+        sources = resolve_inputs(given.data, options)
+        idf_sources = None if given.idf_from is None else resolve_inputs(given.idf_from, options)
         return sketch_sources(sources, options, idf_sources=idf_sources, runner=runner)

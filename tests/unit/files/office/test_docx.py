@@ -7,8 +7,8 @@ import docx as python_docx
 import pytest
 
 from neardup.files.extracted import UnreadableFileError
-from neardup.files.input_options import InputOptions
 from neardup.files.office.docx import extract
+from neardup.options.groups import InputOptions
 from tests.archives import zip_of
 from tests.damage import check_refused, every_seed
 from tests.documents import docx_of, relationships, word_part

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from neardup.files.extracted import UnreadableFileError
-from neardup.files.input_options import InputOptions
 from neardup.files.office.epub import extract
+from neardup.options.groups import InputOptions
 from tests.archives import zip_of
 from tests.damage import check_refused, every_seed
 from tests.documents import epub_of

@@ -7,8 +7,8 @@ import odfdo
 import pytest
 
 from neardup.files.extracted import UnreadableFileError
-from neardup.files.input_options import InputOptions
 from neardup.files.office.odt import extract
+from neardup.options.groups import InputOptions
 from tests.archives import zip_of
 from tests.damage import check_refused, every_seed
 from tests.documents import odt_of

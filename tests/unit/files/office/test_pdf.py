@@ -15,11 +15,11 @@ from reportlab.pdfgen.canvas import Canvas
 from neardup.errors import MissingExtraError
 from neardup.files import formats
 from neardup.files.extracted import UnreadableFileError
-from neardup.files.input_options import InputOptions
 from neardup.files.office import pdf
 from neardup.files.office import pdf as pdf_pages
 from neardup.files.office.pdf import extract
 from neardup.files.resolve import resolve_paths
+from neardup.options.groups import InputOptions
 from tests.damage import check_refused, every_seed
 from tests.each import each_of
 

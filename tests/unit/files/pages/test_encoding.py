@@ -6,10 +6,10 @@ import time
 import pytest
 
 from neardup.files.extracted import UnreadableFileError
-from neardup.files.input_options import InputOptions
 from neardup.files.pages import encoding as module
 from neardup.files.pages.encoding import page_in_utf8
 from neardup.files.pages.html import page_text
+from neardup.options.groups import InputOptions
 from tests.each import each_of
 from tests.oracles.page_encoding import said_encoding
 

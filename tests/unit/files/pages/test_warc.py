@@ -11,10 +11,10 @@ import pytest
 import neardup
 from neardup.errors import InvalidInputError
 from neardup.files.formats import file_source
-from neardup.files.input_options import InputOptions
 from neardup.files.pages import warc as warc_records
 from neardup.files.pages.warc import WarcSource
 from neardup.files.rows import ColumnNames
+from neardup.options.groups import InputOptions
 from tests.warcs import IMAGE, INFO, REQUEST, answer, members, page, record
 
 A = page("http://a/", b"<p>one", number=1)

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.jobs.dedup.contents import Contents
-from neardup.jobs.dedup.plan import DedupOptions, plan_deduplication
+from neardup.jobs.dedup.plan import plan_deduplication
 from neardup.jobs.stages.components import (
     Partitions,
     exchange_keys,
@@ -21,6 +21,7 @@ from neardup.jobs.stages.components import (
     read_candidates,
     room_of_partition,
 )
+from neardup.options.jobs import DedupOptions
 from neardup.reading.signed_batches import SignedBatches
 from neardup.runtime.runner import Runner
 from neardup.storage.shuffle import SpilledBatches

@@ -16,13 +16,14 @@ from neardup.files.resolve import resolve_inputs
 from neardup.files.rows import Source
 from neardup.jobs.dedup.contents import Contents, find_contents
 from neardup.jobs.dedup.decide import Decision, assign
-from neardup.jobs.dedup.plan import DedupOptions, DedupPlan, plan_deduplication
+from neardup.jobs.dedup.plan import DedupPlan, plan_deduplication
 from neardup.jobs.dedup.result import DeduplicationResult
 from neardup.jobs.dedup.run import deduplicate_sources
 from neardup.jobs.plan import costs
 from neardup.jobs.plan.forecast import load_of
 from neardup.jobs.plan.sample import draw_sample
 from neardup.jobs.stages.components import find_components, pack_components
+from neardup.options.jobs import DedupOptions
 from neardup.reading.catalogue import make_catalogue
 from neardup.reading.first_pass import sign_collections
 from neardup.runtime.runner import Runner

@@ -9,7 +9,8 @@ import pytest
 
 from neardup.errors import InvalidInputError
 from neardup.files.resolve import resolve_paths
-from neardup.jobs.drop import DropOptions, drop_documents
+from neardup.jobs.drop import drop_documents
+from neardup.options.jobs import DropOptions
 from neardup.runtime.runner import Runner
 from neardup.storage.work import IN_MEMORY, WorkFolder, Workspace
 

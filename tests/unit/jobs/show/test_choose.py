@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.errors import InvalidParameterError
-from neardup.jobs.show import ShowOptions, choose_rows
+from neardup.jobs.show import choose_rows
+from neardup.options.jobs import ShowOptions
 
 NAN = float("nan")
 

@@ -1,0 +1,113 @@
+"""What stages work with, made of the options that jobs share: columns, shingles, bands, weights."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from neardup.errors import InvalidParameterError
+from neardup.files.rows import ColumnNames, Source
+from neardup.matching.bands import Banding, check_banding, choose_banding
+from neardup.matching.measures import Measure
+from neardup.options.groups import (
+    AgainstOptions,
+    BandOptions,
+    CountingOptions,
+    DocumentOptions,
+    ReadingOptions,
+    WeightOptions,
+)
+from neardup.options.option import no_effect
+from neardup.reading.sign import ReadingPlan
+from neardup.sketches.minhash import MinHashScheme
+from neardup.text.shingles import shingle_scheme
+from neardup.text.weighting import WeightedScheme, Weighting
+
+
+def columns_of(options: ReadingOptions) -> ColumnNames:
+    """Return the columns to read."""
+    return _columns(options.text_column, options.id_column)
+
+
+def other_columns_of(options: AgainstOptions) -> ColumnNames:
+    """Return the columns to read of the other collection."""
+    text, key = options.against_text_column, options.against_id_column
+    columns = _columns(
+        options.text_column if text is None else text, options.id_column if key is None else key
+    )
+    return replace(columns, text_option="against_text_column", id_option="against_id_column")
+
+
+def _columns(text: str | Sequence[str], key: str | None) -> ColumnNames:
+    # The check has left a name, or a tuple of several.
+    texts = text if isinstance(text, str) else tuple(text)
+    return ColumnNames(texts, key or None, id_is_default=key is None)
+
+
+def to_be_counted(
+    options: AgainstOptions,
+    sources: Sequence[Source],
+    against: Sequence[Source],
+    counted: Sequence[Source] | None,
+) -> list[tuple[Sequence[Source], ColumnNames]]:
+    """Return the sources of the documents by which shingles are weighed, each with its columns.
+
+    Those of ``counted``; where that is None, all that are compared.
+    """
+    if counted is not None:
+        return [(counted, columns_of(options))]
+    return [(against, other_columns_of(options)), (sources, columns_of(options))]
+
+
+def reading_plan(options: DocumentOptions, *, order: str | None = None) -> ReadingPlan:
+    """Make the plan of reading; ``order`` is a column by which documents are ranked."""
+    shingles = shingle_scheme(options.with_tokenizer("words"))
+    columns = replace(columns_of(options), order=order)
+    return ReadingPlan(columns, shingles, skip_bad=options.skip_bad)
+
+
+def choose_bands(options: BandOptions, measure: Measure) -> tuple[Banding, MinHashScheme]:
+    """Choose bands for the recall, unless they are given."""
+    if (options.bands is None) != (options.rows is None):
+        message = "bands and rows go together; give both or neither"
+        raise InvalidParameterError(message, "bands", "rows")
+    num_perm = 128 if options.num_perm is None else options.num_perm
+    scheme = MinHashScheme(num_perm, 42 if options.seed is None else options.seed)
+    try:
+        if options.bands is not None and options.rows is not None:
+            banding = check_banding(options.bands, options.rows, num_perm)
+        else:
+            recall = options.recall_asked_for
+            banding = choose_banding(measure.least_jaccard, recall, num_perm)
+    except InvalidParameterError as error:
+        raise InvalidParameterError(str(error), "recall", "num_perm") from None
+    return banding, replace(scheme, num_perm=banding.num_perm)
+
+
+def weights_for(options: WeightOptions, measure: Measure) -> WeightedScheme | None:
+    """Return what shingles weigh, for a weighted measure."""
+    where = f"with measure {measure.name}"
+    if not measure.is_weighted:
+        options.check_no_weights(where)
+        return None
+    if options.occurrences not in (None, "set"):
+        where += ", where tf says what copies count"
+        raise no_effect("occurrences", where, "choose tf raw", "measure", "tf")
+    scheme = WeightedScheme(Weighting(options.tf or "raw", options.idf or "smooth"))
+    if isinstance(options, CountingOptions):
+        check_counted(options, scheme)
+    return scheme
+
+
+def check_counted(options: CountingOptions, scheme: WeightedScheme) -> None:
+    """Raise if documents were given to be counted, and none are."""
+    if options.idf_from is not None and not scheme.needs_frequencies:
+        raise no_effect("idf_from", "with idf unary", "choose another idf", "idf")
+
+
+def check_weights_of_index(options: CountingOptions, measure: Measure) -> None:
+    """Raise for an option that has no effect with an index of this measure."""
+    weights_for(options, measure)
+    if options.idf_from is not None:
+        where = "with an index, whose weights stay as they are"
+        raise no_effect("idf_from", where, "name files with against", "against")

@@ -1,0 +1,759 @@
+"""Which options each command has: those of its job, and its own; and the headings of help."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+from neardup.options.choices import (
+    Data,
+    Engine,
+    IndexKind,
+    OutputFormat,
+    TableFormat,
+)
+from neardup.options.groups import (
+    AgainstOptions,
+    BandOptions,
+    CountingOptions,
+    DocumentOptions,
+    NormalOptions,
+    ReadingOptions,
+    RunOptions,
+    TextReadingOptions,
+    TokenOptions,
+    WorkspaceOptions,
+)
+from neardup.options.jobs import (
+    AgainstDataOptions,
+    AlignOptions,
+    ClusterOptions,
+    CompareOptions,
+    CutOptions,
+    DedupOptions,
+    DocumentSchemeOptions,
+    DocumentSearchOptions,
+    DropOptions,
+    EstimateOptions,
+    IgnoreOptions,
+    KeepOptions,
+    NamedOptions,
+    OpenOptions,
+    PairOptions,
+    PassageOptions,
+    PassageSchemeOptions,
+    ReportOptions,
+    SearchOptions,
+    ShowOptions,
+    SketchOptions,
+    TrustOptions,
+)
+from neardup.options.kinds import (
+    Address,
+    ByteSize,
+    Choice,
+    Hosts,
+    Location,
+    PathOrUrl,
+    Seconds,
+    Whole,
+)
+from neardup.options.option import Option, Options
+
+
+class OutputOptions(Options):
+    """Where results go, and how."""
+
+    output: Annotated[
+        Any,
+        Option(
+            "File or URL to create: .parquet, .csv, .jsonl or .xlsx; - for standard output.",
+            PathOrUrl(),
+            flags=("-o", "--output"),
+            is_required=True,
+        ),
+    ] = None
+    page: Annotated[
+        Any,
+        Option(
+            "Also write a page that shows what was found and why, one file that ends in .html.",
+            PathOrUrl(),
+            flags=("--report",),
+            metavar="FILE",
+        ),
+    ] = None
+    html: Annotated[
+        Any,
+        Option(
+            "Also write a page with both texts side by side, shared passages linked by colour.",
+            PathOrUrl(),
+            metavar="FILE",
+        ),
+    ] = None
+    table_format: Annotated[
+        TableFormat | None,
+        Option(
+            "Format of the table where the name of the output does not say it.",
+            usual="jsonl",
+            flags=("--output-format",),
+        ),
+    ] = None
+    output_format: Annotated[
+        OutputFormat,
+        Option(
+            "Format of the rows written; same leaves every row as it came in.",
+            flags=("--format",),
+        ),
+    ] = "same"
+    no_text: Annotated[bool, Option("Leave out the passages' texts.")] = False
+    overwrite: Annotated[bool, Option("Replace the output file if it exists.")] = False
+    stats: Annotated[bool, Option("Print what each filter did.")] = False
+    quiet: Annotated[bool, Option("Print nothing but errors.")] = False
+    as_json: Annotated[bool, Option("Print the result as one JSON object.", flags=("--json",))] = (
+        False
+    )
+
+
+class CommandOptions(Options):
+    """What only single commands ask."""
+
+    pairs: Annotated[
+        str | None,
+        Option(
+            "Table that `neardup pairs` has made of INPUT: decide by its pairs, at their threshold "
+            "or a higher one, and compare no text again.",
+            Address(),
+            metavar="FILE",
+        ),
+    ] = None
+    engine: Annotated[
+        Engine,
+        Option(
+            "What does the work: threads of this process, or a Spark session; its executors have "
+            "to reach inputs and output under the same paths or URLs."
+        ),
+    ] = "threads"
+    fresh: Annotated[
+        bool, Option("Start over instead of going on with a run that was stopped.")
+    ] = False
+    id_file: Annotated[
+        Path | None,
+        Option(
+            "File with one id a line; - for standard input.",
+            Location(is_file=True),
+            flags=("--ids",),
+        ),
+    ] = None
+    maximal: Annotated[
+        bool,
+        Option(
+            "All passages at the threshold that are part of no longer one, instead of the most "
+            "similar ones that do not overlap."
+        ),
+    ] = False
+    all_windows: Annotated[
+        bool, Option("All candidates as ranges of starts and ends, not compared exactly.")
+    ] = False
+    info: Annotated[
+        Any,
+        Option(
+            "Tell what a file of sketches holds, instead of making one.",
+            PathOrUrl(),
+            metavar="FILE",
+        ),
+    ] = None
+    labels: Annotated[
+        Data,
+        Option(
+            "Pairs that are right, a table with id_a and id_b; the page has precision and recall "
+            "of those found.",
+            metavar="FILE",
+        ),
+    ] = None
+    other: Annotated[
+        str | None,
+        Option(
+            "Also say what is between ID and the document of this id: similarity, buckets, and "
+            "which rule decided.",
+            flags=("--with",),
+            metavar="ID",
+        ),
+    ] = None
+    closest: Annotated[
+        int,
+        Option(
+            "How many of the most similar documents are listed, at the threshold and below; found "
+            "by comparing with all. 0: none, and no text but the few that are shown is read.",
+            Whole(0),
+            metavar="N",
+        ),
+    ] = 3
+    show_all: Annotated[
+        bool,
+        Option(
+            "Show every measure with its exact value, and what sketches would have estimated.",
+            flags=("--all",),
+        ),
+    ] = False
+    documents: Annotated[
+        int | None,
+        Option(
+            "Plan for so many documents, of which INPUT is a random sample.",
+            Whole(1),
+            usual="those of INPUT",
+        ),
+    ] = None
+    input_size: Annotated[
+        int | str | None,
+        Option(
+            "Plan for files of this size, such as 5TB, of which INPUT is a random sample: the "
+            "first rows of a file, where copies stand together, are none.",
+            ByteSize(1_000_000),
+            usual="that of INPUT",
+            metavar="SIZE",
+        ),
+    ] = None
+    executors: Annotated[
+        int | None,
+        Option("Estimate the time on a Spark cluster of so many executors, too.", Whole(1)),
+    ] = None
+    executor_cores: Annotated[
+        int | None, Option("Cores of each executor.", Whole(1), usual="4")
+    ] = None
+
+
+def _of(options: type[Options], *names: str, **changed: Mapping[str, Any]) -> tuple[Option, ...]:
+    """Return the named options of a class, or all of them, changed as said."""
+    known = options.known
+    return tuple(
+        known[name].but(**changed[name]) if name in changed else known[name]
+        for name in names or known
+    )
+
+
+_REPORTING = _of(OutputOptions, "quiet", "as_json")
+_RUN = (*_of(RunOptions, "workers"), *_REPORTING)
+
+
+class ServeOptions(Options):
+    """Everything that decides how the service runs."""
+
+    host: Annotated[
+        str,
+        Option(
+            "Address to listen at; one that other machines reach needs --token-file.",
+            Hosts(),
+            metavar="ADDRESS",
+        ),
+    ] = "127.0.0.1"
+    port: Annotated[int, Option("Port to listen at; 0 takes a free one.", Whole(0, 65535))] = 8600
+    allowed_host: Annotated[
+        Sequence[str] | None,
+        Option(
+            "Another name under which the service is asked, such as that of a proxy before it; may "
+            "be given several times.",
+            Hosts(),
+            metavar="NAME",
+            is_repeatable=True,
+        ),
+    ] = None
+    token_file: Annotated[
+        Path | None,
+        Option(
+            "File with one token a line; who sends none of them gets no answer.",
+            Location(is_file=True),
+        ),
+    ] = None
+    writable: Annotated[bool, Option("Documents may be inserted and removed, too.")] = False
+    refresh: Annotated[
+        float,
+        Option(
+            "How often to look for what other processes have changed.",
+            Seconds(0.1),
+            metavar="SECONDS",
+        ),
+    ] = 2.0
+    max_body: Annotated[
+        Any,
+        Option("Largest body of a request.", ByteSize(1_000_000), usual="16MB", metavar="SIZE"),
+    ] = None
+    max_texts: Annotated[int, Option("Most texts or ids in a request.", Whole(1), metavar="N")] = (
+        1000
+    )
+    max_seconds: Annotated[
+        float,
+        Option(
+            "Longest time for a body to arrive, and for a request to be worked on.",
+            Seconds(0.1),
+            metavar="SECONDS",
+        ),
+    ] = 30.0
+    max_waiting: Annotated[
+        int,
+        Option(
+            "Most look-ups that wait for a thread; an eighth as many batches and comparisons.",
+            Whole(1, 100_000),
+            metavar="N",
+        ),
+    ] = 256
+    stop_seconds: Annotated[
+        float,
+        Option(
+            "How long requests under way may take when the service is asked to end.",
+            Seconds(0),
+            metavar="SECONDS",
+        ),
+    ] = 10.0
+    check: Annotated[bool, Option("Open the indexes, check the options, and end.")] = False
+    tokenizer: Annotated[
+        str | Path | None,
+        OpenOptions.known["tokenizer"].but(
+            help="The tokenizer.json file that the indexes were made with, if it was one."
+        ),
+    ] = None
+    workers: Annotated[int | None, RunOptions.known["workers"]] = None
+    quiet: Annotated[bool, OutputOptions.known["quiet"]] = False
+    as_json: Annotated[
+        bool,
+        OutputOptions.known["as_json"].but(
+            help="Print what is served, and where, as one JSON object."
+        ),
+    ] = False
+
+
+_SAME_TOKENIZER = _of(OpenOptions, "tokenizer")
+_OTHER_COLUMNS = _of(AgainstOptions, "against_text_column", "against_id_column")
+_TABLE = _of(OutputOptions, "output", "page", "table_format", "overwrite")
+_FOLDER = _of(
+    OutputOptions,
+    *("output", "output_format", "overwrite"),
+    output={"help": "Folder or URL to create."},
+    overwrite={"help": "Replace the output folder if it exists."},
+)
+_OVERWRITE_PAGE = _of(
+    OutputOptions, "overwrite", overwrite={"help": "Replace the page if it exists."}
+)
+_IN_FILES = _of(WorkspaceOptions, work={"help": "Folder for temporary files."})
+
+
+def _against(help_text: str) -> tuple[Option, ...]:
+    """Return the options of another collection; ``help_text`` says what becomes of it."""
+    return (*_of(AgainstDataOptions, against={"help": help_text}), *_OTHER_COLUMNS)
+
+
+# Of an index whose kind decides which options have an effect.
+_ANY_SCHEME = (
+    *_of(
+        DocumentSchemeOptions,
+        *("measure", "threshold", "tf", "idf", "ngram", "occurrences", "fingerprint"),
+        *("fingerprint_bits", "columns"),
+        measure={
+            "default": None,
+            "help": "Documents: similarity of two texts.",
+            "usual": "jaccard",
+        },
+        threshold={
+            "default": None,
+            "help": "Documents: least similarity that can be asked for, in (0, 1]; an exact "
+            "decimal.",
+            "usual": "0.8",
+        },
+        tf={
+            "help": "What a token weighs by how often it is there; of documents for "
+            "weighted-jaccard.",
+            "usual": "binary; raw for documents",
+        },
+        idf={
+            "help": "What it weighs by how few documents have it; of documents for "
+            "weighted-jaccard.",
+            "usual": "unary; smooth for documents",
+        },
+        ngram={"usual": "1; 5 for documents, 1 if weighted"},
+        occurrences={
+            "default": None,
+            "help": "Documents: shingles as a set, or each copy as an element of its own.",
+            "usual": "set",
+        },
+        fingerprint={
+            "help": "Documents: how shingles are hashed; the collisions of rabin are bounded, "
+            "whatever the texts are."
+        },
+        fingerprint_bits={
+            "help": "Documents: bits that tell shingles apart, 32, 40 or 64. Of 10,000 shingles "
+            "two are taken for the same with probability 0.012, 0.000045 or 3e-12."
+        },
+        columns={"help": "Documents: keep this column with each; may be given several times."},
+    ),
+    *_of(
+        BandOptions,
+        recall={"help": "Documents: least probability that one at the threshold is found."},
+        num_perm={
+            "help": "Hash functions; for documents at most.",
+            "usual": "64; 128 for documents",
+        },
+        bands={"help": "Documents: bands, instead of choosing them for the recall."},
+        rows={"help": "Documents: rows in a band; goes with --bands."},
+    ),
+    *_of(
+        PassageOptions,
+        "min_tokens",
+        min_tokens={
+            "default": None,
+            "help": "Passages: tokens of the shortest one that is found for certain.",
+            "usual": "50",
+        },
+    ),
+    *_of(TokenOptions, "tokenizer"),
+    *_of(NormalOptions),
+    *_of(
+        OutputOptions,
+        "no_text",
+        no_text={"help": "Documents: keep hashes of their shingles instead of texts."},
+    ),
+)
+
+# Of each command, in the order in which they are checked.
+COMMANDS: dict[str, tuple[Option, ...]] = {
+    "dedup": (
+        *_FOLDER,
+        *_of(OutputOptions, "page"),
+        *_of(AgainstDataOptions),
+        *_of(DedupOptions),
+        *_of(CommandOptions, "pairs", "engine", "fresh"),
+        *_of(TrustOptions),
+        *_of(
+            AlignOptions,
+            "with_text",
+            with_text={
+                "help": "Add the texts to removed.parquet, of each removed document and of the one "
+                "that stays for it."
+            },
+        ),
+        *_of(WorkspaceOptions),
+        *_RUN,
+    ),
+    "pairs": (
+        *_TABLE,
+        *_of(
+            AgainstDataOptions,
+            against={
+                "help": "Pairs of one document of INPUT and one of these files, or of this index; "
+                "files may be given several times."
+            },
+        ),
+        *_of(PairOptions),
+        *_of(OutputOptions, "stats"),
+        *_of(
+            WorkspaceOptions,
+            memory={
+                "help": "Most memory to use with --method minhash, such as 4GB; what does not fit "
+                "goes to files in --work."
+            },
+            work={
+                "help": "With --method minhash: folder for temporary files, by which a run that "
+                "was stopped goes on."
+            },
+        ),
+        *_of(
+            CommandOptions,
+            "fresh",
+            fresh={
+                "help": "With --method minhash: start over instead of going on with a run that was "
+                "stopped."
+            },
+        ),
+        *_RUN,
+    ),
+    "compare": (
+        *_of(OutputOptions, "html"),
+        *_of(CommandOptions, "show_all"),
+        *_of(CompareOptions),
+        *_of(
+            ReadingOptions,
+            "encoding",
+            encoding={
+                "help": "Encoding of both texts, by its name in Python.",
+                "usual": "utf-8",
+            },
+        ),
+        *_OVERWRITE_PAGE,
+        *_RUN,
+    ),
+    "explain": (
+        *_of(CommandOptions, "other", "closest"),
+        *_against(
+            "The files or the index that the documents were compared against, whose texts the "
+            "folder lacks; files may be given several times."
+        ),
+        *_of(
+            OpenOptions,
+            "tokenizer",
+            tokenizer={
+                "help": "The tokenizer.json that was used, if one was.",
+                "metavar": "FILE",
+            },
+        ),
+        *_of(
+            CountingOptions,
+            "idf_from",
+            idf_from={
+                "help": "The files by which shingles were weighed, if they were by others than "
+                "those compared; may be given several times."
+            },
+        ),
+        *_of(TrustOptions),
+        *_of(
+            OutputOptions,
+            "html",
+            html={"help": "Also write a page with all of it, texts side by side."},
+        ),
+        *_OVERWRITE_PAGE,
+        *_RUN,
+    ),
+    "index build": (
+        *_of(
+            SketchOptions,
+            "kind",
+            kind={
+                "kind": Choice(IndexKind),
+                "default": "passages",
+                "help": "What is found: passages that are similar to passages, or whole documents. "
+                "DIR remembers it.",
+            },
+        ),
+        *_ANY_SCHEME,
+        *_of(TextReadingOptions),
+        *_of(OutputOptions, "overwrite", overwrite={"help": "Replace the folder if it exists."}),
+        *_RUN,
+    ),
+    "index add": (*_SAME_TOKENIZER, *_of(TextReadingOptions), *_RUN),
+    "index remove": (*_of(CommandOptions, "id_file"), *_REPORTING),
+    "index compact": (*_SAME_TOKENIZER, *_RUN),
+    "index info": (*_SAME_TOKENIZER, *_of(OutputOptions, "as_json")),
+    "search": (
+        *_TABLE,
+        *_of(
+            SearchOptions,
+            *("threshold", "recall", "hits", "with_text"),
+            threshold={
+                "default": None,
+                "usual": "0.8; of documents that of the index",
+            },
+            recall={
+                "help": "Passages: least probability that one at the threshold is found.",
+                "usual": "0.99",
+            },
+            hits={
+                "help": "Passages: min-hashes in common at least, instead of choosing their number "
+                "for the recall."
+            },
+        ),
+        *_of(CommandOptions, "maximal", "all_windows"),
+        *_of(
+            DocumentSearchOptions,
+            "limit",
+            limit={"help": "Documents: only the N that are most similar to each query."},
+        ),
+        *_of(OutputOptions, "no_text"),
+        *_SAME_TOKENIZER,
+        *_of(TextReadingOptions),
+        *_RUN,
+    ),
+    "align": (
+        *_against(
+            "The other collection, or the folder of an index; files may be given several times. "
+            "Without it, the documents of INPUT are compared with each other."
+        ),
+        *_TABLE,
+        *(option for option in _of(AlignOptions) if option not in _OTHER_COLUMNS),
+        *_of(IgnoreOptions),
+        *_of(OutputOptions, "no_text"),
+        *_of(PassageSchemeOptions),
+        *_RUN,
+    ),
+    "cut": (
+        *_FOLDER,
+        *_of(OutputOptions, "page"),
+        *_of(
+            AgainstDataOptions,
+            against={
+                "help": "Cut out what documents of these files, or of this index, have, and "
+                "nothing else; files may be given several times."
+            },
+        ),
+        *_of(NamedOptions, named_in={"kind": Address()}),
+        *_of(CutOptions),
+        *_IN_FILES,
+        *_RUN,
+    ),
+    "drop": (
+        *_of(
+            NamedOptions,
+            "named_in",
+            named_in={
+                "kind": Address(),
+                "help": "Table with the ids of the documents to remove, as written by `neardup "
+                "search`, `neardup align` or `neardup pairs`, or a .txt file with one id a line.",
+                "is_required": True,
+            },
+        ),
+        *_FOLDER,
+        *_of(DropOptions),
+        *_IN_FILES,
+        *_RUN,
+    ),
+    "show": (
+        *_of(
+            AgainstDataOptions,
+            against={
+                "help": "The other documents that RESULT names, if it was made of two collections; "
+                "files may be given several times, or an index."
+            },
+        ),
+        *_of(ShowOptions),
+        *_RUN,
+    ),
+    "sketch": (
+        *_of(
+            OutputOptions,
+            *("output", "overwrite"),
+            output={"help": "File or URL to create, ending in .parquet.", "is_required": False},
+        ),
+        *_of(CommandOptions, "info"),
+        *_of(SketchOptions),
+        *_RUN,
+    ),
+    "estimate": (
+        *_TABLE,
+        *_of(EstimateOptions),
+        *_of(
+            CommandOptions,
+            "pairs",
+            pairs={
+                "help": "Only the pairs that this table lists as id_a and id_b; of A and of B, if "
+                "there are both."
+            },
+        ),
+        *_of(
+            KeepOptions,
+            "clusters",
+            clusters={
+                "kind": ClusterOptions.known["representative"].kind,
+                "default": None,
+                "help": "smallest, modulo: write clusters of A instead of pairs. Each document "
+                "joins the cluster that it resembles most, by its first member or by its most "
+                "popular hashes.",
+            },
+        ),
+        *_RUN,
+    ),
+    "report": (
+        *_of(
+            OutputOptions,
+            "output",
+            output={"help": "Page to create, a file or URL that ends in .html."},
+        ),
+        *_of(
+            AgainstDataOptions,
+            against={
+                "help": "The other documents that RESULT names, if it was made of two collections, "
+                "or the folder of an index; files may be given several times."
+            },
+        ),
+        *_of(CommandOptions, "labels"),
+        *_of(ReportOptions),
+        *_OVERWRITE_PAGE,
+        *_RUN,
+    ),
+    "serve": _of(ServeOptions),
+    "plan": (
+        *_of(
+            DedupOptions,
+            *("measure", "threshold", "recall", "num_perm", "bands", "rows", "tf", "idf", "keep"),
+            measure={"default": "jaccard", "usual": ""},
+            threshold={"default": "0.8", "usual": ""},
+        ),
+        *_of(DocumentOptions),
+        *_of(CommandOptions, "documents", "input_size", "executors", "executor_cores"),
+        *_of(WorkspaceOptions, "memory"),
+        *_RUN,
+    ),
+}
+
+# Under which heading help lists each option: headings in order, options most used first. A command
+# has those headings for which it has options.
+GROUPS: dict[str, tuple[str, ...]] = {
+    "Input": (
+        *("named_in", "id_file", "text_column", "id_column", "against"),
+        *("against_text_column", "against_id_column", "column", "side", "missing"),
+        "trust",
+        *("input_format", "encoding", "delimiter", "lines"),
+        *("main_text", "alternative_texts", "on_error", "info"),
+        *("documents", "input_size"),
+    ),
+    "Text": (
+        *("tokenizer", "ngram", "casefold", "strip_accents", "unicode_form", "fold_digits"),
+        *("occurrences", "fingerprint", "fingerprint_bits"),
+    ),
+    "Similarity": (
+        *("preset", "unit", "exact", "threshold", "measure", "pairs", "max_distance", "min_tokens"),
+        *("blocking", "also", "also_missing"),
+        *("min_significance", "method", "algorithm", "gap", "other", "closest"),
+        *("tf", "idf", "idf_from", "audit", "edit_limit"),
+    ),
+    "Sketches": (
+        *("kind", "recall", "hits", "num_perm", "super_shingles", "bands", "rows", "size"),
+        "modulus",
+        *("compression", "neighbourhood", "hash", "letters", "residue", "blocks"),
+        "seed",
+    ),
+    "Choice": (
+        *(
+            "examples",
+            "least",
+            "most",
+            "keep",
+            "clusters",
+            "top",
+            "per_document",
+            "one_to_one",
+            "limit",
+        ),
+        *("min_documents", "max_documents", "ignore", "maximal", "within", "all_windows", "places"),
+    ),
+    "Access": ("host", "port", "token_file", "allowed_host", "writable"),
+    "Limits": ("max_body", "max_texts", "max_seconds", "max_waiting"),
+    "Output": (
+        *("output", "page", "by", "labels", "add", "output_format", "table_format", "show_all"),
+        "html",
+        *(
+            "replacement",
+            "columns",
+            "with_columns",
+            "summary",
+            "with_text",
+            "no_text",
+            "excerpt",
+            "overwrite",
+            "stats",
+            "as_json",
+        ),
+    ),
+    "Running": (
+        *("engine", "workers", "memory", "work", "fresh", "executors", "executor_cores"),
+        *("refresh", "stop_seconds", "check", "quiet"),
+    ),
+}
+
+
+def grouped(options: Iterable[Option]) -> dict[str, list[Option]]:
+    """Return options by their headings; those that a command does not do without come first."""
+    by_name = {option.name: option for option in options}
+    found = {
+        heading: [by_name[name] for name in names if name in by_name]
+        for heading, names in GROUPS.items()
+    }
+    return {
+        heading: sorted(members, key=lambda option: not option.is_required)
+        for heading, members in found.items()
+        if members
+    }
