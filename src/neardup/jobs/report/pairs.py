@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from neardup.jobs.report.tables import Collection
 from neardup.reports.page import Report
 from neardup.reports.pairs.labelled import hold_to_labels, read_labels
-from neardup.reports.pairs.page import heading, ids_shown, render_pairs, select_examples
+from neardup.reports.pairs.page import heading, render_pairs, select_examples
 from neardup.reports.pairs.table import PairsTable, pairs_table
 from neardup.runtime.runner import Runner
 
@@ -33,7 +33,7 @@ def report_of_pairs(
     pairs = pairs_table(table, summary, two_sided=True if other is not None else None)
     labelled = None if labels is None else hold_to_labels(pairs, read_labels(labels))
     selection = select_examples(pairs, labelled)
-    ids_a, ids_b = ids_shown(pairs, selection.every)
+    ids_a, ids_b = selection.ids(pairs)
     if not pairs.two_sided:
         ids_a = ids_b = ids_a | ids_b
     texts_a = {} if own is None else own.texts(ids_a, runner)

@@ -58,32 +58,25 @@ def report_of_passages(
     is_search = "queries" in about
     if not about and against is not None:
         is_search = looks_like_search(table)
+
+    def gather(*, is_search: bool) -> tuple[Passages, tuple[int, ...]]:
+        # Items are looked for in something else, whatever their ids are.
+        wanted = leakage.wanted_texts if is_search else _most_shared
+        is_one = False if is_search else None
+        return gather_passages(table, runner, inputs, against, is_one=is_one, wanted=wanted)
+
     with runner.stage("report"):
         try:
-            passages, counts = _gather(table, runner, inputs, against, is_search=is_search)
+            passages, counts = gather(is_search=is_search)
         except InvalidInputError:
             # Items may be given without the corpus that they were looked for in.
             if is_search or against is not None or about or not looks_like_search(table):
                 raise
             is_search = True
-            passages, counts = _gather(table, runner, inputs, against, is_search=True)
+            passages, counts = gather(is_search=True)
         has_texts = any(passages.has_texts(row) for row in range(len(passages.spans)))
         make = leakage.leakage_report if is_search else passage_report
         return make(passages, About(about, counts, "" if has_texts else _NO_TEXTS))
-
-
-def _gather(
-    table: pa.Table,
-    runner: Runner,
-    inputs: Collection | None,
-    against: Collection | None,
-    *,
-    is_search: bool,
-) -> tuple[Passages, tuple[int, ...]]:
-    """Gather what a page shows; items are looked for in something else, whatever their ids are."""
-    wanted = leakage.wanted_texts if is_search else _most_shared
-    is_one = False if is_search else None
-    return gather_passages(table, runner, inputs, against, is_one=is_one, wanted=wanted)
 
 
 def looks_like_search(table: pa.Table) -> bool:

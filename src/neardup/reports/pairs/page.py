@@ -14,7 +14,6 @@ from neardup.reports.pairs.labelled import MOST_ERRORS, Labelled, curve_chart
 from neardup.reports.pairs.table import (
     PairsTable,
     Partners,
-    describe_intervals,
     partners_of,
     similarity_chart,
 )
@@ -91,19 +90,19 @@ def _who(partners: Sequence[Partners]) -> str:
 
 
 def _trust(pairs: PairsTable) -> list[str]:
-    intervals = describe_intervals(pairs)
-    if intervals is not None:
+    summary = pairs.summary
+    if pairs.intervals is not None and len(pairs):
+        low, high = pairs.intervals
+        half = (high - low) / 2
         found = [
             "Similarities are estimates from sketches: half of them lie within "
-            f"{intervals['median']:.3f} of the true value, by their 95 % intervals, and all within "
-            f"{intervals['most']:.3f}."
+            f"{np.nanmedian(half):.3f} of the true value, by their 95 % intervals, and all within "
+            f"{np.nanmax(half):.3f}."
         ]
-        if intervals["n_sure"] is not None:
-            found.append(
-                f"Of {intervals['n_sure']:,} pairs the whole interval lies above the threshold."
-            )
+        if (threshold := summary.get("threshold")) is not None:
+            n_sure = int((low >= threshold).sum())
+            found.append(f"Of {n_sure:,} pairs the whole interval lies above the threshold.")
         return found
-    summary = pairs.summary
     if summary.get("method") == "exact":
         only = " of those asked for" if summary.get("top") or summary.get("one_to_one") else ""
         same = " and ".join(summary.get("blocking", ()))
@@ -280,16 +279,6 @@ def few_of(pairs: PairsTable, rows: Int64s, most: int) -> list[int]:
     return [int(rows[place]) for place in places]
 
 
-def ids_shown(pairs: PairsTable, chosen: Sequence[Chosen]) -> tuple[set[str], set[str]]:
-    """Return the ids of the documents a and b of all pairs that are shown."""
-    rows = [row for group in chosen for row in group.rows]
-    others = [pair for group in chosen for pair in group.ids]
-    return (
-        {pairs.ids_a[row].as_py() for row in rows} | {a for a, _ in others},
-        {pairs.ids_b[row].as_py() for row in rows} | {b for _, b in others},
-    )
-
-
 def make_groups(pairs: PairsTable, chosen: Sequence[Chosen], find_text: FindText) -> list[Group]:
     """Put the pairs beside each other whose texts are known, and list the others."""
     groups = []
@@ -360,15 +349,13 @@ def _columns_as_texts(
     """Return the columns of both documents as two texts; none if the table has none."""
     if row is None or not pairs.shown:
         return None, None
-    texts = []
-    for side in (0, 1):
-        lines = (
-            f"{name}: {'' if value is None else value}"
-            for name, columns in pairs.shown.items()
-            for value in (columns[side][row].as_py(),)
-        )
-        texts.append(("\n".join(lines), ""))
-    return texts[0], texts[1]
+    lines_a: list[str] = []
+    lines_b: list[str] = []
+    for name, columns in pairs.shown.items():
+        for lines, column in zip((lines_a, lines_b), columns, strict=True):
+            value = column[row].as_py()
+            lines.append(f"{name}: {'' if value is None else value}")
+    return ("\n".join(lines_a), ""), ("\n".join(lines_b), "")
 
 
 @dataclass(frozen=True)
@@ -378,10 +365,15 @@ class Selection:
     examples: Sequence[Chosen]
     errors: Sequence[Chosen]
 
-    @property
-    def every(self) -> list[Chosen]:
-        """All of them."""
-        return [*self.examples, *self.errors]
+    def ids(self, pairs: PairsTable) -> tuple[set[str], set[str]]:
+        """Return the ids of the documents a and b of all of them."""
+        every = [*self.examples, *self.errors]
+        rows = [row for group in every for row in group.rows]
+        others = [pair for group in every for pair in group.ids]
+        return (
+            {pairs.ids_a[row].as_py() for row in rows} | {a for a, _ in others},
+            {pairs.ids_b[row].as_py() for row in rows} | {b for _, b in others},
+        )
 
 
 def select_examples(pairs: PairsTable, labelled: Labelled | None) -> Selection:

@@ -134,7 +134,7 @@ def _wholes(column: pa.ChunkedArray) -> Int64s:
     return values
 
 
-# How similar the pairs are: a histogram, and of estimates how sure they are.
+# How similar the pairs are.
 
 # Bars of a histogram at most, and widths of them that are easily read.
 _MOST_BARS = 40
@@ -197,21 +197,6 @@ def _whole_numbers(
         y_title="pairs",
         labels=list(map(str, starts.tolist())) if width == 1 else None,
     )
-
-
-def describe_intervals(pairs: PairsTable) -> Mapping[str, Any] | None:
-    """Say how far estimates may be off, None where pairs were compared exactly."""
-    if pairs.intervals is None or not len(pairs):
-        return None
-    low, high = pairs.intervals
-    threshold = pairs.summary.get("threshold")
-    half = (high - low) / 2
-    return {
-        "median": float(np.nanmedian(half)),
-        "most": float(np.nanmax(half)),
-        "threshold": threshold,
-        "n_sure": None if threshold is None else int((low >= threshold).sum()),
-    }
 
 
 # In how many pairs each document is.

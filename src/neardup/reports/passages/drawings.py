@@ -225,19 +225,17 @@ def _bits(passages: Passages, document: int, y: float, scale: float) -> tuple[li
     """
     spans = passages.spans
     drawn: dict[tuple[float, float, int], Markup] = {}
-    sides: tuple[tuple[Int64s, Int64s, Int64s, Int64s], ...] = (
+    parts: list[tuple[int, int, int]] = []
+    for own, *columns in (
         (spans.queries, spans.query_starts, spans.query_stops, spans.docs),
         (spans.docs, spans.doc_starts, spans.doc_stops, spans.queries),
-    )
-    parts: list[tuple[int, int, int]] = []
-    for own, starts, stops, others in sides:
+    ):
         rows = np.flatnonzero(own == document)
-        columns = (column[rows].tolist() for column in (starts, stops, others))
-        parts += zip(*columns, strict=True)
+        parts += zip(*(column[rows].tolist() for column in columns), strict=True)
     for start, stop, other in parts:
         place = *_place(start, stop, scale), other
         if place not in drawn:
-            drawn[place] = _bit(place, y, f"{start:,} to {stop:,}: {_also_in(passages, {other})}")
+            drawn[place] = _bit(passages, start, stop, {other}, y, scale)
             if len(drawn) > _MOST_BITS:
                 return _joined(passages, parts, y, scale), True
     return list(drawn.values()), False
@@ -255,14 +253,7 @@ def _joined(
             runs[-1] = first, max(last, stop), others
         else:
             runs.append((start, stop, {other}))
-    return [
-        _bit(
-            (*_place(start, stop, scale), min(others)),
-            y,
-            f"{start:,} to {stop:,}: {_also_in(passages, others)}",
-        )
-        for start, stop, others in runs
-    ]
+    return [_bit(passages, *run, y, scale) for run in runs]
 
 
 def _place(start: int, stop: int, scale: float) -> tuple[float, float]:
@@ -270,23 +261,16 @@ def _place(start: int, stop: int, scale: float) -> tuple[float, float]:
     return round(2 + start * scale, 1), round(max((stop - start) * scale, 0.8), 1)
 
 
-def _also_in(passages: Passages, others: set[int]) -> str:
-    if len(others) > 1:
-        return f"parts of it also in {len(others):,} other texts"
-    return f"also in {passages.name(*others)}"
-
-
-def _bit(place: tuple[float, float, int], y: float, title: str) -> Markup:
-    x, width, other = place
-    return element(
-        "rect",
-        element("title", title),
-        class_=f"bit c{other % N_COLOURS}",
-        x=x,
-        y=y,
-        width=width,
-        height=10,
-    )
+def _bit(
+    passages: Passages, start: int, stop: int, others: set[int], y: float, scale: float
+) -> Markup:
+    x, width = _place(start, stop, scale)
+    also = f"parts of it also in {len(others):,} other texts"
+    if len(others) == 1:
+        also = f"also in {passages.name(*others)}"
+    title = element("title", f"{start:,} to {stop:,}: {also}")
+    colour = f"bit c{min(others) % N_COLOURS}"
+    return element("rect", title, class_=colour, x=x, y=y, width=width, height=10)
 
 
 # How alike passages are, and how long.
@@ -367,10 +351,8 @@ def who_with_whom(passages: Passages, name: str) -> Chart | None:
     if passages.is_one:
         # A pair stands on both sides of the diagonal.
         off = cells[0] != cells[1]
-        cells = (
-            np.concatenate([cells[0], cells[1][off]]),
-            np.concatenate([cells[1], cells[0][off]]),
-        )
+        a, b = cells
+        cells = np.concatenate([a, b[off]]), np.concatenate([b, a[off]])
         shared = np.concatenate([shared, shared[off]])
     most = _MOST_COLUMNS if passages.is_one else _MOST_ROWS
     row_ids, row_labels = _most(cells[0], shared, labels, most)

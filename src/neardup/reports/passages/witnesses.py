@@ -166,7 +166,10 @@ def _synopsis(
         words = (start + word for word, _ in find_words(text[start:stop]))
         known = {word for word in words if all(word in column.base_words for column in having)}
         everything = [Cell(_pieces(text, start, stop, known)), *cells]
-        if all(_is_same(cell) for cell in everything):
+        if all(
+            cell.pieces and not cell.has_moved and not any(piece.is_own for piece in cell.pieces)
+            for cell in everything
+        ):
             same.append((start, stop))
             continue
         rows += [*_folded(text, same), Row(everything)]
@@ -277,10 +280,6 @@ def _pieces(text: str, start: int, stop: int, known: set[int]) -> list[Piece]:
     if end < stop:
         pieces.append(Piece(f" … {stop - end:,} more characters", False))
     return [piece for piece in pieces if piece.text]
-
-
-def _is_same(cell: Cell) -> bool:
-    return bool(cell.pieces) and not cell.has_moved and not any(p.is_own for p in cell.pieces)
 
 
 def _folded(text: str, same: Sequence[tuple[int, int]]) -> Iterator[Row]:
