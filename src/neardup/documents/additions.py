@@ -1,4 +1,4 @@
-"""Adding documents to an index."""
+"""Changing an index of documents: they come in and go, segments are put together."""
 
 from __future__ import annotations
 

@@ -201,7 +201,7 @@ class StoredBlocks:
         path = stored.path / f"{name}.npy"
         data = stored.array(name, np.uint8)
         if len(self._index) != len(sums) + 1 or self._index[-1, 0] != len(data):
-            raise misfit(stored, index)
+            raise stored.misfit(f"{index}.npy")
         self.pages = CheckedPages(path, data, sums, np.ascontiguousarray(self._index[:, 0]))
         self.first_rows: Int64s = np.ascontiguousarray(self._index[:, 1])
         # A look-up reads texts, and then ids of the same documents.
@@ -276,7 +276,7 @@ class SegmentSums:
         own = self._sums[self._used : self._used + n_pages]
         self._used += n_pages
         if len(own) != n_pages:
-            raise misfit(self._stored, "sums")
+            raise self._stored.misfit("sums.npy")
         return own
 
     def pages(self, path: Path, array: AnyArray) -> CheckedPages:
@@ -287,12 +287,6 @@ class SegmentSums:
     def are_used(self) -> bool:
         """Whether no more are left."""
         return self._used == len(self._sums)
-
-
-def misfit(stored: Segment, name: str) -> IndexFormatError:
-    """Return the error for a file that does not fit to the others."""
-    message = "the file does not fit to the others of its segment; build the index again"
-    return IndexFormatError(message, path=str(stored.path / f"{name}.npy"))
 
 
 # Types that ids may have, by their codes in files.
@@ -331,14 +325,14 @@ class DocumentSegment(Searchable):
             or starts[-1] != len(entries)
             or (np.diff(starts) < 0).any()
         ):
-            raise misfit(stored, "layout")
+            raise stored.misfit("layout.npy")
         self.id_type: pa.DataType = ID_TYPES[int(layout[0])]
         fences = stored.array("fences", np.uint64)
         digests = stored.array("digests", np.uint64, length=2 * n)
         sums = SegmentSums(stored)
         n_pages = int(bounds_of_pages(starts)[0][-1])
         if len(fences) != n_pages:
-            raise misfit(stored, "fences")
+            raise stored.misfit("fences.npy")
         path = stored.path
         self.lists = EntryLists(path / "entries.npy", entries, starts, fences, sums.take(n_pages))
         self._filters, self._filter_starts = None, None
@@ -355,7 +349,7 @@ class DocumentSegment(Searchable):
             n_gone = len(stored.array("gone-index", np.int64, ndim=2)) - 1
             self.gone = StoredBlocks(stored, "gone-blocks", "gone-index", sums.take(n_gone))
         if not sums.are_used or len(self.blocks) != n:
-            raise misfit(stored, "sums")
+            raise stored.misfit("sums.npy")
 
     def __len__(self) -> int:
         return self.n_documents

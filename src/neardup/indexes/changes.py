@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -15,10 +15,10 @@ from neardup.files.ids import check_unique
 from neardup.files.problems import id_advice
 from neardup.files.rows import ColumnNames
 from neardup.indexes.index import OpenIndex
-from neardup.storage.folder import without
+from neardup.storage.folder import write_removed
 from neardup.storage.handle import OpenFiles
 from neardup.storage.manifest import store_next
-from neardup.tables import Int64s
+from neardup.tables import Int64s, Uint32s
 
 
 @dataclass(frozen=True)
@@ -162,12 +162,15 @@ def take_out(
         message = f"the index has no document {missing[0].as_py()!r}{others}; nothing was removed"
         raise InvalidInputError(message)
     if len(wanted):
-        records = [
-            without(folder, manifest, record, before, np.sort(rows).astype(np.uint32))
-            for record, before, (_, rows) in zip(
-                manifest.segments, files.removed, found, strict=True
-            )
-        ]
+        records = []
+        for record, before, (_, rows) in zip(manifest.segments, files.removed, found, strict=True):
+            # What a segment has lost is one file, under a new name for each change.
+            if len(rows):
+                name = f"{record.name}-{manifest.generation + 1:06d}"
+                lost: Uint32s = np.union1d(before, rows).astype(np.uint32)
+                records.append(replace(record, removed=write_removed(folder, name, lost)))
+            else:
+                records.append(record)
         store_next(folder, manifest, records, manifest.files)
     n_before = sum(record.n_documents for record in manifest.segments)
     n_lost = sum(map(len, files.removed))

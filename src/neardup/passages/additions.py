@@ -1,4 +1,4 @@
-"""Adding documents to an index."""
+"""Changing an index of passages: documents come in and go, segments are written anew."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from neardup.storage.manifest import SegmentRecord, free_name, store_next
 from neardup.tables import Bools, TokenLists, TokenSpans, Uint32s
 from neardup.text.stored import store_frequencies
 from neardup.text.tokenizers import TokenFunction
-from neardup.text.weighting import DocumentFrequencies, count_documents
+from neardup.text.weighting import count_documents
 
 # Documents gathered until they are enough for a segment.
 
@@ -71,7 +71,9 @@ def add_documents(
         scheme, frequencies = index.scheme, index.frequencies
         files = dict(manifest.files)
         if scheme.weighting.idf != "unary" and frequencies is None:
-            frequencies = _count_frequencies(sources, scheme, options, runner)
+            counting = ReadingPass("count", sources, runner)
+            counted = read_documents(sources, scheme.tokenizer, options, counting)
+            frequencies = count_documents(block.tokens for block in counted)
             # No documents decide nothing: with their frequencies, no token ever weighed anything.
             if frequencies.n_documents:
                 files.update(store_frequencies(folder, frequencies))
@@ -90,14 +92,6 @@ def add_documents(
                 records.append(write_segment(folder, name, block, scheme, frequencies, runner))
         store_next(folder, manifest, records, files)
         return addition
-
-
-def _count_frequencies(
-    sources: Sequence[Source], scheme: PassageScheme, options: ReadOptions, runner: Runner
-) -> DocumentFrequencies:
-    reading = ReadingPass("count", sources, runner)
-    blocks = read_documents(sources, scheme.tokenizer, options, reading)
-    return count_documents(block.tokens for block in blocks)
 
 
 # Writing an index anew, without what was taken out of it.

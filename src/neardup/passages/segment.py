@@ -12,7 +12,6 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from neardup.errors import IndexFormatError
 from neardup.files.ids import as_text
 from neardup.kernels.passage import segments
 from neardup.kernels.types import Int
@@ -205,18 +204,13 @@ def read_segment(stored: Segment, scheme: PassageScheme) -> PassageSegment:
     _check_ascending(stored, "key-starts", key_starts, len(keys))
     _check_ascending(stored, "list-starts", list_starts, len(starts))
     if len(table) != n_docs:
-        raise _misfit(stored, "documents.arrow")
+        raise stored.misfit("documents.arrow")
     return segment
 
 
 def _check_ascending(stored: Segment, name: str, array: npt.NDArray[Any], last: int) -> None:
     if array[0] != 0 or array[-1] != last or (np.diff(array) < 0).any():
-        raise _misfit(stored, f"{name}.npy")
-
-
-def _misfit(stored: Segment, name: str) -> IndexFormatError:
-    message = "the file does not fit to the others of its segment; build the index again"
-    return IndexFormatError(message, path=str(stored.path / name))
+        raise stored.misfit(f"{name}.npy")
 
 
 def _in_one(column: pa.ChunkedArray) -> pa.Array:

@@ -8,7 +8,6 @@ import re
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -117,20 +116,6 @@ def _load_array(path: Path, record: FileRecord) -> AnyArray:
 
 def _is_ascending(numbers: Uint32s) -> bool:
     return len(numbers) > 0 and bool(np.all(numbers[:-1] < numbers[1:]))
-
-
-# What segments lose: documents that are taken out stay in the files, and are known by number.
-
-
-def without(
-    folder: Path, manifest: Manifest, record: SegmentRecord, before: Uint32s, rows: Uint32s
-) -> SegmentRecord:
-    """Return the record of a segment that loses rows, ascending, and has lost some before."""
-    if not len(rows):
-        return record
-    name = f"{record.name}-{manifest.generation + 1:06d}"
-    everything: Uint32s = np.union1d(before, rows).astype(np.uint32)
-    return replace(record, removed=write_removed(folder, name, everything))
 
 
 T = TypeVar("T")

@@ -68,6 +68,11 @@ class Segment:
             raise IndexFormatError(message, path=str(path))
         return table
 
+    def misfit(self, file: str) -> IndexFormatError:
+        """Return the error for a file that does not fit to the others."""
+        message = "the file does not fit to the others of its segment; build the index again"
+        return IndexFormatError(message, path=str(self.path / file))
+
 
 def open_segment(
     folder: Path,
