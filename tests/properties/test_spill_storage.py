@@ -12,7 +12,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.storage.kept_arrays import kept_arrays
+from neardup.storage.kept_arrays import GrowingArray, kept_arrays
 from neardup.storage.shuffle import Shuffle, SpilledBatches
 from neardup.storage.work import IN_MEMORY, WorkFolder, Workspace
 
@@ -191,5 +191,22 @@ def test_kept_arrays__are_worked_out_once(dtypes, size, is_in_use):
                 assert found[name].dtype == array.dtype
                 assert found[name].tolist() == array.tolist()
         assert len(calls) == (1 if is_in_use else 2)
+    finally:
+        shutil.rmtree(parent)
+
+
+@given(st.lists(st.integers(0, 60), max_size=12), memories)
+def test_growing_array__is_in_a_file_from_where_it_does_not_fit(sizes, memory):
+    values = np.arange(sum(sizes), dtype=np.uint64)
+    parent = Path(tempfile.mkdtemp())
+    try:
+        with open_workspace(parent, memory) as workspace:
+            with GrowingArray("values", np.uint64, workspace, share=0.5) as growing:
+                for part in np.split(values, np.cumsum(sizes[:-1])) if sizes else []:
+                    growing.append(part)
+            assert growing.array.tolist() == values.tolist()
+            is_in_file = isinstance(growing.array, np.memmap)
+            assert is_in_file == (values.nbytes > workspace.share(0.5))
+            assert is_in_file == workspace.work.is_done("values")
     finally:
         shutil.rmtree(parent)

@@ -18,7 +18,7 @@ import neardup
 from neardup.errors import InvalidInputError, ReadError
 from neardup.files.delimited import DelimitedSource
 from neardup.files.formats import FORMATS, KNOWN_SUFFIXES, format_of
-from neardup.files.inputs import passed_over
+from neardup.files.inputs import list_endings, passed_over
 from neardup.files.jsonarray import JsonArraySource
 from neardup.files.jsonlines import JsonLinesSource
 from neardup.files.parquet import ParquetSource
@@ -219,6 +219,15 @@ def test_resolve_paths__passed_over_in_folders(corpus, make_file):
     assert "README.md" in [source.name for source in named]
     assert passed_over(resolve_paths(["corpus/b.jsonl"]), resolve_inputs(["x"]), []) == {}
     assert passed_over(found, found) == {ending: 2 * n for ending, n in expected.items()}
+
+
+def test_list_endings__names_eight_and_counts_the_others():
+    eight = {f".{letter}": 2000 for letter in "abcdefgh"}
+    names = ", ".join(f"{ending} 2,000" for ending in eight)
+    assert list_endings({"": 1}) == "1 file passed over: without ending 1"
+    assert list_endings(eight) == f"16,000 files passed over: {names}"
+    others = "and 2 more endings"
+    assert list_endings(eight | {".i": 3, "": 1}) == f"16,004 files passed over: {names}, {others}"
 
 
 def test_resolve_paths__passed_over_name_that_is_not_unicode(corpus):
