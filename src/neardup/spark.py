@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from neardup.documents.other import index_among
 from neardup.engines.spark.run import deduplicate_on_spark, plan_on_spark
@@ -10,16 +10,11 @@ from neardup.engines.spark.session import cluster_of
 from neardup.files.resolve import resolve_inputs
 from neardup.jobs.dedup.result import DeduplicationResult
 from neardup.jobs.workspaces import open_workspace
-from neardup.options.choices import (
-    Data,
-)
+from neardup.options.choices import Data
 from neardup.options.groups import ProgressOptions, WorkspaceOptions
 from neardup.options.jobs import AgainstDataOptions, DedupOptions, SparkOptions
 from neardup.options.option import argument, but, takes
 from neardup.runtime.runner import Runner
-
-if TYPE_CHECKING:
-    pass
 
 
 class _Arguments(

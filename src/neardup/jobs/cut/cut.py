@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from neardup.files.resolve import resolve_inputs
 from neardup.jobs.cut.other import resolve_against
@@ -16,9 +16,6 @@ from neardup.options.groups import RunOptions, WorkspaceOptions
 from neardup.options.jobs import DOCUMENTS, AgainstDataOptions, CutOptions, NamedOptions
 from neardup.options.option import but, takes
 from neardup.runtime.runner import Runner
-
-if TYPE_CHECKING:
-    pass
 
 
 class _Arguments(

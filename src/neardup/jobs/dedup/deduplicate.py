@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from neardup.documents.other import index_among
 from neardup.files.resolve import resolve_inputs
@@ -11,16 +11,11 @@ from neardup.jobs.dedup.plan import plan_deduplication
 from neardup.jobs.dedup.result import DeduplicationResult
 from neardup.jobs.dedup.run import deduplicate_against, deduplicate_sources
 from neardup.jobs.workspaces import open_workspace
-from neardup.options.choices import (
-    Data,
-)
+from neardup.options.choices import Data
 from neardup.options.groups import RunOptions, WorkspaceOptions
 from neardup.options.jobs import DATA, AgainstDataOptions, DedupOptions
 from neardup.options.option import but, takes
 from neardup.runtime.runner import Runner
-
-if TYPE_CHECKING:
-    pass
 
 
 class _Arguments(DedupOptions, AgainstDataOptions, WorkspaceOptions, RunOptions, kw_only=False):

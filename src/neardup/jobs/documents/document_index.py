@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from neardup.documents.index import DocumentHandle
 from neardup.files.input_options import check_effect
@@ -34,9 +34,6 @@ from neardup.options.jobs import (
 from neardup.options.option import argument, takes
 from neardup.passages.documents import ReadOptions
 from neardup.runtime.runner import Runner
-
-if TYPE_CHECKING:
-    pass
 
 
 class _Creating(DocumentSchemeOptions, kw_only=False):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from neardup.documents.scheme import DocumentScheme
 from neardup.errors import InvalidParameterError
 from neardup.jobs.options import choose_bands, weights_for
@@ -11,9 +9,6 @@ from neardup.matching.measures import make_measure
 from neardup.options.jobs import DocumentSchemeOptions
 from neardup.sketches.weighted_minhash import WeightedMinHashScheme
 from neardup.text.shingles import shingle_scheme
-
-if TYPE_CHECKING:
-    pass
 
 # Columns that an index gives itself.
 _OWN_COLUMNS = ("id", "text")

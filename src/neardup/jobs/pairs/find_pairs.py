@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from neardup.documents.other import index_among, own_tokenizer, resolve_other
 from neardup.files.resolve import resolve_inputs
@@ -11,17 +11,12 @@ from neardup.jobs.pairs.plan import check_no_workspace, plan_pairs
 from neardup.jobs.pairs.result import PairResult
 from neardup.jobs.pairs.run import find_pairs_in_sources
 from neardup.jobs.workspaces import open_workspace
-from neardup.options.choices import (
-    Data,
-)
+from neardup.options.choices import Data
 from neardup.options.groups import RunOptions, WorkspaceOptions
 from neardup.options.jobs import DOCUMENTS, PairOptions
 from neardup.options.option import argument, takes
 from neardup.runtime.runner import Runner
 from neardup.storage.work import IN_MEMORY
-
-if TYPE_CHECKING:
-    pass
 
 
 class _Arguments(PairOptions, WorkspaceOptions, RunOptions, kw_only=False):

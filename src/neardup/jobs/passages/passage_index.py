@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import pyarrow as pa
 
@@ -36,9 +36,6 @@ from neardup.passages.index import PassageHandle
 from neardup.passages.scheme import make_passage_scheme
 from neardup.runtime.runner import Runner
 from neardup.text.tokenizers import KNOWN_NAMES
-
-if TYPE_CHECKING:
-    pass
 
 
 class _Creating(PassageOptions, kw_only=False):

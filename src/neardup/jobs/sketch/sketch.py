@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import numpy as np
 import pyarrow as pa
@@ -18,9 +18,7 @@ from neardup.files.rows import RowBlock, Source
 from neardup.jobs.options import reading_plan
 from neardup.jobs.sketch.options import make_maker
 from neardup.jobs.sketch.sketches import Sketches
-from neardup.options.choices import (
-    Data,
-)
+from neardup.options.choices import Data
 from neardup.options.groups import RunOptions
 from neardup.options.jobs import DOCUMENTS, SketchOptions
 from neardup.options.option import takes
@@ -31,9 +29,6 @@ from neardup.sketches.kind import AnyKind, SketchRows, to_column
 from neardup.sketches.registry import SketchMaker
 from neardup.sketches.table_format import BlockPlaces, cut_texts, join_places
 from neardup.tables import Int64s, Texts, Uint64s
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True)
