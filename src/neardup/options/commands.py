@@ -16,7 +16,9 @@ from neardup.options.groups import (
     BandOptions,
     CountingOptions,
     DocumentOptions,
+    FingerprintOptions,
     NormalOptions,
+    OccurrenceOptions,
     ReadingOptions,
     RunOptions,
     TextReadingOptions,
@@ -690,9 +692,13 @@ GROUPS: dict[str, tuple[str, ...]] = {
         *("main_text", "alternative_texts", "on_error", "info"),
         *("documents", "input_size"),
     ),
-    "Text": (
-        *("tokenizer", "ngram", "casefold", "strip_accents", "unicode_form", "fold_digits"),
-        *("occurrences", "fingerprint", "fingerprint_bits"),
+    "Text": tuple(
+        dict.fromkeys(
+            (
+                *("tokenizer", "ngram", "casefold", "strip_accents", *NormalOptions.known),
+                *(*OccurrenceOptions.known, *FingerprintOptions.known),
+            )
+        )
     ),
     "Similarity": (
         *("preset", "unit", "exact", "threshold", "measure", "pairs", "max_distance", "min_tokens"),

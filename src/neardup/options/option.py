@@ -90,6 +90,10 @@ class Option:
     default: Any = None
     type: Any = Any
 
+    def __hash__(self) -> int:
+        # Annotations hash what is in them, many at the start of every command.
+        return hash((self.name, self.help))
+
     @property
     def spelling(self) -> tuple[str, ...]:
         """How the command line writes it."""
@@ -175,7 +179,10 @@ class Options:
 
     def __init__(self, *arguments: Any, **given: Any) -> None:
         known, positional = self.known, self.positional
-        given |= zip(positional, arguments, strict=False)
+        for name, value in zip(positional, arguments, strict=False):
+            if name in given:
+                raise MisfitError(f"got multiple values for argument {name!r}")
+            given[name] = value
         values = {name: given.pop(name, option.default) for name, option in known.items()}
         if given:
             raise MisfitError(f"got an unexpected keyword argument {next(iter(given))!r}")
