@@ -197,7 +197,6 @@ def find_kept_pairs(outcome: Outcome, documents: Documents, workers: int) -> Kep
         elif not MEASURES[summary["measure"]].is_directed or first > second:
             # Only a document that comes later may go for one that it lies in.
             missed.append((first, second, row["similarity"]))
-
     ids = outcome.ids_of(numbers)
 
     def document(place: int) -> Document:
@@ -210,7 +209,6 @@ def find_kept_pairs(outcome: Outcome, documents: Documents, workers: int) -> Kep
 
     return KeptPairs(
         len(texts),
-        sum(map(_n_bytes, texts)),
         float(least),
         len(missed),
         len(found) == _MOST_PAIRS and not below,
@@ -248,14 +246,10 @@ def _first_texts(outcome: Outcome, documents: Documents, numbers: Int64s) -> lis
         of_file = rows[files == file].tolist()
         for text in outcome.texts("kept", documents.names[file], of_file, left):
             texts.append(text)
-            left -= _n_bytes(text)
+            left -= len(text.encode("utf-8", "replace"))
             if left <= 0:
                 return texts
     return texts
-
-
-def _n_bytes(text: str) -> int:
-    return len(text.encode("utf-8", "replace"))
 
 
 def report_of_dedup(

@@ -57,13 +57,12 @@ class Pair:
 class KeptPairs:
     """Pairs of documents that both stay, from a similarity below the threshold on.
 
-    The first ``n_documents`` that stay, ``n_bytes`` of text, were compared exactly, each with each,
-    down to the similarity ``least``. ``missed`` reach the threshold, and should not both have
+    The first ``n_documents`` that stay were compared exactly, each with each, down to the
+    similarity ``least``. ``missed`` reach the threshold, and should not both have
     stayed: ``n_missed`` at least, and no more unless ``is_cut``. ``below`` are those nearest to it.
     """
 
     n_documents: int
-    n_bytes: int
     least: float
     n_missed: int
     is_cut: bool

@@ -40,20 +40,17 @@ class Evaluation:
     @property
     def precisions(self) -> Floats:
         """Of the pairs found, the share that is right."""
-        shares: Floats = self.n_correct / self.n_found
-        return shares
+        return self.n_correct / self.n_found
 
     @property
     def recalls(self) -> Floats:
         """Of the right pairs, the share that is found; 0 if there are none."""
-        shares: Floats = self.n_correct / max(1, self.n_right)
-        return shares
+        return self.n_correct / max(1, self.n_right)
 
     @property
     def f1_scores(self) -> Floats:
         """The harmonic mean of precision and recall."""
-        scores: Floats = 2 * self.n_correct / (self.n_found + self.n_right)
-        return scores
+        return 2 * self.n_correct / (self.n_found + self.n_right)
 
     @property
     def best(self) -> int | None:
