@@ -18,7 +18,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.errors import InvalidParameterError
-from neardup.options import kinds, table
+from neardup.options import kinds
+from neardup.options.commands import COMMANDS
 from neardup.tables import Texts
 from neardup.text.normalise import Normalisation
 from neardup.text.shingles import make_shingle_scheme
@@ -302,7 +303,8 @@ def test_locate_tokens__without_places(case, files):
 def test_named__all_have_a_case():
     assert NAMED.keys() <= {case.name for case in CASES}
     assert tuple(NAMED) == kinds.Tokenizer.names
-    assert table.TOKENIZER.help.startswith(", ".join(NAMED))
+    [option] = [option for option in COMMANDS["dedup"] if option.name == "tokenizer"]
+    assert option.help.startswith(", ".join(NAMED))
     with pytest.raises(InvalidParameterError) as caught:
         make_tokenizer("none", Normalisation())
     assert f"must be one of {', '.join(NAMED)}, a " in str(caught.value)

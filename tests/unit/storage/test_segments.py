@@ -94,8 +94,11 @@ def test_segment__table_is_mapped(tmp_path):
 
 @pytest.mark.skipif(not shutil.os.path.exists("/proc/self/fd"), reason="looks into /proc")
 def test_segment__keeps_no_file_open(tmp_path):
+    import gc
     import os
 
+    # Files of earlier tests, which the garbage collector may close at any moment.
+    gc.collect()
     with SegmentWriter(tmp_path, "s") as writer:
         before = len(os.listdir("/proc/self/fd"))
         for i in range(300):
