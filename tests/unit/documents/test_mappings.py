@@ -161,6 +161,13 @@ def test_refuses__numbers_that_count_nothing(new, options):
     assert index.commit() == 1
 
 
+def test_insert__as_many_as_there_may_be(new):
+    for options, words in ((NUMBERED, {"a": 2**20 - 1, "b": 1}), (WEIGHTED, {"a": 2**24})):
+        index = new(options)
+        index.insert("x", tokens=words)
+        assert len(index) == 1
+
+
 @pytest.mark.parametrize(
     ("options", "tokens", "words"),
     [

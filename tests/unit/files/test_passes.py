@@ -11,11 +11,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from neardup.errors import InvalidInputError
 from neardup.files.delimited import DelimitedSource
 from neardup.files.jsonlines import JsonLinesSource
 from neardup.files.memory import MemorySource
 from neardup.files.parquet import ParquetSource
-from neardup.files.passes import ReadingPass
+from neardup.files.passes import ReadingPass, name_remedy
 from neardup.files.plain import TextFileSource
 from neardup.files.resolve import resolve_paths
 from neardup.runtime.runner import Runner
@@ -105,3 +106,12 @@ def test_pass__within_a_block(tmp_path):
         reading.within(0.25)
         reading.within(0.5)
     assert seen == [("search", done, 1000) for done in (250, 500, 1000)]
+
+
+def test_name_remedy__of_a_bad_row_among_good_ones():
+    error = name_remedy(InvalidInputError("odd", path="a.jsonl", row=3, is_bad_row=True))
+    assert str(error).endswith("odd; on_error='skip' (--on-error skip) leaves bad rows out")
+    assert (error.path, error.row, error.is_bad_row) == ("a.jsonl", 3, True)
+    for row, is_bad in ((1, True), (None, True), (3, False)):
+        other = InvalidInputError("odd", row=row, is_bad_row=is_bad)
+        assert name_remedy(other) is other

@@ -47,6 +47,9 @@ def test_histogram__heights_are_counts():
     assert float(first["height"]) == pytest.approx(3 * float(second["height"]), abs=0.05)
     assert (first["title"], second["title"]) == ("0.8 to 0.9: 30", "0.9 to 1: 10")
     assert a_histogram().table.rows == [("0.8 to 0.9", "30"), ("0.9 to 1", "10")]
+    below, *marks = drawn(a_histogram(), "line", "axis")
+    assert {float(mark["y1"]) for mark in marks} == {float(below["y1"])}
+    assert {float(mark["y2"]) for mark in marks} == {float(below["y1"]) + 4}
 
 
 def test_histogram__marks_a_value_where_it_is():
