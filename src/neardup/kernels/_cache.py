@@ -56,10 +56,14 @@ def _holds_code(folder: Path) -> bool:
 
 
 def kept_kernels() -> set[str]:
-    """Return the names of the kernels, as ``module.function``, of which the folder has the code."""
+    """Return the names of the kernels, as ``room.module.function``, whose code the folder has."""
     folder = cache_folder()
-    files = () if folder is None else folder.glob("*.nbi")
-    return {file.name.partition("-")[0] for file in files}
+    # Numba's names: module.function-room.module.py311.nbi
+    files = () if folder is None else folder.glob("*-*.py*.nbi")
+    names = (file.name.partition("-") for file in files)
+    return {
+        f"{rest[: rest.rindex('.py')]}.{function.partition('.')[2]}" for function, _, rest in names
+    }
 
 
 def _cache_root() -> Path:
@@ -107,7 +111,9 @@ class _KernelLocator(_CacheLocator):  # type: ignore[misc]
         return _kernel_digest()
 
     def get_disambiguator(self) -> str:
-        return Path(self._py_file).stem
+        file = Path(self._py_file)
+        known = file.relative_to(_KERNELS) if file.is_relative_to(_KERNELS) else Path(file.name)
+        return ".".join(known.with_suffix("").parts)
 
     @classmethod
     def from_function(cls, py_func: Callable[..., Any], py_file: str) -> _KernelLocator:
