@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Any
 
 from neardup.documents.other import index_among
 from neardup.engines.spark.run import deduplicate_on_spark, plan_on_spark
@@ -20,17 +20,11 @@ from neardup.runtime.runner import Runner
 class _Arguments(
     SparkOptions, AgainstDataOptions, WorkspaceOptions, ProgressOptions, kw_only=False
 ):
-    session: Annotated[
-        Any,
-        argument("A ``SparkSession``; its executors need the same version of neardup."),
-    ]
-    data: Annotated[
-        Data,
-        argument(
-            "A path, glob or URL as a string, or a list of ``pathlib.Path``; files that all "
-            "executors reach under the same paths.",
-        ),
-    ]
+    session: Any = argument("A ``SparkSession``; its executors need the same version of neardup.")
+    data: Data = argument(
+        "A path, glob or URL as a string, or a list of ``pathlib.Path``; files that all "
+        "executors reach under the same paths."
+    )
     differs = but(
         against={
             "python": "More documents, as for ``data``. They all stay; what is similar to one of "

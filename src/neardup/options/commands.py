@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 from neardup.options.choices import (
     Data,
@@ -59,168 +59,133 @@ from neardup.options.kinds import (
     Seconds,
     Whole,
 )
-from neardup.options.option import Option, Options
+from neardup.options.option import Option, Options, option
 
 
 class OutputOptions(Options):
     """Where results go, and how."""
 
-    output: Annotated[
-        Any,
-        Option(
-            "File or URL to create: .parquet, .csv, .jsonl or .xlsx; - for standard output.",
-            PathOrUrl(),
-            flags=("-o", "--output"),
-            is_required=True,
-        ),
-    ] = None
-    page: Annotated[
-        Any,
-        Option(
-            "Also write a page that shows what was found and why, one file that ends in .html.",
-            PathOrUrl(),
-            flags=("--report",),
-            metavar="FILE",
-        ),
-    ] = None
-    html: Annotated[
-        Any,
-        Option(
-            "Also write a page with both texts side by side, shared passages linked by colour.",
-            PathOrUrl(),
-            metavar="FILE",
-        ),
-    ] = None
-    table_format: Annotated[
-        TableFormat | None,
-        Option(
-            "Format of the table where the name of the output does not say it.",
-            usual="jsonl",
-            flags=("--output-format",),
-        ),
-    ] = None
-    output_format: Annotated[
-        OutputFormat,
-        Option(
-            "Format of the rows written; same leaves every row as it came in.",
-            flags=("--format",),
-        ),
-    ] = "same"
-    no_text: Annotated[bool, Option("Leave out the passages' texts.")] = False
-    overwrite: Annotated[bool, Option("Replace the output file if it exists.")] = False
-    stats: Annotated[bool, Option("Print what each filter did.")] = False
-    quiet: Annotated[bool, Option("Print nothing but errors.")] = False
-    as_json: Annotated[bool, Option("Print the result as one JSON object.", flags=("--json",))] = (
-        False
+    output: Any = option(
+        "File or URL to create: .parquet, .csv, .jsonl or .xlsx; - for standard output.",
+        PathOrUrl(),
+        default=None,
+        flags=("-o", "--output"),
+        is_required=True,
     )
+    page: Any = option(
+        "Also write a page that shows what was found and why, one file that ends in .html.",
+        PathOrUrl(),
+        default=None,
+        flags=("--report",),
+        metavar="FILE",
+    )
+    html: Any = option(
+        "Also write a page with both texts side by side, shared passages linked by colour.",
+        PathOrUrl(),
+        default=None,
+        metavar="FILE",
+    )
+    table_format: TableFormat | None = option(
+        "Format of the table where the name of the output does not say it.",
+        default=None,
+        usual="jsonl",
+        flags=("--output-format",),
+    )
+    output_format: OutputFormat = option(
+        "Format of the rows written; same leaves every row as it came in.",
+        default="same",
+        flags=("--format",),
+    )
+    no_text: bool = option("Leave out the passages' texts.", default=False)
+    overwrite: bool = option("Replace the output file if it exists.", default=False)
+    stats: bool = option("Print what each filter did.", default=False)
+    quiet: bool = option("Print nothing but errors.", default=False)
+    as_json: bool = option("Print the result as one JSON object.", default=False, flags=("--json",))
 
 
 class CommandOptions(Options):
     """What only single commands ask."""
 
-    pairs: Annotated[
-        str | None,
-        Option(
-            "Table that `neardup pairs` has made of INPUT: decide by its pairs, at their threshold "
-            "or a higher one, and compare no text again.",
-            Address(),
-            metavar="FILE",
-        ),
-    ] = None
-    engine: Annotated[
-        Engine,
-        Option(
-            "What does the work: threads of this process, or a Spark session; its executors have "
-            "to reach inputs and output under the same paths or URLs."
-        ),
-    ] = "threads"
-    fresh: Annotated[
-        bool, Option("Start over instead of going on with a run that was stopped.")
-    ] = False
-    id_file: Annotated[
-        Path | None,
-        Option(
-            "File with one id a line; - for standard input.",
-            Location(is_file=True),
-            flags=("--ids",),
-        ),
-    ] = None
-    maximal: Annotated[
-        bool,
-        Option(
-            "All passages at the threshold that are part of no longer one, instead of the most "
-            "similar ones that do not overlap."
-        ),
-    ] = False
-    all_windows: Annotated[
-        bool, Option("All candidates as ranges of starts and ends, not compared exactly.")
-    ] = False
-    info: Annotated[
-        Any,
-        Option(
-            "Tell what a file of sketches holds, instead of making one.",
-            PathOrUrl(),
-            metavar="FILE",
-        ),
-    ] = None
-    labels: Annotated[
-        Data,
-        Option(
-            "Pairs that are right, a table with id_a and id_b; the page has precision and recall "
-            "of those found.",
-            metavar="FILE",
-        ),
-    ] = None
-    other: Annotated[
-        str | None,
-        Option(
-            "Also say what is between ID and the document of this id: similarity, buckets, and "
-            "which rule decided.",
-            flags=("--with",),
-            metavar="ID",
-        ),
-    ] = None
-    closest: Annotated[
-        int,
-        Option(
-            "How many of the most similar documents are listed, at the threshold and below; found "
-            "by comparing with all. 0: none, and no text but the few that are shown is read.",
-            Whole(0),
-            metavar="N",
-        ),
-    ] = 3
-    show_all: Annotated[
-        bool,
-        Option(
-            "Show every measure with its exact value, and what sketches would have estimated.",
-            flags=("--all",),
-        ),
-    ] = False
-    documents: Annotated[
-        int | None,
-        Option(
-            "Plan for so many documents, of which INPUT is a random sample.",
-            Whole(1),
-            usual="those of INPUT",
-        ),
-    ] = None
-    input_size: Annotated[
-        int | str | None,
-        Option(
-            "Plan for files of this size, such as 5TB, of which INPUT is a random sample: the "
-            "first rows of a file, where copies stand together, are none.",
-            ByteSize(1_000_000),
-            usual="that of INPUT",
-            metavar="SIZE",
-        ),
-    ] = None
-    executors: Annotated[
-        int | None,
-        Option("Estimate the time on a Spark cluster of so many executors, too.", Whole(1)),
-    ] = None
-    executor_cores: Annotated[
-        int | None, Option("Cores of each executor.", Whole(1), usual="4")
-    ] = None
+    pairs: str | None = option(
+        "Table that `neardup pairs` has made of INPUT: decide by its pairs, at their threshold "
+        "or a higher one, and compare no text again.",
+        Address(),
+        default=None,
+        metavar="FILE",
+    )
+    engine: Engine = option(
+        "What does the work: threads of this process, or a Spark session; its executors have "
+        "to reach inputs and output under the same paths or URLs.",
+        default="threads",
+    )
+    fresh: bool = option(
+        "Start over instead of going on with a run that was stopped.", default=False
+    )
+    id_file: Path | None = option(
+        "File with one id a line; - for standard input.",
+        Location(is_file=True),
+        default=None,
+        flags=("--ids",),
+    )
+    maximal: bool = option(
+        "All passages at the threshold that are part of no longer one, instead of the most "
+        "similar ones that do not overlap.",
+        default=False,
+    )
+    all_windows: bool = option(
+        "All candidates as ranges of starts and ends, not compared exactly.", default=False
+    )
+    info: Any = option(
+        "Tell what a file of sketches holds, instead of making one.",
+        PathOrUrl(),
+        default=None,
+        metavar="FILE",
+    )
+    labels: Data = option(
+        "Pairs that are right, a table with id_a and id_b; the page has precision and recall "
+        "of those found.",
+        default=None,
+        metavar="FILE",
+    )
+    other: str | None = option(
+        "Also say what is between ID and the document of this id: similarity, buckets, and "
+        "which rule decided.",
+        default=None,
+        flags=("--with",),
+        metavar="ID",
+    )
+    closest: int = option(
+        "How many of the most similar documents are listed, at the threshold and below; found "
+        "by comparing with all. 0: none, and no text but the few that are shown is read.",
+        Whole(0),
+        default=3,
+        metavar="N",
+    )
+    show_all: bool = option(
+        "Show every measure with its exact value, and what sketches would have estimated.",
+        default=False,
+        flags=("--all",),
+    )
+    documents: int | None = option(
+        "Plan for so many documents, of which INPUT is a random sample.",
+        Whole(1),
+        default=None,
+        usual="those of INPUT",
+    )
+    input_size: int | str | None = option(
+        "Plan for files of this size, such as 5TB, of which INPUT is a random sample: the "
+        "first rows of a file, where copies stand together, are none.",
+        ByteSize(1_000_000),
+        default=None,
+        usual="that of INPUT",
+        metavar="SIZE",
+    )
+    executors: int | None = option(
+        "Estimate the time on a Spark cluster of so many executors, too.", Whole(1), default=None
+    )
+    executor_cores: int | None = option(
+        "Cores of each executor.", Whole(1), default=None, usual="4"
+    )
 
 
 def _of(options: type[Options], *names: str, **changed: Mapping[str, Any]) -> tuple[Option, ...]:
@@ -239,87 +204,72 @@ _RUN = (*_of(RunOptions, "workers"), *_REPORTING)
 class ServeOptions(Options):
     """Everything that decides how the service runs."""
 
-    host: Annotated[
-        str,
-        Option(
-            "Address to listen at; one that other machines reach needs --token-file.",
-            Hosts(),
-            metavar="ADDRESS",
-        ),
-    ] = "127.0.0.1"
-    port: Annotated[int, Option("Port to listen at; 0 takes a free one.", Whole(0, 65535))] = 8600
-    allowed_host: Annotated[
-        Sequence[str] | None,
-        Option(
-            "Another name under which the service is asked, such as that of a proxy before it; may "
-            "be given several times.",
-            Hosts(),
-            metavar="NAME",
-            is_repeatable=True,
-        ),
-    ] = None
-    token_file: Annotated[
-        Path | None,
-        Option(
-            "File with one token a line; who sends none of them gets no answer.",
-            Location(is_file=True),
-        ),
-    ] = None
-    writable: Annotated[bool, Option("Documents may be inserted and removed, too.")] = False
-    refresh: Annotated[
-        float,
-        Option(
-            "How often to look for what other processes have changed.",
-            Seconds(0.1),
-            metavar="SECONDS",
-        ),
-    ] = 2.0
-    max_body: Annotated[
-        Any,
-        Option("Largest body of a request.", ByteSize(1_000_000), usual="16MB", metavar="SIZE"),
-    ] = None
-    max_texts: Annotated[int, Option("Most texts or ids in a request.", Whole(1), metavar="N")] = (
-        1000
+    host: str = option(
+        "Address to listen at; one that other machines reach needs --token-file.",
+        Hosts(),
+        default="127.0.0.1",
+        metavar="ADDRESS",
     )
-    max_seconds: Annotated[
-        float,
-        Option(
-            "Longest time for a body to arrive, and for a request to be worked on.",
-            Seconds(0.1),
-            metavar="SECONDS",
-        ),
-    ] = 30.0
-    max_waiting: Annotated[
-        int,
-        Option(
-            "Most look-ups that wait for a thread; an eighth as many batches and comparisons.",
-            Whole(1, 100_000),
-            metavar="N",
-        ),
-    ] = 256
-    stop_seconds: Annotated[
-        float,
-        Option(
-            "How long requests under way may take when the service is asked to end.",
-            Seconds(0),
-            metavar="SECONDS",
-        ),
-    ] = 10.0
-    check: Annotated[bool, Option("Open the indexes, check the options, and end.")] = False
-    tokenizer: Annotated[
-        str | Path | None,
-        OpenOptions.known["tokenizer"].but(
-            help="The tokenizer.json file that the indexes were made with, if it was one."
-        ),
-    ] = None
-    workers: Annotated[int | None, RunOptions.known["workers"]] = None
-    quiet: Annotated[bool, OutputOptions.known["quiet"]] = False
-    as_json: Annotated[
-        bool,
-        OutputOptions.known["as_json"].but(
-            help="Print what is served, and where, as one JSON object."
-        ),
-    ] = False
+    port: int = option("Port to listen at; 0 takes a free one.", Whole(0, 65535), default=8600)
+    allowed_host: Sequence[str] | None = option(
+        "Another name under which the service is asked, such as that of a proxy before it; may "
+        "be given several times.",
+        Hosts(),
+        default=None,
+        metavar="NAME",
+        is_repeatable=True,
+    )
+    token_file: Path | None = option(
+        "File with one token a line; who sends none of them gets no answer.",
+        Location(is_file=True),
+        default=None,
+    )
+    writable: bool = option("Documents may be inserted and removed, too.", default=False)
+    refresh: float = option(
+        "How often to look for what other processes have changed.",
+        Seconds(0.1),
+        default=2.0,
+        metavar="SECONDS",
+    )
+    max_body: Any = option(
+        "Largest body of a request.",
+        ByteSize(1_000_000),
+        default=None,
+        usual="16MB",
+        metavar="SIZE",
+    )
+    max_texts: int = option("Most texts or ids in a request.", Whole(1), default=1000, metavar="N")
+    max_seconds: float = option(
+        "Longest time for a body to arrive, and for a request to be worked on.",
+        Seconds(0.1),
+        default=30.0,
+        metavar="SECONDS",
+    )
+    max_waiting: int = option(
+        "Most look-ups that wait for a thread; an eighth as many batches and comparisons.",
+        Whole(1, 100_000),
+        default=256,
+        metavar="N",
+    )
+    stop_seconds: float = option(
+        "How long requests under way may take when the service is asked to end.",
+        Seconds(0),
+        default=10.0,
+        metavar="SECONDS",
+    )
+    check: bool = option("Open the indexes, check the options, and end.", default=False)
+    tokenizer: str | Path | None = option(
+        OpenOptions.known["tokenizer"],
+        default=None,
+        help="The tokenizer.json file that the indexes were made with, if it was one.",
+    )
+    workers: int | None = option(RunOptions.known["workers"], default=None)
+    quiet: bool = option(OutputOptions.known["quiet"], default=False)
+    as_json: bool = option(
+        OutputOptions.known["as_json"],
+        default=False,
+        help="Print what is served, and where, as one JSON object.",
+    )
 
 
 _SAME_TOKENIZER = _of(OpenOptions, "tokenizer")

@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 from pathlib import Path
-from typing import Annotated, Self
+from typing import Self
 
 from neardup.errors import InvalidParameterError
 from neardup.options.choices import (
@@ -33,7 +33,7 @@ from neardup.options.kinds import (
     Whole,
     exact_fraction,
 )
-from neardup.options.option import Option, Options, but, no_effect
+from neardup.options.option import Options, but, no_effect, option
 
 BY_ENDING = (
     "What all files are read as, whatever their endings. auto: by ending; a file that is named and "
@@ -54,78 +54,63 @@ _BY_ENDING_IN_PYTHON = (
 class InputOptions(Options):
     """What input files hold."""
 
-    input_format: Annotated[
-        InputFormat,
-        Option(
-            f"{BY_ENDING} bytes: each file is one document, whatever it holds, and its bytes are "
-            "tokens.",
-            python=f"{_FORMATS} {_BY_ENDING_IN_PYTHON} ``bytes``: each file is one document, "
-            "whatever it holds, and its bytes are tokens.",
-        ),
-    ] = "auto"
-    encoding: Annotated[
-        str | None,
-        Option(
-            "Encoding of text, CSV, JSON and web pages, by its name in Python, such as latin-1, "
-            "cp1252 or utf-16.",
-            Encoding(),
-            usual="what a page says of itself, else utf-8",
-        ),
-    ] = None
-    delimiter: Annotated[
-        str | None,
-        Option(
-            "What separates the fields of CSV and TSV: a character, or tab.",
-            Delimiter(),
-            usual="a comma; a tab for TSV",
-        ),
-    ] = None
-    lines: Annotated[bool, Option("Text files hold one document a line.")] = False
-    main_text: Annotated[
-        bool,
-        Option(
-            "Of web pages the main text counts, without menus and the like, not all that is "
-            "visible."
-        ),
-    ] = False
-    alternative_texts: Annotated[
-        bool, Option("Visible text of web pages includes the alternative texts of images.")
-    ] = False
+    input_format: InputFormat = option(
+        f"{BY_ENDING} bytes: each file is one document, whatever it holds, and its bytes are "
+        "tokens.",
+        default="auto",
+        python=f"{_FORMATS} {_BY_ENDING_IN_PYTHON} ``bytes``: each file is one document, "
+        "whatever it holds, and its bytes are tokens.",
+    )
+    encoding: str | None = option(
+        "Encoding of text, CSV, JSON and web pages, by its name in Python, such as latin-1, "
+        "cp1252 or utf-16.",
+        Encoding(),
+        default=None,
+        usual="what a page says of itself, else utf-8",
+    )
+    delimiter: str | None = option(
+        "What separates the fields of CSV and TSV: a character, or tab.",
+        Delimiter(),
+        default=None,
+        usual="a comma; a tab for TSV",
+    )
+    lines: bool = option("Text files hold one document a line.", default=False)
+    main_text: bool = option(
+        "Of web pages the main text counts, without menus and the like, not all that is visible.",
+        default=False,
+    )
+    alternative_texts: bool = option(
+        "Visible text of web pages includes the alternative texts of images.", default=False
+    )
 
 
 class ReadingOptions(InputOptions):
     """What files hold, where text and id of a document are, and what becomes of bad rows."""
 
-    text_column: Annotated[
-        ColumnNames,
-        Option(
-            "Column of the text; several are joined with newlines in the order given.",
-            Columns(),
-            python="Name of the column of the text, or several: their texts are joined with "
-            "newlines in that order, a null counting as an empty text; where all are null the row "
-            "is bad.",
-            is_repeatable=True,
-        ),
-    ] = "text"
-    id_column: Annotated[
-        str | None,
-        Option(
-            "Column of the ids; '' for <file name>:<row number>.",
-            usual="id, if all inputs have one; else ''",
-            python="Name of the column of the ids; None: ``id``, if all inputs have one. "
-            "Otherwise, and where it is empty, an id is ``<file name>:<row number>``.",
-        ),
-    ] = None
-    on_error: Annotated[
-        OnError,
-        Option(
-            "A bad row ends the run, or is left out, counted and named; a job that writes a folder "
-            "puts it into skipped/. A column that a whole CSV or Parquet file lacks always ends "
-            "it.",
-            python="``raise`` on a bad row, or ``skip`` it: it is left out, counted and named, and "
-            "written to ``skipped/``.",
-        ),
-    ] = "raise"
+    text_column: ColumnNames = option(
+        "Column of the text; several are joined with newlines in the order given.",
+        Columns(),
+        default="text",
+        python="Name of the column of the text, or several: their texts are joined with "
+        "newlines in that order, a null counting as an empty text; where all are null the row "
+        "is bad.",
+        is_repeatable=True,
+    )
+    id_column: str | None = option(
+        "Column of the ids; '' for <file name>:<row number>.",
+        default=None,
+        usual="id, if all inputs have one; else ''",
+        python="Name of the column of the ids; None: ``id``, if all inputs have one. "
+        "Otherwise, and where it is empty, an id is ``<file name>:<row number>``.",
+    )
+    on_error: OnError = option(
+        "A bad row ends the run, or is left out, counted and named; a job that writes a folder "
+        "puts it into skipped/. A column that a whole CSV or Parquet file lacks always ends "
+        "it.",
+        default="raise",
+        python="``raise`` on a bad row, or ``skip`` it: it is left out, counted and named, and "
+        "written to ``skipped/``.",
+    )
 
     @property
     def reads_bytes(self) -> bool:
@@ -167,24 +152,20 @@ class TextReadingOptions(ReadingOptions):
 class AgainstOptions(ReadingOptions):
     """Where text and id are, also in another collection; None: where they are in the first."""
 
-    against_text_column: Annotated[
-        ColumnNames | None,
-        Option(
-            "Column of the text in OTHER; several as of INPUT.",
-            Columns(),
-            usual="that of INPUT",
-            python="Columns of the other collection; None: those of the first.",
-            is_repeatable=True,
-        ),
-    ] = None
-    against_id_column: Annotated[
-        str | None,
-        Option(
-            "Column of the ids in OTHER.",
-            usual="as of INPUT",
-            python="Columns of the other collection; None: those of the first.",
-        ),
-    ] = None
+    against_text_column: ColumnNames | None = option(
+        "Column of the text in OTHER; several as of INPUT.",
+        Columns(),
+        default=None,
+        usual="that of INPUT",
+        python="Columns of the other collection; None: those of the first.",
+        is_repeatable=True,
+    )
+    against_id_column: str | None = option(
+        "Column of the ids in OTHER.",
+        default=None,
+        usual="as of INPUT",
+        python="Columns of the other collection; None: those of the first.",
+    )
 
     def check_other(self, name: str, *, is_given: bool) -> None:
         """Raise if an option of the other collection was given, and that itself was not.
@@ -211,95 +192,79 @@ class TextAgainstOptions(AgainstOptions, TextReadingOptions):
 class NormalOptions(Options):
     """Differences between texts that do not count."""
 
-    casefold: Annotated[
-        bool | None,
-        Option("Upper and lower case are the same.", usual="for words only"),
-    ] = None
-    unicode_form: Annotated[
-        UnicodeForm | None,
-        Option("Normalise text first.", Choice(UnicodeForm, "NFC, NFKC or None")),
-    ] = None
-    strip_accents: Annotated[bool, Option("Accents do not count.")] = False
-    fold_digits: Annotated[
-        bool,
-        Option(
-            "Digits of other scripts count as 0 to 9; different numbers stay different.",
-        ),
-    ] = False
+    casefold: bool | None = option(
+        "Upper and lower case are the same.", default=None, usual="for words only"
+    )
+    unicode_form: UnicodeForm | None = option(
+        "Normalise text first.", Choice(UnicodeForm, "NFC, NFKC or None"), default=None
+    )
+    strip_accents: bool = option("Accents do not count.", default=False)
+    fold_digits: bool = option(
+        "Digits of other scripts count as 0 to 9; different numbers stay different.", default=False
+    )
 
 
 class TokenOptions(NormalOptions):
     """What texts are cut into: tokens, and shingles of several."""
 
-    tokenizer: Annotated[
-        TokenizerChoice | None,
-        Option(
-            "words, whitespace, characters, lines, bytes, or the path of a tokenizer.json file.",
-            Tokenizer(),
-            usual="words",
-            python="``words``, ``whitespace``, ``characters``, ``lines``, ``bytes``, the path of a "
-            "``tokenizer.json`` or a function from a text to its tokens. None is ``words``, or "
-            "``bytes`` where these are read.",
-        ),
-    ] = None
-    ngram: Annotated[
-        int | None,
-        Option("Tokens in a shingle.", Whole(1, 65536), usual="5; 1 for weighted-jaccard"),
-    ] = None
+    tokenizer: TokenizerChoice | None = option(
+        "words, whitespace, characters, lines, bytes, or the path of a tokenizer.json file.",
+        Tokenizer(),
+        default=None,
+        usual="words",
+        python="``words``, ``whitespace``, ``characters``, ``lines``, ``bytes``, the path of a "
+        "``tokenizer.json`` or a function from a text to its tokens. None is ``words``, or "
+        "``bytes`` where these are read.",
+    )
+    ngram: int | None = option(
+        "Tokens in a shingle.", Whole(1, 65536), default=None, usual="5; 1 for weighted-jaccard"
+    )
 
 
 class SeedOptions(Options):
     """What random choices follow from."""
 
-    seed: Annotated[
-        int | None,
-        Option(
-            "Selects the hash functions.",
-            Whole(0, 2**64 - 1, within="0 and 2^64 - 1"),
-            usual="42",
-            python="Selects the hash functions; None is 42. Where nothing depends on them it is "
-            "refused, as all options are that have no effect.",
-        ),
-    ] = None
+    seed: int | None = option(
+        "Selects the hash functions.",
+        Whole(0, 2**64 - 1, within="0 and 2^64 - 1"),
+        default=None,
+        usual="42",
+        python="Selects the hash functions; None is 42. Where nothing depends on them it is "
+        "refused, as all options are that have no effect.",
+    )
 
 
 class FingerprintOptions(Options):
     """How shingles are hashed."""
 
-    fingerprint: Annotated[
-        Fingerprint | None,
-        Option(
-            "How shingles are hashed; the collisions of rabin are bounded, whatever the texts are.",
-            usual="mixer",
-            python="How shingles are hashed: ``mixer``, or ``rabin`` for Rabin fingerprints, whose "
-            "collisions are bounded whatever the texts are; ``seed`` selects their polynomial. "
-            "None is ``mixer``, or as an index has it.",
-        ),
-    ] = None
-    fingerprint_bits: Annotated[
-        int | None,
-        Option(
-            "Bits that tell shingles apart: 32, 40 or 64. Of 10,000 shingles two are taken for the "
-            "same with probability 0.012, 0.000045 or 3e-12.",
-            OneOf(numbers=(32, 40, 64)),
-            usual="64",
-            python="32, 40 or 64: so many bits tell shingles apart. Of n different ones two are "
-            "taken for the same with a probability of about n^2 / 2^(bits + 1). None is 64, or as "
-            "an index has it.",
-        ),
-    ] = None
+    fingerprint: Fingerprint | None = option(
+        "How shingles are hashed; the collisions of rabin are bounded, whatever the texts are.",
+        default=None,
+        usual="mixer",
+        python="How shingles are hashed: ``mixer``, or ``rabin`` for Rabin fingerprints, whose "
+        "collisions are bounded whatever the texts are; ``seed`` selects their polynomial. "
+        "None is ``mixer``, or as an index has it.",
+    )
+    fingerprint_bits: int | None = option(
+        "Bits that tell shingles apart: 32, 40 or 64. Of 10,000 shingles two are taken for the "
+        "same with probability 0.012, 0.000045 or 3e-12.",
+        OneOf(numbers=(32, 40, 64)),
+        default=None,
+        usual="64",
+        python="32, 40 or 64: so many bits tell shingles apart. Of n different ones two are "
+        "taken for the same with a probability of about n^2 / 2^(bits + 1). None is 64, or as "
+        "an index has it.",
+    )
 
 
 class OccurrenceOptions(Options):
     """What copies of a shingle count."""
 
-    occurrences: Annotated[
-        Occurrences | None,
-        Option(
-            "Shingles as a set, or each copy as an element of its own (multiset).",
-            python="``set``, or ``numbered`` for measures of multisets.",
-        ),
-    ] = "set"
+    occurrences: Occurrences | None = option(
+        "Shingles as a set, or each copy as an element of its own (multiset).",
+        default="set",
+        python="``set``, or ``numbered`` for measures of multisets.",
+    )
 
 
 class ShingleOptions(TokenOptions, OccurrenceOptions, FingerprintOptions, SeedOptions):
@@ -338,42 +303,34 @@ class BandOptions(SeedOptions):
     None stands for the default, so that one that was given where no bands are used is noticed.
     """
 
-    recall: Annotated[
-        Number | None,
-        Option(
-            "Least probability that a pair at the threshold is found.",
-            Share(),
-            usual="0.99",
-            python="Least probability, in (0, 1], that a pair at the threshold is found; 1 only "
-            "with a threshold of 1. None is 0.99.",
-            metavar="P",
-        ),
-    ] = None
-    num_perm: Annotated[
-        int | None,
-        Option(
-            "MinHash functions at most.",
-            Whole(1, 65536),
-            usual="128",
-            python="Hash functions that may be used for bands; None is 128.",
-        ),
-    ] = None
-    bands: Annotated[
-        int | None,
-        Option(
-            "Bands, instead of choosing them for the recall.",
-            Whole(1),
-            python="Use these instead of choosing them for ``recall``.",
-        ),
-    ] = None
-    rows: Annotated[
-        int | None,
-        Option(
-            "Rows in a band; goes with --bands.",
-            Whole(1),
-            python="Use these instead of choosing them for ``recall``.",
-        ),
-    ] = None
+    recall: Number | None = option(
+        "Least probability that a pair at the threshold is found.",
+        Share(),
+        default=None,
+        usual="0.99",
+        python="Least probability, in (0, 1], that a pair at the threshold is found; 1 only "
+        "with a threshold of 1. None is 0.99.",
+        metavar="P",
+    )
+    num_perm: int | None = option(
+        "MinHash functions at most.",
+        Whole(1, 65536),
+        default=None,
+        usual="128",
+        python="Hash functions that may be used for bands; None is 128.",
+    )
+    bands: int | None = option(
+        "Bands, instead of choosing them for the recall.",
+        Whole(1),
+        default=None,
+        python="Use these instead of choosing them for ``recall``.",
+    )
+    rows: int | None = option(
+        "Rows in a band; goes with --bands.",
+        Whole(1),
+        default=None,
+        python="Use these instead of choosing them for ``recall``.",
+    )
 
     @property
     def recall_asked_for(self) -> Fraction:
@@ -393,26 +350,22 @@ class WeightOptions(OccurrenceOptions):
     None stands for the default, so that one that was given for plain sets is noticed.
     """
 
-    tf: Annotated[
-        TermFrequency | None,
-        Option(
-            "For weighted-jaccard: what a shingle weighs by how often a document has it.",
-            usual="raw",
-            python="What a shingle weighs by how often a document has it, for "
-            "``weighted-jaccard``: ``raw``, ``binary``, ``log``, ``squared`` or ``saturating``. "
-            "None is the first.",
-        ),
-    ] = None
-    idf: Annotated[
-        InverseFrequency | None,
-        Option(
-            "For weighted-jaccard: what it weighs by how few documents have it.",
-            usual="smooth",
-            python="That times what it weighs by how few documents have it: ``smooth``, ``unary``, "
-            "``standard`` or ``probabilistic``, over all documents that are compared. None is the "
-            "first; see ``text.weighting.Weighting``.",
-        ),
-    ] = None
+    tf: TermFrequency | None = option(
+        "For weighted-jaccard: what a shingle weighs by how often a document has it.",
+        default=None,
+        usual="raw",
+        python="What a shingle weighs by how often a document has it, for "
+        "``weighted-jaccard``: ``raw``, ``binary``, ``log``, ``squared`` or ``saturating``. "
+        "None is the first.",
+    )
+    idf: InverseFrequency | None = option(
+        "For weighted-jaccard: what it weighs by how few documents have it.",
+        default=None,
+        usual="smooth",
+        python="That times what it weighs by how few documents have it: ``smooth``, ``unary``, "
+        "``standard`` or ``probabilistic``, over all documents that are compared. None is the "
+        "first; see ``text.weighting.Weighting``.",
+    )
 
     def check_no_weights(self, where: str) -> None:
         """Raise if one of these options was given where nothing is weighted."""
@@ -424,73 +377,63 @@ class WeightOptions(OccurrenceOptions):
 class CountingOptions(WeightOptions):
     """What a shingle weighs where documents are counted for that, or others instead of them."""
 
-    idf_from: Annotated[
-        Data,
-        Option(
-            "For weighted-jaccard: count the documents of these files instead of those that are "
-            "compared; may be given several times.",
-            python="Documents that are counted for ``idf`` instead of those that are compared, in "
-            "any form that these may have.",
-            metavar="OTHER",
-            is_repeatable=True,
-        ),
-    ] = None
+    idf_from: Data = option(
+        "For weighted-jaccard: count the documents of these files instead of those that are "
+        "compared; may be given several times.",
+        default=None,
+        python="Documents that are counted for ``idf`` instead of those that are compared, in "
+        "any form that these may have.",
+        metavar="OTHER",
+        is_repeatable=True,
+    )
 
 
 class ProgressOptions(Options):
     """How a job says what it is doing."""
 
-    progress: Annotated[
-        Progress | None,
-        Option(
-            "Show progress, or call a function with the name of a stage, the work done, and its "
-            "amount.",
-            FunctionOrFlag(),
-            python="True shows it on standard error: bars on a terminal and in a notebook, else a "
-            "line a minute. A function is called with a stage's name, the work done so far, and "
-            "its amount, None if that is not known: bytes of the files while these are read, else "
-            "documents, pairs or the like.",
-        ),
-    ] = None
+    progress: Progress | None = option(
+        "Show progress, or call a function with the name of a stage, the work done, and its "
+        "amount.",
+        FunctionOrFlag(),
+        default=None,
+        python="True shows it on standard error: bars on a terminal and in a notebook, else a "
+        "line a minute. A function is called with a stage's name, the work done so far, and "
+        "its amount, None if that is not known: bytes of the files while these are read, else "
+        "documents, pairs or the like.",
+    )
 
 
 class RunOptions(ProgressOptions):
     """How a job runs, whatever it does: the result does not depend on it."""
 
-    workers: Annotated[
-        int | None,
-        Option(
-            "Threads.",
-            Whole(1),
-            usual="one a core",
-            python="Threads; None is one a core. The result does not depend on it.",
-        ),
-    ] = None
+    workers: int | None = option(
+        "Threads.",
+        Whole(1),
+        default=None,
+        usual="one a core",
+        python="Threads; None is one a core. The result does not depend on it.",
+    )
 
 
 class WorkspaceOptions(Options):
     """What a job may use beside its threads."""
 
-    memory: Annotated[
-        int | str | None,
-        Option(
-            "Most memory to use, such as 4GB; what does not fit goes to files in --work.",
-            ByteSize(16_000_000),
-            usual="60 % of what is free",
-            python="Most memory to use, in bytes or as a size such as ``4GB``, beyond what the "
-            "interpreter and the libraries take; None is 60 % of what is free. What does not fit "
-            "goes to files.",
-            metavar="SIZE",
-        ),
-    ] = None
-    work: Annotated[
-        str | Path | None,
-        Option(
-            "Folder for temporary files, by which a run that was stopped goes on.",
-            Location(),
-            usual="beside the output",
-            python="Folder for these files, which go with the result; None is where the system "
-            "has temporary files.",
-            metavar="DIR",
-        ),
-    ] = None
+    memory: int | str | None = option(
+        "Most memory to use, such as 4GB; what does not fit goes to files in --work.",
+        ByteSize(16_000_000),
+        default=None,
+        usual="60 % of what is free",
+        python="Most memory to use, in bytes or as a size such as ``4GB``, beyond what the "
+        "interpreter and the libraries take; None is 60 % of what is free. What does not fit "
+        "goes to files.",
+        metavar="SIZE",
+    )
+    work: str | Path | None = option(
+        "Folder for temporary files, by which a run that was stopped goes on.",
+        Location(),
+        default=None,
+        usual="beside the output",
+        python="Folder for these files, which go with the result; None is where the system "
+        "has temporary files.",
+        metavar="DIR",
+    )

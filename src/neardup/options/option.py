@@ -3,7 +3,7 @@
 A class of options declares each of them once, with what the type alone does not say::
 
     class TextOptions(Options):
-        ngram: Annotated[int | None, Option("Tokens in a shingle.", Whole(1, 65536))] = None
+        ngram: int | None = option("Tokens in a shingle.", Whole(1, 65536), default=None)
 
 Its instances are values: checked when they are made, and never changed. A class that extends
 others declares again what has another default or type there.
@@ -17,7 +17,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import FunctionType, NoneType
 from typing import (
-    Annotated,
     Any,
     ClassVar,
     Concatenate,
@@ -90,10 +89,6 @@ class Option:
     default: Any = None
     type: Any = Any
 
-    def __hash__(self) -> int:
-        # Annotations hash what is in them, many at the start of every command.
-        return hash((self.name, self.help))
-
     @property
     def spelling(self) -> tuple[str, ...]:
         """How the command line writes it."""
@@ -137,7 +132,22 @@ class Option:
         return self.kind.checked(self.name, value)
 
 
-@dataclass_transform(frozen_default=True, kw_only_default=True)
+def option(
+    like: str | Option, kind: Kind | None = None, *, default: Any = REQUIRED, **others: Any
+) -> Any:
+    """Declare an option of a class, by its help or by one that it is like; as ``Option``."""
+    if kind is not None:
+        others["kind"] = kind
+    found = like.but(**others) if isinstance(like, Option) else Option(like, **others)
+    return found.but(default=default)
+
+
+def argument(text: str, *, default: Any = REQUIRED) -> Any:
+    """Declare what a function works on; ``text`` is what its docstring says of it."""
+    return Option("", _AsItIs(), python=text, default=default)
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(option, argument))
 class Options:
     """Base of options that travel together, each checked when a value is made.
 
@@ -157,13 +167,15 @@ class Options:
         known = {name: _nearest(cls, name) for name in inherited}
         declared = []
         for name, annotation in _annotations(cls).items():
-            default = vars(cls).get(name, REQUIRED)
-            if get_origin(annotation) is Annotated:
-                known[name] = _declared(name, annotation, default)
+            value = vars(cls).get(name)
+            if isinstance(value, Option):
+                # A kind that was not given follows from the type.
+                kind = _kind_of(annotation) if type(value.kind) is Documents else value.kind
+                known[name] = value.but(name=name, kind=kind, type=annotation)
             elif name in known:
                 # Another default, or a narrower type.
-                usual = known[name].usual if default is None else ""
-                known[name] = known[name].but(default=default, type=annotation, usual=usual)
+                usual = known[name].usual if value is None else ""
+                known[name] = known[name].but(default=value, type=annotation, usual=usual)
             else:
                 continue
             declared.append(name)
@@ -246,17 +258,6 @@ def _known(base: type) -> Mapping[str, Option]:
 def _nearest(cls: type, name: str) -> Option:
     """Return an option as the nearest class that ``cls`` extends declares or changes it."""
     return next(_known(base)[name] for base in cls.__mro__[1:] if name in vars(base).get("own", ()))
-
-
-def _declared(name: str, annotation: Any, default: Any) -> Option:
-    """Return an option as its class declares it; a kind that was not given follows from its type.
-
-    A type may itself be annotated, as ``Data`` is; what the class says goes before.
-    """
-    plain, *said = get_args(annotation)
-    option: Option = said[-1]
-    kind = _kind_of(plain) if type(option.kind) is Documents else option.kind
-    return option.but(name=name, kind=kind, default=default, type=plain)
 
 
 def _kind_of(plain: Any) -> Kind:
@@ -358,11 +359,6 @@ def _with_parameters(docstring: str | None, options: list[Option]) -> str | None
 def but(**changes: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:
     """Say by its name what differs of an option that a class inherits."""
     return changes
-
-
-def argument(text: str) -> Option:
-    """Declare what a function works on; ``text`` is what its docstring says of it."""
-    return Option("", _AsItIs(), python=text)
 
 
 def no_effect(parameter: str, where: str, remedy: str, *others: str) -> InvalidParameterError:

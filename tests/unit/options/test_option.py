@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import inspect
 import pickle
-from typing import Annotated
 
 import pytest
 
 from neardup.errors import InvalidParameterError
 from neardup.options.kinds import Choice, Flag, Switch, Whole
-from neardup.options.option import Option, Options, argument, but, takes
+from neardup.options.option import Options, argument, but, option, takes
 
 
 class Shape(Options):
-    size: Annotated[int | None, Option("How large.", Whole(1), usual="2")] = None
-    is_round: Annotated[bool, Option("Without corners.")] = False
+    size: int | None = option("How large.", Whole(1), default=None, usual="2")
+    is_round: bool = option("Without corners.", default=False)
 
 
 class Colour(Options):
-    tint: Annotated[str, Option("Which colour.")] = "red"
-    is_light: Annotated[bool | None, Option("Whether it is light.")] = None
+    tint: str = option("Which colour.", default="red")
+    is_light: bool | None = option("Whether it is light.", default=None)
 
 
 class Ball(Shape, Colour):
@@ -29,8 +28,8 @@ class Ball(Shape, Colour):
 
 
 class Throw(Ball, kw_only=False):
-    target: Annotated[str, argument("At what.")]
-    force: Annotated[int, argument("How hard.")] = 3
+    target: str = argument("At what.")
+    force: int = argument("How hard.", default=3)
 
 
 @takes(Throw)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Annotated
 
 from neardup.documents.other import resolve_other
 from neardup.files.resolve import resolve_inputs
@@ -19,15 +18,13 @@ from neardup.runtime.runner import Runner
 
 
 class _Arguments(AlignSchemeOptions, IgnoreOptions, RunOptions, kw_only=False):
-    a: Annotated[Data, DOCUMENTS]
-    b: Annotated[
-        Data,
-        argument(
-            "Other documents, or a ``PassageIndex`` or the path of one; documents, also those of a "
-            "``DocumentIndex``, are indexed in a temporary folder. None: the documents of ``a`` "
-            "are compared with each other, each pair once; the earlier one is the query."
-        ),
-    ] = None
+    a: Data = argument(DOCUMENTS)
+    b: Data = argument(
+        "Other documents, or a ``PassageIndex`` or the path of one; documents, also those of a "
+        "``DocumentIndex``, are indexed in a temporary folder. None: the documents of ``a`` "
+        "are compared with each other, each pair once; the earlier one is the query.",
+        default=None,
+    )
 
 
 @takes(_Arguments)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -268,8 +268,8 @@ def _describe(options: CompareOptions, makers: Makers) -> dict[str, Any]:
 
 
 class _Arguments(CompareOptions, RunOptions, kw_only=False):
-    text_a: Annotated[str, argument("The texts themselves, not paths.")]
-    text_b: Annotated[str, argument("The texts themselves, not paths.")]
+    text_a: str = argument("The texts themselves, not paths.")
+    text_b: str = argument("The texts themselves, not paths.")
 
 
 @takes(_Arguments)

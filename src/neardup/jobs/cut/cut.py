@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Annotated
 
 from neardup.files.resolve import resolve_inputs
 from neardup.jobs.cut.other import resolve_against
@@ -14,14 +13,14 @@ from neardup.jobs.workspaces import open_workspace
 from neardup.options.choices import Data
 from neardup.options.groups import RunOptions, WorkspaceOptions
 from neardup.options.jobs import DOCUMENTS, AgainstDataOptions, CutOptions, NamedOptions
-from neardup.options.option import but, takes
+from neardup.options.option import argument, but, takes
 from neardup.runtime.runner import Runner
 
 
 class _Arguments(
     CutOptions, AgainstDataOptions, NamedOptions, WorkspaceOptions, RunOptions, kw_only=False
 ):
-    data: Annotated[Data, DOCUMENTS]
+    data: Data = argument(DOCUMENTS)
     differs = but(
         against={
             "python": "Other documents, or an index of documents or passages, whose texts are all "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Any
 
 from neardup.clustering.keep import KeepPolicy, parse_keep
 from neardup.errors import InvalidParameterError
@@ -33,24 +33,19 @@ from neardup.storage.work import IN_MEMORY, Workspace
 
 
 class _Arguments(ChooseOptions, WorkspaceOptions, RunOptions, kw_only=False):
-    pairs: Annotated[
-        Any,
-        argument(
-            "A result of ``find_pairs``, a file that `neardup pairs` has written, or "
-            "anything with ``__arrow_c_stream__`` and the columns ``id_a``, ``id_b`` and "
-            "``similarity``. For ``containment`` only a may go for b.",
-        ),
-    ]
-    data: Annotated[
-        Data,
-        argument(
-            "The documents among which the pairs were found, in any form that "
-            "``deduplicate`` takes. None: those that the pairs name, first all of ``id_a``, then "
-            "the others of ``id_b``, each in the order of the table; their ids are all that is "
-            "known of them, neither lengths nor columns. The text is looked at only for its "
-            "length, where ``keep`` depends on it, and copied where the result is written.",
-        ),
-    ] = None
+    pairs: Any = argument(
+        "A result of ``find_pairs``, a file that `neardup pairs` has written, or "
+        "anything with ``__arrow_c_stream__`` and the columns ``id_a``, ``id_b`` and "
+        "``similarity``. For ``containment`` only a may go for b."
+    )
+    data: Data = argument(
+        "The documents among which the pairs were found, in any form that "
+        "``deduplicate`` takes. None: those that the pairs name, first all of ``id_a``, then "
+        "the others of ``id_b``, each in the order of the table; their ids are all that is "
+        "known of them, neither lengths nor columns. The text is looked at only for its "
+        "length, where ``keep`` depends on it, and copied where the result is written.",
+        default=None,
+    )
 
 
 @takes(_Arguments)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 from neardup.documents.other import index_among
 from neardup.files.resolve import resolve_inputs
 from neardup.jobs.dedup.other import open_index
@@ -14,12 +12,12 @@ from neardup.jobs.workspaces import open_workspace
 from neardup.options.choices import Data
 from neardup.options.groups import RunOptions, WorkspaceOptions
 from neardup.options.jobs import DATA, AgainstDataOptions, DedupOptions
-from neardup.options.option import but, takes
+from neardup.options.option import argument, but, takes
 from neardup.runtime.runner import Runner
 
 
 class _Arguments(DedupOptions, AgainstDataOptions, WorkspaceOptions, RunOptions, kw_only=False):
-    data: Annotated[Data, DATA]
+    data: Data = argument(DATA)
     differs = but(
         against={
             "python": "More documents, as for ``data``, or an index of documents: a "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 from neardup.documents.index import DocumentHandle
 from neardup.files.input_options import check_effect
@@ -31,32 +31,29 @@ from neardup.options.jobs import (
     DocumentSearchOptions,
     MostOptions,
 )
-from neardup.options.option import argument, takes
+from neardup.options.option import argument, option, takes
 from neardup.passages.documents import ReadOptions
 from neardup.runtime.runner import Runner
 
 
 class _Creating(DocumentSchemeOptions, kw_only=False):
-    folder: Annotated[str | Path, argument("New, or empty.")]
+    folder: str | Path = argument("New, or empty.")
 
 
 class _Opening(CommitOptions, kw_only=False):
-    folder: Annotated[str | Path, argument("Where it is.")]
+    folder: str | Path = argument("Where it is.")
 
 
 class _Adding(TextReadingOptions, RunOptions, kw_only=False):
-    data: Annotated[Data, DOCUMENTS]
+    data: Data = argument(DOCUMENTS)
 
 
 class _Searching(MostOptions, TextReadingOptions, RunOptions, kw_only=False):
-    queries: Annotated[
-        Data,
-        argument(
-            "A text, or documents in any form that ``deduplicate`` takes. A string is always a "
-            "text: a file is named by a ``Path``."
-        ),
-    ]
-    threshold: Annotated[Number | None, DocumentSearchOptions.known["threshold"]] = None
+    queries: Data = argument(
+        "A text, or documents in any form that ``deduplicate`` takes. A string is always a "
+        "text: a file is named by a ``Path``."
+    )
+    threshold: Number | None = option(DocumentSearchOptions.known["threshold"], default=None)
 
 
 class DocumentIndex(OneAtATime):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -16,7 +16,7 @@ from neardup.errors import InvalidParameterError
 from neardup.jobs.sketch.sketches import Sketches, as_sketches
 from neardup.options.choices import Number
 from neardup.options.jobs import ClusterOptions, RepresentativeOptions
-from neardup.options.option import argument, takes
+from neardup.options.option import argument, option, takes
 from neardup.results import TableResult
 from neardup.runtime.runner import Runner
 from neardup.sketches.registry import kinds_with
@@ -53,13 +53,10 @@ class ClusterResult(TableResult):
 
 
 class _Arguments(RepresentativeOptions, kw_only=False):
-    sketches: Annotated[
-        Sketches | str | Path,
-        argument(
-            "Of kind ``smallest`` or ``modulo``: from ``sketch``, or the path of a file of them."
-        ),
-    ]
-    threshold: Annotated[Number, ClusterOptions.known["threshold"]] = "0.5"
+    sketches: Sketches | str | Path = argument(
+        "Of kind ``smallest`` or ``modulo``: from ``sketch``, or the path of a file of them."
+    )
+    threshold: Number = option(ClusterOptions.known["threshold"], default="0.5")
 
 
 @takes(_Arguments)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -398,24 +398,18 @@ class EstimateResult(TableResult):
 
 
 class _Arguments(EstimateOptions, RunOptions, kw_only=False):
-    sketches: Annotated[
-        Sketches | str | Path, argument("From ``sketch``, or the path of a file of them.")
-    ]
-    other: Annotated[
-        Sketches | str | Path | None,
-        argument(
-            "More, made by the same scheme: pairs are of one document of each. None: all pairs "
-            "within ``sketches``."
-        ),
-    ] = None
-    pairs: Annotated[
-        Data,
-        argument(
-            "Only these, in their order: a table with columns ``id_a`` and ``id_b``, as a path or "
-            "in any form that documents may have. ``id_a`` is of ``sketches``, ``id_b`` of "
-            "``other`` if that is given."
-        ),
-    ] = None
+    sketches: Sketches | str | Path = argument("From ``sketch``, or the path of a file of them.")
+    other: Sketches | str | Path | None = argument(
+        "More, made by the same scheme: pairs are of one document of each. None: all pairs "
+        "within ``sketches``.",
+        default=None,
+    )
+    pairs: Data = argument(
+        "Only these, in their order: a table with columns ``id_a`` and ``id_b``, as a path or "
+        "in any form that documents may have. ``id_a`` is of ``sketches``, ``id_b`` of "
+        "``other`` if that is given.",
+        default=None,
+    )
 
 
 @takes(_Arguments)

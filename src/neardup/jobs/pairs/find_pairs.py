@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Annotated
 
 from neardup.documents.other import index_among, own_tokenizer, resolve_other
 from neardup.files.resolve import resolve_inputs
@@ -20,16 +19,14 @@ from neardup.storage.work import IN_MEMORY
 
 
 class _Arguments(PairOptions, WorkspaceOptions, RunOptions, kw_only=False):
-    left: Annotated[Data, DOCUMENTS]
-    right: Annotated[
-        Data,
-        argument(
-            "A second collection: pairs are of one document of each. None: pairs within ``left``. "
-            "In a ``DocumentIndex``, or the folder of one, documents are looked up, which decides "
-            "all but the threshold; all its texts are read with method ``exact``, and for what "
-            "needs that."
-        ),
-    ] = None
+    left: Data = argument(DOCUMENTS)
+    right: Data = argument(
+        "A second collection: pairs are of one document of each. None: pairs within ``left``. "
+        "In a ``DocumentIndex``, or the folder of one, documents are looked up, which decides "
+        "all but the threshold; all its texts are read with method ``exact``, and for what "
+        "needs that.",
+        default=None,
+    )
 
 
 @takes(_Arguments)

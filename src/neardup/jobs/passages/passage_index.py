@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import pyarrow as pa
 
@@ -30,7 +30,7 @@ from neardup.options.jobs import (
     SearchOptions,
 )
 from neardup.options.kinds import Whole
-from neardup.options.option import argument, takes
+from neardup.options.option import argument, option, takes
 from neardup.passages.documents import ReadOptions
 from neardup.passages.index import PassageHandle
 from neardup.passages.scheme import make_passage_scheme
@@ -39,34 +39,28 @@ from neardup.text.tokenizers import KNOWN_NAMES
 
 
 class _Creating(PassageOptions, kw_only=False):
-    folder: Annotated[str | Path, argument("New, or empty.")]
+    folder: str | Path = argument("New, or empty.")
 
 
 class _Opening(OpenOptions, kw_only=False):
-    folder: Annotated[str | Path, argument("Where it is.")]
+    folder: str | Path = argument("Where it is.")
 
 
 class _Adding(TextReadingOptions, RunOptions, kw_only=False):
-    data: Annotated[
-        Data,
-        argument(
-            "Documents, in any form that ``deduplicate`` takes. Of several text columns the joined "
-            "text is stored, and places count in it."
-        ),
-    ]
+    data: Data = argument(
+        "Documents, in any form that ``deduplicate`` takes. Of several text columns the joined "
+        "text is stored, and places count in it."
+    )
 
 
 class _Searching(LookUpOptions, RunOptions, kw_only=False):
-    queries: Annotated[
-        Data,
-        argument(
-            "A text, or documents in any form that ``deduplicate`` takes; each is looked for as a "
-            "whole. A string is always a text: a file is named by a ``Path``. The name of a file "
-            "or folder that exists is refused as a string; put it in a list to look for it as a "
-            "text."
-        ),
-    ]
-    threshold: Annotated[Number, SearchOptions.known["threshold"]] = "0.8"
+    queries: Data = argument(
+        "A text, or documents in any form that ``deduplicate`` takes; each is looked for as a "
+        "whole. A string is always a text: a file is named by a ``Path``. The name of a file "
+        "or folder that exists is refused as a string; put it in a list to look for it as a "
+        "text."
+    )
+    threshold: Number = option(SearchOptions.known["threshold"], default="0.8")
 
 
 class PassageIndex:

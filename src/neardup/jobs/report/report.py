@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 from neardup.errors import InvalidInputError, InvalidParameterError
 from neardup.files.input_options import check_effect
@@ -35,27 +35,20 @@ if TYPE_CHECKING:
 
 
 class _Arguments(ReportOptions, AgainstDataOptions, RunOptions, kw_only=False):
-    result: Annotated[
-        Any,
-        argument(
-            "What ``deduplicate``, ``find_pairs``, ``align``, ``cut``, ``estimate`` or a search "
-            "returned; or what its command wrote: the path of a folder, or that of a table."
-        ),
-    ]
-    inputs: Annotated[
-        Data,
-        argument(
-            "The documents that the job has read, in any form that it takes: the page shows their "
-            "texts. Folders of ``dedup`` have them, and need none."
-        ),
-    ] = None
-    labels: Annotated[
-        Data,
-        argument(
-            "Pairs that are right, a file or a table with ``id_a`` and ``id_b``: the page shows "
-            "precision and recall of pairs over their thresholds."
-        ),
-    ] = None
+    result: Any = argument(
+        "What ``deduplicate``, ``find_pairs``, ``align``, ``cut``, ``estimate`` or a search "
+        "returned; or what its command wrote: the path of a folder, or that of a table."
+    )
+    inputs: Data = argument(
+        "The documents that the job has read, in any form that it takes: the page shows their "
+        "texts. Folders of ``dedup`` have them, and need none.",
+        default=None,
+    )
+    labels: Data = argument(
+        "Pairs that are right, a file or a table with ``id_a`` and ``id_b``: the page shows "
+        "precision and recall of pairs over their thresholds.",
+        default=None,
+    )
     differs = but(
         against={
             "python": "The other documents that the result names, if it was made of two "

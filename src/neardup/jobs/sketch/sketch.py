@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated
 
 import numpy as np
 import pyarrow as pa
@@ -21,7 +20,7 @@ from neardup.jobs.sketch.sketches import Sketches
 from neardup.options.choices import Data
 from neardup.options.groups import RunOptions
 from neardup.options.jobs import DOCUMENTS, SketchOptions
-from neardup.options.option import takes
+from neardup.options.option import argument, takes
 from neardup.reading.sign import SLICE_BYTES, WEIGHTED_SLICE_BYTES, ReadingPlan
 from neardup.reading.signed_batches import count_shingles
 from neardup.runtime.runner import Runner
@@ -137,7 +136,7 @@ def _place(blocks: list[_SketchedBlock], document: int) -> tuple[str, int]:
 
 
 class _Arguments(SketchOptions, RunOptions, kw_only=False):
-    data: Annotated[Data, DOCUMENTS]
+    data: Data = argument(DOCUMENTS)
 
 
 @takes(_Arguments)
