@@ -260,12 +260,9 @@ ENDINGS = [
 
 
 @pytest.mark.parametrize(("error", "code", "word"), ENDINGS)
-@pytest.mark.parametrize(
-    ("arguments", "module"),
-    [("dedup a.jsonl -o out", "dedup"), ("pairs a.jsonl -o out.csv", "table_output")],
-)
+@pytest.mark.parametrize("arguments", ["dedup a.jsonl -o out", "pairs a.jsonl -o out.csv"])
 def test_interrupt__after_the_output_was_written(
-    run, here, write_file, monkeypatch, error, code, word, arguments, module
+    run, here, write_file, monkeypatch, error, code, word, arguments
 ):
     def end(*_: object) -> None:
         raise error
@@ -274,7 +271,7 @@ def test_interrupt__after_the_output_was_written(
     output = arguments.split()[-1]
     run("dedup", "a.jsonl", "-o", "other")
     run("pairs", "a.jsonl", "-o", "other.csv")
-    monkeypatch.setattr(f"neardup.cli.{module}.say", end)
+    monkeypatch.setattr("neardup.cli.call.print_output", end)
     outcome = run(*arguments.split())
     assert (outcome.code, outcome.out) == (code, "")
     assert outcome.err.startswith(f"{word} after {output} was written; it is complete")
@@ -290,8 +287,8 @@ def test_terminated__after_an_index_was_changed(run, here, write_file, command):
     run("index", "build", "idx", "a.jsonl")
     before = (here / "idx" / "manifest.json").read_bytes()
     code = (
-        "import os, signal, sys, neardup.cli.index as module; from neardup.cli import main\n"
-        "module.say = lambda text: os.kill(os.getpid(), signal.SIGTERM)\n"
+        "import os, signal, sys, neardup.cli.call as module; from neardup.cli import main\n"
+        "module.print_output = lambda text: os.kill(os.getpid(), signal.SIGTERM)\n"
         "main(sys.argv[1:])"
     )
     process = subprocess.run(

@@ -162,3 +162,15 @@ def test_search__either_or(run, here):
     outcome = run("search", "idx", "queries.jsonl", "-o", "o", "--maximal", "--all-windows")
     assert outcome.code == 2
     assert "Error: choose either --maximal or --all-windows" in outcome.err
+
+
+def test_search__page_in_the_place_of_a_query(run, here, write_file):
+    write_file("a.jsonl", b'{"text": "one two three"}\n')
+    query = write_file("q.html", b"<p>one two three</p>")
+    run("index", "build", "idx", "a.jsonl")
+    outcome = run("search", "idx", "q.html", "-o", "hits.csv", "--report", "q.html", "--overwrite")
+    assert (outcome.code, outcome.out) == (1, "")
+    message = "q.html is an input, and would be replaced; choose another name"
+    assert outcome.err == f"error: {message}\n"
+    assert query.read_bytes() == b"<p>one two three</p>"
+    assert not (here / "hits.csv").exists()

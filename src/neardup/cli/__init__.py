@@ -182,7 +182,7 @@ def _run(arguments: list[str] | None, journal: Journal) -> int:
     except BrokenPipeError:
         # The reader of standard output has gone, after the work was done. Only now, for this module
         # loads the options, which --version and --help do without.
-        from neardup.cli.display import discard_standard_output
+        from neardup.cli.call import discard_standard_output
 
         discard_standard_output()
         return 0

@@ -9,22 +9,17 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from neardup.cli import wording
+from neardup.cli.call import Call, TableOutput
 from neardup.cli.command import TableCommand
-from neardup.cli.display import Display, say_json
 from neardup.cli.hints import hint_for_align
-from neardup.cli.options import complete_paths, options_of
-from neardup.cli.page_output import PageOutput
-from neardup.cli.table_output import TableOutput
-from neardup.cli.wording import counted, list_passed_over, say_ids
-from neardup.options.jobs import AlignSchemeOptions
+from neardup.cli.options import INPUTS, options_of
+from neardup.cli.wording import counted, list_passed_over, plural, say_ids
 from neardup.options.option import no_effect
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from neardup.files.rows import Source
-    from neardup.options.choices import AlignmentSummary, PresetName, TableFormat
-    from neardup.outputs.targets import Target
 
 # What finds shorter passages. --min-tokens reports none that are shorter than those of an index.
 _SMALLER = "a smaller --min-tokens"
@@ -41,29 +36,9 @@ Examples:
 
 
 @click.command("align", cls=TableCommand, epilog=_EPILOG)
-@click.argument(
-    "inputs", nargs=-1, required=True, metavar="INPUT...", shell_complete=complete_paths
-)
+@INPUTS
 @options_of("align")
-def command(
-    inputs: tuple[str, ...],
-    against: tuple[str, ...],
-    output: Target,
-    page: Target | None,
-    table_format: TableFormat | None,
-    preset: PresetName | None,
-    min_tokens: int | None,
-    ignore: tuple[str, ...],
-    summary: AlignmentSummary | None,
-    with_text: bool,
-    no_text: bool,
-    excerpt: int | None,
-    overwrite: bool,
-    workers: int | None,
-    quiet: bool,
-    as_json: bool,
-    **options: Any,
-) -> None:
+def command(call: Call) -> None:
     """Find all passages that documents of INPUT and OTHER share, or those of INPUT alone.
 
     INPUT and OTHER are files, folders, globs or URLs, as for `neardup dedup`. The documents of
@@ -85,27 +60,18 @@ def command(
     from neardup.jobs.align.other import Other, choose_other, no_other
     from neardup.jobs.align.plan import choose_options
     from neardup.jobs.align.run import align_collections
+    from neardup.options.jobs import AlignSchemeOptions
     from neardup.passages.index import PassageHandle
-    from neardup.runtime.runner import Runner
 
-    target = TableOutput(output, table_format, overwrite=overwrite, as_json=as_json)
-    report = PageOutput(page, output, overwrite=overwrite)
-    if page is not None and summary is not None:
+    output, against = TableOutput(call), call.against
+    if call.page is not None and call.summary is not None:
         raise no_effect("page", "with summary documents", "write the passages", "summary")
-    asked = AlignSchemeOptions(
-        preset=preset,
-        summary=summary,
-        min_tokens=min_tokens,
-        with_text=_has_texts(target, summary, excerpt, with_text=with_text, no_text=no_text),
-        excerpt=excerpt,
-        **options,
-    )
+    asked = call.of(AlignSchemeOptions, with_text=_has_texts(call, output))
     settings, chosen = choose_options(asked, ("INPUT", "against"), has_other=bool(against))
-    with Display(quiet=quiet) as display:
-        runner = Runner(workers, display)
+    with call.display:
         start = time.perf_counter()
-        sources = resolve_paths(inputs, settings)
-        templates = resolve_paths(ignore, settings) if ignore else ()
+        sources = resolve_paths(call.inputs, settings)
+        templates = resolve_paths(call.ignore, settings) if call.ignore else ()
         others: Sequence[Source] | None = None
         if against:
             other: Other = choose_other(
@@ -120,53 +86,36 @@ def command(
             )
         else:
             other = no_other(sources, settings, chosen)
+        index = other.folder if isinstance(other, PassageHandle) else None
         if isinstance(other, PassageHandle):
-            others = [IndexSource(other.view(runner), other.folder)]
+            others = [IndexSource(other.view(call.runner), other.folder)]
         elif against:
             others = other.sources
-        index = other.folder if isinstance(other, PassageHandle) else None
         read = [source.origin for source in (*sources, *templates)]
-        target.check_apart([*read, *against], index)
-        report.check_apart([*read, *against])
-        result = align_collections(sources, other, settings, runner, templates)
-        target.write(result)
-        lines_of_page = report.write(result, settings, runner, sources, others)
-    if as_json:
-        say_json(result.summary)
-    elif not quiet:
-        duration = f"{time.perf_counter() - start:.1f} s"
-        of_index = _SMALLER_INDEX if min_tokens is None else _SMALLER_EITHER
-        smaller = _SMALLER if index is None else of_index
-        lines = [] if preset is None else [_describe_preset(preset, result.summary, index)]
-        lines += [] if result.document_pairs is None else [_say_pairs(result.summary)]
-        target.say(
-            "\n".join([*lines, _report(result.summary, smaller, target, duration), *lines_of_page])
-        )
+        output.check_apart([*read, *(against or ())], index)
+        result = align_collections(sources, other, settings, call.runner, templates)
+        lines_of_page = output.write(result, settings, sources, others)
+    duration = f"{time.perf_counter() - start:.1f} s"
+    of_index = _SMALLER_INDEX if call.min_tokens is None else _SMALLER_EITHER
+    smaller = _SMALLER if index is None else of_index
+    summary = result.summary
+    lines = [] if call.preset is None else [_describe_preset(call.preset, summary, index)]
+    if result.document_pairs is not None:
+        shares = plural(summary["document_pairs"], "shares", "share")
+        lines.append(f"{counted(summary['document_pairs'], 'pair')} of documents {shares} text")
+    output.tell(summary, *lines, _report(summary, smaller, output, duration), *lines_of_page)
 
 
-def _has_texts(
-    target: TableOutput,
-    summary: AlignmentSummary | None,
-    excerpt: int | None,
-    *,
-    with_text: bool,
-    no_text: bool,
-) -> bool:
+def _has_texts(call: Call, output: TableOutput) -> bool:
     """Return whether passages are written with their whole texts."""
-    given = {"with_text": with_text, "no_text": no_text, "excerpt": excerpt is not None}
-    named = [name for name, is_given in given.items() if is_given]
-    if summary is not None:
-        for name in named:
+    asked = [name for name in ("with_text", "no_text", "excerpt") if getattr(call, name)]
+    if call.summary is not None:
+        for name in asked:
             raise no_effect(name, "with summary documents", "write the passages", "summary")
         return False
-    if excerpt is not None and no_text:
+    if call.excerpt is not None and call.no_text:
         raise no_effect("excerpt", "with no_text", "leave that out", "no_text")
-    return target.takes_texts(with_text=with_text, no_text=no_text)
-
-
-def _say_pairs(summary: dict[str, Any]) -> str:
-    n_pairs = summary["document_pairs"]
-    return f"{counted(n_pairs, 'pair')} of documents {'shares' if n_pairs == 1 else 'share'} text"
+    return output.takes_texts()
 
 
 def _describe_preset(preset: str, summary: dict[str, Any], index: Path | None) -> str:
@@ -177,12 +126,7 @@ def _describe_preset(preset: str, summary: dict[str, Any], index: Path | None) -
     return f"for {preset}: threshold {summary['threshold']:g}, passages of {least}{gap}{own}"
 
 
-def _report(
-    summary: dict[str, Any],
-    smaller: str,
-    output: TableOutput,
-    duration: str,
-) -> str:
+def _report(summary: dict[str, Any], smaller: str, output: TableOutput, duration: str) -> str:
     documents = " against ".join(counted(n, "document") for n in summary["documents"])
     lines = [
         f"{documents}: {counted(summary['passages'], 'passage')} in "

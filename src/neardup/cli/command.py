@@ -11,7 +11,6 @@ import click
 from click.core import ParameterSource
 
 from neardup.cli.configuration import find_files, has_variables
-from neardup.cli.options import TableOption
 from neardup.errors import InvalidParameterError
 from neardup.options.commands import GROUPS, grouped
 from neardup.options.option import Option
@@ -25,6 +24,14 @@ _LAST_HEADING = list(GROUPS)[-1]
 
 # Where a context keeps what was taken from files and the environment.
 _SETTINGS = "neardup.settings"
+
+
+class TableOption(click.Option):
+    """An option of the command line that remembers its entry in the table."""
+
+    def __init__(self, *arguments: Any, entry: Option, **settings: Any) -> None:
+        super().__init__(*arguments, **settings)
+        self.entry = entry
 
 
 class TableCommand(click.Command):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
+from neardup.cli.call import Call
 from neardup.cli.command import TableCommand
-from neardup.cli.display import Display, say, say_json
 from neardup.cli.options import complete_paths, options_of
 
 _STANDARD_INPUT = "-"
@@ -17,7 +17,7 @@ _OF_ROWS = (".jsonl", ".ndjson", ".csv", ".tsv", ".parquet")
 # What decides measures and estimates that are shown with --all only, in JSON and on the page.
 _OF_ESTIMATES = ("tf", "idf", "num_perm", "size", "compression")
 if TYPE_CHECKING:
-    from neardup.outputs.targets import Target
+    pass
 
 _EPILOG = """\b
 Examples:
@@ -33,18 +33,7 @@ Examples:
 @click.argument("a", metavar="A", shell_complete=complete_paths)
 @click.argument("b", metavar="B", shell_complete=complete_paths)
 @options_of("compare")
-def command(
-    a: str,
-    b: str,
-    html: Target | None,
-    show_all: bool,
-    encoding: str | None,
-    overwrite: bool,
-    workers: int | None,
-    quiet: bool,
-    as_json: bool,
-    **options: Any,
-) -> None:
+def command(call: Call) -> None:
     """Compare two texts: how similar they are, what they share, and where they differ.
 
     A and B are text files with any ending, each one text, also .gz, .zst, .xz and .bz2, or URLs;
@@ -56,50 +45,41 @@ def command(
     """
     from neardup.errors import InvalidInputError
     from neardup.jobs.compare.compare import compare_texts, plan_comparison
-    from neardup.options.groups import ReadingOptions
     from neardup.options.jobs import CompareOptions
+    from neardup.options.option import no_effect
     from neardup.outputs.folder import check_apart
     from neardup.reports.page import check_page_file, write_page
-    from neardup.runtime.runner import Runner
 
-    chosen = CompareOptions(**options)
-    ReadingOptions.known["encoding"].checked(encoding)
-    plan_comparison(chosen)
-    if not (show_all or as_json or html):
-        _check_effects(options)
-    display = Display(quiet=quiet)
-    runner = Runner(workers, display)
+    a, b, html = call.a, call.b, call.html
+    options = call.of(CompareOptions)
+    plan_comparison(options)
+    if not (call.show_all or call.as_json or html):
+        for name in _OF_ESTIMATES:
+            if getattr(call, name) is not None:
+                where = "without all, json or html"
+                raise no_effect(name, where, "add all", "all", "json", "html")
     if a == b == _STANDARD_INPUT:
         message = "only one of the two texts can be standard input; name a file for the other"
         raise InvalidInputError(message)
     if html is not None:
-        check_page_file(html, overwrite=overwrite)
+        check_page_file(html, overwrite=call.overwrite)
         check_apart(html, [a, b])
     for location in (a, b):
         _check_text(location)
-    texts = (_read_text(a, encoding), _read_text(b, encoding))
-    with display:
-        result = compare_texts(texts, chosen, names=(a, b), runner=runner)
+    texts = (_read_text(a, call.encoding), _read_text(b, call.encoding))
+    with call.display:
+        result = compare_texts(texts, options, names=(a, b), runner=call.runner)
     if html is not None:
-        write_page(result.html(), html, overwrite=overwrite)
-    if as_json:
-        say_json(result.to_dict())
-    elif not quiet:
-        lines = [result.to_text(full=show_all)]
-        if not show_all:
-            lines += ["", "--all shows every measure, and what sketches would have estimated"]
-        if html is not None:
-            lines.append(f"written to {html}")
-        say("\n".join(lines))
-
-
-def _check_effects(options: dict[str, Any]) -> None:
-    """Raise if an option was given that changes only what is not shown."""
-    from neardup.options.option import no_effect
-
-    for name in _OF_ESTIMATES:
-        if options[name] is not None:
-            raise no_effect(name, "without all, json or html", "add all", "all", "json", "html")
+        write_page(result.html(), html, overwrite=call.overwrite)
+    if call.as_json:
+        call.tell(result.to_dict())
+        return
+    lines = [result.to_text(full=call.show_all)]
+    if not call.show_all:
+        lines += ["", "--all shows every measure, and what sketches would have estimated"]
+    if html is not None:
+        lines.append(f"written to {html}")
+    call.tell({}, *lines)
 
 
 def _check_text(location: str) -> None:

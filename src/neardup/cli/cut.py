@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from neardup.cli import wording
-from neardup.cli.command import TableCommand, configuration
-from neardup.cli.display import Display, say, say_json
+from neardup.cli.call import Call, FolderOutput
+from neardup.cli.command import TableCommand
 from neardup.cli.hints import hint_for_cut
-from neardup.cli.options import complete_paths, options_of
-from neardup.cli.page_output import PageOutput
+from neardup.cli.options import INPUTS, options_of
 from neardup.cli.wording import counted, list_passed_over, say_ids, took
 
 if TYPE_CHECKING:
@@ -31,26 +30,9 @@ Examples:
 
 
 @click.command("cut", cls=TableCommand, epilog=_EPILOG)
-@click.argument(
-    "inputs", nargs=-1, required=True, metavar="INPUT...", shell_complete=complete_paths
-)
+@INPUTS
 @options_of("cut")
-def command(
-    inputs: tuple[str, ...],
-    output: Target,
-    page: Target | None,
-    against: tuple[str, ...],
-    named_in: str | None,
-    side: Any,
-    output_format: Any,
-    overwrite: bool,
-    memory: str | None,
-    work: Path | None,
-    workers: int | None,
-    quiet: bool,
-    as_json: bool,
-    **chosen: Any,
-) -> None:
+def command(call: Call) -> None:
     """Cut repeated passages, paragraphs or lines out of texts.
 
     INPUT is files, folders, globs, URLs or - for standard input, as for `neardup dedup`.
@@ -64,27 +46,21 @@ def command(
     summary.json, which lists what was repeated most. With --on-error skip also skipped/ with the
     bad rows as they came in, and skipped.parquet with file, row and reason of each.
     """
-    from neardup.files.convert import check_conversion
-    from neardup.files.fitting import to_fit
     from neardup.files.resolve import STANDARD_INPUT, resolve_paths
     from neardup.jobs.cut.other import resolve_against
     from neardup.jobs.cut.plan import plan_cut
     from neardup.jobs.cut.run import cut_as_named, cut_sources
     from neardup.jobs.workspaces import open_workspace
     from neardup.options.jobs import CutOptions
-    from neardup.outputs.folder import check_apart, check_output
-    from neardup.runtime.runner import Runner
 
+    against, named_in, side = call.against, call.named_in, call.side
     if named_in == STANDARD_INPUT:
         message = "--named-in is a file, not standard input"
         raise click.UsageError(message)
-    display = Display(quiet=quiet)
-    runner = Runner(workers, display)
-    check_output(output, overwrite=overwrite)
-    report = PageOutput(page, output, overwrite=overwrite)
-    options = CutOptions(**chosen)
+    output = FolderOutput(call)
+    options = call.of(CutOptions)
     plan = plan_cut(options, has_other=bool(against), is_named=named_in is not None, side=side)
-    sources = resolve_paths(inputs, options)
+    sources = resolve_paths(call.inputs, options)
     others = None
     if against:
         named = [Path(each) for each in against]
@@ -94,24 +70,15 @@ def command(
             options,
             options.tokenizer,
         )
-    inputs_of_all = [*sources, *(others or [])]
-    origins = [*(source.origin for source in inputs_of_all), named_in]
-    check_apart(output, origins)
-    report.check_apart(origins)
-    check_conversion(sources, output_format)
-    to_fit(sources, output_format)
-    with open_workspace(memory, work, output=output) as workspace, display:
+    output.check(sources, [*(source.origin for source in others or ()), named_in])
+    workspace = open_workspace(call.memory, call.work, output=call.output)
+    with workspace, call.display:
         if named_in is not None:
-            result = cut_as_named(sources, Path(named_in), side, plan, runner, workspace)
+            result = cut_as_named(sources, Path(named_in), side, plan, call.runner, workspace)
         else:
-            result = cut_sources(sources, others, plan, runner, workspace)
-        result.summary |= configuration()
-        result.write(output, overwrite=overwrite, format=output_format, progress=display)
-        lines = report.write(str(output), options, runner, sources, others)
-    if as_json:
-        say_json(result.summary)
-    elif not quiet:
-        say("\n".join([_report(result.summary, output), *lines]))
+            result = cut_sources(sources, others, plan, call.runner, workspace)
+        lines = output.write(result, options, sources, others)
+    call.tell(result.summary, _report(result.summary, call.output), *lines)
 
 
 def _report(summary: dict[str, Any], output: Target) -> str:

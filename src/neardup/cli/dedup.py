@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from neardup.cli import wording
-from neardup.cli.command import TableCommand, configuration
-from neardup.cli.display import Display, reported, say, say_json
+from neardup.cli.call import Call, FolderOutput, reported
+from neardup.cli.command import TableCommand
 from neardup.cli.hints import hint_for_dedup
-from neardup.cli.options import complete_paths, options_of
-from neardup.cli.page_output import PageOutput
+from neardup.cli.options import INPUTS, options_of
 from neardup.cli.wording import (
     counted,
     describe_bands,
@@ -26,11 +25,10 @@ from neardup.cli.wording import (
     took,
     warn_of_recall,
 )
+from neardup.options.commands import COMMANDS
 
 if TYPE_CHECKING:
     from neardup.jobs.dedup.plan import DedupPlan
-    from neardup.jobs.dedup.result import DeduplicationResult
-    from neardup.options.choices import Engine
     from neardup.options.jobs import DedupOptions
     from neardup.outputs.targets import Target
 
@@ -47,30 +45,9 @@ Examples:
 @click.command(
     "dedup", cls=TableCommand, epilog=_EPILOG, short_help="Remove near-duplicate documents."
 )
-@click.argument(
-    "inputs", nargs=-1, required=True, metavar="INPUT...", shell_complete=complete_paths
-)
+@INPUTS
 @options_of("dedup")
-def command(
-    inputs: tuple[str, ...],
-    output: Target,
-    page: Target | None,
-    against: tuple[str, ...],
-    pairs: str | None,
-    output_format: Any,
-    with_text: bool,
-    overwrite: bool,
-    engine: Engine,
-    memory: str | None,
-    work: Path | None,
-    fresh: bool,
-    idf_from: tuple[str, ...],
-    trust: bool,
-    workers: int | None,
-    quiet: bool,
-    as_json: bool,
-    **options: Any,
-) -> None:
+def command(call: Call) -> None:
     """Remove near-duplicate documents.
 
     INPUT is files, folders, globs, URLs or - for standard input: JSON lines, JSON, CSV, TSV,
@@ -86,28 +63,10 @@ def command(
     summary.json. With --on-error skip also skipped/ with the bad rows as they came in, and
     skipped.parquet with file, row and reason of each.
     """
-    if pairs is not None:
-        from neardup.cli.dedup_by_pairs import decide_by_pairs
-
-        decide_by_pairs(
-            click.get_current_context(),
-            inputs,
-            pairs,
-            output,
-            page,
-            output_format=output_format,
-            with_text=with_text,
-            overwrite=overwrite,
-            memory=memory,
-            work=work,
-            workers=workers,
-            quiet=quiet,
-            as_json=as_json,
-        )
+    if call.pairs is not None:
+        _decide_by_pairs(call)
         return
     from neardup.documents.other import index_among
-    from neardup.files.convert import check_conversion
-    from neardup.files.fitting import to_fit
     from neardup.files.resolve import resolve_paths
     from neardup.jobs.dedup.other import Other, open_index
     from neardup.jobs.dedup.plan import plan_deduplication
@@ -115,109 +74,78 @@ def command(
     from neardup.jobs.workspaces import key_of, open_workspace
     from neardup.options.jobs import DedupOptions
     from neardup.options.option import no_effect
-    from neardup.outputs.folder import check_apart, check_output, check_outside
-    from neardup.outputs.targets import check_room
-    from neardup.runtime.runner import Runner
 
-    chosen = DedupOptions(**options, idf_from=idf_from or None)
-    if trust:
+    options, against = call.of(DedupOptions), call.against or ()
+    if call.trust:
         raise no_effect("trust", "without pairs", "give pairs", "pairs")
-    handle = index_among([Path(each) for each in against], chosen.tokenizer)
+    handle = index_among([Path(each) for each in against], options.tokenizer)
     # What an index decides is checked when it is open.
     plan = None
-    if engine == "spark":
-        plan = _plan_on_spark(
-            chosen, workers, has_other=bool(against), has_index=handle is not None, fresh=fresh
-        )
+    if call.engine == "spark":
+        plan = _plan_on_spark(call, options, has_index=handle is not None)
     elif handle is None:
-        plan = plan_deduplication(chosen, has_other=bool(against))
-    display = Display(quiet=quiet)
-    runner = Runner(workers, display)
-    check_output(output, overwrite=overwrite)
+        plan = plan_deduplication(options, has_other=bool(against))
     # Those of the output folder are shown as text.
-    of_bytes = chosen.reads_bytes and bool(against) and handle is None
-    report = PageOutput(page, output, overwrite=overwrite, of_bytes=of_bytes)
-    sources = resolve_paths(inputs, chosen)
-    others = resolve_paths(against, chosen) if against and handle is None else []
-    counted = resolve_paths(idf_from, chosen) if idf_from else None
-    origins = [source.origin for source in [*sources, *others, *(counted or [])]]
-    if handle is not None:
-        origins.append(str(handle.folder))
-        check_outside(output, handle.folder)
-    check_apart(output, origins)
-    report.check_apart(origins)
-    check_conversion(sources, output_format)
-    to_fit(sources, output_format)
-    if output_format == "same":
-        check_room(output, (source.size for source in sources))
+    of_bytes = options.reads_bytes and bool(against) and handle is None
+    output = FolderOutput(call, of_bytes=of_bytes)
+    sources = resolve_paths(call.inputs, options)
+    others = resolve_paths(against, options) if against and handle is None else []
+    weighing = resolve_paths(call.idf_from, options) if call.idf_from else None
+    index = None if handle is None else handle.folder
+    origins = (source.origin for source in [*others, *(weighing or [])])
+    output.check(sources, origins, index=index, is_copy=True)
     with ExitStack() as stack:
         if plan is not None:
-            other = Other(plan, others, counted=counted)
+            other = Other(plan, others, counted=weighing)
         else:
             assert handle is not None
-            other = stack.enter_context(open_index(handle, sources, chosen, runner))
+            other = stack.enter_context(open_index(handle, sources, options, call.runner))
         key = None
-        if engine == "threads":
-            scheme = other.plan.reading.shingles.describe()
+        if call.engine == "threads":
             key = key_of(
                 "dedup",
                 other.plan.options,
-                scheme,
+                other.plan.reading.shingles.describe(),
                 inputs=sources,
                 against=other.sources,
-                counted=counted or [],
+                counted=weighing or [],
             )
         if key is not None and any(source.demand is not None for source in sources):
-            key["format"] = output_format
+            key["format"] = call.output_format
         if key is not None and other.state is not None:
             key["index"] = [other.state]
-        workspace = open_workspace(memory, work, fresh=fresh, output=output, key=key)
-        with workspace, reported(workspace.work, quiet=quiet), display:
-            if engine == "threads":
-                result = deduplicate_against(sources, other, runner, workspace)
+        workspace = open_workspace(
+            call.memory, call.work, fresh=call.fresh, output=call.output, key=key
+        )
+        with workspace, reported(workspace.work, quiet=call.quiet), call.display:
+            if call.engine == "threads":
+                result = deduplicate_against(sources, other, call.runner, workspace)
             else:
-                result = _on_spark()(sources, others, other.plan, runner, workspace, counted)
-            result.summary |= configuration()
-            result.write(
-                output,
-                overwrite=overwrite,
-                format=output_format,
-                with_text=with_text,
-                progress=display,
-            )
-            lines = report.write(str(output), chosen, runner, against=others or None)
-    if as_json:
-        say_json(result.summary)
-    elif not quiet:
-        index = None if handle is None else handle.folder
-        said = _report(result.summary, output, is_against=bool(against), index=index)
-        say("\n".join([said, *lines]))
+                from neardup.engines.spark.run import deduplicate_on_spark
+                from neardup.engines.spark.session import cluster_of, current_session
+
+                # On the session that there is, or that begins now.
+                cluster = cluster_of(current_session())
+                result = deduplicate_on_spark(
+                    cluster, sources, others, other.plan, call.runner, workspace, weighing
+                )
+            lines = output.write(result, options, against=others or None, with_text=call.with_text)
+    said = _report(result.summary, call.output, is_against=bool(against), index=index)
+    call.tell(result.summary, said, *lines)
 
 
-def _plan_on_spark(
-    options: DedupOptions, workers: int | None, *, has_other: bool, has_index: bool, fresh: bool
-) -> DedupPlan:
+def _plan_on_spark(call: Call, options: DedupOptions, *, has_index: bool) -> DedupPlan:
     """Check options for Spark, and those that only the command has."""
     from neardup.engines.spark.run import plan_on_spark
     from neardup.options.option import no_effect
 
-    plan = plan_on_spark(options, has_other=has_other, has_index=has_index)
-    if workers is not None:
+    plan = plan_on_spark(options, has_other=bool(call.against), has_index=has_index)
+    if call.workers is not None:
         remedy = "set spark.executor.cores and spark.executor.instances"
         raise no_effect("workers", "with engine spark", remedy, "engine")
-    if fresh:
+    if call.fresh:
         raise no_effect("fresh", "with engine spark", "choose engine threads", "engine")
     return plan
-
-
-def _on_spark() -> Callable[..., DeduplicationResult]:
-    """Return what runs the stages on the session that there is, or begins one."""
-    from functools import partial
-
-    from neardup.engines.spark.run import deduplicate_on_spark
-    from neardup.engines.spark.session import cluster_of, current_session
-
-    return partial(deduplicate_on_spark, cluster_of(current_session()))
 
 
 def _report(
@@ -306,3 +234,74 @@ def _audit(audit: dict[str, Any]) -> str:
         f"(95 % confidence: {low:.4f} to {high:.4f}); {audit['kept_although_similar']:,} of them "
         "kept beside a similar one"
     )
+
+
+# With --pairs: documents decided by pairs that were found before.
+
+# What the command does beside choosing.
+_OF_THE_COMMAND = {"output", "page", "output_format", "with_text", "overwrite", "pairs"}
+_OF_THE_COMMAND |= {"workers", "quiet", "as_json"}
+
+
+def _decide_by_pairs(call: Call) -> None:
+    from neardup.files.resolve import STANDARD_INPUT, resolve_paths
+    from neardup.jobs.dedup.choose_documents import choose_documents
+    from neardup.jobs.dedup.pair_table import open_pair_table
+    from neardup.jobs.workspaces import open_workspace
+    from neardup.options.groups import WorkspaceOptions
+    from neardup.options.jobs import ChooseOptions
+    from neardup.options.option import no_effect
+
+    if call.pairs == STANDARD_INPUT and STANDARD_INPUT in call.inputs:
+        message = "INPUT and --pairs cannot both be standard input"
+        raise click.UsageError(message)
+    # What a file sets for all runs may be there: pairs were found with it.
+    known = {*ChooseOptions.known, *WorkspaceOptions.known} | _OF_THE_COMMAND
+    context = click.get_current_context()
+    for option in COMMANDS["dedup"]:
+        source = context.get_parameter_source(option.name)
+        if source is ParameterSource.COMMANDLINE and option.name not in known:
+            where = "with pairs, whose texts were compared when they were found"
+            raise no_effect(option.name, where, "leave out pairs", "pairs")
+    options = call.of(ChooseOptions)
+    output = FolderOutput(call)
+    table = open_pair_table(call.pairs, trust=options.trust)
+    sources = resolve_paths(call.inputs, options)
+    output.check(sources, (source.origin for source in table.sources), is_copy=True)
+    workspace = open_workspace(call.memory, call.work, output=call.output)
+    with workspace, call.display:
+        result = choose_documents(sources, table, options, call.runner, workspace)
+        lines = output.write(result, options, with_text=call.with_text)
+    call.tell(result.summary, _report_by_pairs(result.summary, call.pairs, call.output), *lines)
+
+
+def _report_by_pairs(summary: dict[str, Any], pairs: str, output: Target) -> str:
+    condition = summary["measure"]
+    if summary["threshold"] is not None:
+        condition += f" >= {summary['threshold']:g}"
+    found = ""
+    if summary["pairs_method"] == "minhash":
+        found = (
+            ", which bands found: one at their threshold with probability "
+            f"{summary['predicted_recall']:.4f}"
+        )
+    lines = [
+        f"{counted(summary['documents_in'], 'document')}: {summary['documents_kept']:,} kept, "
+        f"{summary['documents_removed']:,} removed",
+        f"similar: {condition}, by {summary['pairs_at_threshold']:,} of "
+        f"{counted(summary['pairs'], 'pair')} in {pairs}{found}",
+    ]
+    if summary["pairs"] and not summary["least_threshold_is_stated"]:
+        lines.append(
+            f"{pairs} does not say from which threshold on it has all pairs; its least similarity "
+            f"is taken for that, {summary['least_threshold']:g}"
+        )
+    lines += tables_of_groups(summary)
+    lines += say_ids(summary)
+    if "removed_beyond_survivors" in summary:
+        more = counted(summary["removed_beyond_survivors"], "document")
+        lines.append(f"components remove {more} more than survivors")
+    skipped = wording.note_skipped(summary, has_folder=True)
+    lines += wording.lines(skipped)
+    lines += list_passed_over(summary["passed_over"])
+    return "\n".join([*lines, f"written to {output} in {took(summary['seconds'])}"])

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from neardup.cli import wording
-from neardup.cli.command import TableCommand, configuration
-from neardup.cli.display import Display, say, say_json
+from neardup.cli.call import Call, FolderOutput
+from neardup.cli.command import TableCommand
 from neardup.cli.hints import hint_for_drop
-from neardup.cli.options import complete_paths, options_of
+from neardup.cli.options import INPUTS, options_of
 from neardup.cli.wording import counted, list_passed_over, say_ids, tables_of_groups, took
 
 if TYPE_CHECKING:
@@ -26,25 +25,9 @@ Examples:
 
 
 @click.command("drop", cls=TableCommand, epilog=_EPILOG)
-@click.argument(
-    "inputs", nargs=-1, required=True, metavar="INPUT...", shell_complete=complete_paths
-)
+@INPUTS
 @options_of("drop")
-def command(
-    inputs: tuple[str, ...],
-    named_in: str,
-    output: Target,
-    column: str | None,
-    missing: Any,
-    output_format: Any,
-    overwrite: bool,
-    memory: str | None,
-    work: Path | None,
-    workers: int | None,
-    quiet: bool,
-    as_json: bool,
-    **reading: Any,
-) -> None:
+def command(call: Call) -> None:
     """Remove the documents that a table names.
 
     INPUT is files, folders, globs, URLs or - for standard input, as for `neardup dedup`. Without a
@@ -55,34 +38,23 @@ def command(
     file and row of each removed document, and summary.json. With --on-error skip also skipped/ with
     the bad rows as they came in, and skipped.parquet with file, row and reason of each.
     """
-    from neardup.files.convert import check_conversion
-    from neardup.files.fitting import to_fit
     from neardup.files.resolve import STANDARD_INPUT, resolve_paths
     from neardup.jobs.drop import drop_documents
     from neardup.jobs.workspaces import open_workspace
     from neardup.options.jobs import DropOptions
-    from neardup.outputs.folder import check_apart, check_output
-    from neardup.runtime.runner import Runner
 
-    if named_in == STANDARD_INPUT and STANDARD_INPUT in inputs:
+    if call.named_in == STANDARD_INPUT and STANDARD_INPUT in call.inputs:
         message = "INPUT and --named-in cannot both be standard input"
         raise click.UsageError(message)
-    display = Display(quiet=quiet)
-    runner = Runner(workers, display)
-    check_output(output, overwrite=overwrite)
-    options = DropOptions(column=column, missing=missing, **reading)
-    sources = resolve_paths(inputs, options)
-    check_apart(output, [*(source.origin for source in sources), named_in])
-    check_conversion(sources, output_format)
-    to_fit(sources, output_format)
-    with open_workspace(memory, work, output=output) as workspace, display:
-        result = drop_documents(sources, named_in, options, runner, workspace)
-        result.summary |= configuration()
-        result.write(output, overwrite=overwrite, format=output_format, progress=display)
-    if as_json:
-        say_json(result.summary)
-    elif not quiet:
-        say(_report(result.summary, output))
+    output = FolderOutput(call)
+    options = call.of(DropOptions)
+    sources = resolve_paths(call.inputs, options)
+    output.check(sources, [call.named_in])
+    workspace = open_workspace(call.memory, call.work, output=call.output)
+    with workspace, call.display:
+        result = drop_documents(sources, call.named_in, options, call.runner, workspace)
+        output.write(result, options)
+    call.tell(result.summary, _report(result.summary, call.output))
 
 
 def _report(summary: dict[str, Any], output: Target) -> str:

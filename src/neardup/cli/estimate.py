@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from neardup.cli.call import Call, TableOutput
 from neardup.cli.command import TableCommand
-from neardup.cli.display import Display, say_json
 from neardup.cli.hints import hint_for_estimate
 from neardup.cli.options import TargetType, options_of
-from neardup.cli.page_output import PageOutput
-from neardup.cli.table_output import TableOutput
 from neardup.cli.wording import counted, took
-
-if TYPE_CHECKING:
-    from neardup.options.choices import EstimatedMeasure, TableFormat
-    from neardup.outputs.targets import Target
+from neardup.options.option import no_effect
 
 _EPILOG = """\b
 Examples:
@@ -34,27 +29,7 @@ Examples:
 @click.argument("sketches", type=TargetType(), metavar="A")
 @click.argument("other", type=TargetType(), required=False, metavar="[B]")
 @options_of("estimate")
-def command(
-    sketches: Target,
-    other: Target | None,
-    output: Target,
-    page: Target | None,
-    table_format: TableFormat | None,
-    measure: EstimatedMeasure | None,
-    threshold: str | None,
-    min_significance: float | None,
-    super_shingles: int | None,
-    bands: int | None,
-    rows: int | None,
-    pairs: str | None,
-    places: bool,
-    clusters: Any,
-    limit: int | None,
-    overwrite: bool,
-    workers: int | None,
-    quiet: bool,
-    as_json: bool,
-) -> None:
+def command(call: Call) -> None:
     """Estimate how similar documents are, from their sketches.
 
     A and B are files that `neardup sketch` has made with the same options; without B all pairs
@@ -67,83 +42,44 @@ def command(
     With --clusters it writes id, cluster_id, cluster_size and representative_id, the first member;
     the order of the documents decides, and nothing is verified.
     """
-    from neardup.jobs.estimate.estimate import estimate
-    from neardup.runtime.runner import Runner
-
-    target = TableOutput(output, table_format, overwrite=overwrite, as_json=as_json)
-    report = PageOutput(page, output, overwrite=overwrite)
-    read = [str(path) for path in (sketches, other, pairs) if path is not None]
-    target.check_apart(read)
-    report.check_apart(read)
-    if clusters is not None:
-        _check_alone(
-            other=other,
-            page=page,
-            measure=measure,
-            min_significance=min_significance,
-            super_shingles=super_shingles,
-            bands=bands,
-            rows=rows,
-            pairs=pairs,
-            places=places or None,
-            limit=limit,
-            workers=workers,
-        )
-        _cluster(sketches, clusters, threshold, target, quiet=quiet, as_json=as_json)
-        return
-    with Display(quiet=quiet) as display:
-        result = estimate(
-            sketches,
-            other,
-            measure=measure,
-            threshold=threshold,
-            min_significance=min_significance,
-            super_shingles=super_shingles,
-            bands=bands,
-            rows=rows,
-            pairs=pairs,
-            places=places,
-            limit=limit,
-            workers=workers,
-            progress=display,
-        )
-    target.write(result)
-    lines = report.write(result, None, Runner(workers))
-    if as_json:
-        say_json(result.summary)
-    elif not quiet:
-        target.say("\n".join([_report(result.summary, target), *lines]))
-
-
-def _check_alone(**options: object) -> None:
-    """Raise if an option was given that has no effect on clusters."""
-    from neardup.options.option import no_effect
-
-    for name, value in options.items():
-        if value is not None:
-            raise no_effect("B" if name == "other" else name, "with clusters", "leave out clusters")
-
-
-def _cluster(
-    sketches: Target, representative: Any, threshold: str | None, output: TableOutput, **said: bool
-) -> None:
-    """Write clusters, and say how many there are."""
     from neardup.jobs.estimate.clusters import cluster_sketches
+    from neardup.jobs.estimate.estimate import estimate
+    from neardup.options.jobs import EstimateOptions
 
-    result = cluster_sketches(sketches, threshold or "0.5", representative=representative)
-    output.write(result)
-    summary = result.summary
-    if said["as_json"]:
-        say_json(summary)
-    elif not said["quiet"]:
-        n_alone = summary["single_documents"]
-        output.say(
-            f"{counted(summary['documents'][0], 'document')}, sketches of kind {summary['kind']}\n"
-            f"{counted(summary['clusters'], 'cluster')} with an estimated similarity >= "
-            f"{summary['threshold']:g}, {n_alone:,} of a single document, the largest of "
-            f"{summary['largest_cluster']:,}\nwritten to {output} in "
-            f"{took(summary['seconds'])}"
-        )
+    output = TableOutput(call)
+    named = (call.sketches, call.other, call.pairs)
+    output.check_apart([str(path) for path in named if path is not None])
+    if call.clusters is None:
+        with call.display:
+            result = estimate(
+                call.sketches,
+                call.other,
+                pairs=call.pairs,
+                workers=call.workers,
+                progress=call.display,
+                **call.given(EstimateOptions),
+            )
+        lines = output.write(result)
+        output.tell(result.summary, _report(result.summary, output), *lines)
+        return
+    for name in ("other", "page", *EstimateOptions.known, "pairs", "workers"):
+        if getattr(call, name) and name != "threshold":
+            option = "B" if name == "other" else name
+            raise no_effect(option, "with clusters", "leave out clusters")
+    threshold = call.threshold or "0.5"
+    found = cluster_sketches(call.sketches, threshold, representative=call.clusters)
+    output.write(found)
+    output.tell(found.summary, _report_clusters(found.summary, output))
+
+
+def _report_clusters(summary: dict[str, Any], output: TableOutput) -> str:
+    return (
+        f"{counted(summary['documents'][0], 'document')}, sketches of kind {summary['kind']}\n"
+        f"{counted(summary['clusters'], 'cluster')} with an estimated similarity >= "
+        f"{summary['threshold']:g}, {summary['single_documents']:,} of a single document, the "
+        f"largest of {summary['largest_cluster']:,}\nwritten to {output} in "
+        f"{took(summary['seconds'])}"
+    )
 
 
 def _report(summary: dict[str, Any], output: TableOutput) -> str:
@@ -151,7 +87,11 @@ def _report(summary: dict[str, Any], output: TableOutput) -> str:
         counted(number, "document") + ("" if blocks is None else f" in {counted(blocks, 'block')}")
         for number, blocks in zip(summary["documents"], summary["blocks"], strict=True)
     )
-    asked = [_say_threshold(summary)] if summary["threshold"] is not None else []
+    asked = []
+    if summary["threshold"] is not None:
+        # The similarity of a kind has no other name here.
+        name = summary["measure"] if "containment" in summary["measure"] else "similarity"
+        asked.append(f"an estimated {name} >= {summary['threshold']:g}")
     if summary["min_significance"] is not None:
         asked.append(f"a significance >= {summary['min_significance']:g}")
     if summary["super_shingles"] is not None:
@@ -177,10 +117,3 @@ def _report(summary: dict[str, Any], output: TableOutput) -> str:
     if hint := hint_for_estimate(summary):
         lines.append(hint)
     return "\n".join([*lines, f"written to {output} in {took(summary['seconds'])}"])
-
-
-def _say_threshold(summary: dict[str, Any]) -> str:
-    """Say which estimates were asked for; the similarity of a kind has no other name here."""
-    measure = summary["measure"]
-    name = measure if "containment" in measure else "similarity"
-    return f"an estimated {name} >= {summary['threshold']:g}"

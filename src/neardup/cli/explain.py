@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from neardup.cli.call import Call, print_output
 from neardup.cli.command import TableCommand
-from neardup.cli.display import Display, say, say_json
 from neardup.cli.options import complete_paths, options_of
 
 if TYPE_CHECKING:
     from neardup.jobs.explain.result import ExplainResult
-    from neardup.outputs.targets import Target
 
 _EPILOG = """\b
 Examples:
@@ -27,23 +26,7 @@ Examples:
 @click.argument("folder", metavar="FOLDER", shell_complete=complete_paths)
 @click.argument("identifier", metavar="ID")
 @options_of("explain")
-def command(
-    folder: str,
-    identifier: str,
-    other: str | None,
-    closest: int,
-    against: tuple[str, ...],
-    against_text_column: str | tuple[str, ...] | None,
-    against_id_column: str | None,
-    tokenizer: str | None,
-    idf_from: tuple[str, ...],
-    trust: bool,
-    html: Target | None,
-    overwrite: bool,
-    workers: int | None,
-    quiet: bool,
-    as_json: bool,
-) -> None:
+def command(call: Call) -> None:
     """Say why a document stayed or went.
 
     FOLDER is one that `neardup dedup` has written, ID that of a document in its tables.
@@ -57,36 +40,34 @@ def command(
     from neardup.jobs.explain.explain import Question, explain_document
     from neardup.outputs.folder import check_apart, check_outside
     from neardup.reports.page import check_page_file, write_page
-    from neardup.runtime.runner import Runner
 
-    display = Display(quiet=quiet)
-    runner = Runner(workers, display)
+    html, against, idf_from = call.html, call.against or (), call.idf_from or ()
     if html is not None:
-        check_page_file(html, overwrite=overwrite)
-        check_outside(html, folder, "folder")
+        check_page_file(html, overwrite=call.overwrite)
+        check_outside(html, call.folder, "folder")
         check_apart(html, [*against, *idf_from])
-    output = open_output(folder, trust=trust)
-    columns = against_text_column, against_id_column
-    others = open_against(output.summary, against, *columns, tokenizer)
-    counted = open_counted(output.summary, idf_from)
-    question = Question(identifier, other, closest)
-    with display:
+    output = open_output(call.folder, trust=call.trust)
+    columns = call.against_text_column, call.against_id_column
+    others = open_against(output.summary, against, *columns, call.tokenizer)
+    weighing = open_counted(output.summary, idf_from)
+    question = Question(call.identifier, call.other, call.closest)
+    with call.display:
         found = explain_document(
             FolderDocuments(output),
             question,
-            runner,
+            call.runner,
             against=others,
-            counted=counted,
-            tokenizer=tokenizer,
+            counted=weighing,
+            tokenizer=call.tokenizer,
         )
     if html is not None:
-        write_page(found.html(), html, overwrite=overwrite)
-    if as_json:
-        say_json(found.to_dict())
-    elif not quiet:
+        write_page(found.html(), html, overwrite=call.overwrite)
+    if call.as_json:
+        call.tell(found.to_dict())
+    elif not call.quiet:
         _print(found)
         if html is not None:
-            say(f"\nwritten to {html}")
+            print_output(f"\nwritten to {html}")
 
 
 def _print(found: ExplainResult) -> None:
@@ -101,10 +82,10 @@ def _print(found: ExplainResult) -> None:
 
     console, relation = console_of_output(), shown_relation(found)
     if relation is None or not console.is_terminal:
-        say(found.to_text())
+        print_output(found.to_text())
         return
-    say("\n".join([*lines_before_texts(found), ""]))
+    print_output("\n".join([*lines_before_texts(found), ""]))
     names = shown(found.document.id), shown(relation.other.id)
     print_texts(console, names, (found.text, relation.text), "the text is not there")
     for line in lines_after_texts(found):
-        say(line)
+        print_output(line)

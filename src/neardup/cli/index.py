@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,154 +9,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from neardup.cli import wording
+from neardup.cli.call import Call
 from neardup.cli.command import TableGroup
-from neardup.cli.display import Display, say, say_json
-from neardup.cli.options import complete_paths, options_of
+from neardup.cli.options import ANY_INPUTS, INPUTS, options_of
 from neardup.cli.wording import counted, list_passed_over, say_ids
 from neardup.options.option import no_effect
 
 if TYPE_CHECKING:
-    from neardup.files.rows import Source
-    from neardup.jobs.index_results import AdditionResult, CompactionResult, RemovalResult
+    from neardup.jobs.index_results import AdditionResult, RemovalResult
     from neardup.options.choices import IndexKind
     from neardup.options.groups import TextReadingOptions
-    from neardup.runtime.runner import Runner
-
-
-# What the commands do with an index, by its kind.
-
-
-def _how(reading: TextReadingOptions) -> Any:
-    """Return how documents are read."""
-    from neardup.jobs.options import columns_of
-    from neardup.passages.documents import ReadOptions
-
-    return ReadOptions(columns_of(reading), reading.skip_bad)
-
-
-class Kind(ABC):
-    """A kind of index: what its options mean, and what is said of it."""
-
-    name: IndexKind
-
-    @abstractmethod
-    def open(self, folder: Path, tokenizer: str | None) -> Any:
-        """Return the handle of an index."""
-
-    @abstractmethod
-    def make_scheme(self, options: dict[str, Any]) -> Any:
-        """Make the scheme of a new index of options, those that were not given being None."""
-
-    @abstractmethod
-    def describe_room(self, found: dict[str, Any]) -> list[str]:
-        """Say what room an index takes."""
-
-    def build(
-        self,
-        folder: Path,
-        scheme: Any,
-        sources: Sequence[Source],
-        reading: TextReadingOptions,
-        runner: Runner,
-        tokenizer: str | None,
-    ) -> AdditionResult:
-        """Make an index."""
-        from neardup.jobs.index_changes import build
-
-        handle = self.open(folder, tokenizer)
-        return build(handle, scheme, sources, _how(reading), runner)
-
-    def add(
-        self,
-        folder: Path,
-        tokenizer: str | None,
-        sources: Sequence[Source],
-        reading: TextReadingOptions,
-        runner: Runner,
-    ) -> AdditionResult:
-        """Add documents."""
-        from neardup.jobs.index_changes import add
-
-        return add(self.open(folder, tokenizer), sources, _how(reading), runner)
-
-    def remove(self, folder: Path, ids: Sequence[str], runner: Runner) -> RemovalResult:
-        """Take documents out."""
-        from neardup.jobs.index_changes import remove
-
-        return remove(self.open(folder, None), ids, runner)
-
-    def compact(self, folder: Path, tokenizer: str | None, runner: Runner) -> CompactionResult:
-        """Write an index anew."""
-        from neardup.jobs.index_changes import compact
-
-        return compact(self.open(folder, tokenizer), runner)
-
-    def describe(self, folder: Path, tokenizer: str | None, runner: Runner) -> dict[str, Any]:
-        """Check every byte, and return what an index holds."""
-        from neardup.jobs.index_changes import describe
-
-        return describe(self.open(folder, tokenizer), runner)
-
-
-class _Passages(Kind):
-    """Indexes of passages."""
-
-    name = "passages"
-
-    def open(self, folder: Path, tokenizer: str | None) -> Any:
-        from neardup.passages.index import PassageHandle
-
-        return PassageHandle(folder, tokenizer)
-
-    def make_scheme(self, options: dict[str, Any]) -> Any:
-        from neardup.options.jobs import PassageOptions
-        from neardup.passages.scheme import make_passage_scheme
-
-        own = PassageOptions.known
-        for name, value in options.items():
-            if name not in own and value:
-                raise no_effect(name, "on passages", "choose --kind documents")
-        chosen = {name: options[name] for name in own if options[name] is not None}
-        return make_passage_scheme(**chosen)
-
-    def describe_room(self, found: dict[str, Any]) -> list[str]:
-        of_windows = (found["bytes"] - found["bytes_of_texts"]) / max(found["tokens"], 1)
-        return [f"{found['bytes'] / 1e6:,.1f} MB, {of_windows:.1f} bytes a token without the texts"]
-
-
-class _Documents(Kind):
-    """Indexes of documents."""
-
-    name = "documents"
-
-    def open(self, folder: Path, tokenizer: str | None) -> Any:
-        from neardup.documents.index import DocumentHandle
-
-        return DocumentHandle(folder, tokenizer)
-
-    def make_scheme(self, options: dict[str, Any]) -> Any:
-        from neardup.jobs.documents.scheme import make_document_scheme
-        from neardup.options.jobs import DocumentSchemeOptions
-
-        chosen = dict(options)
-        if chosen.pop("min_tokens") is not None:
-            raise no_effect("min_tokens", "on documents", "choose --kind passages")
-        chosen["with_text"] = not chosen.pop("no_text")
-        given = {name: value for name, value in chosen.items() if value is not None}
-        return make_document_scheme(DocumentSchemeOptions(**given))
-
-    def describe_room(self, found: dict[str, Any]) -> list[str]:
-        n_documents = max(found["documents"] + found["removed_documents"], 1)
-        of_look_up = (found["bytes"] - found["bytes_of_texts"]) / n_documents
-        lines = [
-            f"{found['bytes'] / 1e6:,.1f} MB, {of_look_up:,.0f} bytes a document without the texts"
-        ]
-        if found["gone_documents"]:
-            lines.append(f"{found['gone_documents']:,} documents went for others")
-        return lines
-
-
-KINDS: dict[IndexKind, Kind] = {"passages": _Passages(), "documents": _Documents()}
 
 # Documents that are named one by one.
 _ORPHANS_SHOWN = 10
@@ -188,18 +48,9 @@ def command() -> None:
 
 @command.command("build")
 @_folder
-@click.argument("inputs", nargs=-1, metavar="[INPUT...]", shell_complete=complete_paths)
+@ANY_INPUTS
 @options_of("index build")
-def build(
-    folder: Path,
-    inputs: tuple[str, ...],
-    kind: IndexKind,
-    overwrite: bool,
-    workers: int | None,
-    quiet: bool,
-    as_json: bool,
-    **options: Any,
-) -> None:
+def build(call: Call) -> None:
     """Make an index of the documents of INPUT, without INPUT an empty one.
 
     INPUT is files, folders, globs, URLs or - for standard input, as for `neardup dedup`. DIR must
@@ -210,146 +61,162 @@ def build(
     """
     from neardup.files.input_options import check_effect
     from neardup.files.resolve import resolve_paths
+    from neardup.jobs import index_changes
     from neardup.options.groups import TextReadingOptions
-    from neardup.options.option import no_effect
     from neardup.outputs.folder import INDEX, check_apart, new_folder
-    from neardup.runtime.runner import Runner
 
-    reading = TextReadingOptions(**{name: options.pop(name) for name in TextReadingOptions.known})
-    for name, option in {} if inputs else reading.known.items():
+    reading = call.of(TextReadingOptions)
+    for name, option in {} if call.inputs else reading.known.items():
         if getattr(reading, name) != option.default:
             raise no_effect(name, "without INPUT", "name files, or give it to index add")
-    jobs = KINDS[kind]
-    scheme = jobs.make_scheme(options)
-    with Display(quiet=quiet) as display:
-        runner = Runner(workers, display)
-        sources = resolve_paths(inputs, reading) if inputs else []
+    scheme = _make_scheme(call)
+    with call.display:
+        sources = resolve_paths(call.inputs, reading) if call.inputs else []
         check_effect(reading, sources)
-        check_apart(folder, (source.origin for source in sources))
-        with new_folder(folder, overwrite=overwrite, kind=INDEX) as scratch:
-            tokenizer = options["tokenizer"]
-            addition = jobs.build(scratch, scheme, sources, reading, runner, tokenizer)
-    if not (inputs or quiet or as_json):
-        say(f"{folder} is an index of {kind}, of which there are none yet")
-        return
-    _tell(addition, folder, quiet=quiet, as_json=as_json)
+        check_apart(call.folder, (source.origin for source in sources))
+        with new_folder(call.folder, overwrite=call.overwrite, kind=INDEX) as scratch:
+            handle = _handle(scratch, call.tokenizer, call.kind)
+            addition = index_changes.build(handle, scheme, sources, _how(reading), call.runner)
+    said = [f"{call.folder} is an index of {call.kind}, of which there are none yet"]
+    call.tell(addition.summary, *(_say_added(addition, call.folder) if call.inputs else said))
+
+
+def _make_scheme(call: Call) -> Any:
+    """Make the scheme of a new index."""
+    from neardup.options.jobs import DocumentSchemeOptions, PassageOptions
+
+    if call.kind == "passages":
+        from neardup.passages.scheme import make_passage_scheme
+
+        for name, value in call.given(DocumentSchemeOptions, no_text=call.no_text).items():
+            if name not in PassageOptions.known and value:
+                raise no_effect(name, "on passages", "choose --kind documents")
+        return make_passage_scheme(**call.given(PassageOptions))
+    from neardup.jobs.documents.scheme import make_document_scheme
+
+    if call.min_tokens is not None:
+        raise no_effect("min_tokens", "on documents", "choose --kind passages")
+    return make_document_scheme(call.of(DocumentSchemeOptions, with_text=not call.no_text))
+
+
+def _handle(folder: Path, tokenizer: str | None = None, kind: IndexKind | None = None) -> Any:
+    """Return the handle of an index; without its kind that of one that is there."""
+    from neardup.jobs.indexes import kind_of
+
+    if (kind or kind_of(folder)) == "documents":
+        from neardup.documents.index import DocumentHandle
+
+        return DocumentHandle(folder, tokenizer)
+    from neardup.passages.index import PassageHandle
+
+    return PassageHandle(folder, tokenizer)
+
+
+def _how(reading: TextReadingOptions) -> Any:
+    """Return how documents are read."""
+    from neardup.jobs.options import columns_of
+    from neardup.passages.documents import ReadOptions
+
+    return ReadOptions(columns_of(reading), reading.skip_bad)
 
 
 @command.command("add")
 @_folder
-@click.argument(
-    "inputs", nargs=-1, required=True, metavar="INPUT...", shell_complete=complete_paths
-)
+@INPUTS
 @options_of("index add")
-def add(
-    folder: Path,
-    inputs: tuple[str, ...],
-    tokenizer: str | None,
-    workers: int | None,
-    quiet: bool,
-    as_json: bool,
-    **options: Any,
-) -> None:
+def add(call: Call) -> None:
     """Add the documents of INPUT, all of them or none.
 
     Their ids must not be in the index yet.
     """
     from neardup.files.input_options import check_effect
     from neardup.files.resolve import resolve_paths
-    from neardup.jobs.indexes import kind_of
+    from neardup.jobs import index_changes
     from neardup.options.groups import TextReadingOptions
-    from neardup.runtime.runner import Runner
 
-    reading = TextReadingOptions(**options)
-    kind = KINDS[kind_of(folder)]
-    with Display(quiet=quiet) as display:
-        sources = resolve_paths(inputs, reading)
+    reading = call.of(TextReadingOptions)
+    handle = _handle(call.folder, call.tokenizer)
+    with call.display:
+        sources = resolve_paths(call.inputs, reading)
         check_effect(reading, sources)
-        runner = Runner(workers, display)
-        addition = kind.add(folder, tokenizer, sources, reading, runner)
-    _tell(addition, folder, quiet=quiet, as_json=as_json)
+        addition = index_changes.add(handle, sources, _how(reading), call.runner)
+    call.tell(addition.summary, *_say_added(addition, call.folder))
 
 
 @command.command("remove")
 @_folder
 @click.argument("ids", nargs=-1, metavar="[ID]...")
 @options_of("index remove")
-def remove(
-    folder: Path, ids: tuple[str, ...], id_file: Path | None, quiet: bool, as_json: bool
-) -> None:
+def remove(call: Call) -> None:
     """Take documents out, all of them or none.
 
     They are not found any more; `neardup index compact` frees the room that they take. Of an index
     of documents it reports which ones had gone for a removed one.
     """
-    from neardup.jobs.indexes import kind_of
+    from neardup.jobs import index_changes
     from neardup.runtime.runner import Runner
 
-    wanted = [*ids, *_read_ids(id_file)]
+    wanted = [*call.ids, *_read_ids(call.id_file)]
     if not wanted:
         message = "name the documents to remove, or give a file of ids with --ids"
-        if id_file is not None:
-            message = f"{id_file} names no ids; give one id a line"
+        if call.id_file is not None:
+            message = f"{call.id_file} names no ids; give one id a line"
         raise click.UsageError(message)
-    removal = KINDS[kind_of(folder)].remove(folder, wanted, Runner())
-    if as_json:
-        say_json(removal.summary)
-    elif not quiet:
-        removed = counted(removal.n_removed, "document")
-        lines = [f"{removed} removed; `neardup index compact` frees their room"]
-        lines += list_orphans(removal)
-        say("\n".join(lines))
+    removal = index_changes.remove(_handle(call.folder), wanted, Runner())
+    removed = counted(removal.n_removed, "document")
+    said = f"{removed} removed; `neardup index compact` frees their room"
+    call.tell(removal.summary, said, *_list_orphans(removal))
 
 
 @command.command("compact")
 @_folder
 @options_of("index compact")
-def compact(
-    folder: Path, tokenizer: str | None, workers: int | None, quiet: bool, as_json: bool
-) -> None:
+def compact(call: Call) -> None:
     """Write the index anew without removed documents, in as few segments as possible.
 
     Answers stay the same. Needs room for both versions while it runs.
     """
-    from neardup.jobs.indexes import kind_of
-    from neardup.runtime.runner import Runner
+    from neardup.jobs import index_changes
 
-    kind = KINDS[kind_of(folder)]
-    with Display(quiet=quiet) as display:
-        compaction = kind.compact(folder, tokenizer, Runner(workers, display))
-    if as_json:
-        say_json(compaction.summary)
-    elif not quiet:
-        say(f"{folder} now has {counted(compaction.n_segments, 'segment')}")
+    handle = _handle(call.folder, call.tokenizer)
+    with call.display:
+        compaction = index_changes.compact(handle, call.runner)
+    segments = counted(compaction.n_segments, "segment")
+    call.tell(compaction.summary, f"{call.folder} now has {segments}")
 
 
 @command.command("info")
 @_folder
 @options_of("index info")
-def info(folder: Path, tokenizer: str | None, as_json: bool) -> None:
+def info(call: Call) -> None:
     """Check every byte of an index and say what it holds."""
-    from neardup.jobs.indexes import kind_of
+    from neardup.jobs import index_changes
     from neardup.runtime.runner import Runner
 
-    kind = KINDS[kind_of(folder)]
-    found = kind.describe(folder, tokenizer, Runner())
-    if as_json:
-        say_json(found)
-        return
-    removed = found["removed_documents"]
-    lines = [
+    handle = _handle(call.folder, call.tokenizer)
+    found = index_changes.describe(handle, Runner())
+    n_bytes, removed = found["bytes"], found["removed_documents"]
+    n_bytes_of_look_up = n_bytes - found["bytes_of_texts"]
+    contents = (
         f"{counted(found['documents'], 'document')}, {counted(found['tokens'], 'token')} in "
         f"{counted(found['segments'], 'segment')}"
-        + (f"; {counted(removed, 'document')} removed" if removed else ""),
-        *kind.describe_room(found),
-        *(f"{name}: {_as_decimal(name, value)}" for name, value in found["scheme"].items()),
-    ]
-    say("\n".join(lines))
-
-
-def _as_decimal(name: str, value: object) -> object:
-    """Return a share, which is kept as a fraction, as it was given."""
-    return f"{float(Fraction(str(value))):g}" if name in ("threshold", "recall") else value
+    )
+    if removed:
+        contents += f"; {counted(removed, 'document')} removed"
+    if "gone_documents" in found:
+        each = n_bytes_of_look_up / max(found["documents"] + removed, 1)
+        lines = [f"{n_bytes / 1e6:,.1f} MB, {each:,.0f} bytes a document without the texts"]
+        if found["gone_documents"]:
+            lines.append(f"{found['gone_documents']:,} documents went for others")
+    else:
+        each = n_bytes_of_look_up / max(found["tokens"], 1)
+        lines = [f"{n_bytes / 1e6:,.1f} MB, {each:.1f} bytes a token without the texts"]
+    for name, value in found["scheme"].items():
+        if name in ("threshold", "recall"):
+            # A share is kept as a fraction, and shown as it was given.
+            value = f"{float(Fraction(str(value))):g}"
+        lines.append(f"{name}: {value}")
+    call.tell(found, contents, *lines)
 
 
 def _read_ids(file: Path | None) -> list[str]:
@@ -365,7 +232,7 @@ def _read_ids(file: Path | None) -> list[str]:
         raise ReadError(str(reason), path=str(file)) from None
 
 
-def list_orphans(removal: RemovalResult) -> list[str]:
+def _list_orphans(removal: RemovalResult) -> list[str]:
     """Say which documents had gone for removed ones."""
     orphans = getattr(removal, "orphans", None)
     if orphans is None or not len(orphans):
@@ -381,12 +248,7 @@ def list_orphans(removal: RemovalResult) -> list[str]:
     return lines
 
 
-def _tell(addition: AdditionResult, folder: Path, *, quiet: bool, as_json: bool) -> None:
-    if as_json:
-        say_json(addition.summary)
-        return
-    if quiet:
-        return
+def _say_added(addition: AdditionResult, folder: Path) -> list[str]:
     lines = [
         f"{counted(addition.n_documents, 'document')} with "
         f"{counted(addition.n_tokens, 'token')} added to {folder} in {addition.seconds:.1f} s"
@@ -399,5 +261,4 @@ def _tell(addition: AdditionResult, folder: Path, *, quiet: bool, as_json: bool)
             "found; a smaller number includes them"
         )
     lines += wording.lines(wording.note_skipped(addition.summary))
-    lines += list_passed_over(addition.passed_over)
-    say("\n".join(lines))
+    return lines + list_passed_over(addition.passed_over)

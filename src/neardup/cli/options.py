@@ -5,10 +5,12 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from neardup.cli.call import Call
+from neardup.cli.command import TableOption
 from neardup.errors import InvalidParameterError
 from neardup.options.commands import COMMANDS, grouped
 from neardup.options.kinds import (
@@ -58,7 +60,10 @@ def complete_tokenizers(
     ]
 
 
-F = TypeVar("F", bound=Callable[..., Any])
+INPUTS = click.argument(
+    "inputs", nargs=-1, required=True, metavar="INPUT...", shell_complete=complete_paths
+)
+ANY_INPUTS = click.argument("inputs", nargs=-1, metavar="[INPUT...]", shell_complete=complete_paths)
 
 
 class TargetType(click.Path):
@@ -100,40 +105,32 @@ class ChoiceType(click.Choice[str]):
         return message if reason is None else f"{message.removesuffix('.')}; {reason}."
 
 
-class TableOption(click.Option):
-    """An option of the command line that remembers its entry in the table."""
-
-    def __init__(self, *arguments: Any, entry: Option, **settings: Any) -> None:
-        super().__init__(*arguments, **settings)
-        self.entry = entry
-
-
-def options_of(command: str) -> Callable[[F], F]:
+def options_of(name: str) -> Callable[[Callable[[Call], Any]], Callable[..., Any]]:
     """Make a decorator that adds all options of a command, in the order of help."""
 
-    def decorate(function: F) -> F:
-        members = [option for part in grouped(COMMANDS[command]).values() for option in part]
+    def decorate(function: Callable[[Call], Any]) -> Callable[..., Any]:
+        options = COMMANDS[name]
+
+        @functools.wraps(function)
+        def called(**values: Any) -> Any:
+            # Types and ranges, before the command does anything, so before it looks for inputs.
+            for option in options:
+                option.checked(values[option.name])
+                if option.is_repeatable:
+                    values[option.name] = values[option.name] or None
+            return function(Call(values))
+
+        members = [option for part in grouped(options).values() for option in part]
+        command: Callable[..., Any] = called
         # The last that is added comes first.
         for option in reversed(members):
-            function = _as_click(option)(function)
-        return _checking(function, command)
+            command = _as_click(option)(command)
+        return command
 
     return decorate
 
 
-def _checking(function: F, command: str) -> F:
-    """Check types and ranges before the command does anything, so before it looks for inputs."""
-
-    @functools.wraps(function)
-    def checked(**values: Any) -> Any:
-        for option in COMMANDS[command]:
-            option.checked(values[option.name])
-        return function(**values)
-
-    return cast("F", checked)
-
-
-def _as_click(option: Option) -> Callable[[F], F]:
+def _as_click(option: Option) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     settings: dict[str, Any] = {"type": _type_of(option.kind), "metavar": option.metavar}
     flags = option.spelling
     if isinstance(option.kind, Switch):

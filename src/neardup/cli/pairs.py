@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from neardup.cli import wording
+from neardup.cli.call import Call, TableOutput, reported
 from neardup.cli.command import TableCommand
-from neardup.cli.display import Display, reported, say_json
 from neardup.cli.hints import hint_for_pairs
-from neardup.cli.options import complete_paths, options_of
-from neardup.cli.page_output import PageOutput
-from neardup.cli.table_output import TableOutput
+from neardup.cli.options import INPUTS, options_of
 from neardup.cli.wording import (
     counted,
     describe_bands,
@@ -26,8 +24,9 @@ from neardup.cli.wording import (
 )
 
 if TYPE_CHECKING:
-    from neardup.options.choices import TableFormat
-    from neardup.outputs.targets import Target
+    from collections.abc import Sequence
+
+    from neardup.files.rows import Source
 
 _EPILOG = """\b
 Examples:
@@ -42,28 +41,9 @@ Examples:
 @click.command(
     "pairs", cls=TableCommand, epilog=_EPILOG, short_help="Find all pairs of similar documents."
 )
-@click.argument(
-    "inputs", nargs=-1, required=True, metavar="INPUT...", shell_complete=complete_paths
-)
+@INPUTS
 @options_of("pairs")
-def command(
-    inputs: tuple[str, ...],
-    output: Target,
-    page: Target | None,
-    table_format: TableFormat | None,
-    against: tuple[str, ...],
-    stats: bool,
-    overwrite: bool,
-    memory: str | None,
-    work: Path | None,
-    fresh: bool,
-    idf_from: tuple[str, ...],
-    with_columns: tuple[str, ...] | None,
-    workers: int | None,
-    quiet: bool,
-    as_json: bool,
-    **options: Any,
-) -> None:
+def command(call: Call) -> None:
     """Find all pairs of similar documents, or the most similar.
 
     INPUT is files, folders, globs, URLs or - for standard input, as for `neardup dedup`. OTHER is
@@ -82,72 +62,57 @@ def command(
     from neardup.jobs.workspaces import key_of, open_workspace
     from neardup.options.jobs import PairOptions
     from neardup.options.option import no_effect
-    from neardup.runtime.runner import Runner
     from neardup.storage.work import IN_MEMORY
 
-    if stats and quiet and not as_json:
+    if call.stats and call.quiet and not call.as_json:
         raise no_effect("stats", "with quiet", "add json", "quiet", "json")
-    columns = [name for names in with_columns or () for name in names.split(",")]
-    chosen = PairOptions(**options, idf_from=idf_from or None, with_columns=columns or None)
-    paths = [Path(each) for each in against]
-    handle = None
-    if against and chosen.may_look_up:
-        handle = index_among(paths, own_tokenizer(chosen.tokenizer))
+    columns = [name for names in call.with_columns or () for name in names.split(",")]
+    options, against = call.of(PairOptions, with_columns=columns or None), call.against
+    paths = [Path(each) for each in against or ()]
+    handle = plan = None
+    if against and options.may_look_up:
+        handle = index_among(paths, own_tokenizer(options.tokenizer))
+    room = {"memory": call.memory, "work": call.work, "fresh": call.fresh}
     if handle is None:
-        plan = plan_pairs(
-            chosen,
-            other="against",
-            has_other=bool(against),
-            memory=memory,
-            work=work,
-            fresh=fresh,
-        )
+        plan = plan_pairs(options, other="against", has_other=bool(against), **room)
     else:
-        plan = None
-        check_no_workspace(memory=memory, work=work, fresh=fresh)
-    display = Display(quiet=quiet)
-    runner = Runner(workers, display)
-    target = TableOutput(output, table_format, overwrite=overwrite, as_json=as_json)
-    of_bytes = chosen.reads_bytes and handle is None
-    report = PageOutput(page, output, overwrite=overwrite, of_bytes=of_bytes)
-    left = resolve_paths(inputs, chosen)
+        check_no_workspace(**room)
+    output = TableOutput(call, of_bytes=options.reads_bytes and handle is None)
+    left = resolve_paths(call.inputs, options)
     if handle is not None:
         from neardup.jobs.pairs.against_index import find_pairs_in_index
 
-        target.check_apart([*(source.origin for source in left), str(handle.folder)], handle.folder)
-        with display:
-            result = find_pairs_in_index(left, handle.view(runner), chosen, runner)
-        target.write(result)
-        lines = report.write(result, chosen, runner)
+        origins = [*(source.origin for source in left), str(handle.folder)]
+        output.check_apart(origins, handle.folder)
+        with call.display:
+            result = find_pairs_in_index(left, handle.view(call.runner), options, call.runner)
+        lines = output.write(result, options)
     else:
         assert plan is not None
         right = None
         if against:
-            resolve = partial(resolve_paths, against, chosen)
-            right = resolve_other(paths, lambda _: resolve(), chosen.tokenizer)
-        counted = resolve_paths(idf_from, chosen) if idf_from else None
-        inputs_of_all = [*left, *(right or []), *(counted or [])]
-        origins = [source.origin for source in inputs_of_all]
-        target.check_apart(origins)
-        report.check_apart(origins)
+            resolve = partial(resolve_paths, against, options)
+            right = resolve_other(paths, lambda _: resolve(), options.tokenizer)
+        weighing = resolve_paths(call.idf_from, options) if call.idf_from else None
+        inputs: dict[str, Sequence[Source]] = {
+            "inputs": left,
+            "against": right or [],
+            "counted": weighing or [],
+        }
+        output.check_apart(source.origin for sources in inputs.values() for source in sources)
         workspace = IN_MEMORY
         if plan.banding is not None:
-            scheme = plan.reading.shingles.describe()
-            key = key_of(
-                "pairs", chosen, scheme, inputs=left, against=right or [], counted=counted or []
+            key = key_of("pairs", options, plan.reading.shingles.describe(), **inputs)
+            workspace = open_workspace(
+                call.memory, call.work, fresh=call.fresh, output=output.place, key=key
             )
-            workspace = open_workspace(memory, work, fresh=fresh, output=target.place, key=key)
-        with workspace, reported(workspace.work, quiet=quiet):
-            with display:
-                result = find_pairs_in_sources(left, right, plan, runner, workspace, counted)
-            target.write(result)
-            lines = report.write(result, chosen, runner, left, right)
-    if as_json:
-        say_json(result.summary)
-    elif not quiet:
-        target.say("\n".join([_report(result.summary, target), *lines]))
-        if stats:
-            target.say(_statistics(result.summary))
+        with workspace, reported(workspace.work, quiet=call.quiet):
+            with call.display:
+                result = find_pairs_in_sources(left, right, plan, call.runner, workspace, weighing)
+            lines = output.write(result, options, left, right)
+    output.tell(result.summary, _report(result.summary, output), *lines)
+    if call.stats and not (call.as_json or call.quiet):
+        output.say(_statistics(result.summary))
 
 
 def _report(summary: dict[str, Any], output: TableOutput) -> str:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
+from neardup.cli.call import Call
 from neardup.cli.command import TableCommand
-from neardup.cli.display import Display, say, say_json
-from neardup.cli.options import complete_paths, options_of
+from neardup.cli.options import ANY_INPUTS, options_of
 from neardup.cli.wording import counted, list_passed_over
 from neardup.runtime.progress import size
 
@@ -188,20 +188,9 @@ _OF_INPUT = ("documents", "input_size", "memory", "executors", "executor_cores",
 @click.command(
     "plan", cls=TableCommand, epilog=_EPILOG, short_help="Show what a job would find and take."
 )
-@click.argument("inputs", nargs=-1, metavar="[INPUT...]", shell_complete=complete_paths)
+@ANY_INPUTS
 @options_of("plan")
-def command(
-    inputs: tuple[str, ...],
-    documents: int | None,
-    input_size: str | None,
-    memory: str | None,
-    executors: int | None,
-    executor_cores: int | None,
-    workers: int | None,
-    quiet: bool,
-    as_json: bool,
-    **options: Any,
-) -> None:
+def command(call: Call) -> None:
     """Show what `neardup dedup` would do with the same options.
 
     Prints the bands and rows chosen and the S-curve: the probability that two documents of a given
@@ -211,59 +200,37 @@ def command(
     lengths of shingles would make of them.
     """
     from neardup.jobs.dedup.plan import plan_deduplication
+    from neardup.options.groups import DocumentOptions
     from neardup.options.jobs import DedupOptions
-    from neardup.runtime.runner import Runner
+    from neardup.options.option import no_effect
 
-    if not inputs:
-        _check_no_documents()
-    _check_planned(documents, input_size, executors, executor_cores)
-    plan = plan_deduplication(DedupOptions(**options))
-    display = Display(quiet=quiet)
-    runner = Runner(workers, display)
+    documents, cores = call.documents, call.executor_cores
+    context = click.get_current_context()
+    for name in () if call.inputs else (*DocumentOptions.known, "keep", *_OF_INPUT):
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            raise no_effect(name, "without INPUT", "name an input")
+    if documents is not None and call.input_size is not None:
+        raise no_effect("input_size", "with documents", "leave out documents", "documents")
+    if cores is not None and call.executors is None:
+        raise no_effect("executor_cores", "without executors", "give executors", "executors")
+    plan = plan_deduplication(call.of(DedupOptions))
     estimate = None
-    if inputs:
+    if call.inputs:
         from neardup.files.resolve import resolve_paths
         from neardup.jobs.plan.forecast import Planned, Resources, forecast_job
         from neardup.jobs.workspaces import memory_budget
         from neardup.options.commands import CommandOptions
 
-        planned = Planned(
-            documents,
-            None if input_size is None else CommandOptions.known["input_size"].given(input_size),
-        )
-        resources = Resources(memory_budget(memory), runner.workers, executors, executor_cores or 4)
-        with display:
-            sources = resolve_paths(inputs, plan.options)
-            estimate = forecast_job(sources, plan, runner, resources, planned)
-    if as_json:
-        say_json(_facts(plan, estimate))
-    elif not quiet:
-        say(_chart(plan))
-        if estimate is not None:
-            say(describe_forecast(estimate, plan.reading.shingles.ngram))
-
-
-def _check_no_documents() -> None:
-    """Raise if an option about documents was given, of which there are none without INPUT."""
-    from neardup.options.groups import DocumentOptions
-    from neardup.options.option import no_effect
-
-    context = click.get_current_context()
-    for name in (*DocumentOptions.known, "keep", *_OF_INPUT):
-        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
-            raise no_effect(name, "without INPUT", "name an input")
-
-
-def _check_planned(
-    documents: int | None, input_size: str | None, executors: int | None, cores: int | None
-) -> None:
-    """Raise if an option was given that another one leaves without effect."""
-    from neardup.options.option import no_effect
-
-    if documents is not None and input_size is not None:
-        raise no_effect("input_size", "with documents", "leave out documents", "documents")
-    if cores is not None and executors is None:
-        raise no_effect("executor_cores", "without executors", "give executors", "executors")
+        planned = Planned(documents, CommandOptions.known["input_size"].checked(call.input_size))
+        workers, budget = call.runner.workers, memory_budget(call.memory)
+        resources = Resources(budget, workers, call.executors, cores or 4)
+        with call.display:
+            sources = resolve_paths(call.inputs, plan.options)
+            estimate = forecast_job(sources, plan, call.runner, resources, planned)
+    lines = [_chart(plan)]
+    if estimate is not None:
+        lines.append(describe_forecast(estimate, plan.reading.shingles.ngram))
+    call.tell(_facts(plan, estimate), *lines)
 
 
 def _curve(plan: DedupPlan) -> list[tuple[float, float]]:

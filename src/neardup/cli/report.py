@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
+from neardup.cli.call import Call
 from neardup.cli.command import TableCommand
-from neardup.cli.display import Display, say, say_json
-from neardup.cli.options import complete_paths, options_of
+from neardup.cli.options import ANY_INPUTS, complete_paths, options_of
 
 if TYPE_CHECKING:
-    from neardup.outputs.targets import Target
+    pass
 
 _EPILOG = """\b
 Examples:
@@ -28,20 +28,9 @@ Examples:
     "report", cls=TableCommand, epilog=_EPILOG, short_help="Show what was found, as one page."
 )
 @click.argument("result", metavar="RESULT", shell_complete=complete_paths)
-@click.argument("inputs", nargs=-1, metavar="[INPUT...]", shell_complete=complete_paths)
+@ANY_INPUTS
 @options_of("report")
-def command(
-    result: str,
-    inputs: tuple[str, ...],
-    output: Target,
-    against: tuple[str, ...],
-    labels: str | None,
-    overwrite: bool,
-    workers: int | None,
-    quiet: bool,
-    as_json: bool,
-    **options: Any,
-) -> None:
+def command(call: Call) -> None:
     """Show what a job has found, and why, as one page that can be passed on.
 
     RESULT is the output folder of `neardup dedup` or `neardup cut`, or the table that `neardup
@@ -58,23 +47,23 @@ def command(
     from neardup.options.jobs import ReportOptions
     from neardup.outputs.folder import check_apart, check_outside
     from neardup.reports.page import check_page_file
-    from neardup.runtime.runner import Runner
 
-    chosen = ReportOptions(**options)
-    check_page_file(output, overwrite=overwrite)
-    check_outside(output, result, "result")
-    check_apart(output, [result, *inputs, *against, *([labels] if labels else [])])
-    own = resolve_paths(inputs, chosen) if inputs else None
+    options, output, labels = call.of(ReportOptions), call.output, call.labels
+    inputs, against = call.inputs, call.against or ()
+    check_page_file(output, overwrite=call.overwrite)
+    check_outside(output, call.result, "result")
+    check_apart(output, [call.result, *inputs, *against, *([labels] if labels else [])])
+    own = resolve_paths(inputs, options) if inputs else None
     other = None
     if against:
         named = [Path(each) for each in against]
-        resolve = partial(resolve_paths, against, chosen)
-        other = resolve_against(named[0] if len(named) == 1 else named, lambda _: resolve(), chosen)
-    with Display(quiet=quiet) as display:
-        report = make_report(result, own, other, labels, chosen, Runner(workers, display))
-    report.write(output, overwrite=overwrite)
+        resolve = partial(resolve_paths, against, options)
+        other = resolve_against(
+            named[0] if len(named) == 1 else named, lambda _: resolve(), options
+        )
+    with call.display:
+        report = make_report(call.result, own, other, labels, options, call.runner)
+    report.write(output, overwrite=call.overwrite)
     n_bytes = len(report.html.encode())
-    if as_json:
-        say_json({"headline": report.headline, "page": str(output), "bytes": n_bytes})
-    elif not quiet:
-        say(f"{report.headline}\nwritten to {output}, {n_bytes / 1e6:.1f} MB")
+    facts = {"headline": report.headline, "page": str(output), "bytes": n_bytes}
+    call.tell(facts, report.headline, f"written to {output}, {n_bytes / 1e6:.1f} MB")

@@ -3,29 +3,22 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from neardup.cli import wording
+from neardup.cli.call import Call, TableOutput
 from neardup.cli.command import TableCommand
-from neardup.cli.display import Display, say_json
 from neardup.cli.hints import hint_for_search
 from neardup.cli.options import complete_paths, options_of
-from neardup.cli.page_output import PageOutput
-from neardup.cli.table_output import TableOutput
 from neardup.cli.wording import counted, list_passed_over, say_ids
 from neardup.options.option import no_effect
 
 if TYPE_CHECKING:
-    from neardup.files.rows import Source
     from neardup.jobs.documents.result import DocumentSearchResult
     from neardup.jobs.passages.result import PassageResult
-    from neardup.options.choices import TableFormat
-    from neardup.outputs.targets import Target
-    from neardup.runtime.runner import Runner
 
 _EPILOG = """\b
 Examples:
@@ -42,27 +35,7 @@ Examples:
     "queries", nargs=-1, required=True, metavar="QUERY...", shell_complete=complete_paths
 )
 @options_of("search")
-def command(
-    folder: Path,
-    queries: tuple[str, ...],
-    output: Target,
-    page: Target | None,
-    table_format: TableFormat | None,
-    threshold: str | None,
-    recall: str | None,
-    hits: int | None,
-    maximal: bool,
-    all_windows: bool,
-    limit: int | None,
-    with_text: bool,
-    no_text: bool,
-    tokenizer: str | None,
-    overwrite: bool,
-    workers: int | None,
-    quiet: bool,
-    as_json: bool,
-    **reading: Any,
-) -> None:
+def command(call: Call) -> None:
     """Find the passages or documents in the index DIR that are similar to queries.
 
     QUERY is files, folders, globs, URLs or - for standard input, as for `neardup dedup`; every
@@ -73,106 +46,60 @@ def command(
     spreadsheets also carry query_text and doc_text. Of an index of documents it writes query_id,
     doc_id and similarity, the most similar first.
     """
-    if maximal and all_windows:
-        message = "choose either --maximal or --all-windows"
-        raise click.UsageError(message)
-    from neardup.jobs.indexes import kind_of
-    from neardup.runtime.runner import Runner
-
-    target = TableOutput(output, table_format, overwrite=overwrite, as_json=as_json)
-    report = PageOutput(page, output, overwrite=overwrite)
-    given: dict[str, Any] = {"threshold": threshold, "recall": recall, "hits": hits}
-    given |= {"limit": limit, "maximal": maximal, "all_windows": all_windows}
-    given |= {"with_text": with_text, "no_text": no_text}
-    search = _search_documents if kind_of(folder) == "documents" else _search_passages
-    with Display(quiet=quiet) as display:
-        runner = Runner(workers, display)
-        result, said, read = search(folder, tokenizer, queries, given, reading, target, runner)
-        target.write(result)
-        lines = report.write(result, read.options, runner, read.queries, read.documents)
-    if as_json:
-        say_json(result.summary)
-    elif not quiet:
-        target.say("\n".join([said, *lines]))
-
-
-class _Read(NamedTuple):
-    """What a page reads for the texts, if it does: queries, and the documents of the index."""
-
-    options: Any = None
-    queries: Sequence[Source] | None = None
-    documents: Sequence[Source] | None = None
-
-
-def _search_passages(
-    folder: Path,
-    tokenizer: str | None,
-    queries: tuple[str, ...],
-    given: dict[str, Any],
-    reading: dict[str, Any],
-    target: TableOutput,
-    runner: Runner,
-) -> tuple[PassageResult, str, _Read]:
     from neardup.files.resolve import resolve_paths
     from neardup.indexes.source import IndexSource
-    from neardup.jobs.passages.search import search_sources
-    from neardup.options.jobs import SearchOptions
-    from neardup.passages.index import PassageHandle
+    from neardup.jobs.indexes import kind_of
+    from neardup.options.jobs import DocumentSearchOptions, SearchOptions
 
-    if given["limit"] is not None:
-        raise no_effect("limit", "on passages", "search an index of documents")
-    all_windows = given["all_windows"]
-    chosen = {
-        name: given[name] for name in ("threshold", "recall", "hits") if given[name] is not None
-    }
-    if all_windows and given["with_text"]:
-        raise no_effect("with_text", "with all_windows", "leave that out", "all_windows")
-    with_text = target.takes_texts(with_text=given["with_text"], no_text=given["no_text"])
-    options = SearchOptions(
-        **chosen,
-        report="maximal" if given["maximal"] else "windows" if all_windows else "best",
-        with_text=with_text and not all_windows,
-        **reading,
-    )
-    sources = resolve_paths(queries, options)
-    target.check_apart([*(source.origin for source in sources), str(folder)], folder)
-    index = PassageHandle(folder, tokenizer).view(runner)
-    start = time.perf_counter()
-    result = search_sources(index, sources, options, runner)
-    duration = f"{time.perf_counter() - start:.1f} s"
-    said = _report(result.summary, index.scheme.min_tokens, target, duration)
-    return result, said, _Read(options, sources, [IndexSource(index, folder)])
+    if call.maximal and call.all_windows:
+        message = "choose either --maximal or --all-windows"
+        raise click.UsageError(message)
+    output, folder = TableOutput(call), call.folder
+    is_of_documents = kind_of(folder) == "documents"
+    options: Any
+    if is_of_documents:
+        for name in ("recall", "hits", "maximal", "all_windows", "with_text", "no_text"):
+            if getattr(call, name):
+                raise no_effect(name, "on an index of documents", "search an index of passages")
+        options = call.of(DocumentSearchOptions)
+    else:
+        if call.limit is not None:
+            raise no_effect("limit", "on passages", "search an index of documents")
+        if call.all_windows and call.with_text:
+            raise no_effect("with_text", "with all_windows", "leave that out", "all_windows")
+        options = call.of(
+            SearchOptions,
+            report="maximal" if call.maximal else "windows" if call.all_windows else "best",
+            with_text=output.takes_texts() and not call.all_windows,
+        )
+    with call.display:
+        queries = resolve_paths(call.queries, options)
+        output.check_apart([*(source.origin for source in queries), str(folder)], folder)
+        result: DocumentSearchResult | PassageResult
+        if is_of_documents:
+            from neardup.documents.index import DocumentHandle
+            from neardup.jobs.documents.search import search_documents
 
+            documents = DocumentHandle(folder, call.tokenizer).view(call.runner)
+            start = time.perf_counter()
+            result = search_documents(documents, queries, options, call.runner)
+            said = _report_documents(result.summary)
+        else:
+            from neardup.jobs.passages.search import search_sources
+            from neardup.passages.index import PassageHandle
 
-def _search_documents(
-    folder: Path,
-    tokenizer: str | None,
-    queries: tuple[str, ...],
-    given: dict[str, Any],
-    reading: dict[str, Any],
-    target: TableOutput,
-    runner: Runner,
-) -> tuple[DocumentSearchResult, str, _Read]:
-    from neardup.documents.index import DocumentHandle
-    from neardup.files.resolve import resolve_paths
-    from neardup.jobs.documents.search import search_documents
-    from neardup.options.jobs import DocumentSearchOptions
-
-    for name in ("recall", "hits", "maximal", "all_windows", "with_text", "no_text"):
-        if given[name]:
-            raise no_effect(name, "on an index of documents", "search an index of passages")
-    options = DocumentSearchOptions(threshold=given["threshold"], limit=given["limit"], **reading)
-    sources = resolve_paths(queries, options)
-    target.check_apart([*(source.origin for source in sources), str(folder)], folder)
-    index = DocumentHandle(folder, tokenizer).view(runner)
-    start = time.perf_counter()
-    result = search_documents(index, sources, options, runner)
-    duration = f"{time.perf_counter() - start:.1f} s"
-    # The index need not have texts.
-    return result, _report_documents(result.summary, target, duration), _Read()
+            index = PassageHandle(folder, call.tokenizer).view(call.runner)
+            start = time.perf_counter()
+            result = search_sources(index, queries, options, call.runner)
+            said = _report(result.summary, index.scheme.min_tokens)
+        said.append(f"written to {output} in {time.perf_counter() - start:.1f} s")
+        # An index of documents need not have texts.
+        read = () if is_of_documents else (options, queries, [IndexSource(index, folder)])
+        lines = output.write(result, *read)
+    output.tell(result.summary, *said, *lines)
 
 
-def _report_documents(summary: dict[str, Any], output: TableOutput, duration: str) -> str:
+def _report_documents(summary: dict[str, Any]) -> list[str]:
     lines = [
         f"{counted(summary['matches'], 'document')} for {summary['found_queries']:,} of "
         f"{counted(summary['queries'], 'query', 'queries')}, {summary['measure']} "
@@ -184,11 +111,10 @@ def _report_documents(summary: dict[str, Any], output: TableOutput, duration: st
         wording.note_empty(summary["empty_queries"], "similar to nothing", "query", "queries"),
         wording.note_skipped(summary),
     )
-    lines += list_passed_over(summary["passed_over"])
-    return "\n".join([*lines, f"written to {output} in {duration}"])
+    return lines + list_passed_over(summary["passed_over"])
 
 
-def _report(summary: dict[str, Any], min_tokens: int, output: TableOutput, duration: str) -> str:
+def _report(summary: dict[str, Any], min_tokens: int) -> list[str]:
     n_short, n_empty = summary["short_queries"], summary["empty_queries"]
     lines = [
         f"{counted(summary['passages'], 'passage')} for {summary['found_queries']:,} of "
@@ -207,5 +133,4 @@ def _report(summary: dict[str, Any], min_tokens: int, output: TableOutput, durat
         wording.note_skipped(summary),
         hint_for_search(summary),
     )
-    lines += list_passed_over(summary["passed_over"])
-    return "\n".join([*lines, f"written to {output} in {duration}"])
+    return lines + list_passed_over(summary["passed_over"])

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import signal
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
+from neardup.cli.call import Call
 from neardup.cli.command import TableCommand
-from neardup.cli.display import say, say_json
 from neardup.cli.options import options_of
 from neardup.cli.wording import counted
 
 if TYPE_CHECKING:
-    from neardup.service.served import Served
+    pass
 
 _EPILOG = """\b
 Examples:
@@ -27,7 +27,7 @@ _NEEDED = ("starlette", "uvicorn", "httptools", "msgspec", "jinja2", "prometheus
 @click.command("serve", cls=TableCommand, epilog=_EPILOG)
 @click.argument("folders", nargs=-1, required=True, metavar="DIR...")
 @options_of("serve")
-def command(folders: tuple[str, ...], quiet: bool, as_json: bool, **options: Any) -> None:
+def command(call: Call) -> None:
     """Answer over HTTP what indexes hold, with a page for people.
 
     DIR is the folder of an index, under the name of the folder; NAME=DIR gives it another name.
@@ -37,49 +37,33 @@ def command(folders: tuple[str, ...], quiet: bool, as_json: bool, **options: Any
     add. It ends at Control-C or SIGTERM: requests under way are answered, and what was inserted is
     made durable. A line of JSON for each request goes to standard error.
     """
-    _check_extra()
-    from neardup.options.commands import ServeOptions
-    from neardup.service.serve import access_of, open_indexes, run
-
-    chosen = ServeOptions(quiet=quiet, as_json=as_json, **options)
-    access = access_of(chosen)
-    indexes = open_indexes(folders, chosen)
-
-    def announce(url: str | None) -> None:
-        if as_json:
-            say_json(_describe(indexes, url, needs_token=bool(access.tokens)))
-        elif not quiet:
-            say(_announcement(indexes, url, needs_token=bool(access.tokens)))
-
-    if chosen.check:
-        announce(None)
-        return
-    ended_by = run(indexes, chosen, announce)
-    if not quiet and not as_json:
-        name = "" if ended_by is None else f" by {signal.Signals(ended_by).name}"
-        say(f"ended{name}{'; what was inserted is durable' if chosen.writable else ''}")
-
-
-def _describe(indexes: list[Served], url: str | None, *, needs_token: bool) -> dict[str, Any]:
-    entries = [
-        {"name": served.name, "kind": served.kind, "documents": len(served)} for served in indexes
-    ]
-    return {"url": url, "token": needs_token, "indexes": entries}
-
-
-def _announcement(indexes: list[Served], url: str | None, *, needs_token: bool) -> str:
-    listed = ", ".join(f"{served.name} ({counted(len(served), 'document')})" for served in indexes)
-    if url is None:
-        return f"ready to serve {listed}"
-    needed = "; a token is needed" if needs_token else ""
-    return f"serving {listed} at {url}{needed}; Control-C ends it"
-
-
-def _check_extra() -> None:
-    """Raise if what the service is made of is not installed."""
     from importlib.util import find_spec
 
     from neardup.errors import MissingExtraError
 
     if any(find_spec(module) is None for module in _NEEDED):
         raise MissingExtraError("serve", "neardup serve")
+    from neardup.options.commands import ServeOptions
+    from neardup.service.serve import access_of, open_indexes, run
+
+    options = call.of(ServeOptions)
+    access = access_of(options)
+    indexes = open_indexes(call.folders, options)
+    entries = [
+        {"name": served.name, "kind": served.kind, "documents": len(served)} for served in indexes
+    ]
+    listed = ", ".join(f"{served.name} ({counted(len(served), 'document')})" for served in indexes)
+
+    def announce(url: str | None) -> None:
+        needed = "; a token is needed" if access.tokens else ""
+        said = f"serving {listed} at {url}{needed}; Control-C ends it"
+        facts = {"url": url, "token": bool(access.tokens), "indexes": entries}
+        call.tell(facts, f"ready to serve {listed}" if url is None else said)
+
+    if options.check:
+        announce(None)
+        return
+    ended_by = run(indexes, options, announce)
+    if not call.as_json:
+        name = "" if ended_by is None else f" by {signal.Signals(ended_by).name}"
+        call.tell({}, f"ended{name}{'; what was inserted is durable' if options.writable else ''}")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
+from neardup.cli.call import Call, print_output
 from neardup.cli.command import TableCommand
-from neardup.cli.display import Display, say, say_json
-from neardup.cli.options import complete_paths, options_of
+from neardup.cli.options import ANY_INPUTS, complete_paths, options_of
 from neardup.cli.wording import counted, printable
 
 if TYPE_CHECKING:
@@ -28,17 +28,9 @@ Examples:
     "show", cls=TableCommand, epilog=_EPILOG, short_help="Show examples of what was found."
 )
 @click.argument("result", metavar="RESULT", shell_complete=complete_paths)
-@click.argument("inputs", nargs=-1, metavar="[INPUT...]", shell_complete=complete_paths)
+@ANY_INPUTS
 @options_of("show")
-def command(
-    result: str,
-    inputs: tuple[str, ...],
-    against: tuple[str, ...],
-    workers: int | None,
-    quiet: bool,
-    as_json: bool,
-    **options: Any,
-) -> None:
+def command(call: Call) -> None:
     """Show examples of what was found, text beside text, with the words that differ marked.
 
     RESULT is the output folder of `neardup dedup`, or the table that `neardup pairs`, `estimate`,
@@ -50,16 +42,15 @@ def command(
     """
     from neardup.jobs.show import find_examples
     from neardup.options.jobs import ShowOptions
-    from neardup.runtime.runner import Runner
 
-    display = Display(quiet=quiet)
-    chosen = ShowOptions(**options)
-    with display:
-        found = find_examples(result, inputs, against, chosen, Runner(workers, display))
-    if as_json:
-        say_json(found.describe())
-    elif not quiet:
-        _print(found, is_most=chosen.most)
+    options = call.of(ShowOptions)
+    with call.display:
+        against = call.against or ()
+        found = find_examples(call.result, call.inputs, against, options, call.runner)
+    if call.as_json:
+        call.tell(found.describe())
+    elif not call.quiet:
+        _print(found, is_most=options.most)
 
 
 def _print(found: Examples, *, is_most: bool) -> None:
@@ -67,14 +58,14 @@ def _print(found: Examples, *, is_most: bool) -> None:
 
     n_shown = len(found.examples)
     if not n_shown:
-        say("nothing was found, so there is nothing to show")
+        print_output("nothing was found, so there is nothing to show")
         return
     first = "most" if is_most else "least"
-    say(f"{n_shown:,} of {counted(found.n_rows, *found.row)}, the {first} similar first")
+    print_output(f"{n_shown:,} of {counted(found.n_rows, *found.row)}, the {first} similar first")
     console = console_of_output()
     for number, example in enumerate(found.examples, start=1):
-        say("")
-        say(f"{number}. {_similarity(example)}")
+        print_output("")
+        print_output(f"{number}. {_similarity(example)}")
         spans = example.spans or (None, None)
         headings = [
             f"{name} {_heading(document, span)}"

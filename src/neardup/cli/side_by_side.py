@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from neardup.cli.display import say
+from neardup.cli.call import print_output
 from neardup.cli.wording import counted, printable
 
 if TYPE_CHECKING:
@@ -48,7 +48,9 @@ def print_texts(
     if not console.is_terminal:
         # Lines are as long as they are, for whoever reads them next.
         for heading, text in zip(headings, marked, strict=True):
-            say("\n".join([heading, *(f"  {line}".rstrip() for line in text.plain.split("\n"))]))
+            print_output(
+                "\n".join([heading, *(f"  {line}".rstrip() for line in text.plain.split("\n"))])
+            )
         return
     titles = [Text(heading, "bold") for heading in headings]
     if console.width >= _WIDE:

@@ -1,0 +1,324 @@
+"""One call of a command: its options, what the user sees of it, and where its results go.
+
+Progress is on standard error, results on standard output.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from neardup.cli.command import configuration
+from neardup.errors import InvalidParameterError, WriteError
+from neardup.options.option import Options
+from neardup.runtime.display import Display
+
+if TYPE_CHECKING:
+    from neardup.files.rows import Source
+    from neardup.outputs.targets import Target
+    from neardup.results import TableResult
+    from neardup.runtime.runner import Runner
+    from neardup.storage.work import WorkFolder
+
+OptionsT = TypeVar("OptionsT", bound=Options)
+
+# Formats of which the texts of passages are read, by people or by programs, rather than columns.
+_WITH_TEXTS = ("jsonl", "xlsx")
+# As the shell reports a command that a closed pipe has ended: 128 and the number of SIGPIPE.
+_CLOSED_PIPE = 141
+
+
+class Call:
+    """The values of a command's options and arguments, by their names, and what all commands do.
+
+    An option that may be given several times is None where it was not given.
+    """
+
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        self._values = values
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self._values[name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+    def given(self, kind: type[Options], **others: Any) -> dict[str, Any]:
+        """Return those options that are also of a ``kind``, and ``others``; none that is None."""
+        own = {name: value for name, value in self._values.items() if name in kind.known}
+        return {name: value for name, value in (own | others).items() if value is not None}
+
+    def of(self, kind: type[OptionsT], **others: Any) -> OptionsT:
+        """Return the options of a job."""
+        return kind(**self.given(kind, **others))
+
+    @cached_property
+    def display(self) -> Display:
+        """Progress, as the user sees it."""
+        return Display(quiet=self._values.get("quiet", False))
+
+    @cached_property
+    def runner(self) -> Runner:
+        """What does the work."""
+        from neardup.runtime.runner import Runner
+
+        return Runner(self._values.get("workers"), self.display)
+
+    def tell(
+        self,
+        facts: dict[str, Any],
+        *lines: str,
+        say: Callable[[str], None] | None = None,
+    ) -> None:
+        """Print a result: as JSON if that was asked for, else as lines, unless it shall be quiet.
+
+        JSON has the options that were not on the command line.
+        """
+        if self.as_json:
+            print_output(json.dumps({**facts, **configuration()}, ensure_ascii=False))
+        elif not self._values.get("quiet"):
+            (say or print_output)("\n".join(lines))
+
+
+def print_output(text: str) -> None:
+    """Print a result on standard output."""
+    try:
+        click.echo(text)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        message = f"cannot write to standard output: {error.strerror}; all else is done"
+        raise WriteError(message) from None
+
+
+def discard_standard_output() -> None:
+    """Let nothing more come of standard output, whose reader has gone.
+
+    Python flushes it once more at exit, which must not fail again.
+    """
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+@contextmanager
+def reported(work: WorkFolder | None, *, quiet: bool) -> Iterator[None]:
+    """Say what there is of earlier runs, and remove it when the block has ended without an error.
+
+    Standard error has a line for each thing that a run goes on with, or that was damaged in the
+    work folder; nothing with ``quiet``.
+    """
+    if work is None:
+        yield
+        return
+    from neardup.jobs.workspaces import account_of_earlier
+
+    def print_lines(lines: list[str]) -> None:
+        for line in [] if quiet else lines:
+            click.echo(line, err=True)
+
+    n_told = len(work.problems)
+    print_lines(account_of_earlier(work))
+    try:
+        yield
+        work.remove_stale()
+    finally:
+        print_lines(work.problems[n_told:])
+
+
+class _Output:
+    """What a command writes, and beside it the page that ``--report`` asks for.
+
+    ``of_bytes`` says that the documents which the page would show are bytes, and no text.
+    """
+
+    def __init__(self, call: Call, *, of_bytes: bool) -> None:
+        self._call, self._page = call, getattr(call, "page", None)
+        if self._page is None:
+            return
+        from neardup.reports.page import check_page_file
+
+        if str(self._page) == str(call.output):
+            message = f"report and output are both {self._page}; give the page a name of its own"
+            raise InvalidParameterError(message, "report", "output")
+        if of_bytes:
+            message = (
+                "report shows texts, and documents are not read as such with input_format "
+                "bytes; leave it out, and make a page of the result alone afterwards"
+            )
+            raise InvalidParameterError(message, "report", "input_format")
+        check_page_file(self._page, overwrite=call.overwrite)
+
+    def _check_page_apart(self, inputs: Iterable[str | None]) -> None:
+        if self._page is not None:
+            from neardup.outputs.folder import check_apart
+
+            check_apart(self._page, inputs)
+
+    def _write_page(
+        self,
+        result: Any,
+        options: Any,
+        inputs: Sequence[Source] | None,
+        against: Sequence[Source] | None,
+    ) -> list[str]:
+        """Make the page of a result, and write it; return the line that says where it is, if any.
+
+        ``result`` is what the job has returned, or the folder that it has written; ``options``
+        say how ``inputs`` and ``against`` are read, the documents that it names.
+        """
+        if self._page is None:
+            return []
+        from neardup.jobs.report.report import make_report
+        from neardup.options.jobs import ReportOptions
+
+        names = set(ReportOptions.known) - {"by", "trust"}
+        if inputs is None and against is None:
+            # Documents are not read.
+            names = set()
+        elif against is None:
+            names -= {"against_text_column", "against_id_column"}
+        known = {name: getattr(options, name) for name in names if hasattr(options, name)}
+        page = make_report(result, inputs, against, None, ReportOptions(**known), self._call.runner)
+        page.write(self._page, overwrite=self._call.overwrite)
+        return [f"report in {self._page}"]
+
+
+class FolderOutput(_Output):
+    """The folder that a command writes documents to, with their tables and the summary."""
+
+    def __init__(self, call: Call, *, of_bytes: bool = False) -> None:
+        from neardup.outputs.folder import check_output
+
+        check_output(call.output, overwrite=call.overwrite)
+        super().__init__(call, of_bytes=of_bytes)
+
+    def check(
+        self,
+        sources: Sequence[Source],
+        others: Iterable[str | None],
+        *,
+        index: Path | None = None,
+        is_copy: bool = False,
+    ) -> None:
+        """Make sure that no input is replaced, and that the rows of ``sources`` can be written.
+
+        ``others`` is what else is read, ``index`` a folder that the output is no file of; of a
+        copy it is known beforehand what room it takes.
+        """
+        from neardup.files.convert import check_conversion
+        from neardup.files.fitting import to_fit
+        from neardup.outputs.folder import check_apart, check_outside
+        from neardup.outputs.targets import check_room
+
+        output, format_ = self._call.output, self._call.output_format
+        origins = [*(source.origin for source in sources), *others]
+        if index is not None:
+            origins.append(str(index))
+            check_outside(output, index)
+        check_apart(output, origins)
+        self._check_page_apart(origins)
+        check_conversion(sources, format_)
+        to_fit(sources, format_)
+        if is_copy and format_ == "same":
+            check_room(output, (source.size for source in sources))
+
+    def write(
+        self,
+        result: Any,
+        options: Any,
+        inputs: Sequence[Source] | None = None,
+        against: Sequence[Source] | None = None,
+        **more: Any,
+    ) -> list[str]:
+        """Write a result, and its page; return the line that says where that is, if there is one.
+
+        ``options`` say how the page reads ``inputs`` and ``against``; ``more`` is what else the
+        result takes.
+        """
+        call = self._call
+        result.summary |= configuration()
+        result.write(
+            call.output,
+            overwrite=call.overwrite,
+            format=call.output_format,
+            progress=call.display,
+            **more,
+        )
+        return self._write_page(str(call.output), options, inputs, against)
+
+
+class TableOutput(_Output):
+    """The output of a command whose result is one table: a file, a pipe or standard output."""
+
+    def __init__(self, call: Call, *, of_bytes: bool = False) -> None:
+        from neardup.outputs.table_target import plan_table
+
+        self._target = plan_table(call.output, call.table_format, overwrite=call.overwrite)
+        if call.as_json and self._target.is_standard_output:
+            message = (
+                f"--json prints the summary to standard output, where --output {call.output} "
+                "writes the table; name a file, or leave out --json"
+            )
+            raise click.UsageError(message)
+        super().__init__(call, of_bytes=of_bytes)
+
+    def __str__(self) -> str:
+        """Return what users call it."""
+        return str(self._target)
+
+    def takes_texts(self) -> bool:
+        """Return whether passages have their texts: as asked for, else where texts are read."""
+        call = self._call
+        if call.with_text and call.no_text:
+            message = "choose either --with-text or --no-text"
+            raise click.UsageError(message)
+        return call.with_text or (not call.no_text and self._target.format in _WITH_TEXTS)
+
+    @property
+    def place(self) -> Target | None:
+        """The file or URL, None for a stream."""
+        return None if self._target.is_stream else self._target.path
+
+    def check_apart(self, inputs: Iterable[str | None], index: Path | None = None) -> None:
+        """Make sure that no input is replaced, and that the output is no file of an index."""
+        from neardup.outputs.folder import check_apart, check_outside
+
+        inputs = list(inputs)
+        if not self._target.is_stream:
+            if index is not None:
+                check_outside(self._target.path, index)
+            check_apart(self._target.path, inputs)
+        self._check_page_apart(inputs)
+
+    def write(
+        self,
+        result: TableResult,
+        options: Any = None,
+        inputs: Sequence[Source] | None = None,
+        against: Sequence[Source] | None = None,
+    ) -> list[str]:
+        """Write a table, and its page; arguments and what is returned as of a folder."""
+        try:
+            self._target.write(result.rows(), overwrite=self._call.overwrite)
+        except BrokenPipeError:
+            discard_standard_output()
+            raise click.exceptions.Exit(_CLOSED_PIPE) from None
+        return self._write_page(result, options, inputs, against)
+
+    def tell(self, facts: dict[str, Any], *lines: str) -> None:
+        """Print what was done: on standard error, if the table is on standard output."""
+        self._call.tell(facts, *lines, say=self.say)
+
+    def say(self, text: str) -> None:
+        """Print a text likewise."""
+        if self._target.is_standard_output:
+            click.echo(text, err=True)
+        else:
+            print_output(text)
