@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import neardup
-from neardup.options.jobs import DocumentSearchOptions, OpenOptions
+from neardup.options.documents import DocumentSearchOptions
+from neardup.options.groups import OpenOptions
 from neardup.options.option import REQUIRED, Option
 
 CLASSES = {"DocumentIndex": neardup.DocumentIndex, "PassageIndex": neardup.PassageIndex}

@@ -11,8 +11,8 @@ from neardup.files.resolve import resolve_inputs
 from neardup.jobs.dedup.result import DeduplicationResult
 from neardup.jobs.workspaces import open_workspace
 from neardup.options.choices import Data
-from neardup.options.groups import ProgressOptions, WorkspaceOptions
-from neardup.options.jobs import AgainstDataOptions, DedupOptions, SparkOptions
+from neardup.options.documents import DedupOptions, SparkOptions
+from neardup.options.groups import AgainstDataOptions, ProgressOptions, WorkspaceOptions
 from neardup.options.option import argument, but, takes
 from neardup.runtime.runner import Runner
 

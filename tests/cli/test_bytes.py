@@ -16,7 +16,7 @@ import pytest
 import neardup
 from neardup.engines.spark.run import plan_on_spark
 from neardup.errors import InvalidParameterError
-from neardup.options.jobs import DedupOptions
+from neardup.options.documents import DedupOptions
 
 RANDOM = random.Random(16)
 PART = RANDOM.randbytes(6_000)

@@ -21,7 +21,7 @@ from neardup.files.memory import rows_source
 from neardup.indexes.index import create_index
 from neardup.jobs.dedup.plan import plan_deduplication
 from neardup.jobs.dedup.run import deduplicate_sources
-from neardup.options.jobs import DedupOptions
+from neardup.options.documents import DedupOptions
 from neardup.reading.signed_batches import with_frequencies
 from neardup.runtime.runner import Runner
 from tests.each import each_of

@@ -9,7 +9,7 @@ import neardup
 from neardup.files.memory import MemorySource
 from neardup.jobs.dedup.plan import plan_deduplication
 from neardup.jobs.dedup.run import deduplicate_sources
-from neardup.options.jobs import DedupOptions
+from neardup.options.documents import DedupOptions
 from neardup.reading import second_pass
 from neardup.reading import sign as reading_plan
 from neardup.runtime.runner import Runner

@@ -18,7 +18,7 @@ from neardup.errors import InvalidParameterError, SketchFormatError, SketchMisma
 from neardup.jobs.sketch.options import make_maker
 from neardup.jobs.sketch.sketches import Sketches
 from neardup.options.choices import SketchKindName
-from neardup.options.jobs import SketchOptions
+from neardup.options.sketches import SketchOptions
 from neardup.runtime.runner import Runner
 from neardup.sketches.kind import Wanted, list_pairs
 from neardup.sketches.registry import KIND_NAMES, kind_named, kind_of

@@ -35,7 +35,7 @@ from neardup.jobs.dedup.output import open_output
 from neardup.jobs.drop import drop_documents
 from neardup.jobs.explain.explain import Question, explain_document
 from neardup.jobs.show import find_examples
-from neardup.options.jobs import DropOptions, ShowOptions
+from neardup.options.documents import DropOptions, ShowOptions
 from neardup.runtime.runner import Runner
 from tests.damage import changed_json, flipped
 from tests.spilling import (

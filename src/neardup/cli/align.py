@@ -60,7 +60,7 @@ def command(call: Call) -> None:
     from neardup.jobs.align.other import Other, choose_other, no_other
     from neardup.jobs.align.plan import choose_options
     from neardup.jobs.align.run import align_collections
-    from neardup.options.jobs import AlignSchemeOptions
+    from neardup.options.passages import AlignSchemeOptions
     from neardup.passages.index import PassageHandle
 
     output, against = TableOutput(call), call.against

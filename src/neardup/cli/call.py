@@ -176,7 +176,7 @@ class _Output:
         if self._page is None:
             return []
         from neardup.jobs.report.report import make_report
-        from neardup.options.jobs import ReportOptions
+        from neardup.options.documents import ReportOptions
 
         names = set(ReportOptions.known) - {"by", "trust"}
         if inputs is None and against is None:

@@ -45,8 +45,8 @@ def command(call: Call) -> None:
     """
     from neardup.errors import InvalidInputError
     from neardup.jobs.compare.compare import compare_texts, plan_comparison
-    from neardup.options.jobs import CompareOptions
     from neardup.options.option import no_effect
+    from neardup.options.sketches import CompareOptions
     from neardup.outputs.folder import check_apart
     from neardup.reports.page import check_page_file, write_page
 

@@ -29,7 +29,7 @@ from neardup.options.commands import COMMANDS
 
 if TYPE_CHECKING:
     from neardup.jobs.dedup.plan import DedupPlan
-    from neardup.options.jobs import DedupOptions
+    from neardup.options.documents import DedupOptions
     from neardup.outputs.targets import Target
 
 _EPILOG = """\b
@@ -72,7 +72,7 @@ def command(call: Call) -> None:
     from neardup.jobs.dedup.plan import plan_deduplication
     from neardup.jobs.dedup.run import deduplicate_against
     from neardup.jobs.workspaces import key_of, open_workspace
-    from neardup.options.jobs import DedupOptions
+    from neardup.options.documents import DedupOptions
     from neardup.options.option import no_effect
 
     options, against = call.of(DedupOptions), call.against or ()
@@ -248,8 +248,8 @@ def _decide_by_pairs(call: Call) -> None:
     from neardup.jobs.dedup.choose_documents import choose_documents
     from neardup.jobs.dedup.pair_table import open_pair_table
     from neardup.jobs.workspaces import open_workspace
+    from neardup.options.documents import ChooseOptions
     from neardup.options.groups import WorkspaceOptions
-    from neardup.options.jobs import ChooseOptions
     from neardup.options.option import no_effect
 
     if call.pairs == STANDARD_INPUT and STANDARD_INPUT in call.inputs:

@@ -41,7 +41,7 @@ def command(call: Call) -> None:
     from neardup.files.resolve import STANDARD_INPUT, resolve_paths
     from neardup.jobs.drop import drop_documents
     from neardup.jobs.workspaces import open_workspace
-    from neardup.options.jobs import DropOptions
+    from neardup.options.documents import DropOptions
 
     if call.named_in == STANDARD_INPUT and STANDARD_INPUT in call.inputs:
         message = "INPUT and --named-in cannot both be standard input"

@@ -44,7 +44,7 @@ def command(call: Call) -> None:
     """
     from neardup.jobs.estimate.clusters import cluster_sketches
     from neardup.jobs.estimate.estimate import estimate
-    from neardup.options.jobs import EstimateOptions
+    from neardup.options.sketches import EstimateOptions
 
     output = TableOutput(call)
     named = (call.sketches, call.other, call.pairs)

@@ -83,7 +83,8 @@ def build(call: Call) -> None:
 
 def _make_scheme(call: Call) -> Any:
     """Make the scheme of a new index."""
-    from neardup.options.jobs import DocumentSchemeOptions, PassageOptions
+    from neardup.options.documents import DocumentSchemeOptions
+    from neardup.options.passages import PassageOptions
 
     if call.kind == "passages":
         from neardup.passages.scheme import make_passage_scheme

@@ -200,8 +200,8 @@ def command(call: Call) -> None:
     lengths of shingles would make of them.
     """
     from neardup.jobs.dedup.plan import plan_deduplication
+    from neardup.options.documents import DedupOptions
     from neardup.options.groups import DocumentOptions
-    from neardup.options.jobs import DedupOptions
     from neardup.options.option import no_effect
 
     documents, cores = call.documents, call.executor_cores

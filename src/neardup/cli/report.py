@@ -44,7 +44,7 @@ def command(call: Call) -> None:
     from neardup.files.resolve import resolve_paths
     from neardup.jobs.cut.other import resolve_against
     from neardup.jobs.report.report import make_report
-    from neardup.options.jobs import ReportOptions
+    from neardup.options.documents import ReportOptions
     from neardup.outputs.folder import check_apart, check_outside
     from neardup.reports.page import check_page_file
 

@@ -49,7 +49,8 @@ def command(call: Call) -> None:
     from neardup.files.resolve import resolve_paths
     from neardup.indexes.source import IndexSource
     from neardup.jobs.indexes import kind_of
-    from neardup.options.jobs import DocumentSearchOptions, SearchOptions
+    from neardup.options.documents import DocumentSearchOptions
+    from neardup.options.passages import SearchOptions
 
     if call.maximal and call.all_windows:
         message = "choose either --maximal or --all-windows"

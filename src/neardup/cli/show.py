@@ -41,7 +41,7 @@ def command(call: Call) -> None:
     to the most similar one, exact copies only where nothing else was found.
     """
     from neardup.jobs.show import find_examples
-    from neardup.options.jobs import ShowOptions
+    from neardup.options.documents import ShowOptions
 
     options = call.of(ShowOptions)
     with call.display:

@@ -51,7 +51,7 @@ def command(call: Call) -> None:
     from neardup.jobs.sketch.options import make_maker
     from neardup.jobs.sketch.sketch import sketch_sources
     from neardup.jobs.sketch.sketches import check_sketch_name
-    from neardup.options.jobs import SketchOptions
+    from neardup.options.sketches import SketchOptions
     from neardup.outputs.folder import check_apart
     from neardup.outputs.table_files import check_table_file, size_of
 

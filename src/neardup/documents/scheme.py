@@ -12,8 +12,8 @@ from neardup.errors import InvalidParameterError
 from neardup.files.rows import ColumnNames
 from neardup.matching.bands import Banding
 from neardup.matching.measures import Measure, Number, make_measure
+from neardup.options.documents import DocumentSchemeOptions
 from neardup.options.groups import ShingleOptions
-from neardup.options.jobs import DocumentSchemeOptions
 from neardup.options.kinds import exact_fraction
 from neardup.reading.sign import ReadingPlan
 from neardup.sketches.minhash import MinHashScheme

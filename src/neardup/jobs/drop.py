@@ -16,8 +16,8 @@ from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.jobs.counts import Groups, count_documents
 from neardup.jobs.options import columns_of
 from neardup.jobs.selection import Selection, complete_summary, in_batches
+from neardup.options.documents import DropOptions
 from neardup.options.groups import InputOptions
-from neardup.options.jobs import DropOptions
 from neardup.outputs.summary_file import resolve_tables
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.first_pass import list_documents

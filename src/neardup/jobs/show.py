@@ -19,8 +19,8 @@ from neardup.jobs.inputs import input_options_of
 from neardup.jobs.options import columns_of, other_columns_of
 from neardup.jobs.report.dedup_texts import Outcome, ShownTexts
 from neardup.jobs.report.tables import Collection, Kind, kind_of_table, read_table
+from neardup.options.documents import ShowOptions
 from neardup.options.groups import AgainstOptions, InputOptions
-from neardup.options.jobs import ShowOptions
 from neardup.options.option import no_effect
 from neardup.outputs.table_files import part_name
 from neardup.reports.dedup.examples import Document

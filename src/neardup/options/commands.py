@@ -1,6 +1,7 @@
 """Which options each command has: those of its job, and its own; and the headings of help."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -12,47 +13,27 @@ from neardup.options.choices import (
     TableFormat,
 )
 from neardup.options.groups import (
+    AgainstDataOptions,
     AgainstOptions,
     BandOptions,
     CountingOptions,
     DocumentOptions,
     FingerprintOptions,
+    KeepOptions,
+    NamedOptions,
     NormalOptions,
     OccurrenceOptions,
+    OpenOptions,
     ReadingOptions,
     RunOptions,
     TextReadingOptions,
     TokenOptions,
-    WorkspaceOptions,
-)
-from neardup.options.jobs import (
-    AgainstDataOptions,
-    AlignOptions,
-    ClusterOptions,
-    CompareOptions,
-    CutOptions,
-    DedupOptions,
-    DocumentSchemeOptions,
-    DocumentSearchOptions,
-    DropOptions,
-    EstimateOptions,
-    IgnoreOptions,
-    KeepOptions,
-    NamedOptions,
-    OpenOptions,
-    PairOptions,
-    PassageOptions,
-    PassageSchemeOptions,
-    ReportOptions,
-    SearchOptions,
-    ShowOptions,
-    SketchOptions,
     TrustOptions,
+    WorkspaceOptions,
 )
 from neardup.options.kinds import (
     Address,
     ByteSize,
-    Choice,
     Hosts,
     Location,
     PathOrUrl,
@@ -60,6 +41,7 @@ from neardup.options.kinds import (
     Whole,
 )
 from neardup.options.option import Option, Options, option
+from neardup.options.sketches import ClusterOptions, CompareOptions, EstimateOptions, SketchOptions
 
 
 class OutputOptions(Options):
@@ -118,8 +100,18 @@ class CommandOptions(Options):
         "to reach inputs and output under the same paths or URLs.",
         default="threads",
     )
+    with_text: bool = option(
+        "Add the texts to removed.parquet, of each removed document and of the one "
+        "that stays for it.",
+        default=False,
+    )
     fresh: bool = option(
         "Start over instead of going on with a run that was stopped.", default=False
+    )
+    kind: IndexKind = option(
+        "What is found: passages that are similar to passages, or whole documents. DIR remembers "
+        "it.",
+        default="passages",
     )
     id_file: Path | None = option(
         "File with one id a line; - for standard input.",
@@ -188,12 +180,18 @@ class CommandOptions(Options):
     )
 
 
-def _of(options: type[Options], *names: str, **changed: Mapping[str, Any]) -> tuple[Option, ...]:
-    """Return the named options of a class, or all of them, changed as said."""
-    known = options.known
+def _one(options: type[Options], name: str, help: str | None = None, **changes: Any) -> Option:  # noqa: A002
+    """Return an option of a class, changed as said."""
+    return options.known[name].but(**changes if help is None else changes | {"help": help})
+
+
+def _of(options: type[Options], *names: str, **changed: Any) -> tuple[Option, ...]:
+    """Return the named options of a class, or all of them, some with another help, or changed."""
     return tuple(
-        known[name].but(**changed[name]) if name in changed else known[name]
-        for name in names or known
+        _one(options, name, changed[name])
+        if isinstance(changed.get(name), str)
+        else options.known[name].but(**changed.get(name, {}))
+        for name in names or options.known
     )
 
 
@@ -278,358 +276,388 @@ _TABLE = _of(OutputOptions, "output", "page", "table_format", "overwrite")
 _FOLDER = _of(
     OutputOptions,
     *("output", "output_format", "overwrite"),
-    output={"help": "Folder or URL to create."},
-    overwrite={"help": "Replace the output folder if it exists."},
+    output="Folder or URL to create.",
+    overwrite="Replace the output folder if it exists.",
 )
-_OVERWRITE_PAGE = _of(
-    OutputOptions, "overwrite", overwrite={"help": "Replace the page if it exists."}
-)
-_IN_FILES = _of(WorkspaceOptions, work={"help": "Folder for temporary files."})
+_OVERWRITE_PAGE = (_one(OutputOptions, "overwrite", "Replace the page if it exists."),)
+_IN_FILES = _of(WorkspaceOptions, work="Folder for temporary files.")
 
 
 def _against(help_text: str) -> tuple[Option, ...]:
     """Return the options of another collection; ``help_text`` says what becomes of it."""
-    return (*_of(AgainstDataOptions, against={"help": help_text}), *_OTHER_COLUMNS)
+    return (*_of(AgainstDataOptions, against=help_text), *_OTHER_COLUMNS)
 
 
-# Of an index whose kind decides which options have an effect.
-_ANY_SCHEME = (
-    *_of(
-        DocumentSchemeOptions,
-        *("measure", "threshold", "tf", "idf", "ngram", "occurrences", "fingerprint"),
-        *("fingerprint_bits", "columns"),
-        measure={
-            "default": None,
-            "help": "Documents: similarity of two texts.",
-            "usual": "jaccard",
-        },
-        threshold={
-            "default": None,
-            "help": "Documents: least similarity that can be asked for, in (0, 1]; an exact "
-            "decimal.",
-            "usual": "0.8",
-        },
-        tf={
-            "help": "What a token weighs by how often it is there; of documents for "
-            "weighted-jaccard.",
-            "usual": "binary; raw for documents",
-        },
-        idf={
-            "help": "What it weighs by how few documents have it; of documents for "
-            "weighted-jaccard.",
-            "usual": "unary; smooth for documents",
-        },
-        ngram={"usual": "1; 5 for documents, 1 if weighted"},
-        occurrences={
-            "default": None,
-            "help": "Documents: shingles as a set, or each copy as an element of its own.",
-            "usual": "set",
-        },
-        fingerprint={
-            "help": "Documents: how shingles are hashed; the collisions of rabin are bounded, "
-            "whatever the texts are."
-        },
-        fingerprint_bits={
-            "help": "Documents: bits that tell shingles apart, 32, 40 or 64. Of 10,000 shingles "
-            "two are taken for the same with probability 0.012, 0.000045 or 3e-12."
-        },
-        columns={"help": "Documents: keep this column with each; may be given several times."},
-    ),
-    *_of(
-        BandOptions,
-        recall={"help": "Documents: least probability that one at the threshold is found."},
-        num_perm={
-            "help": "Hash functions; for documents at most.",
-            "usual": "64; 128 for documents",
-        },
-        bands={"help": "Documents: bands, instead of choosing them for the recall."},
-        rows={"help": "Documents: rows in a band; goes with --bands."},
-    ),
-    *_of(
-        PassageOptions,
-        "min_tokens",
-        min_tokens={
-            "default": None,
-            "help": "Passages: tokens of the shortest one that is found for certain.",
-            "usual": "50",
-        },
-    ),
-    *_of(TokenOptions, "tokenizer"),
-    *_of(NormalOptions),
-    *_of(
-        OutputOptions,
-        "no_text",
-        no_text={"help": "Documents: keep hashes of their shingles instead of texts."},
-    ),
-)
+@cache
+def _of_documents() -> dict[str, tuple[Option, ...]]:
+    from neardup.options.documents import (
+        DedupOptions,
+        DropOptions,
+        PairOptions,
+        ReportOptions,
+        ShowOptions,
+    )
 
-# Of each command, in the order in which they are checked.
-COMMANDS: dict[str, tuple[Option, ...]] = {
-    "dedup": (
-        *_FOLDER,
-        *_of(OutputOptions, "page"),
-        *_of(AgainstDataOptions),
-        *_of(DedupOptions),
-        *_of(CommandOptions, "pairs", "engine", "fresh"),
-        *_of(TrustOptions),
+    return {
+        "dedup": (
+            *_FOLDER,
+            *_of(OutputOptions, "page"),
+            *_of(AgainstDataOptions),
+            *_of(DedupOptions),
+            *_of(CommandOptions, "pairs", "engine", "fresh", "with_text"),
+            *_of(TrustOptions),
+            *_of(WorkspaceOptions),
+            *_RUN,
+        ),
+        "pairs": (
+            *_TABLE,
+            *_of(
+                AgainstDataOptions,
+                against="Pairs of one document of INPUT and one of these files, or of this index; "
+                "files may be given several times.",
+            ),
+            *_of(PairOptions),
+            *_of(OutputOptions, "stats"),
+            *_of(
+                WorkspaceOptions,
+                memory="Most memory to use with --method minhash, such as 4GB; what does not fit "
+                "goes to files in --work.",
+                work="With --method minhash: folder for temporary files, by which a run that "
+                "was stopped goes on.",
+            ),
+            _one(
+                CommandOptions,
+                "fresh",
+                "With --method minhash: start over instead of going on with a run that was "
+                "stopped.",
+            ),
+            *_RUN,
+        ),
+        "explain": (
+            *_of(CommandOptions, "other", "closest"),
+            *_against(
+                "The files or the index that the documents were compared against, whose texts the "
+                "folder lacks; files may be given several times."
+            ),
+            _one(
+                OpenOptions,
+                "tokenizer",
+                "The tokenizer.json that was used, if one was.",
+                metavar="FILE",
+            ),
+            _one(
+                CountingOptions,
+                "idf_from",
+                "The files by which shingles were weighed, if they were by others than "
+                "those compared; may be given several times.",
+            ),
+            *_of(TrustOptions),
+            _one(OutputOptions, "html", "Also write a page with all of it, texts side by side."),
+            *_OVERWRITE_PAGE,
+            *_RUN,
+        ),
+        "drop": (
+            _one(
+                NamedOptions,
+                "named_in",
+                "Table with the ids of the documents to remove, as written by `neardup "
+                "search`, `neardup align` or `neardup pairs`, or a .txt file with one id a line.",
+                kind=Address(),
+                is_required=True,
+            ),
+            *_FOLDER,
+            *_of(DropOptions),
+            *_IN_FILES,
+            *_RUN,
+        ),
+        "show": (
+            *_of(
+                AgainstDataOptions,
+                against="The other documents that RESULT names, if it was made of two collections; "
+                "files may be given several times, or an index.",
+            ),
+            *_of(ShowOptions),
+            *_RUN,
+        ),
+        "report": (
+            _one(OutputOptions, "output", "Page to create, a file or URL that ends in .html."),
+            *_of(
+                AgainstDataOptions,
+                against="The other documents that RESULT names, if it was made of two collections, "
+                "or the folder of an index; files may be given several times.",
+            ),
+            *_of(CommandOptions, "labels"),
+            *_of(ReportOptions),
+            *_OVERWRITE_PAGE,
+            *_RUN,
+        ),
+        "plan": (
+            *_of(
+                DedupOptions,
+                *(
+                    "measure",
+                    "threshold",
+                    "recall",
+                    "num_perm",
+                    "bands",
+                    "rows",
+                    "tf",
+                    "idf",
+                    "keep",
+                ),
+                measure={"default": "jaccard", "usual": ""},
+                threshold={"default": "0.8", "usual": ""},
+            ),
+            *_of(DocumentOptions),
+            *_of(CommandOptions, "documents", "input_size", "executors", "executor_cores"),
+            *_of(WorkspaceOptions, "memory"),
+            *_RUN,
+        ),
+    }
+
+
+@cache
+def _of_passages() -> dict[str, tuple[Option, ...]]:
+    from neardup.options.passages import (
+        AlignOptions,
+        CutOptions,
+        IgnoreOptions,
+        PassageSchemeOptions,
+    )
+
+    return {
+        "align": (
+            *_against(
+                "The other collection, or the folder of an index; files may be given several "
+                "times. Without it, the documents of INPUT are compared with each other."
+            ),
+            *_TABLE,
+            *(option for option in _of(AlignOptions) if option not in _OTHER_COLUMNS),
+            *_of(IgnoreOptions),
+            *_of(OutputOptions, "no_text"),
+            *_of(PassageSchemeOptions),
+            *_RUN,
+        ),
+        "cut": (
+            *_FOLDER,
+            *_of(OutputOptions, "page"),
+            *_of(
+                AgainstDataOptions,
+                against="Cut out what documents of these files, or of this index, have, and "
+                "nothing else; files may be given several times.",
+            ),
+            *_of(NamedOptions, named_in={"kind": Address()}),
+            *_of(CutOptions),
+            *_IN_FILES,
+            *_RUN,
+        ),
+    }
+
+
+@cache
+def _of_indexes() -> dict[str, tuple[Option, ...]]:
+    from neardup.options.documents import DocumentSchemeOptions, DocumentSearchOptions
+    from neardup.options.passages import PassageOptions, SearchOptions
+
+    # Of an index whose kind decides which options have an effect.
+    any_scheme = (
         *_of(
-            AlignOptions,
-            "with_text",
-            with_text={
-                "help": "Add the texts to removed.parquet, of each removed document and of the one "
-                "that stays for it."
+            DocumentSchemeOptions,
+            *("measure", "threshold", "tf", "idf", "ngram", "occurrences", "fingerprint"),
+            *("fingerprint_bits", "columns"),
+            measure={
+                "default": None,
+                "help": "Documents: similarity of two texts.",
+                "usual": "jaccard",
             },
-        ),
-        *_of(WorkspaceOptions),
-        *_RUN,
-    ),
-    "pairs": (
-        *_TABLE,
-        *_of(
-            AgainstDataOptions,
-            against={
-                "help": "Pairs of one document of INPUT and one of these files, or of this index; "
-                "files may be given several times."
-            },
-        ),
-        *_of(PairOptions),
-        *_of(OutputOptions, "stats"),
-        *_of(
-            WorkspaceOptions,
-            memory={
-                "help": "Most memory to use with --method minhash, such as 4GB; what does not fit "
-                "goes to files in --work."
-            },
-            work={
-                "help": "With --method minhash: folder for temporary files, by which a run that "
-                "was stopped goes on."
-            },
-        ),
-        *_of(
-            CommandOptions,
-            "fresh",
-            fresh={
-                "help": "With --method minhash: start over instead of going on with a run that was "
-                "stopped."
-            },
-        ),
-        *_RUN,
-    ),
-    "compare": (
-        *_of(OutputOptions, "html"),
-        *_of(CommandOptions, "show_all"),
-        *_of(CompareOptions),
-        *_of(
-            ReadingOptions,
-            "encoding",
-            encoding={
-                "help": "Encoding of both texts, by its name in Python.",
-                "usual": "utf-8",
-            },
-        ),
-        *_OVERWRITE_PAGE,
-        *_RUN,
-    ),
-    "explain": (
-        *_of(CommandOptions, "other", "closest"),
-        *_against(
-            "The files or the index that the documents were compared against, whose texts the "
-            "folder lacks; files may be given several times."
-        ),
-        *_of(
-            OpenOptions,
-            "tokenizer",
-            tokenizer={
-                "help": "The tokenizer.json that was used, if one was.",
-                "metavar": "FILE",
-            },
-        ),
-        *_of(
-            CountingOptions,
-            "idf_from",
-            idf_from={
-                "help": "The files by which shingles were weighed, if they were by others than "
-                "those compared; may be given several times."
-            },
-        ),
-        *_of(TrustOptions),
-        *_of(
-            OutputOptions,
-            "html",
-            html={"help": "Also write a page with all of it, texts side by side."},
-        ),
-        *_OVERWRITE_PAGE,
-        *_RUN,
-    ),
-    "index build": (
-        *_of(
-            SketchOptions,
-            "kind",
-            kind={
-                "kind": Choice(IndexKind),
-                "default": "passages",
-                "help": "What is found: passages that are similar to passages, or whole documents. "
-                "DIR remembers it.",
-            },
-        ),
-        *_ANY_SCHEME,
-        *_of(TextReadingOptions),
-        *_of(OutputOptions, "overwrite", overwrite={"help": "Replace the folder if it exists."}),
-        *_RUN,
-    ),
-    "index add": (*_SAME_TOKENIZER, *_of(TextReadingOptions), *_RUN),
-    "index remove": (*_of(CommandOptions, "id_file"), *_REPORTING),
-    "index compact": (*_SAME_TOKENIZER, *_RUN),
-    "index info": (*_SAME_TOKENIZER, *_of(OutputOptions, "as_json")),
-    "search": (
-        *_TABLE,
-        *_of(
-            SearchOptions,
-            *("threshold", "recall", "hits", "with_text"),
             threshold={
                 "default": None,
-                "usual": "0.8; of documents that of the index",
+                "help": "Documents: least similarity that can be asked for, in (0, 1]; an exact "
+                "decimal.",
+                "usual": "0.8",
             },
-            recall={
-                "help": "Passages: least probability that one at the threshold is found.",
-                "usual": "0.99",
+            tf={
+                "help": "What a token weighs by how often it is there; of documents for "
+                "weighted-jaccard.",
+                "usual": "binary; raw for documents",
             },
-            hits={
-                "help": "Passages: min-hashes in common at least, instead of choosing their number "
-                "for the recall."
+            idf={
+                "help": "What it weighs by how few documents have it; of documents for "
+                "weighted-jaccard.",
+                "usual": "unary; smooth for documents",
             },
-        ),
-        *_of(CommandOptions, "maximal", "all_windows"),
-        *_of(
-            DocumentSearchOptions,
-            "limit",
-            limit={"help": "Documents: only the N that are most similar to each query."},
-        ),
-        *_of(OutputOptions, "no_text"),
-        *_SAME_TOKENIZER,
-        *_of(TextReadingOptions),
-        *_RUN,
-    ),
-    "align": (
-        *_against(
-            "The other collection, or the folder of an index; files may be given several times. "
-            "Without it, the documents of INPUT are compared with each other."
-        ),
-        *_TABLE,
-        *(option for option in _of(AlignOptions) if option not in _OTHER_COLUMNS),
-        *_of(IgnoreOptions),
-        *_of(OutputOptions, "no_text"),
-        *_of(PassageSchemeOptions),
-        *_RUN,
-    ),
-    "cut": (
-        *_FOLDER,
-        *_of(OutputOptions, "page"),
-        *_of(
-            AgainstDataOptions,
-            against={
-                "help": "Cut out what documents of these files, or of this index, have, and "
-                "nothing else; files may be given several times."
-            },
-        ),
-        *_of(NamedOptions, named_in={"kind": Address()}),
-        *_of(CutOptions),
-        *_IN_FILES,
-        *_RUN,
-    ),
-    "drop": (
-        *_of(
-            NamedOptions,
-            "named_in",
-            named_in={
-                "kind": Address(),
-                "help": "Table with the ids of the documents to remove, as written by `neardup "
-                "search`, `neardup align` or `neardup pairs`, or a .txt file with one id a line.",
-                "is_required": True,
-            },
-        ),
-        *_FOLDER,
-        *_of(DropOptions),
-        *_IN_FILES,
-        *_RUN,
-    ),
-    "show": (
-        *_of(
-            AgainstDataOptions,
-            against={
-                "help": "The other documents that RESULT names, if it was made of two collections; "
-                "files may be given several times, or an index."
-            },
-        ),
-        *_of(ShowOptions),
-        *_RUN,
-    ),
-    "sketch": (
-        *_of(
-            OutputOptions,
-            *("output", "overwrite"),
-            output={"help": "File or URL to create, ending in .parquet.", "is_required": False},
-        ),
-        *_of(CommandOptions, "info"),
-        *_of(SketchOptions),
-        *_RUN,
-    ),
-    "estimate": (
-        *_TABLE,
-        *_of(EstimateOptions),
-        *_of(
-            CommandOptions,
-            "pairs",
-            pairs={
-                "help": "Only the pairs that this table lists as id_a and id_b; of A and of B, if "
-                "there are both."
-            },
-        ),
-        *_of(
-            KeepOptions,
-            "clusters",
-            clusters={
-                "kind": ClusterOptions.known["representative"].kind,
+            ngram={"usual": "1; 5 for documents, 1 if weighted"},
+            occurrences={
                 "default": None,
-                "help": "smallest, modulo: write clusters of A instead of pairs. Each document "
+                "help": "Documents: shingles as a set, or each copy as an element of its own.",
+                "usual": "set",
+            },
+            fingerprint="Documents: how shingles are hashed; the collisions of rabin are bounded, "
+            "whatever the texts are.",
+            fingerprint_bits="Documents: bits that tell shingles apart, 32, 40 or 64. Of 10,000 "
+            "shingles two are taken for the same with probability 0.012, 0.000045 or 3e-12.",
+            columns="Documents: keep this column with each; may be given several times.",
+        ),
+        *_of(
+            BandOptions,
+            recall="Documents: least probability that one at the threshold is found.",
+            num_perm={
+                "help": "Hash functions; for documents at most.",
+                "usual": "64; 128 for documents",
+            },
+            bands="Documents: bands, instead of choosing them for the recall.",
+            rows="Documents: rows in a band; goes with --bands.",
+        ),
+        _one(
+            PassageOptions,
+            "min_tokens",
+            "Passages: tokens of the shortest one that is found for certain.",
+            default=None,
+            usual="50",
+        ),
+        *_of(TokenOptions, "tokenizer"),
+        *_of(NormalOptions),
+        _one(
+            OutputOptions, "no_text", "Documents: keep hashes of their shingles instead of texts."
+        ),
+    )
+    return {
+        "index build": (
+            *_of(CommandOptions, "kind"),
+            *any_scheme,
+            *_of(TextReadingOptions),
+            _one(OutputOptions, "overwrite", "Replace the folder if it exists."),
+            *_RUN,
+        ),
+        "index add": (*_SAME_TOKENIZER, *_of(TextReadingOptions), *_RUN),
+        "index remove": (*_of(CommandOptions, "id_file"), *_REPORTING),
+        "index compact": (*_SAME_TOKENIZER, *_RUN),
+        "index info": (*_SAME_TOKENIZER, *_of(OutputOptions, "as_json")),
+        "search": (
+            *_TABLE,
+            *_of(
+                SearchOptions,
+                *("threshold", "recall", "hits", "with_text"),
+                threshold={
+                    "default": None,
+                    "usual": "0.8; of documents that of the index",
+                },
+                recall={
+                    "help": "Passages: least probability that one at the threshold is found.",
+                    "usual": "0.99",
+                },
+                hits="Passages: min-hashes in common at least, instead of choosing their number "
+                "for the recall.",
+            ),
+            *_of(CommandOptions, "maximal", "all_windows"),
+            _one(
+                DocumentSearchOptions,
+                "limit",
+                "Documents: only the N that are most similar to each query.",
+            ),
+            *_of(OutputOptions, "no_text"),
+            *_SAME_TOKENIZER,
+            *_of(TextReadingOptions),
+            *_RUN,
+        ),
+    }
+
+
+@cache
+def _of_sketches() -> dict[str, tuple[Option, ...]]:
+
+    return {
+        "compare": (
+            *_of(OutputOptions, "html"),
+            *_of(CommandOptions, "show_all"),
+            *_of(CompareOptions),
+            _one(
+                ReadingOptions,
+                "encoding",
+                "Encoding of both texts, by its name in Python.",
+                usual="utf-8",
+            ),
+            *_OVERWRITE_PAGE,
+            *_RUN,
+        ),
+        "sketch": (
+            *_of(
+                OutputOptions,
+                *("output", "overwrite"),
+                output={"help": "File or URL to create, ending in .parquet.", "is_required": False},
+            ),
+            *_of(CommandOptions, "info"),
+            *_of(SketchOptions),
+            *_RUN,
+        ),
+        "estimate": (
+            *_TABLE,
+            *_of(EstimateOptions),
+            _one(
+                CommandOptions,
+                "pairs",
+                "Only the pairs that this table lists as id_a and id_b; of A and of B, if "
+                "there are both.",
+            ),
+            _one(
+                KeepOptions,
+                "clusters",
+                "smallest, modulo: write clusters of A instead of pairs. Each document "
                 "joins the cluster that it resembles most, by its first member or by its most "
                 "popular hashes.",
-            },
+                kind=ClusterOptions.known["representative"].kind,
+                default=None,
+            ),
+            *_RUN,
         ),
-        *_RUN,
-    ),
-    "report": (
-        *_of(
-            OutputOptions,
-            "output",
-            output={"help": "Page to create, a file or URL that ends in .html."},
-        ),
-        *_of(
-            AgainstDataOptions,
-            against={
-                "help": "The other documents that RESULT names, if it was made of two collections, "
-                "or the folder of an index; files may be given several times."
-            },
-        ),
-        *_of(CommandOptions, "labels"),
-        *_of(ReportOptions),
-        *_OVERWRITE_PAGE,
-        *_RUN,
-    ),
-    "serve": _of(ServeOptions),
-    "plan": (
-        *_of(
-            DedupOptions,
-            *("measure", "threshold", "recall", "num_perm", "bands", "rows", "tf", "idf", "keep"),
-            measure={"default": "jaccard", "usual": ""},
-            threshold={"default": "0.8", "usual": ""},
-        ),
-        *_of(DocumentOptions),
-        *_of(CommandOptions, "documents", "input_size", "executors", "executor_cores"),
-        *_of(WorkspaceOptions, "memory"),
-        *_RUN,
-    ),
+    }
+
+
+@cache
+def _of_services() -> dict[str, tuple[Option, ...]]:
+
+    return {
+        "serve": _of(ServeOptions),
+    }
+
+
+# What makes the options of each command, so that one loads those of its own job only.
+_MAKERS: dict[str, Callable[[], dict[str, tuple[Option, ...]]]] = {
+    "dedup": _of_documents,
+    "pairs": _of_documents,
+    "compare": _of_sketches,
+    "explain": _of_documents,
+    "index build": _of_indexes,
+    "index add": _of_indexes,
+    "index remove": _of_indexes,
+    "index compact": _of_indexes,
+    "index info": _of_indexes,
+    "search": _of_indexes,
+    "align": _of_passages,
+    "cut": _of_passages,
+    "drop": _of_documents,
+    "show": _of_documents,
+    "sketch": _of_sketches,
+    "estimate": _of_sketches,
+    "report": _of_documents,
+    "serve": _of_services,
+    "plan": _of_documents,
 }
+
+
+class _Commands(Mapping[str, tuple[Option, ...]]):
+    def __getitem__(self, name: str) -> tuple[Option, ...]:
+        return _MAKERS[name]()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_MAKERS)
+
+    def __len__(self) -> int:
+        return len(_MAKERS)
+
+
+# Of each command, in the order in which they are checked.
+COMMANDS: Mapping[str, tuple[Option, ...]] = _Commands()
 
 # Under which heading help lists each option: headings in order, options most used first. A command
 # has those headings for which it has options.

@@ -6,8 +6,10 @@ from typing import Self
 
 from neardup.errors import InvalidParameterError
 from neardup.options.choices import (
+    Clusters,
     ColumnNames,
     Data,
+    DocumentMeasure,
     Fingerprint,
     InputFormat,
     InverseFrequency,
@@ -15,25 +17,30 @@ from neardup.options.choices import (
     Occurrences,
     OnError,
     Progress,
+    Refresh,
+    Side,
     TermFrequency,
     TextFormat,
     TokenizerChoice,
     UnicodeForm,
 )
-from neardup.options.encodings import Delimiter, Encoding
 from neardup.options.kinds import (
     ByteSize,
     Choice,
     Columns,
+    Delimiter,
+    Documents,
+    Encoding,
     FunctionOrFlag,
     Location,
     OneOf,
+    Seconds,
     Share,
     Tokenizer,
     Whole,
     exact_fraction,
 )
-from neardup.options.option import Options, but, no_effect, option
+from neardup.options.option import Option, Options, but, no_effect, option
 
 BY_ENDING = (
     "What all files are read as, whatever their endings. auto: by ending; a file that is named and "
@@ -436,4 +443,145 @@ class WorkspaceOptions(Options):
         python="Folder for these files, which go with the result; None is where the system "
         "has temporary files.",
         metavar="DIR",
+    )
+
+
+# What several jobs have, each in its own words.
+
+THRESHOLD = Option(
+    "Least similarity, in (0, 1]; an exact decimal.",
+    Share(),
+    python="Least similarity, in (0, 1], taken as the exact decimal; equal counts as similar.",
+    metavar="T",
+)
+MEASURE = Option(
+    "Similarity of two documents.",
+    Choice(DocumentMeasure),
+    python="``jaccard``, ``cosine``, ``dice``, ``containment`` (how much of the document that "
+    "would go is in the one that stays), ``max-containment`` or ``weighted-jaccard`` (with weights "
+    "by ``tf`` and ``idf``).",
+)
+LIMIT = Option(
+    "End with an error at more than N pairs.",
+    Whole(1),
+    python="Raise an error at more pairs than this.",
+    metavar="N",
+)
+MIN_TOKENS = Option(
+    "Tokens of the shortest passage that is found for certain.",
+    Whole(1, 65536, within="1 and 65,536"),
+    usual="50",
+    python="Tokens of the shortest passage to be found for certain, ``ngram`` to 65,536.",
+)
+WITH_TEXT = Option("Add the passages' texts.", python="Add the columns query_text and doc_text.")
+# What functions work on.
+DATA = (
+    "A path, glob or URL as a string; a list of ``pathlib.Path``; a list of strings (texts) "
+    "or of dictionaries; or anything with ``__arrow_c_stream__``: pandas, Polars, DuckDB, Arrow, "
+    "Hugging Face datasets; a ``pyarrow.dataset.Dataset`` is read bit by bit."
+)
+DOCUMENTS = "Documents, in any form that ``deduplicate`` takes."
+
+
+class ByOptions(Options):
+    """By what documents are counted, too."""
+
+    by: str | None = option(
+        "Also count documents by the values of this column of INPUT.",
+        default=None,
+        python="Column of the documents, such as their source, by whose values they are "
+        "counted, too, in the summary and the tables of the result.",
+        metavar="COLUMN",
+    )
+
+
+class TrustOptions(Options):
+    """Whether tables may have changed."""
+
+    trust: bool = option(
+        "Take tables, and the summary.json beside them, as they are: somebody has changed them "
+        "on purpose since they were written.",
+        default=False,
+        python="Take tables of an output folder as they are, also where its ``summary.json`` "
+        "has another digest of them: they have changed since they were written.",
+    )
+
+
+class KeepOptions(ByOptions):
+    """Which of similar documents stay."""
+
+    keep: str = option(
+        "Which of similar documents stays: first, longest, shortest, max:COLUMN, min:COLUMN or "
+        "priority:COLUMN=A,B,C.",
+        default="first",
+        python="``first``, ``longest``, ``shortest``, ``max:COLUMN``, ``min:COLUMN`` or "
+        "``priority:COLUMN=A,B,C``; ties by input order.",
+    )
+    clusters: Clusters = option(
+        "Remove what is similar to a document that stays, or all but one of every chain.",
+        default="survivors",
+        python="``survivors``, or ``components``: only the first document of every connected "
+        "component of similar documents stays.",
+    )
+
+
+class OpenOptions(Options):
+    """How an index is opened."""
+
+    tokenizer: TokenizerChoice | None = option(
+        TokenOptions.known["tokenizer"],
+        default=None,
+        help="The tokenizer.json file that the index was made with, if it was one.",
+        usual="",
+        python="Has to be given where a ``tokenizer.json`` file or a function was used.",
+    )
+    timeout: float = option(
+        "Seconds to wait for the write lock of an index.",
+        Seconds(0),
+        default=5.0,
+        python="Seconds to wait where another process, thread or object holds the write lock; "
+        "0 does not wait. Five of them outlast a commit or a small addition, as in "
+        "``sqlite3``.",
+    )
+    refresh: Refresh = option(
+        "Whether each look-up sees what others have committed since the last one.",
+        default="auto",
+        python="``auto``: each look-up sees what others have committed before it, which costs "
+        "some microseconds to find out. ``manual``: ``refresh`` is called for that.",
+    )
+
+
+class AgainstDataOptions(Options):
+    """Other documents that the documents are compared with."""
+
+    against: Data = option(
+        "Also remove what is similar to a document of these files, or of this index; files may "
+        "be given several times.",
+        Documents(),
+        default=None,
+        metavar="OTHER",
+        is_repeatable=True,
+    )
+
+
+class NamedOptions(Options):
+    """What a table names, and how much of it."""
+
+    named_in: Data = option(
+        "Cut out what this table names instead: passages that `neardup align` or `neardup "
+        "search` has written, or the removed.parquet of a cut.",
+        default=None,
+        python="A table that says what goes: the result of ``align``, ``search`` or ``cut``, "
+        "any Arrow table, or the path of one. Only ``side``, ``trust``, ``keep`` and "
+        "``replacement`` go with it, and how documents are read. Of two documents of ``data`` "
+        "the later in keep order loses its passage, unless what it is like goes, too.",
+        metavar="FILE",
+    )
+    side: Side | None = option(
+        "Which passages of FILE go. Needed if INPUT has ids of both sides, but is one of them.",
+        default=None,
+        usual="the side that INPUT is; of documents that are compared with each other the "
+        "later one",
+        python="Which passages of that table go: ``query`` or ``doc``. None: those of the side "
+        "whose ids ``data`` has, and if it has both, one of each pair.",
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 
 from neardup.jobs.compare.compare import compare_texts
-from neardup.options.jobs import CompareOptions
+from neardup.options.sketches import CompareOptions
 from neardup.runtime.runner import Runner
 
 for _module in ("neardup.service.served", "neardup.service.operations"):

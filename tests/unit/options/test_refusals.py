@@ -9,14 +9,15 @@ import pytest
 
 import neardup
 from neardup.errors import InvalidParameterError
-from neardup.options.encodings import Delimiter, Encoding
 from neardup.options.kinds import (
     ByteSize,
     Choice,
     Columns,
     Conditions,
     CountOrPercent,
+    Delimiter,
     Documents,
+    Encoding,
     Flag,
     FunctionOrFlag,
     Kind,

@@ -15,7 +15,6 @@ import pytest
 import neardup
 from neardup.options.choices import ColumnNames, Number, Progress, TokenizerChoice
 from neardup.options.commands import COMMANDS, grouped
-from neardup.options.encodings import Delimiter, Encoding
 from neardup.options.kinds import (
     Address,
     ByteSize,
@@ -23,6 +22,8 @@ from neardup.options.kinds import (
     Columns,
     Conditions,
     CountOrPercent,
+    Delimiter,
+    Encoding,
     Flag,
     FunctionOrFlag,
     Hosts,

@@ -21,7 +21,7 @@ from neardup.jobs.dedup.plan import DedupPlan, plan_deduplication
 from neardup.jobs.dedup.summary import summarise
 from neardup.jobs.options import other_columns_of, to_be_counted
 from neardup.jobs.stages.components import pack_components
-from neardup.options.jobs import DedupOptions
+from neardup.options.documents import DedupOptions
 from neardup.reading.signed_batches import count_shingles, with_frequencies
 from neardup.runtime.runner import Runner
 from neardup.storage.work import Workspace

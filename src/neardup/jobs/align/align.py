@@ -11,9 +11,9 @@ from neardup.jobs.align.plan import choose_options
 from neardup.jobs.align.run import align_collections
 from neardup.jobs.passages.result import PassageResult
 from neardup.options.choices import Data
-from neardup.options.groups import RunOptions
-from neardup.options.jobs import DOCUMENTS, AlignSchemeOptions, IgnoreOptions
+from neardup.options.groups import DOCUMENTS, RunOptions
 from neardup.options.option import argument, takes
+from neardup.options.passages import AlignSchemeOptions, IgnoreOptions
 from neardup.runtime.runner import Runner
 
 

@@ -15,7 +15,7 @@ from neardup.jobs import index_changes as jobs
 from neardup.jobs.align.plan import PRESETS
 from neardup.jobs.options import columns_of, other_columns_of
 from neardup.jobs.passages.passage_index import PassageIndex
-from neardup.options.jobs import AlignOptions
+from neardup.options.passages import AlignOptions
 from neardup.passages.align import make_window_scheme
 from neardup.passages.documents import ReadOptions
 from neardup.passages.index import OpenPassages, PassageHandle

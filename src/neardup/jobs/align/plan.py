@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from neardup.options.choices import PresetName
-from neardup.options.jobs import AlignOptions, AlignSchemeOptions, PassageSchemeOptions
 from neardup.options.kinds import exact_fraction, percent_of
 from neardup.options.option import no_effect
+from neardup.options.passages import AlignOptions, AlignSchemeOptions, PassageSchemeOptions
 from neardup.passages.align import AlignmentPlan, make_alignment_plan
 from neardup.passages.scheme import PassageScheme
 from neardup.passages.search import make_search_plan

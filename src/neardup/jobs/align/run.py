@@ -19,7 +19,7 @@ from neardup.jobs.align.other import NewDocuments, Other, open_other
 from neardup.jobs.align.plan import most_documents, plan_alignment, widest_gap
 from neardup.jobs.options import columns_of
 from neardup.jobs.passages.result import PassageResult
-from neardup.options.jobs import AlignOptions
+from neardup.options.passages import AlignOptions
 from neardup.passages.align import Aligner, AlignmentPlan, certain_length, make_window_scheme
 from neardup.passages.document_pairs import (
     PAIR_SCHEMA,

@@ -15,9 +15,9 @@ from neardup.jobs.align.align import align
 from neardup.jobs.compare.measures import Makers, Pair, make_makers, measure_pair
 from neardup.jobs.compare.result import CompareResult, Differences, Range, Ranges, SharedPassage
 from neardup.options.groups import NormalOptions, RunOptions
-from neardup.options.jobs import CompareOptions, SketchOptions
 from neardup.options.kinds import exact_fraction
 from neardup.options.option import argument, takes
+from neardup.options.sketches import CompareOptions, SketchOptions
 from neardup.passages.places import character_spans
 from neardup.runtime.runner import Runner
 from neardup.sketches.edit.estimate import as_strings

@@ -12,7 +12,7 @@ from neardup.jobs.compare.result import Elements, Estimated, Measured, TextSize
 from neardup.jobs.sketch.options import make_maker_of
 from neardup.matching.measures import SET_MEASURES, Overlap, WeightedJaccard
 from neardup.matching.verify import score_pairs
-from neardup.options.jobs import SketchOptions
+from neardup.options.sketches import SketchOptions
 from neardup.sketches.edit.estimate import edit_estimates, exact_distances
 from neardup.sketches.edit.kind import EditKind, fold_texts
 from neardup.sketches.intervals import ShareKind

@@ -11,9 +11,15 @@ from neardup.jobs.cut.result import CutResult
 from neardup.jobs.cut.run import cut_as_named, cut_sources
 from neardup.jobs.workspaces import open_workspace
 from neardup.options.choices import Data
-from neardup.options.groups import RunOptions, WorkspaceOptions
-from neardup.options.jobs import DOCUMENTS, AgainstDataOptions, CutOptions, NamedOptions
+from neardup.options.groups import (
+    DOCUMENTS,
+    AgainstDataOptions,
+    NamedOptions,
+    RunOptions,
+    WorkspaceOptions,
+)
 from neardup.options.option import argument, but, takes
+from neardup.options.passages import CutOptions
 from neardup.runtime.runner import Runner
 
 

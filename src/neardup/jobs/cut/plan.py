@@ -9,10 +9,11 @@ from neardup.errors import InvalidParameterError
 from neardup.jobs.dedup.plan import DedupPlan, plan_deduplication
 from neardup.jobs.options import columns_of
 from neardup.options.choices import CutUnit, Side
+from neardup.options.documents import DedupOptions
 from neardup.options.groups import ShingleOptions, TextAgainstOptions, TokenOptions
-from neardup.options.jobs import CutOptions, DedupOptions, PassageOptions
 from neardup.options.kinds import exact_fraction
 from neardup.options.option import no_effect
+from neardup.options.passages import CutOptions, PassageOptions
 from neardup.passages.align import make_alignment_plan, make_window_scheme
 from neardup.passages.cutting import CutPlan
 from neardup.passages.scheme import PassageScheme

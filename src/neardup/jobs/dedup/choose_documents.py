@@ -23,8 +23,8 @@ from neardup.jobs.inputs import describe_inputs, describe_reading
 from neardup.jobs.options import columns_of
 from neardup.jobs.workspaces import open_workspace
 from neardup.options.choices import Data
+from neardup.options.documents import ChooseOptions
 from neardup.options.groups import ReadingOptions, RunOptions, WorkspaceOptions
-from neardup.options.jobs import ChooseOptions
 from neardup.options.option import argument, no_effect, takes
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.first_pass import list_documents

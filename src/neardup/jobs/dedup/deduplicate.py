@@ -10,8 +10,8 @@ from neardup.jobs.dedup.result import DeduplicationResult
 from neardup.jobs.dedup.run import deduplicate_against, deduplicate_sources
 from neardup.jobs.workspaces import open_workspace
 from neardup.options.choices import Data
-from neardup.options.groups import RunOptions, WorkspaceOptions
-from neardup.options.jobs import DATA, AgainstDataOptions, DedupOptions
+from neardup.options.documents import DedupOptions
+from neardup.options.groups import DATA, AgainstDataOptions, RunOptions, WorkspaceOptions
 from neardup.options.option import argument, but, takes
 from neardup.runtime.runner import Runner
 

@@ -15,7 +15,7 @@ from neardup.errors import InvalidParameterError
 from neardup.files.rows import Source
 from neardup.jobs.dedup.plan import DedupPlan, check_method
 from neardup.jobs.options import check_weights_of_index, columns_of
-from neardup.options.jobs import DedupOptions
+from neardup.options.documents import DedupOptions
 from neardup.reading.signed_batches import count_shingles
 from neardup.storage.manifest import encode
 

@@ -10,7 +10,7 @@ from neardup.errors import InvalidParameterError
 from neardup.jobs.options import choose_bands, reading_plan, weights_for
 from neardup.matching.bands import Banding
 from neardup.matching.measures import Measure, make_measure
-from neardup.options.jobs import DedupOptions
+from neardup.options.documents import DedupOptions
 from neardup.options.option import no_effect
 from neardup.reading.sign import ReadingPlan
 from neardup.sketches.minhash import MinHashScheme

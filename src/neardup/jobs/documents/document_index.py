@@ -23,14 +23,13 @@ from neardup.options.choices import (
     Data,
     Number,
 )
-from neardup.options.groups import RunOptions, TextReadingOptions
-from neardup.options.jobs import (
-    DOCUMENTS,
+from neardup.options.documents import (
     CommitOptions,
     DocumentSchemeOptions,
     DocumentSearchOptions,
     MostOptions,
 )
+from neardup.options.groups import DOCUMENTS, RunOptions, TextReadingOptions
 from neardup.options.option import argument, option, takes
 from neardup.passages.documents import ReadOptions
 from neardup.runtime.runner import Runner

@@ -19,7 +19,7 @@ from neardup.jobs.documents.one_text import Tokens, make_query
 from neardup.jobs.documents.result import Match
 from neardup.jobs.documents.session import InsertSession
 from neardup.matching.measures import Measure
-from neardup.options.jobs import CommitOptions, DocumentSearchOptions
+from neardup.options.documents import CommitOptions, DocumentSearchOptions
 from neardup.options.kinds import Whole
 from neardup.runtime.runner import Runner
 from neardup.text.tokenizers import named_tokenizer

@@ -6,7 +6,7 @@ from neardup.documents.scheme import DocumentScheme
 from neardup.errors import InvalidParameterError
 from neardup.jobs.options import choose_bands, weights_for
 from neardup.matching.measures import make_measure
-from neardup.options.jobs import DocumentSchemeOptions
+from neardup.options.documents import DocumentSchemeOptions
 from neardup.sketches.weighted_minhash import WeightedMinHashScheme
 from neardup.text.shingles import shingle_scheme
 

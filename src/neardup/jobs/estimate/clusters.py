@@ -15,8 +15,8 @@ from neardup.clustering.greedy import cluster_greedily
 from neardup.errors import InvalidParameterError
 from neardup.jobs.sketch.sketches import Sketches, as_sketches
 from neardup.options.choices import Number
-from neardup.options.jobs import ClusterOptions, RepresentativeOptions
 from neardup.options.option import argument, option, takes
+from neardup.options.sketches import ClusterOptions, RepresentativeOptions
 from neardup.results import TableResult
 from neardup.runtime.runner import Runner
 from neardup.sketches.registry import kinds_with

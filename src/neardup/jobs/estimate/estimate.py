@@ -23,9 +23,9 @@ from neardup.jobs.stages.pair_ids import ID_COLUMNS, READING_PAIRS, check_column
 from neardup.matching.join import check_limit
 from neardup.options.choices import Data
 from neardup.options.groups import RunOptions
-from neardup.options.jobs import EstimateOptions
 from neardup.options.kinds import exact_fraction
 from neardup.options.option import argument, no_effect, takes
+from neardup.options.sketches import EstimateOptions
 from neardup.results import TableResult
 from neardup.runtime.runner import Runner
 from neardup.sketches.kind import (

@@ -21,7 +21,7 @@ from neardup.jobs.pairs.result import PairResult
 from neardup.jobs.stages.pair_ids import metadata_of
 from neardup.matching.bucket_join import BucketJoinCounts
 from neardup.matching.join import check_limit
-from neardup.options.jobs import PairOptions
+from neardup.options.documents import PairOptions
 from neardup.options.option import no_effect
 from neardup.results import SkippedRow, describe_ids, describe_skipped
 from neardup.runtime.runner import Runner

@@ -16,7 +16,7 @@ from neardup.jobs.pairs.rows import read_wanted
 from neardup.matching.edit_join import EditThreshold, as_characters, distances_within
 from neardup.matching.measures import MEASURES, Measure
 from neardup.matching.verify import overlaps_at_threshold
-from neardup.options.jobs import PairOptions
+from neardup.options.documents import PairOptions
 from neardup.options.kinds import exact_fraction, parts_of_condition
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.column_values import text_of

@@ -11,8 +11,8 @@ from neardup.jobs.pairs.result import PairResult
 from neardup.jobs.pairs.run import find_pairs_in_sources
 from neardup.jobs.workspaces import open_workspace
 from neardup.options.choices import Data
-from neardup.options.groups import RunOptions, WorkspaceOptions
-from neardup.options.jobs import DOCUMENTS, PairOptions
+from neardup.options.documents import PairOptions
+from neardup.options.groups import DOCUMENTS, RunOptions, WorkspaceOptions
 from neardup.options.option import argument, takes
 from neardup.runtime.runner import Runner
 from neardup.storage.work import IN_MEMORY

@@ -12,7 +12,7 @@ from neardup.matching.edit_join import EditThreshold
 from neardup.matching.join import DEFAULT_ALGORITHM
 from neardup.matching.measures import LEAST_SHARE, MEASURES, Hamming, Measure
 from neardup.options.choices import Algorithm
-from neardup.options.jobs import PairOptions
+from neardup.options.documents import PairOptions
 from neardup.options.kinds import exact_fraction
 from neardup.options.option import no_effect
 from neardup.reading.sign import ReadingPlan

@@ -28,7 +28,7 @@ from neardup.matching.join import FilterCounts, check_limit
 from neardup.matching.measures import Hamming
 from neardup.matching.set_join import SetSizes
 from neardup.options.choices import Algorithm
-from neardup.options.jobs import PairOptions
+from neardup.options.documents import PairOptions
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.column_values import NO_KEY
 from neardup.reading.first_pass import read_collections, sign_collections

@@ -22,15 +22,10 @@ from neardup.options.choices import (
     Data,
     Number,
 )
-from neardup.options.groups import RunOptions, TextReadingOptions
-from neardup.options.jobs import (
-    LookUpOptions,
-    OpenOptions,
-    PassageOptions,
-    SearchOptions,
-)
+from neardup.options.groups import OpenOptions, RunOptions, TextReadingOptions
 from neardup.options.kinds import Whole
 from neardup.options.option import argument, option, takes
+from neardup.options.passages import LookUpOptions, PassageOptions, SearchOptions
 from neardup.passages.documents import ReadOptions
 from neardup.passages.index import PassageHandle
 from neardup.passages.scheme import make_passage_scheme

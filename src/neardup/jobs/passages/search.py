@@ -19,8 +19,8 @@ from neardup.files.passes import ReadingPass
 from neardup.files.rows import Source
 from neardup.jobs.options import columns_of
 from neardup.jobs.passages.result import PassageResult
-from neardup.options.jobs import SearchOptions
 from neardup.options.kinds import exact_fraction
+from neardup.options.passages import SearchOptions
 from neardup.passages.documents import DocumentBlock, ReadOptions, read_documents
 from neardup.passages.index import OpenPassages
 from neardup.passages.lookup import WINDOW_SCHEMA, find_passages, find_windows, window_table

@@ -23,8 +23,8 @@ from neardup.jobs.report.pairs import report_of_pairs
 from neardup.jobs.report.passages import report_of_passages
 from neardup.jobs.report.tables import Collection, kind_of_folder, kind_of_table, read_table
 from neardup.options.choices import Data
-from neardup.options.groups import RunOptions
-from neardup.options.jobs import AgainstDataOptions, ReportOptions
+from neardup.options.documents import ReportOptions
+from neardup.options.groups import AgainstDataOptions, RunOptions
 from neardup.options.option import argument, but, no_effect, takes
 from neardup.reports.page import Report
 from neardup.results import Result

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TypeVar
 
 from neardup.options.groups import DocumentOptions
-from neardup.options.jobs import SketchOptions
 from neardup.options.option import no_effect
+from neardup.options.sketches import SketchOptions
 from neardup.sketches.kind import AnyKind, TextScheme
 from neardup.sketches.registry import SketchMaker, kind_named
 from neardup.text.shingles import shingle_scheme

@@ -18,9 +18,9 @@ from neardup.jobs.options import reading_plan
 from neardup.jobs.sketch.options import make_maker
 from neardup.jobs.sketch.sketches import Sketches
 from neardup.options.choices import Data
-from neardup.options.groups import RunOptions
-from neardup.options.jobs import DOCUMENTS, SketchOptions
+from neardup.options.groups import DOCUMENTS, RunOptions
 from neardup.options.option import argument, takes
+from neardup.options.sketches import SketchOptions
 from neardup.reading.sign import SLICE_BYTES, WEIGHTED_SLICE_BYTES, ReadingPlan
 from neardup.reading.signed_batches import count_shingles
 from neardup.runtime.runner import Runner

@@ -8,7 +8,7 @@ import pytest
 from neardup.files.resolve import resolve_inputs
 from neardup.jobs.dedup.plan import plan_deduplication
 from neardup.jobs.plan.sample import Company, find_company
-from neardup.options.jobs import DedupOptions
+from neardup.options.documents import DedupOptions
 from neardup.reading.sign import sign_block
 
 PLAN = plan_deduplication(DedupOptions())

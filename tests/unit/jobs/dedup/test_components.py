@@ -21,7 +21,7 @@ from neardup.jobs.stages.components import (
     read_candidates,
     room_of_partition,
 )
-from neardup.options.jobs import DedupOptions
+from neardup.options.documents import DedupOptions
 from neardup.reading.signed_batches import SignedBatches
 from neardup.runtime.runner import Runner
 from neardup.storage.shuffle import SpilledBatches

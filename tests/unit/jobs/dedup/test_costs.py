@@ -23,7 +23,7 @@ from neardup.jobs.plan import costs
 from neardup.jobs.plan.forecast import load_of
 from neardup.jobs.plan.sample import draw_sample
 from neardup.jobs.stages.components import find_components, pack_components
-from neardup.options.jobs import DedupOptions
+from neardup.options.documents import DedupOptions
 from neardup.reading.catalogue import make_catalogue
 from neardup.reading.first_pass import sign_collections
 from neardup.runtime.runner import Runner

@@ -12,7 +12,7 @@ from neardup.files.jsonlines import JsonLinesSource
 from neardup.files.resolve import resolve_inputs
 from neardup.jobs.dedup.plan import plan_deduplication
 from neardup.jobs.dedup.run import deduplicate_sources
-from neardup.options.jobs import DedupOptions
+from neardup.options.documents import DedupOptions
 from neardup.outputs.targets import Url, check_room
 from neardup.runtime.runner import Runner
 from neardup.storage.work import WorkFolder, Workspace

@@ -10,7 +10,7 @@ import pytest
 from neardup.errors import InvalidInputError
 from neardup.files.resolve import resolve_paths
 from neardup.jobs.drop import drop_documents
-from neardup.options.jobs import DropOptions
+from neardup.options.documents import DropOptions
 from neardup.runtime.runner import Runner
 from neardup.storage.work import IN_MEMORY, WorkFolder, Workspace
 

@@ -13,7 +13,7 @@ from neardup.errors import InvalidParameterError, SketchMismatchError
 from neardup.files.memory import rows_source
 from neardup.jobs.dedup.plan import plan_deduplication
 from neardup.jobs.explain.evidence import restore_scheme
-from neardup.options.jobs import DedupOptions
+from neardup.options.documents import DedupOptions
 from neardup.reading.sign import sign_block
 from neardup.tables import Texts
 from tests.each import each_of

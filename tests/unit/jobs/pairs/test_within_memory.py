@@ -11,7 +11,7 @@ from neardup.files.resolve import resolve_inputs
 from neardup.jobs.pairs import bucketed, records, rows
 from neardup.jobs.pairs.plan import plan_pairs
 from neardup.jobs.pairs.run import find_pairs_in_sources
-from neardup.options.jobs import PairOptions
+from neardup.options.documents import PairOptions
 from neardup.runtime.runner import Runner
 from neardup.storage.work import IN_MEMORY, WorkFolder, Workspace
 

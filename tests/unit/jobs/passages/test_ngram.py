@@ -10,7 +10,7 @@ import pytest
 import neardup
 from neardup import InvalidParameterError, PassageIndex, SketchMismatchError
 from neardup.jobs.align.plan import plan_alignment
-from neardup.options.jobs import AlignOptions
+from neardup.options.passages import AlignOptions
 from neardup.runtime.runner import Runner
 from neardup.storage.manifest import load_manifest, store_manifest
 

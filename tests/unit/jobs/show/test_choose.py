@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from neardup.errors import InvalidParameterError
 from neardup.jobs.show import choose_rows
-from neardup.options.jobs import ShowOptions
+from neardup.options.documents import ShowOptions
 
 NAN = float("nan")
 

@@ -1,0 +1,315 @@
+"""The options of jobs that find passages in documents, and cut them out."""
+
+from pathlib import Path
+
+from neardup.errors import InvalidParameterError
+from neardup.options.choices import (
+    AlignmentSummary,
+    CutUnit,
+    Data,
+    InverseFrequency,
+    Number,
+    PresetName,
+    Report,
+    TermFrequency,
+)
+from neardup.options.groups import (
+    MIN_TOKENS,
+    THRESHOLD,
+    WITH_TEXT,
+    BandOptions,
+    KeepOptions,
+    SeedOptions,
+    TextAgainstOptions,
+    TextReadingOptions,
+    TokenOptions,
+    TrustOptions,
+    WeightOptions,
+)
+from neardup.options.kinds import (
+    Choice,
+    CountOrPercent,
+    Whole,
+)
+from neardup.options.option import Options, but, option
+
+
+class PassageSchemeOptions(SeedOptions, TokenOptions):
+    """What decides an index of passages, but for ``min_tokens``; None is the default."""
+
+    num_perm: int | None = option(
+        BandOptions.known["num_perm"],
+        default=None,
+        kind=Whole(8, 1024, within="8 and 1,024"),
+        help="Hash functions.",
+        usual="64",
+        python="Hash functions, 8 to 1,024; None is 64. More of them find passages with fewer "
+        "vain comparisons; the index grows with their number.",
+    )
+    tf: TermFrequency | None = option(
+        WeightOptions.known["tf"],
+        default=None,
+        help="What a token weighs by how often a passage has it; binary: once is enough.",
+        usual="binary",
+        python="What a token, or a shingle, weighs: ``binary`` (once is as good as often; the "
+        "default), ``raw``, ``log``, ``squared`` or ``saturating``.",
+    )
+    idf: InverseFrequency | None = option(
+        WeightOptions.known["idf"],
+        default=None,
+        help="What it weighs by how few documents have it; unary: all the same.",
+        usual="unary",
+        python="That times ``unary`` (1; the default), ``standard``, ``smooth`` or "
+        "``probabilistic``, counted over the documents of the first addition.",
+    )
+    differs = but(
+        ngram={
+            "help": "Tokens in a shingle; passages are compared by their shingles.",
+            "usual": "1",
+            "python": "Tokens in a shingle, 1 to 65,536; None is 1. Passages are compared by their "
+            "shingles, runs of ``ngram`` tokens, so that the order of words counts; 1: by their "
+            "tokens.",
+        },
+    )
+
+
+class PassageOptions(PassageSchemeOptions):
+    """Everything that decides an index of passages."""
+
+    min_tokens: int = option(MIN_TOKENS, default=50, usual="")
+    num_perm: int = 64
+    tf: TermFrequency = "binary"
+    idf: InverseFrequency = "unary"
+    seed: int = 42
+    tokenizer: str | Path = "words"
+    ngram: int = 1
+
+
+class HitsOptions(Options):
+    """How surely a window is found."""
+
+    recall: Number | None = option(
+        BandOptions.known["recall"],
+        default=None,
+        help="Least probability that a window at the threshold is found.",
+        python="Least probability with which a window at the threshold is found; a longer "
+        "passage holds several. None is 0.99.",
+    )
+    hits: int | None = option(
+        "Min-hashes in common at least, instead of choosing their number for the recall.",
+        Whole(1),
+        default=None,
+        python="Least number of min-hashes that a window has in common with a passage, instead "
+        "of choosing it for the recall; ``num_perm * threshold``, rounded up: all whose "
+        "estimated similarity reaches the threshold, and no others.",
+        metavar="N",
+    )
+
+    def check_together(self) -> None:
+        """Raise if both are given."""
+        if self.recall is not None and self.hits is not None:
+            message = (
+                "recall chooses hits, so that only one of them can be given; leave out the other"
+            )
+            raise InvalidParameterError(message, "recall", "hits")
+
+
+class AlignOptions(HitsOptions, TextAgainstOptions):
+    """What decides the result of an alignment."""
+
+    preset: PresetName | None = option(
+        "What passages are looked for; chooses --threshold, --min-tokens, --gap and --idf "
+        "where they are not given.",
+        default=None,
+        python="What passages are looked for: ``editions``, long texts that were revised; "
+        "``quotations``, a line or two each; ``rewording``, sentences in other words. It "
+        "chooses ``threshold``, ``min_tokens``, ``gap`` and ``idf`` where these are not given; "
+        "an index has its own ``min_tokens`` and ``idf``.",
+        flags=("--for",),
+    )
+    threshold: Number | None = option(
+        THRESHOLD,
+        default=None,
+        help="Least similarity of two passages, in (0, 1]; an exact decimal.",
+        usual="0.5",
+        python="Least similarity of two passages, in (0, 1], taken as the exact decimal. None: "
+        "0.5.",
+    )
+    min_tokens: int | None = option(
+        MIN_TOKENS,
+        default=None,
+        kind=Whole(1),
+        help="Tokens of the shortest passage, in either text.",
+        usual="50; that of the index",
+        python="Tokens of the shortest passage to report; of either text, because one may have "
+        "lost some. Passages of so many (with an index: of one and a half times its "
+        "``min_tokens``) are sure to hold a window that is looked up. None: 50, or the "
+        "index's.",
+    )
+    gap: int | None = option(
+        "Tokens of either text that may lie between two parts of a passage, whatever these "
+        "share: more keep editions in one piece, fewer keep quotations apart.",
+        Whole(0),
+        default=None,
+        usual="five for each token shared on the lesser side of the gap",
+        python="Tokens of either text that may lie between two parts of a passage: that one "
+        "text lacks, or has otherwise. More keep editions in one piece, fewer keep quotations "
+        "apart. None: as many as the parts carry, five for each token shared on the lesser "
+        "side.",
+        metavar="TOKENS",
+    )
+    max_documents: int | str | None = option(
+        "Leave out what more than N documents have, of OTHER or else of INPUT, such as "
+        "licences and headers; P% is a share of them, of two at least.",
+        CountOrPercent(),
+        default=None,
+        python="Leave out what more than so many documents of ``b``, or else of ``a``, have, "
+        'such as licences and headers; ``"10%"`` is a share of them, of two at least.',
+        metavar="N|P%",
+    )
+    within: bool = option(
+        "Without --against: also passages that a document has twice.",
+        default=False,
+        python="Without ``b``: find also passages that one document has twice; the earlier "
+        "place is the query's, and the two do not overlap.",
+    )
+    summary: AlignmentSummary | None = option(
+        "documents: one row a pair of documents, with how much of either the other has.",
+        Choice(AlignmentSummary, "documents or None"),
+        default=None,
+        python='``"documents"``: report also how much each pair of documents shares, as '
+        "``document_pairs`` of the result, which is then its table.",
+    )
+    with_text: bool = option(WITH_TEXT, default=False)
+    excerpt: int | None = option(
+        "Add the passages' texts, each in N characters at most and in one line.",
+        Whole(2),
+        default=None,
+        python="Add them, each in so many characters at most and in one line.",
+        metavar="N",
+    )
+
+    @property
+    def has_texts(self) -> bool:
+        """Whether passages have their texts."""
+        return self.with_text or self.excerpt is not None
+
+
+class AlignSchemeOptions(AlignOptions, PassageSchemeOptions):
+    """What decides an alignment, and the index that it makes if it is given none."""
+
+
+class IgnoreOptions(Options):
+    """What counts nowhere."""
+
+    ignore: Data = option(
+        "Documents whose text counts nowhere, such as a prompt or a form: runs of tokens that "
+        "they have are taken for not written. May be given several times.",
+        default=None,
+        python="Documents, in any form that ``a`` may have, whose text counts nowhere, such as "
+        "a prompt or the template of a form: runs of tokens that they have, too, are taken for "
+        "not written, and passages go on behind them. A run has a tenth of the tokens of the "
+        "shortest passage, four at least; a shorter document is a run as a whole. An index "
+        "keeps what it has, to which nothing is similar then.",
+        metavar="FILE",
+        is_repeatable=True,
+    )
+
+
+class LookUpOptions(HitsOptions, TextReadingOptions):
+    """What decides the result of a search for passages, at whatever threshold."""
+
+    report: Report = option(
+        "Which of the passages found are reported.",
+        default="best",
+        python="``best``: passages that do not overlap, the most similar first. ``maximal``: "
+        "all that reach the threshold and are part of no longer one that does. ``windows``: "
+        "all sub-texts with enough common min-hashes, as ranges of starts and of ends, not "
+        "compared exactly.",
+    )
+    with_text: bool = option(WITH_TEXT, default=False)
+    differs = but(
+        recall={
+            "help": "Least probability that a passage at the threshold is found.",
+            "python": "Least probability with which a passage at the threshold is found; one that "
+            "is more similar is found with a greater one. None is 0.99.",
+        },
+    )
+
+
+class SearchOptions(LookUpOptions):
+    """What decides the result of a search for passages."""
+
+    threshold: Number = option(THRESHOLD, default="0.8")
+
+
+class CutOptions(TrustOptions, SeedOptions, TokenOptions, TextAgainstOptions):
+    """Everything that decides the result of ``cut``."""
+
+    unit: CutUnit | None = option(
+        "What goes: passages of any extent, or whole paragraphs, parted by blank lines, or lines.",
+        default=None,
+        usual="passages",
+        python="``passages``, any stretches of tokens; ``paragraphs``, parted by blank lines; "
+        "or ``lines``. None is ``passages``.",
+    )
+    exact: bool = option(
+        "Only what is equal, token by token.",
+        default=False,
+        python="Only what is equal token by token goes: each passage of ``min_tokens`` tokens "
+        "that is there twice is found, and no other. Without it passages are found by "
+        "alignment, paragraphs and lines by MinHash, with the ``recall``.",
+    )
+    threshold: Number | None = option(
+        THRESHOLD,
+        default=None,
+        help="Least similarity of what goes to what stays, in (0, 1]; an exact decimal.",
+        usual="0.8",
+        python="Least similarity of what goes to what stays for it, in (0, 1], as the exact "
+        "decimal; None is 0.8. Of passages it is that of the multisets of their tokens, of "
+        "paragraphs and lines the Jaccard similarity of their shingles.",
+    )
+    min_tokens: int | None = option(
+        MIN_TOKENS,
+        default=None,
+        kind=Whole(1),
+        help="Tokens of the shortest thing that goes.",
+        usual="50; 5 of other units",
+        python="Tokens of the shortest thing that goes; None is 50, of paragraphs and lines 5.",
+    )
+    min_documents: int | None = option(
+        "Only what so many documents have, such as menus and footers; without it also what one "
+        "has twice.",
+        Whole(2),
+        default=None,
+        python="Only what so many documents have goes from all but the first; None: also what "
+        "one has twice. Equal passages are counted by their windows of ``min_tokens`` tokens, "
+        "similar ones as the one that stays and those like it, or like most of it.",
+        metavar="N",
+    )
+    keep: str = option(
+        KeepOptions.known["keep"],
+        default="first",
+        help="Whose copy stays: that of the first document, longest, shortest, max:COLUMN, "
+        "min:COLUMN or priority:COLUMN=A,B,C.",
+        python="Whose copy stays: that of the document that is ``first``, ``longest``, "
+        "``shortest``, ``max:COLUMN``, ``min:COLUMN`` or ``priority:COLUMN=A,B,C``; ties by "
+        "input order.",
+    )
+    replacement: str = option(
+        "What is put in the place of something that goes; else nothing.", default=""
+    )
+    recall: Number | None = option(
+        BandOptions.known["recall"],
+        default=None,
+        help="Least probability that what is similar is found.",
+        python="Least probability with which something similar at the threshold is found; None "
+        "is 0.99.",
+    )
+    num_perm: int | None = option(
+        PassageSchemeOptions.known["num_perm"],
+        default=None,
+        usual="64; of other units 128",
+        python="Hash functions; None is 64, of paragraphs and lines 128.",
+    )
+    differs = but(ngram={"usual": "1; 5 of other units"})
