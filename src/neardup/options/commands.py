@@ -18,11 +18,9 @@ from neardup.options.groups import (
     BandOptions,
     CountingOptions,
     DocumentOptions,
-    FingerprintOptions,
     KeepOptions,
     NamedOptions,
     NormalOptions,
-    OccurrenceOptions,
     OpenOptions,
     ReadingOptions,
     RunOptions,
@@ -41,7 +39,6 @@ from neardup.options.kinds import (
     Whole,
 )
 from neardup.options.option import Option, Options, option
-from neardup.options.sketches import ClusterOptions, CompareOptions, EstimateOptions, SketchOptions
 
 
 class OutputOptions(Options):
@@ -565,6 +562,12 @@ def _of_indexes() -> dict[str, tuple[Option, ...]]:
 
 @cache
 def _of_sketches() -> dict[str, tuple[Option, ...]]:
+    from neardup.options.sketches import (
+        ClusterOptions,
+        CompareOptions,
+        EstimateOptions,
+        SketchOptions,
+    )
 
     return {
         "compare": (
@@ -659,85 +662,52 @@ class _Commands(Mapping[str, tuple[Option, ...]]):
 # Of each command, in the order in which they are checked.
 COMMANDS: Mapping[str, tuple[Option, ...]] = _Commands()
 
-# Under which heading help lists each option: headings in order, options most used first. A command
-# has those headings for which it has options.
+# Under which heading help lists each option: headings in order, options most used first. One that
+# no heading names stands behind the one that the command's table has before it. A command has
+# those headings for which it has options.
 GROUPS: dict[str, tuple[str, ...]] = {
     "Input": (
-        *("named_in", "id_file", "text_column", "id_column", "against"),
-        *("against_text_column", "against_id_column", "column", "side", "missing"),
-        "trust",
-        *("input_format", "encoding", "delimiter", "lines"),
-        *("main_text", "alternative_texts", "on_error", "info"),
-        *("documents", "input_size"),
+        *("named_in", "id_file", "text_column", "against", "against_text_column", "column", "side"),
+        *("trust", "input_format", "encoding", "on_error", "info", "documents"),
     ),
-    "Text": tuple(
-        dict.fromkeys(
-            (
-                *("tokenizer", "ngram", "casefold", "strip_accents", *NormalOptions.known),
-                *(*OccurrenceOptions.known, *FingerprintOptions.known),
-            )
-        )
+    "Text": (
+        *("tokenizer", "ngram", "casefold", "strip_accents", "unicode_form", "fold_digits"),
+        *("occurrences", "fingerprint"),
     ),
     "Similarity": (
-        *("preset", "unit", "exact", "threshold", "measure", "pairs", "max_distance", "min_tokens"),
-        *("blocking", "also", "also_missing"),
-        *("min_significance", "method", "algorithm", "gap", "other", "closest"),
-        *("tf", "idf", "idf_from", "audit", "edit_limit"),
+        *("preset", "unit", "threshold", "measure", "pairs", "max_distance", "min_tokens"),
+        *("blocking", "min_significance", "method", "other", "tf", "idf_from", "audit"),
+        "edit_limit",
     ),
-    "Sketches": (
-        *("kind", "recall", "hits", "num_perm", "super_shingles", "bands", "rows", "size"),
-        "modulus",
-        *("compression", "neighbourhood", "hash", "letters", "residue", "blocks"),
-        "seed",
-    ),
+    "Sketches": ("kind", "recall", "num_perm", "super_shingles", "compression", "seed"),
     "Choice": (
-        *(
-            "examples",
-            "least",
-            "most",
-            "keep",
-            "clusters",
-            "top",
-            "per_document",
-            "one_to_one",
-            "limit",
-        ),
-        *("min_documents", "max_documents", "ignore", "maximal", "within", "all_windows", "places"),
+        *("examples", "keep", "clusters", "top", "limit", "min_documents", "max_documents"),
+        *("ignore", "maximal", "within", "places"),
     ),
-    "Access": ("host", "port", "token_file", "allowed_host", "writable"),
-    "Limits": ("max_body", "max_texts", "max_seconds", "max_waiting"),
+    "Access": ("host", "token_file", "allowed_host", "writable"),
+    "Limits": ("max_body",),
     "Output": (
-        *("output", "page", "by", "labels", "add", "output_format", "table_format", "show_all"),
-        "html",
-        *(
-            "replacement",
-            "columns",
-            "with_columns",
-            "summary",
-            "with_text",
-            "no_text",
-            "excerpt",
-            "overwrite",
-            "stats",
-            "as_json",
-        ),
+        *("output", "page", "by", "labels", "add", "output_format", "show_all", "html"),
+        *("replacement", "columns", "with_columns", "summary", "with_text", "no_text", "excerpt"),
+        *("overwrite", "stats", "as_json"),
     ),
     "Running": (
-        *("engine", "workers", "memory", "work", "fresh", "executors", "executor_cores"),
-        *("refresh", "stop_seconds", "check", "quiet"),
+        *("engine", "workers", "memory", "fresh", "executors", "refresh", "stop_seconds", "quiet"),
     ),
+}
+_PLACES = {
+    name: (heading, number)
+    for heading, names in GROUPS.items()
+    for number, name in enumerate(names)
 }
 
 
 def grouped(options: Iterable[Option]) -> dict[str, list[Option]]:
     """Return options by their headings; those that a command does not do without come first."""
-    by_name = {option.name: option for option in options}
-    found = {
-        heading: [by_name[name] for name in names if name in by_name]
-        for heading, names in GROUPS.items()
-    }
-    return {
-        heading: sorted(members, key=lambda option: not option.is_required)
-        for heading, members in found.items()
-        if members
-    }
+    placed: list[tuple[str, int, Option]] = []
+    for each in options:
+        before = placed[-1][:2] if placed else ("", 0)
+        placed.append((*_PLACES.get(each.name, before), each))
+    placed.sort(key=lambda found: (not found[2].is_required, found[1]))
+    found = {heading: [each for place, _, each in placed if place == heading] for heading in GROUPS}
+    return {heading: members for heading, members in found.items() if members}

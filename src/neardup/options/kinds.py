@@ -23,11 +23,10 @@ _MOST_DIGITS = 30
 # A text that is a number, or the digits of one; exact arithmetic with millions takes minutes.
 _MOST_CHARACTERS = 40
 _DAY = 86_400
-_SIZE = re.compile(
-    r"([0-9]{1,30}(?:\.[0-9]{1,30})?)\s*(?:([kmgtp])(i)?)?b?", re.ASCII | re.IGNORECASE
-)
-_PERCENT = re.compile(r"[0-9]{1,30}(?:\.[0-9]{1,30})?%", re.ASCII)
-_HOST = re.compile(r"[A-Za-z0-9._-]+|[0-9A-Fa-f:.]+|\[[0-9A-Fa-f:.]+\]")
+# Compiled when they are needed, as few commands do.
+_SIZE = r"([0-9]{1,30}(?:\.[0-9]{1,30})?)\s*(?:([kmgtp])(i)?)?b?"
+_PERCENT = r"[0-9]{1,30}(?:\.[0-9]{1,30})?%"
+_HOST = r"[A-Za-z0-9._-]+|[0-9A-Fa-f:.]+|\[[0-9A-Fa-f:.]+\]"
 _TOO_FINE = Fraction(1, 10**_MOST_DIGITS)
 _TOO_LARGE = Fraction(10**_MOST_DIGITS)
 # Python's own notations of strings, and what only host names are written in.
@@ -96,7 +95,7 @@ class CountOrPercent(Number):
 
     def read(self, name: str, value: Any) -> Any:
         """Return the number as a plain ``int``, or the percentage as it was given."""
-        is_percent = isinstance(value, str) and _PERCENT.fullmatch(value) is not None
+        is_percent = isinstance(value, str) and re.fullmatch(_PERCENT, value) is not None
         if is_percent and 0 < percent_of(value) <= 1:
             return value
         number = int(value) if isinstance(value, str) and value.isdecimal() else _as_int(value)
@@ -268,7 +267,7 @@ class Hosts(Kind):
         """Return the name, or the names as a tuple."""
         names = (value,) if isinstance(value, str) else value
         is_hosts = isinstance(names, Sequence) and all(
-            isinstance(each, str) and _HOST.fullmatch(each) for each in names
+            isinstance(each, str) and re.fullmatch(_HOST, each) for each in names
         )
         if not is_hosts or isinstance(names, bytes):
             message = f"{name} must be the name or address of a machine, got {value!r}"
@@ -520,7 +519,7 @@ def check_length(what: str, value: Any) -> None:
 
 
 def _bytes_in(text: str) -> int | None:
-    found = _SIZE.fullmatch(text.strip())
+    found = re.fullmatch(_SIZE, text.strip(), re.ASCII | re.IGNORECASE)
     if found is None:
         return None
     number, prefix, is_binary = found.groups()
