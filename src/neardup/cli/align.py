@@ -10,10 +10,8 @@ import click
 
 from neardup.cli import wording
 from neardup.cli.call import Call, TableOutput
-from neardup.cli.command import TableCommand
-from neardup.cli.hints import hint_for_align
-from neardup.cli.options import INPUTS, options_of
-from neardup.cli.wording import counted, list_passed_over, plural, say_ids
+from neardup.cli.command import INPUTS, TableCommand, options_of
+from neardup.cli.wording import are_most, counted, list_passed_over, plural, say_ids
 from neardup.options.option import no_effect
 
 if TYPE_CHECKING:
@@ -153,7 +151,24 @@ def _report(summary: dict[str, Any], smaller: str, output: TableOutput, duration
     lines += wording.lines(
         wording.note_empty(sum(summary["empty_documents"]), "in no passage"),
         wording.note_skipped(summary),
-        hint_for_align(summary, smaller),
+        _hint(summary, smaller),
     )
     lines += list_passed_over(summary["passed_over"])
     return "\n".join([*lines, f"written to {output} in {duration}"])
+
+
+def _hint(summary: dict[str, Any], smaller: str) -> str:
+    """Say what to try where no passage is shared; ``smaller`` is what finds shorter ones."""
+    sides = zip(
+        summary["short_documents"], summary["empty_documents"], summary["documents"], strict=True
+    )
+    if summary["passages"] or any(
+        not n or are_most(n_short + n_empty, n) for n_short, n_empty, n in sides
+    ):
+        return ""
+    if summary["frequent_windows"]:
+        return "a higher --max-documents finds what more documents share"
+    return (
+        f"nothing is shared: {smaller} finds shorter passages, a lower --threshold less similar "
+        "ones"
+    )

@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from neardup.cli.command import configuration
 from neardup.errors import InvalidParameterError, WriteError
 from neardup.options.option import Options
 from neardup.runtime.display import Display
 
 if TYPE_CHECKING:
+    from neardup.cli.settings import Setting
     from neardup.files.rows import Source
     from neardup.outputs.targets import Target
     from neardup.results import TableResult
@@ -34,6 +34,22 @@ OptionsT = TypeVar("OptionsT", bound=Options)
 _WITH_TEXTS = ("jsonl", "xlsx")
 # As the shell reports a command that a closed pipe has ended: 128 and the number of SIGPIPE.
 _CLOSED_PIPE = 141
+
+
+# Where a context keeps what was taken from files and the environment.
+SETTINGS = "neardup.settings"
+
+
+def settings_taken(ctx: click.Context) -> dict[str, Setting]:
+    """Return what the command being run took from files and the environment."""
+    taken: dict[str, Setting] = ctx.meta.get(SETTINGS, {})
+    return taken
+
+
+def configuration() -> dict[str, Any]:
+    """Return what a summary says of the options that were taken from elsewhere, if any were."""
+    taken = settings_taken(click.get_current_context())
+    return {"configuration": {key: vars(found) for key, found in taken.items()}} if taken else {}
 
 
 class Call:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from neardup.cli.call import Call
-from neardup.cli.command import TableCommand
-from neardup.cli.options import complete_paths, options_of
+from neardup.cli.command import TableCommand, complete_paths, options_of
 
 _STANDARD_INPUT = "-"
 _READ_BYTES = 1 << 24

@@ -9,10 +9,8 @@ import click
 
 from neardup.cli import wording
 from neardup.cli.call import Call, FolderOutput
-from neardup.cli.command import TableCommand
-from neardup.cli.hints import hint_for_cut
-from neardup.cli.options import INPUTS, options_of
-from neardup.cli.wording import counted, list_passed_over, say_ids, took
+from neardup.cli.command import INPUTS, TableCommand, options_of
+from neardup.cli.wording import are_most, counted, list_passed_over, say_ids, took
 
 if TYPE_CHECKING:
     from neardup.outputs.targets import Target
@@ -103,7 +101,7 @@ def _report(summary: dict[str, Any], output: Target) -> str:
     lines += say_ids(summary)
     lines += wording.lines(
         wording.note_skipped(summary, has_folder=True),
-        hint_for_cut(summary),
+        _hint(summary),
     )
     lines += list_passed_over(summary["passed_over"])
     return "\n".join([*lines, f"written to {output} in {took(summary['seconds'])}"])
@@ -114,3 +112,21 @@ def _excerpt(text: str) -> str:
     words = "".join(mark if mark.isprintable() else " " for mark in text).split()
     line = " ".join(words)
     return line if len(line) <= _SHOWN else line[: _SHOWN - 1] + "…"
+
+
+def _hint(summary: dict[str, Any]) -> str:
+    """Say what to try where nothing was repeated."""
+    if summary["spans"] or not summary["documents_in"] or "min_tokens" not in summary:
+        return ""
+    if are_most(summary["short_documents"], summary["documents_in"]):
+        return (
+            f"{counted(summary['short_documents'], 'document')} shorter than "
+            f"{summary['min_tokens']} tokens, of which nothing goes; a smaller --min-tokens cuts "
+            "shorter things"
+        )
+    looser = "" if summary["exact"] else ", a lower --threshold less similar ones"
+    exactly = "; without --exact similar ones are found, too" if summary["exact"] else ""
+    return (
+        f"nothing is repeated: a smaller --min-tokens finds shorter {summary['unit']}"
+        f"{looser}{exactly}"
+    )

@@ -11,15 +11,20 @@ from click.core import ParameterSource
 
 from neardup.cli import wording
 from neardup.cli.call import Call, FolderOutput, reported
-from neardup.cli.command import TableCommand
-from neardup.cli.hints import hint_for_dedup
-from neardup.cli.options import INPUTS, options_of
+from neardup.cli.command import INPUTS, TableCommand, options_of
 from neardup.cli.wording import (
+    LONG_TEXT,
+    NO_ROWS,
+    PASSAGES,
+    SHORTER_SHINGLES,
+    are_most,
+    are_of_few_tokens,
     counted,
     describe_bands,
     describe_weights,
     list_passed_over,
     plural,
+    say_few_tokens,
     say_ids,
     tables_of_groups,
     took,
@@ -32,6 +37,9 @@ if TYPE_CHECKING:
     from neardup.options.documents import DedupOptions
     from neardup.outputs.targets import Target
 
+_MOST_IN_COMMON = (
+    "`neardup pairs --measure max-containment --top 20` lists the pairs that have most in common"
+)
 _EPILOG = """\b
 Examples:
   neardup dedup corpus/*.jsonl.zst -o clean
@@ -179,7 +187,7 @@ def _report(
         wording.note_short(summary["short_documents"], summary["documents_in"], scheme["ngram"]),
         wording.note_skipped(summary, has_folder=True),
         # An index has decided what hints would name.
-        hint_for_dedup(summary) if index is None else "",
+        _hint(summary) if index is None else "",
     )
     lines += list_passed_over(summary["passed_over"])
     memory = summary["peak_memory_bytes"]
@@ -234,6 +242,33 @@ def _audit(audit: dict[str, Any]) -> str:
         f"(95 % confidence: {low:.4f} to {high:.4f}); {audit['kept_although_similar']:,} of them "
         "kept beside a similar one"
     )
+
+
+def _hint(summary: dict[str, Any]) -> str:
+    """Say what to try where nothing was removed, or nothing but copies of short texts."""
+    if not summary["documents_in"] and not summary["skipped_rows"]:
+        return NO_ROWS
+    n_filled = summary["documents_in"] - summary["empty_documents"]
+    if (
+        summary["documents_removed"] > summary["exact_copies"]
+        or n_filled + summary["against_documents"] < 2
+        or are_most(summary["short_documents"], summary["documents_in"])
+    ):
+        return ""
+    # Copies have one content, and shorter texts their own note.
+    n_unlike = summary["documents_kept"] - summary["short_documents"] - summary["empty_documents"]
+    if are_of_few_tokens(summary, n_filled) and n_unlike + summary["against_documents"] > 1:
+        return say_few_tokens(summary, SHORTER_SHINGLES)
+    if summary["documents_removed"]:
+        return ""
+    remedies = []
+    if summary["candidates"]:
+        remedies.append("a lower --threshold counts more documents as similar")
+    if summary["tokens"] >= LONG_TEXT * n_filled:
+        remedies += [PASSAGES, _MOST_IN_COMMON]
+    if not remedies:
+        return ""
+    return f"no two texts are as similar as {summary['threshold']:g}: {'; '.join(remedies)}"
 
 
 # With --pairs: documents decided by pairs that were found before.

@@ -8,9 +8,7 @@ import click
 
 from neardup.cli import wording
 from neardup.cli.call import Call, FolderOutput
-from neardup.cli.command import TableCommand
-from neardup.cli.hints import hint_for_drop
-from neardup.cli.options import INPUTS, options_of
+from neardup.cli.command import INPUTS, TableCommand, options_of
 from neardup.cli.wording import counted, list_passed_over, say_ids, tables_of_groups, took
 
 if TYPE_CHECKING:
@@ -68,6 +66,16 @@ def _report(summary: dict[str, Any], output: Target) -> str:
         named = counted(summary["missing_documents"], "named document")
         lines.append(f"{named} not there")
     skipped = wording.note_skipped(summary, has_folder=True)
-    lines += wording.lines(skipped, hint_for_drop(summary))
+    lines += wording.lines(skipped, _hint(summary))
     lines += list_passed_over(summary["passed_over"])
     return "\n".join([*lines, f"written to {output} in {took(summary['seconds'])}"])
+
+
+def _hint(summary: dict[str, Any]) -> str:
+    """Say what to try where no document goes."""
+    if summary["documents_removed"] or not summary["named_documents"]:
+        return ""
+    return (
+        "no document has one of these ids: give INPUT and --id-column as when the ids were made, "
+        "or choose another --column"
+    )

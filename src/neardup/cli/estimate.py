@@ -7,9 +7,7 @@ from typing import Any
 import click
 
 from neardup.cli.call import Call, TableOutput
-from neardup.cli.command import TableCommand
-from neardup.cli.hints import hint_for_estimate
-from neardup.cli.options import TargetType, options_of
+from neardup.cli.command import TableCommand, TargetType, options_of
 from neardup.cli.wording import counted, took
 from neardup.options.option import no_effect
 
@@ -114,6 +112,19 @@ def _report(summary: dict[str, Any], output: TableOutput) -> str:
             "samples: not enough information; a larger --size, or a smaller --modulus or "
             "--compression, tells more"
         )
-    if hint := hint_for_estimate(summary):
+    if hint := _hint(summary):
         lines.append(hint)
     return "\n".join([*lines, f"written to {output} in {took(summary['seconds'])}"])
+
+
+def _hint(summary: dict[str, Any]) -> str:
+    """Say what to try where no estimate reaches the threshold."""
+    if (
+        summary["pairs"]
+        or summary["threshold"] is None
+        or summary["unusable_pairs"]
+        or summary["short_sketches"]
+        or sum(summary["documents"]) < 2
+    ):
+        return ""
+    return f"no estimate reaches {summary['threshold']:g}: a lower --threshold, or none, shows more"

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from neardup.cli.call import Call, print_output
-from neardup.cli.command import TableCommand
-from neardup.cli.options import complete_paths, options_of
+from neardup.cli.command import TableCommand, complete_paths, options_of
 
 if TYPE_CHECKING:
     from neardup.jobs.explain.result import ExplainResult

@@ -10,8 +10,7 @@ import click
 
 from neardup.cli import wording
 from neardup.cli.call import Call
-from neardup.cli.command import TableGroup
-from neardup.cli.options import ANY_INPUTS, INPUTS, options_of
+from neardup.cli.command import ANY_INPUTS, INPUTS, TableGroup, options_of
 from neardup.cli.wording import counted, list_passed_over, say_ids
 from neardup.options.option import no_effect
 

@@ -10,14 +10,19 @@ import click
 
 from neardup.cli import wording
 from neardup.cli.call import Call, TableOutput, reported
-from neardup.cli.command import TableCommand
-from neardup.cli.hints import hint_for_pairs
-from neardup.cli.options import INPUTS, options_of
+from neardup.cli.command import INPUTS, TableCommand, options_of
 from neardup.cli.wording import (
+    LONG_TEXT,
+    NO_ROWS,
+    PASSAGES,
+    SHORT_TEXTS_OF_PAIRS,
+    are_most,
+    are_of_few_tokens,
     counted,
     describe_bands,
     describe_weights,
     list_passed_over,
+    say_few_tokens,
     say_ids,
     took,
     warn_of_recall,
@@ -130,7 +135,7 @@ def _report(summary: dict[str, Any], output: TableOutput) -> str:
         wording.note_outside(summary.get("unblocked", 0), summary.get("blocking", [])),
         wording.note_skipped(summary),
         *wording.note_unjudged(summary),
-        hint_for_pairs(summary),
+        _hint(summary),
     )
     lines += list_passed_over(summary["passed_over"])
     return "\n".join([*lines, f"written to {output} in {took(summary['seconds'])}"])
@@ -188,3 +193,47 @@ def _statistics(summary: dict[str, Any]) -> str:
     if n_steps > 1:
         lines.insert(0, f"all {n_steps} steps together; what is met in two counts twice")
     return "\n".join(lines)
+
+
+def _hint(summary: dict[str, Any]) -> str:
+    """Say what to try where there is no pair."""
+    if not summary["documents"][0] and not summary["skipped_rows"]:
+        return NO_ROWS
+    n_documents = sum(summary["documents"])
+    n_filled = n_documents - summary["empty_documents"]
+    if (
+        summary["pairs"]
+        or n_filled < 2
+        or 0 in summary["documents"]
+        or are_most(summary["short_documents"], n_documents)
+    ):
+        return ""
+    if "top" in summary:
+        return _hint_for_top(summary)
+    if summary["measure"] == "hamming":
+        return "a larger --max-distance finds pairs that are further apart"
+    if summary["measure"] in ("containment", "max-containment", "edit", "overlap"):
+        return "--top 20 without a threshold lists the pairs that come nearest"
+    if are_of_few_tokens(summary, n_filled):
+        return say_few_tokens(summary, SHORT_TEXTS_OF_PAIRS)
+    if summary["tokens"] < LONG_TEXT * n_filled:
+        return "--top 20 lists the most similar pairs, whatever their similarity"
+    return (
+        "no two texts are that similar as a whole: --measure max-containment --top 20 lists the "
+        f"pairs that have most in common; {PASSAGES}"
+    )
+
+
+def _hint_for_top(summary: dict[str, Any]) -> str:
+    """Say what to try where even the most similar pair is none."""
+    if summary["measure"] == "hamming":
+        return "a larger --max-distance finds pairs that are further apart"
+    if summary["threshold"] is not None or summary.get("max_distance") is not None:
+        return "without --threshold and --max-distance --top lists whatever pairs come nearest"
+    ngram = summary["scheme"].get("ngram", 1)
+    if ngram == 1:
+        return ""
+    return (
+        f"no two texts have {ngram} tokens in a row in common: a smaller --ngram or --tokenizer "
+        "characters compares more loosely"
+    )

@@ -9,8 +9,7 @@ import click
 from click.core import ParameterSource
 
 from neardup.cli.call import Call
-from neardup.cli.command import TableCommand
-from neardup.cli.options import ANY_INPUTS, options_of
+from neardup.cli.command import ANY_INPUTS, TableCommand, options_of
 from neardup.cli.wording import counted, list_passed_over
 from neardup.runtime.progress import size
 

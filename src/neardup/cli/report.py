@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from neardup.cli.call import Call
-from neardup.cli.command import TableCommand
-from neardup.cli.options import ANY_INPUTS, complete_paths, options_of
+from neardup.cli.command import ANY_INPUTS, TableCommand, complete_paths, options_of
 
 if TYPE_CHECKING:
     pass

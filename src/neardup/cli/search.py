@@ -10,10 +10,8 @@ import click
 
 from neardup.cli import wording
 from neardup.cli.call import Call, TableOutput
-from neardup.cli.command import TableCommand
-from neardup.cli.hints import hint_for_search
-from neardup.cli.options import complete_paths, options_of
-from neardup.cli.wording import counted, list_passed_over, say_ids
+from neardup.cli.command import TableCommand, complete_paths, options_of
+from neardup.cli.wording import are_most, counted, list_passed_over, say_ids
 from neardup.options.option import no_effect
 
 if TYPE_CHECKING:
@@ -132,6 +130,18 @@ def _report(summary: dict[str, Any], min_tokens: int) -> list[str]:
     lines += wording.lines(
         wording.note_empty(n_empty, "similar to nothing", "query", "queries"),
         wording.note_skipped(summary),
-        hint_for_search(summary),
+        _hint(summary),
     )
     return lines + list_passed_over(summary["passed_over"])
+
+
+def _hint(summary: dict[str, Any]) -> str:
+    """Say what to try where no query is found."""
+    n_queries = summary["queries"]
+    n_short = summary["short_queries"] + summary["empty_queries"]
+    if summary["passages"] or not n_queries or are_most(n_short, n_queries):
+        return ""
+    return (
+        "queries are looked for as a whole: a lower --threshold finds less similar passages, "
+        "`neardup align` parts of queries"
+    )

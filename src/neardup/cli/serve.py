@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from neardup.cli.call import Call
-from neardup.cli.command import TableCommand
-from neardup.cli.options import options_of
+from neardup.cli.command import TableCommand, options_of
 from neardup.cli.wording import counted
 
 if TYPE_CHECKING:

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from neardup.cli.call import Call, print_output
-from neardup.cli.command import TableCommand
-from neardup.cli.options import ANY_INPUTS, complete_paths, options_of
+from neardup.cli.command import ANY_INPUTS, TableCommand, complete_paths, options_of
 from neardup.cli.wording import counted, printable
 
 if TYPE_CHECKING:

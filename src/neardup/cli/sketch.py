@@ -8,8 +8,7 @@ import click
 
 from neardup.cli import wording
 from neardup.cli.call import Call
-from neardup.cli.command import TableCommand
-from neardup.cli.options import complete_paths, options_of
+from neardup.cli.command import TableCommand, complete_paths, options_of
 from neardup.cli.wording import counted, list_passed_over, say_ids
 
 if TYPE_CHECKING:

@@ -224,3 +224,28 @@ def note_skipped(summary: Mapping[str, Any], *, has_folder: bool = False) -> str
 def lines(*notes: str) -> list[str]:
     """Return the notes that say something."""
     return [note for note in notes if note]
+
+
+# What to try where a result is empty for a likely reason, by counts that the job has anyway: a line
+# that names an option; empty where there is something to see, or where a note says what is wrong.
+
+# From so many tokens on, texts may well share a passage without being alike as a whole.
+LONG_TEXT = 100
+NO_ROWS = "INPUT has no rows, so there was nothing to compare"
+PASSAGES = "`neardup align` finds the passages that texts share"
+
+
+def are_of_few_tokens(summary: dict[str, Any], n_filled: int) -> bool:
+    """Return whether texts have fewer tokens than two shingles, in the mean."""
+    # Of fewer tokens than two shingles, one in the middle is in all shingles.
+    ngram: int = summary["scheme"].get("ngram", 1)
+    return ngram > 1 and summary["tokens"] < 2 * ngram * n_filled
+
+
+def say_few_tokens(summary: dict[str, Any], remedy: str) -> str:
+    """Say so, and what to do."""
+    ngram = summary["scheme"]["ngram"]
+    return (
+        f"texts have fewer than {2 * ngram} tokens in the mean, where one other token can change "
+        f"all {ngram}-grams: {remedy}"
+    )
