@@ -89,10 +89,7 @@ class Call:
         return Runner(self._values.get("workers"), self.display)
 
     def tell(
-        self,
-        facts: dict[str, Any],
-        *lines: str,
-        say: Callable[[str], None] | None = None,
+        self, facts: dict[str, Any], *lines: str, say: Callable[[str], None] | None = None
     ) -> None:
         """Print a result: as JSON if that was asked for, else as lines, unless it shall be quiet.
 

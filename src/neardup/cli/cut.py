@@ -99,10 +99,7 @@ def _report(summary: dict[str, Any], output: Target) -> str:
             f"probability {summary['predicted_recall']:.4f}"
         )
     lines += say_ids(summary)
-    lines += wording.lines(
-        wording.note_skipped(summary, has_folder=True),
-        _hint(summary),
-    )
+    lines += wording.lines(wording.note_skipped(summary, has_folder=True), _hint(summary))
     lines += list_passed_over(summary["passed_over"])
     return "\n".join([*lines, f"written to {output} in {took(summary['seconds'])}"])
 

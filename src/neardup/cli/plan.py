@@ -37,43 +37,25 @@ _CONTENTS = {
 
 def describe_forecast(estimate: JobForecast, ngram: int) -> str:
     """Return the forecast of a job with so many tokens in a shingle as lines of text."""
-    return "\n".join(
-        [
-            "",
-            f"{counted(estimate.documents, 'document')}, "
-            f"{size(estimate.text_bytes)} of text; "
-            f"judged by {estimate.sample_documents:,} of them:",
-            "  documents were "
-            + (
-                "counted"
-                if estimate.documents_counted
-                else "estimated from the places that were read"
-            ),
-            *_doubts(estimate),
-            f"  similar pairs     about {estimate.pairs_similar:,.0f}",
-            f"  false candidates  about {counted(round(estimate.pairs_false), 'pair')} compared in "
-            "vain",
-            f"  to compare        about {estimate.candidates:,} share a bucket, "
-            f"{estimate.compared_documents:,} are left by filters",
-            f"  memory            {size(estimate.memory_bytes)}; {_memory(estimate)}",
-            f"  disk              about {size(estimate.disk_bytes)} for the output, "
-            f"{_temporary(estimate)}",
-            f"  time              {_time(estimate.seconds)}",
-            *_on_executors(estimate.on_executors),
-            *_cheaper(estimate),
-            "",
-            *_stages(estimate),
-            "",
-            *_others(estimate.other_jobs),
-            *_shingle_lengths(estimate.shingle_lengths, ngram),
-            *list_passed_over(estimate.passed_over),
-        ]
-    )
-
-
-def _doubts(estimate: JobForecast) -> list[str]:
-    """Say what figures rest on where INPUT stands for more, and which of them cannot be true."""
-    lines = []
+    most = size(estimate.memory_at_most_bytes)
+    memory = f"{most} if every document has a near-duplicate"
+    if not estimate.fits_in_memory:
+        memory = (
+            f"--memory {size(estimate.memory_limit_bytes)} is too little to keep everything there, "
+            f"which takes {size(estimate.memory_needed_bytes)}"
+        )
+    temporary = size(estimate.temporary_bytes) if estimate.temporary_bytes else "none"
+    counting = "estimated from the places that were read"
+    if estimate.documents_counted:
+        counting = "counted"
+    listed = ", ".join(f"{job} {size(n_bytes)}" for job, n_bytes in estimate.other_jobs.items())
+    lines = [
+        "",
+        f"{counted(estimate.documents, 'document')}, {size(estimate.text_bytes)} of text; judged "
+        f"by {estimate.sample_documents:,} of them:",
+        f"  documents were {counting}",
+    ]
+    # What figures rest on where INPUT stands for more, and which of them cannot be true.
     if estimate.growth > 1:
         lines.append(
             f"  INPUT stands for {estimate.growth:,.0f} times as much, and must be a random sample "
@@ -84,52 +66,41 @@ def _doubts(estimate: JobForecast) -> list[str]:
             f"  absurd: {estimate.similar_to_each:,.0f} similar documents for each one, as no "
             "usual collection has; INPUT is no random sample, or nearly all of it is one template"
         )
-    return lines
-
-
-def _memory(estimate: JobForecast) -> str:
-    most = size(estimate.memory_at_most_bytes)
-    if estimate.fits_in_memory:
-        return f"{most} if every document has a near-duplicate"
-    return (
-        f"--memory {size(estimate.memory_limit_bytes)} is too little to keep everything there, "
-        f"which takes {size(estimate.memory_needed_bytes)}"
-    )
-
-
-def _temporary(estimate: JobForecast) -> str:
-    if not estimate.temporary_bytes:
-        return "none for temporary files"
-    return f"{size(estimate.temporary_bytes)} for temporary files"
+    lines += [
+        f"  similar pairs     about {estimate.pairs_similar:,.0f}",
+        f"  false candidates  about {counted(round(estimate.pairs_false), 'pair')} compared in "
+        "vain",
+        f"  to compare        about {estimate.candidates:,} share a bucket, "
+        f"{estimate.compared_documents:,} are left by filters",
+        f"  memory            {size(estimate.memory_bytes)}; {memory}",
+        f"  disk              about {size(estimate.disk_bytes)} for the output, {temporary} for "
+        "temporary files",
+        f"  time              {_time(estimate.seconds)}",
+    ]
+    if spark := estimate.on_executors:
+        lines.append(
+            f"  time on Spark     {_time(spark['seconds'])} on "
+            f"{counted(spark['executors'], 'executor')} of "
+            f"{counted(spark['executor_cores'], 'core')}, which exchange "
+            f"{size(spark['exchanged_bytes'])}"
+        )
+    if found := estimate.cheaper_bands:
+        lines.append(
+            f"  cheaper           --num-perm {found['num_perm']}: "
+            f"{counted(found['bands'], 'band')} of {counted(found['rows'], 'row')}, "
+            f"{found['work_seconds']:,.0f} instead of {found['instead_of_work_seconds']:,.0f} s of "
+            f"one core for sketches and false candidates, of which {found['pairs_false']:,.0f} "
+            "remain"
+        )
+    lines += ["", *_stages(estimate), "", f"  in memory alone   {listed}"]
+    lines += _shingle_lengths(estimate.shingle_lengths, ngram)
+    return "\n".join(lines + list_passed_over(estimate.passed_over))
 
 
 def _time(seconds: float) -> str:
     if seconds < 120:
         return f"about {seconds:,.1f} s"
     return f"about {seconds / 60:,.0f} min" if seconds < 7200 else f"about {seconds / 3600:,.1f} h"
-
-
-def _on_executors(spark: dict[str, Any] | None) -> list[str]:
-    if spark is None:
-        return []
-    executors, cores = spark["executors"], spark["executor_cores"]
-    return [
-        f"  time on Spark     {_time(spark['seconds'])} on {counted(executors, 'executor')} of "
-        f"{counted(cores, 'core')}, which exchange {size(spark['exchanged_bytes'])}"
-    ]
-
-
-def _cheaper(estimate: JobForecast) -> list[str]:
-    """Say which option would make the job less work, and how much."""
-    found = estimate.cheaper_bands
-    if found is None:
-        return []
-    return [
-        f"  cheaper           --num-perm {found['num_perm']}: "
-        f"{counted(found['bands'], 'band')} of {counted(found['rows'], 'row')}, "
-        f"{found['work_seconds']:,.0f} instead of {found['instead_of_work_seconds']:,.0f} s of one "
-        f"core for sketches and false candidates, of which {found['pairs_false']:,.0f} remain"
-    ]
 
 
 def _stages(estimate: JobForecast) -> list[str]:
@@ -167,11 +138,6 @@ def _shingle_lengths(compared: list[dict[str, Any]], ngram: int) -> list[str]:
             for each in compared
         ),
     ]
-
-
-def _others(jobs: dict[str, int]) -> list[str]:
-    listed = ", ".join(f"{job} {size(n_bytes)}" for job, n_bytes in jobs.items())
-    return [f"  in memory alone   {listed}"]
 
 
 _EPILOG = """\b
@@ -248,7 +214,17 @@ def _facts(plan: DedupPlan, estimate: JobForecast | None) -> dict[str, Any]:
         "rows": plan.banding.rows,
         "steepest": plan.banding.steepest,
         "midpoint": plan.banding.midpoint,
-        "num_perms": [_choice_facts(choice) for choice in _choices(plan)],
+        "num_perms": [
+            {
+                "num_perm": choice.num_perm,
+                "bands": choice.banding.bands,
+                "rows": choice.banding.rows,
+                "predicted_recall": choice.predicted_recall,
+                "steepest": choice.banding.steepest,
+                "standard_error": choice.standard_error,
+            }
+            for choice in _choices(plan)
+        ],
         "curve": [{"jaccard": s, "probability": p} for s, p in _curve(plan)],
     }
     return facts if estimate is None else {**facts, "estimate": vars(estimate)}
@@ -266,17 +242,6 @@ def _choices(plan: DedupPlan) -> list[BandChoice]:
 
 def _most_functions(plan: DedupPlan) -> int:
     return plan.options.num_perm or 128
-
-
-def _choice_facts(choice: BandChoice) -> dict[str, Any]:
-    return {
-        "num_perm": choice.num_perm,
-        "bands": choice.banding.bands,
-        "rows": choice.banding.rows,
-        "predicted_recall": choice.predicted_recall,
-        "steepest": choice.banding.steepest,
-        "standard_error": choice.standard_error,
-    }
 
 
 def _chart(plan: DedupPlan) -> str:

@@ -5,13 +5,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from neardup.options.choices import (
-    Data,
-    Engine,
-    IndexKind,
-    OutputFormat,
-    TableFormat,
-)
+from neardup.options.choices import Data, Engine, IndexKind, OutputFormat, TableFormat
 from neardup.options.groups import (
     AgainstDataOptions,
     AgainstOptions,
@@ -29,15 +23,7 @@ from neardup.options.groups import (
     TrustOptions,
     WorkspaceOptions,
 )
-from neardup.options.kinds import (
-    Address,
-    ByteSize,
-    Hosts,
-    Location,
-    PathOrUrl,
-    Seconds,
-    Whole,
-)
+from neardup.options.kinds import Address, ByteSize, Hosts, Location, PathOrUrl, Seconds, Whole
 from neardup.options.option import Option, Options, option
 
 
@@ -535,10 +521,7 @@ def _of_indexes() -> dict[str, tuple[Option, ...]]:
             *_of(
                 SearchOptions,
                 *("threshold", "recall", "hits", "with_text"),
-                threshold={
-                    "default": None,
-                    "usual": "0.8; of documents that of the index",
-                },
+                threshold={"default": None, "usual": "0.8; of documents that of the index"},
                 recall={
                     "help": "Passages: least probability that one at the threshold is found.",
                     "usual": "0.99",
@@ -619,9 +602,7 @@ def _of_sketches() -> dict[str, tuple[Option, ...]]:
 @cache
 def _of_services() -> dict[str, tuple[Option, ...]]:
 
-    return {
-        "serve": _of(ServeOptions),
-    }
+    return {"serve": _of(ServeOptions)}
 
 
 # What makes the options of each command, so that one loads those of its own job only.

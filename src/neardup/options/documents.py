@@ -35,13 +35,7 @@ from neardup.options.groups import (
     TrustOptions,
     WeightOptions,
 )
-from neardup.options.kinds import (
-    Choice,
-    Columns,
-    Conditions,
-    ShareOrCount,
-    Whole,
-)
+from neardup.options.kinds import Choice, Columns, Conditions, ShareOrCount, Whole
 from neardup.options.option import Options, but, no_effect, option
 
 
@@ -68,7 +62,7 @@ class SparkOptions(KeepOptions, BandOptions, CountingOptions, DocumentOptions, A
             "usual": "set",
             "python": "``set``, or ``numbered`` for measures of multisets; None is ``set``, or as "
             "an index has it.",
-        },
+        }
     )
 
 
@@ -256,7 +250,7 @@ class PairOptions(BandOptions, CountingOptions, DocumentOptions, AgainstOptions)
         fingerprint={
             "python": "How shingles are hashed: ``mixer``, or ``rabin`` for Rabin fingerprints, "
             "whose collisions are bounded whatever the texts are; ``seed`` selects their "
-            "polynomial. None is ``mixer``. Not for ``edit``, nor are the bits.",
+            "polynomial. None is ``mixer``. Not for ``edit``, nor are the bits."
         },
     )
 
@@ -327,8 +321,8 @@ class DocumentSchemeOptions(BandOptions, WeightOptions, ShingleOptions):
         idf={
             "python": "That times what it weighs by how few documents have it: ``smooth``, "
             "``unary``, ``standard`` or ``probabilistic``, over those of the first addition. None "
-            "is the first.",
-        },
+            "is the first."
+        }
     )
 
 

@@ -152,7 +152,7 @@ class TextReadingOptions(ReadingOptions):
             ),
             "help": BY_ENDING,
             "python": f"{_FORMATS} {_BY_ENDING_IN_PYTHON}",
-        },
+        }
     )
 
 

@@ -34,6 +34,10 @@ _NO_TEXTS = frozenset({"idna", "punycode", "raw-unicode-escape", "unicode-escape
 _ASCII = bytes(range(128))
 
 
+def _unlike(name: str, expected: str, value: Any) -> InvalidParameterError:
+    return InvalidParameterError(f"{name} must be {expected}, got {value!r}")
+
+
 class Kind(ABC):
     """What values of an option are like."""
 
@@ -76,8 +80,7 @@ class Whole(Number):
         """Return the number as a plain ``int``; NumPy's integers are whole numbers too."""
         number = _as_int(value)
         if number is None:
-            message = f"{name} must be a whole number, got {value!r}"
-            raise InvalidParameterError(message)
+            raise _unlike(name, "a whole number", value)
         if self.least is None:
             return number
         if self.most is None:
@@ -101,8 +104,7 @@ class CountOrPercent(Number):
         number = int(value) if isinstance(value, str) and value.isdecimal() else _as_int(value)
         if number is None:
             expected = "between 0% and 100%" if is_percent else "a whole number or a percentage"
-            message = f"{name} must be {expected}, such as 10%, got {value!r}"
-            raise InvalidParameterError(message)
+            raise _unlike(name, f"{expected}, such as 10%", value)
         if number < 1:
             message = f"{name} must be at least 1, got {number}"
             raise InvalidParameterError(message)
@@ -120,8 +122,7 @@ class OneOf(Whole):
         number = _as_int(value)
         if number not in self.numbers:
             *others, last = map(str, self.numbers)
-            message = f"{name} must be {', '.join(others)} or {last}, got {value!r}"
-            raise InvalidParameterError(message)
+            raise _unlike(name, f"{', '.join(others)} or {last}", value)
         return number
 
 
@@ -138,8 +139,7 @@ class ByteSize(Number):
         """Return the number of bytes."""
         number = _bytes_in(value) if isinstance(value, str) else _as_int(value)
         if number is None:
-            message = f"{name} must be a size such as 4GB, got {value!r}"
-            raise InvalidParameterError(message)
+            raise _unlike(name, "a size such as 4GB", value)
         if number < self.least:
             hint = f"; write {number}GB for gigabytes" if 0 < number < 1000 else ""
             message = f"{name} must be at least {self.least // 10**6} MB, got {value}{hint}"
@@ -155,13 +155,9 @@ class Seconds(Number):
 
     def read(self, name: str, value: Any) -> Any:
         """Return the number as a ``float``."""
-        try:
-            number = None if isinstance(value, bool | bytes) else float(value)
-        except (TypeError, ValueError):
-            number = None
+        number = _as_float(value)
         if number is None:
-            message = f"{name} must be a number of seconds, got {value!r}"
-            raise InvalidParameterError(message)
+            raise _unlike(name, "a number of seconds", value)
         if not self.least <= number <= _DAY:
             message = f"{name} must lie between {self.least:g} and {_DAY:,} seconds, got {value}"
             raise InvalidParameterError(message)
@@ -173,13 +169,9 @@ class Positive(Number):
 
     def read(self, name: str, value: Any) -> Any:
         """Return the number as a ``float``."""
-        try:
-            number = None if isinstance(value, bool | bytes) else float(value)
-        except (TypeError, ValueError):
-            number = None
+        number = _as_float(value)
         if number is None or not isfinite(number):
-            message = f"{name} must be a number above 0, got {value!r}"
-            raise InvalidParameterError(message)
+            raise _unlike(name, "a number above 0", value)
         if number <= 0:
             message = f"{name} must be above 0, got {value}"
             raise InvalidParameterError(message)
@@ -236,8 +228,7 @@ class Flag(Kind):
     def checked(self, name: str, value: Any) -> Any:
         """Return the value."""
         if not isinstance(value, bool):
-            message = f"{name} must be True or False, got {value!r}"
-            raise InvalidParameterError(message)
+            raise _unlike(name, "True or False", value)
         return value
 
 
@@ -251,8 +242,7 @@ class Text(Kind):
     def checked(self, name: str, value: Any) -> Any:
         """Return the string."""
         if not isinstance(value, str):
-            message = f"{name} must be a string, got {value!r}"
-            raise InvalidParameterError(message)
+            raise _unlike(name, "a string", value)
         return value
 
 
@@ -270,8 +260,7 @@ class Hosts(Kind):
             isinstance(each, str) and re.fullmatch(_HOST, each) for each in names
         )
         if not is_hosts or isinstance(names, bytes):
-            message = f"{name} must be the name or address of a machine, got {value!r}"
-            raise InvalidParameterError(message)
+            raise _unlike(name, "the name or address of a machine", value)
         return value if isinstance(value, str) else tuple(value)
 
 
@@ -284,8 +273,7 @@ class Columns(Kind):
             return value
         is_names = isinstance(value, Sequence) and all(isinstance(each, str) for each in value)
         if not is_names or not value:
-            message = f"{name} must be the name of a column or a list of names, got {value!r}"
-            raise InvalidParameterError(message)
+            raise _unlike(name, "the name of a column or a list of names", value)
         for each in value:
             if value.count(each) > 1:
                 message = f"{name} names {each!r} twice; name each column once"
@@ -302,19 +290,15 @@ class Conditions(Kind):
         """Return the condition, or the conditions as a tuple."""
         texts = (value,) if isinstance(value, str) else value
         if not isinstance(texts, Sequence) or isinstance(texts, bytes) or not texts:
-            message = f"{name} must be such as title:jaccard:0.5, or a list of such, got {value!r}"
-            raise InvalidParameterError(message)
+            raise _unlike(name, "such as title:jaccard:0.5, or a list of such", value)
         for text in texts:
             if not isinstance(text, str) or text.count(":") < 2:
-                message = f"{name} must be COLUMN:MEASURE:THRESHOLD, got {text!r}"
-                raise InvalidParameterError(message)
+                raise _unlike(name, "COLUMN:MEASURE:THRESHOLD", text)
             column, measure, threshold = parts_of_condition(text)
             if not column or measure not in self.measures:
-                message = (
-                    f"{name} must be COLUMN:MEASURE:THRESHOLD with a measure out of "
-                    f"{', '.join(self.measures)}, got {text!r}"
-                )
-                raise InvalidParameterError(message)
+                listed = ", ".join(self.measures)
+                expected = f"COLUMN:MEASURE:THRESHOLD with a measure out of {listed}"
+                raise _unlike(name, expected, text)
             exact_fraction(f"{name} {text!r}: threshold", threshold)
         return value if isinstance(value, str) else tuple(value)
 
@@ -350,8 +334,7 @@ class FunctionOrFlag(Kind):
     def checked(self, name: str, value: Any) -> Any:
         """Return the value."""
         if not isinstance(value, bool) and not callable(value):
-            message = f"{name} must be True, False or a function, got {value!r}"
-            raise InvalidParameterError(message)
+            raise _unlike(name, "True, False or a function", value)
         return value
 
 
@@ -364,8 +347,7 @@ class Location(Kind):
     def checked(self, name: str, value: Any) -> Any:
         """Return the path."""
         if not isinstance(value, str | os.PathLike):
-            message = f"{name} must be a path, got {value!r}"
-            raise InvalidParameterError(message)
+            raise _unlike(name, "a path", value)
         return value
 
 
@@ -459,8 +441,7 @@ def exact_fraction(what: str, value: str | float | Decimal | Fraction) -> Fracti
     """
     fraction = as_fraction(what, value)
     if fraction is None:
-        message = f"{what} must be a number in (0, 1], got {value!r}"
-        raise InvalidParameterError(message)
+        raise _unlike(what, "a number in (0, 1]", value)
     if not 0 < fraction <= 1:
         hint = f"; write {float(fraction) / 100:g} for {value} %" if 2 <= fraction <= 100 else ""
         message = f"{what} must lie in (0, 1], got {value}{hint}"
@@ -533,6 +514,13 @@ def _as_int(value: Any) -> int | None:
     try:
         return index(value)
     except TypeError:
+        return None
+
+
+def _as_float(value: Any) -> float | None:
+    try:
+        return None if isinstance(value, bool | bytes) else float(value)
+    except (TypeError, ValueError):
         return None
 
 

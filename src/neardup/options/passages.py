@@ -26,11 +26,7 @@ from neardup.options.groups import (
     TrustOptions,
     WeightOptions,
 )
-from neardup.options.kinds import (
-    Choice,
-    CountOrPercent,
-    Whole,
-)
+from neardup.options.kinds import Choice, CountOrPercent, Whole
 from neardup.options.option import Options, but, option
 
 
@@ -69,7 +65,7 @@ class PassageSchemeOptions(SeedOptions, TokenOptions):
             "python": "Tokens in a shingle, 1 to 65,536; None is 1. Passages are compared by their "
             "shingles, runs of ``ngram`` tokens, so that the order of words counts; 1: by their "
             "tokens.",
-        },
+        }
     )
 
 
@@ -233,7 +229,7 @@ class LookUpOptions(HitsOptions, TextReadingOptions):
             "help": "Least probability that a passage at the threshold is found.",
             "python": "Least probability with which a passage at the threshold is found; one that "
             "is more similar is found with a greater one. None is 0.99.",
-        },
+        }
     )
 
 

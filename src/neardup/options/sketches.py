@@ -23,11 +23,7 @@ from neardup.options.groups import (
     TokenOptions,
     WeightOptions,
 )
-from neardup.options.kinds import (
-    Choice,
-    Positive,
-    Whole,
-)
+from neardup.options.kinds import Choice, Positive, Whole
 from neardup.options.option import Options, but, option
 
 
@@ -298,9 +294,7 @@ class CompareOptions(SeedOptions, TokenOptions):
         tokenizer={
             "python": "How texts become tokens: ``words``, ``whitespace``, ``characters``, "
             "``lines``, ``bytes``, the path of a ``tokenizer.json`` or a function, which has to "
-            "say where tokens stand. None is ``words``. Edit distance is of characters.",
+            "say where tokens stand. None is ``words``. Edit distance is of characters."
         },
-        ngram={
-            "python": "Tokens in a shingle; None is 5, and 1 for ``weighted-jaccard``.",
-        },
+        ngram={"python": "Tokens in a shingle; None is 5, and 1 for ``weighted-jaccard``."},
     )
