@@ -94,12 +94,19 @@ class TableCommand(click.Command):
         taken = settings_taken(ctx)
         is_quiet = ctx.params.get("quiet")
         if taken and not is_quiet:
-            click.echo(_describe(taken), err=True)
+            said = (
+                f"{key} {_shown(found.value)} from {found.source}" for key, found in taken.items()
+            )
+            click.echo(", ".join(said), err=True)
         try:
             with nullcontext() if is_quiet else _showing_compilation():
                 return super().invoke(ctx)
         except InvalidParameterError as error:
-            spelled = spell_options(error, self) + _sources(error, taken)
+            spelled = spell_options(error, self)
+            # Which of the options that it names are not on the command line.
+            keys = [name.replace("_", "-") for name in error.parameters]
+            if found := [f"--{key} is from {taken[key].source}" for key in keys if key in taken]:
+                spelled += f" ({', '.join(found)})"
             raise InvalidParameterError(spelled, *error.parameters) from error
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -151,24 +158,10 @@ def _showing_compilation() -> Iterator[None]:
         logger.removeHandler(handler)
 
 
-def _describe(taken: dict[str, Setting]) -> str:
-    """Write what was taken, and from where, as one line."""
-    return ", ".join(
-        f"{key} {_shown(found.value)} from {found.source}" for key, found in taken.items()
-    )
-
-
 def _shown(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     return " and ".join(value) if isinstance(value, tuple) else str(value)
-
-
-def _sources(error: InvalidParameterError, taken: dict[str, Setting]) -> str:
-    """Say which of the options that an error names are not on the command line."""
-    keys = [name.replace("_", "-") for name in error.parameters]
-    found = [f"--{key} is from {taken[key].source}" for key in keys if key in taken]
-    return f" ({', '.join(found)})" if found else ""
 
 
 def spell_options(error: InvalidParameterError, command: click.Command) -> str:

@@ -160,21 +160,32 @@ def _report(
     summary: dict[str, Any], output: Target, *, is_against: bool, index: Path | None
 ) -> str:
     """Say in a few lines what happened."""
-    exact = summary["exact_copies"]
-    near = summary["documents_removed"] - exact
+    found = "joined exactly, none is missed"
+    if summary["method"] != "exact":
+        found = describe_bands(summary)
+    copies = summary["exact_copies"]
+    near = summary["documents_removed"] - copies
     scheme = summary["scheme"]
     lines = [
         f"{counted(summary['documents_in'], 'document')}: {summary['documents_kept']:,} kept, "
         f"{summary['documents_removed']:,} removed "
-        f"({counted(exact, 'exact copy', 'exact copies')}, {counted(near, 'near-duplicate')})",
+        f"({counted(copies, 'exact copy', 'exact copies')}, {counted(near, 'near-duplicate')})",
         f"similar: {summary['measure']} >= {summary['threshold']} over {scheme['tokenizer']} "
-        f"{scheme['ngram']}-grams{describe_weights(scheme)}; {_how_found(summary)}",
+        f"{scheme['ngram']}-grams{describe_weights(scheme)}; {found}",
         *warn_of_recall(summary),
     ]
     if is_against:
-        lines.insert(1, _against(summary))
-    if "method_choice" in summary:
-        lines.append(_choice(summary["method_choice"]))
+        lines.insert(
+            1,
+            f"against {counted(summary['against_documents'], 'document')}: "
+            f"{summary['removed_for_against']:,} removed for one of these, "
+            f"{summary['removed_within']:,} for another of INPUT",
+        )
+    if choice := summary.get("method_choice"):
+        exact = choice["exact"]
+        cost = "not looked into" if exact is None else f"about {exact:.1f} s of work"
+        cost += f", minhash about {choice['minhash']:.1f} s"
+        lines.append(f"method {choice['chosen']} chosen: exact {cost}")
     if "audit" in summary:
         lines.append(_audit(summary["audit"]))
     lines += tables_of_groups(summary)
@@ -203,30 +214,6 @@ def _report(
         )
     lines.append(f"written to {output} in {took(summary['seconds'])}{size}")
     return "\n".join(lines)
-
-
-def _against(summary: dict[str, Any]) -> str:
-    """Say how many documents went for one of the other collection."""
-    return (
-        f"against {counted(summary['against_documents'], 'document')}: "
-        f"{summary['removed_for_against']:,} removed for one of these, "
-        f"{summary['removed_within']:,} for another of INPUT"
-    )
-
-
-def _how_found(summary: dict[str, Any]) -> str:
-    if summary["method"] == "exact":
-        return "joined exactly, none is missed"
-    return describe_bands(summary)
-
-
-def _choice(choice: dict[str, Any]) -> str:
-    """Say what method auto chose, and why."""
-    exact = choice["exact"]
-    cost = "not looked into" if exact is None else f"about {exact:.1f} s of work"
-    return (
-        f"method {choice['chosen']} chosen: exact {cost}, minhash about {choice['minhash']:.1f} s"
-    )
 
 
 def _audit(audit: dict[str, Any]) -> str:

@@ -144,7 +144,10 @@ def _report(summary: dict[str, Any], output: TableOutput) -> str:
 def _condition(summary: dict[str, Any]) -> str:
     """Say what all pairs fulfil."""
     if summary.get("max_distance") is not None:
-        condition = f" within {_distance(summary)}"
+        distance = f"a Hamming distance of {summary['max_distance']:,}"
+        if summary["measure"] != "hamming":
+            distance = counted(summary["max_distance"], "edit")
+        condition = f" within {distance}"
     elif summary["threshold"] is None:
         condition = f" by {summary['measure']}"
     else:
@@ -167,12 +170,6 @@ def _condition(summary: dict[str, Any]) -> str:
     if "one_to_one" in summary:
         condition += f", one to one of {summary['similar_pairs']:,}"
     return condition
-
-
-def _distance(summary: dict[str, Any]) -> str:
-    if summary["measure"] == "hamming":
-        return f"a Hamming distance of {summary['max_distance']:,}"
-    return counted(summary["max_distance"], "edit")
 
 
 def _statistics(summary: dict[str, Any]) -> str:

@@ -87,19 +87,19 @@ def read_settings(
     """
     by_key = {key_of(option): option for option in options}
     settings: dict[str, Setting] = {}
-    for entries in (*(_entries_of(file) for file in files), _environment()):
-        for scope in _scopes_of(command):
+    # The scopes that the command is in, its own last.
+    scopes = [
+        *(command[:length] for length in range(len(command))),
+        *_LIKE.get(command, []),
+        command,
+    ]
+    for entries in (*(list(_walk(file, (), file.table)) for file in files), _environment()):
+        for scope in scopes:
             for entry in entries:
                 option = by_key.get(entry.key)
                 if option is not None and entry.scope == scope:
                     settings[option.name] = Setting(_checked(option, entry), entry.source)
     return settings
-
-
-def _scopes_of(command: Scope) -> list[Scope]:
-    """Return the scopes that a command is in, its own last."""
-    wider = [command[:length] for length in range(len(command))]
-    return [*wider, *_LIKE.get(command, []), command]
 
 
 def _options_in(scope: Scope) -> dict[str, Option] | None:
@@ -110,10 +110,6 @@ def _options_in(scope: Scope) -> dict[str, Option] | None:
     if not commands:
         return None
     return {key_of(option): option for options in commands for option in options}
-
-
-def _entries_of(file: ConfigurationFile) -> list[_Entry]:
-    return list(_walk(file, (), file.table))
 
 
 def _walk(file: ConfigurationFile, scope: Scope, table: dict[str, Any]) -> Iterator[_Entry]:
@@ -135,16 +131,11 @@ def _walk(file: ConfigurationFile, scope: Scope, table: dict[str, Any]) -> Itera
             message = f"{label} is there twice, with a hyphen and with an underscore"
             raise InvalidInputError(message, path=file.path)
         seen.add(key)
-        if isinstance(known[key].kind, Tokenizer) and isinstance(value, str):
-            value = _beside(file.path, value)
+        is_path = isinstance(value, str) and value not in Tokenizer.names
+        if isinstance(known[key].kind, Tokenizer) and is_path:
+            # From where the file is.
+            value = str(Path(file.path).parent / value)
         yield _Entry(scope, key, value, file.path, label)
-
-
-def _beside(path: str, tokenizer: str) -> str:
-    """Return the path of a tokenizer that a file names from where the file is."""
-    if tokenizer in Tokenizer.names:
-        return tokenizer
-    return str(Path(path).parent / tokenizer)
 
 
 def _environment() -> list[_Entry]:

@@ -31,11 +31,6 @@ def console_of_output() -> Console:
     return Console(highlight=False, markup=False, emoji=False)
 
 
-def has_colours(console: Console) -> bool:
-    """Return whether words can be marked by colours."""
-    return console.color_system is not None and not console.no_color
-
-
 def print_texts(
     console: Console, headings: Sequence[str], texts: Sequence[str | None], lacking: str
 ) -> None:
@@ -44,7 +39,8 @@ def print_texts(
     from rich.table import Table
     from rich.text import Text
 
-    marked = _marked(texts, has_colours(console), lacking)
+    has_colours = console.color_system is not None and not console.no_color
+    marked = _marked(texts, has_colours, lacking)
     if not console.is_terminal:
         # Lines are as long as they are, for whoever reads them next.
         for heading, text in zip(headings, marked, strict=True):
@@ -74,7 +70,13 @@ def _marked(texts: Sequence[str | None], colours: bool, lacking: str) -> list[Te
 
     first, second = texts
     if first is None or second is None:
-        return [Text(f"({lacking})", "dim") if text is None else _whole(text) for text in texts]
+        # A text alone, of a long one the beginning.
+        return [
+            Text(f"({lacking})", "dim")
+            if text is None
+            else _runs(side_by_side(text, text).a, 0, colours=False)
+            for text in texts
+        ]
     found = side_by_side(first, second)
     marked = [_runs(runs, side, colours) for side, runs in enumerate((found.a, found.b))]
     if not any(found.n_only):
@@ -84,13 +86,6 @@ def _marked(texts: Sequence[str | None], colours: bool, lacking: str) -> list[Te
         for each in marked:
             each.append(" (both go on)", "dim")
     return marked
-
-
-def _whole(text: str) -> Text:
-    """Return a text alone, of a long one the beginning."""
-    from neardup.reports.differences import side_by_side
-
-    return _runs(side_by_side(text, text).a, 0, colours=False)
 
 
 def _runs(runs: Sequence[Run], side: int, colours: bool) -> Text:
