@@ -17,16 +17,9 @@ _REPOSITORIES = (".git", ".hg")
 
 
 class ConfigurationFile(NamedTuple):
-    """A file with options.
+    """A file with options: its path from the working directory, and the table that has them.
 
-    Parameters
-    ----------
-    path
-        Its path, from the working directory.
-    prefix
-        The names of the table that holds the options.
-    table
-        What that table holds.
+    ``prefix`` are the names of that table.
     """
 
     path: str

@@ -10,7 +10,7 @@ import click
 from neardup.cli import wording
 from neardup.cli.call import Call, FolderOutput
 from neardup.cli.command import INPUTS, TableCommand, options_of
-from neardup.cli.wording import are_most, counted, list_passed_over, say_ids, took
+from neardup.cli.wording import are_most, counted, say_ids
 
 if TYPE_CHECKING:
     from neardup.outputs.targets import Target
@@ -99,9 +99,8 @@ def _report(summary: dict[str, Any], output: Target) -> str:
             f"probability {summary['predicted_recall']:.4f}"
         )
     lines += say_ids(summary)
-    lines += wording.lines(wording.note_skipped(summary, has_folder=True), _hint(summary))
-    lines += list_passed_over(summary["passed_over"])
-    return "\n".join([*lines, f"written to {output} in {took(summary['seconds'])}"])
+    skipped = wording.note_skipped(summary, has_folder=True)
+    return "\n".join(lines + wording.ending(summary, output, skipped, _hint(summary)))
 
 
 def _excerpt(text: str) -> str:

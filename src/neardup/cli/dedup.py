@@ -324,6 +324,4 @@ def _report_by_pairs(summary: dict[str, Any], pairs: str, output: Target) -> str
         more = counted(summary["removed_beyond_survivors"], "document")
         lines.append(f"components remove {more} more than survivors")
     skipped = wording.note_skipped(summary, has_folder=True)
-    lines += wording.lines(skipped)
-    lines += list_passed_over(summary["passed_over"])
-    return "\n".join([*lines, f"written to {output} in {took(summary['seconds'])}"])
+    return "\n".join(lines + wording.ending(summary, output, skipped))

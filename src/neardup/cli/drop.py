@@ -9,7 +9,7 @@ import click
 from neardup.cli import wording
 from neardup.cli.call import Call, FolderOutput
 from neardup.cli.command import INPUTS, TableCommand, options_of
-from neardup.cli.wording import counted, list_passed_over, say_ids, tables_of_groups, took
+from neardup.cli.wording import counted, say_ids, tables_of_groups
 
 if TYPE_CHECKING:
     from neardup.outputs.targets import Target
@@ -66,9 +66,7 @@ def _report(summary: dict[str, Any], output: Target) -> str:
         named = counted(summary["missing_documents"], "named document")
         lines.append(f"{named} not there")
     skipped = wording.note_skipped(summary, has_folder=True)
-    lines += wording.lines(skipped, _hint(summary))
-    lines += list_passed_over(summary["passed_over"])
-    return "\n".join([*lines, f"written to {output} in {took(summary['seconds'])}"])
+    return "\n".join(lines + wording.ending(summary, output, skipped, _hint(summary)))
 
 
 def _hint(summary: dict[str, Any]) -> str:

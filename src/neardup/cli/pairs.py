@@ -21,10 +21,8 @@ from neardup.cli.wording import (
     counted,
     describe_bands,
     describe_weights,
-    list_passed_over,
     say_few_tokens,
     say_ids,
-    took,
     warn_of_recall,
 )
 
@@ -129,7 +127,9 @@ def _report(summary: dict[str, Any], output: TableOutput) -> str:
     ngram, n_documents = summary["scheme"].get("ngram", 1), sum(summary["documents"])
     # Two of one shingle each are at a Hamming distance of 2.
     n_short = 0 if summary["measure"] == "hamming" else summary["short_documents"]
-    lines += wording.lines(
+    lines += wording.ending(
+        summary,
+        output,
         wording.note_empty(summary["empty_documents"], "similar to nothing"),
         wording.note_short(n_short, n_documents, ngram, wording.SHORT_TEXTS_OF_PAIRS),
         wording.note_outside(summary.get("unblocked", 0), summary.get("blocking", [])),
@@ -137,8 +137,7 @@ def _report(summary: dict[str, Any], output: TableOutput) -> str:
         *wording.note_unjudged(summary),
         _hint(summary),
     )
-    lines += list_passed_over(summary["passed_over"])
-    return "\n".join([*lines, f"written to {output} in {took(summary['seconds'])}"])
+    return "\n".join(lines)
 
 
 def _condition(summary: dict[str, Any]) -> str:

@@ -109,12 +109,8 @@ def tables_of_groups(summary: Mapping[str, Any]) -> list[str]:
 def table_of_groups(found: Mapping[str, Any], label: str, heading: str) -> list[str]:
     """Return the lines of a table of the groups that lost most documents; none of a single group.
 
-    Parameters
-    ----------
-    found
-        As a summary has it under ``by_file``.
-    label, heading
-        What a group is called there, and in the table.
+    ``found`` is as a summary has it under ``by_file``; ``label`` and ``heading`` are what a group
+    is called there and in the table.
     """
     every, others = found["counts"], found["others"]
     if len(every) + (others["groups"] if others else 0) < 2:
@@ -224,6 +220,12 @@ def note_skipped(summary: Mapping[str, Any], *, has_folder: bool = False) -> str
 def lines(*notes: str) -> list[str]:
     """Return the notes that say something."""
     return [note for note in notes if note]
+
+
+def ending(summary: Mapping[str, Any], output: object, *notes: str) -> list[str]:
+    """Return the last lines of a report: notes, what was passed over, and what was written."""
+    written = f"written to {output} in {took(summary['seconds'])}"
+    return [*lines(*notes), *list_passed_over(summary["passed_over"]), written]
 
 
 # What to try where a result is empty for a likely reason, by counts that the job has anyway: a line
