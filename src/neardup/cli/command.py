@@ -246,7 +246,7 @@ class ChoiceType(click.Choice[str]):
 
     def __init__(self, kind: Choice) -> None:
         super().__init__(kind.values)
-        self._elsewhere = dict(kind.elsewhere)
+        self._elsewhere = kind.elsewhere
 
     def get_invalid_choice_message(self, value: Any, ctx: Any) -> str:
         """Return click's message, and the reason if there is one."""

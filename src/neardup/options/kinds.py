@@ -7,7 +7,6 @@ import os
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from math import isfinite
@@ -65,16 +64,14 @@ class Number(Kind):
         """Check a number that is not too long; as ``checked``."""
 
 
-@dataclass(frozen=True)
 class Whole(Number):
     """A whole number from ``least`` to ``most``; messages write that range as ``within``.
 
     Without ``least`` the range depends on other options, and the job checks it.
     """
 
-    least: int | None = None
-    most: int | None = None
-    within: str = ""
+    def __init__(self, least: int | None = None, most: int | None = None, within: str = "") -> None:
+        self.least, self.most, self.within = least, most, within
 
     def read(self, name: str, value: Any) -> Any:
         """Return the number as a plain ``int``; NumPy's integers are whole numbers too."""
@@ -111,11 +108,12 @@ class CountOrPercent(Number):
         return number
 
 
-@dataclass(frozen=True)
 class OneOf(Whole):
     """One of a few whole numbers."""
 
-    numbers: tuple[int, ...] = ()
+    def __init__(self, numbers: tuple[int, ...]) -> None:
+        super().__init__()
+        self.numbers = numbers
 
     def read(self, name: str, value: Any) -> Any:
         """Return the number as a plain ``int``."""
@@ -126,14 +124,14 @@ class OneOf(Whole):
         return number
 
 
-@dataclass(frozen=True)
 class ByteSize(Number):
     """A number of bytes, of ``least`` or more: whole, or with a unit such as 4GB or 1.5 GiB.
 
     Units are powers of 1000, with an i of 1024; case does not matter, nor the final B.
     """
 
-    least: int
+    def __init__(self, least: int) -> None:
+        self.least = least
 
     def read(self, name: str, value: Any) -> Any:
         """Return the number of bytes."""
@@ -147,11 +145,11 @@ class ByteSize(Number):
         return number
 
 
-@dataclass(frozen=True)
 class Seconds(Number):
     """A number of seconds, of ``least`` or more, up to a day; fractions count."""
 
-    least: float
+    def __init__(self, least: float) -> None:
+        self.least = least
 
     def read(self, name: str, value: Any) -> Any:
         """Return the number as a ``float``."""
@@ -195,29 +193,24 @@ class ShareOrCount(Kind):
         return value
 
 
-@dataclass(frozen=True, init=False)
 class Choice(Kind):
     """One of the values of a ``Literal``; messages list them as ``listed``.
 
     ``elsewhere`` says of values that other jobs have why this one lacks them.
     """
 
-    values: tuple[str, ...]
-    listed: str
-    elsewhere: tuple[tuple[str, str], ...]
-
     def __init__(self, literal: Any, listed: str = "", **elsewhere: str) -> None:
         values = _values_of(literal)
         plain = " or ".join(values) if len(values) == 2 else f"one of {', '.join(values)}"
-        object.__setattr__(self, "values", values)
-        object.__setattr__(self, "listed", listed or plain)
-        object.__setattr__(self, "elsewhere", tuple(elsewhere.items()))
+        self.values = values
+        self.listed = listed or plain
+        self.elsewhere = elsewhere
 
     def checked(self, name: str, value: Any) -> Any:
         """Return the value."""
         if not isinstance(value, str) or value not in self.values:
             message = f"{name} must be {self.listed}, got {value!r}"
-            reason = next((why for other, why in self.elsewhere if other == value), None)
+            reason = self.elsewhere.get(value)
             raise InvalidParameterError(message if reason is None else f"{message}; {reason}")
         return value
 
@@ -338,11 +331,11 @@ class FunctionOrFlag(Kind):
         return value
 
 
-@dataclass(frozen=True)
 class Location(Kind):
     """A path, of a folder too unless ``is_file``."""
 
-    is_file: bool = False
+    def __init__(self, is_file: bool = False) -> None:
+        self.is_file = is_file
 
     def checked(self, name: str, value: Any) -> Any:
         """Return the path."""
