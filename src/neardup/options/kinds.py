@@ -210,7 +210,7 @@ class Choice(Kind):
         """Return the value."""
         if not isinstance(value, str) or value not in self.values:
             message = f"{name} must be {self.listed}, got {value!r}"
-            reason = self.elsewhere.get(value)
+            reason = self.elsewhere.get(value) if isinstance(value, str) else None
             raise InvalidParameterError(message if reason is None else f"{message}; {reason}")
         return value
 
