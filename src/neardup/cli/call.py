@@ -5,7 +5,6 @@ Progress is on standard error, results on standard output.
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -96,6 +95,9 @@ class Call:
         JSON has the options that were not on the command line.
         """
         if self.as_json:
+            # Help and tables need no JSON.
+            import json
+
             print_output(json.dumps({**facts, **configuration()}, ensure_ascii=False))
         elif not self._values.get("quiet"):
             (say or print_output)("\n".join(lines))
