@@ -206,43 +206,29 @@ class Judge:
         first, second = (other, own) if comes_first else (own, other)
         signed = self._sign(second, first)
         evidence = find_evidence(signed, 0, 1, self._scheme)
-        found = second.describe(0), first.describe(0)
-        rule = self._rule(second, first, signed, evidence)
-        described = found[1] if comes_first else found[0]
-        return Relation(described, rule, comes_first, evidence, other.text)
-
-    def _rule(
-        self, second: Batch, first: Batch, signed: SignedDocuments, evidence: Evidence
-    ) -> Rule:
         later, earlier = second.describe(0), first.describe(0)
-        return decide_rule(
+
+        def with_keeper() -> Evidence | None:
+            """Return how alike the later one and its keeper are; None if the text is not there."""
+            number = None
+            if later.keeper_in != "against":
+                number = self._documents.find(later.keeper)
+            if number is None:
+                return None
+            # Documents that went for the same one are often asked about.
+            if number not in self._known:
+                self._known[number] = self._documents.one(number)
+            return find_evidence(self._sign(second, self._known[number]), 0, 1, self._scheme)
+
+        rule = decide_rule(
             Fate(earlier.place, earlier.keeper_place, is_empty=not signed.n_tokens[1]),
             Fate(later.place, later.keeper_place, is_empty=not signed.n_tokens[0]),
             evidence,
             self._terms,
-            lambda: self._with_keeper(second, later),
+            with_keeper,
             lambda: self._copy_comes_first(second, first, later),
         )
-
-    def _with_keeper(self, own: Batch, described: Document) -> Evidence | None:
-        """Return how alike a document and its keeper are; None if that one's text is not there."""
-        keeper = self.keeper_of(described)
-        if keeper is None:
-            return None
-        return find_evidence(self._sign(own, keeper), 0, 1, self._scheme)
-
-    def keeper_of(self, described: Document) -> Batch | None:
-        """Return the document that one went for, None if its text is not there."""
-        if described.keeper_in == "against":
-            return None
-        number = self._documents.find(described.keeper)
-        return None if number is None else self.one(number)
-
-    def one(self, number: int) -> Batch:
-        """Return a document of the input, which is read once."""
-        if number not in self._known:
-            self._known[number] = self._documents.one(number)
-        return self._known[number]
+        return Relation(earlier if comes_first else later, rule, comes_first, evidence, other.text)
 
     def _copy_comes_first(self, own: Batch, other: Batch, described: Document) -> bool:
         """Whether an exact copy of a document went that comes before another document."""
@@ -260,21 +246,15 @@ class Judge:
         return self._scheme.sign(Texts.from_arrow(texts))
 
 
-def signed_alone(own: Batch, scheme: DecidingScheme) -> SignedDocuments:
-    """Sign one document."""
-    return scheme.sign(Texts.from_arrow(own.texts[:1]))
-
-
 def relate_by_tables(own: Document, other: Batch) -> Relation:
     """Return what is known without comparing texts: for what they went."""
     described = other.describe(0)
-    fates = [Fate(each.place, each.keeper_place) for each in (own, described)]
     rule: Rule = "unknown"
-    if fates[0].went_for(fates[1]) or fates[1].went_for(fates[0]):
+    comes_first = own.keeper_place == described.place
+    if comes_first or described.keeper_place == own.place:
         rule = "went-for-it"
-    elif not fates[0].stays and fates[0].keeper == fates[1].keeper:
+    elif own.keeper is not None and own.keeper_place == described.keeper_place:
         rule = "same-keeper"
-    comes_first = fates[0].went_for(fates[1])
     return Relation(described, rule, comes_first, None, other.text)
 
 
@@ -541,7 +521,7 @@ class _Explainer:
     def _sizes(self, own: Batch) -> tuple[int | None, float | None]:
         if self._scheme is None:
             return None, None
-        signed = signed_alone(own, self._scheme)
+        signed = self._scheme.sign(Texts.from_arrow(own.texts[:1]))
         unit = WEIGHT_UNIT if self._scheme.weighted else 1
         return int(signed.n_tokens[0]), sizes_of(signed.sets).item() * unit
 

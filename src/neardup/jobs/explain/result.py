@@ -8,14 +8,15 @@ from typing import Any
 from neardup.jobs.explain.documents import Document
 from neardup.jobs.explain.evidence import Evidence
 from neardup.jobs.explain.sentences import (
+    NOTES,
     counted,
     evidence_sentences,
+    fate_sentence,
     headline,
     lines,
     number,
     place,
     rule_sentence,
-    say_note,
     share,
     shown,
 )
@@ -31,45 +32,62 @@ _POINTS = 100
 _MOST_PAIRS = 4
 
 
+_WEIGHTED = "weighted-jaccard"
+
+
 def explanation_page(explained: Explanation) -> str:
     """Write an explanation as a page that needs nothing else."""
-    decisive = explained.decisive
-    evidence = decisive.evidence if decisive else None
-    closest = _closest(explained)
+    document, decisive, asked = explained.document, explained.decisive, explained.asked
+    own, text = shown(document.id), explained.text
+    # The decisive one of the most similar documents stands alone.
+    found, closest_lead = explained.closest, None
+    closest: list[Relation] = []
+    if found is not None:
+        closest = [each for each in (*found.similar, *found.below) if each is not decisive]
+        others = counted(found.n_compared, "other document")
+        told = "these are most similar"
+        if not closest:
+            told = f"none{' but those above' if found.n_similar else ''} shares a shingle with it"
+        closest_lead = f"It was compared with {others}, exactly; {told}."
+    asked_about: list[str] = []
+    if asked is not None:
+        asked_about = [fate_sentence(asked.other), rule_sentence(document, asked, explained)]
+        if asked.evidence is not None:
+            asked_about += evidence_sentences(explained, asked.evidence)
     page = ExplainPage(
-        heading=f"{shown(explained.document.id)} {_became(explained.document)}",
-        leads=[f"{headline(explained)}.", f"It is in {place(explained.document)}."],
-        facts=_facts(explained, evidence),
-        excerpt=_excerpt(explained.text),
+        heading=f"{own} {'stayed' if document.keeper is None else 'was removed'}",
+        leads=[f"{headline(explained)}.", f"It is in {place(document)}."],
+        facts=_facts(explained, decisive.evidence if decisive else None),
+        excerpt=text if len(text) <= _EXCERPT else f"{text[:_EXCERPT].rstrip()} …",
         keeper=None if decisive is None else _pair(explained, decisive),
-        asked=None if explained.asked is None else _pair(explained, explained.asked),
-        asked_about=_asked_about(explained),
+        asked=None if asked is None else _pair(explained, asked),
+        asked_about=[f"{sentence}." for sentence in asked_about],
         gone=[_row(each.similarity, each) for each in explained.gone],
         n_gone=explained.n_gone,
         closest=[
-            (*_row(_similarity(each), each.other), _rule(explained, each))
+            (
+                *_row(each.evidence.similarity if each.evidence else None, each.other),
+                rule_sentence(document, each, explained),
+            )
             for each in closest[_MOST_PAIRS:]
         ],
-        closest_lead=_closest_lead(explained),
+        closest_lead=closest_lead,
         close_pairs=[pair for each in closest[:_MOST_PAIRS] if (pair := _pair(explained, each))],
-        curve=_curve(
-            explained, [each for each in (decisive, explained.asked, *closest) if each is not None]
-        ),
+        curve=_curve(explained, [each for each in (decisive, asked, *closest) if each is not None]),
         chain=[(number(link.similarity), shown(link.id)) for link in explained.chain or ()],
         options=[(name, str(value)) for name, value in explained.options.items()],
-        notes=[say_note(note) for note in explained.notes],
+        notes=[NOTES[note] for note in explained.notes],
     )
     return render_explanation(page)
 
 
 def _facts(explained: Explanation, evidence: Evidence | None) -> list[tuple[str, str]]:
-    facts = []
+    measure = explained.options["measure"]
+    facts: list[tuple[str, str]] = []
     if evidence is not None:
-        what = (
-            "shingles in common" if explained.options["measure"] != _WEIGHTED else "common weight"
-        )
+        what = "common weight" if measure == _WEIGHTED else "shingles in common"
         facts = [
-            (number(evidence.similarity), f"{explained.options['measure']} similarity"),
+            (number(evidence.similarity), f"{measure} similarity"),
             (f"{evidence.common:,.10g}", what),
             (" and ".join(f"{size:,.10g}" for size in evidence.sizes), "of those of the two"),
         ]
@@ -79,50 +97,29 @@ def _facts(explained: Explanation, evidence: Evidence | None) -> list[tuple[str,
         if evidence.probability is not None:
             facts.append((share(evidence.probability), "chance of such a pair to meet"))
     elif explained.n_tokens is not None and explained.size is not None:
-        facts.append((f"{explained.n_tokens:,}", "tokens"))
-        what = "weight of its shingles" if explained.options["measure"] == _WEIGHTED else "shingles"
-        facts.append((f"{explained.size:,.10g}", what))
+        what = "weight of its shingles" if measure == _WEIGHTED else "shingles"
+        facts = [(f"{explained.n_tokens:,}", "tokens"), (f"{explained.size:,.10g}", what)]
     if explained.cluster_size > 1:
         facts.append((f"{explained.cluster_size:,}", "documents in its group"))
     return facts
 
 
-_WEIGHTED = "weighted-jaccard"
-
-
-def _excerpt(text: str) -> str:
-    return text if len(text) <= _EXCERPT else f"{text[:_EXCERPT].rstrip()} …"
-
-
 def _pair(explained: Explanation, relation: Relation) -> Example | None:
+    """Return the document and another one side by side, None where that one's text is not there."""
     if relation.text is None:
         return None
-    document = explained.document
+    both = explained.document, relation.other
+    names = [shown(each.id) for each in both]
+    places = [f"{place(each)}, {'stays' if each.keeper is None else 'removed'}" for each in both]
     return Example(
-        title=f"{shown(document.id)} and {shown(relation.other.id)}",
-        note=_rule(explained, relation),
-        name_a=shown(document.id),
-        name_b=shown(relation.other.id),
-        place_a=f"{place(document)}, {_fate(document)}",
-        place_b=f"{place(relation.other)}, {_fate(relation.other)}",
+        title=" and ".join(names),
+        note=rule_sentence(explained.document, relation, explained),
+        name_a=names[0],
+        name_b=names[1],
+        place_a=places[0],
+        place_b=places[1],
         differences=side_by_side(explained.text, relation.text),
     )
-
-
-def _became(document: Document) -> str:
-    return "stayed" if document.keeper is None else "was removed"
-
-
-def _fate(document: Document) -> str:
-    return "stays" if document.keeper is None else "removed"
-
-
-def _rule(explained: Explanation, relation: Relation) -> str:
-    return rule_sentence(explained.document, relation, explained)
-
-
-def _similarity(relation: Relation) -> float | None:
-    return None if relation.evidence is None else relation.evidence.similarity
 
 
 def _row(similarity: float | None, document: Document) -> tuple[object, ...]:
@@ -131,43 +128,13 @@ def _row(similarity: float | None, document: Document) -> tuple[object, ...]:
     return told, shown(document.id), shown(document.file or "index"), row
 
 
-def _asked_about(explained: Explanation) -> list[str]:
-    if explained.asked is None:
-        return []
-    other = explained.asked.other
-    fate = "stayed" if other.keeper is None else f"went for {shown(other.keeper)}"
-    found = [f"{shown(other.id)} {fate}", _rule(explained, explained.asked)]
-    if explained.asked.evidence is not None:
-        found += evidence_sentences(explained, explained.asked.evidence)
-    return [f"{sentence}." for sentence in found]
-
-
-def _closest(explained: Explanation) -> list[Relation]:
-    """Return the most similar documents but the decisive one, which stands alone."""
-    if explained.closest is None:
-        return []
-    decisive = explained.decisive
-    every = [*explained.closest.similar, *explained.closest.below]
-    return [each for each in every if each is not decisive]
-
-
-def _closest_lead(explained: Explanation) -> str | None:
-    if explained.closest is None:
-        return None
-    others = counted(explained.closest.n_compared, "other document")
-    if _closest(explained):
-        return f"It was compared with {others}, exactly; these are most similar."
-    but = " but those above" if explained.closest.n_similar else ""
-    return f"It was compared with {others}, exactly; none{but} shares a shingle with it."
-
-
 def _curve(explained: Explanation, relations: list[Relation]) -> BandCurve | None:
     """Return the curve with the pairs that are explained on it."""
     options = explained.options
     if "bands" not in options:
         return None
     banding = Banding(options["bands"], options["rows"])
-    shares = [point / _POINTS for point in range(_POINTS + 1)]
+    shares = (point / _POINTS for point in range(_POINTS + 1))
     seen = {
         str(relation.other.id): SeenPair(
             f"with {shown(relation.other.id)}",

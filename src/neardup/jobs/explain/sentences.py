@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from neardup.jobs.explain.documents import Document
 from neardup.jobs.explain.evidence import Evidence
-from neardup.jobs.explain.values import Closest, Explanation, Relation
-from neardup.reports.differences import Run, side_by_side
+from neardup.jobs.explain.values import Explanation, Relation
+from neardup.reports.differences import side_by_side
 
 # Characters of an id that are shown.
 _LONGEST_NAME = 100
@@ -50,131 +50,77 @@ def place(document: Document) -> str:
 
 def headline(explained: Explanation) -> str:
     """Say in a sentence what became of the document, and why."""
-    return _WHY[explained.reason](explained)
-
-
-def _went(explained: Explanation) -> tuple[str, str]:
-    return shown(explained.document.id), shown(explained.document.keeper)
-
-
-def _exact_copy(explained: Explanation) -> str:
-    own, keeper = _went(explained)
-    return f"{own} went: it has the same tokens as {keeper}, which {_keeps(explained)}"
-
-
-def _similar(explained: Explanation) -> str:
-    own, keeper = _went(explained)
-    similarity = explained.document.similarity
-    told = "" if similarity is None else f" {number(similarity)}"
-    return (
-        f"{own} went for {keeper}, which {_keeps(explained)}: {explained.options['measure']} "
-        f"similarity{told}, threshold {_threshold(explained)}"
-    )
-
-
-def _keeps(explained: Explanation) -> str:
-    """Say why the keeper stays."""
-    if explained.document.keeper_in == "against":
-        return "is of the collection compared against and stays in any case"
-    return f"comes before it{_order(explained)} and stays"
-
-
-def _order(explained: Explanation) -> str:
-    """Say in which order documents were taken, where that is not the usual one."""
-    keep = explained.options["keep"]
-    return "" if keep == "first" else f" by --keep {shown(keep)}"
-
-
-def _by_chain(explained: Explanation) -> str:
-    own, keeper = _went(explained)
+    document, keep = explained.document, explained.options["keep"]
+    own, keeper, noted = shown(document.id), shown(document.keeper), document.similarity
     evidence = explained.keeper.evidence if explained.keeper else None
-    told = f" ({number(evidence.similarity)})" if evidence else ""
-    return (
-        f"{own} went for {keeper}, the first document of its component: the two themselves are not "
-        f"similar{told}, but linked by documents each of which is similar to the next"
-    )
-
-
-def _texts_changed(explained: Explanation) -> str:
-    own, keeper = _went(explained)
-    noted = explained.document.similarity
-    evidence = explained.keeper.evidence if explained.keeper else None
-    told = (
-        ""
-        if noted is None or evidence is None
-        else (
-            f": a similarity of {number(noted)} was noted, and it is {number(evidence.similarity)}"
-        )
-    )
-    return (
-        f"{own} went for {keeper}, but their texts are not those that were compared{told}; the "
-        "output was changed since, so nothing of it is certain"
-    )
-
-
-def _in_pairs(explained: Explanation) -> str:
-    own, keeper = _went(explained)
-    similarity = explained.document.similarity
-    told = "" if similarity is None else f": similarity {number(similarity)} by the pairs"
-    return f"{own} went for {keeper}, as the pairs given with --pairs decided{told}"
-
-
-def _no_tokens(explained: Explanation) -> str:
-    return (
-        f"{shown(explained.document.id)} stayed: it has no tokens "
-        f"({explained.options['tokenizer']}), and is similar to nothing"
-    )
-
-
-def _nothing_similar(explained: Explanation) -> str:
-    own = shown(explained.document.id)
-    if explained.n_gone or (explained.closest and explained.closest.n_similar):
-        return (
-            f"{own} stayed: no document that comes before it{_order(explained)} reaches the "
-            f"threshold of {_threshold(explained)}"
-        )
-    return f"{own} stayed: no document reaches the threshold of {_threshold(explained)}"
-
-
-def _similar_ones_went(explained: Explanation) -> str:
-    return (
-        f"{shown(explained.document.id)} stayed: the documents before it that are similar went "
-        "themselves, and only those that stay are compared with"
-    )
-
-
-def _missed(explained: Explanation) -> str:
-    assert explained.closest is not None
-    relation = explained.closest.similar[0]
-    similarity = relation.evidence.similarity if relation.evidence else 1.0
-    why = rule_sentence(explained.document, relation, explained)
-    if relation.rule == "no-shared-bucket":
-        why = "they share no bucket, so they were never compared; --method exact misses no pair"
-    return (
-        f"{shown(explained.document.id)} stayed, although {shown(relation.other.id)}, which comes "
-        f"before it and stays, is similar ({number(similarity)}): {why}"
-    )
-
-
-def _not_looked_for(explained: Explanation) -> str:
-    return (
-        f"{shown(explained.document.id)} stayed: no document that it was compared with and that "
-        f"stays before it reaches the threshold of {_threshold(explained)}"
-    )
-
-
-_WHY = {
-    "exact-copy": _exact_copy,
-    "similar": _similar,
-    "by-chain": _by_chain,
-    "texts-changed": _texts_changed,
-    "in-pairs": _in_pairs,
-    "no-tokens": _no_tokens,
-    "nothing-similar": _nothing_similar,
-    "similar-ones-went": _similar_ones_went,
-    "missed": _missed,
-    "not-looked-for": _not_looked_for,
-}
+    threshold = _threshold(explained)
+    # The order in which documents were taken is told where it is not the usual one.
+    before = "" if keep == "first" else f" by --keep {shown(keep)}"
+    keeps = f"comes before it{before} and stays"
+    if document.keeper_in == "against":
+        keeps = "is of the collection compared against and stays in any case"
+    match explained.reason:
+        case "exact-copy":
+            return f"{own} went: it has the same tokens as {keeper}, which {keeps}"
+        case "similar":
+            told = "" if noted is None else f" {number(noted)}"
+            return (
+                f"{own} went for {keeper}, which {keeps}: {explained.options['measure']} "
+                f"similarity{told}, threshold {threshold}"
+            )
+        case "by-chain":
+            told = f" ({number(evidence.similarity)})" if evidence else ""
+            return (
+                f"{own} went for {keeper}, the first document of its component: the two themselves "
+                f"are not similar{told}, but linked by documents each of which is similar to the "
+                "next"
+            )
+        case "texts-changed":
+            told = ""
+            if noted is not None and evidence is not None:
+                now = number(evidence.similarity)
+                told = f": a similarity of {number(noted)} was noted, and it is {now}"
+            return (
+                f"{own} went for {keeper}, but their texts are not those that were compared{told}; "
+                "the output was changed since, so nothing of it is certain"
+            )
+        case "in-pairs":
+            told = "" if noted is None else f": similarity {number(noted)} by the pairs"
+            return f"{own} went for {keeper}, as the pairs given with --pairs decided{told}"
+        case "no-tokens":
+            return (
+                f"{own} stayed: it has no tokens ({explained.options['tokenizer']}), and is "
+                "similar to nothing"
+            )
+        case "nothing-similar":
+            which = ""
+            if explained.n_gone or (explained.closest and explained.closest.n_similar):
+                which = f" that comes before it{before}"
+            return f"{own} stayed: no document{which} reaches the threshold of {threshold}"
+        case "similar-ones-went":
+            return (
+                f"{own} stayed: the documents before it that are similar went themselves, and only "
+                "those that stay are compared with"
+            )
+        case "missed":
+            assert explained.closest is not None
+            relation = explained.closest.similar[0]
+            similarity = relation.evidence.similarity if relation.evidence else 1.0
+            why = rule_sentence(document, relation, explained)
+            if relation.rule == "no-shared-bucket":
+                why = (
+                    "they share no bucket, so they were never compared; --method exact misses no "
+                    "pair"
+                )
+            return (
+                f"{own} stayed, although {shown(relation.other.id)}, which comes before it and "
+                f"stays, is similar ({number(similarity)}): {why}"
+            )
+        case "not-looked-for":
+            return (
+                f"{own} stayed: no document that it was compared with and that stays before it "
+                f"reaches the threshold of {threshold}"
+            )
 
 
 def _threshold(explained: Explanation) -> str:
@@ -270,12 +216,8 @@ def amount_of(explained: Explanation, size: float) -> str:
     return counted(size, "shingle")
 
 
-def say_note(note: str) -> str:
-    """Say what could not be found out, and what helps."""
-    return _NOTES[note]
-
-
-_NOTES = {
+# What could not be found out, and what helps.
+NOTES = {
     "keeper-text": (
         "the text of the document that stays is not in the folder; name its collection with "
         "--against to see it, and what differs"
@@ -311,62 +253,39 @@ def shown_relation(explained: Explanation) -> Relation | None:
 
 def lines_before_texts(explained: Explanation) -> Iterator[str]:
     """Say why, and how similar the two are whose texts are shown."""
+    document = explained.document
     yield headline(explained)
-    yield from _facts(explained)
-    relation = explained.asked or explained.decisive
-    if explained.asked is not None:
-        yield ""
-        yield f"and {shown(explained.asked.other.id)} (--with)"
-        yield from _relation_lines(explained, explained.asked)
-    elif relation is not None and relation.evidence is not None:
-        yield ""
-        yield from _evidence_lines(explained, relation.evidence)
-
-
-def lines_after_texts(explained: Explanation) -> Iterator[str]:
-    """List the documents that have to do with it."""
-    yield from _chain_lines(explained)
-    yield from _gone_lines(explained)
-    if explained.closest is not None:
-        yield from _closest_lines(explained, explained.closest)
-    for note in explained.notes:
-        yield ""
-        yield f"note: {say_note(note)}"
-
-
-def _facts(explained: Explanation) -> Iterator[str]:
-    yield f"  it is in {place(explained.document)}{_sizes(explained)}"
-    if explained.document.keeper is not None:
-        document = explained.document
+    sizes = ""
+    if explained.n_tokens is not None and explained.size is not None:
+        ngram = explained.options["ngram"]
+        sizes = f"; {counted(explained.n_tokens, 'token')}, {amount_of(explained, explained.size)}"
+        if 0 < explained.n_tokens < ngram:
+            sizes += f" (fewer tokens than the {ngram} of a shingle: all of them are one)"
+    yield f"  it is in {place(document)}{sizes}"
+    if document.keeper is not None:
         found = Document(-1, None, "kept", document.keeper_file, document.keeper_row)
         yield f"  {shown(document.keeper)} is in {place(found)}"
     if explained.cluster_size > 1:
         size = counted(explained.cluster_size, "document")
         yield f"  cluster {explained.cluster_id}, of {size}"
+    relation = explained.asked or explained.decisive
+    if explained.asked is not None:
+        other = explained.asked.other
+        yield ""
+        yield f"and {shown(other.id)} (--with)"
+        yield f"  {fate_sentence(other)}; it is in {place(other)}"
+        yield f"  {rule_sentence(document, explained.asked, explained)}"
+    if relation is not None and relation.evidence is not None:
+        if explained.asked is None:
+            yield ""
+        for sentence in evidence_sentences(explained, relation.evidence):
+            yield f"  {sentence}"
 
 
-def _sizes(explained: Explanation) -> str:
-    if explained.n_tokens is None or explained.size is None:
-        return ""
-    told = f"; {counted(explained.n_tokens, 'token')}, {amount_of(explained, explained.size)}"
-    ngram = explained.options["ngram"]
-    if 0 < explained.n_tokens < ngram:
-        told += f" (fewer tokens than the {ngram} of a shingle: all of them are one)"
-    return told
-
-
-def _relation_lines(explained: Explanation, relation: Relation) -> Iterator[str]:
-    other = relation.other
-    fate = "stayed" if other.keeper is None else f"went for {shown(other.keeper)}"
-    yield f"  {shown(other.id)} {fate}; it is in {place(other)}"
-    yield f"  {rule_sentence(explained.document, relation, explained)}"
-    if relation.evidence is not None:
-        yield from _evidence_lines(explained, relation.evidence)
-
-
-def _evidence_lines(explained: Explanation, evidence: Evidence) -> Iterator[str]:
-    for sentence in evidence_sentences(explained, evidence):
-        yield f"  {sentence}"
+def fate_sentence(document: Document) -> str:
+    """Say what became of a document."""
+    keeper = document.keeper
+    return f"{shown(document.id)} {'stayed' if keeper is None else f'went for {shown(keeper)}'}"
 
 
 def _difference_lines(explained: Explanation, relation: Relation) -> Iterator[str]:
@@ -380,60 +299,51 @@ def _difference_lines(explained: Explanation, relation: Relation) -> Iterator[st
     names = shown(explained.document.id), shown(relation.other.id)
     common = counted(found.n_common, "word")
     yield f"{common} in both, {words[0]} in {names[0]} only, {words[1]} in {names[1]} only"
-    for name, runs, marks in zip(names, (found.a, found.b), ("-", "+"), strict=True):
-        yield f"  {name}: {_marked(runs, marks)}"
+    for name, runs, mark in zip(names, (found.a, found.b), ("-", "+"), strict=True):
+        parts = []
+        for run in runs:
+            text = "".join(c if c.isprintable() else " " for c in run.text)
+            if run.kind == "omitted":
+                text = f" […{counted(run.n_words, 'word')}…] "
+            elif run.kind == "changed":
+                text = f"{{{mark}{text.rstrip()}{mark}}}{' ' if text.endswith(' ') else ''}"
+            parts.append(text)
+        yield f"  {name}: {' '.join(''.join(parts).split())}"
 
 
-def _marked(runs: Sequence[Run], mark: str) -> str:
-    parts = []
-    for run in runs:
-        if run.kind == "omitted":
-            parts.append(f" […{counted(run.n_words, 'word')}…] ")
-        elif run.kind == "changed":
-            text = _printable(run.text)
-            parts.append(f"{{{mark}{text.rstrip()}{mark}}}{' ' if text.endswith(' ') else ''}")
-        else:
-            parts.append(_printable(run.text))
-    return " ".join("".join(parts).split())
-
-
-def _printable(text: str) -> str:
-    return "".join(c if c.isprintable() else " " for c in text)
-
-
-def _chain_lines(explained: Explanation) -> Iterator[str]:
+def lines_after_texts(explained: Explanation) -> Iterator[str]:
+    """List the documents that have to do with it."""
     if explained.chain:
         steps = " - ".join(
             f"{number(link.similarity)} - {shown(link.id)}" for link in explained.chain
         )
         yield ""
         yield f"the chain: {shown(explained.document.id)} - {steps}"
-
-
-def _gone_lines(explained: Explanation) -> Iterator[str]:
-    if not explained.n_gone:
-        return
-    yield ""
-    yield f"{counted(explained.n_gone, 'document')} went for it"
-    for gone in explained.gone:
-        similarity = "      " if gone.similarity is None else f"{number(gone.similarity):>6}"
-        copy = ", an exact copy" if gone.exact_copy else ""
-        yield f"  {similarity}  {shown(gone.id)}{copy}"
-    if explained.n_gone > len(explained.gone):
-        yield f"  and {explained.n_gone - len(explained.gone):,} more"
-
-
-def _closest_lines(explained: Explanation, closest: Closest) -> Iterator[str]:
-    yield ""
-    others = counted(closest.n_compared, "other")
-    if not closest.similar and not closest.below:
-        shares = "no other shares a shingle" if closest.n_similar else "none shares a shingle"
-        yield f"compared with {others}, exactly: {shares} with it"
-        return
-    yield f"compared with {others}, exactly; most similar"
-    for relation in [*closest.similar, *closest.below]:
-        assert relation.evidence is not None
-        name = shown(relation.other.id)
-        sentence = rule_sentence(explained.document, relation, explained)
-        told = sentence if sentence.startswith(f"{name} ") else f"{name}: {sentence}"
-        yield f"  {number(relation.evidence.similarity):>6}  {told}"
+    if explained.n_gone:
+        yield ""
+        yield f"{counted(explained.n_gone, 'document')} went for it"
+        for gone in explained.gone:
+            similarity = "" if gone.similarity is None else number(gone.similarity)
+            copy = ", an exact copy" if gone.exact_copy else ""
+            yield f"  {similarity:>6}  {shown(gone.id)}{copy}"
+        if explained.n_gone > len(explained.gone):
+            yield f"  and {explained.n_gone - len(explained.gone):,} more"
+    if explained.closest is not None:
+        closest = explained.closest
+        listed = [*closest.similar, *closest.below]
+        found = "most similar"
+        if not listed:
+            found = "no other shares a shingle" if closest.n_similar else "none shares a shingle"
+            found = f"{found} with it"
+        others = counted(closest.n_compared, "other")
+        yield ""
+        yield f"compared with {others}, exactly{':' if not listed else ';'} {found}"
+        for relation in listed:
+            assert relation.evidence is not None
+            name = shown(relation.other.id)
+            sentence = rule_sentence(explained.document, relation, explained)
+            told = sentence if sentence.startswith(f"{name} ") else f"{name}: {sentence}"
+            yield f"  {number(relation.evidence.similarity):>6}  {told}"
+    for note in explained.notes:
+        yield ""
+        yield f"note: {NOTES[note]}"

@@ -34,15 +34,6 @@ class Fate:
     keeper: Place | None = None
     is_empty: bool = False
 
-    @property
-    def stays(self) -> bool:
-        """Whether it stays."""
-        return self.keeper is None
-
-    def went_for(self, other: Fate) -> bool:
-        """Whether it went for another document."""
-        return self.keeper == other.place
-
 
 @dataclass(frozen=True)
 class Terms:
@@ -75,47 +66,30 @@ def decide_rule(
     copy_went_before
         Returns whether an exact copy of the second one, earlier than the first one, went.
     """
-    if second.went_for(first):
+    first_went, by_components = first.keeper is not None, terms.clusters == "components"
+    if second.keeper == first.place:
         return "went-for-it"
     if first.is_empty or second.is_empty:
         return "no-tokens"
-    if not first.stays and first.keeper == second.keeper:
+    if first_went and first.keeper == second.keeper:
         return "same-keeper"
-    by_components = terms.clusters == "components"
     if not evidence.reaches and not (by_components and evidence.reverse_reaches):
         return "one-sided" if evidence.reverse_reaches else "below-threshold"
-    if terms.by_pairs:
-        return _rule_of_pairs(first, second, terms)
-    if by_components:
-        return _rule_of_components(first, second, evidence)
-    if not first.stays:
+    if first_went and not by_components:
         return "went-before"
+    if terms.by_pairs:
+        return "not-in-pairs" if second.keeper is None else "closer-keeper"
     if not evidence.were_compared:
         return "no-shared-bucket"
-    if second.stays:
+    if by_components:
+        # Of documents that stay in any case only the first is that of a component.
+        return "unexplained" if first_went or second.keeper is None else "first-of-component"
+    if second.keeper is None:
         return "unexplained"
     chosen = with_keeper()
-    if chosen is None or is_as_close(chosen, evidence):
+    if chosen is None or chosen.are_copies or chosen.similarity >= evidence.similarity:
         return "closer-keeper"
     return "copy-went-before" if copy_went_before() else "unexplained"
-
-
-def _rule_of_pairs(first: Fate, second: Fate, terms: Terms) -> Rule:
-    if not first.stays and terms.clusters == "survivors":
-        return "went-before"
-    return "not-in-pairs" if second.stays else "closer-keeper"
-
-
-def _rule_of_components(first: Fate, second: Fate, evidence: Evidence) -> Rule:
-    if not evidence.were_compared:
-        return "no-shared-bucket"
-    # Of documents that stay in any case only the first is that of a component.
-    return "first-of-component" if first.stays and not second.stays else "unexplained"
-
-
-def is_as_close(chosen: Evidence, other: Evidence) -> bool:
-    """Whether the document that was chosen is as similar as another at least."""
-    return chosen.are_copies or chosen.similarity >= other.similarity
 
 
 Reason = Literal[
