@@ -10,7 +10,7 @@ import pyarrow as pa
 import neardup
 from neardup.files.memory import MemorySource
 from neardup.files.rows import ColumnNames
-from neardup.jobs.report.pairs import report_of_pairs
+from neardup.jobs.report.report import report_of_pairs
 from neardup.jobs.report.tables import Collection
 from neardup.runtime.runner import Runner
 

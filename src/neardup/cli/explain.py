@@ -72,7 +72,7 @@ def command(call: Call) -> None:
 def _print(found: ExplainResult) -> None:
     """Print what was found, on a terminal with texts beside each other."""
     from neardup.cli.side_by_side import console_of_output, print_texts
-    from neardup.jobs.explain.sentences import (
+    from neardup.jobs.explain.result import (
         lines_after_texts,
         lines_before_texts,
         shown,

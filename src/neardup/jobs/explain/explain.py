@@ -24,25 +24,23 @@ from neardup.jobs.explain.documents import (
 )
 from neardup.jobs.explain.evidence import (
     WEIGHT_UNIT,
+    Closest,
     DecidingScheme,
     Evidence,
-    SignedDocuments,
-    compare_with_all,
-    find_evidence,
-    restore_scheme,
-    sizes_of,
-)
-from neardup.jobs.explain.result import ExplainResult
-from neardup.jobs.explain.values import (
-    Closest,
     Fate,
     Link,
     Reason,
     Relation,
     Rule,
+    SignedDocuments,
     Terms,
+    compare_with_all,
     decide_rule,
+    find_evidence,
+    restore_scheme,
+    sizes_of,
 )
+from neardup.jobs.explain.result import ExplainResult
 from neardup.runtime.runner import Runner
 from neardup.tables import Bools, Floats, Int64s, Texts, with_wide_offsets
 from neardup.text.tokenizers import TokenFunction

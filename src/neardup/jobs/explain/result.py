@@ -1,34 +1,363 @@
-"""An explanation as text, as plain data and as a page."""
+"""Why a document stayed or went: in sentences, as text, as plain data and as a page."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from neardup.jobs.explain.documents import Document
-from neardup.jobs.explain.evidence import Evidence
-from neardup.jobs.explain.sentences import (
-    NOTES,
-    counted,
-    evidence_sentences,
-    fate_sentence,
-    headline,
-    lines,
-    number,
-    place,
-    rule_sentence,
-    share,
-    shown,
-)
-from neardup.jobs.explain.values import Explanation, Relation
+from neardup.jobs.explain.evidence import Evidence, Explanation, Relation
 from neardup.matching.bands import Banding
+from neardup.reports.charts import Chart, Curve, Measured, curves
 from neardup.reports.differences import Example, side_by_side
-from neardup.reports.explain import BandCurve, ExplainPage, SeenPair, render_explanation
+from neardup.reports.page import render_page
 
-# Characters of a text that stands alone, points of the curve, and pairs of the most similar ones
-# that are shown side by side.
+# Characters of an id that are shown.
+_LONGEST_NAME = 100
+
+
+def shown(value: object) -> str:
+    """Write an id or a text down without what a terminal would obey, or nobody would see."""
+    text = str(value)
+    if len(text) > _LONGEST_NAME:
+        text = f"{text[: _LONGEST_NAME - 1]}…"
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
+
+
+def number(value: float) -> str:
+    """Write a similarity so that it is 0 or 1 only if it is that exactly."""
+    return f"{min(max(value, 0.0001), 0.9999):.4f}" if 0 < value < 1 else f"{value:.0f}"
+
+
+def share(value: float) -> str:
+    """Write a probability as a percentage that is 0 % or 100 % only if it is that exactly."""
+    if 0 < value < 0.001:
+        return "below 0.1 %"
+    if 0.999 < value < 1:
+        return "above 99.9 %"
+    return f"{100 * value:.1f} %" if 0 < value < 1 else f"{100 * value:.0f} %"
+
+
+def counted(n: float, noun: str) -> str:
+    """Write a number with its noun."""
+    amount = f"{n:,.0f}" if n == int(n) else f"{n:,.2f}"
+    return f"{amount} {noun}{'' if n == 1 else 's'}"
+
+
+def place(document: Document) -> str:
+    """Say where a document is."""
+    if document.file is None:
+        return "in the index"
+    return f"{shown(document.file)}, row {document.row}"
+
+
+def headline(explained: Explanation) -> str:
+    """Say in a sentence what became of the document, and why."""
+    document, keep = explained.document, explained.options["keep"]
+    own, keeper, noted = shown(document.id), shown(document.keeper), document.similarity
+    evidence = explained.keeper.evidence if explained.keeper else None
+    threshold = _threshold(explained)
+    # The order in which documents were taken is told where it is not the usual one.
+    before = "" if keep == "first" else f" by --keep {shown(keep)}"
+    keeps = f"comes before it{before} and stays"
+    if document.keeper_in == "against":
+        keeps = "is of the collection compared against and stays in any case"
+    match explained.reason:
+        case "exact-copy":
+            return f"{own} went: it has the same tokens as {keeper}, which {keeps}"
+        case "similar":
+            told = "" if noted is None else f" {number(noted)}"
+            return (
+                f"{own} went for {keeper}, which {keeps}: {explained.options['measure']} "
+                f"similarity{told}, threshold {threshold}"
+            )
+        case "by-chain":
+            told = f" ({number(evidence.similarity)})" if evidence else ""
+            return (
+                f"{own} went for {keeper}, the first document of its component: the two themselves "
+                f"are not similar{told}, but linked by documents each of which is similar to the "
+                "next"
+            )
+        case "texts-changed":
+            told = ""
+            if noted is not None and evidence is not None:
+                now = number(evidence.similarity)
+                told = f": a similarity of {number(noted)} was noted, and it is {now}"
+            return (
+                f"{own} went for {keeper}, but their texts are not those that were compared{told}; "
+                "the output was changed since, so nothing of it is certain"
+            )
+        case "in-pairs":
+            told = "" if noted is None else f": similarity {number(noted)} by the pairs"
+            return f"{own} went for {keeper}, as the pairs given with --pairs decided{told}"
+        case "no-tokens":
+            return (
+                f"{own} stayed: it has no tokens ({explained.options['tokenizer']}), and is "
+                "similar to nothing"
+            )
+        case "nothing-similar":
+            which = ""
+            if explained.n_gone or (explained.closest and explained.closest.n_similar):
+                which = f" that comes before it{before}"
+            return f"{own} stayed: no document{which} reaches the threshold of {threshold}"
+        case "similar-ones-went":
+            return (
+                f"{own} stayed: the documents before it that are similar went themselves, and only "
+                "those that stay are compared with"
+            )
+        case "missed":
+            assert explained.closest is not None
+            relation = explained.closest.similar[0]
+            similarity = relation.evidence.similarity if relation.evidence else 1.0
+            why = rule_sentence(document, relation, explained)
+            if relation.rule == "no-shared-bucket":
+                why = (
+                    "they share no bucket, so they were never compared; --method exact misses no "
+                    "pair"
+                )
+            return (
+                f"{own} stayed, although {shown(relation.other.id)}, which comes before it and "
+                f"stays, is similar ({number(similarity)}): {why}"
+            )
+        case "not-looked-for":
+            return (
+                f"{own} stayed: no document that it was compared with and that stays before it "
+                f"reaches the threshold of {threshold}"
+            )
+
+
+def _threshold(explained: Explanation) -> str:
+    threshold = explained.options["threshold"]
+    return "none" if threshold is None else f"{threshold:g}"
+
+
+def rule_sentence(own: Document, relation: Relation, explained: Explanation) -> str:
+    """Say which rule decided between a document and another one."""
+    other, evidence = relation.other, relation.evidence
+    first, second = (other, own) if relation.comes_first else (own, other)
+    names = {"first": shown(first.id), "second": shown(second.id)}
+    names |= {"keeper": shown(second.keeper), "threshold": _threshold(explained)}
+    names |= {"first_keeper": shown(first.keeper), "measure": explained.options["measure"]}
+    if evidence is not None:
+        names["similarity"] = number(evidence.similarity)
+        names["reverse"] = number(evidence.reverse or 0)
+        names["missed"] = share(1 - (evidence.probability or 0))
+    if second.similarity is not None:
+        names["chosen"] = number(second.similarity)
+    sentence = _RULES[relation.rule]
+    if relation.rule == "closer-keeper" and (second.similarity is None or evidence is None):
+        sentence = "{second} went for {keeper}"
+    elif relation.rule == "closer-keeper" and names["chosen"] == names.get("similarity"):
+        sentence = "{second} went for {keeper}, which is as similar ({chosen}) and comes first"
+    elif relation.rule == "no-tokens":
+        sizes = evidence.sizes if evidence is not None else (0.0, 0.0)
+        empty = second if not sizes[0] else first
+        sentence = f"{shown(empty.id)} has no tokens, and is similar to nothing"
+    return sentence.format(**names)
+
+
+_RULES = {
+    "went-for-it": "{second} went for {first}",
+    "same-keeper": "both went for {keeper}, which stands for either of them",
+    "no-tokens": "",
+    "below-threshold": "similarity {similarity}, below the threshold of {threshold}",
+    "one-sided": (
+        "{measure} is one-sided: {similarity} of {second}, which could go, is in {first}, below "
+        "the threshold of {threshold}; {reverse} of {first} is in {second}, but {first} comes "
+        "first and does not go for it"
+    ),
+    "no-shared-bucket": (
+        "similarity {similarity} reaches the threshold, but the two share no bucket and were never "
+        "compared; that befalls {missed} of pairs that are this alike: --method exact misses none, "
+        "a higher --recall fewer"
+    ),
+    "went-before": (
+        "{first} went for {first_keeper}, and documents are compared only with those that stay"
+    ),
+    "closer-keeper": "{second} went for {keeper}, which is more similar ({chosen})",
+    "copy-went-before": (
+        "a document with the same tokens as {second} comes before {first} and went for {keeper}; "
+        "copies follow the first of them"
+    ),
+    "first-of-component": (
+        "{second} is in one component with {keeper} as well, and a component goes for its first "
+        "document"
+    ),
+    "not-in-pairs": (
+        "similarity {similarity} reaches the threshold, but the pairs given with --pairs do not "
+        "have this one"
+    ),
+    "unexplained": (
+        "by similarity {similarity} and buckets {second} should have gone for {first}: the texts "
+        "or tables have changed since, or {second} was in the index already (--add)"
+    ),
+    "unknown": "the pairs given with --pairs decided, and their shingles are not known here",
+}
+
+
+def evidence_sentences(explained: Explanation, evidence: Evidence) -> Iterator[str]:
+    """Say how similar two documents are, and in how many buckets they met."""
+    measure = explained.options["measure"]
+    sizes = " and ".join(f"{size:,.2f}".removesuffix(".00") for size in evidence.sizes)
+    common = amount_of(explained, evidence.common)
+    yield f"{measure} {number(evidence.similarity)}: {common} in common, of {sizes}"
+    if evidence.reverse is not None:
+        yield f"the other way round {number(evidence.reverse)}"
+    if evidence.jaccard != evidence.similarity:
+        yield f"jaccard {number(evidence.jaccard)}, which is what bands see"
+    if evidence.n_bands is not None and evidence.shared_bands is not None:
+        n, probability = len(evidence.shared_bands), share(evidence.probability or 0)
+        of = counted(evidence.n_bands, "band")
+        met = f"a bucket shared in {n:,} of {of}" if n else f"no bucket shared in any of {of}"
+        yield f"{met}; pairs this alike share one with a probability of {probability}"
+
+
+def amount_of(explained: Explanation, size: float) -> str:
+    """Write a number of shingles down, or what they weigh."""
+    if explained.options["measure"] == "weighted-jaccard":
+        return f"shingles of weight {size:,.2f}"
+    return counted(size, "shingle")
+
+
+# What could not be found out, and what helps.
+NOTES = {
+    "keeper-text": (
+        "the text of the document that stays is not in the folder; name its collection with "
+        "--against to see it, and what differs"
+    ),
+    "others-not-read": (
+        "the collection that the documents were compared against is not among those that this one "
+        "was compared with here; name it with --against"
+    ),
+    "weights": (
+        "shingles were weighed by other documents than those in the folder; name them with "
+        "--against, or --idf-from, whichever it was, to have similarities worked out"
+    ),
+    "other-similarity": ("the similarity that was noted is another one: texts have changed since"),
+    "long-chain": "the component is too large to look for the chain that links the two",
+}
+
+
+def lines(explained: Explanation) -> Iterator[str]:
+    """Write an explanation down, what matters most first."""
+    yield from lines_before_texts(explained)
+    relation = shown_relation(explained)
+    if relation is not None:
+        yield ""
+        yield from _difference_lines(explained, relation)
+    yield from lines_after_texts(explained)
+
+
+def shown_relation(explained: Explanation) -> Relation | None:
+    """Return what is between the document and the one whose text is shown beside it."""
+    relation = explained.asked or explained.decisive
+    return None if relation is None or relation.text is None else relation
+
+
+def lines_before_texts(explained: Explanation) -> Iterator[str]:
+    """Say why, and how similar the two are whose texts are shown."""
+    document = explained.document
+    yield headline(explained)
+    sizes = ""
+    if explained.n_tokens is not None and explained.size is not None:
+        ngram = explained.options["ngram"]
+        sizes = f"; {counted(explained.n_tokens, 'token')}, {amount_of(explained, explained.size)}"
+        if 0 < explained.n_tokens < ngram:
+            sizes += f" (fewer tokens than the {ngram} of a shingle: all of them are one)"
+    yield f"  it is in {place(document)}{sizes}"
+    if document.keeper is not None:
+        found = Document(-1, None, "kept", document.keeper_file, document.keeper_row)
+        yield f"  {shown(document.keeper)} is in {place(found)}"
+    if explained.cluster_size > 1:
+        size = counted(explained.cluster_size, "document")
+        yield f"  cluster {explained.cluster_id}, of {size}"
+    relation = explained.asked or explained.decisive
+    if explained.asked is not None:
+        other = explained.asked.other
+        yield ""
+        yield f"and {shown(other.id)} (--with)"
+        yield f"  {fate_sentence(other)}; it is in {place(other)}"
+        yield f"  {rule_sentence(document, explained.asked, explained)}"
+    if relation is not None and relation.evidence is not None:
+        if explained.asked is None:
+            yield ""
+        for sentence in evidence_sentences(explained, relation.evidence):
+            yield f"  {sentence}"
+
+
+def fate_sentence(document: Document) -> str:
+    """Say what became of a document."""
+    keeper = document.keeper
+    return f"{shown(document.id)} {'stayed' if keeper is None else f'went for {shown(keeper)}'}"
+
+
+def _difference_lines(explained: Explanation, relation: Relation) -> Iterator[str]:
+    """Write two texts down with marks: {-of the document only-} and {+of the other one only+}."""
+    assert relation.text is not None
+    found = side_by_side(explained.text, relation.text)
+    if not any(found.n_only):
+        yield "no word differs"
+        return
+    words = [counted(n, "word") for n in found.n_only]
+    names = shown(explained.document.id), shown(relation.other.id)
+    common = counted(found.n_common, "word")
+    yield f"{common} in both, {words[0]} in {names[0]} only, {words[1]} in {names[1]} only"
+    for name, runs, mark in zip(names, (found.a, found.b), ("-", "+"), strict=True):
+        parts = []
+        for run in runs:
+            text = "".join(c if c.isprintable() else " " for c in run.text)
+            if run.kind == "omitted":
+                text = f" […{counted(run.n_words, 'word')}…] "
+            elif run.kind == "changed":
+                text = f"{{{mark}{text.rstrip()}{mark}}}{' ' if text.endswith(' ') else ''}"
+            parts.append(text)
+        yield f"  {name}: {' '.join(''.join(parts).split())}"
+
+
+def lines_after_texts(explained: Explanation) -> Iterator[str]:
+    """List the documents that have to do with it."""
+    if explained.chain:
+        steps = " - ".join(
+            f"{number(link.similarity)} - {shown(link.id)}" for link in explained.chain
+        )
+        yield ""
+        yield f"the chain: {shown(explained.document.id)} - {steps}"
+    if explained.n_gone:
+        yield ""
+        yield f"{counted(explained.n_gone, 'document')} went for it"
+        for gone in explained.gone:
+            similarity = "" if gone.similarity is None else number(gone.similarity)
+            copy = ", an exact copy" if gone.exact_copy else ""
+            yield f"  {similarity:>6}  {shown(gone.id)}{copy}"
+        if explained.n_gone > len(explained.gone):
+            yield f"  and {explained.n_gone - len(explained.gone):,} more"
+    if explained.closest is not None:
+        closest = explained.closest
+        listed = [*closest.similar, *closest.below]
+        found = "most similar"
+        if not listed:
+            found = "no other shares a shingle" if closest.n_similar else "none shares a shingle"
+            found = f"{found} with it"
+        others = counted(closest.n_compared, "other")
+        yield ""
+        yield f"compared with {others}, exactly{':' if not listed else ';'} {found}"
+        for relation in listed:
+            assert relation.evidence is not None
+            name = shown(relation.other.id)
+            sentence = rule_sentence(explained.document, relation, explained)
+            told = sentence if sentence.startswith(f"{name} ") else f"{name}: {sentence}"
+            yield f"  {number(relation.evidence.similarity):>6}  {told}"
+    for note in explained.notes:
+        yield ""
+        yield f"note: {NOTES[note]}"
+
+
+# Of a page: characters of a text that stands alone, points of the curve and pairs marked on it,
+# and pairs of the most similar ones that are side by side.
 _EXCERPT = 2000
 _POINTS = 100
+_MOST_MARKED = 8
 _MOST_PAIRS = 4
 
 
@@ -54,31 +383,47 @@ def explanation_page(explained: Explanation) -> str:
         asked_about = [fate_sentence(asked.other), rule_sentence(document, asked, explained)]
         if asked.evidence is not None:
             asked_about += evidence_sentences(explained, asked.evidence)
-    page = ExplainPage(
-        heading=f"{own} {'stayed' if document.keeper is None else 'was removed'}",
-        leads=[f"{headline(explained)}.", f"It is in {place(document)}."],
-        facts=_facts(explained, decisive.evidence if decisive else None),
-        excerpt=text if len(text) <= _EXCERPT else f"{text[:_EXCERPT].rstrip()} …",
-        keeper=None if decisive is None else _pair(explained, decisive),
-        asked=None if asked is None else _pair(explained, asked),
-        asked_about=[f"{sentence}." for sentence in asked_about],
-        gone=[_row(each.similarity, each) for each in explained.gone],
-        n_gone=explained.n_gone,
-        closest=[
+    relations = [each for each in (decisive, asked, *closest) if each is not None]
+    chart = _chance_to_meet(explained, relations)
+    heading = f"{own} {'stayed' if document.keeper is None else 'was removed'}"
+    page = {
+        "heading": heading,
+        "leads": [f"{headline(explained)}.", f"It is in {place(document)}."],
+        "facts": _facts(explained, decisive.evidence if decisive else None),
+        "excerpt": text if len(text) <= _EXCERPT else f"{text[:_EXCERPT].rstrip()} …",
+        "keeper": None if decisive is None else _pair(explained, decisive),
+        "asked": None if asked is None else _pair(explained, asked),
+        "asked_about": [f"{sentence}." for sentence in asked_about],
+        "gone": [_row(each.similarity, each) for each in explained.gone],
+        "n_gone": explained.n_gone,
+        "closest": [
             (
                 *_row(each.evidence.similarity if each.evidence else None, each.other),
                 rule_sentence(document, each, explained),
             )
             for each in closest[_MOST_PAIRS:]
         ],
-        closest_lead=closest_lead,
-        close_pairs=[pair for each in closest[:_MOST_PAIRS] if (pair := _pair(explained, each))],
-        curve=_curve(explained, [each for each in (decisive, asked, *closest) if each is not None]),
-        chain=[(number(link.similarity), shown(link.id)) for link in explained.chain or ()],
-        options=[(name, str(value)) for name, value in explained.options.items()],
-        notes=[NOTES[note] for note in explained.notes],
+        "closest_lead": closest_lead,
+        "close_pairs": [pair for each in closest[:_MOST_PAIRS] if (pair := _pair(explained, each))],
+        "chain": [(number(link.similarity), shown(link.id)) for link in explained.chain or ()],
+        "options": [(name, str(value)) for name, value in explained.options.items()],
+        "notes": [NOTES[note] for note in explained.notes],
+    }
+    return render_page(
+        "explain.html",
+        title=heading,
+        contents=[
+            ("asked", "The other document", asked_about),
+            ("text", "What differs" if page["keeper"] else "The text"),
+            ("chain", "How the two are linked", explained.chain),
+            ("gone", "What went for it", explained.n_gone),
+            ("closest", "Most similar documents", found is not None),
+            ("buckets", "The chance to meet", chart),
+            ("options", "How it was decided"),
+        ],
+        page=page,
+        chart=chart,
     )
-    return render_explanation(page)
 
 
 def _facts(explained: Explanation, evidence: Evidence | None) -> list[tuple[str, str]]:
@@ -128,29 +473,34 @@ def _row(similarity: float | None, document: Document) -> tuple[object, ...]:
     return told, shown(document.id), shown(document.file or "index"), row
 
 
-def _curve(explained: Explanation, relations: list[Relation]) -> BandCurve | None:
-    """Return the curve with the pairs that are explained on it."""
+def _chance_to_meet(explained: Explanation, relations: list[Relation]) -> Chart | None:
+    """Draw the chance to meet over the resemblance, with pairs; None where there are no bands."""
     options = explained.options
     if "bands" not in options:
         return None
     banding = Banding(options["bands"], options["rows"])
-    shares = (point / _POINTS for point in range(_POINTS + 1))
-    seen = {
-        str(relation.other.id): SeenPair(
-            f"with {shown(relation.other.id)}",
-            relation.evidence.jaccard,
-            relation.evidence.probability,
-        )
-        for relation in relations
-        if relation.evidence is not None and relation.evidence.probability is not None
-    }
-    is_seen = options["measure"] in ("jaccard", _WEIGHTED)
-    return BandCurve(
-        banding.bands,
-        banding.rows,
-        [(s, banding.candidate_probability(s)) for s in shares],
-        list(seen.values()),
-        (options["threshold"], f"threshold {options['threshold']:g}") if is_seen else None,
+    resemblances = [point / _POINTS for point in range(_POINTS + 1)]
+    points = [(each, banding.candidate_probability(each)) for each in resemblances]
+    seen = {}
+    for relation in relations:
+        found = relation.evidence
+        if found is not None and found.probability is not None:
+            chances = (found.probability,) * 3
+            name = f"with {shown(relation.other.id)}"
+            seen[str(relation.other.id)] = Measured(name, found.jaccard, *chances)
+    marked = None
+    if options["measure"] in ("jaccard", _WEIGHTED):
+        marked = options["threshold"], f"threshold {options['threshold']:g}"
+    return curves(
+        "bucket-chart",
+        "The chance to share a bucket",
+        f"{banding.bands:,} bands of {banding.rows:,} rows: two documents are compared only if "
+        "they share a bucket in one band at least.",
+        [Curve("two documents of this resemblance share a bucket", points)],
+        x_title="resemblance of two documents",
+        y_title="probability",
+        marked=marked,
+        measured=list(seen.values())[:_MOST_MARKED],
     )
 
 

@@ -14,8 +14,7 @@ import numpy as np
 
 from neardup.errors import InvalidInputError
 from neardup.files.ids import as_text
-from neardup.jobs.report.found_documents import check_found, find_documents
-from neardup.jobs.report.tables import Collection
+from neardup.jobs.report.tables import Collection, check_found, find_documents
 from neardup.reports.page import Report
 from neardup.reports.passages import leakage
 from neardup.reports.passages.model import About, Document, Passages, Spans

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from neardup.jobs.explain.evidence import Evidence
-from neardup.jobs.explain.values import Fate, Terms, decide_rule
+from neardup.jobs.explain.evidence import Evidence, Fate, Terms, decide_rule
 
 ALIKE = Evidence(8, (9, 9), 0.8, reaches=True, jaccard=0.8, are_copies=False, shared_bands=(2,))
 UNMET = replace(ALIKE, shared_bands=())

@@ -13,7 +13,7 @@ import neardup
 from neardup.errors import InvalidInputError
 from neardup.files.memory import MemorySource
 from neardup.files.rows import ColumnNames
-from neardup.jobs.report.pairs import report_of_pairs
+from neardup.jobs.report.report import report_of_pairs
 from neardup.jobs.report.tables import Collection
 from neardup.reports.page import MOST_OF_NAME
 from neardup.runtime.runner import Runner
