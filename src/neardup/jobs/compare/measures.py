@@ -23,7 +23,6 @@ from neardup.sketches.registry import SketchMaker
 from neardup.sketches.smallest import SmallestKind
 from neardup.sketches.weighted_minhash import WeightedKind
 from neardup.tables import (
-    EditEstimates,
     EditSignatures,
     Estimates,
     Int64s,
@@ -114,8 +113,8 @@ def measure_pair(
         ]
     tokens = makers.weighted.texts.shingles.tokenizer.hash_tokens(pair.texts)
     weighted, totals = _measure_weights(pair.texts, tokens, makers.weighted)
-    edits = _measure_edits(pair, makers.edit, edit_limit)
-    characters = _count_characters(pair.texts)
+    edits, significance, spread = _measure_edits(pair, makers.edit, edit_limit)
+    characters = [len(text) for text in pair.texts.to_arrow().to_pylist()]
     sizes = [
         TextSize(
             characters[row],
@@ -126,13 +125,8 @@ def measure_pair(
         )
         for row in (0, 1)
     ]
-    measures += [weighted, *edits.measures]
-    return measures, (sizes[0], sizes[1]), edits.significance, edits.spread
-
-
-def _count_characters(texts: Texts) -> list[int]:
-    strings = texts.to_arrow()
-    return [len(text) for text in strings.to_pylist()]
+    measures += [weighted, *edits]
+    return measures, (sizes[0], sizes[1]), significance, spread
 
 
 def _score_sets(sets: ShingleSets) -> Iterator[tuple[str, float]]:
@@ -184,8 +178,13 @@ def _measure_weights(
     texts: Texts, tokens: TokenLists, maker: SketchMaker[WeightedKind]
 ) -> tuple[Measured, list[int]]:
     """Work out and estimate weighted similarity; also the sums of the weights."""
-    maker = _count_both(tokens, maker)
-    sets = weighted_sets(tokens, maker.texts.shingles, maker.texts.weights)
+    how = maker.texts
+    if how.weights.needs_frequencies:
+        # It is counted in how many of the two texts each shingle is.
+        frequencies = count_documents([frequency_lists(tokens, how.shingles)])
+        how = replace(how, weights=replace(how.weights, frequencies=frequencies))
+        maker = replace(maker, texts=how)
+    sets = weighted_sets(tokens, how.shingles, how.weights)
     exact = 0.0
     if sets.sizes.min() > 0:
         exact = float(score_pairs(sets, _A, _B, WeightedJaccard.lowest())[0])
@@ -194,72 +193,41 @@ def _measure_weights(
     return Measured(WeightedJaccard.name, "weighted", exact, (estimated,)), sets.totals.tolist()
 
 
-def _count_both(tokens: TokenLists, maker: SketchMaker[WeightedKind]) -> SketchMaker[WeightedKind]:
-    """Count in how many of the two texts each shingle is, where weights depend on it."""
-    how = maker.texts
-    if not how.weights.needs_frequencies:
-        return maker
-    frequencies = count_documents([frequency_lists(tokens, how.shingles)])
-    weights = replace(how.weights, frequencies=frequencies)
-    return replace(maker, texts=replace(how, weights=weights))
-
-
-@dataclass(frozen=True)
-class _Edits:
-    """Edit distance and similarity; significance and spread where they are known."""
-
-    measures: list[Measured]
-    significance: float | None
-    spread: float | None
-
-
-def _measure_edits(pair: Pair, maker: SketchMaker[EditKind], limit: int) -> _Edits:
-    """Work out and estimate the edit distance."""
+def _measure_edits(
+    pair: Pair, maker: SketchMaker[EditKind], limit: int
+) -> tuple[list[Measured], float | None, float | None]:
+    """Work out and estimate edit distance and similarity; also significance and spread."""
     rows: EditSignatures = maker.make(pair.texts)
     left, right = (np.array([row], np.int64) for row in (pair.first, pair.second))
-    exact = _exact_distance(
-        fold_texts(pair.texts, maker.texts.shingles.normalisation), rows, left, right, limit
-    )
     found = edit_estimates(rows, maker.kind.scheme, left, right)
-    usable = bool(found.is_usable[0])
-    distance = Measured("edit-distance", "characters", exact, (_estimated_distance(found, rows),))
+    usable, longer = bool(found.is_usable[0]), int(rows.lengths.max())
+    # Of texts that are too long only that they are equal is worked out.
+    folded = fold_texts(pair.texts, maker.texts.shingles.normalisation)
+    x, y = rows.lengths.tolist()
+    if x * y <= limit * limit:
+        exact: int | None = int(exact_distances(folded, left, right)[0])
+    else:
+        first, second = folded.to_arrow()
+        exact = 0 if first == second else None
+
+    def left_alone(edits: float | None) -> float | None:
+        """Return the share of the longer text without edits; an empty text is like nothing."""
+        if edits is None:
+            return None
+        return (longer - edits) / longer if longer else 0.0
+
+    n_symbols = int(np.diff(rows.offsets).min())
+    distance = float(found.distances[0]) if usable else None
+    low, high = float(found.low[0]), float(found.high[0])
+    told = Estimated("edit", distance, None, low, high, n_symbols)
+    least, most = (left_alone(edits) or 0.0 for edits in (high, low))
+    likeness = Estimated("edit", left_alone(distance), None, least, most, n_symbols)
     spread = float(found.spreads[0])
-    return _Edits(
-        [distance, _as_similarity(distance, int(rows.lengths.max()))],
+    return (
+        [
+            Measured("edit-distance", "characters", exact, (told,)),
+            Measured("edit-similarity", "characters", left_alone(exact), (likeness,)),
+        ],
         float(found.significances[0]) if usable else None,
         None if np.isnan(spread) else spread,
     )
-
-
-def _exact_distance(
-    texts: Texts, rows: EditSignatures, left: Int64s, right: Int64s, limit: int
-) -> int | None:
-    """Count the edits; None where the texts are too long and differ."""
-    x, y = rows.lengths.tolist()
-    if x * y <= limit * limit:
-        return int(exact_distances(texts, left, right)[0])
-    first, second = texts.to_arrow()
-    return 0 if first == second else None
-
-
-def _estimated_distance(found: EditEstimates, rows: EditSignatures) -> Estimated:
-    value = float(found.distances[0]) if found.is_usable[0] else None
-    n_symbols = int(np.diff(rows.offsets).min())
-    return Estimated("edit", value, None, float(found.low[0]), float(found.high[0]), n_symbols)
-
-
-def _as_similarity(distance: Measured, longer: int) -> Measured:
-    """Turn a distance and what is told of it into the share that is left of the longer text."""
-    [told] = distance.estimates
-    low, high = (_similarity(edits, longer) or 0.0 for edits in (told.high, told.low))
-    value = _similarity(told.value, longer)
-    likeness = Estimated(told.kind, value, None, low, high, told.samples)
-    exact = _similarity(distance.exact, longer)
-    return Measured("edit-similarity", distance.elements, exact, (likeness,))
-
-
-def _similarity(edits: float | None, longer: int) -> float | None:
-    """Give the share of the longer text that edits leave alone; an empty text is like nothing."""
-    if edits is None:
-        return None
-    return (longer - edits) / longer if longer else 0.0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -196,26 +196,9 @@ def summary_lines(result: Comparison, *, full: bool) -> Iterator[str]:
 
     With ``full`` all sizes and measures follow, and what sketches estimate.
     """
-    yield from _answer_lines(result)
-    yield ""
-    yield from _passage_lines(result)
-    yield ""
-    yield from _difference_lines(result)
-    if not full:
-        return
-    yield from diffuseness(result)
-    yield ""
-    yield from _align(size_rows(result), "<>>")
-    yield ""
-    yield from _align(measure_rows(result), "<<><>>>")
-
-
-def _answer_lines(result: Comparison) -> Iterator[str]:
-    """Say how alike the texts are, exactly, and how large."""
-    name_a, name_b = map(_printable, result.names)
+    name_a, name_b = names = [_printable(name) for name in result.names]
     in_b, in_a = (
-        f"{_number('', result[f'containment-{sides}'].exact or 0)}"
-        for sides in ("a-in-b", "b-in-a")
+        _number("", result[f"containment-{sides}"].exact or 0) for sides in ("a-in-b", "b-in-a")
     )
     edits = result["edit-similarity"].exact
     of_edits = "" if edits is None else f"; edit similarity {_number('', edits)}"
@@ -226,16 +209,38 @@ def _answer_lines(result: Comparison) -> Iterator[str]:
     yield f"{in_b} of {name_a} is in {name_b}, {in_a} of {name_b} in {name_a}"
     yield "; ".join(
         f"{name}: {size.characters:,} characters, {size.tokens:,} tokens"
-        for name, size in zip((name_a, name_b), result.sizes, strict=True)
+        for name, size in zip(names, result.sizes, strict=True)
     )
-
-
-def _align(rows: Sequence[tuple[str, ...]], sides: str) -> Iterator[str]:
-    """Pad the cells of a table to columns."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        cells = zip(row, sides, widths, strict=True)
-        yield "  ".join(f"{cell:{side}{width}}" for cell, side, width in cells).rstrip()
+    yield ""
+    yield shared_sentence(result)
+    for number, passage in enumerate(result.passages[:MOST_SHOWN], 1):
+        changes, (in_first, in_second) = "", (passage.changes_a, passage.changes_b)
+        if in_first is not None and in_second is not None and (in_first or in_second):
+            changes = f", changed in {len(in_first)} and {len(in_second)} places"
+        yield (
+            f"  {number}  {_range(passage.a)} and {_range(passage.b)}, similarity "
+            f"{_number('', passage.similarity)}{changes}: {_excerpt(result.texts[0], passage.a)}"
+        )
+    yield from _more(len(result.passages))
+    yield ""
+    unshared = result.differences.a, result.differences.b
+    for name, text, ranges in zip(names, result.texts, unshared, strict=True):
+        n = len(ranges)
+        noun = "range" if n == 1 else "ranges"
+        length = sum(stop - start for start, stop in ranges)
+        yield f"{n:,} {noun} of {name} in no shared passage, {length:,} characters"
+        for place in ranges[:MOST_SHOWN]:
+            yield f"  {_range(place)}: {_excerpt(text, place)}"
+        yield from _more(n)
+    if full:
+        yield from diffuseness(result)
+        for rows, sides in ((size_rows(result), "<>>"), (measure_rows(result), "<<><>>>")):
+            yield ""
+            # The cells of a table are padded to columns.
+            widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+            for row in rows:
+                cells = zip(row, sides, widths, strict=True)
+                yield "  ".join(f"{cell:{side}{width}}" for cell, side, width in cells).rstrip()
 
 
 def shared_sentence(result: Comparison) -> str:
@@ -247,39 +252,6 @@ def shared_sentence(result: Comparison) -> str:
         f"{n:,} shared {noun}, with {differences.share_a:.1%} of the tokens of {name_a} and "
         f"{differences.share_b:.1%} of those of {name_b}"
     )
-
-
-def _passage_lines(result: Comparison) -> Iterator[str]:
-    yield shared_sentence(result)
-    for number, passage in enumerate(result.passages[:MOST_SHOWN], 1):
-        yield (
-            f"  {number}  {_range(passage.a)} and {_range(passage.b)}, similarity "
-            f"{_number('', passage.similarity)}{_changes(passage)}: "
-            f"{_excerpt(result.texts[0], passage.a)}"
-        )
-    yield from _more(len(result.passages))
-
-
-def _changes(passage: SharedPassage) -> str:
-    if passage.changes_a is None or passage.changes_b is None:
-        return ""
-    if not passage.changes_a and not passage.changes_b:
-        return ""
-    return f", changed in {len(passage.changes_a)} and {len(passage.changes_b)} places"
-
-
-def _difference_lines(result: Comparison) -> Iterator[str]:
-    differences = result.differences
-    for name, text, ranges in zip(
-        result.names, result.texts, (differences.a, differences.b), strict=True
-    ):
-        n = len(ranges)
-        noun = "range" if n == 1 else "ranges"
-        length = sum(stop - start for start, stop in ranges)
-        yield f"{n:,} {noun} of {_printable(name)} in no shared passage, {length:,} characters"
-        for place in ranges[:MOST_SHOWN]:
-            yield f"  {_range(place)}: {_excerpt(text, place)}"
-        yield from _more(n)
 
 
 def diffuseness(result: Comparison) -> Iterator[str]:
