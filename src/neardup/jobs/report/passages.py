@@ -20,7 +20,7 @@ from neardup.reports.passages import leakage
 from neardup.reports.passages.model import About, Document, Passages, Spans
 from neardup.reports.passages.page import passage_report
 from neardup.reports.passages.reading import MOST_PAIRS
-from neardup.tables import Floats, Int64s
+from neardup.tables import Int64s
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -129,6 +129,16 @@ def gather_passages(
     both = [pa.concat_arrays([queries, docs])] if is_one else [queries, docs]
     ids = [pc.unique(side) for side in both]
     first = len(ids[0])
+    columns, similarities = set(table.column_names), np.full(len(table), np.nan)
+    if "similarity" in columns:
+        similarities = table["similarity"].cast("float64").to_numpy()
+    # A table may have the passages themselves, as whole as they are there.
+    passage_texts: tuple[tuple[str, str], ...] = ()
+    if {"query_text", "doc_text"} <= columns:
+        sides = (
+            table[name].cast("large_string").to_pylist() for name in ("query_text", "doc_text")
+        )
+        passage_texts = tuple((a or "", b or "") for a, b in zip(*sides, strict=True))
     of_docs = pc.index_in(docs, value_set=ids[-1]).to_numpy().astype(np.int64)
     spans = Spans(
         pc.index_in(queries, value_set=ids[0]).to_numpy().astype(np.int64),
@@ -137,7 +147,7 @@ def gather_passages(
         of_docs if is_one else of_docs + first,
         _numbers(table, "doc_start"),
         _numbers(table, "doc_end"),
-        _similarities(table),
+        similarities,
     )
     names = [each for side in ids for each in side.to_pylist()]
     lengths = np.zeros(len(names), np.int64)
@@ -146,7 +156,7 @@ def gather_passages(
     documents = [
         Document(name, None, length) for name, length in zip(names, lengths.tolist(), strict=True)
     ]
-    passages = Passages(documents, spans, is_one, _texts_of(table))
+    passages = Passages(documents, spans, is_one, passage_texts)
     if inputs is None:
         return passages, ()
     chosen = wanted(passages)
@@ -181,21 +191,6 @@ def _numbers(table: pa.Table, name: str) -> Int64s:
         raise InvalidInputError(message)
     numbers: Int64s = column.to_numpy()
     return numbers
-
-
-def _similarities(table: pa.Table) -> Floats:
-    if "similarity" not in table.column_names:
-        return np.full(len(table), np.nan)
-    found: Floats = table["similarity"].cast("float64").to_numpy()
-    return found
-
-
-def _texts_of(table: pa.Table) -> tuple[tuple[str, str], ...]:
-    """Return the passages of a table that has them, as whole as they are there."""
-    if not {"query_text", "doc_text"} <= set(table.column_names):
-        return ()
-    columns = (table[name].cast("large_string").to_pylist() for name in ("query_text", "doc_text"))
-    return tuple((a or "", b or "") for a, b in zip(*columns, strict=True))
 
 
 def _most_shared(passages: Passages) -> list[int]:
