@@ -129,6 +129,10 @@ def gather_passages(
     both = [pa.concat_arrays([queries, docs])] if is_one else [queries, docs]
     ids = [pc.unique(side) for side in both]
     first = len(ids[0])
+    # Places come first: of several columns that hold other things, one of these is named.
+    starts, ends, doc_starts, doc_ends = (
+        _numbers(table, name) for name in ("query_start", "query_end", "doc_start", "doc_end")
+    )
     columns, similarities = set(table.column_names), np.full(len(table), np.nan)
     if "similarity" in columns:
         similarities = table["similarity"].cast("float64").to_numpy()
@@ -142,11 +146,11 @@ def gather_passages(
     of_docs = pc.index_in(docs, value_set=ids[-1]).to_numpy().astype(np.int64)
     spans = Spans(
         pc.index_in(queries, value_set=ids[0]).to_numpy().astype(np.int64),
-        _numbers(table, "query_start"),
-        _numbers(table, "query_end"),
+        starts,
+        ends,
         of_docs if is_one else of_docs + first,
-        _numbers(table, "doc_start"),
-        _numbers(table, "doc_end"),
+        doc_starts,
+        doc_ends,
         similarities,
     )
     names = [each for side in ids for each in side.to_pylist()]
