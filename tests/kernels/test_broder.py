@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from neardup.kernels.sketch import samples
+from neardup.kernels.types import sealed
 from tests.arrays import JUNK, ragged, random_words, unragged
 from tests.each import each_of
 from tests.oracles import broder as oracle
@@ -148,27 +149,20 @@ def compare(pairs, *, limit=2**62, moduli=None, sizes=None):
     n = len(pairs)
     moduli = moduli or [(1, 1)] * n
     sizes = sizes or [(-1, -1)] * n
-    common, union, own, whole = np.zeros((4, n), np.int64)
-    largest, rows = np.zeros(n, np.uint64), np.arange(n, dtype=np.int64)
-    samples.compare_sketches(
-        left,
-        left_offsets,
-        np.array([a for a, _ in sizes], np.int64),
-        np.array([a for a, _ in moduli], np.int64),
-        right,
-        right_offsets,
-        np.array([b for _, b in sizes], np.int64),
-        np.array([b for _, b in moduli], np.int64),
-        rows,
-        rows,
-        limit,
-        common,
-        union,
-        own,
-        largest,
-        whole,
-    )
-    return common.tolist(), union.tolist(), own.tolist(), largest.tolist(), whole.tolist()
+    counts, largest = np.zeros((n, 4), np.int64), np.zeros(n, np.uint64)
+    rows = np.arange(n, dtype=np.int64)
+    tables = [
+        samples.Samples(
+            values,
+            offsets,
+            np.array([pair[side] for pair in sizes], np.int64),
+            np.array([pair[side] for pair in moduli], np.int64),
+        )
+        for side, (values, offsets) in enumerate([(left, left_offsets), (right, right_offsets)])
+    ]
+    samples.compare_sketches(*map(sealed, tables), rows, rows, limit, counts, largest)
+    common, union, own, whole = counts.T.tolist()
+    return common, union, own, largest.tolist(), whole
 
 
 @each_of("limit", [1, 2, 5, 20, 1000])

@@ -12,6 +12,7 @@ import numpy as np
 
 from neardup.errors import InvalidParameterError
 from neardup.kernels.common.hashing import mix_words
+from neardup.kernels.types import sealed
 from neardup.matching.measures import Dice, Measure
 from neardup.matching.set_join import join_sets
 from neardup.runtime.runner import Runner
@@ -307,7 +308,7 @@ def estimate_resemblance(
 
 @dataclass(frozen=True)
 class SampleComparison:
-    """What samples of pairs have in common: see ``kernels.broder.compare_sketches``."""
+    """What samples of pairs have in common: see ``kernels.sketch.samples``."""
 
     common: Int64s
     union: Int64s
@@ -331,26 +332,14 @@ def compare_samples(
     check_rows("right", right, other)
     scheme.check(sketches)
     scheme.check(other)
-    common, union, own, whole = np.empty((4, len(left)), np.int64)
+    counts: Int64s = np.empty((len(left), 4), np.int64)
     largest: Uint64s = np.empty(len(left), np.uint64)
-    samples.compare_sketches(
-        sketches.values,
-        sketches.offsets,
-        sketches.sizes,
-        sketches.moduli,
-        other.values,
-        other.offsets,
-        other.sizes,
-        other.moduli,
-        left,
-        right,
-        scheme.sample_limit,
-        common,
-        union,
-        own,
-        largest,
-        whole,
+    first, second = (
+        sealed(samples.Samples(table.values, table.offsets, table.sizes, table.moduli))
+        for table in (sketches, other)
     )
+    samples.compare_sketches(first, second, left, right, scheme.sample_limit, counts, largest)
+    common, union, own, whole = counts.T
     moduli = np.maximum(sketches.moduli[left], other.moduli[right])
     return SampleComparison(common, union, own, largest, whole > 0, moduli)
 

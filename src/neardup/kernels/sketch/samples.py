@@ -5,12 +5,14 @@ Distinct hashes are sorted, or counted without sorting them.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from neardup.kernels._compile import helper, inlined, kernel, leading_zeros
 from neardup.kernels.common.hashing import mix64
 from neardup.kernels.common.ordering import sort_hashes
-from neardup.kernels.types import ConstInt64s, ConstUint64s, Int, Int64s, Uint64s
+from neardup.kernels.types import ConstInt64s, ConstUint64s, Int, Int64Rows, Int64s, Uint64s
 
 _0, _1, _6, _63 = np.uint64(0), np.uint64(1), np.uint64(6), np.uint64(63)
 _64 = np.int64(64)
@@ -317,46 +319,49 @@ def compare_samples(
     return common, union, own, largest
 
 
+class Samples(NamedTuple):
+    """Rows of sketches: row x has ``values[offsets[x] : offsets[x + 1]]``, ascending.
+
+    ``sizes`` are those of the sets where they are known to be whole, else -1.
+    """
+
+    values: ConstUint64s
+    offsets: ConstInt64s
+    sizes: ConstInt64s
+    moduli: ConstInt64s
+
+
 @kernel
 def compare_sketches(
-    values: ConstUint64s,
-    offsets: ConstInt64s,
-    sizes: ConstInt64s,
-    moduli: ConstInt64s,
-    other_values: ConstUint64s,
-    other_offsets: ConstInt64s,
-    other_sizes: ConstInt64s,
-    other_moduli: ConstInt64s,
+    first: Samples,
+    second: Samples,
     left: ConstInt64s,
     right: ConstInt64s,
     limit: int,
-    common: Int64s,
-    union: Int64s,
-    own: Int64s,
+    counts: Int64Rows,
     largest: Uint64s,
-    are_whole: Int64s,
 ) -> None:
-    """Compare the samples of pairs, ``left`` of the one table and ``right`` of the other.
+    """Compare the samples of pairs, ``left`` of the first table and ``right`` of the second.
 
-    ``common``, ``union``, ``own`` and ``largest`` as of ``compare_samples``; ``limit`` holds where
-    not both samples are whole sets. ``are_whole`` becomes 1 where they are, or one set is empty, so
-    that nothing is left to chance, else 0.
+    Rows of ``counts`` receive what ``compare_samples`` counts: common, union and own; and 1 where
+    both samples are whole sets, or one set is empty, so that nothing is left to chance, else 0.
+    ``limit`` holds where not both samples are whole sets.
     """
     for k in range(left.shape[0]):
         x, y = left[k], right[k]
-        size, other_size = sizes[x], other_sizes[y]
-        n_values = offsets[x + 1] - offsets[x]
-        n_other_values = other_offsets[y + 1] - other_offsets[y]
-        is_whole = size == n_values and other_size == n_other_values
-        mask = sample_mask(moduli[x], other_moduli[y])
-        common[k], union[k], own[k], largest[k] = compare_samples(
-            values,
-            offsets[x],
-            offsets[x + 1],
-            other_values,
-            other_offsets[y],
-            other_offsets[y + 1],
-            _0 if is_whole else mask,
-            n_values + n_other_values if is_whole else limit,
+        size, other_size = first.sizes[x], second.sizes[y]
+        start, stop = first.offsets[x], first.offsets[x + 1]
+        other_start, other_stop = second.offsets[y], second.offsets[y + 1]
+        n_both = stop - start + other_stop - other_start
+        is_whole = size == stop - start and other_size == other_stop - other_start
+        counts[k, 0], counts[k, 1], counts[k, 2], largest[k] = compare_samples(
+            first.values,
+            start,
+            stop,
+            second.values,
+            other_start,
+            other_stop,
+            _0 if is_whole else sample_mask(first.moduli[x], second.moduli[y]),
+            n_both if is_whole else limit,
         )
-        are_whole[k] = np.int64(is_whole or size == 0 or other_size == 0)
+        counts[k, 3] = np.int64(is_whole or size == 0 or other_size == 0)
