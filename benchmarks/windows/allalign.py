@@ -27,7 +27,7 @@ from neardup.kernels.common.hashing import mix64
 from neardup.kernels.passage.windows import occurrence_hash
 
 if TYPE_CHECKING:
-    from neardup.passages.windows import TokenOccurrences
+    from neardup.kernels.passage.staircase import Occurrences
 
 LARGEST = np.uint64(0xFFFFFFFFFFFFFFFF)
 
@@ -240,7 +240,7 @@ def _split_regions(
 Windows = tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint32]]
 
 
-def allalign_windows(texts: TokenOccurrences, seed: int, min_tokens: int) -> Windows:
+def allalign_windows(texts: Occurrences, seed: int, min_tokens: int) -> Windows:
     """List all windows under one hash function of multisets, in no order.
 
     Gives keys, and for each where it starts in the token stream (a), b - a, c - b and d - c.

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchmarks.corpora.texts import read_texts
+from neardup.kernels.passage.staircase import Occurrences
 from neardup.passages.scheme import make_passage_scheme
-from neardup.passages.windows import TokenOccurrences, group_occurrences
+from neardup.passages.windows import group_occurrences
 from neardup.tables import TokenLists
 
 if TYPE_CHECKING:
@@ -27,6 +28,6 @@ def one_list(values: Uint64s) -> TokenLists:
     return TokenLists(values.copy(), np.array([0, len(values)], np.int64))
 
 
-def one_text(values: Uint64s) -> TokenOccurrences:
+def one_text(values: Uint64s) -> Occurrences:
     """Group the tokens of a single text."""
     return group_occurrences(one_list(values))

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.kernels.passage import narrowing
-from neardup.kernels.types import ConstFloats, ConstInt32s, Floats, Int, Int32s, Int64s
+from neardup.kernels.passage.segments import Documents, Limits, Scratch
+from neardup.kernels.types import ConstFloats, ConstInt32s, Int, sealed
 from neardup.text.weighting import TERM_FREQUENCIES, term_frequencies
 from tests.each import each_of
 from tests.examples import examples
@@ -22,47 +23,22 @@ N_TYPES = 6
 def narrow(
     first: int,
     last: int,
-    min_tokens: int,
-    threshold: np.float64,
     total: np.float64,
-    tokens: ConstInt32s,
     types: ConstInt32s,
     copies: ConstInt32s,
-    inverses: ConstFloats,
     of_query: ConstFloats,
-    table: ConstFloats,
-    least_step: np.float64,
-    known: Int32s,
-    seen: Int64s,
-    before: Int64s,
-    once: Floats,
-    again: Floats,
-    firsts: Floats,
-    laters: Floats,
-    sums: Floats,
+    limits: Limits,
+    documents: Documents,
+    scratch: Scratch,
 ) -> tuple[Int, Int]:
     """Call helpers, which only kernels can."""
-    narrowing.largest_shares(types, copies, types.shape[0], of_query, table, once, again)
-    return narrowing.possible_starts(
-        first,
-        last,
-        tokens.shape[0],
-        min_tokens,
-        threshold,
-        total,
-        tokens,
-        known,
-        once,
-        again,
-        inverses,
-        table[1],
-        least_step,
-        seen,
-        before,
-        firsts,
-        laters,
-        sums,
+    once, again = np.empty(types.shape[0]), np.empty(types.shape[0])
+    narrowing.largest_shares(
+        types, copies, types.shape[0], of_query, documents.term_weights, once, again
     )
+    shares = narrowing.Shares(once, again, total)
+    end = documents.tokens.shape[0]
+    return narrowing.possible_starts(first, last, end, shares, limits, documents, scratch)
 
 
 def possible(tokens, query, first, last, min_tokens, threshold, tf, inverses):
@@ -77,13 +53,22 @@ def possible(tokens, query, first, last, min_tokens, threshold, tf, inverses):
     behind = {kind: i for i, kind in enumerate(tokens)}
     seen = np.array([behind.get(kind, -1) for kind in range(N_TYPES)])
     given_inverses = np.array([] if set(inverses) == {1.0} else inverses)
-    rooms = [np.empty(len(tokens) + 1 + N_TYPES) for _ in range(5)]
+    rooms = [np.empty(len(tokens) + 1) for _ in range(3)]
+    step = np.float64(np.diff(table[1:]).min())
+    offsets = np.array([0, len(tokens)])
     found = narrow(
-        *(first, last, min_tokens, np.float64(threshold), np.float64(total)),
-        *(np.array(tokens, np.int32), np.array(list(counts), np.int32)),
-        *(np.array(list(counts.values()), np.int32), given_inverses, np.array(inverses), table),
-        *(np.float64(np.diff(table[1:]).min()), known, seen),
-        *(np.empty(len(tokens) + 1, np.int64), *rooms),
+        *(first, last, np.float64(total), np.array(list(counts), np.int32)),
+        *(np.array(list(counts.values()), np.int32), np.array(inverses)),
+        Limits(1, min_tokens, np.float64(threshold), 3),
+        sealed(Documents(np.array(tokens, np.int32), offsets, given_inverses, table, step)),
+        Scratch(
+            known,
+            seen,
+            np.empty(0, np.int32),
+            np.empty(0, np.int64),
+            np.empty(len(tokens) + 1, np.int64),
+            *rooms,
+        ),
     )
     return found, weigh, {kind: weigh(kind, f) for kind, f in counts.items()}
 

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from neardup.kernels._compile import uncompiled
 from neardup.kernels.common import hashing
 from neardup.kernels.passage import staircase, windows
-from neardup.kernels.passage import staircase as ordered_set
 from neardup.kernels.sketch import weighted as consistent
 from neardup.kernels.text import weights
 from neardup.passages.windows import group_occurrences
@@ -25,6 +24,7 @@ from neardup.text.weighting import (
 from tests.arrays import JUNK, as_uint64, ragged, random_words
 from tests.each import each_of
 from tests.examples import examples
+from tests.kernels.test_windows import junk_scratch
 from tests.oracles import weighted
 from tests.oracles import windows as oracle
 
@@ -38,25 +38,15 @@ class Lister:
         self.texts = [[WORDS[token] for token in text] for text in texts]
         self.token_lists = TokenLists(*ragged(self.texts))
         self.grouped = group_occurrences(self.token_lists)
-        size = self.grouped.longest + 2
-        kinds = (np.int32, np.int64, np.int32, np.uint64, np.uint64, np.int32)
-        lengths = (*ordered_set.words_needed(size), staircase.ceilings_needed(size))
-        self.scratch = (
-            *(np.full(size, 99, kind) for kind in kinds),
-            *(np.full(n, JUNK, np.uint64) for n in lengths),
-            *(np.full(size, 99, kind) for kind in (np.uint64, *[np.int32] * 3)),
-        )
+        self.scratch = junk_scratch(max(map(len, texts), default=0))
 
     def rows(self, logs, seed, min_tokens, room, first_text=0, function=None):
         """Give the first text not done and columns of what is listed."""
-        grouped = self.grouped
         keys, starts = np.full(room + 1, JUNK, np.uint64), np.full(room + 1, 7, np.uint32)
         spans = np.full((room + 1, 3), 7, np.uint32)
         done, n = (function or windows.weighted_windows)(
-            *(grouped.offsets, grouped.type_offsets, grouped.type_hashes, grouped.type_starts),
-            *(grouped.positions, grouped.numbers, logs, first_text, np.uint64(seed), min_tokens),
-            *self.scratch,
-            *(keys[:room], starts[:room], spans[:room]),
+            *(self.grouped, logs, first_text, np.uint64(seed), min_tokens, *self.scratch),
+            staircase.Windows(keys[:room], starts[:room], spans[:room]),
         )
         assert n <= room
         assert (keys[room], starts[room], spans[room, 0]) == (JUNK, 7, 7)
@@ -112,7 +102,7 @@ def weigh_by(tf, idf, texts):
 
 def log_weights(lister, tf, idf):
     grouped = lister.grouped
-    table = term_frequencies(tf, lister.grouped.longest)
+    table = term_frequencies(tf, max(map(len, lister.texts), default=0))
     inverses = count_documents([lister.token_lists]).idf_of(grouped.type_hashes, idf)
     logs = np.full(len(grouped.positions), np.nan)
     weights.fill_log_weights(grouped.type_starts, len(grouped.type_hashes), table, inverses, logs)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 import random
 
 import numpy as np
@@ -9,7 +10,6 @@ from hypothesis import strategies as st
 
 from neardup.kernels._compile import uncompiled
 from neardup.kernels.passage import staircase, windows
-from neardup.kernels.passage import staircase as ordered_set
 from neardup.passages.windows import group_occurrences
 from neardup.tables import TokenLists
 from tests.arrays import JUNK, ragged, random_words
@@ -22,31 +22,30 @@ ANY_NUMBER = 2**31 - 1
 WORDS = [0, 2**64 - 1, 2**63, *random_words(random.Random(4), 40)]
 
 
+def junk_scratch(longest):
+    """Give the scratch of the kernel, full of junk."""
+    scratch = staircase.make_scratch(longest)
+    for array in itertools.chain(*scratch):
+        array[:] = JUNK if array.dtype == np.uint64 else 99
+    return scratch
+
+
 class Lister:
     """The kernel with all its scratch, of exactly the lengths asked for and full of junk."""
 
     def __init__(self, texts):
         texts = [[WORDS[token] for token in text] for text in texts]
         self.texts = texts
-        grouped = self.grouped = group_occurrences(TokenLists(*ragged(texts)))
-        self.types = (grouped.type_offsets, grouped.type_hashes, grouped.type_starts)
-        size = grouped.longest + 2
-        kinds = (np.int64, np.int32, np.uint64, np.uint64, np.int32)
-        lengths = (*ordered_set.words_needed(size), staircase.ceilings_needed(size))
-        self.scratch = (
-            *(np.full(size, 99, kind) for kind in kinds),
-            *(np.full(n, JUNK, np.uint64) for n in lengths),
-            *(np.full(size, 99, kind) for kind in (np.uint64, *[np.int32] * 3)),
-        )
+        self.grouped = group_occurrences(TokenLists(*ragged(texts)))
+        self.scratch = junk_scratch(max(map(len, texts), default=0))
 
     def rows(self, seed, min_tokens, most_copies, room, first_text=0, function=None):
         """Give the first text not done and columns of what is listed."""
         keys, starts = np.full(room + 1, JUNK, np.uint64), np.full(room + 1, 7, np.uint32)
         spans = np.full((room + 1, 3), 7, np.uint32)
         done, n = (function or windows.multiset_windows)(
-            *(self.grouped.offsets, *self.types, self.grouped.positions, self.grouped.numbers),
-            *(first_text, most_copies, np.uint64(seed), min_tokens, *self.scratch),
-            *(keys[:room], starts[:room], spans[:room]),
+            *(self.grouped, first_text, most_copies, np.uint64(seed), min_tokens, *self.scratch),
+            staircase.Windows(keys[:room], starts[:room], spans[:room]),
         )
         assert n <= room
         assert (keys[room], starts[room], spans[room, 0]) == (JUNK, 7, 7)
@@ -132,15 +131,17 @@ def test_multiset_windows__example_of_the_paper(monkeypatch):
     def value_of(token, x):
         return hashes[WORDS.index(token), x] << 58
 
-    def list_active(hashes, starts, first, n, most, seed, high, entries, copies, values, keys):
-        assert (first, n, high) == (0, 3, 2**64 - 1)
+    def list_active(texts, number, most, seed, high, active):
+        assert (number, high) == (0, 2**64 - 1)
         n = 0
-        for k, token in enumerate(hashes.tolist()):
-            entries[k] = n
-            for x in oracle.active_copies(token, int(starts[k + 1] - starts[k]), value_of):
-                copies[n], values[n], keys[n] = x, value_of(token, x), mix(value_of(token, x))
+        for k, token in enumerate(texts.type_hashes.tolist()):
+            active.starts[k] = n
+            copies = int(texts.type_starts[k + 1] - texts.type_starts[k])
+            for x in oracle.active_copies(token, copies, value_of):
+                value = value_of(token, x)
+                active.copies[n], active.orders[n], active.identities[n] = x, value, mix(value)
                 n += 1
-        entries[len(hashes)] = n
+        active.starts[len(texts.type_hashes)] = n
 
     monkeypatch.setattr(windows, "list_active", list_active)
     lister = Lister([text])

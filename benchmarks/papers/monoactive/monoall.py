@@ -22,7 +22,7 @@ from neardup.passages.windows import ALL_COPIES, text_log_weights
 from neardup.text.weighting import term_frequencies
 
 if TYPE_CHECKING:
-    from neardup.passages.windows import TokenOccurrences
+    from neardup.kernels.passage.staircase import Occurrences
     from neardup.text.weighting import TermFrequency
 
 
@@ -116,7 +116,7 @@ def _visit(
     return n_windows, n_keys
 
 
-def visit_keys(texts: TokenOccurrences, seed: int, *, only_active: bool) -> tuple[int, int]:
+def visit_keys(texts: Occurrences, seed: int, *, only_active: bool) -> tuple[int, int]:
     """Partition a single text key by key.
 
     Gives the numbers of windows and of keys visited; the windows are not kept.
@@ -156,7 +156,7 @@ def _keys_of(n: int, starts: Any, types: Any, copies: Any) -> int:
     return keys
 
 
-def count_active_keys(texts: TokenOccurrences, tf: TermFrequency, seeds: list[int]) -> float:
+def count_active_keys(texts: Occurrences, tf: TermFrequency, seeds: list[int]) -> float:
     """Count the active keys of a single text: the mean over hash functions."""
     n = len(texts.positions)
     room = np.empty(n, np.uint64), np.empty(n, np.int32), np.empty(n, np.int32)
@@ -170,7 +170,7 @@ def count_active_keys(texts: TokenOccurrences, tf: TermFrequency, seeds: list[in
     return sum(counts) / len(counts)
 
 
-def expected_active_keys(texts: TokenOccurrences, tf: TermFrequency) -> float:
+def expected_active_keys(texts: Occurrences, tf: TermFrequency) -> float:
     """Give how many keys of a single text are expected to be active.
 
     The x-th copy of a token is active with probability (w(x) - w(x - 1)) / w(x), w the weight, and

@@ -18,7 +18,7 @@ from neardup.passages.windows import count_windows
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from neardup.passages.windows import TokenOccurrences
+    from neardup.kernels.passage.staircase import Occurrences
     from neardup.tables import Uint64s
     from neardup.text.weighting import TermFrequency
 
@@ -66,7 +66,7 @@ def _weighted(values: Uint64s, seeds: list[int]) -> dict[str, Any]:
     return found
 
 
-def _baselines(texts: TokenOccurrences, seeds: list[int]) -> dict[str, Any]:
+def _baselines(texts: Occurrences, seeds: list[int]) -> dict[str, Any]:
     """Partition a text by AllAlign, by MonoAll, and by MonoActive one key at a time."""
     found: dict[str, Any] = {
         "allalign": _entry(_time(lambda seed: len(allalign_windows(texts, seed, 1)[0]), seeds))
@@ -82,7 +82,7 @@ def _baselines(texts: TokenOccurrences, seeds: list[int]) -> dict[str, Any]:
     return found
 
 
-def _facts(texts: TokenOccurrences) -> dict[str, int]:
+def _facts(texts: Occurrences) -> dict[str, int]:
     frequencies = np.diff(texts.type_starts)
     return {
         "words": len(texts.positions),

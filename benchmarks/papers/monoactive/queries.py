@@ -21,7 +21,7 @@ from neardup.passages.windows import WindowLists, _by_key, count_windows, make_q
 from neardup.tables import Int64s, TokenLists
 
 if TYPE_CHECKING:
-    from neardup.passages.windows import TokenOccurrences
+    from neardup.kernels.passage.staircase import Occurrences
     from neardup.tables import Uint64s
 
 FUNCTIONS = 64
@@ -51,7 +51,7 @@ def _index(all_lists: list[WindowLists]) -> WindowIndex:
     )
 
 
-def _allalign_lists(texts: TokenOccurrences, seed: int) -> WindowLists:
+def _allalign_lists(texts: Occurrences, seed: int) -> WindowLists:
     keys, corners = allalign_windows(texts, seed, 1)
     order = np.argsort(corners[:, 0], kind="stable")
     spans = np.ascontiguousarray(corners[order, 1:])

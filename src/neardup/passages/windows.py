@@ -10,9 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from neardup.kernels.passage import candidates, query_keys, staircase, windows
-from neardup.kernels.passage import staircase as ordered_set
-from neardup.kernels.passage import windows as occurrences
 from neardup.kernels.passage.query_keys import Wanted
+from neardup.kernels.passage.staircase import Occurrences, Windows
 from neardup.kernels.text import weights
 from neardup.kernels.types import sealed
 from neardup.matching.postings import number_values
@@ -29,29 +28,6 @@ ALL_COPIES = 2**31 - 1
 # measure; where there are more, texts are done in several goes, a large one from its start again.
 # What is not used takes no memory.
 _LEAST_ROOM, _ROOM, _SPARE_ROOM = 2, 2, 1 << 16
-
-
-@dataclass(frozen=True)
-class TokenOccurrences:
-    """The tokens of some texts by kind.
-
-    ``offsets`` (n + 1) are those of the token lists. The types of text d are ``type_offsets[d]`` to
-    ``type_offsets[d + 1]``; type k has the hash ``type_hashes[k]`` and stands at
-    ``positions[type_starts[k] : type_starts[k + 1]]``, counted from 1 in its text. ``numbers`` are
-    the types of the tokens in text order, counted from the first of their text.
-    """
-
-    offsets: Int64s
-    type_offsets: Int64s
-    type_hashes: Uint64s
-    type_starts: Int64s
-    positions: Int32s
-    numbers: Int32s
-
-    @property
-    def longest(self) -> int:
-        """Tokens of the longest text."""
-        return int(np.diff(self.offsets).max(initial=0))
 
 
 @dataclass(frozen=True)
@@ -76,7 +52,7 @@ class WindowLists:
         return len(self.starts)
 
 
-def group_occurrences(token_lists: TokenLists) -> TokenOccurrences:
+def group_occurrences(token_lists: TokenLists) -> Occurrences:
     """Give the different tokens of each text numbers and list where they stand.
 
     Cost: some 20 ns a token; memory 24 bytes a token while it runs, up to 24 afterwards.
@@ -89,109 +65,62 @@ def group_occurrences(token_lists: TokenLists) -> TokenOccurrences:
     type_hashes: Uint64s = np.empty(n, np.uint64)
     type_starts: Int64s = np.zeros(n + 1, np.int64)
     positions: Int32s = np.empty(n, np.int32)
-    n_types = occurrences.group_occurrences(
+    n_types = windows.group_occurrences(
         values, offsets, slots, numbers, type_offsets, type_hashes, type_starts, positions
     )
-    return TokenOccurrences(
-        offsets,
-        type_offsets,
-        type_hashes[:n_types].copy(),
-        type_starts[: n_types + 1].copy(),
-        positions,
-        numbers,
-    )
+    type_hashes, type_starts = type_hashes[:n_types].copy(), type_starts[: n_types + 1].copy()
+    return sealed(Occurrences(offsets, type_offsets, type_hashes, type_starts, positions, numbers))
 
 
 def multiset_windows(
-    texts: TokenOccurrences, seed: int, min_tokens: int, most_copies: int = ALL_COPIES
+    texts: Occurrences, seed: int, min_tokens: int, most_copies: int = ALL_COPIES
 ) -> WindowLists:
     """List all windows under one hash function that hold a sub-text of ``min_tokens`` tokens.
 
     ``most_copies`` of each token count: all of them make the min-hash that of multisets, 1 that of
     sets.
     """
-    scratch = _scratch(texts.longest + 2)
 
-    def list_from(first_text: int, *columns: Any) -> tuple[Any, Any]:
+    def list_from(first_text: int, *scratch: Any) -> tuple[Any, Any]:
         return windows.multiset_windows(
-            texts.offsets,
-            texts.type_offsets,
-            texts.type_hashes,
-            texts.type_starts,
-            texts.positions,
-            texts.numbers,
-            first_text,
-            most_copies,
-            np.uint64(seed),
-            min_tokens,
-            *scratch,
-            *columns,
+            texts, first_text, most_copies, np.uint64(seed), min_tokens, *scratch
         )
 
     return _list_all(texts, min_tokens, list_from)
 
 
 def weighted_windows(
-    texts: TokenOccurrences, log_weights: Floats, seed: int, min_tokens: int
+    texts: Occurrences, log_weights: Floats, seed: int, min_tokens: int
 ) -> WindowLists:
     """List all windows under one function of consistent weighted sampling.
 
     ``log_weights`` are the logarithms of the weights of each type's copies, in the places of its
     positions; minus infinity for none.
     """
-    size = texts.longest + 2
-    scratch = (np.empty(size, np.int32), *_scratch(size))
 
-    # Its kernels are compiled when it is imported, and only few indexes need them.
-    from neardup.kernels.passage import windows as kernels
-
-    def list_from(first_text: int, *columns: Any) -> tuple[Any, Any]:
-        return kernels.weighted_windows(
-            texts.offsets,
-            texts.type_offsets,
-            texts.type_hashes,
-            texts.type_starts,
-            texts.positions,
-            texts.numbers,
-            log_weights,
-            first_text,
-            np.uint64(seed),
-            min_tokens,
-            *scratch,
-            *columns,
+    def list_from(first_text: int, *scratch: Any) -> tuple[Any, Any]:
+        return windows.weighted_windows(
+            texts, log_weights, first_text, np.uint64(seed), min_tokens, *scratch
         )
 
     return _list_all(texts, min_tokens, list_from)
 
 
-def _scratch(size: int) -> tuple[Any, ...]:
-    """Make room for the active hashes of a text, and the staircase over its starts."""
-    lengths = (*ordered_set.words_needed(size), staircase.ceilings_needed(size))
-    return (
-        np.empty(size, np.int64),
-        np.empty(size, np.int32),
-        np.empty(size, np.uint64),
-        np.empty(size, np.uint64),
-        np.empty(size, np.int32),
-        *(np.empty(length, np.uint64) for length in lengths),
-        np.empty(size, np.uint64),
-        *(np.empty(size, np.int32) for _ in range(3)),
-    )
-
-
 def _list_all(
-    texts: TokenOccurrences, min_tokens: int, list_from: Callable[..., tuple[Any, Any]]
+    texts: Occurrences, min_tokens: int, list_from: Callable[..., tuple[Any, Any]]
 ) -> WindowLists:
     """List the windows of all texts, with more room for those that do not fit."""
     n_tokens = len(texts.positions)
     room = max(n_tokens // _LEAST_ROOM, _ROOM * n_tokens // min_tokens) + _SPARE_ROOM
+    active, steps = staircase.make_scratch(int(np.diff(texts.offsets).max(initial=0)))
     parts: list[tuple[Uint64s, Uint32s, Uint32s]] = []
     done, n_texts = 0, len(texts.offsets) - 1
     while done < n_texts or not parts:
         keys: Uint64s = np.empty(room, np.uint64)
         starts: Uint32s = np.empty(room, np.uint32)
         spans: Uint32s = np.empty((room, 3), np.uint32)
-        reached, n_windows = list_from(done, keys, starts, spans)
+        rows = Windows(keys, starts, spans)
+        reached, n_windows = list_from(done, active, steps, rows)
         parts.append((keys[:n_windows], starts[:n_windows], spans[:n_windows]))
         if reached == done:
             room *= 4
@@ -225,7 +154,7 @@ def _by_key(keys: Uint64s, starts: Uint32s, spans: Uint32s) -> WindowLists:
 
 def count_windows(
     token_lists: TokenLists, scheme: PassageScheme, frequencies: DocumentFrequencies | None
-) -> tuple[TokenOccurrences, Callable[[int], WindowLists]]:
+) -> tuple[Occurrences, Callable[[int], WindowLists]]:
     """Group the tokens of some texts; give what lists their windows under a seed."""
     texts = group_occurrences(token_lists)
     weighting = scheme.weighting
@@ -237,7 +166,7 @@ def count_windows(
 
 
 def text_log_weights(
-    texts: TokenOccurrences, scheme: PassageScheme, frequencies: DocumentFrequencies | None
+    texts: Occurrences, scheme: PassageScheme, frequencies: DocumentFrequencies | None
 ) -> Floats:
     """Give the logarithm of each token's weight at each number of copies, by type."""
     weighting = scheme.weighting

@@ -11,6 +11,8 @@ two passes over what lies behind it, then those of each start.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from neardup.kernels._compile import helper, kernel
@@ -36,6 +38,18 @@ _SCALE, _MOST = np.float64(SCALE), np.float64(MOST_WEIGHT)
 _SHARE, _UNITS = 1e-6, 2.0
 
 
+class Shares(NamedTuple):
+    """What a query weighs, and what each of its tokens adds to what is shared.
+
+    ``once`` has that of the first copy, ``again`` that of a later one, at most: no copy does more,
+    and none that the query does not have itself.
+    """
+
+    once: Floats
+    again: Floats
+    total: np.float64
+
+
 @helper
 def largest_shares(
     types: ConstInt32s,
@@ -46,10 +60,7 @@ def largest_shares(
     once: Floats,
     again: Floats,
 ) -> None:
-    """Give what the first copy of each of a query's tokens adds to what is shared, and a later one.
-
-    The latter at most: no copy does more, and none that the query does not have itself.
-    """
+    """Fill ``once`` and ``again`` of ``Shares``."""
     for t in range(n_types):
         weight = inverses[types[t]] * _SCALE
         once[t] = min(term_weights[1] * weight, _MOST)
@@ -89,35 +100,28 @@ def possible_starts(
     first: Int,
     last: Int,
     end: Int,
-    min_tokens: Int,
-    threshold: np.float64,
-    total: np.float64,
-    tokens: ConstInt32s,
-    known: Int32s,
-    once: Floats,
-    again: Floats,
-    inverses: ConstFloats,
-    first_weight: np.float64,
-    least_step: np.float64,
-    seen: Int64s,
-    before: Int64s,
-    firsts: Floats,
-    laters: Floats,
-    sums: Floats,
+    shares: Shares,
+    limits: Limits,
+    documents: Documents,
+    scratch: Scratch,
 ) -> tuple[Int, Int]:
-    """Narrow a range of starts to those from which a sub-text may be as similar as ``threshold``.
+    """Narrow a range of starts to those from which a sub-text may be similar enough to a query.
 
-    Sub-texts have ``min_tokens`` or more and end before ``end``. ``known`` has the number of each
-    entry of the vocabulary in the query, or -1, ``once`` and ``again`` what ``largest_shares``
-    gives. A token weighs ``first_weight`` times its inverse document frequency, each further copy
-    ``least_step`` times that or more; ``inverses`` may be empty, for 1 each. ``seen`` is scratch
-    that has for each entry of the vocabulary a place where it stands, or -1; the rest is scratch
-    for each token up to ``end``, and one more.
+    Sub-texts have the least tokens of ``limits`` or more and end before ``end``. ``scratch.known``
+    has the number of each entry of the vocabulary in the query, or -1. A token weighs
+    ``term_weights[1]`` times its inverse document frequency, each further copy ``least_step`` times
+    that or more.
 
     Returns the first and the last start; the first is greater where there is none.
     """
+    once, again, total = shares
+    tokens, inverses = documents.tokens, documents.inverses
+    known, seen, before = scratch.known, scratch.seen, scratch.before
+    firsts, laters, sums = scratch.firsts, scratch.laters, scratch.sums
+    min_tokens, threshold = limits.min_tokens, limits.threshold
+    first_weight = documents.term_weights[1] * _SCALE
+    least_step = documents.least_step * _SCALE
     has_inverses = inverses.shape[0] > 0
-    first_weight, least_step = first_weight * _SCALE, least_step * _SCALE
     least = max(min_tokens, 1)
     most = total / threshold
     slack = _SHARE * total
@@ -260,6 +264,7 @@ def narrow_buckets(
         )
         total = weigh_tokens(types, copies, n_types, wanted.inverses, wanted.term_weights, weights)
         largest_shares(types, copies, n_types, wanted.inverses, wanted.term_weights, once, again)
+        shares = Shares(once, again, np.float64(total))
         note_entries(types, n_types, entries, True, known)
         n_own, first_own, document = np.int64(0), np.int64(0), np.int64(0)
         for i in range(start, stop):
@@ -271,24 +276,7 @@ def narrow_buckets(
                     document, first_own = _document_of(offsets, document, first), n_own
                 end = offsets[document + 1]
                 low, high = possible_starts(
-                    first,
-                    min(behind, end) - 1,
-                    end,
-                    limits.min_tokens,
-                    limits.threshold,
-                    np.float64(total),
-                    tokens,
-                    known,
-                    once,
-                    again,
-                    documents.inverses,
-                    documents.term_weights[1],
-                    documents.least_step,
-                    scratch.seen,
-                    scratch.before,
-                    scratch.firsts,
-                    scratch.laters,
-                    scratch.sums,
+                    first, min(behind, end) - 1, end, shares, limits, documents, scratch
                 )
                 if low <= high:
                     if n_own == own.shape[0]:

@@ -29,12 +29,15 @@ Algorithms 4 and 5.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from neardup.kernels._compile import helper, inlined, trailing_zeros
 from neardup.kernels.types import (
     ConstInt32s,
     ConstInt64s,
+    ConstUint64s,
     Int,
     Int32s,
     Int64s,
@@ -44,6 +47,87 @@ from neardup.kernels.types import (
 )
 
 _1 = np.uint64(1)
+
+
+class Occurrences(NamedTuple):
+    """The tokens of some texts by kind.
+
+    ``offsets`` (n + 1) are those of the token lists. The types of text d are ``type_offsets[d]`` to
+    ``type_offsets[d + 1]``; type k has the hash ``type_hashes[k]`` and stands at
+    ``positions[type_starts[k] : type_starts[k + 1]]``, counted from 1 in its text, ascending.
+    ``numbers`` are the types of the tokens in text order, counted from the first of their text.
+    """
+
+    offsets: ConstInt64s
+    type_offsets: ConstInt64s
+    type_hashes: ConstUint64s
+    type_starts: ConstInt64s
+    positions: ConstInt32s
+    numbers: ConstInt32s
+
+
+class Active(NamedTuple):
+    """The active hashes of a text, by type and ascending copy; room for as many as its tokens.
+
+    Those of its t-th type are ``starts[t]`` to ``starts[t + 1]``. ``orders`` compare them, then
+    ``identities``, which are the keys of windows; ``types`` is scratch.
+    """
+
+    types: Int32s
+    starts: Int64s
+    copies: Int32s
+    orders: Uint64s
+    identities: Uint64s
+
+
+class Steps(NamedTuple):
+    """Scratch for the staircase over the starts of a text, and how often each type was met."""
+
+    n_met: Int32s
+    bits: Uint64s
+    words: Uint64s
+    blocks: Uint64s
+    ceilings: Uint64s
+    values: Uint64s
+    entries: Int32s
+    opened: Int32s
+    before: Int32s
+
+
+class Windows(NamedTuple):
+    """Room for windows: all sub-texts that start from a to b and end from c to d.
+
+    ``keys`` are the identities of their hashes, ``starts`` a, counted through all texts, ``spans``
+    b - a, c - b and d - c.
+    """
+
+    keys: Uint64s
+    starts: Uint32s
+    spans: Uint32Rows
+
+
+def make_scratch(longest: int) -> tuple[Active, Steps]:
+    """Make room for the active hashes and the staircase of texts of up to ``longest`` tokens."""
+    size = longest + 2
+    n_bits, n_words, n_blocks = words_needed(size)
+    active = Active(
+        np.empty(size, np.int32),
+        np.empty(size, np.int64),
+        np.empty(size, np.int32),
+        np.empty(size, np.uint64),
+        np.empty(size, np.uint64),
+    )
+    return active, Steps(
+        np.empty(size, np.int32),
+        np.empty(n_bits, np.uint64),
+        np.empty(n_words, np.uint64),
+        np.empty(n_blocks, np.uint64),
+        np.empty((size >> _SHARE) + 1, np.uint64),
+        np.empty(size, np.uint64),
+        np.empty(size, np.int32),
+        np.empty(size, np.int32),
+        np.empty(size, np.int32),
+    )
 
 
 def words_needed(size: int) -> tuple[int, int, int]:
@@ -115,11 +199,6 @@ _LARGEST = np.uint64(0xFFFFFFFFFFFFFFFF)
 _SHARE = 6
 
 
-def ceilings_needed(size: int) -> int:
-    """Give the length of ``ceilings`` for a text of fewer tokens than ``size``."""
-    return (size >> _SHARE) + 1
-
-
 @inlined
 def _reverse(first: Int, stop: Int, keys: Uint64s, starts: Uint32s, spans: Uint32Rows) -> None:
     """Turn the order of some windows round."""
@@ -133,43 +212,29 @@ def _reverse(first: Int, stop: Int, keys: Uint64s, starts: Uint32s, spans: Uint3
 
 @helper
 def list_windows(
-    numbers: ConstInt32s,
-    positions: ConstInt32s,
-    type_starts: ConstInt64s,
-    first_type: Int,
-    n_types: Int,
-    base: Int,
-    n_tokens: Int,
-    entry_starts: Int64s,
-    copies: Int32s,
-    orders: Uint64s,
-    identities: Uint64s,
+    texts: Occurrences,
+    text: Int,
+    active: Active,
     min_tokens: Int,
     has_all: bool,
-    n_met: Int32s,
-    bits: Uint64s,
-    words: Uint64s,
-    blocks: Uint64s,
-    ceilings: Uint64s,
-    values: Uint64s,
-    entries: Int32s,
-    opened: Int32s,
-    before: Int32s,
+    steps: Steps,
     n: Int,
-    keys: Uint64s,
-    starts: Uint32s,
-    spans: Uint32Rows,
+    windows: Windows,
 ) -> Int:
     """List a text's windows that hold a sub-text of ``min_tokens``; gives the number of windows.
 
-    The text has ``n_tokens`` from ``base`` on, which are of ``n_types`` types from ``first_type``.
-    Active hashes of type t are ``entry_starts[t]`` to ``entry_starts[t + 1]``, by ascending copy;
-    ``orders`` compare them, then ``identities``, which are the keys of windows. Unless ``has_all``
-    those above some value were left out: the result is then -1 if a sub-text of ``min_tokens`` has
-    none that is left, else what it is with all. ``n_met`` is scratch for each type, the rest that
-    for each start. ``n`` windows are there already; they go on being counted where they do not fit.
-    Windows of one key ascend and have no start in common.
+    Unless ``has_all``, active hashes above some value were left out: the result is then -1 if a
+    sub-text of ``min_tokens`` has none that is left, else what it is with all. ``n`` windows are
+    there already; they go on being counted where they do not fit. Windows of one key ascend and
+    have no start in common.
     """
+    positions, type_starts, numbers = texts.positions, texts.type_starts, texts.numbers
+    base, n_tokens = texts.offsets[text], texts.offsets[text + 1] - texts.offsets[text]
+    first_type = texts.type_offsets[text]
+    n_types = texts.type_offsets[text + 1] - first_type
+    _, entry_starts, copies, orders, identities = active
+    n_met, bits, words, blocks, ceilings, values, entries, opened, before = steps
+    keys, starts, spans = windows
     room = keys.shape[0]
     n_entries = entry_starts[n_types]
     has_copies = False

@@ -18,18 +18,15 @@ import numpy as np
 
 from neardup.kernels._compile import helper, inlined, kernel
 from neardup.kernels.common.hashing import GOLDEN, mix64
-from neardup.kernels.passage.staircase import list_windows
+from neardup.kernels.passage.staircase import Active, Occurrences, Steps, Windows, list_windows
 from neardup.kernels.sketch.weighted import list_weighted
 from neardup.kernels.types import (
     ConstFloats,
-    ConstInt32s,
     ConstInt64s,
     ConstUint64s,
     Int,
     Int32s,
     Int64s,
-    Uint32Rows,
-    Uint32s,
     Uint64s,
 )
 
@@ -45,16 +42,13 @@ def group_occurrences(
     type_starts: Int64s,
     positions: Int32s,
 ) -> Int:
-    """Give the different tokens of each text numbers, and list their positions.
+    """Give the different tokens of each text numbers, and list where they stand (``Occurrences``).
 
-    ``values`` and ``offsets`` (n + 1) are token lists, ``offsets[0]`` is 0. The types of text d, by
-    first appearance, are ``type_offsets[d]`` to ``type_offsets[d + 1]``; type k has the hash
-    ``type_hashes[k]`` and stands at ``positions[type_starts[k] : type_starts[k + 1]]``, counted
-    from 1 in its text, ascending.
-    ``type_hashes`` and ``numbers`` have room for every token, ``type_starts`` for one more;
-    ``slots`` is scratch: a power of two, at least twice the longest text.
+    ``values`` and ``offsets`` (n + 1) are token lists, ``offsets[0]`` is 0. ``type_hashes`` and
+    ``numbers`` have room for every token, ``type_starts`` for one more; ``slots`` is scratch: a
+    power of two, at least twice the longest text.
 
-    Returns the number of types.
+    Returns the number of types, which are numbered by first appearance.
     """
     n_types = np.int64(0)
     for d in range(offsets.shape[0] - 1):
@@ -105,27 +99,23 @@ def occurrence_hash(mixed: np.uint64, x: Int) -> np.uint64:
 
 @helper
 def list_active(
-    type_hashes: ConstUint64s,
-    type_starts: ConstInt64s,
-    first_type: Int,
-    n_types: Int,
+    texts: Occurrences,
+    text: Int,
     most_copies: Int,
     seed: np.uint64,
     high: np.uint64,
-    entry_starts: Int64s,
-    copies: Int32s,
-    values: Uint64s,
-    identities: Uint64s,
+    active: Active,
 ) -> None:
     """List the active hash values below ``high`` of a text, type by type, by ascending copy.
 
-    Of each token at most ``most_copies`` copies count. Those of type t, counted from
-    ``first_type``, become ``entry_starts[t]`` to ``entry_starts[t + 1]`` of ``copies`` (x),
-    ``values`` and ``identities``, which have room for every token.
+    Of each token at most ``most_copies`` copies count.
     """
-    n = np.int64(0)
+    type_hashes, type_starts = texts.type_hashes, texts.type_starts
+    _, starts, copies, orders, identities = active
+    first_type, n = texts.type_offsets[text], np.int64(0)
+    n_types = texts.type_offsets[text + 1] - first_type
     for k in range(n_types):
-        entry_starts[k] = n
+        starts[k] = n
         mixed = mix64(type_hashes[first_type + k] ^ seed)
         f = min(type_starts[first_type + k + 1] - type_starts[first_type + k], most_copies)
         best = high
@@ -134,10 +124,10 @@ def list_active(
             if value < best:
                 best = value
                 copies[n] = x
-                values[n] = value
+                orders[n] = value
                 identities[n] = mix64(value)
                 n += 1
-    entry_starts[n_types] = n
+    starts[n_types] = n
 
 
 _LARGEST = np.uint64(0xFFFFFFFFFFFFFFFF)
@@ -159,151 +149,74 @@ def _first_ceiling(n_tokens: Int, min_tokens: Int) -> np.uint64:
 
 @kernel
 def multiset_windows(
-    offsets: ConstInt64s,
-    type_offsets: ConstInt64s,
-    type_hashes: ConstUint64s,
-    type_starts: ConstInt64s,
-    positions: ConstInt32s,
-    numbers: ConstInt32s,
+    texts: Occurrences,
     first_text: int,
     most_copies: int,
     seed: np.uint64,
     min_tokens: int,
-    entry_starts: Int64s,
-    copies: Int32s,
-    orders: Uint64s,
-    identities: Uint64s,
-    n_met: Int32s,
-    bits: Uint64s,
-    words: Uint64s,
-    blocks: Uint64s,
-    ceilings: Uint64s,
-    values: Uint64s,
-    entries: Int32s,
-    opened: Int32s,
-    before: Int32s,
-    keys: Uint64s,
-    starts: Uint32s,
-    spans: Uint32Rows,
+    active: Active,
+    steps: Steps,
+    windows: Windows,
 ) -> tuple[Int, Int]:
     """List the windows of texts from ``first_text`` on under one hash function.
 
-    The texts are those of ``group_occurrences``; of each token ``most_copies`` copies count.
-    ``entry_starts`` to ``before`` are scratch for as many tokens as the longest text has, and one
-    more; ``bits``, ``words`` and ``blocks`` that of an ordered set of these.
-
-    ``keys`` receives the identity of each window's hash, ``starts`` where it starts in the token
-    stream (a), ``spans`` b - a, c - b and d - c: it stands for all sub-texts that start from a to
-    b and end from c to d. Windows of one key in one text ascend.
+    Of each token ``most_copies`` copies count. ``active`` and ``steps`` are scratch for the longest
+    text. Windows of one key in one text ascend.
 
     Returns the first text not done, which is below the end if its windows might not fit, and the
     number of windows.
     """
+    offsets = texts.offsets
     n_windows: Int = 0
     for text in range(first_text, offsets.shape[0] - 1):
         n_before = n_windows
         n_tokens = offsets[text + 1] - offsets[text]
         if n_tokens < min_tokens or n_tokens == 0:
             continue
-        first_type = type_offsets[text]
-        n_types = type_offsets[text + 1] - first_type
         high = _first_ceiling(n_tokens, min_tokens)
         n_windows = -1
         while n_windows < 0:
-            list_active(
-                type_hashes,
-                type_starts,
-                first_type,
-                n_types,
-                most_copies,
-                seed,
-                high,
-                entry_starts,
-                copies,
-                orders,
-                identities,
-            )
+            list_active(texts, text, most_copies, seed, high, active)
+            has_all = high == _LARGEST
             n_windows = list_windows(
-                numbers,
-                positions,
-                type_starts,
-                first_type,
-                n_types,
-                offsets[text],
-                n_tokens,
-                entry_starts,
-                copies,
-                orders,
-                identities,
-                min_tokens,
-                high == _LARGEST,
-                n_met,
-                bits,
-                words,
-                blocks,
-                ceilings,
-                values,
-                entries,
-                opened,
-                before,
-                n_before,
-                keys,
-                starts,
-                spans,
+                texts, text, active, min_tokens, has_all, steps, n_before, windows
             )
             high = _LARGEST if high > _LARGEST >> np.uint64(2) else high * np.uint64(2)
-        if n_windows > keys.shape[0]:
+        if n_windows > windows.keys.shape[0]:
             return text, n_before
     return np.int64(offsets.shape[0] - 1), n_windows
 
 
 @kernel
 def weighted_windows(
-    offsets: ConstInt64s,
-    type_offsets: ConstInt64s,
-    type_hashes: ConstUint64s,
-    type_starts: ConstInt64s,
-    positions: ConstInt32s,
-    numbers: ConstInt32s,
+    texts: Occurrences,
     log_weights: ConstFloats,
     first_text: int,
     seed: np.uint64,
     min_tokens: int,
-    types: Int32s,
-    entry_starts: Int64s,
-    copies: Int32s,
-    orders: Uint64s,
-    identities: Uint64s,
-    n_met: Int32s,
-    bits: Uint64s,
-    words: Uint64s,
-    blocks: Uint64s,
-    ceilings: Uint64s,
-    values: Uint64s,
-    entries: Int32s,
-    opened: Int32s,
-    before: Int32s,
-    keys: Uint64s,
-    starts: Uint32s,
-    spans: Uint32Rows,
+    active: Active,
+    steps: Steps,
+    windows: Windows,
 ) -> tuple[Int, Int]:
     """List the windows of texts from ``first_text`` on under consistent weighted sampling.
 
     ``log_weights`` of a type's copies are in the places of its positions. Tokens that weigh nothing
-    are in no key; sub-texts of such tokens only are in no window. ``types`` is more scratch, the
-    rest is as in ``multiset_windows``.
+    are in no key; sub-texts of such tokens only are in no window. The rest is as in
+    ``multiset_windows``.
     """
+    offsets = texts.offsets
+    types, starts, copies, orders, identities = active
     n_windows: Int = 0
     for text in range(first_text, offsets.shape[0] - 1):
         n_before = n_windows
         n_tokens = offsets[text + 1] - offsets[text]
         if n_tokens < min_tokens or n_tokens == 0:
             continue
-        first_type, end_type = type_offsets[text], type_offsets[text + 1]
+        first_type, end_type = texts.type_offsets[text], texts.type_offsets[text + 1]
         n_types = end_type - first_type
         n_entries = list_weighted(
-            type_hashes[first_type:end_type],
-            type_starts[first_type : end_type + 1],
+            texts.type_hashes[first_type:end_type],
+            texts.type_starts[first_type : end_type + 1],
             n_types,
             log_weights,
             seed,
@@ -314,38 +227,11 @@ def weighted_windows(
         )
         entry = np.int64(0)
         for t in range(n_types):
-            entry_starts[t] = entry
+            starts[t] = entry
             while entry < n_entries and types[entry] == t:
                 entry += 1
-        entry_starts[n_types] = n_entries
-        n_windows = list_windows(
-            numbers,
-            positions,
-            type_starts,
-            first_type,
-            n_types,
-            offsets[text],
-            n_tokens,
-            entry_starts,
-            copies,
-            orders,
-            identities,
-            min_tokens,
-            True,
-            n_met,
-            bits,
-            words,
-            blocks,
-            ceilings,
-            values,
-            entries,
-            opened,
-            before,
-            n_windows,
-            keys,
-            starts,
-            spans,
-        )
-        if n_windows > keys.shape[0]:
+        starts[n_types] = n_entries
+        n_windows = list_windows(texts, text, active, min_tokens, True, steps, n_before, windows)
+        if n_windows > windows.keys.shape[0]:
             return text, n_before
     return np.int64(offsets.shape[0] - 1), n_windows
