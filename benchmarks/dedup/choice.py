@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import neardup
-from neardup.jobs.stages.pair_ids import metadata_of
+from neardup.stages.pair_ids import metadata_of
 
 THRESHOLD = 0.8
 

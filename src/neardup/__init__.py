@@ -54,11 +54,11 @@ from neardup.version import __version__
 
 if TYPE_CHECKING:
     from neardup.jobs.align.align import align
+    from neardup.jobs.choose import choose
     from neardup.jobs.compare.compare import compare
     from neardup.jobs.compare.result import CompareResult
     from neardup.jobs.cut.cut import cut
     from neardup.jobs.cut.result import CutResult
-    from neardup.jobs.dedup.choose_documents import choose
     from neardup.jobs.dedup.deduplicate import deduplicate
     from neardup.jobs.dedup.result import DeduplicationResult
     from neardup.jobs.documents.document_index import DocumentIndex
@@ -72,9 +72,9 @@ if TYPE_CHECKING:
     from neardup.jobs.passages.result import PassageResult
     from neardup.jobs.report.report import report
     from neardup.jobs.sketch.sketch import sketch
-    from neardup.jobs.sketch.sketches import Sketches
     from neardup.matching.bands import Banding, choose_banding
     from neardup.service.client import connect
+    from neardup.stages.sketches import Sketches
 
 __all__ = [
     "Banding",
@@ -130,7 +130,7 @@ _HOMES = {
     "PassageIndex": "neardup.jobs.passages.passage_index",
     "PassageResult": "neardup.jobs.passages.result",
     "align": "neardup.jobs.align.align",
-    "choose": "neardup.jobs.dedup.choose_documents",
+    "choose": "neardup.jobs.choose",
     "choose_banding": "neardup.matching.bands",
     "compare": "neardup.jobs.compare.compare",
     "connect": "neardup.service.client",
@@ -144,7 +144,7 @@ _HOMES = {
     "open_index": "neardup.jobs.indexes",
     "report": "neardup.jobs.report.report",
     "sketch": "neardup.jobs.sketch.sketch",
-    "Sketches": "neardup.jobs.sketch.sketches",
+    "Sketches": "neardup.stages.sketches",
 }
 
 

@@ -9,12 +9,12 @@ from neardup.engines.spark.run import deduplicate_on_spark, plan_on_spark
 from neardup.engines.spark.session import cluster_of
 from neardup.files.resolve import resolve_inputs
 from neardup.jobs.dedup.result import DeduplicationResult
-from neardup.jobs.workspaces import open_workspace
 from neardup.options.choices import Data
 from neardup.options.documents import DedupOptions, SparkOptions
 from neardup.options.groups import AgainstDataOptions, ProgressOptions, WorkspaceOptions
 from neardup.options.option import argument, but, takes
 from neardup.runtime.runner import Runner
+from neardup.stages.workspaces import open_workspace
 
 
 class _Arguments(

@@ -12,11 +12,11 @@ import numpy as np
 import pyarrow as pa
 
 import neardup
-from neardup.jobs.dedup.output import open_output
 from neardup.jobs.report.dedup import report_of_dedup
 from neardup.reports.dedup.model import count_clusters
 from neardup.reports.dedup.page import DedupData, render_dedup
 from neardup.runtime.runner import Runner
+from neardup.stages.output import open_output
 
 
 def dedup_page(files: dict[str, Sequence[tuple[str, str]]], **options: Any) -> str:

@@ -11,8 +11,8 @@ import neardup
 from neardup.files.memory import MemorySource
 from neardup.files.rows import ColumnNames
 from neardup.jobs.report.report import report_of_pairs
-from neardup.jobs.report.tables import Collection
 from neardup.runtime.runner import Runner
+from neardup.stages.tables import Collection
 
 
 def pages_of_pairs(texts: dict[str, tuple[str, str]], hostile: tuple[str, ...]) -> dict[str, Any]:

@@ -11,8 +11,8 @@ import pytest
 from neardup.engines.spark.cluster import _for_others
 from neardup.errors import InvalidInputError
 from neardup.files.resolve import resolve_paths
-from neardup.jobs.workspaces import key_of
 from neardup.options.documents import DedupOptions
+from neardup.stages.workspaces import key_of
 from tests.archives import ENDINGS, archive_of
 
 FIRST = b'{"id": "1", "text": "one two three four five six"}\n'

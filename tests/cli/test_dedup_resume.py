@@ -93,7 +93,7 @@ def test_keys_alone_are_spilled__partitions_stay_what_they_were(run, here, stop,
     assert run(*JOB).code == 0
     expected = files_of(here / "out")
     shutil.rmtree(here / "out")
-    monkeypatch.setattr("neardup.jobs.stages.components.KEYS_SHARE", 1e-9)
+    monkeypatch.setattr("neardup.stages.components.KEYS_SHARE", 1e-9)
     stop(2, "--workers", 1, memory=10**9)
     finish(run, here, "--workers", 3, memory=10**9)
     assert files_of(here / "out") == expected
@@ -107,8 +107,8 @@ def test_only_what_is_left_is_done(run, here, expected, stop, monkeypatch):
     stop(len(list_tasks(run, here)) - 1)
     for name in (
         "reading.first_pass.sign_block",
-        "jobs.stages.components.star_edges",
-        "jobs.dedup.choose.sieve_components",
+        "stages.components.star_edges",
+        "stages.decide.sieve_components",
     ):
         monkeypatch.setattr(f"neardup.{name}", not_again)
     finish(run, here)

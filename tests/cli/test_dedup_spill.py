@@ -82,8 +82,9 @@ def test_same_bytes__files_are_spilled_and_passes_are_many(dedup, here, monkeypa
     monkeypatch.setattr(
         SpilledBatches, "_complete_file", lambda self: tasks.append(self) or add(self)
     )
-    from neardup.jobs.dedup import choose, decide
     from neardup.reading import first_pass
+    from neardup.stages import decide
+    from neardup.stages import decide as choose
 
     seen = {}
     for module, name in ((choose, "exchange_texts"), (decide, "choose_in_chunks")):

@@ -225,7 +225,7 @@ def interrupt(*_: object, **__: object) -> None:
         ("neardup.reading.first_pass.sign_block", 1),
         ("neardup.reading.first_pass.sign_block", 3),
         ("neardup.reading.second_pass.shingle_sets", 3),
-        ("neardup.jobs.dedup.decide.choose_survivors", 1),
+        ("neardup.stages.decide.choose_survivors", 1),
         ("neardup.files.rawrows.RawWriter.write", 1),
         ("pyarrow.parquet.ParquetWriter.write_table", 1),
         ("neardup.files.destinations.Destination.write_text", 1),

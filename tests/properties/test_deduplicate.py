@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 
 import neardup
 from neardup.files.memory import MemorySource
-from neardup.jobs.dedup.plan import plan_deduplication
 from neardup.jobs.dedup.run import deduplicate_sources
 from neardup.options.documents import DedupOptions
 from neardup.reading import second_pass
 from neardup.reading import sign as reading_plan
 from neardup.runtime.runner import Runner
+from neardup.stages.plan import plan_deduplication
 from tests.each import each_of
 from tests.examples import examples
 from tests.oracles import components, survivors

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 import neardup
 from neardup.clustering import components, survivors
-from neardup.jobs.dedup import choose
 from neardup.jobs.dedup.audit import audit_recall
 from neardup.matching.measures import Containment, Jaccard, make_measure
 from neardup.matching.prefixes import list_prefixes
 from neardup.runtime.runner import Runner
 from neardup.sketches.intervals import wilson_intervals
+from neardup.stages import decide
 from tests.arrays import make_sets
 from tests.each import each_of
 from tests.oracles import components as components_oracle
@@ -105,9 +105,9 @@ def test_deduplicate__auto_says_what_it_chose(monkeypatch):
     assert small.summary["method"] == small.summary["method_choice"]["chosen"] == "exact"
     for name, value in (("_MOST_ELEMENTS", 10), ("_HARDLY_ANY", 0), ("_MEET", 1e9)):
         with monkeypatch.context() as context:
-            context.setattr(choose, name, value)
+            context.setattr(decide, name, value)
             if name == "_HARDLY_ANY":
-                context.setattr(choose, "_PATIENCE", 0)
+                context.setattr(decide, "_PATIENCE", 0)
             large = neardup.deduplicate(texts, method="auto", ngram=1)
         assert large.summary["method"] == "minhash"
         assert (large.summary["method_choice"]["exact"] is None) == (name == "_MOST_ELEMENTS")

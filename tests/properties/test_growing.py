@@ -19,11 +19,11 @@ from neardup.documents.index import DocumentHandle
 from neardup.documents.scheme import DocumentScheme
 from neardup.files.memory import rows_source
 from neardup.indexes.index import create_index
-from neardup.jobs.dedup.plan import plan_deduplication
 from neardup.jobs.dedup.run import deduplicate_sources
 from neardup.options.documents import DedupOptions
 from neardup.reading.signed_batches import with_frequencies
 from neardup.runtime.runner import Runner
+from neardup.stages.plan import plan_deduplication
 from tests.each import each_of
 from tests.examples import examples
 from tests.oracles.growing import GrowingCollection

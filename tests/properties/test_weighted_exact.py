@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 import neardup
 from neardup.clustering import components, survivors
-from neardup.jobs.dedup import choose
 from neardup.jobs.dedup.audit import audit_recall
 from neardup.matching.measures import WeightedJaccard
 from neardup.matching.prefixes import list_prefixes
 from neardup.runtime.runner import Runner
+from neardup.stages import decide
 from tests.arrays import make_weighted_sets
 from tests.each import each_of
 from tests.oracles import components as components_oracle
@@ -109,14 +109,14 @@ def test_deduplicate__exact_as_sure_bands(idf, clusters):
 def test_deduplicate__auto_knows_that_weights_take_longer(monkeypatch):
     """Signing a weighted set takes so much longer that the exact method pays more often."""
     strings = passages(2, 200)
-    monkeypatch.setattr(choose, "_HARDLY_ANY", 0)
+    monkeypatch.setattr(decide, "_HARDLY_ANY", 0)
     options = {"ngram": 1, "method": "auto"}
     plain = neardup.deduplicate(strings, **options).summary["method_choice"]
     weighted = neardup.deduplicate(strings, measure=WEIGHTED, idf="unary", **options).summary[
         "method_choice"
     ]
     assert weighted["minhash"] > 10 * plain["minhash"]
-    monkeypatch.setattr(choose, "_MEET_WEIGHTED", 1e9)
+    monkeypatch.setattr(decide, "_MEET_WEIGHTED", 1e9)
     refused = neardup.deduplicate(strings, measure=WEIGHTED, **options)
     assert refused.summary["method"] == "minhash"
 

@@ -30,13 +30,13 @@ import neardup
 import neardup.cli
 from neardup.errors import NeardupError
 from neardup.files.resolve import resolve_paths
-from neardup.jobs.dedup.explained import FolderDocuments
-from neardup.jobs.dedup.output import open_output
 from neardup.jobs.drop import drop_documents
 from neardup.jobs.explain.explain import Question, explain_document
 from neardup.jobs.show import find_examples
 from neardup.options.documents import DropOptions, ShowOptions
 from neardup.runtime.runner import Runner
+from neardup.stages.decided import FolderDocuments
+from neardup.stages.output import open_output
 from tests.damage import changed_json, flipped
 from tests.spilling import (
     StopError,

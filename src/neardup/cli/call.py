@@ -132,7 +132,7 @@ def reported(work: WorkFolder | None, *, quiet: bool) -> Iterator[None]:
     if work is None:
         yield
         return
-    from neardup.jobs.workspaces import account_of_earlier
+    from neardup.stages.workspaces import account_of_earlier
 
     def print_lines(lines: list[str]) -> None:
         for line in [] if quiet else lines:

@@ -48,8 +48,8 @@ def command(call: Call) -> None:
     from neardup.jobs.cut.other import resolve_against
     from neardup.jobs.cut.plan import plan_cut
     from neardup.jobs.cut.run import cut_as_named, cut_sources
-    from neardup.jobs.workspaces import open_workspace
     from neardup.options.passages import CutOptions
+    from neardup.stages.workspaces import open_workspace
 
     against, named_in, side = call.against, call.named_in, call.side
     if named_in == STANDARD_INPUT:

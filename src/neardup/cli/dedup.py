@@ -33,9 +33,9 @@ from neardup.cli.wording import (
 from neardup.options.commands import COMMANDS
 
 if TYPE_CHECKING:
-    from neardup.jobs.dedup.plan import DedupPlan
     from neardup.options.documents import DedupOptions
     from neardup.outputs.targets import Target
+    from neardup.stages.plan import DedupPlan
 
 _MOST_IN_COMMON = (
     "`neardup pairs --measure max-containment --top 20` lists the pairs that have most in common"
@@ -77,11 +77,11 @@ def command(call: Call) -> None:
     from neardup.documents.other import index_among
     from neardup.files.resolve import resolve_paths
     from neardup.jobs.dedup.other import Other, open_index
-    from neardup.jobs.dedup.plan import plan_deduplication
     from neardup.jobs.dedup.run import deduplicate_against
-    from neardup.jobs.workspaces import key_of, open_workspace
     from neardup.options.documents import DedupOptions
     from neardup.options.option import no_effect
+    from neardup.stages.plan import plan_deduplication
+    from neardup.stages.workspaces import key_of, open_workspace
 
     options, against = call.of(DedupOptions), call.against or ()
     if call.trust:
@@ -267,12 +267,12 @@ _OF_THE_COMMAND |= {"workers", "quiet", "as_json"}
 
 def _decide_by_pairs(call: Call) -> None:
     from neardup.files.resolve import STANDARD_INPUT, resolve_paths
-    from neardup.jobs.dedup.choose_documents import choose_documents
-    from neardup.jobs.dedup.pair_table import open_pair_table
-    from neardup.jobs.workspaces import open_workspace
+    from neardup.jobs.choose import choose_documents
     from neardup.options.documents import ChooseOptions
     from neardup.options.groups import WorkspaceOptions
     from neardup.options.option import no_effect
+    from neardup.stages.by_pairs import open_pair_table
+    from neardup.stages.workspaces import open_workspace
 
     if call.pairs == STANDARD_INPUT and STANDARD_INPUT in call.inputs:
         message = "INPUT and --pairs cannot both be standard input"

@@ -38,8 +38,8 @@ def command(call: Call) -> None:
     """
     from neardup.files.resolve import STANDARD_INPUT, resolve_paths
     from neardup.jobs.drop import drop_documents
-    from neardup.jobs.workspaces import open_workspace
     from neardup.options.documents import DropOptions
+    from neardup.stages.workspaces import open_workspace
 
     if call.named_in == STANDARD_INPUT and STANDARD_INPUT in call.inputs:
         message = "INPUT and --named-in cannot both be standard input"

@@ -34,11 +34,11 @@ def command(call: Call) -> None:
     went for are, what differs, in which buckets they met, which others went for it, and which are
     most similar of all others.
     """
-    from neardup.jobs.dedup.explained import FolderDocuments, open_against, open_counted
-    from neardup.jobs.dedup.output import open_output
     from neardup.jobs.explain.explain import Question, explain_document
     from neardup.outputs.folder import check_apart, check_outside
     from neardup.reports.page import check_page_file, write_page
+    from neardup.stages.decided import FolderDocuments, open_against, open_counted
+    from neardup.stages.output import open_output
 
     html, against, idf_from = call.html, call.against or (), call.idf_from or ()
     if html is not None:

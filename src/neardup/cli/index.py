@@ -114,8 +114,8 @@ def _handle(folder: Path, tokenizer: str | None = None, kind: IndexKind | None =
 
 def _how(reading: TextReadingOptions) -> Any:
     """Return how documents are read."""
-    from neardup.jobs.options import columns_of
     from neardup.passages.documents import ReadOptions
+    from neardup.stages.options import columns_of
 
     return ReadOptions(columns_of(reading), reading.skip_bad)
 

@@ -62,9 +62,9 @@ def command(call: Call) -> None:
     from neardup.files.resolve import resolve_paths
     from neardup.jobs.pairs.plan import check_no_workspace, plan_pairs
     from neardup.jobs.pairs.run import find_pairs_in_sources
-    from neardup.jobs.workspaces import key_of, open_workspace
     from neardup.options.documents import PairOptions
     from neardup.options.option import no_effect
+    from neardup.stages.workspaces import key_of, open_workspace
     from neardup.storage.work import IN_MEMORY
 
     if call.stats and call.quiet and not call.as_json:

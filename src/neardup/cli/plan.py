@@ -14,9 +14,9 @@ from neardup.cli.wording import counted, list_passed_over
 from neardup.runtime.progress import size
 
 if TYPE_CHECKING:
-    from neardup.jobs.dedup.plan import DedupPlan
     from neardup.jobs.plan.forecast import JobForecast
     from neardup.matching.bands import BandChoice
+    from neardup.stages.plan import DedupPlan
 
 # What ``neardup plan`` prints of a forecast.
 
@@ -164,10 +164,10 @@ def command(call: Call) -> None:
     memory, disk and time, also where they are a sample of a larger collection, and what other
     lengths of shingles would make of them.
     """
-    from neardup.jobs.dedup.plan import plan_deduplication
     from neardup.options.documents import DedupOptions
     from neardup.options.groups import DocumentOptions
     from neardup.options.option import no_effect
+    from neardup.stages.plan import plan_deduplication
 
     documents, cores = call.documents, call.executor_cores
     context = click.get_current_context()
@@ -183,8 +183,8 @@ def command(call: Call) -> None:
     if call.inputs:
         from neardup.files.resolve import resolve_paths
         from neardup.jobs.plan.forecast import Planned, Resources, forecast_job
-        from neardup.jobs.workspaces import memory_budget
         from neardup.options.commands import CommandOptions
+        from neardup.stages.workspaces import memory_budget
 
         planned = Planned(documents, CommandOptions.known["input_size"].checked(call.input_size))
         workers, budget = call.runner.workers, memory_budget(call.memory)

@@ -12,8 +12,8 @@ from neardup.cli.command import TableCommand, complete_paths, options_of
 from neardup.cli.wording import counted, list_passed_over, say_ids
 
 if TYPE_CHECKING:
-    from neardup.jobs.sketch.sketches import Sketches
     from neardup.outputs.targets import Target
+    from neardup.stages.sketches import Sketches
 
 _EPILOG = """\b
 Examples:
@@ -49,10 +49,10 @@ def command(call: Call) -> None:
     from neardup.files.resolve import resolve_paths
     from neardup.jobs.sketch.options import make_maker
     from neardup.jobs.sketch.sketch import sketch_sources
-    from neardup.jobs.sketch.sketches import check_sketch_name
     from neardup.options.sketches import SketchOptions
     from neardup.outputs.folder import check_apart
     from neardup.outputs.table_files import check_table_file, size_of
+    from neardup.stages.sketches import check_sketch_name
 
     options, output = call.of(SketchOptions), call.output
     make_maker(options)
@@ -84,7 +84,7 @@ def _tell_of_file(call: Call) -> None:
     if call.inputs or call.output is not None:
         message = "--info goes with neither INPUT nor --output."
         raise click.UsageError(message)
-    from neardup.jobs.sketch.sketches import read_info
+    from neardup.stages.sketches import read_info
 
     facts = read_info(call.info)
     contents = counted(facts["documents"], "document")

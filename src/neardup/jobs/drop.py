@@ -13,9 +13,6 @@ from neardup.files.ids import as_text
 from neardup.files.input_options import check_effect
 from neardup.files.inputs import passed_over
 from neardup.files.rows import ColumnNames, RowBlock, Source
-from neardup.jobs.counts import Groups, count_documents
-from neardup.jobs.options import columns_of
-from neardup.jobs.selection import Selection, complete_summary, in_batches
 from neardup.options.documents import DropOptions
 from neardup.options.groups import InputOptions
 from neardup.outputs.summary_file import resolve_tables
@@ -24,6 +21,9 @@ from neardup.reading.first_pass import list_documents
 from neardup.reading.texts import IdLookup
 from neardup.results import describe_ids, describe_skipped, versions
 from neardup.runtime.runner import Runner
+from neardup.stages.counts import Groups, count_documents
+from neardup.stages.options import columns_of
+from neardup.stages.selection import Selection, complete_summary, in_batches
 from neardup.storage.work import IN_MEMORY, Workspace
 from neardup.tables import Bools, Int64s
 

@@ -14,17 +14,16 @@ from neardup.files.input_options import check_effect
 from neardup.files.inputs import Inputs
 from neardup.files.resolve import resolve_paths
 from neardup.files.streams import is_url
-from neardup.jobs.dedup.output import DedupOutput, open_output
-from neardup.jobs.inputs import input_options_of
-from neardup.jobs.options import columns_of, other_columns_of
-from neardup.jobs.report.dedup_texts import Outcome, ShownTexts
-from neardup.jobs.report.tables import Collection, Kind, kind_of_table, read_table
 from neardup.options.documents import ShowOptions
 from neardup.options.groups import AgainstOptions, InputOptions
 from neardup.options.option import no_effect
 from neardup.outputs.table_files import part_name
 from neardup.reports.dedup.examples import Document
 from neardup.runtime.runner import Runner
+from neardup.stages.options import columns_of, input_options_of, other_columns_of
+from neardup.stages.output import DedupOutput, open_output
+from neardup.stages.shown import Outcome, ShownTexts
+from neardup.stages.tables import Collection, Kind, kind_of_table, read_table
 from neardup.tables import Bools, Floats, Int64s
 
 if TYPE_CHECKING:

@@ -368,7 +368,7 @@ class RemoteIndex:
         import pyarrow as pa
 
         from neardup.jobs.index_results import DocumentRemovalResult
-        from neardup.jobs.selection import as_list_of_ids
+        from neardup.stages.selection import as_list_of_ids
 
         found = self._post("remove", {"ids": as_list_of_ids(ids)}, may_repeat=False)
         schema = [("id", pa.large_string()), ("kept_id", pa.large_string())]

@@ -8,8 +8,8 @@ import pytest
 
 import neardup
 from neardup.errors import InvalidInputError, NeardupError
-from neardup.jobs.dedup.output import open_output
 from neardup.outputs.summary_file import read_summary
+from neardup.stages.output import open_output
 from tests.damage import changed_json
 from tests.each import each_of
 

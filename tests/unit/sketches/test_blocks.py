@@ -16,8 +16,8 @@ from neardup.errors import (
     SketchFormatError,
     SketchMismatchError,
 )
-from neardup.jobs.sketch.sketches import Sketches, read_info
 from neardup.sketches import table_format
+from neardup.stages.sketches import Sketches, read_info
 from neardup.tables import Texts
 from tests.each import each_of
 from tests.unit.sketches.sketch_tables import KINDS, kinds, same, with_column

@@ -11,7 +11,6 @@ import pytest
 
 import neardup
 from neardup.errors import SketchFormatError
-from neardup.jobs.sketch.sketches import Sketches
 from neardup.sketches.kind import (
     RememberingTokenizer,
     digest_texts,
@@ -20,6 +19,7 @@ from neardup.sketches.kind import (
     to_column,
 )
 from neardup.sketches.table_format import METADATA_KEY
+from neardup.stages.sketches import Sketches
 from neardup.tables import Texts
 from neardup.text.shingles import digest_token_lists, make_shingle_scheme
 from tests.each import each_of

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from neardup.errors import SketchFormatError
-from neardup.jobs.sketch.sketches import Sketches
+from neardup.stages.sketches import Sketches
 from tests.each import each_of
 from tests.unit.sketches.sketch_tables import (
     COLUMNS,

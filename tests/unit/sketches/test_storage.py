@@ -7,7 +7,7 @@ import pytest
 
 import neardup
 from neardup.errors import InvalidParameterError, OutputExistsError
-from neardup.jobs.sketch.sketches import Sketches, read_info
+from neardup.stages.sketches import Sketches, read_info
 from tests.unit.sketches.sketch_tables import KINDS, kinds, lists, make, same, with_column
 
 

@@ -11,7 +11,7 @@ import pytest
 
 import neardup
 from neardup.errors import ReadError, SketchFormatError
-from neardup.jobs.sketch.sketches import Sketches, read_info
+from neardup.stages.sketches import Sketches, read_info
 from tests.each import each_of
 from tests.unit.sketches.sketch_tables import NOT_SKETCHES, kinds, make, same, with_about
 

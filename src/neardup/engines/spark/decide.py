@@ -13,10 +13,9 @@ import numpy as np
 from neardup.engines.spark.cluster import Cluster, Failure, Task
 from neardup.engines.spark.sign import Outbox, SignedTasks, from_bytes, to_bytes
 from neardup.errors import NeardupError, ReadError
-from neardup.jobs.dedup.choose import sieve_candidates
-from neardup.jobs.dedup.decide import Decision, decide_within
-from neardup.jobs.stages.components import Partitions, candidate_rows, candidates_of, read_sets
 from neardup.reading.second_pass import file_has_changed
+from neardup.stages.components import Partitions, candidate_rows, candidates_of, read_sets
+from neardup.stages.decide import Decision, decide_within, sieve_candidates
 from neardup.storage.shuffle import Shuffle
 from neardup.storage.work import WorkFolder, Workspace
 from neardup.tables import Int64s, ShingleSets, Texts, WeightedSets
@@ -26,8 +25,8 @@ if TYPE_CHECKING:
     from pyspark.rdd import RDD
 
     from neardup.files.rows import ColumnNames
-    from neardup.jobs.dedup.contents import Contents
-    from neardup.jobs.dedup.plan import DedupPlan
+    from neardup.stages.contents import Contents
+    from neardup.stages.plan import DedupPlan
 
 # Share of a task's memory in which texts wait to be written to its local disk.
 _WAITING_SHARE = 0.2

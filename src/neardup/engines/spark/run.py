@@ -16,19 +16,19 @@ from neardup.engines.spark.sign import SignedTasks, sign_on_executors
 from neardup.engines.spark.write import SparkResult
 from neardup.errors import EngineError, InvalidParameterError
 from neardup.files.input_options import check_effect
-from neardup.jobs.dedup.decide import Decision, assign
-from neardup.jobs.dedup.plan import DedupPlan, plan_deduplication
 from neardup.jobs.dedup.summary import summarise
-from neardup.jobs.options import other_columns_of, to_be_counted
-from neardup.jobs.stages.components import pack_components
 from neardup.options.documents import DedupOptions
 from neardup.reading.signed_batches import count_shingles, with_frequencies
 from neardup.runtime.runner import Runner
+from neardup.stages.components import pack_components
+from neardup.stages.decide import Decision, assign
+from neardup.stages.options import other_columns_of, to_be_counted
+from neardup.stages.plan import DedupPlan, plan_deduplication
 from neardup.storage.work import Workspace
 
 if TYPE_CHECKING:
     from neardup.files.rows import Source
-    from neardup.jobs.dedup.contents import Contents
+    from neardup.stages.contents import Contents
 
 # Share of a task's memory for what is compared at the same time.
 _PARTITION_SHARE = 0.4

@@ -13,7 +13,6 @@ from neardup.errors import InvalidParameterError
 from neardup.files.rows import Source
 from neardup.jobs import index_changes as jobs
 from neardup.jobs.align.plan import PRESETS
-from neardup.jobs.options import columns_of, other_columns_of
 from neardup.jobs.passages.passage_index import PassageIndex
 from neardup.options.passages import AlignOptions
 from neardup.passages.align import make_window_scheme
@@ -21,6 +20,7 @@ from neardup.passages.documents import ReadOptions
 from neardup.passages.index import OpenPassages, PassageHandle
 from neardup.results import SkippedRow
 from neardup.runtime.runner import Runner
+from neardup.stages.options import columns_of, other_columns_of
 from neardup.storage.manifest import kind_of_manifest, load_manifest
 from neardup.storage.named import index_named
 

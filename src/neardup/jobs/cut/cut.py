@@ -9,7 +9,6 @@ from neardup.jobs.cut.other import resolve_against
 from neardup.jobs.cut.plan import plan_cut
 from neardup.jobs.cut.result import CutResult
 from neardup.jobs.cut.run import cut_as_named, cut_sources
-from neardup.jobs.workspaces import open_workspace
 from neardup.options.choices import Data
 from neardup.options.groups import (
     DOCUMENTS,
@@ -21,6 +20,7 @@ from neardup.options.groups import (
 from neardup.options.option import argument, but, takes
 from neardup.options.passages import CutOptions
 from neardup.runtime.runner import Runner
+from neardup.stages.workspaces import open_workspace
 
 
 class _Arguments(

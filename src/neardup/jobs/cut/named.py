@@ -12,10 +12,10 @@ import numpy as np
 from neardup.errors import InvalidInputError
 from neardup.files.ids import as_text
 from neardup.jobs.cut.spans import CutSpans
-from neardup.jobs.dedup.ids import KeeperIds
 from neardup.options.choices import Side
 from neardup.outputs.summary_file import resolve_tables
 from neardup.reading.catalogue import Catalogue
+from neardup.stages.selection import KeeperIds
 from neardup.tables import Bools, Floats, Int64s
 
 if TYPE_CHECKING:

@@ -6,8 +6,6 @@ from dataclasses import dataclass, replace
 
 from neardup.clustering.keep import KeepPolicy, parse_keep
 from neardup.errors import InvalidParameterError
-from neardup.jobs.dedup.plan import DedupPlan, plan_deduplication
-from neardup.jobs.options import columns_of
 from neardup.options.choices import CutUnit, Side
 from neardup.options.documents import DedupOptions
 from neardup.options.groups import ShingleOptions, TextAgainstOptions, TokenOptions
@@ -19,6 +17,8 @@ from neardup.passages.cutting import CutPlan
 from neardup.passages.scheme import PassageScheme
 from neardup.passages.search import make_search_plan
 from neardup.reading.sign import ReadingPlan
+from neardup.stages.options import columns_of
+from neardup.stages.plan import DedupPlan, plan_deduplication
 from neardup.text.shingles import shingle_scheme
 
 DEFAULT_THRESHOLD = "0.8"

@@ -12,10 +12,10 @@ from neardup.files.cuts import Cuts
 from neardup.files.rows import RowBlock
 from neardup.jobs.cut.named import Keepers
 from neardup.jobs.cut.spans import CutSpans, Gaps
-from neardup.jobs.selection import Selection, in_batches
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.texts import IdLookup
 from neardup.reading.write_pass import sides_of
+from neardup.stages.selection import Selection, in_batches
 from neardup.tables import Bools, Int64s
 
 if TYPE_CHECKING:

@@ -16,13 +16,13 @@ from neardup.jobs.cut.plan import CutJobPlan
 from neardup.jobs.cut.result import CutResult
 from neardup.jobs.cut.spans import CutSpans, Gaps, keep_ranks, merge_spans, read_collections
 from neardup.jobs.cut.units import cut_units
-from neardup.jobs.selection import complete_summary
 from neardup.options.choices import Side
 from neardup.passages.search import candidate_probability
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.first_pass import list_documents
 from neardup.results import describe_ids, describe_skipped, versions
 from neardup.runtime.runner import Runner
+from neardup.stages.selection import complete_summary
 from neardup.storage.work import IN_MEMORY
 
 if TYPE_CHECKING:

@@ -11,10 +11,10 @@ import numpy as np
 from neardup.clustering.keep import KeepPolicy
 from neardup.files.rows import Source
 from neardup.jobs.cut.plan import CutJobPlan
-from neardup.jobs.options import other_columns_of
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.token_pass import read_tokens
 from neardup.runtime.runner import Runner
+from neardup.stages.options import other_columns_of
 from neardup.tables import Floats, Int64s, TokenLists
 
 if TYPE_CHECKING:

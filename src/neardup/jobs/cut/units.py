@@ -14,16 +14,15 @@ from neardup.files.rows import ColumnNames, RowBlock, RowWriter, Source
 from neardup.files.tableblocks import TableBlock
 from neardup.jobs.cut.plan import CutJobPlan
 from neardup.jobs.cut.spans import CutSpans, keep_ranks
-from neardup.jobs.dedup.choose import choose_by_buckets
-from neardup.jobs.dedup.contents import find_contents, sign_documents
-from neardup.jobs.dedup.decide import Assignment, Decision, assign
-from neardup.jobs.options import other_columns_of
 from neardup.kernels.text import tokens
 from neardup.passages.places import character_spans
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.second_pass import numbered_blocks
 from neardup.reading.token_pass import hash_tokens, take_texts
 from neardup.runtime.runner import Runner
+from neardup.stages.contents import find_contents, sign_documents
+from neardup.stages.decide import Assignment, Decision, assign, choose_by_buckets
+from neardup.stages.options import other_columns_of
 from neardup.storage.work import Workspace
 from neardup.tables import Int64s, Texts
 

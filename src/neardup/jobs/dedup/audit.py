@@ -6,15 +6,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from neardup.jobs.dedup.contents import Contents
-from neardup.jobs.dedup.decide import Decision
-from neardup.jobs.dedup.plan import DedupPlan
 from neardup.matching.measures import Measure
 from neardup.matching.prefixes import list_prefixes
 from neardup.matching.verify import overlaps_at_threshold
 from neardup.reading.signed_batches import SignedBatches
 from neardup.runtime.runner import Runner
 from neardup.sketches.intervals import wilson_intervals
+from neardup.stages.contents import Contents
+from neardup.stages.decide import Decision
+from neardup.stages.plan import DedupPlan
 from neardup.tables import Bools, Int32s, Int64s, KeyLists, ShingleSets, Uint64s, WeightedSets
 
 CONFIDENCE = 0.95

@@ -5,15 +5,15 @@ from __future__ import annotations
 from neardup.documents.other import index_among
 from neardup.files.resolve import resolve_inputs
 from neardup.jobs.dedup.other import open_index
-from neardup.jobs.dedup.plan import plan_deduplication
 from neardup.jobs.dedup.result import DeduplicationResult
 from neardup.jobs.dedup.run import deduplicate_against, deduplicate_sources
-from neardup.jobs.workspaces import open_workspace
 from neardup.options.choices import Data
 from neardup.options.documents import DedupOptions
 from neardup.options.groups import DATA, AgainstDataOptions, RunOptions, WorkspaceOptions
 from neardup.options.option import argument, but, takes
 from neardup.runtime.runner import Runner
+from neardup.stages.plan import plan_deduplication
+from neardup.stages.workspaces import open_workspace
 
 
 class _Arguments(DedupOptions, AgainstDataOptions, WorkspaceOptions, RunOptions, kw_only=False):

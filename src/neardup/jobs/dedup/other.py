@@ -13,10 +13,10 @@ from neardup.clustering.keep import parse_keep
 from neardup.documents.scheme import DocumentScheme, check_alike
 from neardup.errors import InvalidParameterError
 from neardup.files.rows import Source
-from neardup.jobs.dedup.plan import DedupPlan, check_method
-from neardup.jobs.options import check_weights_of_index, columns_of
 from neardup.options.documents import DedupOptions
 from neardup.reading.signed_batches import count_shingles
+from neardup.stages.options import check_weights_of_index, columns_of
+from neardup.stages.plan import DedupPlan, check_method
 from neardup.storage.manifest import encode
 
 if TYPE_CHECKING:

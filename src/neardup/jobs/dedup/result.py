@@ -10,16 +10,15 @@ import numpy as np
 
 from neardup.clustering.keep import parse_keep
 from neardup.errors import InvalidParameterError
-from neardup.jobs.dedup.decide import Assignment
-from neardup.jobs.dedup.ids import KeeperIds
-from neardup.jobs.inputs import OF_INPUTS
-from neardup.jobs.selection import Selection, in_batches, write_tables
 from neardup.matching.measures import Number
 from neardup.options.choices import OutputFormat
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.texts import IdLookup
 from neardup.runtime.progress import Progress
 from neardup.runtime.runner import Runner
+from neardup.stages.decide import Assignment
+from neardup.stages.options import OF_INPUTS
+from neardup.stages.selection import KeeperIds, Selection, in_batches, write_tables
 from neardup.tables import Int64s
 
 if TYPE_CHECKING:
@@ -148,7 +147,7 @@ class DeduplicationResult(Selection):
         self._write(path, self._write_tables_with_text, **how)
 
     def _write_tables_with_text(self, folder: Destination, runner: Runner) -> dict[str, str]:
-        from neardup.jobs.dedup.output import write_with_texts
+        from neardup.stages.output import write_with_texts
 
         gone = self._removed_numbers()
         digest = write_with_texts(
@@ -221,13 +220,13 @@ class DeduplicationResult(Selection):
             documents were compared ``against`` others, with which pairs of one collection have
             nothing to do.
         """
-        from neardup.jobs.dedup.index_pairs import pairs_of_index
-        from neardup.jobs.dedup.pair_table import (
+        from neardup.stages.by_pairs import (
             agree_on_terms,
             check_same_documents,
             check_same_shingles,
             decide_by_pairs,
             open_pair_table,
+            pairs_of_index,
         )
 
         if len(self._other):
@@ -291,8 +290,8 @@ class DeduplicationResult(Selection):
         InvalidInputError, ReadError
             If the texts are not as they were.
         """
-        from neardup.jobs.dedup.explained import AgainstDocuments, ResultDocuments
         from neardup.jobs.explain.explain import Question, explain_document
+        from neardup.stages.decided import AgainstDocuments, ResultDocuments
 
         order = parse_keep(self.summary["keep"]).column
         documents = ResultDocuments(

@@ -17,15 +17,9 @@ from neardup.documents.reading import ReadDocuments, read_block
 from neardup.files.input_options import check_effect
 from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.indexes.changes import check_unknown
-from neardup.jobs.dedup.choose import check_fits, choose_by_buckets, choose_exactly, choose_method
-from neardup.jobs.dedup.contents import find_contents, sign_documents
-from neardup.jobs.dedup.decide import Assignment, assign
-from neardup.jobs.dedup.ids import KeeperIds
 from neardup.jobs.dedup.other import Other
-from neardup.jobs.dedup.plan import DedupPlan
 from neardup.jobs.dedup.result import DeduplicationResult
 from neardup.jobs.dedup.summary import summarise
-from neardup.jobs.options import to_be_counted
 from neardup.matching.measures import Measure
 from neardup.reading.catalogue import Catalogue, HeldIds
 from neardup.reading.second_pass import file_has_changed, numbered_blocks
@@ -40,6 +34,18 @@ from neardup.reading.signed_batches import (
 )
 from neardup.reading.texts import IdLookup
 from neardup.runtime.runner import Runner
+from neardup.stages.contents import find_contents, sign_documents
+from neardup.stages.decide import (
+    Assignment,
+    assign,
+    check_fits,
+    choose_by_buckets,
+    choose_exactly,
+    choose_method,
+)
+from neardup.stages.options import to_be_counted
+from neardup.stages.plan import DedupPlan
+from neardup.stages.selection import KeeperIds
 from neardup.storage.work import IN_MEMORY
 from neardup.tables import Bools, EarlierKeepers, Int64s, TokenLists
 

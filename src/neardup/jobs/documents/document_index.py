@@ -16,9 +16,7 @@ from neardup.jobs.documents.result import DocumentSearchResult
 from neardup.jobs.documents.scheme import make_document_scheme
 from neardup.jobs.documents.search import search_documents
 from neardup.jobs.index_results import AdditionResult, CompactionResult, DocumentRemovalResult
-from neardup.jobs.options import columns_of
 from neardup.jobs.passages.search import as_documents
-from neardup.jobs.selection import as_list_of_ids
 from neardup.options.choices import (
     Data,
     Number,
@@ -33,6 +31,8 @@ from neardup.options.groups import DOCUMENTS, RunOptions, TextReadingOptions
 from neardup.options.option import argument, option, takes
 from neardup.passages.documents import ReadOptions
 from neardup.runtime.runner import Runner
+from neardup.stages.options import columns_of
+from neardup.stages.selection import as_list_of_ids
 
 
 class _Creating(DocumentSchemeOptions, kw_only=False):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from neardup.documents.scheme import DocumentScheme
 from neardup.errors import InvalidParameterError
-from neardup.jobs.options import choose_bands, weights_for
 from neardup.matching.measures import make_measure
 from neardup.options.documents import DocumentSchemeOptions
 from neardup.sketches.weighted_minhash import WeightedMinHashScheme
+from neardup.stages.options import choose_bands, weights_for
 from neardup.text.shingles import shingle_scheme
 
 # Columns that an index gives itself.

@@ -17,10 +17,10 @@ from neardup.files.inputs import passed_over
 from neardup.files.rows import Source
 from neardup.jobs.documents.look_up import in_rank_order, look_up
 from neardup.jobs.documents.result import DocumentSearchResult
-from neardup.jobs.options import columns_of
 from neardup.options.documents import DocumentSearchOptions
 from neardup.results import SkippedRow, describe_ids, describe_skipped
 from neardup.runtime.runner import Runner
+from neardup.stages.options import columns_of
 from neardup.tables import Int64s
 
 

@@ -13,13 +13,13 @@ import pyarrow.compute as pc
 
 from neardup.clustering.greedy import cluster_greedily
 from neardup.errors import InvalidParameterError
-from neardup.jobs.sketch.sketches import Sketches, as_sketches
 from neardup.options.choices import Number
 from neardup.options.option import argument, option, takes
 from neardup.options.sketches import ClusterOptions, RepresentativeOptions
 from neardup.results import TableResult
 from neardup.runtime.runner import Runner
 from neardup.sketches.registry import kinds_with
+from neardup.stages.sketches import Sketches, as_sketches
 
 
 @dataclass(frozen=True, repr=False)

@@ -18,8 +18,6 @@ from neardup.files.ids import as_text
 from neardup.files.passes import ReadingPass
 from neardup.files.resolve import resolve_inputs
 from neardup.files.rows import RowBlock, Source
-from neardup.jobs.sketch.sketches import Sketches, as_sketches, check_same_scheme
-from neardup.jobs.stages.pair_ids import ID_COLUMNS, READING_PAIRS, check_columns, read_ids
 from neardup.matching.join import check_limit
 from neardup.options.choices import Data
 from neardup.options.groups import RunOptions
@@ -40,6 +38,8 @@ from neardup.sketches.kind import (
 from neardup.sketches.registry import KIND_NAMES, kind_named, kinds_with
 from neardup.sketches.super_shingles import SuperShingleRule, SuperShingles
 from neardup.sketches.table_format import BlockPlaces
+from neardup.stages.pair_ids import ID_COLUMNS, READING_PAIRS, check_columns, read_ids
+from neardup.stages.sketches import Sketches, as_sketches, check_same_scheme
 from neardup.storage.ids import IdTable
 from neardup.tables import Int64s
 

@@ -14,7 +14,24 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.errors import InvalidParameterError
-from neardup.jobs.explain.documents import (
+from neardup.jobs.explain.evidence import (
+    WEIGHT_UNIT,
+    Closest,
+    Evidence,
+    Fate,
+    Link,
+    Reason,
+    Relation,
+    Rule,
+    Terms,
+    compare_with_all,
+    decide_rule,
+    find_evidence,
+    sizes_of,
+)
+from neardup.jobs.explain.result import ExplainResult
+from neardup.runtime.runner import Runner
+from neardup.stages.decided import (
     Batch,
     DecidedDocuments,
     Document,
@@ -22,26 +39,7 @@ from neardup.jobs.explain.documents import (
     come_first,
     find_keeper,
 )
-from neardup.jobs.explain.evidence import (
-    WEIGHT_UNIT,
-    Closest,
-    DecidingScheme,
-    Evidence,
-    Fate,
-    Link,
-    Reason,
-    Relation,
-    Rule,
-    SignedDocuments,
-    Terms,
-    compare_with_all,
-    decide_rule,
-    find_evidence,
-    restore_scheme,
-    sizes_of,
-)
-from neardup.jobs.explain.result import ExplainResult
-from neardup.runtime.runner import Runner
+from neardup.stages.scheme import DecidingScheme, SignedDocuments, restore_scheme
 from neardup.tables import Bools, Floats, Int64s, Texts, with_wide_offsets
 from neardup.text.tokenizers import TokenFunction
 from neardup.text.weighting import count_documents, frequency_lists

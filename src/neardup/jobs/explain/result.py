@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from neardup.jobs.explain.documents import Document
 from neardup.jobs.explain.evidence import Evidence, Explanation, Relation
 from neardup.matching.bands import Banding
 from neardup.reports.charts import Chart, Curve, Measured, curves
 from neardup.reports.differences import Example, side_by_side
 from neardup.reports.page import render_page
+from neardup.stages.decided import Document
 
 # Characters of an id that are shown.
 _LONGEST_NAME = 100

@@ -16,15 +16,15 @@ from neardup.files.input_options import check_effect
 from neardup.files.inputs import passed_over
 from neardup.files.rows import Source
 from neardup.jobs.documents.look_up import LookedUp, look_up
-from neardup.jobs.options import check_weights_of_index, columns_of
 from neardup.jobs.pairs.result import PairResult
-from neardup.jobs.stages.pair_ids import metadata_of
 from neardup.matching.bucket_join import BucketJoinCounts
 from neardup.matching.join import check_limit
 from neardup.options.documents import PairOptions
 from neardup.options.option import no_effect
 from neardup.results import SkippedRow, describe_ids, describe_skipped
 from neardup.runtime.runner import Runner
+from neardup.stages.options import check_weights_of_index, columns_of
+from neardup.stages.pair_ids import metadata_of
 
 if TYPE_CHECKING:
     from neardup.matching.measures import Measure

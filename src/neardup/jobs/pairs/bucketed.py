@@ -18,7 +18,12 @@ from neardup.jobs.pairs.records import (
 )
 from neardup.jobs.pairs.rows import spell_runs
 from neardup.jobs.pairs.spelling import Speller
-from neardup.jobs.stages.components import (
+from neardup.matching.bucket_join import BucketJoinCounts
+from neardup.matching.join import check_limit, salt_sets
+from neardup.matching.set_join import SetSizes
+from neardup.reading.first_pass import Signed
+from neardup.runtime.runner import Runner
+from neardup.stages.components import (
     Partitions,
     bytes_of,
     exchange_keys,
@@ -29,11 +34,6 @@ from neardup.jobs.stages.components import (
     read_sets,
     room_of_partition,
 )
-from neardup.matching.bucket_join import BucketJoinCounts
-from neardup.matching.join import check_limit, salt_sets
-from neardup.matching.set_join import SetSizes
-from neardup.reading.first_pass import Signed
-from neardup.runtime.runner import Runner
 from neardup.storage.arrays import AnyArray
 from neardup.storage.kept_arrays import kept_arrays
 from neardup.storage.shuffle import SpilledBatches

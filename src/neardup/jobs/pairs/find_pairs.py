@@ -9,12 +9,12 @@ from neardup.files.resolve import resolve_inputs
 from neardup.jobs.pairs.plan import check_no_workspace, plan_pairs
 from neardup.jobs.pairs.result import PairResult
 from neardup.jobs.pairs.run import find_pairs_in_sources
-from neardup.jobs.workspaces import open_workspace
 from neardup.options.choices import Data
 from neardup.options.documents import PairOptions
 from neardup.options.groups import DOCUMENTS, RunOptions, WorkspaceOptions
 from neardup.options.option import argument, takes
 from neardup.runtime.runner import Runner
+from neardup.stages.workspaces import open_workspace
 from neardup.storage.work import IN_MEMORY
 
 

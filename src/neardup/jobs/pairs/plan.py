@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from neardup.errors import InvalidParameterError
-from neardup.jobs.options import choose_bands, reading_plan, weights_for
 from neardup.matching.bands import Banding
 from neardup.matching.edit_join import EditThreshold
 from neardup.matching.join import DEFAULT_ALGORITHM
@@ -17,6 +16,7 @@ from neardup.options.kinds import exact_fraction
 from neardup.options.option import no_effect
 from neardup.reading.sign import ReadingPlan
 from neardup.sketches.weighted_minhash import WeightedMinHashScheme
+from neardup.stages.options import choose_bands, reading_plan, weights_for
 
 _DEFAULT_THRESHOLD = "0.8"
 

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from neardup.jobs.pairs.plan import PairPlan
-from neardup.jobs.stages.components import NumberedContents
 from neardup.matching.bucket_join import join_buckets
 from neardup.matching.buckets import bucket_documents
 from neardup.matching.edit_join import EditJoin
@@ -26,6 +25,7 @@ from neardup.reading.catalogue import Catalogue
 from neardup.reading.first_pass import ContentTable, FirstPass, Signed, find_copies
 from neardup.reading.second_pass import read_comparable, read_token_lists
 from neardup.runtime.runner import Runner
+from neardup.stages.components import NumberedContents
 from neardup.tables import (
     Bools,
     Buckets,

@@ -15,14 +15,12 @@ from neardup.files.input_options import check_effect
 from neardup.files.inputs import passed_over
 from neardup.files.problems import option_name
 from neardup.files.rows import Source
-from neardup.jobs.options import other_columns_of, to_be_counted
 from neardup.jobs.pairs.plan import PairPlan
 from neardup.jobs.pairs.records import Records, read_records
 from neardup.jobs.pairs.result import PairResult
 from neardup.jobs.pairs.rows import PairRows, spell_runs, to_run
 from neardup.jobs.pairs.spelling import Speller
 from neardup.jobs.pairs.top import most_similar_pairs, most_similar_partners
-from neardup.jobs.stages.pair_ids import metadata_of
 from neardup.kernels.bucket import survivors
 from neardup.matching.join import FilterCounts, check_limit
 from neardup.matching.measures import Hamming
@@ -36,6 +34,8 @@ from neardup.reading.sign import ReadingPlan
 from neardup.reading.signed_batches import count_shingles, numbers_of, with_frequencies
 from neardup.results import NO_COLUMNS, describe_ids, describe_skipped
 from neardup.runtime.runner import Runner
+from neardup.stages.options import other_columns_of, to_be_counted
+from neardup.stages.pair_ids import metadata_of
 from neardup.storage.work import IN_MEMORY, Workspace
 from neardup.tables import Bools, Floats, Int64s, Uint64s
 

@@ -14,10 +14,8 @@ from neardup.files.resolve import resolve_inputs
 from neardup.indexes.index import create_index
 from neardup.jobs import index_changes as jobs
 from neardup.jobs.index_results import AdditionResult, CompactionResult, RemovalResult
-from neardup.jobs.options import columns_of
 from neardup.jobs.passages.result import PassageResult
 from neardup.jobs.passages.search import as_documents, search_sources
-from neardup.jobs.selection import as_list_of_ids
 from neardup.options.choices import (
     Data,
     Number,
@@ -30,6 +28,8 @@ from neardup.passages.documents import ReadOptions
 from neardup.passages.index import PassageHandle
 from neardup.passages.scheme import make_passage_scheme
 from neardup.runtime.runner import Runner
+from neardup.stages.options import columns_of
+from neardup.stages.selection import as_list_of_ids
 from neardup.text.tokenizers import KNOWN_NAMES
 
 

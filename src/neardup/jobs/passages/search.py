@@ -17,7 +17,6 @@ from neardup.files.input_options import check_effect
 from neardup.files.inputs import passed_over
 from neardup.files.passes import ReadingPass
 from neardup.files.rows import Source
-from neardup.jobs.options import columns_of
 from neardup.jobs.passages.result import PassageResult
 from neardup.options.kinds import exact_fraction
 from neardup.options.passages import SearchOptions
@@ -39,6 +38,7 @@ from neardup.passages.search import (
 from neardup.passages.windows import gather_queries, make_queries
 from neardup.results import SkippedRow, describe_ids, describe_skipped
 from neardup.runtime.runner import Runner
+from neardup.stages.options import columns_of
 
 
 @dataclass

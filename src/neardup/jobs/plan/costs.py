@@ -11,17 +11,17 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from neardup.jobs.dedup.choose import SETS_SHARE, SIGN_SECONDS, SORT_SECONDS
-from neardup.jobs.dedup.plan import DedupPlan
-from neardup.jobs.stages.components import (
+from neardup.matching.bands import Banding, list_choices
+from neardup.reading.first_pass import COPIES_BYTES, COPIES_SHARE, FILE_TEXT_BYTES, SIGNED_SHARE
+from neardup.stages.components import (
     KEYS_SHARE,
     PARTITION_SHARE,
     SORTING_BYTES,
     SORTING_SHARE,
     WAITING_SHARE,
 )
-from neardup.matching.bands import Banding, list_choices
-from neardup.reading.first_pass import COPIES_BYTES, COPIES_SHARE, FILE_TEXT_BYTES, SIGNED_SHARE
+from neardup.stages.decide import SETS_SHARE, SIGN_SECONDS, SORT_SECONDS
+from neardup.stages.plan import DedupPlan
 from neardup.tables import Int64s, Uint32s
 
 STAGES = ("read", "bucket", "sieve", "compare", "choose", "write")

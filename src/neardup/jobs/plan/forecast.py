@@ -11,7 +11,6 @@ from neardup.files.ids import choose_id_column
 from neardup.files.input_options import check_effect
 from neardup.files.inputs import passed_over
 from neardup.files.rows import Source
-from neardup.jobs.dedup.plan import DedupPlan
 from neardup.jobs.plan import costs
 from neardup.jobs.plan.costs import (
     STAGES,
@@ -24,6 +23,7 @@ from neardup.jobs.plan.costs import (
 )
 from neardup.jobs.plan.sample import Sample, draw_sample
 from neardup.runtime.runner import Runner
+from neardup.stages.plan import DedupPlan
 
 # How long the stages of a deduplication take: by rates of a sample, or once measured.
 

@@ -18,10 +18,7 @@ from neardup.errors import InvalidInputError
 from neardup.files.ids import as_text
 from neardup.files.passes import ReadingPass
 from neardup.files.rows import RowBlock, Source
-from neardup.jobs.dedup.choose import sieve_candidates
-from neardup.jobs.dedup.plan import DedupPlan
 from neardup.jobs.plan.costs import SAMPLE_FUNCTIONS, Similarities
-from neardup.jobs.stages.components import Candidates
 from neardup.kernels.common.union_find import find_roots, union_edges
 from neardup.matching.buckets import star_edges
 from neardup.matching.sieve import join_filters
@@ -35,6 +32,9 @@ from neardup.reading.signed_batches import (
 from neardup.runtime.runner import Runner
 from neardup.sketches.minhash import MinHashScheme, minhash_signatures
 from neardup.sketches.weighted_minhash import WeightedMinHashScheme, weighted_signatures
+from neardup.stages.components import Candidates
+from neardup.stages.decide import sieve_candidates
+from neardup.stages.plan import DedupPlan
 from neardup.tables import Filters, Int64s, Texts, TokenLists, Uint32s, Uint64s
 from neardup.text.shingles import ShingleScheme, shingle_lists
 from neardup.text.weighting import count_documents, weighted_sets

@@ -12,12 +12,12 @@ import numpy as np
 
 from neardup.errors import InvalidInputError
 from neardup.files.ids import as_text
-from neardup.jobs.explain.documents import ids_in_other
-from neardup.jobs.report.tables import Collection, check_found, find_documents
 from neardup.options.groups import InputOptions
 from neardup.outputs.summary_file import check_columns, read_summary, resolve_tables
 from neardup.reports.cut import CutDocument, CutTable, cut_report, wanted_rows
 from neardup.reports.page import Report
+from neardup.stages.decided import ids_in_other
+from neardup.stages.tables import Collection, check_found, find_documents
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -13,13 +13,8 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.errors import InvalidInputError, InvalidParameterError, SketchMismatchError
-from neardup.jobs.counts import Groups, count_documents, count_pairs
-from neardup.jobs.dedup.output import DedupOutput
 from neardup.jobs.dedup.result import DeduplicationResult
-from neardup.jobs.explain.evidence import restore_scheme
 from neardup.jobs.pairs.find_pairs import find_pairs
-from neardup.jobs.report.dedup_texts import Documents, Outcome, ShownTexts
-from neardup.jobs.report.tables import Collection
 from neardup.matching.measures import MEASURES, Measure
 from neardup.options.groups import ShingleOptions
 from neardup.reading.column_values import ColumnValues
@@ -30,6 +25,11 @@ from neardup.reports.dedup.wording import say_title
 from neardup.reports.page import Report
 from neardup.runtime.memory import release_memory
 from neardup.runtime.runner import Runner
+from neardup.stages.counts import Groups, count_documents, count_pairs
+from neardup.stages.output import DedupOutput
+from neardup.stages.scheme import restore_scheme
+from neardup.stages.shown import Documents, Outcome, ShownTexts
+from neardup.stages.tables import Collection
 from neardup.tables import Int64s, Texts
 from neardup.text.shingles import ShingleScheme, shingle_sets
 from neardup.text.tokenizers import named_tokenizer

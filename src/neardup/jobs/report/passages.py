@@ -14,12 +14,12 @@ import numpy as np
 
 from neardup.errors import InvalidInputError
 from neardup.files.ids import as_text
-from neardup.jobs.report.tables import Collection, check_found, find_documents
 from neardup.reports.page import Report
 from neardup.reports.passages import leakage
 from neardup.reports.passages.model import About, Document, Passages, Spans
 from neardup.reports.passages.page import passage_report
 from neardup.reports.passages.reading import MOST_PAIRS
+from neardup.stages.tables import Collection, check_found, find_documents
 from neardup.tables import Int64s
 
 if TYPE_CHECKING:

@@ -14,13 +14,10 @@ from neardup.files.resolve import resolve_inputs
 from neardup.files.rows import Source
 from neardup.jobs.cut.other import resolve_against
 from neardup.jobs.cut.result import CutResult
-from neardup.jobs.dedup.output import open_output
 from neardup.jobs.dedup.result import DeduplicationResult
-from neardup.jobs.options import columns_of, other_columns_of
 from neardup.jobs.report.cut import report_of_cut, report_of_cut_result
 from neardup.jobs.report.dedup import report_of_dedup, report_of_result
 from neardup.jobs.report.passages import report_of_passages
-from neardup.jobs.report.tables import Collection, kind_of_folder, kind_of_table, read_table
 from neardup.options.choices import Data
 from neardup.options.documents import ReportOptions
 from neardup.options.groups import AgainstDataOptions, RunOptions
@@ -31,6 +28,9 @@ from neardup.reports.pairs.page import heading, render_pairs, select_examples
 from neardup.reports.pairs.table import pairs_table
 from neardup.results import Result
 from neardup.runtime.runner import Runner
+from neardup.stages.options import columns_of, other_columns_of
+from neardup.stages.output import open_output
+from neardup.stages.tables import Collection, kind_of_folder, kind_of_table, read_table
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -14,9 +14,7 @@ from neardup.files.inputs import passed_over
 from neardup.files.passes import ReadingPass, TextBlock, read_text_block
 from neardup.files.resolve import resolve_inputs
 from neardup.files.rows import RowBlock, Source
-from neardup.jobs.options import reading_plan
 from neardup.jobs.sketch.options import make_maker
-from neardup.jobs.sketch.sketches import Sketches
 from neardup.options.choices import Data
 from neardup.options.groups import DOCUMENTS, RunOptions
 from neardup.options.option import argument, takes
@@ -27,6 +25,8 @@ from neardup.runtime.runner import Runner
 from neardup.sketches.kind import AnyKind, SketchRows, to_column
 from neardup.sketches.registry import SketchMaker
 from neardup.sketches.table_format import BlockPlaces, cut_texts, join_places
+from neardup.stages.options import reading_plan
+from neardup.stages.sketches import Sketches
 from neardup.tables import Int64s, Texts, Uint64s
 
 

@@ -14,19 +14,19 @@ import pytest
 
 from neardup.files.resolve import resolve_inputs
 from neardup.files.rows import Source
-from neardup.jobs.dedup.contents import Contents, find_contents
-from neardup.jobs.dedup.decide import Decision, assign
-from neardup.jobs.dedup.plan import DedupPlan, plan_deduplication
 from neardup.jobs.dedup.result import DeduplicationResult
 from neardup.jobs.dedup.run import deduplicate_sources
 from neardup.jobs.plan import costs
 from neardup.jobs.plan.forecast import load_of
 from neardup.jobs.plan.sample import draw_sample
-from neardup.jobs.stages.components import find_components, pack_components
 from neardup.options.documents import DedupOptions
 from neardup.reading.catalogue import make_catalogue
 from neardup.reading.first_pass import sign_collections
 from neardup.runtime.runner import Runner
+from neardup.stages.components import find_components, pack_components
+from neardup.stages.contents import Contents, find_contents
+from neardup.stages.decide import Decision, assign
+from neardup.stages.plan import DedupPlan, plan_deduplication
 from neardup.storage.work import IN_MEMORY, WorkFolder, Workspace
 
 pytestmark = pytest.mark.slow
@@ -93,7 +93,7 @@ def test_arrays__as_planned(monkeypatch, keep, id_column):
     arrays_of = [each for each in vars(assignment).values() if isinstance(each, np.ndarray)]
     assigned = sum(array.nbytes for array in arrays_of)
     # Rows of tables are made some at a time, which are few of a large collection.
-    monkeypatch.setattr("neardup.jobs.selection._ROWS_AT_ONCE", 200)
+    monkeypatch.setattr("neardup.stages.selection._ROWS_AT_ONCE", 200)
     tables, _ = peak_of(lambda: read_tables(contents, assignment))
     peaks["write"] = (catalogue + assigned) / N + tables
     for stage, peak in peaks.items():

@@ -11,9 +11,9 @@ import pytest
 
 import neardup
 from neardup.errors import InvalidParameterError, ReadError
-from neardup.jobs.dedup import output
-from neardup.jobs.dedup.output import open_output
 from neardup.outputs.table_files import write_parquet_parts
+from neardup.stages import output
+from neardup.stages.output import open_output
 from tests.spilling import spilling
 
 RNG = np.random.default_rng(8)

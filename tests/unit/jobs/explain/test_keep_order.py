@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from neardup.clustering.keep import parse_keep
-from neardup.jobs.explain.documents import OrderKeys, come_first
+from neardup.stages.decided import OrderKeys, come_first
 from tests.each import each_of
 
 LENGTHS = np.array([3, 5, 3, 5, 1, 3])

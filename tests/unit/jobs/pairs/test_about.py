@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 
 import neardup
 from neardup.files.resolve import resolve_inputs
-from neardup.jobs.stages.pair_ids import METADATA_KEY, read_about
+from neardup.stages.pair_ids import METADATA_KEY, read_about
 from tests.each import each_of
 
 TEXTS = ["the cat sat on the mat", "the cat sat on a mat", "a dog"]

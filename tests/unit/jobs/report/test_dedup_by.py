@@ -11,15 +11,15 @@ import pytest
 
 import neardup
 from neardup.errors import InvalidInputError
-from neardup.jobs.dedup.output import open_output
 from neardup.jobs.report.dedup import (
     count_by_values,
     report_of_dedup,
     report_of_result,
     with_values,
 )
-from neardup.jobs.report.dedup_texts import Outcome
 from neardup.runtime.runner import Runner
+from neardup.stages.output import open_output
+from neardup.stages.shown import Outcome
 
 _SOURCES = ["web", "book", None, "news", 7]
 

@@ -14,9 +14,9 @@ from neardup.errors import InvalidInputError
 from neardup.files.memory import MemorySource
 from neardup.files.rows import ColumnNames
 from neardup.jobs.report.report import report_of_pairs
-from neardup.jobs.report.tables import Collection
 from neardup.reports.page import MOST_OF_NAME
 from neardup.runtime.runner import Runner
+from neardup.stages.tables import Collection
 from tests.each import each_of
 from tests.oracles.evaluation import figures
 

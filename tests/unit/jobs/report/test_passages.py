@@ -18,8 +18,8 @@ from neardup.jobs.report.passages import (
     looks_like_search,
     report_of_passages,
 )
-from neardup.jobs.report.tables import Collection
 from neardup.runtime.runner import Runner
+from neardup.stages.tables import Collection
 
 SHARED = "It was the best of times, it was the worst of times, it was the age of wisdom of all."
 TEXTS = [f"One says: {SHARED}", "Nothing of it is here.", f"{SHARED} So says another.", SHARED]

@@ -10,7 +10,7 @@ import pytest
 
 import neardup
 from neardup.errors import InvalidInputError, InvalidParameterError, SketchMismatchError
-from neardup.jobs.sketch.sketches import Sketches
+from neardup.stages.sketches import Sketches
 from tests.each import each_of
 from tests.unit.sketches.sketch_tables import KINDS, kinds, make, same
 

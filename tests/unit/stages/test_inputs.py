@@ -8,7 +8,7 @@ from pathlib import Path
 import neardup
 from neardup.files.memory import rows_source
 from neardup.files.rows import Source
-from neardup.jobs.inputs import OF_INPUTS, describe_inputs
+from neardup.stages.options import OF_INPUTS, describe_inputs
 
 ROWS = [{"text": "one two three", "title": "a"}, {"text": "one two three", "title": "b"}]
 

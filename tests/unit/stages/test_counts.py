@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import neardup
-from neardup.jobs import counts
-from neardup.jobs.counts import Groups, count_documents, count_pairs
+from neardup.stages import counts
+from neardup.stages.counts import Groups, count_documents, count_pairs
 
 NAMES = ["a", "b", "c", "d"]
 

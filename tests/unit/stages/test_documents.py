@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from neardup.jobs.explain.documents import Document
+from neardup.stages.decided import Document
 
 
 def test_place__of_the_row_and_the_collection():

@@ -7,7 +7,6 @@ from fractions import Fraction
 
 from neardup.clustering.keep import KeepPolicy, parse_keep
 from neardup.errors import InvalidParameterError
-from neardup.jobs.options import choose_bands, reading_plan, weights_for
 from neardup.matching.bands import Banding
 from neardup.matching.measures import Measure, make_measure
 from neardup.options.documents import DedupOptions
@@ -15,6 +14,7 @@ from neardup.options.option import no_effect
 from neardup.reading.sign import ReadingPlan
 from neardup.sketches.minhash import MinHashScheme
 from neardup.sketches.weighted_minhash import WeightedMinHashScheme
+from neardup.stages.options import choose_bands, reading_plan, weights_for
 
 
 @dataclass(frozen=True)

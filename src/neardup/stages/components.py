@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
     from neardup.storage.work import Workspace
 
-
 # Documents of some collections, numbered together, and which of them have the same content.
 
 

@@ -7,8 +7,8 @@ import pytest
 
 import neardup
 from neardup.errors import InvalidInputError
-from neardup.jobs.report.tables import read_table
 from neardup.runtime.runner import Runner
+from neardup.stages.tables import read_table
 
 TEXTS = ["one two three", "one two three four", "something else"]
 

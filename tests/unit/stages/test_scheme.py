@@ -11,10 +11,10 @@ import pytest
 import neardup
 from neardup.errors import InvalidParameterError, SketchMismatchError
 from neardup.files.memory import rows_source
-from neardup.jobs.dedup.plan import plan_deduplication
-from neardup.jobs.explain.evidence import restore_scheme
 from neardup.options.documents import DedupOptions
 from neardup.reading.sign import sign_block
+from neardup.stages.plan import plan_deduplication
+from neardup.stages.scheme import restore_scheme
 from neardup.tables import Texts
 from tests.each import each_of
 

@@ -5,24 +5,41 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from neardup.jobs.dedup.explained import ResultDocuments
-from neardup.jobs.dedup.output import DedupOutput, Side, other_rows
-from neardup.jobs.dedup.result import DeduplicationResult
-from neardup.jobs.explain.documents import ids_in_other
-from neardup.jobs.report.tables import Collection
 from neardup.reading.column_values import ColumnValues, ValueCollector, read_values
 from neardup.reading.second_pass import numbered_blocks
 from neardup.reading.texts import FoundText
 from neardup.reports.dedup.examples import Document, Pair
 from neardup.runtime.runner import Runner
+from neardup.stages.decided import ResultDocuments, ids_in_other
+from neardup.stages.output import DedupOutput, Side, other_rows
+from neardup.stages.tables import Collection
 from neardup.tables import Bools, Int64s
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from neardup.reading.catalogue import Catalogue
+
+
+class DecidedInMemory(Protocol):
+    """What a deduplication returns, as far as its documents are shown."""
+
+    summary: dict[str, Any]
+
+    @property
+    def removed(self) -> pa.Table:
+        """One row for each removed document."""
+
+    @property
+    def clusters(self) -> pa.Table:
+        """One row for each document."""
+
+    def collections(self) -> tuple[Catalogue, Catalogue]:
+        """Return the documents of the input, and those that they were compared against."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +103,7 @@ class Outcome:
         )
 
     @classmethod
-    def of_result(cls, result: DeduplicationResult) -> Outcome:
+    def of_result(cls, result: DecidedInMemory) -> Outcome:
         """Take a result in memory, whose input is read again."""
         own, _ = result.collections()
         read = ResultDocuments(own, result.summary, result.removed, result.clusters, None)

@@ -1,11 +1,14 @@
-"""What stages work with, made of the options that jobs share: columns, shingles, bands, weights."""
+"""Options that jobs share: what stages work with, and what summaries say of them and of inputs."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from neardup.errors import InvalidParameterError
+from neardup.files.locations import path_of
 from neardup.files.rows import ColumnNames, Source
 from neardup.matching.bands import Banding, check_banding, choose_banding
 from neardup.matching.measures import Measure
@@ -14,10 +17,12 @@ from neardup.options.groups import (
     BandOptions,
     CountingOptions,
     DocumentOptions,
+    InputOptions,
     ReadingOptions,
     WeightOptions,
 )
 from neardup.options.option import no_effect
+from neardup.reading.catalogue import Catalogue
 from neardup.reading.sign import ReadingPlan
 from neardup.sketches.minhash import MinHashScheme
 from neardup.text.shingles import shingle_scheme
@@ -111,3 +116,56 @@ def check_weights_of_index(options: CountingOptions, measure: Measure) -> None:
     if options.idf_from is not None:
         where = "with an index, whose weights stay as they are"
         raise no_effect("idf_from", where, "name files with against", "against")
+
+
+# What both functions return has these names.
+OF_INPUTS = ("input_files", "inputs", "against_files", "against", "reading")
+
+# Files that a summary lists one by one.
+_LISTED = 100
+
+# Who reads, before the host of a URL: nothing that a summary should hold.
+_USER_IN_URL = re.compile(r"(?<=://)[^/@]*@")
+
+
+def describe_inputs(own: Sequence[Source], against: Sequence[Source]) -> dict[str, Any]:
+    """Return for a summary the first files of both collections, and how many they are.
+
+    Each has the ``name`` that it has in ids and tables, and its ``origin``, a path or URL without
+    what gives access to it; null is data in memory.
+    """
+    return {
+        "input_files": len(own),
+        "inputs": _listed(own),
+        "against_files": len(against),
+        "against": _listed(against),
+    }
+
+
+def _listed(sources: Sequence[Source]) -> list[dict[str, str | None]]:
+    return [
+        {"name": source.name, "origin": source.origin and _without_access(source.origin)}
+        for source in sources[:_LISTED]
+    ]
+
+
+def _without_access(origin: str) -> str:
+    return _USER_IN_URL.sub("", path_of(origin))
+
+
+def describe_reading(options: ReadingOptions, documents: Catalogue) -> dict[str, Any]:
+    """Return for a summary the options that read the same texts and ids out of the same files."""
+    described: dict[str, Any] = {"text_column": _described(options.text_column)}
+    if isinstance(options, AgainstOptions):
+        described["against_text_column"] = _described(other_columns_of(options).text)
+    described["id_column"] = documents.columns.id
+    return {"reading": described | {name: getattr(options, name) for name in InputOptions.known}}
+
+
+def input_options_of(reading: Mapping[str, Any]) -> InputOptions:
+    """Return the options of files that ``describe_reading`` has described."""
+    return InputOptions(**{name: reading[name] for name in InputOptions.known if name in reading})
+
+
+def _described(names: str | Sequence[str]) -> str | list[str]:
+    return names if isinstance(names, str) else list(names)

@@ -18,8 +18,8 @@ from neardup.errors import InvalidInputError, ReadError
 from neardup.files.delimited import DelimitedSource
 from neardup.files.jsonlines import JsonLinesSource
 from neardup.files.rawsource import RawSource
-from neardup.jobs.dedup.output import open_output
 from neardup.outputs.table_files import write_parquet_parts
+from neardup.stages.output import open_output
 
 TEXTS = [f"text {i % 7} of some words\nand a line {i % 7}" for i in range(20)]
 LAST = "a text behind bad rows"

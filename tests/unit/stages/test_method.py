@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import neardup
-from neardup.jobs.dedup import choose
+from neardup.stages import decide
 
 N_TEXTS = 2000
 
@@ -33,9 +33,9 @@ def test_choose_method__meetings_grow_with_the_square_of_the_texts(monkeypatch, 
 
     Scaled up by (n / s)^2 they are n (s - 1) / (s (n - 1)) times those of all n texts.
     """
-    monkeypatch.setattr(choose, "SAMPLE_TEXTS", N_TEXTS)
+    monkeypatch.setattr(decide, "SAMPLE_TEXTS", N_TEXTS)
     apart, whole = exact_seconds(n_common=0), exact_seconds(n_common=39)
-    monkeypatch.setattr(choose, "SAMPLE_TEXTS", n_sample)
+    monkeypatch.setattr(decide, "SAMPLE_TEXTS", n_sample)
     sampled = exact_seconds(n_common=39)
     expected = N_TEXTS * (n_sample - 1) / (n_sample * (N_TEXTS - 1)) * (whole - apart)
     # Summaries have three decimals.

@@ -11,9 +11,10 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.jobs.dedup.contents import Contents
-from neardup.jobs.dedup.plan import plan_deduplication
-from neardup.jobs.stages.components import (
+from neardup.options.documents import DedupOptions
+from neardup.reading.signed_batches import SignedBatches
+from neardup.runtime.runner import Runner
+from neardup.stages.components import (
     Partitions,
     exchange_keys,
     find_components,
@@ -21,9 +22,8 @@ from neardup.jobs.stages.components import (
     read_candidates,
     room_of_partition,
 )
-from neardup.options.documents import DedupOptions
-from neardup.reading.signed_batches import SignedBatches
-from neardup.runtime.runner import Runner
+from neardup.stages.contents import Contents
+from neardup.stages.plan import plan_deduplication
 from neardup.storage.shuffle import SpilledBatches
 from neardup.storage.work import IN_MEMORY, WorkFolder, Workspace
 

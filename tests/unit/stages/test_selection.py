@@ -8,9 +8,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import neardup
-from neardup.jobs import selection
-from neardup.jobs.selection import in_batches
 from neardup.outputs.table_files import write_parquet_parts
+from neardup.stages import selection
+from neardup.stages.selection import in_batches
 
 TABLES = ("removed", "clusters")
 

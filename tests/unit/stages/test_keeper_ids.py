@@ -7,7 +7,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.jobs.dedup.ids import KeeperIds
+from neardup.stages.selection import KeeperIds
 from tests.catalogues import make_catalogue
 
 KINDS = {"int8": int, "int64": int, "uint64": int, "large_string": str}

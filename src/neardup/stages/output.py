@@ -19,7 +19,6 @@ from neardup.files.ids import as_text
 from neardup.files.parquet import ParquetSource
 from neardup.files.rows import ColumnNames, Source
 from neardup.files.streams import is_url
-from neardup.jobs.inputs import input_options_of
 from neardup.options.groups import InputOptions
 from neardup.outputs.summary_file import SUMMARY, check_columns, read_summary, resolve_tables
 from neardup.outputs.targets import Target, target_of
@@ -27,6 +26,7 @@ from neardup.reading.catalogue import Catalogue
 from neardup.reading.second_pass import read_at
 from neardup.reading.texts import KeptTexts, keep_texts
 from neardup.runtime.runner import Runner
+from neardup.stages.options import input_options_of
 from neardup.storage.scratch import recover
 from neardup.tables import Bools, Int64s
 

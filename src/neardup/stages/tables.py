@@ -16,10 +16,10 @@ from neardup.files.ids import as_text, choose_id_column
 from neardup.files.passes import ReadingPass, TextBlock, read_text_block
 from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.files.streams import is_url
-from neardup.jobs.stages.pair_ids import METADATA_KEY
 from neardup.outputs.summary_file import SUMMARY, read_summary, resolve_tables
 from neardup.reading.texts import FoundText, read_texts_by_id
 from neardup.runtime.runner import Runner
+from neardup.stages.pair_ids import METADATA_KEY
 from neardup.tables import Int64s
 
 if TYPE_CHECKING:

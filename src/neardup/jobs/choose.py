@@ -11,17 +11,7 @@ from neardup.errors import InvalidParameterError
 from neardup.files.input_options import check_effect
 from neardup.files.resolve import resolve_inputs
 from neardup.files.rows import Source
-from neardup.jobs.dedup.pair_table import (
-    PairTable,
-    agree_on_terms,
-    check_same_documents,
-    decide_by_pairs,
-    open_pair_table,
-)
 from neardup.jobs.dedup.result import DeduplicationResult
-from neardup.jobs.inputs import describe_inputs, describe_reading
-from neardup.jobs.options import columns_of
-from neardup.jobs.workspaces import open_workspace
 from neardup.options.choices import Data
 from neardup.options.documents import ChooseOptions
 from neardup.options.groups import ReadingOptions, RunOptions, WorkspaceOptions
@@ -29,6 +19,15 @@ from neardup.options.option import argument, no_effect, takes
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.first_pass import list_documents
 from neardup.runtime.runner import Runner
+from neardup.stages.by_pairs import (
+    PairTable,
+    agree_on_terms,
+    check_same_documents,
+    decide_by_pairs,
+    open_pair_table,
+)
+from neardup.stages.options import columns_of, describe_inputs, describe_reading
+from neardup.stages.workspaces import open_workspace
 from neardup.storage.work import IN_MEMORY, Workspace
 
 

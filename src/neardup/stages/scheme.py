@@ -1,0 +1,175 @@
+"""What has decided a deduplication, made again of what its summary says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from neardup.clustering.keep import KeepPolicy, parse_keep
+from neardup.errors import InvalidParameterError
+from neardup.matching.bands import Banding
+from neardup.matching.measures import MEASURE_NAMES, Measure, make_measure
+from neardup.options.groups import ShingleOptions
+from neardup.reading.sign import sketch_lists
+from neardup.sketches.minhash import MinHashScheme
+from neardup.sketches.weighted_minhash import WeightedMinHashScheme
+from neardup.tables import Bools, Int64s, ShingleSets, Texts, Uint64s, WeightedSets
+from neardup.text.shingles import (
+    ShingleScheme,
+    digest_token_lists,
+    make_shingle_scheme,
+    shingle_sets,
+)
+from neardup.text.stored import check_restored
+from neardup.text.tokenizers import NAMED, TokenFunction
+from neardup.text.weighting import DocumentFrequencies, WeightedScheme, Weighting, weighted_sets
+
+# What another Unicode version changes is a few letters of a few texts, which is no reason to
+# explain nothing.
+_MAY_DIFFER = "unicode_version"
+
+
+@dataclass(frozen=True)
+class DecidingScheme:
+    """What has decided a deduplication, as far as two texts are concerned.
+
+    ``banding`` and ``minhash`` are None where every pair was compared, ``weighted`` where shingles
+    weigh nothing. ``frequencies`` is the digest of those by which they were weighed.
+    """
+
+    shingles: ShingleScheme
+    measure: Measure
+    keep: KeepPolicy
+    clusters: str
+    banding: Banding | None = None
+    minhash: MinHashScheme | None = None
+    weighted: WeightedScheme | None = None
+    frequencies: str | None = None
+
+    @property
+    def needs_frequencies(self) -> bool:
+        """Whether documents have to be counted before anything can be weighed."""
+        weighted = self.weighted
+        return bool(weighted and weighted.needs_frequencies and weighted.frequencies is None)
+
+    def with_frequencies(self, frequencies: DocumentFrequencies) -> DecidingScheme | None:
+        """Return the scheme with frequencies, None if they are not those of the deduplication."""
+        assert self.weighted is not None
+        if frequencies.digest() != self.frequencies:
+            return None
+        return replace(self, weighted=replace(self.weighted, frequencies=frequencies))
+
+    def sets_of(self, texts: Texts) -> ShingleSets | WeightedSets:
+        """Return the sets that are compared."""
+        if self.weighted is None:
+            return shingle_sets(texts, self.shingles)
+        tokens = self.shingles.tokenizer.hash_tokens(texts)
+        return weighted_sets(tokens, self.shingles, self.weighted)
+
+    def sign(self, texts: Texts) -> SignedDocuments:
+        """Sign some texts as the deduplication did."""
+        tokens = self.shingles.tokenizer.hash_tokens(texts)
+        digests = digest_token_lists(tokens)
+        keys = None
+        if self.banding is not None and self.minhash is not None:
+            keys, _ = sketch_lists(
+                tokens, digests, self.shingles, self.minhash, self.banding, self.weighted
+            )
+        return SignedDocuments(np.diff(tokens.offsets), digests, keys, self.sets_of(texts))
+
+
+@dataclass(frozen=True)
+class SignedDocuments:
+    """Numbers of tokens, digests of their sequences, band keys if there are bands, and sets."""
+
+    n_tokens: Int64s
+    digests: Uint64s
+    keys: Uint64s | None
+    sets: ShingleSets | WeightedSets
+
+    def __len__(self) -> int:
+        return len(self.n_tokens)
+
+    def are_copies(self, one: int, other: int) -> bool:
+        """Whether two documents have the same tokens, and have some."""
+        same: Bools = self.digests[one] == self.digests[other]
+        return bool(same.all() and self.n_tokens[one] > 0)
+
+    def shared_bands(self, one: int, other: int) -> tuple[int, ...] | None:
+        """Return the bands, from 0, in which two documents share a bucket; None without bands.
+
+        A document without tokens is in none.
+        """
+        if self.keys is None:
+            return None
+        if min(self.n_tokens[one], self.n_tokens[other]) == 0:
+            return ()
+        return tuple(np.flatnonzero(self.keys[one] == self.keys[other]).tolist())
+
+
+def restore_scheme(
+    summary: Mapping[str, Any], tokenizer: str | Path | TokenFunction | None = None
+) -> DecidingScheme | None:
+    """Make the scheme that a summary tells of; None where no shingles have decided.
+
+    So it is where documents were decided by pairs of another measure, or of unknown shingles.
+
+    Parameters
+    ----------
+    summary
+        What ``summary.json`` holds.
+    tokenizer
+        The ``tokenizer.json`` or the function that was used, if one was.
+    """
+    described, threshold = summary["scheme"], summary["threshold"]
+    if not described or threshold is None or summary["measure"] not in MEASURE_NAMES:
+        return None
+    chosen = _tokenizer(str(described["tokenizer"]), tokenizer)
+    known = {key: described[key] for key in ShingleOptions.known if key in described}
+    shingles = make_shingle_scheme(**(known | {"tokenizer": chosen}))
+    found = shingles.describe()
+    check_restored(
+        {key: value for key, value in found.items() if key != _MAY_DIFFER},
+        {key: described.get(key) for key in found if key != _MAY_DIFFER},
+    )
+    measure = make_measure(summary["measure"], threshold)
+    weighted = None
+    if measure.is_weighted:
+        weighted = WeightedScheme(Weighting(described["tf"], described["idf"]))
+    banding, minhash = None, None
+    if "bands" in summary and summary["method"] == "minhash":
+        banding = Banding(int(summary["bands"]), int(summary["rows"]))
+        kind = WeightedMinHashScheme if weighted else MinHashScheme
+        minhash = kind(banding.num_perm, int(described["seed"]))
+    keep = parse_keep(summary["keep"])
+    return DecidingScheme(
+        shingles,
+        measure,
+        keep,
+        summary["clusters"],
+        banding,
+        minhash,
+        weighted,
+        described.get("frequencies"),
+    )
+
+
+def _tokenizer(
+    name: str, tokenizer: str | Path | TokenFunction | None
+) -> str | Path | TokenFunction:
+    if name in NAMED:
+        if tokenizer not in (None, name):
+            message = f"the documents were cut into {name}; leave tokenizer out"
+            raise InvalidParameterError(message, "tokenizer")
+        return name
+    if tokenizer is None:
+        message = (
+            f"the texts were cut by {name}, which is not among what was written; give it with "
+            "tokenizer"
+        )
+        raise InvalidParameterError(message, "tokenizer")
+    return tokenizer
