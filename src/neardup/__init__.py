@@ -71,7 +71,7 @@ if TYPE_CHECKING:
     from neardup.jobs.passages.passage_index import PassageIndex
     from neardup.jobs.passages.result import PassageResult
     from neardup.jobs.report.report import report
-    from neardup.jobs.sketch.sketch import sketch
+    from neardup.jobs.sketch import sketch
     from neardup.matching.bands import Banding, choose_banding
     from neardup.service.client import connect
     from neardup.stages.sketches import Sketches
@@ -143,7 +143,7 @@ _HOMES = {
     "find_pairs": "neardup.jobs.pairs.find_pairs",
     "open_index": "neardup.jobs.indexes",
     "report": "neardup.jobs.report.report",
-    "sketch": "neardup.jobs.sketch.sketch",
+    "sketch": "neardup.jobs.sketch",
     "Sketches": "neardup.stages.sketches",
 }
 

@@ -15,10 +15,10 @@ import pytest
 
 import neardup
 from neardup.errors import InvalidParameterError, SketchFormatError, SketchMismatchError
-from neardup.jobs.sketch.options import make_maker
 from neardup.options.choices import SketchKindName
 from neardup.options.sketches import SketchOptions
 from neardup.runtime.runner import Runner
+from neardup.sketches.from_texts import make_maker
 from neardup.sketches.kind import Wanted, list_pairs
 from neardup.sketches.registry import KIND_NAMES, kind_named, kind_of
 from neardup.stages.sketches import Sketches

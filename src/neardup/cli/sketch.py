@@ -47,11 +47,11 @@ def command(call: Call) -> None:
         message = f"Missing {missing}; give INPUT and --output, or --info FILE."
         raise click.UsageError(message)
     from neardup.files.resolve import resolve_paths
-    from neardup.jobs.sketch.options import make_maker
-    from neardup.jobs.sketch.sketch import sketch_sources
+    from neardup.jobs.sketch import sketch_sources
     from neardup.options.sketches import SketchOptions
     from neardup.outputs.folder import check_apart
     from neardup.outputs.table_files import check_table_file, size_of
+    from neardup.sketches.from_texts import make_maker
     from neardup.stages.sketches import check_sketch_name
 
     options, output = call.of(SketchOptions), call.output

@@ -9,17 +9,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from neardup.jobs.compare.result import Elements, Estimated, Measured, TextSize
-from neardup.jobs.sketch.options import make_maker_of
 from neardup.matching.measures import SET_MEASURES, Overlap, WeightedJaccard
 from neardup.matching.verify import score_pairs
 from neardup.options.sketches import SketchOptions
 from neardup.sketches.edit.estimate import edit_estimates, exact_distances
 from neardup.sketches.edit.kind import EditKind, fold_texts
+from neardup.sketches.from_texts import SketchMaker, make_maker_of
 from neardup.sketches.intervals import ShareKind
 from neardup.sketches.kind import LEAST_SAMPLES
 from neardup.sketches.minhash import MinHashKind
 from neardup.sketches.modulo import ModuloKind
-from neardup.sketches.registry import SketchMaker
 from neardup.sketches.smallest import SmallestKind
 from neardup.sketches.weighted_minhash import WeightedKind
 from neardup.tables import (

@@ -1,18 +1,43 @@
-"""Options of sketches, checked before any work starts."""
+"""What makes sketches of texts: a kind, how texts are read for it, and the options of both."""
 
 from __future__ import annotations
 
-from typing import TypeVar
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
 
 from neardup.options.groups import DocumentOptions
 from neardup.options.option import no_effect
 from neardup.options.sketches import SketchOptions
 from neardup.sketches.kind import AnyKind, TextScheme
-from neardup.sketches.registry import SketchMaker, kind_named
+from neardup.sketches.registry import kind_named
+from neardup.tables import Texts, Uint64s
 from neardup.text.shingles import shingle_scheme
 from neardup.text.weighting import WeightedScheme, Weighting
 
-KindT = TypeVar("KindT", bound=AnyKind)
+KindT = TypeVar("KindT", bound=AnyKind, covariant=True)
+
+
+@dataclass(frozen=True)
+class SketchMaker(Generic[KindT]):
+    """All that turns texts into sketches."""
+
+    kind: KindT
+    texts: TextScheme
+
+    def describe(self) -> dict[str, Any]:
+        """Return all that decides a sketch, as plain values: sketches are compared if it is equal.
+
+        Frequencies that are still to be counted are missing from it.
+        """
+        return self.kind.describe(self.texts)
+
+    def make_with_digests(self, texts: Texts) -> tuple[Any, Uint64s]:
+        """Sketch texts likewise, and digest what is sketched."""
+        return self.kind.make_with_digests(texts, self.texts)
+
+    def make(self, texts: Texts) -> Any:
+        """Sketch texts, one after another in the order given."""
+        return self.kind.make(texts, self.texts)
 
 
 def make_maker(options: SketchOptions) -> SketchMaker[AnyKind]:

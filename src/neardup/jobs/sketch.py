@@ -14,7 +14,6 @@ from neardup.files.inputs import passed_over
 from neardup.files.passes import ReadingPass, TextBlock, read_text_block
 from neardup.files.resolve import resolve_inputs
 from neardup.files.rows import RowBlock, Source
-from neardup.jobs.sketch.options import make_maker
 from neardup.options.choices import Data
 from neardup.options.groups import DOCUMENTS, RunOptions
 from neardup.options.option import argument, takes
@@ -22,8 +21,8 @@ from neardup.options.sketches import SketchOptions
 from neardup.reading.sign import SLICE_BYTES, WEIGHTED_SLICE_BYTES, ReadingPlan
 from neardup.reading.signed_batches import count_shingles
 from neardup.runtime.runner import Runner
+from neardup.sketches.from_texts import SketchMaker, make_maker
 from neardup.sketches.kind import AnyKind, SketchRows, to_column
-from neardup.sketches.registry import SketchMaker
 from neardup.sketches.table_format import BlockPlaces, cut_texts, join_places
 from neardup.stages.options import reading_plan
 from neardup.stages.sketches import Sketches

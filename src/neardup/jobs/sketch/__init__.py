@@ -1,1 +1,0 @@
-"""Sketches of documents, and what is estimated from them."""
