@@ -19,7 +19,7 @@ from neardup.passages.align import make_alignment_plan, windows_for
 from neardup.passages.cutting import CutPlan, PassageCutter
 from neardup.passages.scheme import make_passage_scheme
 from neardup.passages.search import make_search_plan
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
 from neardup.tables import TokenLists
 from tests.arrays import ragged
 from tests.repeats import spread

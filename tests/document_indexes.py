@@ -138,7 +138,7 @@ def index_measure(options: dict[str, Any]) -> str:
 
 def check_names(folder: Path) -> None:
     """Make sure that an index holds what its manifest names, and nothing else."""
-    from neardup.storage.manifest import load_manifest
+    from neardup.indexes.manifest import load_manifest
     from tests.indexes import tree
 
     manifest = load_manifest(folder)

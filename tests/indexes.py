@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from neardup.runtime.runner import Runner
-from neardup.storage.folder import (
+from neardup.indexes.folder import (
     changing,
     create_index,
     load_extra,
@@ -18,14 +17,9 @@ from neardup.storage.folder import (
     write_extra,
     write_removed,
 )
-from neardup.storage.manifest import (
-    Manifest,
-    SegmentRecord,
-    load_manifest,
-    store_manifest,
-)
-from neardup.storage.segment_writer import SegmentWriter
-from neardup.storage.segments import open_segment
+from neardup.indexes.manifest import Manifest, SegmentRecord, load_manifest, store_manifest
+from neardup.indexes.segments import SegmentWriter, open_segment
+from neardup.runs.runner import Runner
 
 N_DOCUMENTS = 40
 

@@ -44,7 +44,7 @@ def spilling(memory: int = 3000, block: int = 1500, file: int = 4000) -> Iterato
         Bytes of text after which a file of a work folder is complete.
     """
     from neardup.files.rawsource import RawSource
-    from neardup.storage.work import Workspace
+    from neardup.runs.work import Workspace
 
     begin = RawSource.__init__
 
@@ -134,7 +134,7 @@ class StopError(KeyboardInterrupt):
 @contextmanager
 def stopped_after(n_tasks: int) -> Iterator[None]:
     """Interrupt a run when it has done so many tasks."""
-    from neardup.storage.work import WorkFolder
+    from neardup.runs.work import WorkFolder
 
     finish, n_done = WorkFolder._finish, 0
 

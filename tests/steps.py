@@ -14,7 +14,16 @@ from tests.faults import in_child
 
 # Python announces what it asks of the system under these names.
 _CALLS = ("open", "os.", "fcntl.", "ctypes.")
-_PLACES = ("neardup/storage/", "neardup/outputs/", "/shutil.py")
+_INDEXES, _RUNS = (
+    ("folder", "handle", "manifest", "segments"),
+    ("arrays", "disk", "exchange", "work"),
+)
+_PLACES = (
+    *(f"neardup/indexes/{name}.py" for name in _INDEXES),
+    *(f"neardup/runs/{name}.py" for name in _RUNS),
+    "neardup/outputs/",
+    "/shutil.py",
+)
 
 
 def killed_at(position: int, work: Callable[[], object]) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from neardup.storage.work import WorkFolder
+from neardup.runs.work import WorkFolder
 
 KEY: dict[str, Any] = {
     "options": {"threshold": "0.8", "ngram": 5},

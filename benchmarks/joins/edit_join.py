@@ -17,7 +17,7 @@ from benchmarks.corpora.texts import make_texts
 from benchmarks.joins.exchange import Integers, describe_pairs, time_join
 from benchmarks.measuring.clocks import Memory
 from neardup.matching.edit_join import EditJoinCounts, EditThreshold, join_strings
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
 from neardup.tables import ScoredPairs
 from neardup.text.shingles import make_shingle_scheme
 

@@ -19,7 +19,7 @@ from neardup.matching.join import DEFAULT_ALGORITHM
 from neardup.matching.measures import make_join_measure
 from neardup.matching.set_join import join_sets
 from neardup.options.choices import Algorithm
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
 from neardup.tables import ShingleSets
 
 WARM_UP_RECORDS = 200

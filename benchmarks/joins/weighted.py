@@ -21,7 +21,7 @@ from neardup.matching.measures import Jaccard, WeightedJaccard
 from neardup.matching.set_join import DEFAULT_ALGORITHM, SetJoin
 from neardup.matching.weighted_join import WeightedJoin
 from neardup.options.choices import InverseFrequency, TermFrequency
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
 from neardup.tables import Texts
 from neardup.text.shingles import make_shingle_scheme, shingle_sets
 from neardup.text.weighting import (

@@ -27,7 +27,7 @@ from neardup.passages.index import PassageHandle
 from neardup.passages.lookup import find_passages
 from neardup.passages.search import make_search_plan
 from neardup.passages.windows import gather_queries, inverse_frequencies
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
 from neardup.text.weighting import term_frequencies
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from neardup.options.choices import Data
 from neardup.options.documents import DedupOptions, SparkOptions
 from neardup.options.groups import AgainstDataOptions, ProgressOptions, WorkspaceOptions
 from neardup.options.option import argument, but, takes
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
 from neardup.stages.workspaces import open_workspace
 
 

@@ -15,7 +15,7 @@ import neardup
 from neardup.jobs.report.dedup import report_of_dedup
 from neardup.reports.dedup.model import count_clusters
 from neardup.reports.dedup.page import DedupData, render_dedup
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
 from neardup.stages.output import open_output
 
 

@@ -11,7 +11,7 @@ import neardup
 from neardup.files.memory import MemorySource
 from neardup.files.rows import ColumnNames
 from neardup.jobs.report.report import report_of_pairs
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
 from neardup.stages.tables import Collection
 
 

@@ -14,7 +14,7 @@ import pytest
 import neardup
 from neardup.documents.index import DocumentHandle
 from neardup.errors import InvalidInputError, WriteError
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
 from tests.spilling import files_of, make_rows, spilling, stopped_after, work_folders, write_lines
 
 ROWS = make_rows(3, 90, chain=25)

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from neardup.storage.work import WorkFolder
+from neardup.runs.work import WorkFolder
 from tests.spilling import files_of, make_rows, spilling, stopped_after, work_folders, write_lines
 
 ROWS = make_rows(1, 60, chain=20)

@@ -11,7 +11,7 @@ import pyarrow.csv as pc
 import pyarrow.parquet as pq
 import pytest
 
-from neardup.storage.shuffle import SpilledBatches
+from neardup.runs.exchange import SpilledBatches
 from tests.spilling import files_of, make_rows, spilling, work_folders, write_lines
 
 ROWS = make_rows(1, 70, chain=20)

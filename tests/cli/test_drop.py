@@ -11,7 +11,7 @@ import pytest
 
 from neardup.outputs.table_files import write_parquet_parts
 from neardup.passages.index import PassageHandle
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
 
 ROWS = b'{"text": "one"}\n\n{"text":"two","n":1.50}\r\n{"text": "three"}\n'
 FILES = ["a.jsonl", "a.jsonl.gz", "a.ndjson.zst", "a.json", "a.csv", "a.tsv.xz", "a.txt.bz2"]

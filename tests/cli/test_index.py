@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from neardup.storage.lock import write_lock
+from neardup.indexes.folder import write_lock
 
 ROOT = Path(__file__).parents[2]
 ROWS = [

@@ -13,7 +13,7 @@ from neardup.kernels.join.overlap import MeasuredSets, WideMatches
 from neardup.kernels.types import sealed
 from neardup.matching import bucket_join, join
 from neardup.matching.measures import MEASURES, Dice
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
 from tests.arrays import (
     make_buckets,
     make_sets,

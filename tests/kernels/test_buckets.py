@@ -9,7 +9,7 @@ import pytest
 from neardup.errors import InvalidParameterError
 from neardup.kernels.bucket import buckets
 from neardup.matching import buckets as lsh
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
 from tests.arrays import make_buckets, random_labels
 from tests.each import each_of
 

@@ -9,7 +9,7 @@ import pytest
 from neardup.errors import InvalidParameterError, ResultLimitError
 from neardup.matching import edit_join, join
 from neardup.matching import edit_join as edit_distances
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
 from neardup.tables import TokenLists
 from tests.arrays import ragged, random_words
 from tests.each import each_of

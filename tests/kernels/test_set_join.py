@@ -9,7 +9,7 @@ import pytest
 from neardup.matching.join import ALGORITHMS
 from neardup.matching.measures import make_join_measure
 from neardup.matching.set_join import JoinCounts, join_sets
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
 from tests.arrays import make_sets
 from tests.each import each_of
 from tests.kernels.set_probe import random_sets, threshold_of

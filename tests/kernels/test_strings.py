@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from neardup.files.id_table import hash_ids
 from neardup.kernels.common.hashing import hash_bytes
-from neardup.storage.ids import hash_ids
 from neardup.tables import Texts
 
 

@@ -11,7 +11,7 @@ from neardup.kernels.join.overlap import WideMatches
 from neardup.matching import weighted_join as joins
 from neardup.matching.measures import WeightedJaccard
 from neardup.matching.weighted_join import needed_weights, rank_weighted_sets
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
 from tests.arrays import make_weighted_sets, random_weighted_sets
 from tests.each import each_of
 from tests.oracles.joins import join as all_pairs

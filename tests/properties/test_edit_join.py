@@ -13,7 +13,7 @@ from neardup.kernels.edit import join as kernels
 from neardup.matching import edit_join, join
 from neardup.matching.edit_join import EditThreshold
 from neardup.options.choices import Algorithm
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
 from neardup.tables import TokenLists
 from tests.arrays import ragged
 from tests.each import each_of

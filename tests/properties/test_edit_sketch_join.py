@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
 from neardup.sketches.edit.aligned import KnownLengths, least_distances
 from neardup.sketches.edit.estimate import edit_estimates
 from neardup.sketches.edit.kind import EditKind, _symbol_sets, join_edits

@@ -15,7 +15,7 @@ from neardup.clustering import components, survivors
 from neardup.jobs.dedup.audit import audit_recall
 from neardup.matching.measures import Containment, Jaccard, make_measure
 from neardup.matching.prefixes import list_prefixes
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
 from neardup.sketches.intervals import wilson_intervals
 from neardup.stages import decide
 from tests.arrays import make_sets

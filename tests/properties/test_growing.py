@@ -22,7 +22,7 @@ from neardup.indexes.index import create_index
 from neardup.jobs.dedup.run import deduplicate_sources
 from neardup.options.documents import DedupOptions
 from neardup.reading.signed_batches import with_frequencies
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
 from neardup.stages.plan import plan_deduplication
 from tests.each import each_of
 from tests.examples import examples

@@ -12,7 +12,7 @@ from neardup.errors import ResultLimitError
 from neardup.matching import set_join
 from neardup.matching.measures import Hamming
 from neardup.matching.set_join import ALGORITHMS, HammingJoin
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
 from tests.arrays import make_sets
 from tests.each import each_of
 from tests.examples import examples

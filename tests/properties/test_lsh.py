@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from neardup.errors import InvalidParameterError
 from neardup.matching.buckets import bucket_documents
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
 from neardup.sketches.minhash import MinHashScheme, band_keys, minhash_signatures
 from neardup.tables import ShingleLists
 from tests.arrays import make_buckets, ragged

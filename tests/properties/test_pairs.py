@@ -12,7 +12,7 @@ import neardup
 from neardup.matching import join, set_join
 from neardup.matching.measures import make_join_measure
 from neardup.options.choices import Algorithm
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
 from tests.arrays import make_sets
 from tests.examples import examples
 from tests.oracles import joins

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from neardup.errors import ResultLimitError
 from neardup.matching import join as pieces
 from neardup.matching.measures import Jaccard
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
 from neardup.sketches.modulo import ModuloScheme
 from neardup.sketches.samples import join_modulo, join_smallest, sketch_sets
 from neardup.sketches.signatures import join_signatures

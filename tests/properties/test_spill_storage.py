@@ -12,9 +12,9 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.storage.kept_arrays import GrowingArray, kept_arrays
-from neardup.storage.shuffle import Shuffle, SpilledBatches
-from neardup.storage.work import IN_MEMORY, WorkFolder, Workspace
+from neardup.runs.arrays import GrowingArray, kept_arrays
+from neardup.runs.exchange import Shuffle, SpilledBatches
+from neardup.runs.work import IN_MEMORY, WorkFolder, Workspace
 
 KEY = {"options": {"threshold": "0.8"}}
 

@@ -11,7 +11,7 @@ from neardup.jobs.dedup.run import deduplicate_sources
 from neardup.options.documents import DedupOptions
 from neardup.reading import second_pass
 from neardup.reading import sign as reading_plan
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
 from neardup.stages.plan import plan_deduplication
 from neardup.text.weighting import INVERSE_FREQUENCIES
 from tests.each import each_of

@@ -14,7 +14,7 @@ from neardup.clustering import components, survivors
 from neardup.jobs.dedup.audit import audit_recall
 from neardup.matching.measures import WeightedJaccard
 from neardup.matching.prefixes import list_prefixes
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
 from neardup.stages import decide
 from tests.arrays import make_weighted_sets
 from tests.each import each_of

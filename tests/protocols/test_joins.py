@@ -10,7 +10,7 @@ import pytest
 from neardup.errors import ResultLimitError
 from neardup.matching import join as pieces
 from neardup.matching.join import FilterCounts
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
 from neardup.tables import ScoredPairs
 from tests.each import each_of
 from tests.protocols.join_cases import CASES

@@ -17,7 +17,7 @@ import neardup
 from neardup.errors import InvalidParameterError, SketchFormatError, SketchMismatchError
 from neardup.options.choices import SketchKindName
 from neardup.options.sketches import SketchOptions
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
 from neardup.sketches.from_texts import make_maker
 from neardup.sketches.kind import Wanted, list_pairs
 from neardup.sketches.registry import KIND_NAMES, kind_named, kind_of

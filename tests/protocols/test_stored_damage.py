@@ -34,7 +34,7 @@ from neardup.jobs.drop import drop_documents
 from neardup.jobs.explain.explain import Question, explain_document
 from neardup.jobs.show import find_examples
 from neardup.options.documents import DropOptions, ShowOptions
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
 from neardup.stages.decided import FolderDocuments
 from neardup.stages.output import open_output
 from tests.damage import changed_json, flipped

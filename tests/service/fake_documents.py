@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from neardup.errors import InvalidInputError, InvalidParameterError
-from neardup.runtime.progress import may_go_on
+from neardup.runs.progress import may_go_on
 
 
 class Match(NamedTuple):

@@ -218,7 +218,7 @@ def test_errors__of_a_service_for_reading(passages):
 
 
 def test_errors__of_an_index_that_is_written(running, indexes, documents):
-    from neardup.storage.lock import write_lock
+    from neardup.indexes.folder import write_lock
 
     # Those that the service opens itself do not wait, either.
     indexes["docs"].handle.timeout = 0

@@ -15,7 +15,7 @@ import pytest
 from neardup.kernels.common.hashing import mix_words
 from neardup.matching.bands import Banding, choose_banding
 from neardup.matching.buckets import bucket_documents
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
 from neardup.sketches.minhash import MinHashScheme, _lanes, band_keys, minhash_signatures
 from neardup.tables import ShingleLists
 from tests.oracles import curve

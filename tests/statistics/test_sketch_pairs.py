@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from neardup.matching.measures import Containment, MaxContainment
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
 from neardup.sketches.edit.kind import EditKind, join_edits
 from neardup.sketches.edit.signature import EditScheme
 from neardup.sketches.kind import Wanted

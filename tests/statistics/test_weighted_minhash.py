@@ -14,7 +14,7 @@ import pytest
 
 from neardup.matching.bands import Banding, choose_banding
 from neardup.matching.buckets import bucket_documents
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
 from neardup.sketches.minhash import band_keys
 from neardup.sketches.weighted_minhash import WeightedMinHashScheme, weighted_signatures
 from neardup.tables import WeightedSets

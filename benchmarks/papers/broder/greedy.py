@@ -12,7 +12,7 @@ from neardup.clustering.greedy import cluster_greedily
 from neardup.matching.measures import make_join_measure
 from neardup.matching.set_join import join_sets
 from neardup.options.choices import Representative
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
 from neardup.sketches.samples import sketch_sets
 from neardup.sketches.smallest import SmallestScheme
 

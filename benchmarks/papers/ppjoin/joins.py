@@ -17,7 +17,7 @@ from neardup.matching.join import ALGORITHMS as PAPERS
 from neardup.matching.measures import make_measure
 from neardup.matching.set_join import join_sets
 from neardup.options.choices import Algorithm
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -19,7 +19,7 @@ from benchmarks.papers.ppjoin.data import grams, page_corpora, read_texts, stati
 from benchmarks.papers.ppjoin.joins import THRESHOLDS, time_each
 from neardup.matching.measures import make_measure
 from neardup.matching.set_join import join_sets
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
 from neardup.sketches.minhash import MinHashScheme, minhash_signatures
 from neardup.tables import ShingleSets
 from neardup.text.shingles import make_shingle_scheme, shingle_lists, shingle_sets

@@ -27,7 +27,7 @@ from neardup.kernels.types import sealed
 from neardup.matching import set_join as matching
 from neardup.matching.measures import make_measure
 from neardup.matching.set_join import JoinCounts, join_sets
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
 
 if TYPE_CHECKING:
     from collections.abc import Callable

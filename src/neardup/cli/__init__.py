@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from neardup.errors import NeardupError
-from neardup.storage.files import GOES_ON, Journal, keep_journal
+from neardup.runs.disk import GOES_ON, Journal, keep_journal
 from neardup.version import __version__
 
 # New objects after which garbage is collected.

@@ -17,15 +17,15 @@ import click
 
 from neardup.errors import InvalidParameterError, WriteError
 from neardup.options.option import Options
-from neardup.runtime.display import Display
+from neardup.runs.display import Display
 
 if TYPE_CHECKING:
     from neardup.cli.settings import Setting
     from neardup.files.rows import Source
     from neardup.outputs.targets import Target
     from neardup.results import TableResult
-    from neardup.runtime.runner import Runner
-    from neardup.storage.work import WorkFolder
+    from neardup.runs.runner import Runner
+    from neardup.runs.work import WorkFolder
 
 OptionsT = TypeVar("OptionsT", bound=Options)
 
@@ -83,7 +83,7 @@ class Call:
     @cached_property
     def runner(self) -> Runner:
         """What does the work."""
-        from neardup.runtime.runner import Runner
+        from neardup.runs.runner import Runner
 
         return Runner(self._values.get("workers"), self.display)
 

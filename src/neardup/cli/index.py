@@ -154,7 +154,7 @@ def remove(call: Call) -> None:
     of documents it reports which ones had gone for a removed one.
     """
     from neardup.jobs import index_changes
-    from neardup.runtime.runner import Runner
+    from neardup.runs.runner import Runner
 
     wanted = [*call.ids, *_read_ids(call.id_file)]
     if not wanted:
@@ -191,7 +191,7 @@ def compact(call: Call) -> None:
 def info(call: Call) -> None:
     """Check every byte of an index and say what it holds."""
     from neardup.jobs import index_changes
-    from neardup.runtime.runner import Runner
+    from neardup.runs.runner import Runner
 
     handle = _handle(call.folder, call.tokenizer)
     found = index_changes.describe(handle, Runner())

@@ -64,8 +64,8 @@ def command(call: Call) -> None:
     from neardup.jobs.pairs.run import find_pairs_in_sources
     from neardup.options.documents import PairOptions
     from neardup.options.option import no_effect
+    from neardup.runs.work import IN_MEMORY
     from neardup.stages.workspaces import key_of, open_workspace
-    from neardup.storage.work import IN_MEMORY
 
     if call.stats and call.quiet and not call.as_json:
         raise no_effect("stats", "with quiet", "add json", "quiet", "json")

@@ -11,7 +11,7 @@ from click.core import ParameterSource
 from neardup.cli.call import Call
 from neardup.cli.command import ANY_INPUTS, TableCommand, options_of
 from neardup.cli.wording import counted, list_passed_over
-from neardup.runtime.progress import size
+from neardup.runs.progress import size
 
 if TYPE_CHECKING:
     from neardup.jobs.plan.forecast import JobForecast

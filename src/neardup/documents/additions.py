@@ -36,13 +36,13 @@ from neardup.indexes.changes import (
     take_out,
     wanted_ids,
 )
+from neardup.indexes.handle import OpenFiles
 from neardup.indexes.index import segment_bytes
+from neardup.indexes.manifest import SegmentRecord, free_name, store_next
+from neardup.indexes.stored import store_frequencies
 from neardup.reading.signed_batches import count_shingles
-from neardup.runtime.runner import Runner
-from neardup.storage.handle import OpenFiles
-from neardup.storage.manifest import SegmentRecord, free_name, store_next
+from neardup.runs.runner import Runner
 from neardup.tables import Floats, Int64s, Texts, Uint64s
-from neardup.text.stored import store_frequencies
 from neardup.text.weighting import DocumentFrequencies
 
 # Writing segments of an index anew, as one, without what was taken out of them.

@@ -16,14 +16,14 @@ from neardup.documents.blocks import Block
 from neardup.documents.queries import Searchable
 from neardup.documents.scheme import KIND, DocumentScheme, restore_document_scheme
 from neardup.documents.segment import UNREAD, DocumentSegment
+from neardup.files.id_table import hash_id
+from neardup.indexes.handle import OpenFiles
 from neardup.indexes.index import IndexHandle, OpenIndex
-from neardup.runtime.runner import Runner
-from neardup.storage.arrays import CheckedPages
-from neardup.storage.handle import OpenFiles
-from neardup.storage.ids import hash_id
-from neardup.storage.segments import Segment
+from neardup.indexes.segments import Segment
+from neardup.indexes.stored import open_frequencies
+from neardup.runs.arrays import CheckedPages
+from neardup.runs.runner import Runner
 from neardup.tables import Int64s, Uint32s, Uint64s
-from neardup.text.stored import open_frequencies
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from neardup.documents.queries import Queries, Searchable, join_sets
 from neardup.matching.measures import Cosine, Measure
 from neardup.matching.sieve import join_filters, sieve_pairs
 from neardup.matching.verify import overlaps_at_threshold
-from neardup.runtime.progress import may_go_on
+from neardup.runs.progress import may_go_on
 from neardup.tables import Bools, Floats, Int64s, Uint32s, WeightedSets
 
 # Pairs that are compared at once, and shingles of their documents, which bound memory and time

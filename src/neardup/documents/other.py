@@ -16,10 +16,9 @@ from neardup.files.ids import as_text
 from neardup.files.inputs import Inputs
 from neardup.files.parquetwriter import TableWriter
 from neardup.files.rows import RowWriter
+from neardup.indexes.manifest import index_named, kind_of_manifest, load_manifest
 from neardup.indexes.source import IndexSource
-from neardup.runtime.runner import Runner
-from neardup.storage.manifest import kind_of_manifest, load_manifest
-from neardup.storage.named import index_named
+from neardup.runs.runner import Runner
 from neardup.text.tokenizers import NAMED
 
 if TYPE_CHECKING:

@@ -13,12 +13,12 @@ from neardup.documents.queries import Queries, join_queries, make_queries, sets_
 from neardup.documents.scheme import DocumentScheme
 from neardup.documents.values import check_kept, reason_of
 from neardup.errors import InvalidInputError
+from neardup.files.id_table import hash_ids
 from neardup.files.ids import as_text, join_ids
 from neardup.files.passes import ReadingPass
 from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.indexes.changes import RowPlaces
 from neardup.reading.sign import SLICE_BYTES, WEIGHTED_SLICE_BYTES
-from neardup.storage.ids import hash_ids
 from neardup.tables import Bools, Filters, Int64s, ShingleSets, Texts, Uint64s, WeightedSets
 
 # Documents as they are put into an index: signed, and packed into blocks.

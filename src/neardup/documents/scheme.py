@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from neardup.errors import InvalidParameterError
 from neardup.files.rows import ColumnNames
+from neardup.indexes.stored import check_restored, described_tokenizer
 from neardup.matching.bands import Banding
 from neardup.matching.measures import Measure, Number, make_measure
 from neardup.options.documents import DocumentSchemeOptions
@@ -19,7 +20,6 @@ from neardup.reading.sign import ReadingPlan
 from neardup.sketches.minhash import MinHashScheme
 from neardup.sketches.weighted_minhash import WeightedMinHashScheme
 from neardup.text.shingles import ShingleScheme, make_shingle_scheme
-from neardup.text.stored import check_restored, described_tokenizer
 from neardup.text.tokenizers import TokenFunction
 from neardup.text.weighting import DocumentFrequencies, WeightedScheme, Weighting
 

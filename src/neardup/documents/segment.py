@@ -16,10 +16,10 @@ from neardup.documents.blocks import Block
 from neardup.documents.queries import Searchable, interleave, sets_of_texts
 from neardup.documents.scheme import DocumentScheme
 from neardup.errors import IndexFormatError
+from neardup.indexes.segments import Segment
 from neardup.kernels.bucket import entries as kernel
 from neardup.kernels.types import sealed
-from neardup.storage.arrays import AnyArray, CheckedPages, count_pages
-from neardup.storage.segments import Segment
+from neardup.runs.arrays import AnyArray, CheckedPages, count_pages
 from neardup.tables import (
     Bools,
     Filters,

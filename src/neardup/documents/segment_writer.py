@@ -17,13 +17,12 @@ from neardup.documents.reading import DocumentBatch, PackedBlocks, pack_cells
 from neardup.documents.scheme import DocumentScheme
 from neardup.documents.segment import ID_TYPES, N_OTHER_LISTS
 from neardup.files.ids import as_text, common_id_type
+from neardup.indexes.manifest import SegmentRecord
+from neardup.indexes.segments import SEGMENTS, SegmentWriter
 from neardup.kernels.bucket.entries import PAGE
-from neardup.runtime.runner import Runner
-from neardup.storage.arrays import AnyArray, PageSums
-from neardup.storage.files import part_of, translated
-from neardup.storage.manifest import SegmentRecord
-from neardup.storage.segment_writer import SegmentWriter
-from neardup.storage.segments import SEGMENTS
+from neardup.runs.arrays import AnyArray, PageSums
+from neardup.runs.disk import part_of, translated
+from neardup.runs.runner import Runner
 from neardup.tables import Filters, Floats, Int64s, Texts, Uint32s, Uint64s
 
 # Entries that are sorted in memory; more of them go to files, as sorted runs.

@@ -108,7 +108,7 @@ def check_unique(
     """
     import numpy as np
 
-    from neardup.storage.ids import hash_ids
+    from neardup.files.id_table import hash_ids
 
     hashes = np.concatenate(
         [np.empty(0, np.uint64), *(hash_ids(as_text(part.drop_null())) for part in ids)]

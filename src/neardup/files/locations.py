@@ -18,7 +18,7 @@ from neardup.files.formats import KNOWN_SUFFIXES, format_of, is_readable, missin
 from neardup.files.inputs import Inputs, NoFile, list_endings, passed_over
 from neardup.files.streams import is_remote, reading
 from neardup.options.groups import InputOptions
-from neardup.storage.scratch import recover_above
+from neardup.runs.scratch import recover_above
 
 # How an output folder at a URL says whether it is complete.
 #

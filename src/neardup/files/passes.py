@@ -16,7 +16,7 @@ from neardup.tables import Int64s, with_wide_offsets
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from neardup.runtime.runner import Runner
+    from neardup.runs.runner import Runner
 
 
 # Texts and ids of the rows of a block, bad ones left out.

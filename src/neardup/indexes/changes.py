@@ -14,10 +14,10 @@ from neardup.errors import InvalidInputError
 from neardup.files.ids import check_unique
 from neardup.files.problems import id_advice
 from neardup.files.rows import ColumnNames
+from neardup.indexes.folder import write_removed
+from neardup.indexes.handle import OpenFiles
 from neardup.indexes.index import OpenIndex
-from neardup.storage.folder import write_removed
-from neardup.storage.handle import OpenFiles
-from neardup.storage.manifest import store_next
+from neardup.indexes.manifest import store_next
 from neardup.tables import Int64s, Uint32s
 
 

@@ -12,14 +12,14 @@ from typing import Any, ClassVar, Generic, Protocol, TypeVar
 import numpy as np
 import pyarrow as pa
 
+from neardup.files.id_table import hash_ids
 from neardup.files.ids import as_text, common_id_type
+from neardup.indexes import folder as storage
+from neardup.indexes.handle import Handle, OpenFiles
+from neardup.indexes.manifest import Manifest, SegmentRecord, check_kind
+from neardup.indexes.segments import Segment
 from neardup.options.choices import IndexKind
-from neardup.runtime.runner import Runner
-from neardup.storage import folder as storage
-from neardup.storage.handle import Handle, OpenFiles
-from neardup.storage.ids import hash_ids
-from neardup.storage.manifest import Manifest, SegmentRecord, check_kind
-from neardup.storage.segments import Segment
+from neardup.runs.runner import Runner
 from neardup.tables import Bools, Int64s, Uint32s, Uint64s
 from neardup.text.tokenizers import TokenFunction
 

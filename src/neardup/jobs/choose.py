@@ -18,7 +18,8 @@ from neardup.options.groups import ReadingOptions, RunOptions, WorkspaceOptions
 from neardup.options.option import argument, no_effect, takes
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.first_pass import list_documents
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
+from neardup.runs.work import IN_MEMORY, Workspace
 from neardup.stages.by_pairs import (
     PairTable,
     agree_on_terms,
@@ -28,7 +29,6 @@ from neardup.stages.by_pairs import (
 )
 from neardup.stages.options import columns_of, describe_inputs, describe_reading
 from neardup.stages.workspaces import open_workspace
-from neardup.storage.work import IN_MEMORY, Workspace
 
 
 class _Arguments(ChooseOptions, WorkspaceOptions, RunOptions, kw_only=False):

@@ -20,11 +20,11 @@ from neardup.reading.catalogue import Catalogue
 from neardup.reading.first_pass import list_documents
 from neardup.reading.texts import IdLookup
 from neardup.results import describe_ids, describe_skipped, versions
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
+from neardup.runs.work import IN_MEMORY, Workspace
 from neardup.stages.counts import Groups, count_documents
 from neardup.stages.options import columns_of
 from neardup.stages.selection import Selection, complete_summary, in_batches
-from neardup.storage.work import IN_MEMORY, Workspace
 from neardup.tables import Bools, Int64s
 
 if TYPE_CHECKING:

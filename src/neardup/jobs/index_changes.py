@@ -15,7 +15,7 @@ from neardup.jobs.index_results import (
     DocumentRemovalResult,
     RemovalResult,
 )
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
 
 if TYPE_CHECKING:
     from neardup.indexes.changes import Addition, Compaction, Reading, Removal

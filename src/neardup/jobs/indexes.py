@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from neardup.indexes.manifest import kind_of_manifest, load_manifest
 from neardup.options.choices import IndexKind
-from neardup.storage.manifest import kind_of_manifest, load_manifest
 
 if TYPE_CHECKING:
     from neardup.jobs.documents.document_index import DocumentIndex

@@ -19,7 +19,7 @@ from neardup.options.groups import AgainstOptions, InputOptions
 from neardup.options.option import no_effect
 from neardup.outputs.table_files import part_name
 from neardup.reports.dedup.examples import Document
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
 from neardup.stages.options import columns_of, input_options_of, other_columns_of
 from neardup.stages.output import DedupOutput, open_output
 from neardup.stages.shown import Outcome, ShownTexts

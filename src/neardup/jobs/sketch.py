@@ -20,7 +20,7 @@ from neardup.options.option import argument, takes
 from neardup.options.sketches import SketchOptions
 from neardup.reading.sign import SLICE_BYTES, WEIGHTED_SLICE_BYTES, ReadingPlan
 from neardup.reading.signed_batches import count_shingles
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
 from neardup.sketches.from_texts import SketchMaker, make_maker
 from neardup.sketches.kind import AnyKind, SketchRows, to_column
 from neardup.sketches.table_format import BlockPlaces, cut_texts, join_places

@@ -14,7 +14,7 @@ from neardup.kernels.types import sealed
 from neardup.matching.join import Columns, FilterCounts, Tally, collect_pieces, probe_pieces
 from neardup.matching.measures import Measure
 from neardup.matching.set_join import OfSets
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
 from neardup.tables import Buckets, Bytes, Int32s, Int64s, ScoredPairs, ShingleSets, WeightedSets
 
 

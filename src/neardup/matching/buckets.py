@@ -9,7 +9,7 @@ import numpy as np
 from neardup.errors import InvalidParameterError
 from neardup.kernels.bucket import buckets as kernel
 from neardup.kernels.common.hashing import GOLDEN
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
 from neardup.tables import Bools, Buckets, Int32s, Int64s, KeyLists, Uint64s
 
 _MOST = 2**31 - 1

@@ -39,7 +39,7 @@ from neardup.matching.postings import (
     rank_records,
 )
 from neardup.options.choices import Algorithm
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
 from neardup.tables import Bytes, Floats, Int32s, Int64s, ScoredPairs, TokenLists, Uint64s
 
 # Edit distances of pairs of strings of tokens, exactly.

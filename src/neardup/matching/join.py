@@ -20,7 +20,7 @@ from neardup.errors import ResultLimitError
 from neardup.kernels.join.postings import ALL_PAIRS, PPJOIN, PPJOIN_PLUS
 from neardup.matching.measures import Measure
 from neardup.options.choices import Algorithm
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
 from neardup.tables import (
     Bytes,
     Floats,

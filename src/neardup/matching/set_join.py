@@ -34,7 +34,7 @@ from neardup.matching.join import (
 from neardup.matching.measures import Hamming, Measure
 from neardup.matching.postings import RankedRecords, group_records, index_groups, rank_sets
 from neardup.options.choices import Algorithm
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
 from neardup.tables import Bools, Bytes, Floats, Int32s, Int64s, ScoredPairs, ShingleSets, Uint64s
 
 

@@ -24,7 +24,7 @@ from neardup.matching.postings import (
     rank_numbers,
 )
 from neardup.matching.set_join import ScoredBySize
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
 from neardup.tables import Bytes, Floats, Int64s, ScoredPairs, Uint64s, WeightedSets
 
 # Weighted sets as runs of token ranks and their weights, and prefixes by weight.

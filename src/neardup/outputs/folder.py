@@ -16,10 +16,10 @@ from neardup.files.convert import converted_writer
 from neardup.files.destinations import Destination, LocalDestination
 from neardup.files.rows import RowBlock, Source
 from neardup.files.streams import is_url
+from neardup.indexes.manifest import MAGIC, MANIFEST
 from neardup.options.choices import OutputFormat
 from neardup.outputs.targets import Target, Url
-from neardup.storage.manifest import MAGIC, MANIFEST
-from neardup.storage.scratch import recover, scratch_beside, take_place
+from neardup.runs.scratch import recover, scratch_beside, take_place
 from neardup.tables import Bools
 
 # As commands that write a single table or text call it.

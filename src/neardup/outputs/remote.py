@@ -30,7 +30,7 @@ from neardup.files.remote import (
     writing_to,
 )
 from neardup.outputs.targets import Url
-from neardup.storage.files import note_written
+from neardup.runs.disk import note_written
 from neardup.version import __version__
 
 # Single files at URLs, which appear when they are complete.

@@ -20,7 +20,7 @@ from neardup.files.streams import writing
 from neardup.outputs.folder import check_local, translated
 from neardup.outputs.table_text import WRITERS
 from neardup.outputs.targets import Target, Url
-from neardup.storage.scratch import scratch_beside, take_place
+from neardup.runs.scratch import scratch_beside, take_place
 
 # Long tables as Parquet: one file, or beyond a number of rows a folder of parts.
 #

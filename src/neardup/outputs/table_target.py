@@ -15,7 +15,7 @@ from neardup.options.choices import TableFormat
 from neardup.outputs.folder import STANDARD_OUTPUT
 from neardup.outputs.table_files import check_table_file, format_of, write_table
 from neardup.outputs.targets import Target, Url
-from neardup.storage.files import note_stream
+from neardup.runs.disk import note_stream
 
 if TYPE_CHECKING:
     import pyarrow as pa

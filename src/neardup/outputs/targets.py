@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 
 from neardup.errors import WriteError
-from neardup.runtime.progress import size
+from neardup.runs.progress import size
 
 # How the URL of a local file begins.
 _LOCAL = "file://"

@@ -15,6 +15,8 @@ from neardup.files.passes import ReadingPass
 from neardup.files.rows import Source
 from neardup.indexes.changes import Addition, Compaction, NewIds, Removal, take_out, wanted_ids
 from neardup.indexes.index import create_index, segment_bytes
+from neardup.indexes.manifest import SegmentRecord, free_name, store_next
+from neardup.indexes.stored import store_frequencies
 from neardup.passages.documents import (
     DocumentBlock,
     ReadOptions,
@@ -24,10 +26,8 @@ from neardup.passages.documents import (
 from neardup.passages.index import OpenPassages, PassageHandle
 from neardup.passages.scheme import PassageScheme
 from neardup.passages.segment import DOCUMENT_SCHEMA, PassageSegment, write_segment
-from neardup.runtime.runner import Runner
-from neardup.storage.manifest import SegmentRecord, free_name, store_next
+from neardup.runs.runner import Runner
 from neardup.tables import Bools, TokenLists, TokenSpans, Uint32s
-from neardup.text.stored import store_frequencies
 from neardup.text.tokenizers import TokenFunction
 from neardup.text.weighting import count_documents
 

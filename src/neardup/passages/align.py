@@ -29,7 +29,7 @@ from neardup.passages.matches import Matches
 from neardup.passages.scheme import PassageScheme, check_length, make_passage_scheme
 from neardup.passages.search import SearchPlan
 from neardup.passages.windows import inverse_frequencies
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
 from neardup.tables import Int64s, TokenLists, Uint64s
 from neardup.text.weighting import DocumentFrequencies, term_frequencies
 

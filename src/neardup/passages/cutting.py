@@ -21,7 +21,7 @@ import numpy as np
 from neardup.passages.align import Aligner, AlignmentPlan
 from neardup.passages.index import OpenPassages
 from neardup.passages.lookup import Later, WindowHits
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
 from neardup.tables import Bools, Floats, Int64s, TokenLists, Uint64s
 
 # Texts that lose passages, each for one that stays, and take them back if that one goes.

@@ -9,14 +9,14 @@ from typing import Any, ClassVar
 import numpy as np
 import pyarrow as pa
 
+from neardup.indexes.handle import OpenFiles
 from neardup.indexes.index import IndexHandle, OpenIndex
+from neardup.indexes.segments import Segment
+from neardup.indexes.stored import open_frequencies
 from neardup.passages.scheme import PassageScheme, restore_scheme
 from neardup.passages.search import SegmentSearcher
 from neardup.passages.segment import PassageSegment, read_segment
-from neardup.storage.handle import OpenFiles
-from neardup.storage.segments import Segment
 from neardup.tables import Int64s
-from neardup.text.stored import open_frequencies
 from neardup.text.weighting import DocumentFrequencies
 
 

@@ -17,8 +17,8 @@ from neardup.passages.index import OpenPassages
 from neardup.passages.places import character_spans
 from neardup.passages.search import SearchPlan
 from neardup.passages.windows import Queries, Query, gather_queries
-from neardup.runtime.progress import report_part
-from neardup.runtime.runner import Runner
+from neardup.runs.progress import report_part
+from neardup.runs.runner import Runner
 from neardup.tables import Bools, Floats, Int64s, TokenLists
 
 # Candidate windows as a table for users: ranges of starts and of ends, in characters.

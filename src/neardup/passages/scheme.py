@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from neardup.errors import InvalidParameterError
+from neardup.indexes.stored import check_restored, described_tokenizer
 from neardup.kernels.common.hashing import function_seeds
 from neardup.options.groups import ShingleOptions
 from neardup.options.option import takes
 from neardup.options.passages import PassageOptions
 from neardup.tables import TokenLists, Uint64s
 from neardup.text.shingles import ShingleScheme, shingle_scheme
-from neardup.text.stored import check_restored, described_tokenizer
 from neardup.text.tokenizers import ShingledTokenizer, TokenFunction, Tokenizer, shingle_tokens
 from neardup.text.weighting import Weighting
 

@@ -12,18 +12,17 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from neardup.files.id_table import IdTable
 from neardup.files.ids import as_text
+from neardup.indexes.manifest import SegmentRecord
+from neardup.indexes.segments import Segment, SegmentWriter
 from neardup.kernels.passage import segments
 from neardup.kernels.types import Int
 from neardup.matching.postings import number_values
 from neardup.passages.documents import DocumentBlock
 from neardup.passages.scheme import PassageScheme
 from neardup.passages.windows import count_windows
-from neardup.runtime.runner import Runner
-from neardup.storage.ids import IdTable
-from neardup.storage.manifest import SegmentRecord
-from neardup.storage.segment_writer import SegmentWriter
-from neardup.storage.segments import Segment
+from neardup.runs.runner import Runner
 from neardup.tables import Bytes, Int32s, Int64s, TokenLists, Uint32s, Uint64s
 from neardup.text.weighting import DocumentFrequencies
 

@@ -13,7 +13,7 @@ from neardup.files.ids import check_unique, common_id_type
 from neardup.files.rows import DEFAULT_ID, ColumnNames, Source
 from neardup.reading.column_values import ColumnValues, ValueCollector
 from neardup.reading.signed_batches import numbers_of
-from neardup.storage.shuffle import SpilledBatches
+from neardup.runs.exchange import SpilledBatches
 from neardup.tables import Bools, Int64s
 
 if TYPE_CHECKING:

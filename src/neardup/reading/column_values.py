@@ -10,9 +10,9 @@ import numpy as np
 
 from neardup.errors import InvalidInputError
 from neardup.files.arrowcolumns import plain_array
+from neardup.files.id_table import hash_ids
 from neardup.files.rows import RowBlock, Source
 from neardup.kernels.common.hashing import mix_words
-from neardup.storage.ids import hash_ids
 from neardup.tables import Bools, Int64s, Uint64s
 
 if TYPE_CHECKING:

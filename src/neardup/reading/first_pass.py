@@ -16,15 +16,15 @@ from neardup.kernels.common import strings
 from neardup.reading.catalogue import Catalogue, make_catalogue
 from neardup.reading.sign import ListedBlock, ReadingPlan, list_block, sign_block
 from neardup.reading.signed_batches import SignedBatches, to_batch
-from neardup.runtime.runner import Runner
-from neardup.storage.shuffle import SpilledBatches
-from neardup.storage.work import IN_MEMORY
+from neardup.runs.exchange import SpilledBatches
+from neardup.runs.runner import Runner
+from neardup.runs.work import IN_MEMORY
 from neardup.tables import ContentNumbers, Digests, Int64s, Uint64s
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from neardup.storage.work import Workspace
+    from neardup.runs.work import Workspace
 
 # The stage copies: documents of equal digests have one content, numbered as it is first met.
 

@@ -18,7 +18,7 @@ from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.kernels.text import shingles
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.sign import SLICE_BYTES, ReadingPlan
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
 from neardup.tables import Bools, Int64s, ShingleSets, Texts, TokenLists, Uint64s, WeightedSets
 from neardup.text.shingles import shingle_sets
 from neardup.text.weighting import WeightedScheme, weighted_sets

@@ -14,8 +14,8 @@ from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.matching.join import salt
 from neardup.reading.column_values import NO_KEY
 from neardup.reading.sign import ListedBlock, ReadingPlan, SignedBlock
-from neardup.runtime.runner import Runner
-from neardup.storage.shuffle import SpilledBatches
+from neardup.runs.exchange import SpilledBatches
+from neardup.runs.runner import Runner
 from neardup.tables import (
     Bools,
     Digests,

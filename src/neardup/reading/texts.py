@@ -12,7 +12,7 @@ from neardup.files.passes import ReadingPass
 from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.second_pass import numbered_blocks, text_has_changed
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
 from neardup.tables import Bools, Int64s
 
 if TYPE_CHECKING:

@@ -14,16 +14,16 @@ from neardup.reading.catalogue import Catalogue, make_catalogue
 from neardup.reading.first_pass import FILE_TEXT_BYTES
 from neardup.reading.sign import SLICE_BYTES, ListedBlock, ReadingPlan, listed
 from neardup.reading.signed_batches import to_batch
-from neardup.runtime.runner import Runner
-from neardup.storage.kept_arrays import GrowingArray
-from neardup.storage.shuffle import SpilledBatches
+from neardup.runs.arrays import GrowingArray
+from neardup.runs.exchange import SpilledBatches
+from neardup.runs.runner import Runner
 from neardup.tables import Int64s, Texts, TokenLists
 from neardup.text.tokenizers import Tokenizer
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from neardup.storage.work import Workspace
+    from neardup.runs.work import Workspace
 
 T = TypeVar("T")
 

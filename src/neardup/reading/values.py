@@ -15,9 +15,9 @@ from neardup.files.arrowcolumns import plain_array
 from neardup.files.rows import RowBlock, Source
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.second_pass import numbered_blocks
-from neardup.runtime.runner import Runner
-from neardup.storage.shuffle import SpilledBatches
-from neardup.storage.work import Workspace
+from neardup.runs.exchange import SpilledBatches
+from neardup.runs.runner import Runner
+from neardup.runs.work import Workspace
 from neardup.tables import Bools, Int64s
 
 # The share of the memory that values may take, and bytes of them in one file of a work folder.

@@ -13,7 +13,7 @@ from neardup.options.choices import OutputFormat
 from neardup.outputs.folder import SKIPPED, write_rows
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.second_pass import numbered_blocks
-from neardup.runtime.runner import Runner, read_ahead
+from neardup.runs.runner import Runner, read_ahead
 from neardup.tables import Bools
 
 if TYPE_CHECKING:

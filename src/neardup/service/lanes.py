@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
-from neardup.runtime.progress import asking
+from neardup.runs.progress import asking
 from neardup.service.problems import Problem, busy, out_of_time
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from importlib import import_module
 
 from neardup.jobs.compare.compare import compare_texts
 from neardup.options.sketches import CompareOptions
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
 
 for _module in ("neardup.service.served", "neardup.service.operations"):
     import_module(_module)

@@ -10,7 +10,7 @@ from typing import Any
 from neardup.jobs.compare.compare import compare_texts
 from neardup.jobs.compare.result import CompareResult
 from neardup.options.sketches import CompareOptions
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
 from neardup.service import messages as m
 from neardup.service.lanes import Deadline, Lane, Share
 from neardup.service.problems import Problem, busy, too_large

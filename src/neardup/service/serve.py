@@ -18,7 +18,7 @@ from neardup.jobs.documents.document_index import DocumentIndex
 from neardup.jobs.indexes import kind_of
 from neardup.jobs.passages.passage_index import PassageIndex
 from neardup.options.commands import ServeOptions
-from neardup.runtime.runner import count_workers
+from neardup.runs.runner import count_workers
 from neardup.service.app import make_app
 from neardup.service.connection import N_PLACES, Connection
 from neardup.service.gate import Access, Tokens, allowed_hosts, check_address, read_tokens

@@ -20,7 +20,7 @@ from neardup.errors import InvalidParameterError, NeardupError
 from neardup.jobs.align.align import align
 from neardup.jobs.passages.passage_index import PassageIndex
 from neardup.passages.index import PassageHandle
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
 from neardup.service.lanes import Deadline, Share
 from neardup.service.messages import (
     Alignment,

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.kernels.common.hashing import mix_words
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
 from neardup.tables import Bools, Floats, Int64s, Texts, TokenLists, TokenSpans, Uint64s
 from neardup.text.shingles import ShingleScheme, digest_token_lists
 from neardup.text.tokenizers import Tokenizer

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from neardup.errors import InvalidParameterError, SketchMismatchError
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
 from neardup.sketches.intervals import QUANTILE_95, Shares, estimate_shares
 from neardup.sketches.kind import Pairs, Wanted, cut_pairs
 from neardup.sketches.samples import (

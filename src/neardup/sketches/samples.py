@@ -15,7 +15,7 @@ from neardup.kernels.common.hashing import mix_words
 from neardup.kernels.types import sealed
 from neardup.matching.measures import Dice, Measure
 from neardup.matching.set_join import join_sets
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
 from neardup.sketches.intervals import ShareKind, Shares, estimate_shares
 from neardup.sketches.kind import Pairs, TextScheme, places_of_lists
 from neardup.tables import (

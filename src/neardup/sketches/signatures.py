@@ -14,7 +14,7 @@ from neardup.kernels.sketch import minhash
 from neardup.kernels.sketch import minhash as minhash_kernels
 from neardup.matching.buckets import bucket_documents
 from neardup.matching.join import Columns, check_limit, join_columns, probe_pieces
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
 from neardup.sketches.intervals import ShareKind, Shares, estimate_shares
 from neardup.sketches.kind import KindScheme, Pairs, Wanted, cut_pairs
 from neardup.tables import Estimates, Int32s, Int64s, ScoredPairs, Signatures, Uint64s

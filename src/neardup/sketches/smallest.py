@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from neardup.errors import SketchMismatchError
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
 from neardup.sketches.intervals import QUANTILE_95
 from neardup.sketches.kind import Pairs, Wanted, cut_pairs
 from neardup.sketches.samples import SampleKind, SetScheme, SizeEstimates, read_samples

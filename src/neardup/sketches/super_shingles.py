@@ -9,7 +9,7 @@ from math import comb
 import numpy as np
 
 from neardup.errors import InvalidParameterError
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
 from neardup.sketches.kind import Pairs
 from neardup.sketches.minhash import band_keys
 from neardup.tables import Bytes, Int64s, ShingleSets, Signatures, Uint32s, Uint64s

@@ -18,6 +18,7 @@ from neardup.documents.index import DocumentHandle, OpenDocuments
 from neardup.documents.lookup import find_hits
 from neardup.documents.reading import queries_of_texts
 from neardup.errors import InvalidInputError, InvalidParameterError
+from neardup.files.id_table import IdTable
 from neardup.files.ids import as_text, join_ids
 from neardup.files.inputs import passed_over
 from neardup.files.passes import ReadingPass
@@ -31,7 +32,7 @@ from neardup.outputs.summary_file import resolve_tables
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.second_pass import numbered_blocks
 from neardup.results import describe_ids, describe_skipped, versions
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
 from neardup.stages.counts import Groups, count_by_groups
 from neardup.stages.decide import Assignment
 from neardup.stages.pair_ids import (
@@ -43,7 +44,6 @@ from neardup.stages.pair_ids import (
     read_ids,
 )
 from neardup.stages.selection import complete_summary
-from neardup.storage.ids import IdTable
 from neardup.tables import Bools, Floats, Int32s, Int64s
 
 # Pairs of documents by their numbers, and what has such pairs.

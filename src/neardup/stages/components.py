@@ -19,15 +19,15 @@ from neardup.reading.first_pass import part_of
 from neardup.reading.second_pass import add_texts, collector_of, read_comparable, read_texts
 from neardup.reading.sign import ReadingPlan
 from neardup.reading.signed_batches import SignedBatches, filter_column, filters_of, numbers_of
-from neardup.runtime.runner import Runner
-from neardup.storage.kept_arrays import keep_arrays, kept_arrays
-from neardup.storage.shuffle import Shuffle
+from neardup.runs.arrays import keep_arrays, kept_arrays
+from neardup.runs.exchange import Shuffle
+from neardup.runs.runner import Runner
 from neardup.tables import Bools, Filters, Int64s, ShingleSets, Texts, Uint64s, WeightedSets
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from neardup.storage.work import Workspace
+    from neardup.runs.work import Workspace
 
 # Documents of some collections, numbered together, and which of them have the same content.
 

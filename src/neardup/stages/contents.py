@@ -14,14 +14,14 @@ from neardup.files.rows import Source
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.first_pass import Signed, find_copies, sign_collections
 from neardup.reading.signed_batches import SignedBatches
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
 from neardup.stages.components import NumberedContents
 from neardup.stages.options import other_columns_of
 from neardup.stages.plan import DedupPlan
 from neardup.tables import Bools, EarlierKeepers, Int64s
 
 if TYPE_CHECKING:
-    from neardup.storage.work import Workspace
+    from neardup.runs.work import Workspace
 
 # Documents that go for one of an index, unless one that stays is more similar.
 

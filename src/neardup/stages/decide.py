@@ -18,7 +18,8 @@ from neardup.matching.buckets import list_full_keys
 from neardup.matching.prefixes import list_prefixes
 from neardup.matching.sieve import sieve_components
 from neardup.reading.signed_batches import SignedBatches
-from neardup.runtime.runner import Runner
+from neardup.runs.arrays import AnyArray, kept_arrays
+from neardup.runs.runner import Runner
 from neardup.stages.components import (
     Candidates,
     Partitions,
@@ -32,8 +33,6 @@ from neardup.stages.components import (
 )
 from neardup.stages.contents import Contents
 from neardup.stages.plan import DedupPlan
-from neardup.storage.arrays import AnyArray
-from neardup.storage.kept_arrays import kept_arrays
 from neardup.tables import (
     Bools,
     EarlierKeepers,
@@ -47,8 +46,8 @@ from neardup.tables import (
 )
 
 if TYPE_CHECKING:
-    from neardup.storage.shuffle import Shuffle
-    from neardup.storage.work import Workspace
+    from neardup.runs.exchange import Shuffle
+    from neardup.runs.work import Workspace
 
 
 @dataclass(frozen=True)

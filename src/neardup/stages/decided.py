@@ -21,7 +21,7 @@ from neardup.options.option import no_effect
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.second_pass import numbered_blocks
 from neardup.reading.sign import text_lengths
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
 from neardup.stages.options import input_options_of
 from neardup.stages.output import DedupOutput, Side, other_rows
 from neardup.tables import Bools, Int64s

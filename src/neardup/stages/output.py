@@ -25,9 +25,9 @@ from neardup.outputs.targets import Target, target_of
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.second_pass import read_at
 from neardup.reading.texts import KeptTexts, keep_texts
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
+from neardup.runs.scratch import recover
 from neardup.stages.options import input_options_of
-from neardup.storage.scratch import recover
 from neardup.tables import Bools, Int64s
 
 if TYPE_CHECKING:

@@ -11,6 +11,7 @@ import numpy as np
 
 from neardup.clustering.keep import KeepPolicy, parse_keep
 from neardup.errors import InvalidParameterError
+from neardup.indexes.stored import check_restored
 from neardup.matching.bands import Banding
 from neardup.matching.measures import MEASURE_NAMES, Measure, make_measure
 from neardup.options.groups import ShingleOptions
@@ -24,7 +25,6 @@ from neardup.text.shingles import (
     make_shingle_scheme,
     shingle_sets,
 )
-from neardup.text.stored import check_restored
 from neardup.text.tokenizers import NAMED, TokenFunction
 from neardup.text.weighting import DocumentFrequencies, WeightedScheme, Weighting, weighted_sets
 

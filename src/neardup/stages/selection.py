@@ -24,9 +24,9 @@ from neardup.reading.catalogue import Catalogue
 from neardup.reading.texts import IdLookup
 from neardup.reading.write_pass import read_kept, sides_of, write_documents
 from neardup.results import Result
-from neardup.runtime.memory import peak_memory_bytes
-from neardup.runtime.progress import Progress
-from neardup.runtime.runner import Runner
+from neardup.runs.memory import peak_memory_bytes
+from neardup.runs.progress import Progress
+from neardup.runs.runner import Runner
 from neardup.tables import Bools, Int64s
 
 if TYPE_CHECKING:

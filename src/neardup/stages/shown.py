@@ -13,7 +13,7 @@ from neardup.reading.column_values import ColumnValues, ValueCollector, read_val
 from neardup.reading.second_pass import numbered_blocks
 from neardup.reading.texts import FoundText
 from neardup.reports.dedup.examples import Document, Pair
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
 from neardup.stages.decided import ResultDocuments, ids_in_other
 from neardup.stages.output import DedupOutput, Side, other_rows
 from neardup.stages.tables import Collection

@@ -18,7 +18,7 @@ from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.files.streams import is_url
 from neardup.outputs.summary_file import SUMMARY, read_summary, resolve_tables
 from neardup.reading.texts import FoundText, read_texts_by_id
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
 from neardup.stages.pair_ids import METADATA_KEY
 from neardup.tables import Int64s
 

@@ -13,8 +13,8 @@ from neardup.options.groups import WorkspaceOptions
 from neardup.options.option import Options
 from neardup.outputs.targets import Target
 from neardup.results import versions
-from neardup.runtime.memory import default_memory_bytes
-from neardup.storage.work import WorkFolder, Workspace
+from neardup.runs.memory import default_memory_bytes
+from neardup.runs.work import WorkFolder, Workspace
 
 if TYPE_CHECKING:
     from neardup.files.rows import Source

@@ -204,7 +204,7 @@ def test_answers__of_any_history(options, steps, fanout, block_bytes):
         tempfile.TemporaryDirectory() as place,
         patch("neardup.documents.additions.FANOUT", fanout),
         patch("neardup.documents.blocks.BLOCK_BYTES", block_bytes),
-        patch("neardup.storage.files.os.fsync", lambda _: None),
+        patch("neardup.runs.disk.os.fsync", lambda _: None),
     ):
         driven = Driven(Path(place) / "index", options | MANY_BANDS)
         for operation, text, threshold in steps:

@@ -20,7 +20,7 @@ from neardup.files.rows import ColumnNames
 from neardup.passages.additions import add_documents
 from neardup.passages.documents import ReadOptions
 from neardup.passages.index import PassageHandle
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
 from neardup.text.weighting import INVERSE_FREQUENCIES, TERM_FREQUENCIES
 from tests.oracles import passages
 from tests.oracles import search as oracle

@@ -16,7 +16,7 @@ from neardup.files.rows import ColumnNames
 from neardup.passages.additions import add_documents
 from neardup.passages.documents import ReadOptions
 from neardup.passages.index import PassageHandle
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
 from tests.examples import examples
 from tests.properties.search.cases import Case, add, can_reach, cases, indexed, new_folder, recalls
 

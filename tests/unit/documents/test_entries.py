@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.documents import segment
-from neardup.storage.arrays import PageSums
+from neardup.runs.arrays import PageSums
 
 values = st.one_of(st.integers(0, 2**64 - 1), st.sampled_from([0, 1, 2**63, 2**64 - 1]))
 

@@ -7,7 +7,7 @@ import pytest
 
 from neardup import DocumentIndex
 from neardup.documents.segment import DocumentSegment
-from neardup.runtime.progress import asking
+from neardup.runs.progress import asking
 from tests.document_indexes import OPTIONS
 
 TEXT = "once upon a midnight dreary while I pondered weak and weary"

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import neardup
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
 
 WORDS = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
 

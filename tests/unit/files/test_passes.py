@@ -19,7 +19,7 @@ from neardup.files.parquet import ParquetSource
 from neardup.files.passes import ReadingPass, name_remedy
 from neardup.files.plain import TextFileSource
 from neardup.files.resolve import resolve_paths
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
 from tests.each import each_of
 
 ROWS = [{"text": f"text {i} " + "x" * (i % 50)} for i in range(2000)]

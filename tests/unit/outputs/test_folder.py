@@ -8,7 +8,7 @@ import pytest
 
 from neardup.errors import OutputExistsError, ReadError, WriteError
 from neardup.outputs.folder import check_apart, check_output, new_folder
-from neardup.storage import scratch
+from neardup.runs import scratch
 from tests.each import each_of
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from neardup.outputs.folder import new_folder
 from neardup.outputs.table_files import write_file
-from neardup.storage import scratch
+from neardup.runs import scratch
 from tests.steps import killed_at
 
 pytestmark = [

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from neardup.reading.first_pass import find_copies, part_of
 from neardup.reading.signed_batches import SignedBatches
-from neardup.storage.shuffle import SpilledBatches
-from neardup.storage.work import IN_MEMORY, WorkFolder, Workspace
+from neardup.runs.exchange import SpilledBatches
+from neardup.runs.work import IN_MEMORY, WorkFolder, Workspace
 
 # Of 128 bits; some differ in one half alone, and some begin alike.
 DIGESTS = [(a, b) for a in (0, 1, 2**32, 2**63, 2**64 - 1) for b in (0, 5, 2**64 - 1)]

@@ -11,7 +11,7 @@ from neardup.files.resolve import resolve_paths
 from neardup.files.rows import ColumnNames
 from neardup.options.groups import InputOptions
 from neardup.reading.texts import FoundText, read_texts_by_id
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
 
 BY_DEFAULT = ColumnNames(id_is_default=True)
 

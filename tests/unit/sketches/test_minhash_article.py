@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from neardup.matching.buckets import bucket_documents
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
 from neardup.sketches.minhash import MinHashScheme, band_keys, minhash_signatures
 from neardup.sketches.signatures import estimate_agreement
 from neardup.tables import ShingleLists, Signatures

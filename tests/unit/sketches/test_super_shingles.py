@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from neardup.errors import InvalidParameterError
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
 from neardup.sketches.super_shingles import (
     SuperShingleRule,
     SuperShingles,

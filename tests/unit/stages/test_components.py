@@ -13,7 +13,9 @@ from hypothesis import strategies as st
 
 from neardup.options.documents import DedupOptions
 from neardup.reading.signed_batches import SignedBatches
-from neardup.runtime.runner import Runner
+from neardup.runs.exchange import SpilledBatches
+from neardup.runs.runner import Runner
+from neardup.runs.work import IN_MEMORY, WorkFolder, Workspace
 from neardup.stages.components import (
     Partitions,
     exchange_keys,
@@ -24,8 +26,6 @@ from neardup.stages.components import (
 )
 from neardup.stages.contents import Contents
 from neardup.stages.plan import plan_deduplication
-from neardup.storage.shuffle import SpilledBatches
-from neardup.storage.work import IN_MEMORY, WorkFolder, Workspace
 
 N_BANDS = 3
 # Keys that are alike in the lower or the upper half.

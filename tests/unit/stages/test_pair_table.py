@@ -8,7 +8,7 @@ import pytest
 from neardup.errors import InvalidInputError
 from neardup.files.memory import MemorySource
 from neardup.reading.catalogue import Catalogue
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
 from neardup.stages.by_pairs import PairTable
 
 PAIRS = [("a", "z", 0.9), ("a", "b", 0.8), ("b", "y", 0.7), ("b", "z", 1.0)]

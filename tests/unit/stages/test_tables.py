@@ -7,7 +7,7 @@ import pytest
 
 import neardup
 from neardup.errors import InvalidInputError
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
 from neardup.stages.tables import read_table
 
 TEXTS = ["one two three", "one two three four", "something else"]

@@ -19,12 +19,12 @@ from neardup.files.input_options import check_effect
 from neardup.jobs.dedup.summary import summarise
 from neardup.options.documents import DedupOptions
 from neardup.reading.signed_batches import count_shingles, with_frequencies
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
+from neardup.runs.work import Workspace
 from neardup.stages.components import pack_components
 from neardup.stages.decide import Decision, assign
 from neardup.stages.options import other_columns_of, to_be_counted
 from neardup.stages.plan import DedupPlan, plan_deduplication
-from neardup.storage.work import Workspace
 
 if TYPE_CHECKING:
     from neardup.files.rows import Source

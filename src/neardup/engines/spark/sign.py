@@ -16,7 +16,7 @@ from neardup.files.passes import name_remedy
 from neardup.reading.catalogue import Catalogue, make_catalogue
 from neardup.reading.sign import SignedBlock, sign_block
 from neardup.reading.signed_batches import to_batch
-from neardup.storage.shuffle import SpilledBatches
+from neardup.runs.exchange import SpilledBatches
 from neardup.tables import Int64s
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from neardup.files.rows import Source
     from neardup.reading.sign import ReadingPlan
-    from neardup.storage.work import Workspace
+    from neardup.runs.work import Workspace
 
 # Rows in blocks of Arrow: on their way to partitions, and to the driver.
 

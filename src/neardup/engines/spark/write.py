@@ -24,7 +24,7 @@ from neardup.tables import Bools
 if TYPE_CHECKING:
     from neardup.options.choices import OutputFormat
     from neardup.reading.catalogue import Catalogue
-    from neardup.runtime.runner import Runner
+    from neardup.runs.runner import Runner
 
 # Folder in the output, while it is made, for files that are not complete.
 _ATTEMPTS = ".attempts"

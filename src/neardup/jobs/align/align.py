@@ -14,7 +14,7 @@ from neardup.options.choices import Data
 from neardup.options.groups import DOCUMENTS, RunOptions
 from neardup.options.option import argument, takes
 from neardup.options.passages import AlignSchemeOptions, IgnoreOptions
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
 
 
 class _Arguments(AlignSchemeOptions, IgnoreOptions, RunOptions, kw_only=False):

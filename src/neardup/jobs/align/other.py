@@ -11,6 +11,7 @@ from typing import Any
 
 from neardup.errors import InvalidParameterError
 from neardup.files.rows import Source
+from neardup.indexes.manifest import index_named, kind_of_manifest, load_manifest
 from neardup.jobs import index_changes as jobs
 from neardup.jobs.align.plan import PRESETS
 from neardup.jobs.passages.passage_index import PassageIndex
@@ -19,10 +20,8 @@ from neardup.passages.align import make_window_scheme
 from neardup.passages.documents import ReadOptions
 from neardup.passages.index import OpenPassages, PassageHandle
 from neardup.results import SkippedRow
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
 from neardup.stages.options import columns_of, other_columns_of
-from neardup.storage.manifest import kind_of_manifest, load_manifest
-from neardup.storage.named import index_named
 
 
 @dataclass(frozen=True)

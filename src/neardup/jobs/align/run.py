@@ -33,7 +33,7 @@ from neardup.passages.lookup import Later, WindowCounts
 from neardup.passages.matches import SCHEMA, SCHEMA_WITH_TEXT, excerpts, match_table, with_id_types
 from neardup.passages.search import candidate_probability
 from neardup.results import NO_COLUMNS, SkippedRow, describe_ids, describe_skipped
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
 from neardup.stages.options import columns_of
 from neardup.tables import Int64s
 

@@ -19,7 +19,7 @@ from neardup.options.kinds import exact_fraction
 from neardup.options.option import argument, takes
 from neardup.options.sketches import CompareOptions, SketchOptions
 from neardup.passages.places import character_spans
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
 from neardup.sketches.edit.estimate import as_strings
 from neardup.tables import Bools, EditSignatures, Int64s, Texts, Uint64s
 from neardup.text.tokenizers import Tokenizer

@@ -19,7 +19,7 @@ from neardup.options.groups import (
 )
 from neardup.options.option import argument, but, takes
 from neardup.options.passages import CutOptions
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
 from neardup.stages.workspaces import open_workspace
 
 

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from neardup.documents.other import own_tokenizer, resolve_other
 from neardup.files.inputs import Inputs
+from neardup.indexes.manifest import index_named, kind_of_manifest, load_manifest
 from neardup.indexes.source import IndexSource
 from neardup.jobs.passages.passage_index import PassageIndex
 from neardup.options.groups import AgainstOptions
 from neardup.passages.index import PassageHandle
-from neardup.runtime.runner import Runner
-from neardup.storage.manifest import kind_of_manifest, load_manifest
-from neardup.storage.named import index_named
+from neardup.runs.runner import Runner
 
 if TYPE_CHECKING:
     from neardup.text.tokenizers import TokenFunction

@@ -23,7 +23,7 @@ from neardup.passages.repeats import find_repeats
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.second_pass import read_texts, text_has_changed
 from neardup.reading.sign import ReadingPlan
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
 from neardup.tables import Int64s, Texts, TokenLists, TokenSpans
 
 

@@ -21,12 +21,12 @@ from neardup.passages.search import candidate_probability
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.first_pass import list_documents
 from neardup.results import describe_ids, describe_skipped, versions
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
+from neardup.runs.work import IN_MEMORY
 from neardup.stages.selection import complete_summary
-from neardup.storage.work import IN_MEMORY
 
 if TYPE_CHECKING:
-    from neardup.storage.work import Workspace
+    from neardup.runs.work import Workspace
 
 
 def summarise(

@@ -13,12 +13,12 @@ from neardup.files.rows import Source
 from neardup.jobs.cut.plan import CutJobPlan
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.token_pass import read_tokens
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
 from neardup.stages.options import other_columns_of
 from neardup.tables import Floats, Int64s, TokenLists
 
 if TYPE_CHECKING:
-    from neardup.storage.work import Workspace
+    from neardup.runs.work import Workspace
 
 
 @dataclass(frozen=True)

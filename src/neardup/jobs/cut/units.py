@@ -19,11 +19,11 @@ from neardup.passages.places import character_spans
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.second_pass import numbered_blocks
 from neardup.reading.token_pass import hash_tokens, take_texts
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
+from neardup.runs.work import Workspace
 from neardup.stages.contents import find_contents, sign_documents
 from neardup.stages.decide import Assignment, Decision, assign, choose_by_buckets
 from neardup.stages.options import other_columns_of
-from neardup.storage.work import Workspace
 from neardup.tables import Int64s, Texts
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from neardup.matching.measures import Measure
 from neardup.matching.prefixes import list_prefixes
 from neardup.matching.verify import overlaps_at_threshold
 from neardup.reading.signed_batches import SignedBatches
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
 from neardup.sketches.intervals import wilson_intervals
 from neardup.stages.contents import Contents
 from neardup.stages.decide import Decision

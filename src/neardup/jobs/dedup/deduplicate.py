@@ -11,7 +11,7 @@ from neardup.options.choices import Data
 from neardup.options.documents import DedupOptions
 from neardup.options.groups import DATA, AgainstDataOptions, RunOptions, WorkspaceOptions
 from neardup.options.option import argument, but, takes
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
 from neardup.stages.plan import plan_deduplication
 from neardup.stages.workspaces import open_workspace
 

@@ -13,16 +13,16 @@ from neardup.clustering.keep import parse_keep
 from neardup.documents.scheme import DocumentScheme, check_alike
 from neardup.errors import InvalidParameterError
 from neardup.files.rows import Source
+from neardup.indexes.manifest import encode
 from neardup.options.documents import DedupOptions
 from neardup.reading.signed_batches import count_shingles
 from neardup.stages.options import check_weights_of_index, columns_of
 from neardup.stages.plan import DedupPlan, check_method
-from neardup.storage.manifest import encode
 
 if TYPE_CHECKING:
     from neardup.documents.additions import Adding
     from neardup.documents.index import DocumentHandle, OpenDocuments
-    from neardup.runtime.runner import Runner
+    from neardup.runs.runner import Runner
     from neardup.text.weighting import DocumentFrequencies
 
 

@@ -14,8 +14,8 @@ from neardup.matching.measures import Number
 from neardup.options.choices import OutputFormat
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.texts import IdLookup
-from neardup.runtime.progress import Progress
-from neardup.runtime.runner import Runner
+from neardup.runs.progress import Progress
+from neardup.runs.runner import Runner
 from neardup.stages.decide import Assignment
 from neardup.stages.options import OF_INPUTS
 from neardup.stages.selection import KeeperIds, Selection, in_batches, write_tables

@@ -33,7 +33,8 @@ from neardup.reading.signed_batches import (
     with_frequencies,
 )
 from neardup.reading.texts import IdLookup
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
+from neardup.runs.work import IN_MEMORY
 from neardup.stages.contents import find_contents, sign_documents
 from neardup.stages.decide import (
     Assignment,
@@ -46,13 +47,12 @@ from neardup.stages.decide import (
 from neardup.stages.options import to_be_counted
 from neardup.stages.plan import DedupPlan
 from neardup.stages.selection import KeeperIds
-from neardup.storage.work import IN_MEMORY
 from neardup.tables import Bools, EarlierKeepers, Int64s, TokenLists
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from neardup.storage.work import Workspace
+    from neardup.runs.work import Workspace
 
 
 # An index of documents as the other collection of a deduplication.

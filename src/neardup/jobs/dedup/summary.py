@@ -9,7 +9,7 @@ import numpy as np
 from neardup.files.inputs import passed_over
 from neardup.options.choices import Engine
 from neardup.results import describe_ids, describe_skipped, versions
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
 from neardup.stages.contents import Contents
 from neardup.stages.counts import Groups, count_by_groups
 from neardup.stages.decide import Assignment, Decision, MethodChoice

@@ -30,7 +30,7 @@ from neardup.options.documents import (
 from neardup.options.groups import DOCUMENTS, RunOptions, TextReadingOptions
 from neardup.options.option import argument, option, takes
 from neardup.passages.documents import ReadOptions
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
 from neardup.stages.options import columns_of
 from neardup.stages.selection import as_list_of_ids
 

@@ -13,7 +13,7 @@ from neardup.documents.reading import queries_of_texts
 from neardup.files.passes import ReadingPass, TextBlock, read_text_block
 from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.matching.measures import Measure
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
 from neardup.tables import Int64s
 
 

@@ -21,7 +21,7 @@ from neardup.jobs.documents.session import InsertSession
 from neardup.matching.measures import Measure
 from neardup.options.documents import CommitOptions, DocumentSearchOptions
 from neardup.options.kinds import Whole
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
 from neardup.text.tokenizers import named_tokenizer
 
 _LIMIT = DocumentSearchOptions.known["limit"]

@@ -19,7 +19,7 @@ from neardup.jobs.documents.look_up import in_rank_order, look_up
 from neardup.jobs.documents.result import DocumentSearchResult
 from neardup.options.documents import DocumentSearchOptions
 from neardup.results import SkippedRow, describe_ids, describe_skipped
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
 from neardup.stages.options import columns_of
 from neardup.tables import Int64s
 

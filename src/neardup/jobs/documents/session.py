@@ -18,11 +18,11 @@ from neardup.documents.queries import Queries
 from neardup.documents.scheme import DocumentScheme
 from neardup.documents.values import Id, checked_id
 from neardup.errors import InvalidInputError, InvalidParameterError, NeardupError
+from neardup.indexes.folder import remove_orphans
+from neardup.indexes.handle import OpenFiles
+from neardup.indexes.manifest import load_manifest
 from neardup.matching.measures import Measure
-from neardup.runtime.runner import Runner
-from neardup.storage.folder import remove_orphans
-from neardup.storage.handle import OpenFiles
-from neardup.storage.manifest import load_manifest
+from neardup.runs.runner import Runner
 
 T = TypeVar("T")
 

@@ -17,7 +17,7 @@ from neardup.options.choices import Number
 from neardup.options.option import argument, option, takes
 from neardup.options.sketches import ClusterOptions, RepresentativeOptions
 from neardup.results import TableResult
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
 from neardup.sketches.registry import kinds_with
 from neardup.stages.sketches import Sketches, as_sketches
 

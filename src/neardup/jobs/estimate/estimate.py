@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.errors import InvalidInputError, InvalidParameterError
+from neardup.files.id_table import IdTable
 from neardup.files.ids import as_text
 from neardup.files.passes import ReadingPass
 from neardup.files.resolve import resolve_inputs
@@ -25,7 +26,7 @@ from neardup.options.kinds import exact_fraction
 from neardup.options.option import argument, no_effect, takes
 from neardup.options.sketches import EstimateOptions
 from neardup.results import TableResult
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
 from neardup.sketches.kind import (
     AnyKind,
     Pairs,
@@ -40,7 +41,6 @@ from neardup.sketches.super_shingles import SuperShingleRule, SuperShingles
 from neardup.sketches.table_format import BlockPlaces
 from neardup.stages.pair_ids import ID_COLUMNS, READING_PAIRS, check_columns, read_ids
 from neardup.stages.sketches import Sketches, as_sketches, check_same_scheme
-from neardup.storage.ids import IdTable
 from neardup.tables import Int64s
 
 # The sketches that are compared: all pairs of one collection or two, or pairs of a table.

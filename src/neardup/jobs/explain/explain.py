@@ -30,7 +30,7 @@ from neardup.jobs.explain.evidence import (
     sizes_of,
 )
 from neardup.jobs.explain.result import ExplainResult
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
 from neardup.stages.decided import (
     Batch,
     DecidedDocuments,

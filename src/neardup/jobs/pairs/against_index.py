@@ -22,7 +22,7 @@ from neardup.matching.join import check_limit
 from neardup.options.documents import PairOptions
 from neardup.options.option import no_effect
 from neardup.results import SkippedRow, describe_ids, describe_skipped
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
 from neardup.stages.options import check_weights_of_index, columns_of
 from neardup.stages.pair_ids import metadata_of
 

@@ -22,7 +22,9 @@ from neardup.matching.bucket_join import BucketJoinCounts
 from neardup.matching.join import check_limit, salt_sets
 from neardup.matching.set_join import SetSizes
 from neardup.reading.first_pass import Signed
-from neardup.runtime.runner import Runner
+from neardup.runs.arrays import AnyArray, kept_arrays
+from neardup.runs.exchange import SpilledBatches
+from neardup.runs.runner import Runner
 from neardup.stages.components import (
     Partitions,
     bytes_of,
@@ -34,14 +36,11 @@ from neardup.stages.components import (
     read_sets,
     room_of_partition,
 )
-from neardup.storage.arrays import AnyArray
-from neardup.storage.kept_arrays import kept_arrays
-from neardup.storage.shuffle import SpilledBatches
 from neardup.tables import Bytes, Int64s, ShingleSets, Uint64s, WeightedSets
 
 if TYPE_CHECKING:
-    from neardup.storage.shuffle import Shuffle
-    from neardup.storage.work import Workspace
+    from neardup.runs.exchange import Shuffle
+    from neardup.runs.work import Workspace
 
 # Shares of the memory: of rows that are found, and of those that are being spelled out.
 _ROWS_SHARE = 0.1

@@ -22,9 +22,9 @@ from neardup.reading.catalogue import Catalogue
 from neardup.reading.column_values import text_of
 from neardup.reading.signed_batches import numbers_of
 from neardup.reading.values import Values, columns_there, where_to_have
-from neardup.runtime.runner import Runner
-from neardup.storage.shuffle import SpilledBatches
-from neardup.storage.work import Workspace
+from neardup.runs.exchange import SpilledBatches
+from neardup.runs.runner import Runner
+from neardup.runs.work import Workspace
 from neardup.tables import Bools, Floats, Int64s, Texts
 from neardup.text.shingles import ShingleScheme, shingle_scheme, shingle_sets
 

@@ -13,9 +13,9 @@ from neardup.options.choices import Data
 from neardup.options.documents import PairOptions
 from neardup.options.groups import DOCUMENTS, RunOptions, WorkspaceOptions
 from neardup.options.option import argument, takes
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
+from neardup.runs.work import IN_MEMORY
 from neardup.stages.workspaces import open_workspace
-from neardup.storage.work import IN_MEMORY
 
 
 class _Arguments(PairOptions, WorkspaceOptions, RunOptions, kw_only=False):

@@ -24,7 +24,7 @@ from neardup.options.choices import Algorithm
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.first_pass import ContentTable, FirstPass, Signed, find_copies
 from neardup.reading.second_pass import read_comparable, read_token_lists
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
 from neardup.stages.components import NumberedContents
 from neardup.tables import (
     Bools,
@@ -41,7 +41,7 @@ from neardup.text.shingles import digest_sets
 from neardup.text.weighting import digest_weighted_sets
 
 if TYPE_CHECKING:
-    from neardup.storage.work import Workspace
+    from neardup.runs.work import Workspace
 
 
 @dataclass(frozen=True)

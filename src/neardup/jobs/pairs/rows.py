@@ -20,8 +20,8 @@ from neardup.reading.catalogue import Catalogue
 from neardup.reading.signed_batches import numbers_of
 from neardup.reading.texts import IdLookup
 from neardup.reading.values import Values, columns_there, read_values, where_to_have
-from neardup.runtime.runner import Runner
-from neardup.storage.work import Workspace
+from neardup.runs.runner import Runner
+from neardup.runs.work import Workspace
 from neardup.tables import Floats, Int64s, ScoredPairs
 
 if TYPE_CHECKING:

@@ -33,10 +33,10 @@ from neardup.reading.first_pass import read_collections, sign_collections
 from neardup.reading.sign import ReadingPlan
 from neardup.reading.signed_batches import count_shingles, numbers_of, with_frequencies
 from neardup.results import NO_COLUMNS, describe_ids, describe_skipped
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
+from neardup.runs.work import IN_MEMORY, Workspace
 from neardup.stages.options import other_columns_of, to_be_counted
 from neardup.stages.pair_ids import metadata_of
-from neardup.storage.work import IN_MEMORY, Workspace
 from neardup.tables import Bools, Floats, Int64s, Uint64s
 
 if TYPE_CHECKING:

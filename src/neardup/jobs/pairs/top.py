@@ -9,7 +9,7 @@ import numpy as np
 
 from neardup.jobs.pairs.spelling import Members, Speller, join_pairs
 from neardup.matching.join import LEFT, RIGHT, FilterCounts, Join
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
 from neardup.tables import Bools, Bytes, Int64s, ScoredPairs
 
 # Exact order of similarities.

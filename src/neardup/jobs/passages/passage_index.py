@@ -27,7 +27,7 @@ from neardup.options.passages import LookUpOptions, PassageOptions, SearchOption
 from neardup.passages.documents import ReadOptions
 from neardup.passages.index import PassageHandle
 from neardup.passages.scheme import make_passage_scheme
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
 from neardup.stages.options import columns_of
 from neardup.stages.selection import as_list_of_ids
 from neardup.text.tokenizers import KNOWN_NAMES

@@ -37,7 +37,7 @@ from neardup.passages.search import (
 )
 from neardup.passages.windows import gather_queries, make_queries
 from neardup.results import SkippedRow, describe_ids, describe_skipped
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
 from neardup.stages.options import columns_of
 
 

@@ -22,7 +22,7 @@ from neardup.jobs.plan.costs import (
     sorting_passes,
 )
 from neardup.jobs.plan.sample import Sample, draw_sample
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
 from neardup.stages.plan import DedupPlan
 
 # How long the stages of a deduplication take: by rates of a sample, or once measured.

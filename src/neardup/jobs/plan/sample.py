@@ -29,7 +29,7 @@ from neardup.reading.signed_batches import (
     to_batch,
     with_frequencies,
 )
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
 from neardup.sketches.minhash import MinHashScheme, minhash_signatures
 from neardup.sketches.weighted_minhash import WeightedMinHashScheme, weighted_signatures
 from neardup.stages.components import Candidates

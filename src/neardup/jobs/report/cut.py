@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from neardup.jobs.cut.result import CutResult
-    from neardup.runtime.runner import Runner
+    from neardup.runs.runner import Runner
 
 _COLUMNS = {
     "id": "id",

@@ -25,7 +25,7 @@ from neardup.tables import Int64s
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from neardup.runtime.runner import Runner
+    from neardup.runs.runner import Runner
 
 COLUMNS = ("query_id", "query_start", "query_end", "doc_id", "doc_start", "doc_end")
 """What a table of passages has, and may have ``similarity``, ``query_text`` and ``doc_text``."""

@@ -27,7 +27,7 @@ from neardup.reports.pairs.labelled import hold_to_labels, read_labels
 from neardup.reports.pairs.page import heading, render_pairs, select_examples
 from neardup.reports.pairs.table import pairs_table
 from neardup.results import Result
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
 from neardup.stages.options import columns_of, other_columns_of
 from neardup.stages.output import open_output
 from neardup.stages.tables import Collection, kind_of_folder, kind_of_table, read_table

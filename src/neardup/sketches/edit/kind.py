@@ -14,7 +14,7 @@ from neardup.errors import InvalidParameterError
 from neardup.kernels.common.hashing import mix_words
 from neardup.matching.measures import Dice, Measure, Overlap
 from neardup.matching.set_join import join_sets
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
 from neardup.sketches.edit.aligned import (
     KnownLengths,
     least_common,

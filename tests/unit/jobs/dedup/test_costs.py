@@ -22,12 +22,12 @@ from neardup.jobs.plan.sample import draw_sample
 from neardup.options.documents import DedupOptions
 from neardup.reading.catalogue import make_catalogue
 from neardup.reading.first_pass import sign_collections
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
+from neardup.runs.work import IN_MEMORY, WorkFolder, Workspace
 from neardup.stages.components import find_components, pack_components
 from neardup.stages.contents import Contents, find_contents
 from neardup.stages.decide import Decision, assign
 from neardup.stages.plan import DedupPlan, plan_deduplication
-from neardup.storage.work import IN_MEMORY, WorkFolder, Workspace
 
 pytestmark = pytest.mark.slow
 

@@ -13,9 +13,9 @@ from neardup.files.resolve import resolve_inputs
 from neardup.jobs.dedup.run import deduplicate_sources
 from neardup.options.documents import DedupOptions
 from neardup.outputs.targets import Url, check_room
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
+from neardup.runs.work import WorkFolder, Workspace
 from neardup.stages.plan import plan_deduplication
-from neardup.storage.work import WorkFolder, Workspace
 
 N = 2000
 

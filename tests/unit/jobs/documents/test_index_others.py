@@ -10,8 +10,8 @@ import time
 import pytest
 
 from neardup import DocumentIndex, IndexLockedError, PassageIndex, ReadError, find_pairs
-from neardup.runtime.runner import Runner
-from neardup.storage import handle as handle_module
+from neardup.indexes import handle as handle_module
+from neardup.runs.runner import Runner
 from tests.document_indexes import OPTIONS, WEIGHTED
 
 TEXT = "one two three four five"

@@ -11,8 +11,8 @@ from neardup.errors import InvalidInputError
 from neardup.files.resolve import resolve_paths
 from neardup.jobs.drop import drop_documents
 from neardup.options.documents import DropOptions
-from neardup.runtime.runner import Runner
-from neardup.storage.work import IN_MEMORY, WorkFolder, Workspace
+from neardup.runs.runner import Runner
+from neardup.runs.work import IN_MEMORY, WorkFolder, Workspace
 
 N_FILES, N_ROWS = 5, 40
 

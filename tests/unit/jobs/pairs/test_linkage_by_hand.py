@@ -11,7 +11,7 @@ from neardup.errors import InvalidInputError, InvalidParameterError
 from neardup.files.jsonlines import JsonLinesSource
 from neardup.jobs.pairs import conditions
 from neardup.reading import values
-from neardup.storage.work import IN_MEMORY, WorkFolder, Workspace
+from neardup.runs.work import IN_MEMORY, WorkFolder, Workspace
 from tests.unit.jobs.pairs.test_linkage_within_memory import written
 from tests.unit.jobs.pairs.test_within_memory import SMALL, find, parts_of, texts
 

@@ -8,7 +8,7 @@ import pytest
 
 from neardup.jobs.pairs import conditions, rows
 from neardup.reading import values
-from neardup.storage.work import IN_MEMORY, WorkFolder, Workspace
+from neardup.runs.work import IN_MEMORY, WorkFolder, Workspace
 from tests.unit.jobs.pairs.test_within_memory import LARGE, SMALL, find, parts_of, texts
 
 __all__ = ["texts"]

@@ -12,8 +12,8 @@ from neardup.jobs.pairs import bucketed, records, rows
 from neardup.jobs.pairs.plan import plan_pairs
 from neardup.jobs.pairs.run import find_pairs_in_sources
 from neardup.options.documents import PairOptions
-from neardup.runtime.runner import Runner
-from neardup.storage.work import IN_MEMORY, WorkFolder, Workspace
+from neardup.runs.runner import Runner
+from neardup.runs.work import IN_MEMORY, WorkFolder, Workspace
 
 # Nearly every two texts share a bucket of a single row, so that components are large.
 LARGE = {"bands": 24, "rows": 1, "threshold": "0.5"}

@@ -22,9 +22,9 @@ from neardup import (
     ReadError,
     SketchMismatchError,
 )
-from neardup.runtime.runner import Runner
-from neardup.storage.lock import write_lock
-from neardup.storage.manifest import encode, load_manifest, store_manifest
+from neardup.indexes.folder import write_lock
+from neardup.indexes.manifest import encode, load_manifest, store_manifest
+from neardup.runs.runner import Runner
 from tests.each import each_of
 from tests.indexes import tree
 

@@ -64,7 +64,7 @@ def change(folder: Path, generation: int) -> None:
 
 def change_on(folder: Path, told: Path) -> None:
     """Change an index until killed; note each change that is done."""
-    from neardup.storage.manifest import load_manifest
+    from neardup.indexes.manifest import load_manifest
 
     generation = load_manifest(folder).generation
     while True:
@@ -83,7 +83,7 @@ def tell(told: Path, generation: int) -> None:
 def check(folder: Path, told: Path) -> None:
     """See that the index is as some change left it, then make the next one."""
     from neardup import PassageIndex
-    from neardup.storage.manifest import load_manifest
+    from neardup.indexes.manifest import load_manifest
 
     generation = load_manifest(folder).generation
     assert generation - int(told.read_text()) in (0, 1)

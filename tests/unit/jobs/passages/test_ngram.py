@@ -9,10 +9,10 @@ import pytest
 
 import neardup
 from neardup import InvalidParameterError, PassageIndex, SketchMismatchError
+from neardup.indexes.manifest import load_manifest, store_manifest
 from neardup.jobs.align.plan import plan_alignment
 from neardup.options.passages import AlignOptions
-from neardup.runtime.runner import Runner
-from neardup.storage.manifest import load_manifest, store_manifest
+from neardup.runs.runner import Runner
 
 TEXT = "Once upon a midnight dreary, while I pondered, weak and weary"
 SHUFFLED = "weary and weak, pondered I while dreary midnight a upon once"

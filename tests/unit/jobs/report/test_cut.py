@@ -12,7 +12,7 @@ from neardup.errors import InvalidInputError, ReadError
 from neardup.files.resolve import resolve_inputs
 from neardup.files.rows import ColumnNames
 from neardup.jobs.report.cut import report_of_cut, report_of_cut_result
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
 from neardup.stages.tables import Collection
 
 NOTICE = "All rights reserved, and no part of this may be copied by anybody without our leave."

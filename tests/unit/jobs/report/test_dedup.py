@@ -15,7 +15,7 @@ import pytest
 import neardup
 from neardup.jobs.report import dedup
 from neardup.jobs.report.dedup import report_of_dedup, report_of_result
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
 from neardup.stages.output import open_output
 from tests.each import each_of
 

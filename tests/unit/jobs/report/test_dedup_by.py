@@ -17,7 +17,7 @@ from neardup.jobs.report.dedup import (
     report_of_result,
     with_values,
 )
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
 from neardup.stages.output import open_output
 from neardup.stages.shown import Outcome
 

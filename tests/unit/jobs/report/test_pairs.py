@@ -15,7 +15,7 @@ from neardup.files.memory import MemorySource
 from neardup.files.rows import ColumnNames
 from neardup.jobs.report.report import report_of_pairs
 from neardup.reports.page import MOST_OF_NAME
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
 from neardup.stages.tables import Collection
 from tests.each import each_of
 from tests.oracles.evaluation import figures

@@ -18,7 +18,7 @@ from neardup.jobs.report.passages import (
     looks_like_search,
     report_of_passages,
 )
-from neardup.runtime.runner import Runner
+from neardup.runs.runner import Runner
 from neardup.stages.tables import Collection
 
 SHARED = "It was the best of times, it was the worst of times, it was the age of wisdom of all."

@@ -1,0 +1,376 @@
+"""Arrays in files: NumPy's .npy format with a header of 128 bytes, mapped into memory to read.
+
+Those that a stage has worked out are kept in the work folder, so that it is not done again.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from neardup.errors import IndexFormatError, InvalidParameterError, ReadError
+from neardup.runs.disk import HEAD, FileRecord, record_of_file
+from neardup.runs.progress import may_go_on
+from neardup.tables import Bools, Int64s, Uint32s
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
+    from neardup.runs.disk import NewFile
+    from neardup.runs.work import Workspace
+
+AnyArray = npt.NDArray[Any]
+
+RESTORE = "restore the index from a copy, or build it again"
+N_COLUMNS = 3
+_DTYPES = {np.dtype(code).newbyteorder("<").str: np.dtype(code) for code in "?bhiqBHIQefd"}
+_HEADER = re.compile(
+    rb"\x93NUMPY\x01\x00v\x00\{'descr': '([<|][a-z][0-9])', 'fortran_order': False,"
+    rb" 'shape': \(([0-9]{1,19}),( 3)?\), \} *\n"
+)
+
+
+def stored(array: AnyArray) -> AnyArray:
+    """See an array as it is written: C order, little end first."""
+    dtype = array.dtype.newbyteorder("<")
+    if dtype.str not in _DTYPES or array.shape[1:] not in ((), (N_COLUMNS,)) or array.ndim == 0:
+        message = (
+            "an index stores numbers of shape (n,) or (n, 3), "
+            f"got {array.dtype} of shape {array.shape}"
+        )
+        raise InvalidParameterError(message)
+    return np.ascontiguousarray(array, dtype)
+
+
+def header(dtype: np.dtype[Any], length: int, ndim: int) -> bytes:
+    """Give the 128 bytes before the values."""
+    shape = f"({length},)" if ndim == 1 else f"({length}, {N_COLUMNS})"
+    text = f"{{'descr': '{dtype.str}', 'fortran_order': False, 'shape': {shape}, }}"
+    return b"\x93NUMPY\x01\x00v\x00" + text.encode().ljust(HEAD - 11) + b"\n"
+
+
+def check_file(path: Path, record: FileRecord) -> None:
+    """Read a file and compare it with its record."""
+    try:
+        found = record_of_file(path)
+    except FileNotFoundError:
+        raise _missing(path) from None
+    except OSError as error:
+        raise ReadError(error.strerror or str(error), path=str(path)) from error
+    if found.size != record.size:
+        raise _other_size(path, record, found.size)
+    if found != record:
+        message = f"the file is damaged (checksum {found.checksum}, not {record.checksum})"
+        raise IndexFormatError(f"{message}; {RESTORE}", path=str(path))
+
+
+def check_size(path: Path, record: FileRecord) -> None:
+    """Compare the size of a file with its record, without reading it."""
+    try:
+        size = path.stat().st_size
+    except FileNotFoundError:
+        raise _missing(path) from None
+    except OSError as error:
+        raise ReadError(error.strerror or str(error), path=str(path)) from error
+    if size != record.size:
+        raise _other_size(path, record, size)
+
+
+def _missing(path: Path) -> IndexFormatError:
+    return IndexFormatError(f"the file is missing; {RESTORE}", path=str(path))
+
+
+def _other_size(path: Path, record: FileRecord, size: int) -> IndexFormatError:
+    message = f"{record.size:,} bytes expected, found {size:,}; {RESTORE}"
+    return IndexFormatError(message, path=str(path))
+
+
+def map_file(path: Path, record: FileRecord) -> pa.Buffer:
+    """Map a checked file into memory, read-only.
+
+    Through Arrow, which closes the file and keeps the mapping: an index maps hundreds of files,
+    and Python's own ``mmap`` holds one descriptor open for each.
+    """
+    try:
+        with pa.memory_map(str(path)) as file:
+            buffer = file.read_buffer()
+    except OSError as error:
+        raise ReadError(f"cannot be mapped: {error}", path=str(path)) from error
+    if buffer.size != record.size:
+        message = f"the file changed while it was opened; {RESTORE}"
+        raise IndexFormatError(message, path=str(path))
+    return buffer
+
+
+def map_array(path: Path, record: FileRecord) -> AnyArray:
+    """Map an array into memory; its header must be what ``header`` writes."""
+    buffer = map_file(path, record)
+    head = buffer.slice(0, min(HEAD, buffer.size)).to_pybytes()
+    if match := _HEADER.fullmatch(head):
+        dtype, length = _DTYPES.get(match[1].decode()), int(match[2])
+        ndim = 2 if match[3] else 1
+        n_values = length * (N_COLUMNS if ndim == 2 else 1)
+        if (
+            dtype is not None
+            and head == header(dtype.newbyteorder("<"), length, ndim)
+            and buffer.size == HEAD + n_values * dtype.itemsize
+        ):
+            values = np.frombuffer(buffer, dtype.newbyteorder("<"), n_values, HEAD)
+            return values if ndim == 1 else values.reshape(length, N_COLUMNS)
+    message = f"the file is no array of an index; {RESTORE}"
+    raise IndexFormatError(message, path=str(path))
+
+
+def check_array(path: Path, array: AnyArray, dtype: npt.DTypeLike, ndim: int = 1) -> AnyArray:
+    """Make sure that an array is of the type that the caller works with."""
+    if array.dtype != np.dtype(dtype) or array.ndim != ndim:
+        message = (
+            f"expected {np.dtype(dtype)} in {ndim} dimensions, "
+            f"found {array.dtype} in {array.ndim}; {RESTORE}"
+        )
+        raise IndexFormatError(message, path=str(path))
+    return array
+
+
+# Checksums of pages: large arrays are checked where they are touched, and there only once.
+
+PAGE_BYTES = 4096
+
+
+class PageSums:
+    """Takes the checksums of the pages of an array whose parts go by one after the other."""
+
+    def __init__(self) -> None:
+        self._sums: list[int] = []
+        self._rest = b""
+
+    def update(self, data: Buffer) -> None:
+        """Take the next bytes."""
+        view = memoryview(data)
+        if view.nbytes == 0:
+            return
+        view = view.cast("B")
+        if self._rest:
+            missing = PAGE_BYTES - len(self._rest)
+            self._rest += view[:missing]
+            view = view[missing:]
+            if len(self._rest) < PAGE_BYTES:
+                return
+            self.close_page()
+        n_whole = len(view) // PAGE_BYTES * PAGE_BYTES
+        self._sums += (
+            zlib.crc32(view[start : start + PAGE_BYTES]) for start in range(0, n_whole, PAGE_BYTES)
+        )
+        self._rest = bytes(view[n_whole:])
+
+    def close_page(self) -> None:
+        """End the page, however long it is; nothing happens to an empty one."""
+        if self._rest:
+            self._sums.append(zlib.crc32(self._rest))
+            self._rest = b""
+
+    def finish(self) -> Uint32s:
+        """Return the checksums of all pages."""
+        self.close_page()
+        return np.array(self._sums, np.uint32)
+
+
+def count_pages(n_bytes: int) -> int:
+    """Count the pages of an array of so many bytes."""
+    return -(-n_bytes // PAGE_BYTES)
+
+
+class CheckedPages:
+    """The pages of a mapped array; what was touched has been checked.
+
+    For any number of threads: two may check the same page.
+
+    Parameters
+    ----------
+    path
+        Its file, for errors.
+    array
+        Of one dimension.
+    sums
+        The checksum of each page.
+    bounds
+        Where the pages begin, in elements, and where the last one ends (n_pages + 1); None: all
+        but the last have ``PAGE_BYTES``.
+    """
+
+    def __init__(
+        self, path: Path, array: AnyArray, sums: Uint32s, bounds: Int64s | None = None
+    ) -> None:
+        self.array = array
+        self.is_checked: Bools = np.zeros(len(sums), np.bool_)
+        self._path, self._sums, self._bounds = path, sums, bounds
+        self._width = PAGE_BYTES // array.itemsize
+
+    def check(self, pages: Int64s | list[int]) -> None:
+        """Check some pages, those that were not checked before."""
+        for page in pages:
+            if not self.is_checked[page]:
+                may_go_on()
+                self._check(int(page))
+
+    def check_elements(self, elements: Int64s) -> None:
+        """Check the pages of some elements, where all pages have one width."""
+        pages = elements // self._width
+        if not self.is_checked[pages].all():
+            self.check(np.unique(pages))
+
+    def check_ranges(self, starts: Int64s, stops: Int64s) -> None:
+        """Check the pages of ranges of elements, none empty, where all pages have one width."""
+        first, last = starts // self._width, (stops - 1) // self._width
+        for distance in range(int((last - first).max(initial=-1)) + 1):
+            pages = np.minimum(first + distance, last)
+            if not self.is_checked[pages].all():
+                self.check(np.unique(pages))
+
+    def check_all(self) -> None:
+        """Check all pages."""
+        self.check(np.flatnonzero(~self.is_checked))
+
+    def _check(self, page: int) -> None:
+        if self._bounds is None:
+            start, stop = page * self._width, (page + 1) * self._width
+        else:
+            start, stop = int(self._bounds[page]), int(self._bounds[page + 1])
+        found = zlib.crc32(_bytes_of(self.array[start:stop]))
+        if found != self._sums[page]:
+            message = f"the file is damaged (page {page:,}: checksum {found:08x}); {RESTORE}"
+            raise IndexFormatError(message, path=str(self._path))
+        self.is_checked[page] = True
+
+
+def _bytes_of(array: AnyArray) -> memoryview[Any]:
+    return array.data.cast("B")
+
+
+def kept_arrays(
+    workspace: Workspace, task: str, compute: Callable[[], dict[str, AnyArray]]
+) -> dict[str, AnyArray]:
+    """Return the arrays of a task that an earlier run has done; else compute and keep them.
+
+    They are kept only where the work folder is in use: what fits in memory is done anew.
+    """
+    work = workspace.work
+    if work is not None and work.is_done(task):
+        names: list[str] = work.result(task)
+        return {name: _load(work.path(task, name)) for name in names}
+    arrays = compute()
+    if work is not None and work.n_done:
+        keep_arrays(workspace, task, arrays)
+    return arrays
+
+
+def keep_arrays(workspace: Workspace, task: str, arrays: Mapping[str, AnyArray]) -> None:
+    """Keep the arrays of a task in the work folder, unless they are there."""
+    work = workspace.work
+    if work is None or work.is_done(task):
+        return
+    with work.task(task) as files:
+        for name, array in arrays.items():
+            values = stored(array)
+            # Not by NumPy, whose errors do not tell a full disk from anything else.
+            file = files.new_file(name)
+            file.append(header(values.dtype, len(values), values.ndim))
+            file.append(values.data)
+        files.result = list(arrays)
+
+
+def _load(path: Path) -> Any:
+    try:
+        return np.load(path, allow_pickle=False)
+    except (OSError, ValueError) as error:
+        message = f"a file of a run under way cannot be read: {error}"
+        raise ReadError(message, path=str(path)) from error
+
+
+# A growing array: in memory while it is short, in a file that is mapped from then on.
+
+_FILE = "values"
+_FIRST_ROOM = 1 << 16
+
+
+class GrowingArray:
+    """Values that are appended one after the other, and then are one array.
+
+    Parameters
+    ----------
+    name
+        Of the task of the work folder that has the file.
+    dtype
+        Type of the values.
+    workspace
+        Says how much memory there is.
+    share
+        Part of that memory which the array may take.
+
+    Notes
+    -----
+    Used in a ``with`` block while values are appended; ``array`` is there afterwards. In memory the
+    array is never there twice, because the system moves it as it grows; an eighth of it may be room
+    that has no values yet.
+    """
+
+    def __init__(
+        self, name: str, dtype: npt.DTypeLike, workspace: Workspace, *, share: float
+    ) -> None:
+        self._name, self._workspace, self._share = name, workspace, share
+        self._values: AnyArray = np.empty(_FIRST_ROOM, dtype)
+        self._size = 0
+        self._file: NewFile | None = None
+        self._stack = ExitStack()
+
+    def append(self, values: AnyArray) -> None:
+        """Add values at the end."""
+        needed = (self._size + len(values)) * self._values.itemsize
+        if self._file is None and not self._workspace.fits(needed, self._share):
+            self._spill()
+        if self._file is not None:
+            self._file.append(np.ascontiguousarray(values, self._values.dtype).data)
+            self._size += len(values)
+            return
+        stop = self._size + len(values)
+        if stop > len(self._values):
+            # In place, because no other object knows the array yet.
+            self._values.resize(max(stop, len(self._values) * 9 // 8), refcheck=False)
+        self._values[self._size : stop] = values
+        self._size = stop
+
+    @property
+    def array(self) -> Any:
+        """All values; mapped where they are in a file."""
+        if self._file is None:
+            return self._values[: self._size]
+        assert self._workspace.work is not None
+        path = self._workspace.work.path(self._name, _FILE)
+        return np.memmap(path, self._values.dtype, "r", shape=(self._size,))
+
+    def __enter__(self) -> GrowingArray:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._stack.__exit__(kind, error, traceback)
+
+    def _spill(self) -> None:
+        assert self._workspace.work is not None
+        files = self._stack.enter_context(self._workspace.work.task(self._name))
+        self._file = files.new_file(_FILE)
+        self._file.append(self._values[: self._size].data)
+        self._values = np.empty(0, self._values.dtype)

@@ -1,0 +1,197 @@
+"""Progress as a user sees it: bars on a terminal and in a notebook, else a line now and then."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import time
+from collections.abc import Callable
+from importlib.util import find_spec
+from threading import Event, Thread
+from types import TracebackType
+from typing import Protocol
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, ProgressColumn, Task, TaskID
+from rich.text import Text
+
+from neardup.runs.progress import StageProgress
+
+_STEPS = 1000
+
+
+class Bars:
+    """Shows a bar for each stage, its amount, and the time to go.
+
+    Parameters
+    ----------
+    in_notebook
+        In the output of a cell, not on a terminal.
+    """
+
+    def __init__(self, *, in_notebook: bool) -> None:
+        console = Console(force_jupyter=True) if in_notebook else Console(stderr=True)
+        self._progress = Progress(
+            _Words(lambda stage: f"{stage.label:<18}"),
+            BarColumn(),
+            _Words(lambda stage: f"{stage.amount():>14}"),
+            _Words(lambda stage: stage.time(time.monotonic())),
+            console=console,
+        )
+        self._tasks: dict[str, TaskID] = {}
+
+    def start(self) -> None:
+        """Begin to draw."""
+        self._progress.start()
+
+    def update(self, stage: StageProgress) -> None:
+        """Draw how far a stage is."""
+        share = stage.share
+        total = None if share is None else _STEPS
+        completed = int((share or 0) * _STEPS)
+        if stage.name in self._tasks:
+            self._progress.update(self._tasks[stage.name], completed=completed, total=total)
+            return
+        self._tasks[stage.name] = self._progress.add_task(
+            stage.label, total=total, completed=completed, stage=stage
+        )
+
+    def stop(self) -> None:
+        """Leave the bars as they are."""
+        self._progress.stop()
+
+
+class _Words(ProgressColumn):
+    """What is said of a stage at the moment when it is drawn."""
+
+    def __init__(self, say: Callable[[StageProgress], str]) -> None:
+        super().__init__()
+        self._say = say
+
+    def render(self, task: Task) -> Text:
+        return Text(self._say(task.fields["stage"]))
+
+
+# Seconds between two lines: a log should stay short, in a notebook somebody waits.
+_BETWEEN_LINES, _IN_A_NOTEBOOK = 60.0, 10.0
+
+
+class View(Protocol):
+    """Where progress is shown."""
+
+    def start(self) -> None:
+        """Begin to show it."""
+
+    def update(self, stage: StageProgress) -> None:
+        """Show how far a stage is."""
+
+    def stop(self) -> None:
+        """Leave what is shown as it is."""
+
+
+class Display:
+    """Shows the progress of a job on standard error while its ``with`` block runs.
+
+    Parameters
+    ----------
+    quiet
+        Show nothing.
+    """
+
+    def __init__(self, *, quiet: bool = False) -> None:
+        self._quiet = quiet
+        self._view: View | None = None
+        self._stages: dict[str, StageProgress] = {}
+
+    def __enter__(self) -> Display:
+        self._view = None if self._quiet else _choose_view()
+        if self._view is not None:
+            self._view.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._view is not None:
+            self._view.stop()
+            self._view = None
+
+    def begin(self, stage: str) -> None:
+        """Show that a stage has begun."""
+        if self._view is not None:
+            self._view.update(self._stage(stage))
+
+    def __call__(self, stage: str, done: int, total: int | None) -> None:
+        """Show how far a stage is."""
+        if self._view is not None:
+            shown = self._stage(stage)
+            shown.update(done, total, time.monotonic())
+            self._view.update(shown)
+
+    def end(self, stage: str) -> None:
+        """Show that a stage is over."""
+        if self._view is not None:
+            shown = self._stage(stage)
+            shown.end(time.monotonic())
+            self._view.update(shown)
+
+    def _stage(self, name: str) -> StageProgress:
+        if name not in self._stages:
+            self._stages[name] = StageProgress(name, time.monotonic())
+        return self._stages[name]
+
+
+class Lines:
+    """Writes a line about the stage at work once in so many seconds, whether it reports or not."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._latest: StageProgress | None = None
+        self._is_over = Event()
+        self._thread = Thread(target=self._write, name="neardup-progress", daemon=True)
+
+    def start(self) -> None:
+        """Begin to wait for the first line."""
+        self._thread.start()
+
+    def update(self, stage: StageProgress) -> None:
+        """Take the stage that the next line is about."""
+        self._latest = stage
+
+    def stop(self) -> None:
+        """Write no more."""
+        self._is_over.set()
+        self._thread.join()
+
+    def _write(self) -> None:
+        while not self._is_over.wait(self._seconds):
+            latest = self._latest
+            if latest is not None and latest.ended is None:
+                # A log that cannot be written to must not end the job.
+                with contextlib.suppress(OSError, ValueError):
+                    sys.stderr.write(latest.line(time.monotonic()) + "\n")
+                    sys.stderr.flush()
+
+
+def _choose_view() -> View | None:
+    """Choose what standard error can show; nothing where there is none."""
+    if _is_notebook():
+        # Without widgets the output of a cell cannot be changed.
+        return _bars(in_notebook=True) if find_spec("ipywidgets") else Lines(_IN_A_NOTEBOOK)
+    if sys.stderr is None:
+        return None
+    return _bars(in_notebook=False) if sys.stderr.isatty() else Lines(_BETWEEN_LINES)
+
+
+def _bars(*, in_notebook: bool) -> View:
+    # Rich takes 50 ms to load.
+
+    return Bars(in_notebook=in_notebook)
+
+
+def _is_notebook() -> bool:
+    ipython = sys.modules.get("IPython")
+    return ipython is not None and hasattr(ipython.get_ipython(), "kernel")

@@ -1,0 +1,465 @@
+"""Rows on their way from where they were read to the partitions that they belong to.
+
+In memory if they fit there. Else rows wait in memory until they are many, and are then written
+partition by partition: few and long pieces, whatever the number of partitions, in files that are
+written once and read in order. Each file is a task of the work folder.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from neardup.errors import ReadError
+from neardup.tables import Int64s
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    import pyarrow as pa
+
+    from neardup.runs.tasks import TaskFiles
+    from neardup.runs.work import Workspace
+
+# Record batches in a file, one after the other, each of which may have a schema of its own.
+#
+# A file is a sequence of Arrow IPC streams of one batch each. It is written once, from start to
+# end, and mapped to be read: only the columns that are looked at are loaded, and nothing stays in
+# memory when the last array of a file is let go.
+
+
+class BatchWriter:
+    """Writes batches to a new file.
+
+    Parameters
+    ----------
+    path
+        The file.
+    compression
+        ``lz4`` or ``zstd`` for columns of text; None where files are mapped for a few columns.
+    """
+
+    def __init__(self, path: Path, compression: str | None = None) -> None:
+        import pyarrow as pa
+
+        self._path = path
+        self._options = pa.ipc.IpcWriteOptions(compression=compression)
+        with _named(path):
+            self._sink = pa.OSFile(str(path), "wb")
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        """Append a batch."""
+        import pyarrow as pa
+
+        with (
+            _named(self._path),
+            pa.ipc.new_stream(self._sink, batch.schema, options=self._options) as stream,
+        ):
+            stream.write_batch(batch)
+
+    @property
+    def size(self) -> int:
+        """Bytes written so far."""
+        return int(self._sink.tell())
+
+    def close(self) -> None:
+        """Complete the file."""
+        with _named(self._path):
+            self._sink.close()
+
+    def __enter__(self) -> BatchWriter:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+class BatchFile:
+    """The file of batches that a task of a work folder writes.
+
+    Used in a ``with`` block, or left by ``__exit__``: the task is then done, or given up after an
+    error.
+
+    Parameters
+    ----------
+    task
+        What ``WorkFolder.task`` returns.
+    name
+        Of the file.
+    compression
+        As of ``BatchWriter``.
+    """
+
+    def __init__(
+        self, task: AbstractContextManager[TaskFiles], name: str, compression: str | None = None
+    ) -> None:
+        with ExitStack() as stack:
+            self._files = stack.enter_context(task)
+            self._writer = stack.enter_context(BatchWriter(self._files.new(name), compression))
+            self._stack = stack.pop_all()
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        """Append a batch."""
+        self._writer.write(batch)
+
+    @property
+    def size(self) -> int:
+        """Bytes written so far."""
+        return self._writer.size
+
+    def finish(self, result: Any) -> None:
+        """Note what is stored with the task; nothing is written any more."""
+        self._files.result = result
+
+    def __enter__(self) -> BatchFile:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._stack.__exit__(kind, error, traceback)
+
+
+def read_batches(
+    path: Path,
+    start: int = 0,
+    stop: int | None = None,
+    is_wanted: Callable[[pa.RecordBatch], bool] | None = None,
+) -> Iterator[pa.RecordBatch]:
+    """Map a file and yield its batches; those between two bytes at which batches begin.
+
+    ``is_wanted`` decides by the first column alone whether the others of a batch are read.
+    """
+    place, end = start, _size_of(path) if stop is None else stop
+    while place < end:
+        # Mapped anew for each batch: what was looked at leaves the memory with it.
+        batches, place = _read_at(path, place, is_wanted)
+        yield from batches
+        del batches
+
+
+def _read_at(
+    path: Path, place: int, is_wanted: Callable[[pa.RecordBatch], bool] | None
+) -> tuple[list[pa.RecordBatch], int]:
+    """Return the batches at a place, none if they are not wanted, and where the next ones are."""
+    import pyarrow as pa
+
+    try:
+        with pa.memory_map(str(path)) as file:
+            file.seek(place)
+            if is_wanted is not None:
+                first_column = pa.ipc.IpcReadOptions(included_fields=[0])
+                with pa.ipc.open_stream(file, options=first_column) as stream:
+                    wanted = [is_wanted(batch) for batch in stream]
+                if not any(wanted):
+                    return [], file.tell()
+                file.seek(place)
+            with pa.ipc.open_stream(file) as stream:
+                return list(stream), file.tell()
+    except (OSError, pa.ArrowInvalid) as error:
+        raise _cannot_be_read(path, error) from error
+
+
+def _size_of(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError as error:
+        raise _cannot_be_read(path, error) from error
+
+
+def _cannot_be_read(path: Path, error: Exception) -> ReadError:
+    message = f"a file of a run under way cannot be read: {error}"
+    return ReadError(message, path=str(path))
+
+
+@contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """Let the operating system's errors name the file; Arrow's do not."""
+    try:
+        yield
+    except OSError as error:
+        number = error.errno or errno.EIO
+        raise OSError(number, os.strerror(number), str(path)) from error
+
+
+# A growing list of record batches: in memory while it is short, in files from then on.
+#
+# Files are written once, each as a task of the work folder, so that those of a run that was killed
+# are there when it is run again.
+
+_FILE = "batches"
+
+
+class SpilledBatches:
+    """Batches in the order in which they came, each with something that is known of it.
+
+    Parameters
+    ----------
+    name
+        Of the list in the work folder.
+    workspace
+        Says how much memory there is.
+    share
+        Part of that memory which the list may take.
+    weight_of_file
+        A file is complete when the weights of its batches add up to so much.
+
+    Notes
+    -----
+    Used in a ``with`` block while batches are added; a file that is not complete then is given up.
+    Reading maps a file at a time, so that little memory is taken whatever is read.
+    """
+
+    def __init__(
+        self, name: str, workspace: Workspace, *, share: float, weight_of_file: int
+    ) -> None:
+        self._name, self._workspace, self._share = name, workspace, share
+        self._weight_of_file = weight_of_file
+        self._in_memory: list[tuple[pa.RecordBatch, Any]] = []
+        self._bytes = self._weight = 0
+        self._n_files = 0
+        # The file that is being written, and what is known of its batches.
+        self._open: BatchFile | None = None
+        self._known: list[Any] = []
+        work = workspace.work
+        while work is not None and work.is_done(self._task(self._n_files)):
+            self._n_files += 1
+
+    @property
+    def is_in_memory(self) -> bool:
+        """Whether no batch is in a file."""
+        return self._n_files == 0 and self._open is None
+
+    def known(self) -> Iterator[tuple[pa.RecordBatch, Any]]:
+        """Yield all batches, each with what is known of it."""
+        assert self._open is None
+        for number in range(self._n_files):
+            yield from self._read(number)
+        yield from self._in_memory
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
+        """Yield all batches."""
+        return (batch for batch, _ in self.known())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Be copied as a list in memory, because files go with the run."""
+        return list, (list(self),)
+
+    def append(self, batch: pa.RecordBatch, known: Any, weight: int) -> None:
+        """Add a batch; what is ``known`` of it is plain values, of which JSON can be made."""
+        waiting = [(batch, known)]
+        self._weight += weight
+        if self._open is None:
+            self._in_memory += waiting
+            self._bytes += batch.get_total_buffer_size()
+            if self.is_in_memory and self._workspace.fits(self._bytes, self._share):
+                return
+            self._open = self._new_file()
+            waiting, self._in_memory = self._in_memory, []
+        for each, known_of_it in waiting:
+            self._open.write(each)
+            self._known.append(known_of_it)
+        if self._weight >= self._weight_of_file:
+            self._complete_file()
+
+    def __enter__(self) -> SpilledBatches:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._open is None:
+            return
+        if error is None:
+            self._complete_file()
+        else:
+            self._open.__exit__(kind, error, traceback)
+
+    def _complete_file(self) -> None:
+        assert self._open is not None
+        file, known = self._open, self._known
+        self._open, self._known, self._weight = None, [], 0
+        with file:
+            file.finish(known)
+        self._n_files += 1
+
+    def _new_file(self) -> BatchFile:
+        assert self._workspace.work is not None
+        return BatchFile(self._workspace.work.task(self._task(self._n_files)), _FILE)
+
+    def _read(self, number: int) -> Iterator[tuple[pa.RecordBatch, Any]]:
+        work = self._workspace.work
+        assert work is not None
+        task = self._task(number)
+        yield from zip(read_batches(work.path(task, _FILE)), work.result(task), strict=True)
+
+    def _task(self, number: int) -> str:
+        return f"{self._name}-{number:05d}"
+
+
+_SHUFFLED_FILE = "rows"
+
+
+class Shuffle:
+    """Rows by partition.
+
+    Parameters
+    ----------
+    name
+        Of the shuffle in the work folder.
+    workspace
+        Says how much memory there is.
+    n_partitions
+        Their number.
+    in_memory
+        Whether all rows stay in memory.
+    share
+        Part of the memory in which rows may wait to be written.
+    compression
+        Of files: ``lz4`` for text, None for what does not get smaller.
+    weight_of_file
+        A file is complete when the weights of its rows add up to so much.
+
+    Notes
+    -----
+    Used in a ``with`` block while rows are added; a file that is not complete then is given up.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        workspace: Workspace,
+        n_partitions: int,
+        *,
+        in_memory: bool,
+        share: float,
+        compression: str | None = None,
+        weight_of_file: int = 1 << 62,
+    ) -> None:
+        self._name, self._workspace, self._n_partitions = name, workspace, n_partitions
+        self._room = None if in_memory else workspace.share(share)
+        self._compression, self._weight_of_file = compression, weight_of_file
+        self._waiting: list[list[pa.RecordBatch]] = [[] for _ in range(n_partitions)]
+        self._bytes_waiting = 0
+        self._n_files = 0
+        self._file: _ShuffleFile | None = None
+        work = workspace.work
+        while not in_memory and work is not None and work.is_done(self._task(self._n_files)):
+            self._n_files += 1
+
+    def done(self) -> list[Any]:
+        """Return what is known of the rows that an earlier run has written."""
+        return [known for number in range(self._n_files) for known in self._result(number)["known"]]
+
+    def add(
+        self, batch: pa.RecordBatch, partitions: Int64s, known: Any = None, weight: int = 0
+    ) -> None:
+        """Add rows, sorted by the partitions that they go to; what is ``known`` is plain values."""
+        bounds = np.searchsorted(partitions, np.arange(self._n_partitions + 1)).tolist()
+        for partition in np.unique(partitions).tolist():
+            start, stop = bounds[partition], bounds[partition + 1]
+            self._waiting[partition].append(batch.slice(start, stop - start))
+        if self._room is None:
+            return
+        self._bytes_waiting += batch.get_total_buffer_size()
+        if self._file is None:
+            assert self._workspace.work is not None
+            task = self._workspace.work.task(self._task(self._n_files))
+            self._file = _ShuffleFile(BatchFile(task, _SHUFFLED_FILE, self._compression))
+        self._file.known.append(known)
+        self._file.weight += weight
+        is_complete = self._file.weight >= self._weight_of_file
+        if is_complete:
+            self._complete_file()
+        elif self._bytes_waiting >= self._room:
+            self._write_waiting(self._file)
+
+    def __enter__(self) -> Shuffle:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._file is None:
+            return
+        if error is None:
+            self._complete_file()
+        else:
+            self._file.batches.__exit__(kind, error, traceback)
+
+    def read(
+        self, partition: int, is_wanted: Callable[[pa.RecordBatch], bool] | None = None
+    ) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of a partition, in the order in which they were added.
+
+        ``is_wanted`` leaves batches out by their first column; more may come than it wants.
+        """
+        work = self._workspace.work
+        for number in range(self._n_files):
+            assert work is not None
+            path = work.path(self._task(number), _SHUFFLED_FILE)
+            for places in self._result(number)["runs"]:
+                start, stop = places[partition], places[partition + 1]
+                yield from read_batches(path, start, stop, is_wanted)
+        yield from self._waiting[partition]
+
+    def _result(self, number: int) -> Any:
+        assert self._workspace.work is not None
+        return self._workspace.work.result(self._task(number))
+
+    def _write_waiting(self, file: _ShuffleFile) -> None:
+        file.write_run(self._waiting)
+        self._waiting = [[] for _ in range(self._n_partitions)]
+        self._bytes_waiting = 0
+
+    def _complete_file(self) -> None:
+        assert self._file is not None
+        file, self._file = self._file, None
+        with file.batches:
+            self._write_waiting(file)
+            file.batches.finish({"known": file.known, "runs": file.runs})
+        self._n_files += 1
+
+    def _task(self, number: int) -> str:
+        return f"{self._name}-{number:05d}"
+
+
+class _ShuffleFile:
+    """The file that is being written: runs of rows, each sorted by partition."""
+
+    def __init__(self, batches: BatchFile) -> None:
+        self.batches = batches
+        self.known: list[Any] = []
+        self.weight = 0
+        # Of each run, where its partitions begin, and where the last one ends.
+        self.runs: list[list[int]] = []
+
+    def write_run(self, rows: list[list[pa.RecordBatch]]) -> None:
+        import pyarrow as pa
+
+        places = [self.batches.size]
+        for batches in rows:
+            if batches:
+                self.batches.write(pa.concat_batches(batches))
+            places.append(self.batches.size)
+        self.runs.append(places)

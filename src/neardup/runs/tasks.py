@@ -1,0 +1,600 @@
+"""Work folders: where one lies, whose it is, and which of its tasks are done.
+
+A process that goes on with the folder compares the sizes of all files at once, and reads the files
+of a task when it is first asked for. What is damaged counts as not done, and so does all that came
+after it.
+
+One is called ``.NAME.neardup-work-DIGEST``. Its process has locked ``write.lock`` in it for as long
+as it lives; the system frees the lock of a killed one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import errno
+import json
+import logging
+import os
+import re
+import shutil
+import zlib
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from neardup.errors import ReadError, WriteError
+from neardup.runs.disk import (
+    FileRecord,
+    NewFile,
+    record_of_file,
+    store_file,
+    sync_folder,
+    write_all,
+)
+from neardup.runs.lock import HOLDER, LOCK, find_holder, store_holder
+from neardup.runs.scratch import NO_LOCKS
+
+if TYPE_CHECKING:
+    from filelock import BaseFileLock
+
+LOG = "tasks.log"
+KEY = "key.json"
+_MIDDLE = ".neardup-work-"
+_DIGEST = re.compile(r"[0-9a-f]{12}")
+# Others may remove a folder before it is locked.
+_TRIES = 10
+# For as long as others take to see that a folder is no longer in use: some have the lock for that.
+_PATIENCE = 0.3
+
+
+class WorkPlace:
+    """A folder that is made, locked and removed as a whole, by the process that made this object.
+
+    Parameters
+    ----------
+    parent
+        Folder that it lies in; made with it, if need be.
+    name
+        What the run is called, such as its output.
+    digest
+        In hex; of what the folder is for.
+    """
+
+    def __init__(self, parent: Path, name: str, digest: str) -> None:
+        self.parent, self.name = parent, name
+        self.path = parent / f".{name}{_MIDDLE}{digest[:12]}"
+        # Folders above that were made for this one.
+        self.made: list[Path] = []
+        self._process = os.getpid()
+        self._lock: BaseFileLock | None = None
+
+    def exists(self) -> bool:
+        """Return whether there is a folder, of whichever run."""
+        return os.path.lexists(self.path)
+
+    @property
+    def is_locked(self) -> bool:
+        """Whether this object holds the lock; some file systems have no locks."""
+        return self._lock is not None
+
+    def enter(self, patience: float = _PATIENCE) -> None:
+        """Make the folder if it is not there, and lock it within some seconds."""
+        for _ in range(_TRIES):
+            self._make()
+            lock = _lock_of(self.path)
+            try:
+                lock.acquire(timeout=patience, poll_interval=_PATIENCE / 10)
+            except TimeoutError:
+                raise self._is_taken() from None
+            except FileNotFoundError:
+                continue
+            except (OSError, NotImplementedError) as error:
+                if isinstance(error, OSError) and error.errno not in NO_LOCKS:
+                    raise
+                # There nobody finds out whether another run is at work.
+                break
+            # Whoever had it may have removed it just before.
+            if (self.path / LOCK).exists():
+                self._lock = lock
+                break
+            lock.release()
+        else:
+            message = "others remove each new folder"
+            raise OSError(errno.EAGAIN, message)
+        store_holder(self.path)
+
+    def note(self, key: Mapping[str, Any]) -> None:
+        """Store what the folder is for, and which folders were made for it by any process."""
+        made_before = _load(self.path).get("made")
+        if isinstance(made_before, list):
+            above = (*reversed(self.parent.parents), self.parent)
+            self.made = [path for path in above if path in self.made or str(path) in made_before]
+        content = {"key": key, "made": list(map(str, self.made))}
+        store_file(self.path / KEY, json.dumps(content, indent=1).encode())
+
+    def leave(self) -> None:
+        """Free the lock; the folder stays."""
+        if self._process != os.getpid():
+            return
+        with contextlib.suppress(OSError):
+            (self.path / HOLDER).unlink()
+        if self._lock is not None:
+            self._lock.release()
+            self._lock = None
+
+    def clear(self) -> None:
+        """Remove everything but the lock and its holder, the log first."""
+        # Without it, the other files are leftovers of nothing.
+        (self.path / LOG).unlink(missing_ok=True)
+        for path in self.path.iterdir():
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path)
+            elif path.name not in (LOCK, HOLDER):
+                path.unlink()
+
+    def remove(self) -> None:
+        """Remove the folder and what was made for it, as far as that is possible."""
+        if self._process != os.getpid():
+            # A copy of the process that owns it has come to its end.
+            return
+        with contextlib.suppress(OSError):
+            self.clear()
+        self.leave()
+        with contextlib.suppress(OSError):
+            (self.path / LOCK).unlink(missing_ok=True)
+            self.path.rmdir()
+            for folder in reversed(self.made):
+                folder.rmdir()
+
+    def others(self) -> list[Path]:
+        """Return the work folders of the same name that are for something else, oldest first."""
+        prefix = f".{self.name}{_MIDDLE}"
+        found: list[tuple[int, Path]] = []
+        with contextlib.suppress(OSError), os.scandir(self.parent) as entries:
+            for entry in entries:
+                if (
+                    entry.name.startswith(prefix)
+                    and _DIGEST.fullmatch(entry.name[len(prefix) :])
+                    and entry.name != self.path.name
+                    and entry.is_dir(follow_symlinks=False)
+                ):
+                    path = self.parent / entry.name
+                    found.append((entry.stat(follow_symlinks=False).st_mtime_ns, path))
+        return [path for _, path in sorted(found)]
+
+    def remove_others(self, paths: Collection[Path] | None = None) -> list[Path]:
+        """Remove the work folders of the same name that no process has locked; return them.
+
+        Of these only some, if their ``paths`` are given.
+        """
+        removed = []
+        for path in self.others():
+            if paths is not None and path not in paths:
+                continue
+            other = WorkPlace(self.parent, self.name, path.name[-12:])
+            with contextlib.suppress(OSError):
+                # The lock of a living process raises WriteError, which is an OSError.
+                other.enter(patience=0)
+                if other.is_locked:
+                    other.remove()
+                    removed.append(path)
+        return removed
+
+    def _make(self) -> None:
+        """Make the folder, for its owner only: it may hold texts."""
+        missing = [path for path in (self.parent, *self.parent.parents) if not path.exists()]
+        for folder in reversed(missing):
+            with contextlib.suppress(FileExistsError):
+                folder.mkdir()
+                self.made.append(folder)
+                sync_folder(folder.parent)
+        if self.path.is_symlink():
+            raise OSError(errno.EEXIST, os.strerror(errno.EEXIST))
+        with contextlib.suppress(FileExistsError):
+            self.path.mkdir(mode=0o700)
+            sync_folder(self.parent)
+
+    def _is_taken(self) -> WriteError:
+        holder = find_holder(self.path) or "another process"
+        return WriteError(
+            f"the same command is at work in {self.path} already: {holder}; "
+            "wait until that is done, or end it"
+        )
+
+
+def key_in(folder: Path) -> dict[str, Any] | None:
+    """Return what a work folder is for; None if that cannot be found out."""
+    key = _load(folder).get("key")
+    return key if isinstance(key, dict) else None
+
+
+def _load(folder: Path) -> dict[str, Any]:
+    try:
+        content = json.loads((folder / KEY).read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return content if isinstance(content, dict) else {}
+
+
+def _lock_of(folder: Path) -> BaseFileLock:
+    from filelock import FileLock
+
+    # One thread may take it and another free it.
+    return FileLock(folder / LOCK, thread_local=False)
+
+
+# The files of one task of a work folder, under temporary names until the task is done.
+
+# Without a dot, so that the first one in the name of a file ends that of its task.
+_TASK = re.compile(r"[A-Za-z0-9_-]{1,80}")
+_FILE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,79}")
+
+
+def file_of(folder: Path, task: str, file_name: str) -> Path:
+    """Return where a file of a task that is done lies."""
+    return folder / f"{task}.{file_name}"
+
+
+class TaskFiles:
+    """What a task that is under way makes: files, and a result.
+
+    Parameters
+    ----------
+    folder
+        Where its files go.
+    task
+        Its name.
+    token
+        Part of the temporary names, for no two processes the same.
+    is_lasting
+        The files are to survive a crash of the machine, and have their checksums taken.
+
+    Attributes
+    ----------
+    result
+        What is stored with the task: JSON, and small.
+    """
+
+    def __init__(self, folder: Path, task: str, token: str, *, is_lasting: bool) -> None:
+        if not _TASK.fullmatch(task):
+            message = f"no name of a task: {task!r}"
+            raise ValueError(message)
+        self.result: Any = None
+        self._folder, self._task, self._token = folder, task, token
+        self._is_lasting = is_lasting
+        self._files: dict[str, Path | NewFile] = {}
+
+    def new(self, file_name: str) -> Path:
+        """Return a temporary path, where the caller writes a file of that name."""
+        path = self._part_of(file_name)
+        self._files[file_name] = path
+        return path
+
+    def new_file(self, file_name: str) -> NewFile:
+        """Make a file of that name, to which the caller appends.
+
+        It is read no second time for its checksum, and is open only while it is written to.
+        """
+        file = NewFile(self._part_of(file_name))
+        self._files[file_name] = file
+        return file
+
+    def finish(self) -> dict[str, FileRecord]:
+        """See that all bytes are on the disk; return what each file must be from now on."""
+        return {name: self._finish(file) for name, file in self._files.items()}
+
+    def take_names(self) -> None:
+        """Give all files the names that they keep."""
+        for name in self._files:
+            self._part_of(name).replace(file_of(self._folder, self._task, name))
+
+    def give_up_names(self) -> None:
+        """Remove the files that have the names that they were to keep; no other task has them."""
+        for name in self._files:
+            with contextlib.suppress(OSError):
+                file_of(self._folder, self._task, name).unlink()
+
+    def remove_parts(self) -> None:
+        """Remove the files that have temporary names."""
+        for name in self._files:
+            with contextlib.suppress(OSError):
+                self._part_of(name).unlink()
+
+    def _finish(self, file: Path | NewFile) -> FileRecord:
+        path = file if isinstance(file, Path) else file.path
+        if not self._is_lasting:
+            return FileRecord(path.stat().st_size, "")
+        if isinstance(file, NewFile):
+            return file.finish()
+        with path.open("r+b", buffering=0) as opened:
+            os.fsync(opened.fileno())
+        return record_of_file(path)
+
+    def _part_of(self, file_name: str) -> Path:
+        if not _FILE.fullmatch(file_name):
+            message = f"no name of a file: {file_name!r}"
+            raise ValueError(message)
+        return self._folder / f".{self._task}.{file_name}.{self._token}.part"
+
+
+# The log of a work folder: which tasks are done, what files they made, and what came out.
+#
+# A line a task, added when its files are on the disk: the CRC-32 of all lines up to this one, in
+# hex, and a JSON object. The first line goes on from the checksum of what the folder is for, so
+# that no line can be lost, changed, moved, or taken from another run without being noticed. A line
+# that a killed run has written in part is none.
+
+
+@dataclass(frozen=True)
+class TaskRecord:
+    """A task that is done: its files by name, and its result, which is JSON."""
+
+    name: str
+    files: Mapping[str, FileRecord] = field(default_factory=dict)
+    result: Any = None
+    is_discarded: bool = False
+
+
+class TaskLog:
+    """The log of a work folder, which one process changes at a time.
+
+    Parameters
+    ----------
+    path
+        File, which need not be there yet.
+    purpose
+        What the folder is for, as a string; the lines of another purpose count as damaged.
+    """
+
+    def __init__(self, path: Path, purpose: str) -> None:
+        self.path = path
+        self._start = zlib.crc32(purpose.encode())
+        self._checksum, self._size = self._start, 0
+
+    def load(self) -> tuple[dict[str, TaskRecord], bool]:
+        """Return the tasks in the order in which they were done, and whether a line is damaged.
+
+        Nothing that comes after a damaged line is returned.
+        """
+        self._checksum, self._size = self._start, 0
+        records: dict[str, TaskRecord] = {}
+        try:
+            lines = self.path.read_bytes().splitlines(keepends=True)
+        except FileNotFoundError:
+            return records, False
+        for line in lines:
+            if not line.endswith(b"\n"):
+                # A killed run was just adding it.
+                return records, line is not lines[-1]
+            body = line[9:-1]
+            checksum = zlib.crc32(body, self._checksum)
+            try:
+                if line[:9] != b"%08x " % checksum:
+                    return records, True
+                record = _decode(body)
+            except (ValueError, KeyError, TypeError, AttributeError):
+                return records, True
+            records[record.name] = record
+            self._checksum, self._size = checksum, self._size + len(line)
+        return records, False
+
+    @property
+    def mark(self) -> tuple[int, int]:
+        """Where the log ends, for ``cut_back``."""
+        return self._checksum, self._size
+
+    def append(self, record: TaskRecord) -> None:
+        """Add a task, or a change of one; it is on the disk when this returns."""
+        body = _encode(record)
+        checksum = zlib.crc32(body, self._checksum)
+        line = b"%08x %s\n" % (checksum, body)
+        with self.path.open("r+b", buffering=0) as file:
+            # What is behind the last whole line is damaged, or was not finished.
+            file.truncate(self._size)
+            file.seek(self._size)
+            write_all(file.fileno(), line)
+            os.fsync(file.fileno())
+        self._checksum, self._size = checksum, self._size + len(line)
+
+    def cut_back(self, mark: tuple[int, int]) -> None:
+        """Remove what was added since a mark; as long as that fails, the next line does it."""
+        self._checksum, self._size = mark
+        with contextlib.suppress(OSError):
+            os.truncate(self.path, self._size)
+
+    def store(self, records: Iterable[TaskRecord]) -> None:
+        """Replace all lines in one step."""
+        checksum, lines = self._start, []
+        for record in records:
+            body = _encode(record)
+            checksum = zlib.crc32(body, checksum)
+            lines.append(b"%08x %s\n" % (checksum, body))
+        store_file(self.path, *lines)
+        self._checksum, self._size = checksum, sum(map(len, lines))
+
+
+def as_json(result: Any) -> Any:
+    """Return a result as it is read back from the log: a tuple, for one, as a list."""
+    return json.loads(json.dumps(result, allow_nan=False))
+
+
+def _encode(record: TaskRecord) -> bytes:
+    return json.dumps(asdict(record), allow_nan=False).encode()
+
+
+def _decode(body: bytes) -> TaskRecord:
+    content = json.loads(body)
+    files = {name: FileRecord(**file) for name, file in content.pop("files").items()}
+    return TaskRecord(files=files, **content)
+
+
+_log = logging.getLogger(__name__)
+
+
+class DoneTasks:
+    """The tasks that are done. Callers let one thread in at a time.
+
+    Parameters
+    ----------
+    folder
+        The work folder.
+    purpose
+        What it is for, as a string; None if no later process goes on with it, and nothing is
+        logged.
+
+    Attributes
+    ----------
+    problems
+        What was found damaged: a line each.
+    """
+
+    def __init__(self, folder: Path, purpose: str | None) -> None:
+        self.problems: list[str] = []
+        self._folder = folder
+        self._task_log = None if purpose is None else TaskLog(folder / LOG, purpose)
+        self._records: dict[str, TaskRecord] = {}
+        # Of an earlier process, in order; files of the latter are still to be read.
+        self._loaded: list[str] = []
+        self._unread: dict[str, None] = {}
+        self._dropped: set[str] = set()
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+    def __contains__(self, task: str) -> bool:
+        """Return whether a task is done, and its files are what they were."""
+        record = self._records.get(task)
+        if record is not None and record.is_discarded:
+            self._read_all()
+        while task in self._unread:
+            self._read_next()
+        return task in self._records
+
+    def __getitem__(self, task: str) -> TaskRecord:
+        if task not in self and task in self._dropped:
+            message = f"task {task!r} of an unfinished run is damaged; run the command again"
+            raise ReadError(message, path=str(self._folder))
+        return self._records[task]
+
+    @property
+    def files(self) -> dict[str, FileRecord]:
+        """Names of all files that belong to the tasks, with what they must be."""
+        return {
+            file_of(self._folder, task, name).name: file
+            for task, record in self._records.items()
+            if not record.is_discarded
+            for name, file in record.files.items()
+        }
+
+    def load(self) -> None:
+        """Take over the tasks of an earlier process whose files have their sizes."""
+        if self._task_log is None:
+            return
+        self._records, is_damaged = self._task_log.load()
+        self._loaded, self._unread = list(self._records), dict.fromkeys(self._records)
+        if is_damaged:
+            self._report(self._task_log.path)
+        if is_damaged or not self._task_log.path.exists():
+            self._task_log.store(self._records.values())
+        for name in self._loaded:
+            if self._is_damaged(name, _size_of, lambda file: file.size):
+                self._drop(name)
+                break
+
+    def add(self, record: TaskRecord) -> None:
+        """Add a task, whose files are on the disk; or replace what is known of it."""
+        if self._task_log is not None:
+            mark = self._task_log.mark
+            try:
+                self._task_log.append(record)
+                self._records[record.name] = record
+            except BaseException:
+                if self._records.get(record.name) is not record:
+                    self._task_log.cut_back(mark)
+                raise
+        else:
+            self._records[record.name] = record
+
+    def has(self, task: str) -> bool:
+        """Return whether a task is listed as done, without a look at its files."""
+        return task in self._records
+
+    def path(self, task: str, file_name: str) -> Path:
+        """Return where a file of a task lies."""
+        record = self[task]
+        path = file_of(self._folder, task, file_name)
+        if record.is_discarded or _size_of(path) != record.files[file_name].size:
+            message = "this file of an unfinished run is damaged, or gone; run the command again"
+            raise ReadError(message, path=str(path))
+        return path
+
+    def discard(self, task: str) -> None:
+        """Remove the files of a task, which stays done."""
+        self._read_all()
+        record = self[task]
+        self.add(dataclasses.replace(record, is_discarded=True))
+        for name in record.files:
+            file_of(self._folder, task, name).unlink(missing_ok=True)
+
+    def _read_all(self) -> None:
+        """Read all files: a task stays done without its own only if all others are intact."""
+        while self._unread:
+            self._read_next()
+
+    def _read_next(self) -> None:
+        task = next(iter(self._unread))
+        if self._is_damaged(task, _record_of, lambda file: file):
+            self._drop(task)
+        else:
+            del self._unread[task]
+
+    def _is_damaged(
+        self, task: str, look: Callable[[Path], Any], expect: Callable[[FileRecord], Any]
+    ) -> bool:
+        record = self._records[task]
+        if not record.is_discarded:
+            for name, file in record.files.items():
+                path = file_of(self._folder, task, name)
+                if look(path) != expect(file):
+                    self._report(path)
+                    return True
+        return False
+
+    def _drop(self, task: str) -> None:
+        """Let a task of an earlier process count as not done, and all that came after it.
+
+        So do those whose files were removed because others were done, which may be dropped here.
+        """
+        first = next(
+            place
+            for place, name in enumerate(self._loaded)
+            if name == task or self._records[name].is_discarded
+        )
+        self._dropped.update(self._loaded[first:])
+        for name in self._loaded[first:]:
+            self._unread.pop(name, None)
+            del self._records[name]
+        del self._loaded[first:]
+        if self._task_log is not None:
+            self._task_log.store(self._records.values())
+
+    def _report(self, path: Path) -> None:
+        problem = f"{path} is damaged, or gone; what an unfinished run has lost is done again"
+        _log.warning("%s", problem)
+        self.problems.append(problem)
+
+
+def _size_of(path: Path) -> int | None:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return None
+
+
+def _record_of(path: Path) -> FileRecord | None:
+    try:
+        return record_of_file(path)
+    except OSError:
+        return None

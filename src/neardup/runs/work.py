@@ -1,0 +1,492 @@
+"""The work folder of a run: what its tasks have made, so that a run that was stopped can go on.
+
+    .NAME.neardup-work-DIGEST/
+      key.json              what the folder is for: options, versions, inputs
+      tasks.log             a line for each task that is done (storage.task_log)
+      TASK.FILE             what a task has made; a temporary name until the task is done
+      write.lock            one process at a time
+
+A task writes its files under temporary names, sees that they reach the disk, gives them their names
+and adds a line to the log; without that line it is not done, and what it left is removed when the
+folder is entered again.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import os
+import secrets
+import shutil
+import tempfile
+import weakref
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from threading import RLock
+from types import TracebackType
+from typing import Any
+
+from neardup.errors import InvalidInputError, InvalidParameterError, NeardupError, WriteError
+from neardup.runs.disk import GOES_ON, note_unfinished, sync_folder
+from neardup.runs.lock import HOLDER, LOCK
+from neardup.runs.progress import size
+from neardup.runs.tasks import (
+    KEY,
+    LOG,
+    DoneTasks,
+    TaskFiles,
+    TaskRecord,
+    WorkPlace,
+    as_json,
+    key_in,
+)
+
+# Errors of a work folder, each with what to do: a run that can go on says so.
+
+_FULL = {errno.ENOSPC, errno.EDQUOT}
+# What the system may say of a write without naming the file.
+_UNNAMED = _FULL | {errno.EFBIG, errno.EIO, errno.EROFS}
+
+
+@contextmanager
+def work_errors(folder: Path, *, is_lasting: bool, is_foreign: bool = False) -> Iterator[None]:
+    """Turn the operating system's errors into one that says what to do.
+
+    Parameters
+    ----------
+    folder
+        The work folder.
+    is_lasting
+        A later run goes on with it.
+    is_foreign
+        The block does other things, too, whose errors are left as they are.
+    """
+    try:
+        yield
+    except OSError as error:
+        cause = error.__cause__ if isinstance(error, WriteError) else error
+        if not isinstance(cause, OSError) or isinstance(cause, NeardupError):
+            raise
+        if is_foreign and (cause is not error or not _is_of(folder, cause)):
+            raise
+        words = os.strerror(cause.errno) if cause.errno else str(cause)
+        message = f"cannot write {folder}: {words}; {_advice(cause, is_lasting)}"
+        raise WriteError(message) from cause
+
+
+def no_disk(folder: Path, missing: int, free: int) -> str:
+    """Say that a disk has not the room that a run needs."""
+    return (
+        f"{folder} has {size(free)} free, and temporary files need {size(missing)}; free some "
+        "disk, or name a folder on a larger one with work (--work)"
+    )
+
+
+def _is_of(folder: Path, error: OSError) -> bool:
+    if isinstance(error.filename, str | bytes | os.PathLike):
+        return folder in Path(os.fsdecode(error.filename)).parents
+    return error.errno in _UNNAMED
+
+
+def _advice(error: OSError, is_lasting: bool) -> str:
+    if error.errno == errno.ENOENT:
+        return "something has removed files there; run the same command again"
+    if error.errno not in _FULL:
+        return "name another folder for temporary files with work (--work)"
+    if is_lasting:
+        return f"free some disk, then run the same command again: {GOES_ON}"
+    return "free some disk, or name a folder on a larger one with work (--work)"
+
+
+# What a work folder is for: the options, versions and inputs of a run, and how two runs differ.
+#
+# A key is JSON: an object whose entries are objects (such as options), plain values (such as a
+# version), or lists of files, each an object with a ``path`` and whatever shows that it has
+# changed.
+
+_MOST_LISTED = 3
+
+
+def spell_key(key: Mapping[str, Any]) -> str:
+    """Spell a key, always in the same way."""
+    return json.dumps(key, sort_keys=True, allow_nan=False)
+
+
+def digest_of(key: Mapping[str, Any]) -> str:
+    """Return the SHA-256 of a key, in hex."""
+    return hashlib.sha256(spell_key(key).encode()).hexdigest()
+
+
+def difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
+    """Say in which entries two keys differ, such as ``inputs changed since: a.jsonl``.
+
+    Empty if they are the same.
+    """
+    # As both are stored: a tuple is a list.
+    old, new = json.loads(spell_key(old)), json.loads(spell_key(new))
+    parts = []
+    for name in dict.fromkeys((*new, *old)):
+        before: Any = old.get(name)
+        now: Any = new.get(name)
+        if before == now:
+            continue
+        if _are_files(before or []) and _are_files(now or []):
+            parts += _differing_files(name, before or [], now or [])
+        elif isinstance(before, dict) and isinstance(now, dict):
+            changed = [
+                f"{each} was {_spelled(before.get(each))}, is {_spelled(now.get(each))}"
+                for each in dict.fromkeys((*now, *before))
+                if before.get(each) != now.get(each) or (each in before) != (each in now)
+            ]
+            parts.append(f"{name} changed since: {_listed(changed)}")
+        else:
+            parts.append(f"{name} was {_spelled(before)}, is {_spelled(now)}")
+    return "; ".join(parts)
+
+
+def only_options_differ(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
+    """Return whether two keys are alike in all files and versions."""
+    old, new = json.loads(spell_key(old)), json.loads(spell_key(new))
+    return all(
+        old.get(name) == new.get(name)
+        for name in (*old, *new)
+        if name == "versions" or _are_files(old.get(name)) or _are_files(new.get(name))
+    )
+
+
+def _are_files(value: Any) -> bool:
+    return isinstance(value, list) and all(
+        isinstance(file, dict) and isinstance(file.get("path"), str) for file in value
+    )
+
+
+def _differing_files(name: str, old: list[Any], new: list[Any]) -> list[str]:
+    before = {file["path"]: file for file in old}
+    now = {file["path"]: file for file in new}
+    found = {
+        "changed since": [path for path in now if path in before and now[path] != before[path]],
+        "added since": [path for path in now if path not in before],
+        "no longer there": [path for path in before if path not in now],
+    }
+    listed = [f"{name} {what}: {_listed(paths)}" for what, paths in found.items() if paths]
+    return listed or [f"{name} are in another order, or given another number of times"]
+
+
+def _listed(words: Sequence[str]) -> str:
+    more = len(words) - _MOST_LISTED
+    return ", ".join(words[:_MOST_LISTED]) + (f" and {more} more" if more > 0 else "")
+
+
+def _spelled(value: Any) -> str:
+    return "not given" if value is None else str(value)
+
+
+class WorkFolder:
+    """Tasks that are done, and their files, in a folder that is made with the first task.
+
+    Made by ``open`` or ``temporary``. Several threads may use one. As a context manager it removes
+    the folder in the end; after an error it keeps one in which tasks are done, for the same command
+    to go on.
+
+    Parameters
+    ----------
+    place
+        Where it lies.
+    key
+        What it is for; None if no later run goes on with it.
+
+    Attributes
+    ----------
+    stale
+        Folders of earlier runs of the same name, with other options or inputs.
+    """
+
+    def __init__(self, place: WorkPlace, key: Mapping[str, Any] | None) -> None:
+        self.stale = place.others()
+        self._place, self._key = place, key
+        self._done = DoneTasks(place.path, None if key is None else digest_of(key))
+        self._under_way: set[str] = set()
+        self._token = secrets.token_hex(4)
+        self._mutex = RLock()
+        self._is_entered = self._is_closed = False
+        self._finalizer: weakref.finalize[..., Any] | None = None
+
+    @classmethod
+    def open(
+        cls, parent: Path, name: str, key: Mapping[str, Any], *, fresh: bool = False
+    ) -> WorkFolder:
+        """Return the work folder for a key, with what an earlier run has done there.
+
+        Parameters
+        ----------
+        parent
+            Folder in which it lies.
+        name
+            Name of the run, such as that of its output.
+        key
+            All that the work depends on, as ``storage.work_key`` says.
+        fresh
+            Do everything again.
+        """
+        folder = cls(WorkPlace(parent, name, digest_of(key)), key)
+        if folder._place.exists():
+            folder._enter(is_fresh=fresh)
+        return folder
+
+    @classmethod
+    def temporary(cls, parent: Path | None = None, name: str = "run") -> WorkFolder:
+        """Return a work folder that no later run goes on with, and that goes in any case.
+
+        What killed processes have left of such folders is removed. Without ``parent`` it lies where
+        the system has temporary files.
+        """
+        parent = Path(tempfile.gettempdir()) if parent is None else parent
+        folder = cls(WorkPlace(parent, name, secrets.token_hex(6)), None)
+        folder.remove_stale()
+        folder._finalizer = weakref.finalize(folder, folder._place.remove)
+        return folder
+
+    def __enter__(self) -> WorkFolder:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if kind is None:
+            self.remove()
+        else:
+            self.close()
+
+    @property
+    def folder(self) -> Path:
+        """Where the work lies, or will."""
+        return self._place.path
+
+    @property
+    def n_done(self) -> int:
+        """How many tasks are done."""
+        return len(self._done)
+
+    @property
+    def size_bytes(self) -> int:
+        """Size of the files of all tasks that are done."""
+        with self._mutex:
+            return sum(file.size for file in self._done.files.values())
+
+    @property
+    def problems(self) -> list[str]:
+        """What was found damaged, and is done again: a line each."""
+        return self._done.problems
+
+    def is_done(self, task: str) -> bool:
+        """Return whether a task is done, and its files are what they were.
+
+        Those of an earlier process are read once. If one is damaged, its task and all that were
+        done after it count as not done.
+        """
+        with self._mutex, self._errors():
+            return task in self._done
+
+    def result(self, task: str) -> Any:
+        """Return the result of a task that is done, as JSON gives it back."""
+        with self._mutex, self._errors():
+            return self._done[task].result
+
+    def path(self, task: str, file_name: str) -> Path:
+        """Return where a file of a task that is done lies."""
+        with self._mutex, self._errors():
+            return self._done.path(task, file_name)
+
+    @contextmanager
+    def task(self, name: str) -> Iterator[TaskFiles]:
+        """Do a task in the block; when that ends without an error, the task is done."""
+        self._begin(name)
+        files = TaskFiles(self.folder, name, self._token, is_lasting=self._key is not None)
+        try:
+            with work_errors(self.folder, is_lasting=self._key is not None, is_foreign=True):
+                yield files
+            with self._errors():
+                self._finish(name, files)
+        except BaseException:
+            files.remove_parts()
+            raise
+        finally:
+            with self._mutex:
+                self._under_way.discard(name)
+
+    def discard(self, task: str) -> None:
+        """Remove the files of a task that is done; it stays done, with its result."""
+        with self._mutex, self._errors():
+            self._done.discard(task)
+
+    def free_disk_bytes(self) -> int:
+        """Return how much the disk of the folder has free."""
+        with self._errors():
+            above = (self.folder, *self.folder.parents)
+            return shutil.disk_usage(next(path for path in above if path.exists())).free
+
+    def require_disk(self, bytes_needed: int) -> None:
+        """Check that the disk has room for what a run puts here in all, done or not."""
+        missing, free = bytes_needed - self.size_bytes, self.free_disk_bytes()
+        if missing > free:
+            raise WriteError(no_disk(self._place.parent, missing, free))
+
+    def what_changed(self, stale: Path) -> str:
+        """Say what is not as it was when a stale folder was made; empty if that is not known."""
+        old = key_in(stale)
+        return difference(old, self._key or {}) if old else ""
+
+    def is_of_use(self, stale: Path) -> bool:
+        """Return whether a command with other options could go on with a stale folder."""
+        return only_options_differ(key_in(stale) or {}, self._key or {})
+
+    def remove_stale(self, paths: Collection[Path] | None = None) -> list[Path]:
+        """Remove stale folders, or some of them; return those that are gone.
+
+        One in which a process is at work stays.
+        """
+        removed = self._place.remove_others(paths)
+        self.stale = [path for path in self.stale if path not in removed]
+        return removed
+
+    def close(self) -> None:
+        """End the work here, and keep the folder if a later run can go on with it."""
+        with self._mutex:
+            if self._key is None or not self._done:
+                self.remove()
+            elif not self._is_closed:
+                self._is_closed = True
+                if self._is_entered:
+                    self._place.leave()
+                    note_unfinished(self.folder)
+
+    def remove(self) -> None:
+        """Remove the folder: the run is finished."""
+        with self._mutex:
+            if not self._is_closed:
+                self._is_closed = True
+                if self._finalizer is not None:
+                    self._finalizer()
+                elif self._is_entered:
+                    self._place.remove()
+
+    def _errors(self) -> AbstractContextManager[None]:
+        return work_errors(self.folder, is_lasting=self._key is not None)
+
+    def _begin(self, name: str) -> None:
+        with self._mutex:
+            if not self._is_entered and not self._is_closed:
+                # Whatever is there now was not there at the start, and nobody has counted on it.
+                self._enter(is_fresh=True)
+            if self._is_closed or name in self._under_way or self.is_done(name):
+                state = "the folder is closed" if self._is_closed else "it is done or under way"
+                message = f"task {name!r} cannot begin: {state}"
+                raise ValueError(message)
+            self._under_way.add(name)
+
+    def _finish(self, name: str, files: TaskFiles) -> None:
+        self._check_open(name)
+        result = as_json(files.result)
+        record = TaskRecord(name, files.finish(), result)
+        with self._mutex:
+            # Once more: only here nobody can close it any more.
+            self._check_open(name)
+            try:
+                files.take_names()
+                if self._key is not None:
+                    sync_folder(self.folder)
+                self._done.add(record)
+            except BaseException:
+                # An interrupt may come when all is done.
+                if not self._done.has(name):
+                    files.give_up_names()
+                raise
+
+    def _check_open(self, task: str) -> None:
+        if self._is_closed:
+            message = f"task {task!r} comes too late: the folder is closed"
+            raise ValueError(message)
+
+    def _enter(self, *, is_fresh: bool) -> None:
+        """Make the folder or take it over, and see what is done."""
+        with self._errors():
+            is_new = not self._place.exists()
+            self._place.enter()
+            try:
+                if is_fresh:
+                    self._place.clear()
+                self._done.load()
+                if self._key is not None:
+                    self._place.note(self._key)
+                    self._remove_leftovers()
+            except BaseException:
+                # Nothing goes on from a folder that does not say what it is for.
+                (self._place.remove if is_new else self._place.leave)()
+                raise
+        self._is_entered = True
+
+    def _remove_leftovers(self) -> None:
+        """Remove what no task that is done has made."""
+        known = {KEY, LOG, LOCK, HOLDER, *self._done.files}
+        for path in self.folder.iterdir():
+            if path.name not in known and not path.is_dir():
+                path.unlink(missing_ok=True)
+
+
+# What a job may use: so much memory, and a folder for what does not fit.
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """Memory and work folder of a job.
+
+    ``memory`` is in bytes, beyond what the interpreter and the libraries take. Without ``work``
+    everything stays in memory, whatever it takes.
+    """
+
+    memory: int
+    work: WorkFolder | None = None
+
+    def __enter__(self) -> Workspace:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self.work is None:
+            return
+        if isinstance(error, InvalidParameterError | InvalidInputError):
+            # Whoever mends that has other options or inputs, and cannot go on from here.
+            self.work.remove()
+        else:
+            self.work.__exit__(kind, error, traceback)
+
+    def share(self, share: float) -> int:
+        """Return a share of the memory, in bytes, at least one."""
+        return max(1, int(self.memory * share))
+
+    def fits(self, n_bytes: int, share: float) -> bool:
+        """Return whether so many bytes stay in memory, if they may take a share of it."""
+        return self.work is None or n_bytes <= self.share(share)
+
+    def passes(self, n_bytes: int, share: float) -> int:
+        """Return in how many parts so many bytes have to be worked on."""
+        return 1 if self.work is None else -(-n_bytes // self.share(share)) or 1
+
+    def require_disk(self, n_bytes: int) -> None:
+        """Check that the work folder's disk has room for so many bytes more."""
+        if self.work is not None:
+            self.work.require_disk(self.work.size_bytes + n_bytes)
+
+
+IN_MEMORY = Workspace(0)
+"""That of jobs which keep everything in memory, whatever it takes."""

@@ -1,1 +1,0 @@
-"""How work is run: blocks over threads, progress and clock, memory."""

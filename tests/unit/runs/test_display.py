@@ -1,0 +1,205 @@
+"""What is shown of the progress of a job: bars, lines, or nothing."""
+
+from __future__ import annotations
+
+import io
+import sys
+import threading
+import time
+from types import SimpleNamespace
+
+import pytest
+
+import neardup
+from neardup.runs import display as module
+from neardup.runs.display import Display
+from neardup.runs.runner import Runner
+
+TEXTS = ["a b c d e f g h", "A b c d e f g h!", "i j k l m n o p"]
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture
+def terminal(monkeypatch):
+    """Put a terminal in place of standard error, once pytest has put its own there."""
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "100")
+
+    def put_in_place() -> Terminal:
+        stream = Terminal()
+        monkeypatch.setattr(sys, "stderr", stream)
+        return stream
+
+    return put_in_place
+
+
+@pytest.fixture
+def often(monkeypatch):
+    """Write a line every few milliseconds."""
+    monkeypatch.setattr(module, "_BETWEEN_LINES", 0.005)
+
+
+def wait_for(text: str, read) -> str:
+    """Read until a text has come."""
+    seen = ""
+    for _ in range(1000):
+        seen += read()
+        if text in seen:
+            return seen
+        time.sleep(0.005)
+    raise AssertionError(seen)
+
+
+def test_bars__on_a_terminal(terminal):
+    stream = terminal()
+    with Display() as display:
+        display("read", 41, 100)
+        display("read", 2_100_000_000, 2_100_000_000)
+        display("join", 10, None)
+        display("write", 4, 5)
+    for part in ("reading", "2.1 GB", "joining", "10", "so far", "writing", "80 % of 5", "to go"):
+        assert part in stream.getvalue()
+
+
+def test_bars__of_a_stage_that_reports_nothing(terminal):
+    stream = terminal()
+    with Display() as display, Runner(1, display).stage("measure"):
+        pass
+    assert "measuring" in stream.getvalue()
+
+
+def test_lines__without_a_terminal(capsys, often):
+    with Display() as display:
+        display("read", 41, 100)
+        seen = wait_for("reading: 41 % of 100 bytes, ", lambda: capsys.readouterr().err)
+        display("join", 5, 10)
+        wait_for("joining: 50 % of 10, ", lambda: capsys.readouterr().err)
+    assert {line.split(",")[0] for line in seen.splitlines()} == {"reading: 41 % of 100 bytes"}
+
+
+def test_lines__stage_without_reports(capsys, often):
+    with Display() as display, Runner(1, display).stage("measure"):
+        wait_for("measuring: 0 s so far\n", lambda: capsys.readouterr().err)
+
+
+def test_lines__nothing_of_short_jobs_and_after_the_end(capsys, often):
+    before = threading.active_count()
+    with Display() as display:
+        display("read", 100, 100)
+        time.sleep(0.05)
+    display("read", 40, 100)
+    time.sleep(0.05)
+    assert capsys.readouterr() == ("", "")
+    assert threading.active_count() == before
+
+
+def test_lines__standard_error_is_closed(monkeypatch, often):
+    stream = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", stream)
+    with Display() as display:
+        stream.close()
+        display("read", 41, 100)
+        time.sleep(0.05)
+
+
+@pytest.mark.parametrize("is_terminal", [True, False])
+def test_display__nothing_when_quiet(terminal, capsys, often, is_terminal):
+    stream = terminal() if is_terminal else sys.stderr
+    with Display(quiet=True) as display:
+        display.begin("read")
+        display("read", 10, None)
+        display.end("read")
+        time.sleep(0.02)
+    assert stream.getvalue() == "" if is_terminal else capsys.readouterr() == ("", "")
+
+
+def test_display__nothing_without_standard_error(monkeypatch):
+    monkeypatch.setattr(sys, "stderr", None)
+    with Display() as display:
+        display("read", 10, None)
+
+
+def notebook(monkeypatch) -> None:
+    shell = SimpleNamespace(kernel=object())
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))
+
+
+def test_notebook__lines_without_widgets(monkeypatch, capsys):
+    notebook(monkeypatch)
+    monkeypatch.setattr(module, "find_spec", lambda name: None)
+    monkeypatch.setattr(module, "_IN_A_NOTEBOOK", 0.005)
+    with Display() as display:
+        display("read", 41, 100)
+        wait_for("reading: 41 % of 100 bytes, ", lambda: capsys.readouterr().err)
+
+
+def test_notebook__bars_with_widgets(monkeypatch):
+    from rich import progress as rich_progress
+
+    notebook(monkeypatch)
+    monkeypatch.setattr(module, "find_spec", lambda name: name == "ipywidgets")
+    consoles = []
+    monkeypatch.setattr(
+        rich_progress.Progress, "start", lambda self: consoles.append(self.live.console)
+    )
+    monkeypatch.setattr(rich_progress.Progress, "stop", lambda self: None)
+    with Display() as display:
+        display("read", 41, 100)
+    assert [console.is_jupyter for console in consoles] == [True]
+
+
+def test_notebook__not_a_plain_shell(monkeypatch, terminal):
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: None))
+    stream = terminal()
+    with Display() as display:
+        display("read", 41, 100)
+    assert "reading" in stream.getvalue()
+
+
+def test_progress__true_in_python(terminal, tmp_path):
+    stream = terminal()
+    result = neardup.deduplicate(TEXTS, progress=True)
+    for part in ("reading", "sorting bands", "reading candidates", "comparing"):
+        assert part in stream.getvalue()
+    result.write(tmp_path / "out", progress=True)
+    assert "writing" in stream.getvalue()
+
+
+@pytest.mark.parametrize("progress", [None, False])
+def test_progress__none_in_python(terminal, progress):
+    stream = terminal()
+    neardup.deduplicate(TEXTS, progress=progress)
+    assert stream.getvalue() == ""
+
+
+CALLS = {
+    "find_pairs": lambda progress: neardup.find_pairs(TEXTS, progress=progress),
+    "align": lambda progress: neardup.align(TEXTS, TEXTS, min_tokens=6, progress=progress),
+    "cut": lambda progress: neardup.cut(TEXTS, progress=progress),
+    "sketch": lambda progress: neardup.sketch(TEXTS, progress=progress),
+    "estimate": lambda progress: neardup.estimate(neardup.sketch(TEXTS), progress=progress),
+    "explain": lambda progress: neardup.deduplicate(TEXTS).explain("0", progress=progress),
+    "compare": lambda progress: neardup.compare(*TEXTS[:2], progress=progress),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_progress__true_in_every_function(terminal, name):
+    stream = terminal()
+    CALLS[name](True)
+    assert "━" in stream.getvalue()
+
+
+def test_progress__true_in_methods_of_an_index(terminal, tmp_path):
+    stream = terminal()
+    index = neardup.PassageIndex.create(tmp_path / "idx", min_tokens=5)
+    index.add(TEXTS, progress=True)
+    assert "reading" in stream.getvalue()
+    index.search(TEXTS, progress=True)
+    assert "searching" in stream.getvalue()
+    index.compact(progress=True)
+    assert "compacting" in stream.getvalue()

@@ -1,0 +1,75 @@
+"""Two names exchanged in one step, or nothing done."""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import sys
+
+import pytest
+
+from neardup.runs import scratch as module
+from neardup.runs.scratch import exchange
+
+
+@pytest.fixture
+def two(tmp_path):
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "content").write_text(name)
+    return tmp_path / "a", tmp_path / "b"
+
+
+@pytest.mark.skipif(sys.platform not in ("linux", "darwin"), reason="the system has no exchange")
+def test_exchange__of_folders(two):
+    one, other = two
+    assert exchange(one, other)
+    assert [(path / "content").read_text() for path in two] == ["b", "a"]
+
+
+@pytest.mark.skipif(sys.platform not in ("linux", "darwin"), reason="the system has no exchange")
+def test_exchange__fails(two, tmp_path):
+    missing = tmp_path / "missing"
+    with pytest.raises(FileNotFoundError) as info:
+        exchange(two[0], missing)
+    assert (info.value.filename, info.value.filename2) == (str(two[0]), str(missing))
+    assert (two[0] / "content").read_text() == "a"
+
+
+@pytest.mark.parametrize("code", [errno.ENOSYS, errno.EINVAL, errno.ENOTSUP])
+def test_exchange__unknown_to_the_file_system(two, monkeypatch, code):
+    def refuse(*_: bytes) -> int:
+        ctypes.set_errno(code)
+        return -1
+
+    monkeypatch.setattr(module, "_system_call", lambda: refuse)
+    assert not exchange(*two)
+    assert (two[0] / "content").read_text() == "a"
+
+
+@pytest.mark.parametrize("error", [OSError, TypeError, AttributeError])
+def test_exchange__unknown_to_the_system(two, monkeypatch, error):
+    def load(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr(ctypes, "CDLL", load)
+    assert not exchange(*two)
+
+
+@pytest.mark.parametrize(
+    ("platform", "function", "expected"),
+    [
+        ("linux", "renameat2", (-100, b"a", -100, b"b", 2)),
+        ("darwin", "renamex_np", (b"a", b"b", 2)),
+    ],
+)
+def test_exchange__call_of_each_system(monkeypatch, platform, function, expected):
+    class Library:
+        pass
+
+    called: list[tuple[object, ...]] = []
+    setattr(Library, function, staticmethod(lambda *arguments: called.append(arguments) or 0))
+    monkeypatch.setattr(ctypes, "CDLL", lambda *_, **__: Library)
+    monkeypatch.setattr(sys, "platform", platform)
+    assert exchange("a", "b")
+    assert called == [expected]

@@ -1,0 +1,99 @@
+"""The runner: order of results, work in threads, progress and clock."""
+
+from __future__ import annotations
+
+import logging
+import re
+import threading
+
+import pytest
+
+from neardup.errors import InvalidParameterError
+from neardup.runs.runner import Runner
+from tests.each import each_of
+
+
+@pytest.mark.parametrize("workers", [1, 2, 5])
+def test_map__order_of_the_blocks(workers):
+    gate = threading.Event()
+
+    def work(block):
+        if block == 0 and workers > 1:
+            # The first block ends last.
+            gate.wait(10)
+        if block == 1:
+            gate.set()
+        return block * block
+
+    assert list(Runner(workers).map(work, range(20))) == [block * block for block in range(20)]
+
+
+def test_map__takes_few_blocks_ahead():
+    taken = []
+
+    def blocks():
+        for block in range(100):
+            taken.append(block)
+            yield block
+
+    results = Runner(2).map(lambda block: block, blocks())
+    assert next(results) == 0
+    assert len(taken) <= 4
+    results.close()
+
+
+def test_map__error_of_a_block():
+    def work(block):
+        if block == 3:
+            raise ZeroDivisionError
+        return block
+
+    results = Runner(2).map(work, range(10))
+    assert [next(results) for _ in range(3)] == [0, 1, 2]
+    with pytest.raises(ZeroDivisionError):
+        next(results)
+
+
+def test_counter__adds_up_from_threads():
+    seen = []
+    runner = Runner(4, lambda *report: seen.append(report))
+    add = runner.counter("write", 300)
+    list(runner.map(add, [3] * 100))
+    assert seen == [("write", done, 300) for done in range(3, 301, 3)]
+
+
+def test_stage__times_add_up(monkeypatch):
+    times = iter([0.0, 1.5, 10.0, 12.25, 20.0, 20.125])
+    monkeypatch.setattr("neardup.runs.runner.time.perf_counter", lambda: next(times))
+    runner = Runner(1)
+    with runner.stage("read"):
+        pass
+    with runner.stage("join"):
+        pass
+    with pytest.raises(KeyError), runner.stage("read"):
+        raise KeyError
+    assert runner.seconds == {"read": 1.625, "join": 2.25}
+
+
+@each_of("workers", [0, -1, 2.5, "2", True])
+def test_workers__out_of_range(workers):
+    with pytest.raises(InvalidParameterError, match="workers must be"):
+        Runner(workers)
+
+
+@pytest.mark.parametrize("progress", [1, "yes", object()])
+def test_progress__neither_a_function_nor_a_flag(progress):
+    with pytest.raises(InvalidParameterError, match="progress must be True, False or a function"):
+        Runner(1, progress)
+
+
+def test_stage__is_logged_with_its_counts(caplog):
+    caplog.set_level(logging.INFO, "neardup")
+    runner = Runner(1)
+    with runner.stage("read") as note:
+        note(documents=7, distinct_texts=5)
+    with pytest.raises(KeyError), runner.stage("join"):
+        raise KeyError
+    first, second, third = (record.getMessage() for record in caplog.records)
+    assert (first, third) == ("read: begins", "join: begins")
+    assert re.fullmatch(r"read: ends after \d+\.\d{3} s, documents 7, distinct texts 5", second)

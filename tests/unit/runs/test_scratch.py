@@ -1,0 +1,231 @@
+"""What killed writers leave beside a place is put right; what living ones have there stays."""
+
+from __future__ import annotations
+
+import errno
+import os
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+import filelock
+import pytest
+
+from neardup.errors import ReadError
+from neardup.files.resolve import resolve_paths
+from neardup.jobs.passages.passage_index import PassageIndex
+from neardup.runs import scratch
+from neardup.runs.scratch import recover, recover_above, scratch_beside, take_place
+
+WRITE = """
+import sys
+from pathlib import Path
+from neardup.runs.scratch import scratch_beside
+with scratch_beside(Path(sys.argv[1])) as content:
+    content.mkdir()
+    print("writing", flush=True)
+    sys.stdin.read()
+"""
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def leave(target: Path, *parts: str, name: str = "abcd1234") -> Path:
+    """Leave what a killed writer has left: its lock, and some of ``new`` and ``old``."""
+    folder = target.with_name(f".{target.name}.neardup-{name}")
+    folder.mkdir()
+    for part in parts:
+        if part == "lock":
+            (folder / part).touch()
+        else:
+            (folder / part).mkdir()
+            (folder / part / "content").write_text(part)
+    return folder
+
+
+@pytest.fixture
+def target(tmp_path) -> Path:
+    return tmp_path / "out"
+
+
+@pytest.fixture
+def no_exchange(monkeypatch) -> None:
+    monkeypatch.setattr(scratch, "exchange", lambda *_: False)
+
+
+def test_scratch__of_a_living_and_of_a_dead_writer(target):
+    command = [sys.executable, "-c", WRITE, target]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command, **pipes) as process:
+        assert process.stdout.readline() == "writing\n"
+        [hidden] = names(target.parent)
+        assert hidden.startswith(".out.neardup-")
+        assert not recover(target)
+        with scratch_beside(target):
+            assert len(names(target.parent)) == 2
+        assert names(target.parent) == [hidden]
+        assert names(target.parent / hidden) == ["lock", "new"]
+        process.kill()
+    assert names(target.parent) == [hidden]
+    assert not recover(target)
+    assert names(target.parent) == []
+
+
+@pytest.mark.parametrize("parts", [[], ["lock"], ["lock", "new"], ["new"]])
+def test_recover__clears(target, parts):
+    leave(target, *parts)
+    leave(target, "lock", "new", name="x_9xx_9x")
+    assert not recover(target)
+    assert names(target.parent) == []
+
+
+@pytest.mark.parametrize("parts", [["lock", "new", "old"], ["lock", "old"]])
+def test_recover__puts_back(target, parts):
+    leave(target, *parts)
+    assert recover(target)
+    assert names(target.parent) == ["out"]
+    assert (target / "content").read_text() == "old"
+    assert not recover(target)
+
+
+def test_recover__keeps_what_has_taken_the_place(target):
+    leave(target, "lock", "new", "old")
+    target.mkdir()
+    assert not recover(target)
+    assert names(target.parent) == ["out"]
+    assert names(target) == []
+
+
+def test_recover__keeps_the_only_copy(target, monkeypatch):
+    folder = leave(target, "lock", "new", "old")
+
+    def fail(*_: object) -> None:
+        raise OSError(errno.EACCES, os.strerror(errno.EACCES))
+
+    with monkeypatch.context() as context:
+        context.setattr(Path, "rename", fail)
+        assert not recover(target)
+        assert (folder / "old" / "content").read_text() == "old"
+    assert recover(target)
+
+
+@pytest.mark.parametrize(
+    "name", [".out.settings", ".out.neardup-short", ".out.neardup-longer-name", ".output", ".out"]
+)
+def test_recover__leaves_folders_of_other_names(target, name):
+    (target.parent / name).mkdir()
+    recover(target)
+    assert names(target.parent) == [name]
+
+
+def test_recover__leaves_folders_with_other_files(target):
+    (leave(target, "lock", "new") / "mine.txt").write_text("precious")
+    recover(target)
+    assert names(target.parent / ".out.neardup-abcd1234") == ["lock", "mine.txt", "new"]
+
+
+def test_recover__leaves_links_and_files(target):
+    (target.parent / ".out.neardup-aaaaaaaa").symlink_to(target.parent)
+    (target.parent / ".out.neardup-bbbbbbbb").touch()
+    recover(target)
+    assert len(names(target.parent)) == 2
+
+
+@pytest.mark.parametrize("error", [NotImplementedError(), OSError(errno.ENOLCK, "no locks")])
+def test_scratch__where_nothing_can_be_locked(target, monkeypatch, error):
+    class Unlockable(filelock.FileLock):
+        def acquire(self, *_: object, **__: object) -> None:
+            raise error
+
+    monkeypatch.setattr(filelock, "FileLock", Unlockable)
+    leave(target, "lock", "new")
+    with scratch_beside(target) as content:
+        content.write_text("new")
+        take_place(content, target)
+    # Its writer may be alive.
+    assert names(target.parent) == [".out.neardup-abcd1234", "out"]
+
+
+def test_scratch__taken_for_abandoned_before_it_is_locked(target, monkeypatch):
+    """Another writer comes between the making of the folder and its lock."""
+    acquire, n_calls = filelock.FileLock.acquire, 0
+
+    def acquire_late(self: filelock.FileLock, *arguments: object, **options: object) -> object:
+        nonlocal n_calls
+        n_calls += 1
+        if n_calls == 1:
+            recover(target)
+        return acquire(self, *arguments, **options)
+
+    monkeypatch.setattr(filelock.FileLock, "acquire", acquire_late)
+    with scratch_beside(target) as content:
+        assert n_calls >= 2
+        assert names(content.parent) == ["lock"]
+        recover(target)
+        assert content.parent.exists()
+    assert names(target.parent) == []
+
+
+def test_take_place__old_one_comes_back(target, no_exchange, monkeypatch):
+    target.mkdir()
+    (target / "content").write_text("old")
+    rename = Path.rename
+
+    def rename_or_fail(path: Path, other: Path) -> Path:
+        if path.name == "new":
+            raise KeyboardInterrupt
+        return rename(path, other)
+
+    monkeypatch.setattr(Path, "rename", rename_or_fail)
+    with suppress(KeyboardInterrupt), scratch_beside(target) as content:
+        content.mkdir()
+        take_place(content, target)
+    assert names(target.parent) == ["out"]
+    assert (target / "content").read_text() == "old"
+
+
+def test_take_place__a_file_never_replaces_a_folder(target):
+    target.mkdir()
+    with scratch_beside(target) as content:
+        content.write_text("new")
+        with pytest.raises(OSError):
+            take_place(content, target)
+    assert names(target.parent) == ["out"]
+    assert target.is_dir()
+
+
+def test_recover_above__the_first_that_is_missing(target):
+    leave(target, "lock", "new", "old")
+    assert not recover_above(str(target.parent / "other" / "x"))
+    assert recover_above(str(target / "deeper" / "*.jsonl"))
+    assert names(target.parent) == ["out"]
+    assert not recover_above(str(target / "deeper"))
+
+
+def test_readers__find_an_index_whose_place_was_empty(tmp_path):
+    place = tmp_path / "index"
+
+    def abandon() -> None:
+        hidden = leave(place, "lock", "new")
+        place.rename(hidden / "old")
+
+    PassageIndex.create(place, min_tokens=2).add(["one two three"])
+    for look in (
+        lambda: len(PassageIndex.open(place)),
+        lambda: len(PassageIndex(place).search("one two three").passages),
+        lambda: PassageIndex(place).add([{"text": "four", "id": "b"}], id_column="id").n_documents,
+    ):
+        abandon()
+        assert look() == 1
+        assert names(tmp_path) == ["index"]
+    with pytest.raises(ReadError, match="there is no such folder"):
+        PassageIndex.open(tmp_path / "other")
+
+
+def test_readers__find_rows_whose_place_was_empty(tmp_path, target):
+    (leave(target, "lock", "new", "old") / "old" / "a.jsonl").write_text('{"text": "one"}\n')
+    assert [source.name for source in resolve_paths([f"{target}/*.jsonl"])] == ["a.jsonl"]
+    assert names(tmp_path) == ["out"]

@@ -1,0 +1,121 @@
+"""Disks that are full, or damaged, while rows are spilled: one clear error, and nothing is left."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from unittest.mock import patch
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from neardup.errors import ReadError, WriteError
+from neardup.runs.arrays import kept_arrays
+from neardup.runs.exchange import BatchWriter, Shuffle, SpilledBatches, read_batches
+from neardup.runs.work import WorkFolder, Workspace
+
+pytestmark = pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+BATCH = pa.RecordBatch.from_pydict({"row": np.arange(10_000)})
+
+
+@pytest.fixture
+def workspace(tmp_path):
+    with Workspace(1, WorkFolder.open(tmp_path, "out", {"version": "1"})) as opened:
+        with opened.work.task("before"):
+            pass
+        yield opened
+
+
+def spill(workspace):
+    with SpilledBatches("list", workspace, share=1, weight_of_file=2) as spilled:
+        for _ in range(4):
+            spilled.append(BATCH, None, 1)
+    return list(spilled)
+
+
+def shuffle(workspace):
+    options = {"in_memory": False, "share": 1, "weight_of_file": 2}
+    with Shuffle("rows", workspace, 1, **options) as rows:
+        for _ in range(4):
+            rows.add(BATCH, np.zeros(len(BATCH), np.int64), None, 1)
+    return list(rows.read(0))
+
+
+def shuffle_at_the_end(workspace):
+    """What waits in memory is written when all rows are there."""
+    plenty = Workspace(1 << 40, workspace.work)
+    with Shuffle("rows", plenty, 1, in_memory=False, share=1) as rows:
+        rows.add(BATCH, np.zeros(len(BATCH), np.int64))
+    return list(rows.read(0))
+
+
+def leftovers(workspace):
+    return [path.name for path in workspace.work.folder.iterdir() if path.name.endswith(".part")]
+
+
+@pytest.mark.parametrize(
+    ("write", "n_before"),
+    [(spill, 0), (spill, 1), (shuffle, 0), (shuffle, 1), (shuffle_at_the_end, 0)],
+)
+def test_disk_full__says_so_and_leaves_no_part(workspace, write, n_before):
+    real, opened = pa.OSFile, []
+
+    def open_file(path, mode):
+        opened.append(path)
+        # So that there is something to remove.
+        Path(path).touch()
+        return real(path if len(opened) <= n_before else "/dev/full", mode)
+
+    expected = write(Workspace(1, WorkFolder.temporary(workspace.work.folder.parent)))
+    with patch("pyarrow.OSFile", open_file), pytest.raises(WriteError) as caught:
+        write(workspace)
+    assert str(caught.value) == (
+        f"cannot write {workspace.work.folder}: No space left on device; "
+        "free some disk, then run the same command again: it goes on where it stopped"
+    )
+    assert leftovers(workspace) == []
+    assert workspace.work.n_done == 1 + n_before
+    assert write(workspace)[-1] == expected[-1]
+
+
+def test_disk_full__arrays(workspace):
+    def fail(*_):
+        raise OSError(28, "No space left on device")
+
+    arrays = {"a": np.arange(5)}
+    with patch("os.write", fail), pytest.raises(WriteError, match="No space left"):
+        kept_arrays(workspace, "task", lambda: arrays)
+    assert leftovers(workspace) == []
+    assert kept_arrays(workspace, "task", lambda: arrays) == arrays
+    assert workspace.work.is_done("task")
+
+
+def test_file_cannot_be_made(tmp_path):
+    with pytest.raises(OSError, match="No such file") as caught:
+        BatchWriter(tmp_path / "missing/file")
+    assert caught.value.filename == str(tmp_path / "missing/file")
+
+
+def test_damaged_files__are_read_errors(workspace):
+    spilled = SpilledBatches("list", workspace, share=1, weight_of_file=1)
+    with spilled:
+        spilled.append(BATCH, None, 1)
+    path = workspace.work.path("list-00000", "batches")
+    data = path.read_bytes()
+    for damaged in (data[:100], bytes(len(data)), b"x" * len(data), data[: len(data) // 2]):
+        path.write_bytes(damaged)
+        with pytest.raises(ReadError, match=r"run the command again|cannot be read"):
+            list(spilled)
+    path.unlink()
+    with pytest.raises(ReadError, match="gone"):
+        list(spilled)
+    with pytest.raises(ReadError, match="cannot be read"):
+        list(read_batches(path))
+
+
+def test_damaged_arrays__are_read_errors(workspace, tmp_path):
+    kept_arrays(workspace, "task", lambda: {"a": np.arange(5)})
+    path = workspace.work.path("task", "a")
+    path.write_bytes(b"x" * path.stat().st_size)
+    with pytest.raises(ReadError, match="cannot be read"):
+        kept_arrays(workspace, "task", lambda: {"a": np.arange(5)})

@@ -1,0 +1,364 @@
+"""Work folders: what is done stays done, what is not leaves nothing."""
+
+from __future__ import annotations
+
+import errno
+import gc
+import os
+import threading
+from pathlib import Path
+
+import pytest
+
+from neardup.errors import ReadError, WriteError
+from neardup.runs.work import WorkFolder
+from tests.each import each_of
+from tests.work_folders import KEY, TASKS, check, do, open_work, run
+
+
+def names(work: WorkFolder) -> set[str]:
+    """Give the names of the files of tasks."""
+    own = {"key.json", "tasks.log", "write.lock", "write.lock.holder"}
+    return {path.name for path in work.folder.iterdir()} - own
+
+
+def test_work__nothing_is_made_before_the_first_task(tmp_path):
+    parent = tmp_path / "a" / "b"
+    with open_work(parent) as work:
+        assert not work.is_done("task-1")
+        work.require_disk(1)
+        assert list(tmp_path.iterdir()) == []
+        do(work, "task-1")
+        assert work.folder.parent == parent
+        assert work.folder.name.startswith(".out.neardup-work-")
+        assert work.folder.stat().st_mode & 0o77 == 0
+        assert names(work) == {"task-1.rows.bin", "task-1.keys"}
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_work__goes_on(tmp_path):
+    run(tmp_path, finishes=False)
+    with open_work(tmp_path) as work:
+        assert work.n_done == len(TASKS)
+        assert work.size_bytes == sum((work.folder / name).stat().st_size for name in names(work))
+        for task in TASKS:
+            assert work.is_done(task)
+            check(work, task)
+        assert not work.is_done("task-9")
+        assert work.problems == []
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_work__parents_go_with_the_run_that_finishes(tmp_path):
+    parent = tmp_path / "a" / "b"
+    run(parent, finishes=False)
+    run(parent)
+    assert list(tmp_path.iterdir()) == []
+    parent.mkdir(parents=True)
+    run(parent, finishes=False)
+    run(parent)
+    assert parent.is_dir()
+
+
+def test_work__fresh(tmp_path):
+    run(tmp_path, finishes=False)
+    with open_work(tmp_path, fresh=True) as work:
+        assert work.n_done == 0
+        assert names(work) == set()
+        do(work, "task-1")
+        assert names(work) == {"task-1.rows.bin", "task-1.keys"}
+
+
+def test_work__an_error_keeps_what_is_done(tmp_path):
+    work = open_work(tmp_path)
+
+    def fail() -> None:
+        with work:
+            do(work, "task-1")
+            with work.task("task-2") as files:
+                files.new("rows.bin").write_bytes(b"some")
+                files.new_file("keys").append(b"some")
+                raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fail()
+    assert names(work) == {"task-1.rows.bin", "task-1.keys"}
+    with open_work(tmp_path) as work:
+        assert work.is_done("task-1")
+        assert not work.is_done("task-2")
+        do(work, "task-2")
+
+
+def test_work__an_error_before_anything_is_done_leaves_nothing(tmp_path):
+    with pytest.raises(ZeroDivisionError), open_work(tmp_path) as work, work.task("a"):
+        raise ZeroDivisionError
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_work__leftovers_go_when_it_is_entered(tmp_path):
+    run(tmp_path, finishes=False)
+    folder = open_work(tmp_path)
+    before = names(folder)
+    folder.close()
+    for name in ("task-9.rows", ".task-9.rows.abcd.part", ".key.json.part", ".tasks.log.part"):
+        (folder.folder / name).write_bytes(b"left")
+    with open_work(tmp_path) as work:
+        assert names(work) == before
+
+
+def test_work__results_are_json(tmp_path):
+    with open_work(tmp_path) as work:
+        with work.task("a") as files:
+            files.result = (1, {"b": 0.1})
+        assert work.result("a") == [1, {"b": 0.1}]
+        for result in (float("nan"), {1, 2}):
+            with pytest.raises((TypeError, ValueError)):
+                do(work, "b-1", result)
+        assert not work.is_done("b-1")
+        assert names(work) == set()
+
+
+@each_of("name", ["", "a.b", "a/b", "..", "a" * 81])
+def test_work__strange_names(tmp_path, name):
+    with open_work(tmp_path) as work:
+        with pytest.raises(ValueError, match="no name of a task"), work.task(name):
+            pass
+        if name != "a.b":
+            with pytest.raises(ValueError, match="no name of a file"), work.task("a") as files:
+                files.new(name)
+
+
+def test_work__each_task_once(tmp_path):
+    with open_work(tmp_path) as work:
+        do(work, "task-1")
+        with pytest.raises(ValueError, match="'task-1' cannot begin: it is done or under way"):
+            do(work, "task-1")
+        check(work, "task-1")
+        with work.task("a"), pytest.raises(ValueError, match="done or under way"):
+            do(work, "a")
+    with pytest.raises(ValueError, match="cannot begin: the folder is closed"):
+        do(work, "task-2")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_work__a_task_that_ends_after_the_run(tmp_path):
+    work = open_work(tmp_path)
+    do(work, "task-1")
+
+    def be_late() -> None:
+        with work.task("task-2") as files:
+            files.new("rows.bin").write_bytes(b"late")
+            work.close()
+            # The next run does it meanwhile.
+            with open_work(tmp_path) as other:
+                do(other, "task-2")
+                other.close()
+
+    with pytest.raises(ValueError, match="comes too late"):
+        be_late()
+    with open_work(tmp_path) as work:
+        check(work, "task-2")
+
+
+def test_discard(tmp_path):
+    with open_work(tmp_path) as work:
+        do(work, "task-1")
+        do(work, "task-2")
+        size = work.size_bytes
+        work.discard("task-1")
+        assert names(work) == {"task-2.rows.bin", "task-2.keys"}
+        assert work.size_bytes < size
+        work.close()
+    with open_work(tmp_path) as work:
+        assert work.is_done("task-1")
+        assert work.result("task-1")["task"] == "task-1"
+        with pytest.raises(ReadError, match="or gone"):
+            work.path("task-1", "keys")
+        check(work, "task-2")
+        assert work.problems == []
+
+
+def test_work__in_threads(tmp_path):
+    work = open_work(tmp_path)
+    names = [f"t{thread}-{number}" for thread in range(6) for number in range(5)]
+
+    def work_on(thread: int) -> None:
+        for number in range(5):
+            do(work, f"t{thread}-{number}")
+            check(work, f"t{thread}-{number}")
+
+    threads = [threading.Thread(target=work_on, args=[number]) for number in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    work.close()
+    with open_work(tmp_path) as work:
+        assert work.n_done == len(names)
+        for name in names:
+            check(work, name)
+
+
+def test_work__entered_and_left_by_different_threads(tmp_path):
+    work = open_work(tmp_path)
+    thread = threading.Thread(target=do, args=[work, "task-1"])
+    thread.start()
+    thread.join()
+    with pytest.raises(WriteError, match=r"the same command is at work in .*: this process, since"):
+        open_work(tmp_path)
+    work.close()
+    open_work(tmp_path).remove()
+
+
+def test_work__that_came_to_be_after_it_was_looked_for(tmp_path):
+    """Its tasks were not known when the run began, so that it has not counted on them."""
+    work = open_work(tmp_path)
+    run(tmp_path, finishes=False)
+    do(work, "task-1")
+    assert work.n_done == 1
+    assert names(work) == {"task-1.rows.bin", "task-1.keys"}
+    work.remove()
+
+
+def test_temporary__goes_in_any_case(tmp_path):
+    work = WorkFolder.temporary(tmp_path / "new")
+    do(work, "task-1")
+    check(work, "task-1")
+    assert names(work) == {"task-1.rows.bin", "task-1.keys"}
+    with pytest.raises(ZeroDivisionError), work:
+        raise ZeroDivisionError
+    assert list(tmp_path.iterdir()) == []
+    work = WorkFolder.temporary(tmp_path)
+    do(work, "task-1")
+    assert list(tmp_path.iterdir()) == [work.folder]
+    del work
+    gc.collect()
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_temporary__stays_when_a_copy_of_the_process_ends(tmp_path):
+    work = WorkFolder.temporary(tmp_path)
+    do(work, "task-1")
+    process = os.fork()
+    if not process:
+        work.remove()
+        os._exit(0)
+    os.waitpid(process, 0)
+    check(work, "task-1")
+    work.remove()
+
+
+def test_temporary__of_killed_processes_goes(tmp_path):
+    left = tmp_path / ".run.neardup-work-0123456789ab"
+    left.mkdir()
+    (left / "a.b").write_bytes(b"left")
+    foreign = tmp_path / ".run.neardup-work-x"
+    foreign.mkdir()
+    with WorkFolder.temporary(tmp_path) as work:
+        do(work, "task-1")
+        with WorkFolder.temporary(tmp_path) as other:
+            do(other, "task-1")
+            check(work, "task-1")
+    assert list(tmp_path.iterdir()) == [foreign]
+
+
+def test_stale(tmp_path):
+    run(tmp_path, finishes=False)
+    changed = KEY | {"version": "2", "inputs": [{"path": "a.jsonl", "size": 11}]}
+    work = open_work(tmp_path, changed)
+    [stale] = work.stale
+    assert not work.is_done("task-1")
+    assert work.what_changed(stale) == (
+        "inputs changed since: a.jsonl; inputs no longer there: b.jsonl; version was 1, is 2"
+    )
+    # Somebody goes on with it.
+    with open_work(tmp_path) as other:
+        assert work.remove_stale() == []
+        assert work.stale == [stale]
+        other.close()
+    assert work.remove_stale() == [stale]
+    assert work.stale == []
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_stale__some_are_removed(tmp_path):
+    run(tmp_path, finishes=False)
+    with open_work(tmp_path, KEY | {"inputs": []}) as changed:
+        do(changed, "task-1")
+        changed.close()
+    work = open_work(tmp_path, KEY | {"options": {}})
+    of_use = [path for path in work.stale if work.is_of_use(path)]
+    useless = [path for path in work.stale if not work.is_of_use(path)]
+    assert (len(of_use), useless) == (1, [changed.folder])
+    assert work.remove_stale(useless) == useless
+    assert work.stale == of_use
+    assert list(tmp_path.iterdir()) == of_use
+
+
+def test_stale__others_are_left_alone(tmp_path):
+    for name in (".out2.neardup-work-0123456789ab", ".out.neardup-work-short", "out"):
+        (tmp_path / name).mkdir()
+    (tmp_path / ".out.neardup-work-0123456789ab").write_text("a file")
+    with open_work(tmp_path) as work:
+        assert work.stale == []
+
+
+@each_of("text", [b"", b"[]", b'{"key": 1}', b"\xff", b'{"key": {"inputs": 1}}'])
+def test_stale__unknown_key(tmp_path, text):
+    stale = tmp_path / ".out.neardup-work-0123456789ab"
+    stale.mkdir()
+    (stale / "key.json").write_bytes(text)
+    work = open_work(tmp_path)
+    assert work.what_changed(stale).startswith("inputs was 1, is" if b"inputs" in text else "")
+    assert work.remove_stale() == [stale]
+
+
+def test_require_disk(tmp_path, monkeypatch):
+    work = open_work(tmp_path / "a")
+    do(work, "task-1")
+    free = 5 * 10**9
+    monkeypatch.setattr(WorkFolder, "free_disk_bytes", lambda _: free)
+    # What is there already need not be written.
+    work.require_disk(free + work.size_bytes)
+    with pytest.raises(WriteError) as caught:
+        work.require_disk(2 * free + work.size_bytes)
+    assert str(caught.value) == (
+        f"{tmp_path / 'a'} has 5.0 GB free, and temporary files need 10.0 GB; free some disk, or "
+        "name a folder on a larger one with work (--work)"
+    )
+    work.remove()
+
+
+@pytest.mark.parametrize("what", ["parent", "folder", "symlink"])
+def test_work__a_place_that_is_none(tmp_path, what):
+    place = open_work(tmp_path).folder
+    if what == "symlink":
+        (tmp_path / "other").mkdir()
+        place.symlink_to(tmp_path / "other")
+    elif what == "folder":
+        place.write_text("a file")
+    else:
+        (tmp_path / "file").write_text("a file")
+    parent = tmp_path / "file" if what == "parent" else tmp_path
+    with pytest.raises(WriteError, match="name another folder for temporary files with work"):
+        do(open_work(parent), "task-1")
+
+
+@pytest.mark.parametrize("is_lasting", [True, False])
+def test_work__errors_of_the_task_itself(tmp_path, is_lasting):
+    """What the caller does besides is not said to be a matter of the folder."""
+    work = open_work(tmp_path) if is_lasting else WorkFolder.temporary(tmp_path)
+    with pytest.raises(FileNotFoundError, match="nowhere"), work.task("a"):
+        Path("nowhere").read_bytes()
+    with pytest.raises(WriteError, match="output"), work.task("a"):
+        raise WriteError("output") from OSError(errno.ENOSPC, "full")
+    advice = "it goes on where it stopped" if is_lasting else r"with work \(--work\)"
+    with pytest.raises(WriteError, match=f"No space left.*{advice}"), work.task("a"):
+        raise OSError(errno.ENOSPC, "full")
+    with (
+        pytest.raises(WriteError, match=r"No such file.*something has removed files there"),
+        work.task("a") as files,
+    ):
+        files.new("a").read_bytes()
+    work.remove()
