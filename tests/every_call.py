@@ -287,9 +287,7 @@ def _load() -> None:
     from neardup.text.characters import token_tables
     from neardup.text.normalise import Normalisation
 
-    apart = tuple(
-        f"neardup.{name}" for name in ("service", "engines", "spark", "__main__", "kernels._")
-    )
+    apart = tuple(f"neardup.{name}" for name in ("service", "spark", "__main__", "kernels._"))
     for module in pkgutil.walk_packages(neardup.__path__, "neardup."):
         if not module.name.startswith(apart):
             import_module(module.name)

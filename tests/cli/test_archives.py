@@ -8,10 +8,10 @@ import tempfile
 
 import pytest
 
-from neardup.engines.spark.cluster import _for_others
 from neardup.errors import InvalidInputError
 from neardup.files.resolve import resolve_paths
 from neardup.options.documents import DedupOptions
+from neardup.spark.cluster import _for_others
 from neardup.stages.workspaces import key_of
 from tests.archives import ENDINGS, archive_of
 

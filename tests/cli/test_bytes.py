@@ -14,9 +14,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import neardup
-from neardup.engines.spark.run import plan_on_spark
 from neardup.errors import InvalidParameterError
 from neardup.options.documents import DedupOptions
+from neardup.spark.run import plan_on_spark
 
 RANDOM = random.Random(16)
 PART = RANDOM.randbytes(6_000)

@@ -50,7 +50,8 @@ def test_lines__at_most_100_characters(path):
 
 def test_python_reference__has_every_public_name():
     text = page("docs/api.md")
-    described = set(re.findall(r"\.\. auto(?:function|class):: neardup\.(\w+)", text))
+    described = set(re.findall(r"(?m)^\.\. auto(?:function|class):: neardup\.(\w+)$", text))
     errors = {name for name in neardup.__all__ if hasattr(neardup.errors, name)}
     assert described == set(neardup.__all__) - errors - {"__version__"}
+    assert ".. autofunction:: neardup.spark.deduplicate\n" in text
     assert ".. automodule:: neardup.errors\n   :members:" in text

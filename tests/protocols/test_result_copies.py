@@ -22,9 +22,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import neardup
-from neardup.engines.spark.write import SparkResult
 from neardup.jobs.dedup.result import DeduplicationResult
 from neardup.results import Result
+from neardup.spark.write import SparkResult
 from tests.each import each_of
 from tests.spilling import spilling
 

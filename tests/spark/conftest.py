@@ -30,7 +30,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def spark_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Give a folder with Spark in it, in which executors may write."""
     pyspark = pytest.importorskip("pyspark", reason="needs the extra spark")
-    from neardup.engines.spark.session import check_java
+    from neardup.spark.session import check_java
 
     try:
         check_java()
@@ -85,7 +85,7 @@ def collection(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def small_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Cut even small files into several tasks of several blocks."""
-    from neardup.engines.spark import cluster
+    from neardup.spark import cluster
 
     found = cluster._for_others
 

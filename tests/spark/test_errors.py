@@ -57,7 +57,7 @@ def test_damaged_file(session, tmp_path, small_tasks, collection):
 
 def test_changed_file(session, collection, tmp_path, monkeypatch):
     """Between the first and the second time that it is read."""
-    from neardup.engines.spark import run
+    from neardup.spark import run
 
     path = tmp_path / "a.jsonl"
     lines = (collection / "own/a.jsonl").read_text().splitlines(keepends=True)
@@ -75,7 +75,7 @@ def test_changed_file(session, collection, tmp_path, monkeypatch):
 
 
 def test_other_version(session, collection, monkeypatch):
-    monkeypatch.setattr("neardup.engines.spark.cluster.__version__", "0.0.1")
+    monkeypatch.setattr("neardup.spark.cluster.__version__", "0.0.1")
     kind, message = message_of(neardup.spark.deduplicate, session, str(collection / "own"))
     assert kind is EngineError
     assert "install the same version everywhere" in message
@@ -89,7 +89,7 @@ def test_data_in_memory(session, data):
 
 def test_folder_of_the_driver_alone(session, collection, tmp_path, monkeypatch):
     """Executors that write elsewhere would leave an output without rows."""
-    from neardup.engines.spark import write
+    from neardup.spark import write
 
     result = neardup.spark.deduplicate(session, str(collection / "own"))
     monkeypatch.setattr(write, "_ATTEMPTS", ".only-here")

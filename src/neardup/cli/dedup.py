@@ -129,8 +129,8 @@ def command(call: Call) -> None:
             if call.engine == "threads":
                 result = deduplicate_against(sources, other, call.runner, workspace)
             else:
-                from neardup.engines.spark.run import deduplicate_on_spark
-                from neardup.engines.spark.session import cluster_of, current_session
+                from neardup.spark.run import deduplicate_on_spark
+                from neardup.spark.session import cluster_of, current_session
 
                 # On the session that there is, or that begins now.
                 cluster = cluster_of(current_session())
@@ -144,8 +144,8 @@ def command(call: Call) -> None:
 
 def _plan_on_spark(call: Call, options: DedupOptions, *, has_index: bool) -> DedupPlan:
     """Check options for Spark, and those that only the command has."""
-    from neardup.engines.spark.run import plan_on_spark
     from neardup.options.option import no_effect
+    from neardup.spark.run import plan_on_spark
 
     plan = plan_on_spark(options, has_other=bool(call.against), has_index=has_index)
     if call.workers is not None:

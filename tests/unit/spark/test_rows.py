@@ -6,8 +6,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from neardup.engines.spark import sign
-from neardup.engines.spark.sign import Outbox, from_bytes, to_bytes
+from neardup.spark import sign
+from neardup.spark.sign import Outbox, from_bytes, to_bytes
 
 
 @pytest.mark.parametrize("room", [1, 200, 10**9])

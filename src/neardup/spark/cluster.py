@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from neardup.files.rows import RowBlock, Source
 
-
 # Errors of tasks: they travel as rows, so that the driver raises them as if it had met them.
 #
 # What a task raises, Spark would try again, and show as a trace of its own.

@@ -9,9 +9,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from neardup.engines.spark import session
-from neardup.engines.spark.session import check_java, cluster_of, current_session
 from neardup.errors import EngineError, InvalidParameterError, MissingExtraError
+from neardup.spark import session
+from neardup.spark.session import check_java, cluster_of, current_session
 from tests.each import each_of
 
 

@@ -8,8 +8,8 @@ import shutil
 import subprocess
 from typing import TYPE_CHECKING, Any
 
-from neardup.engines.spark.cluster import Cluster
 from neardup.errors import EngineError, InvalidParameterError, MissingExtraError
+from neardup.spark.cluster import Cluster
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

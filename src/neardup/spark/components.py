@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from neardup.engines.spark.cluster import Cluster
-from neardup.engines.spark.sign import Outbox, SignedTasks, from_bytes, to_bytes
 from neardup.kernels.common.union_find import find_roots, union_edges
 from neardup.matching.buckets import star_edges
 from neardup.reading.first_pass import assign_firsts, part_of
+from neardup.spark.cluster import Cluster
+from neardup.spark.sign import Outbox, SignedTasks, from_bytes, to_bytes
 from neardup.stages.contents import Contents, rank_documents
 from neardup.stages.plan import DedupPlan
 from neardup.tables import Int64s

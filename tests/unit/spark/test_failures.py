@@ -6,9 +6,9 @@ import pickle
 
 import pytest
 
-from neardup.engines.spark.cluster import Failure, Piece, raise_first
 from neardup.errors import EngineError, InvalidInputError, NeardupError, ReadError, WriteError
 from neardup.files.jsonlines import JsonLinesSource
+from neardup.spark.cluster import Failure, Piece, raise_first
 from tests.each import each_of
 
 

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from neardup.engines.spark.cluster import Cluster, Failure, Piece, cut_tasks
 from neardup.errors import NeardupError, WriteError
 from neardup.files.destinations import Destination, LocalDestination
 from neardup.files.remote import RemoteDestination, WrittenFile
@@ -19,6 +18,7 @@ from neardup.files.streams import writing
 from neardup.jobs.dedup.result import DeduplicationResult
 from neardup.outputs.folder import SKIPPED, write_rows
 from neardup.reading.second_pass import numbered_blocks
+from neardup.spark.cluster import Cluster, Failure, Piece, cut_tasks
 from neardup.tables import Bools
 
 if TYPE_CHECKING:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from neardup.engines.spark.cluster import Cluster, Failure, Task, cut_tasks
 from neardup.errors import InvalidInputError, NeardupError
 from neardup.files.ids import choose_id_column
 from neardup.files.passes import name_remedy
@@ -17,6 +16,7 @@ from neardup.reading.catalogue import Catalogue, make_catalogue
 from neardup.reading.sign import SignedBlock, sign_block
 from neardup.reading.signed_batches import to_batch
 from neardup.runs.exchange import SpilledBatches
+from neardup.spark.cluster import Cluster, Failure, Task, cut_tasks
 from neardup.tables import Int64s
 
 if TYPE_CHECKING:

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from neardup.engines.spark.cluster import Cluster, Failure, Task
-from neardup.engines.spark.sign import Outbox, SignedTasks, from_bytes, to_bytes
 from neardup.errors import NeardupError, ReadError
 from neardup.reading.second_pass import file_has_changed
 from neardup.runs.exchange import Shuffle
 from neardup.runs.work import WorkFolder, Workspace
+from neardup.spark.cluster import Cluster, Failure, Task
+from neardup.spark.sign import Outbox, SignedTasks, from_bytes, to_bytes
 from neardup.stages.components import Partitions, candidate_rows, candidates_of, read_sets
 from neardup.stages.decide import Decision, decide_within, sieve_candidates
 from neardup.tables import Int64s, ShingleSets, Texts, WeightedSets
