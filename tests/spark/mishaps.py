@@ -10,6 +10,7 @@ import random
 import signal
 from collections.abc import Callable, Iterator
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -33,25 +34,19 @@ def replace_stage(
     monkeypatch: Any, stage: str, wrapper: Callable[..., Any], *arguments: Any
 ) -> None:
     """Put a wrapper, with some arguments, around a stage."""
+    monkeypatch.setattr(f"neardup.spark.{stage}", partial(wrapper, stage, *arguments))
+
+
+def _found(stage: str) -> Callable[..., Iterator[Any]]:
+    """Return a stage as executors have it, where nothing is replaced."""
     module, name = stage.split(".")
-    path = f"neardup.engines.spark.{module}.{name}"
-    __import__(f"neardup.engines.spark.{module}")
-    stage_function = _found(path)
-    monkeypatch.setattr(path, partial(wrapper, path, stage_function, *arguments))
+    function: Callable[..., Iterator[Any]] = getattr(import_module(f"neardup.spark.{module}"), name)
+    return function
 
 
-def _found(path: str) -> Any:
-    import importlib
-
-    module, _, name = path.rpartition(".")
-    return getattr(importlib.import_module(module), name)
-
-
-def dies_once(
-    _: str, function: Callable[..., Any], marks: str, victim: str, *arguments: Any
-) -> Iterator[Any]:
+def dies_once(stage: str, marks: str, victim: str, *arguments: Any) -> Iterator[Any]:
     """Kill the worker, or its executor, after the first rows of one task, and only then."""
-    for number, row in enumerate(function(*arguments)):
+    for number, row in enumerate(_found(stage)(*arguments)):
         yield row
         if number == 0 and _is_first(marks):
             _kill(victim)
@@ -60,12 +55,12 @@ def dies_once(
         _kill(victim)
 
 
-def shuffled(_: str, function: Callable[..., Any], seed: int, *arguments: Any) -> Iterator[Any]:
+def shuffled(stage: str, seed: int, *arguments: Any) -> Iterator[Any]:
     """Hand the rows of a partition over in another order."""
     *others, rows = arguments
     rows = list(rows)
     random.Random(seed).shuffle(rows)
-    return function(*others, iter(rows))
+    return _found(stage)(*others, iter(rows))
 
 
 def _is_first(marks: str) -> bool:
