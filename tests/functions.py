@@ -15,7 +15,7 @@ CLASSES = {"DocumentIndex": neardup.DocumentIndex, "PassageIndex": neardup.Passa
 def _found() -> dict[str, Any]:
     functions = {name: getattr(neardup, name) for name in neardup.__all__}
     for name, kind in CLASSES.items():
-        functions |= {f"{name}.{each}": getattr(kind, each) for each in vars(kind)}
+        functions |= {f"{name}.{each}": getattr(kind, each) for each in dir(kind)}
     return {name: found for name, found in functions.items() if hasattr(found, "takes")}
 
 

@@ -9,13 +9,13 @@ The public names, and where they live:
 - ``report`` (jobs.report): one page that shows what any of these has found, and why.
 - ``compare`` (jobs.compare): everything about two texts; ``CompareResult``
   (jobs.compare) is its result.
-- ``align`` (jobs.passages): all passages that two collections share, or the documents of one.
+- ``align`` (jobs.align): all passages that two collections share, or the documents of one.
 - ``cut`` (jobs.cut): texts without the passages, paragraphs or lines that they repeat; its
   ``CutResult`` says what went, and where it stays.
-- ``DocumentIndex`` (jobs.documents): documents, found by similarity to a text;
+- ``DocumentIndex`` (jobs.index): documents, found by similarity to a text;
   ``DocumentSearchResult`` is what many queries return.
-- ``PassageIndex`` (jobs.passages): passages of documents, found by similarity;
-  ``PassageResult`` is what it and ``align`` return. ``open_index`` (jobs.indexes) opens an index of
+- ``PassageIndex`` (jobs.index): passages of documents, found by similarity;
+  ``PassageResult`` is what it and ``align`` return. ``open_index`` (jobs.index) opens an index of
   either kind.
 - ``sketch`` (jobs.sketch): sketches of documents, ``Sketches`` (jobs.sketch), and
   ``estimate`` (jobs.sketch), which compares them; ``EstimateResult`` is its result;
@@ -61,19 +61,18 @@ if TYPE_CHECKING:
     from neardup.jobs.cut.result import CutResult
     from neardup.jobs.dedup.deduplicate import deduplicate
     from neardup.jobs.dedup.result import DeduplicationResult
-    from neardup.jobs.documents.document_index import DocumentIndex
-    from neardup.jobs.documents.result import DocumentSearchResult
     from neardup.jobs.estimate.clusters import ClusterResult, cluster_sketches
     from neardup.jobs.estimate.estimate import EstimateResult, estimate
-    from neardup.jobs.indexes import open_index
+    from neardup.jobs.index.documents import DocumentIndex
+    from neardup.jobs.index.open import open_index
+    from neardup.jobs.index.passages import PassageIndex
     from neardup.jobs.pairs.find_pairs import find_pairs
     from neardup.jobs.pairs.result import PairResult
-    from neardup.jobs.passages.passage_index import PassageIndex
-    from neardup.jobs.passages.result import PassageResult
     from neardup.jobs.report.report import report
     from neardup.jobs.sketch import sketch
     from neardup.matching.bands import Banding, choose_banding
     from neardup.service.client import connect
+    from neardup.stages.found import DocumentSearchResult, PassageResult
     from neardup.stages.sketches import Sketches
 
 __all__ = [
@@ -124,11 +123,11 @@ _HOMES = {
     "CompareResult": "neardup.jobs.compare.result",
     "CutResult": "neardup.jobs.cut.result",
     "DeduplicationResult": "neardup.jobs.dedup.result",
-    "DocumentIndex": "neardup.jobs.documents.document_index",
-    "DocumentSearchResult": "neardup.jobs.documents.result",
+    "DocumentIndex": "neardup.jobs.index.documents",
+    "DocumentSearchResult": "neardup.stages.found",
     "PairResult": "neardup.jobs.pairs.result",
-    "PassageIndex": "neardup.jobs.passages.passage_index",
-    "PassageResult": "neardup.jobs.passages.result",
+    "PassageIndex": "neardup.jobs.index.passages",
+    "PassageResult": "neardup.stages.found",
     "align": "neardup.jobs.align.align",
     "choose": "neardup.jobs.choose",
     "choose_banding": "neardup.matching.bands",
@@ -141,7 +140,7 @@ _HOMES = {
     "estimate": "neardup.jobs.estimate.estimate",
     "EstimateResult": "neardup.jobs.estimate.estimate",
     "find_pairs": "neardup.jobs.pairs.find_pairs",
-    "open_index": "neardup.jobs.indexes",
+    "open_index": "neardup.jobs.index.open",
     "report": "neardup.jobs.report.report",
     "sketch": "neardup.jobs.sketch",
     "Sketches": "neardup.stages.sketches",

@@ -44,8 +44,8 @@ def command(call: Call) -> None:
     summary.json, which lists what was repeated most. With --on-error skip also skipped/ with the
     bad rows as they came in, and skipped.parquet with file, row and reason of each.
     """
+    from neardup.documents.other import resolve_against
     from neardup.files.resolve import STANDARD_INPUT, resolve_paths
-    from neardup.jobs.cut.other import resolve_against
     from neardup.jobs.cut.plan import plan_cut
     from neardup.jobs.cut.run import cut_as_named, cut_sources
     from neardup.options.passages import CutOptions

@@ -15,9 +15,9 @@ from neardup.cli.wording import counted, list_passed_over, say_ids
 from neardup.options.option import no_effect
 
 if TYPE_CHECKING:
-    from neardup.jobs.index_results import AdditionResult, RemovalResult
     from neardup.options.choices import IndexKind
     from neardup.options.groups import TextReadingOptions
+    from neardup.stages.index_changes import AdditionResult, RemovalResult
 
 # Documents that are named one by one.
 _ORPHANS_SHOWN = 10
@@ -60,9 +60,9 @@ def build(call: Call) -> None:
     """
     from neardup.files.input_options import check_effect
     from neardup.files.resolve import resolve_paths
-    from neardup.jobs import index_changes
     from neardup.options.groups import TextReadingOptions
     from neardup.outputs.folder import INDEX, check_apart, new_folder
+    from neardup.stages import index_changes
 
     reading = call.of(TextReadingOptions)
     for name, option in {} if call.inputs else reading.known.items():
@@ -92,7 +92,7 @@ def _make_scheme(call: Call) -> Any:
             if name not in PassageOptions.known and value:
                 raise no_effect(name, "on passages", "choose --kind documents")
         return make_passage_scheme(**call.given(PassageOptions))
-    from neardup.jobs.documents.scheme import make_document_scheme
+    from neardup.jobs.index.documents import make_document_scheme
 
     if call.min_tokens is not None:
         raise no_effect("min_tokens", "on documents", "choose --kind passages")
@@ -101,7 +101,7 @@ def _make_scheme(call: Call) -> Any:
 
 def _handle(folder: Path, tokenizer: str | None = None, kind: IndexKind | None = None) -> Any:
     """Return the handle of an index; without its kind that of one that is there."""
-    from neardup.jobs.indexes import kind_of
+    from neardup.indexes.manifest import kind_of
 
     if (kind or kind_of(folder)) == "documents":
         from neardup.documents.index import DocumentHandle
@@ -131,8 +131,8 @@ def add(call: Call) -> None:
     """
     from neardup.files.input_options import check_effect
     from neardup.files.resolve import resolve_paths
-    from neardup.jobs import index_changes
     from neardup.options.groups import TextReadingOptions
+    from neardup.stages import index_changes
 
     reading = call.of(TextReadingOptions)
     handle = _handle(call.folder, call.tokenizer)
@@ -153,8 +153,8 @@ def remove(call: Call) -> None:
     They are not found any more; `neardup index compact` frees the room that they take. Of an index
     of documents it reports which ones had gone for a removed one.
     """
-    from neardup.jobs import index_changes
     from neardup.runs.runner import Runner
+    from neardup.stages import index_changes
 
     wanted = [*call.ids, *_read_ids(call.id_file)]
     if not wanted:
@@ -176,7 +176,7 @@ def compact(call: Call) -> None:
 
     Answers stay the same. Needs room for both versions while it runs.
     """
-    from neardup.jobs import index_changes
+    from neardup.stages import index_changes
 
     handle = _handle(call.folder, call.tokenizer)
     with call.display:
@@ -190,8 +190,8 @@ def compact(call: Call) -> None:
 @options_of("index info")
 def info(call: Call) -> None:
     """Check every byte of an index and say what it holds."""
-    from neardup.jobs import index_changes
     from neardup.runs.runner import Runner
+    from neardup.stages import index_changes
 
     handle = _handle(call.folder, call.tokenizer)
     found = index_changes.describe(handle, Runner())

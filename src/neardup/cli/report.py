@@ -40,8 +40,8 @@ def command(call: Call) -> None:
     The page is one file of HTML that needs nothing else. It loads nothing from anywhere, and shows
     texts as text, whatever they hold; the same result gives the same page.
     """
+    from neardup.documents.other import resolve_against
     from neardup.files.resolve import resolve_paths
-    from neardup.jobs.cut.other import resolve_against
     from neardup.jobs.report.report import make_report
     from neardup.options.documents import ReportOptions
     from neardup.outputs.folder import check_apart, check_outside

@@ -15,8 +15,7 @@ from neardup.cli.wording import are_most, counted, list_passed_over, say_ids
 from neardup.options.option import no_effect
 
 if TYPE_CHECKING:
-    from neardup.jobs.documents.result import DocumentSearchResult
-    from neardup.jobs.passages.result import PassageResult
+    from neardup.stages.found import DocumentSearchResult, PassageResult
 
 _EPILOG = """\b
 Examples:
@@ -45,8 +44,8 @@ def command(call: Call) -> None:
     doc_id and similarity, the most similar first.
     """
     from neardup.files.resolve import resolve_paths
+    from neardup.indexes.manifest import kind_of
     from neardup.indexes.source import IndexSource
-    from neardup.jobs.indexes import kind_of
     from neardup.options.documents import DocumentSearchOptions
     from neardup.options.passages import SearchOptions
 
@@ -77,14 +76,14 @@ def command(call: Call) -> None:
         result: DocumentSearchResult | PassageResult
         if is_of_documents:
             from neardup.documents.index import DocumentHandle
-            from neardup.jobs.documents.search import search_documents
+            from neardup.jobs.search.documents import search_documents
 
             documents = DocumentHandle(folder, call.tokenizer).view(call.runner)
             start = time.perf_counter()
             result = search_documents(documents, queries, options, call.runner)
             said = _report_documents(result.summary)
         else:
-            from neardup.jobs.passages.search import search_sources
+            from neardup.jobs.search.passages import search_sources
             from neardup.passages.index import PassageHandle
 
             index = PassageHandle(folder, call.tokenizer).view(call.runner)

@@ -16,8 +16,9 @@ from neardup.files.ids import as_text
 from neardup.files.inputs import Inputs
 from neardup.files.parquetwriter import TableWriter
 from neardup.files.rows import RowWriter
-from neardup.indexes.manifest import index_named, kind_of_manifest, load_manifest
+from neardup.indexes.manifest import index_named, kind_of
 from neardup.indexes.source import IndexSource
+from neardup.options.groups import AgainstOptions
 from neardup.runs.runner import Runner
 from neardup.text.tokenizers import NAMED
 
@@ -106,6 +107,27 @@ def resolve_other(
     return Inputs([DocumentIndexSource(handle.view(Runner(1)), handle.folder)])
 
 
+def resolve_against(
+    against: Any,
+    resolve: Callable[[Any], Inputs],
+    options: AgainstOptions,
+    tokenizer: str | Path | TokenFunction | None = None,
+) -> Inputs:
+    """Return the sources of another collection; of an index of either kind all texts are read."""
+    from neardup.passages.index import PassageHandle
+
+    handle = getattr(against, "handle", None)
+    if not isinstance(handle, PassageHandle):
+        handle = None
+    folder = index_named(against)
+    if folder is not None and kind_of(folder) == "passages":
+        handle = PassageHandle(folder, own_tokenizer(tokenizer))
+    if handle is None:
+        return resolve_other(against, resolve, tokenizer)
+    options.check_no_other("with an index", "name files with against", "against")
+    return Inputs([IndexSource(handle.latest(Runner(1)), handle.folder)])
+
+
 def own_tokenizer(
     tokenizer: str | Path | TokenFunction | None,
 ) -> str | Path | TokenFunction | None:
@@ -120,7 +142,7 @@ def _handle_of(data: Any, tokenizer: str | Path | TokenFunction | None) -> Docum
         handle: DocumentHandle = data.handle
         handle.latest(Runner(1))
         return handle
-    if kind_of_manifest(load_manifest(folder)) != "documents":
+    if kind_of(folder) != "documents":
         message = (
             f"{folder} is an index of passages, in which search and align look; build one of "
             "documents with index build --kind documents"

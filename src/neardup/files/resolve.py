@@ -180,3 +180,17 @@ def _spooled_standard_input(name: str, options: InputOptions) -> Source:
     with reading("standard input"), path.open("wb") as copy:
         shutil.copyfileobj(sys.stdin.buffer, copy, 1 << 20)
     return file_source(StandardInput(path), name, options)
+
+
+def as_documents(queries: Any) -> Any:
+    """Take a string for a single text."""
+    if not isinstance(queries, str):
+        return queries
+    # Not Path.exists, which fails on what cannot be a name.
+    if os.path.exists(queries):
+        message = (
+            f"queries is taken for a text, but {queries!r} is also the name of a file or folder; "
+            f"write Path({queries!r}) to look for what is in it, [{queries!r}] to look for the text"
+        )
+        raise InvalidInputError(message)
+    return [queries]

@@ -142,6 +142,17 @@ def kind_of_manifest(manifest: Manifest) -> IndexKind:
     return "documents" if manifest.scheme.get("kind") == "documents" else "passages"
 
 
+def kind_of(folder: Path) -> IndexKind:
+    """Return what kind of index lies in a folder.
+
+    Raises
+    ------
+    ReadError, IndexFormatError
+        If there is none, or its manifest is damaged or of a newer version.
+    """
+    return kind_of_manifest(load_manifest(folder))
+
+
 def check_kind(folder: Path, manifest: Manifest, kind: IndexKind) -> None:
     """Make sure that an index is of a kind."""
     found = kind_of_manifest(manifest)

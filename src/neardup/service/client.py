@@ -27,11 +27,10 @@ from neardup.options.choices import IndexKind
 from neardup.options.kinds import Seconds, exact_fraction
 
 if TYPE_CHECKING:
+    from neardup.documents.one_text import Tokens
     from neardup.jobs.compare.result import CompareResult
-    from neardup.jobs.documents.one_text import Tokens
-    from neardup.jobs.documents.result import DocumentSearchResult, Match
-    from neardup.jobs.index_results import DocumentRemovalResult
-    from neardup.jobs.passages.result import PassageResult
+    from neardup.stages.found import DocumentSearchResult, Match, PassageResult
+    from neardup.stages.index_changes import DocumentRemovalResult
 
 # Requests to a service, over connections that stay open; answers, or neardup's own errors.
 #
@@ -251,7 +250,7 @@ class RemoteIndex:
         limit: int | None = None,
     ) -> list[Match]:
         """Find the documents that are similar to a text, the most similar first."""
-        from neardup.jobs.documents.result import Match
+        from neardup.stages.found import Match
 
         body = _given(text=text, tokens=_sent(tokens), threshold=threshold, limit=limit)
         found = self._post("query", body)["matches"]
@@ -276,7 +275,7 @@ class RemoteIndex:
 
         ``options`` are ``min_tokens``, ``with_text`` and ``limit``.
         """
-        from neardup.jobs.passages.result import PassageResult
+        from neardup.stages.found import PassageResult
 
         body = _given(documents=_rows(documents), threshold=threshold, **options)
         found = self._result(self._post("align", body))
@@ -367,7 +366,7 @@ class RemoteIndex:
         """Take documents out, all of them or none."""
         import pyarrow as pa
 
-        from neardup.jobs.index_results import DocumentRemovalResult
+        from neardup.stages.index_changes import DocumentRemovalResult
         from neardup.stages.selection import as_list_of_ids
 
         found = self._post("remove", {"ids": as_list_of_ids(ids)}, may_repeat=False)
@@ -443,8 +442,7 @@ class RemoteIndex:
     def _result(self, found: dict[str, Any]) -> DocumentSearchResult | PassageResult:
         import pyarrow as pa
 
-        from neardup.jobs.documents.result import DocumentSearchResult
-        from neardup.jobs.passages.result import PassageResult
+        from neardup.stages.found import DocumentSearchResult, PassageResult
 
         rows = found[found["kind"]]
         if found["kind"] == "documents":

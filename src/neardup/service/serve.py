@@ -14,9 +14,9 @@ from pathlib import Path
 import uvicorn
 
 from neardup.errors import InvalidParameterError, NeardupError, WriteError
-from neardup.jobs.documents.document_index import DocumentIndex
-from neardup.jobs.indexes import kind_of
-from neardup.jobs.passages.passage_index import PassageIndex
+from neardup.indexes.manifest import kind_of
+from neardup.jobs.index.documents import DocumentIndex
+from neardup.jobs.index.passages import PassageIndex
 from neardup.options.commands import ServeOptions
 from neardup.runs.runner import count_workers
 from neardup.service.app import make_app

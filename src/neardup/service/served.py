@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from neardup.errors import InvalidParameterError, NeardupError
 from neardup.jobs.align.align import align
-from neardup.jobs.passages.passage_index import PassageIndex
+from neardup.jobs.index.passages import PassageIndex
 from neardup.passages.index import PassageHandle
 from neardup.runs.runner import Runner
 from neardup.service.lanes import Deadline, Share

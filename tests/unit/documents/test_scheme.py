@@ -9,7 +9,7 @@ import pytest
 
 from neardup import DocumentIndex, InvalidParameterError, SketchMismatchError
 from neardup.documents.scheme import restore_document_scheme
-from neardup.jobs.documents.scheme import make_document_scheme
+from neardup.jobs.index.documents import make_document_scheme
 from neardup.options.documents import DocumentSchemeOptions
 from tests.each import each_of
 from tests.oracles.measures import MEASURES

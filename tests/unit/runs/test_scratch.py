@@ -14,7 +14,7 @@ import pytest
 
 from neardup.errors import ReadError
 from neardup.files.resolve import resolve_paths
-from neardup.jobs.passages.passage_index import PassageIndex
+from neardup.jobs.index.passages import PassageIndex
 from neardup.runs import scratch
 from neardup.runs.scratch import recover, recover_above, scratch_beside, take_place
 

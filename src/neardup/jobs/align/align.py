@@ -9,12 +9,12 @@ from neardup.files.resolve import resolve_inputs
 from neardup.jobs.align.other import Other, choose_other, no_other
 from neardup.jobs.align.plan import choose_options
 from neardup.jobs.align.run import align_collections
-from neardup.jobs.passages.result import PassageResult
 from neardup.options.choices import Data
 from neardup.options.groups import DOCUMENTS, RunOptions
 from neardup.options.option import argument, takes
 from neardup.options.passages import AlignSchemeOptions, IgnoreOptions
 from neardup.runs.runner import Runner
+from neardup.stages.found import PassageResult
 
 
 class _Arguments(AlignSchemeOptions, IgnoreOptions, RunOptions, kw_only=False):

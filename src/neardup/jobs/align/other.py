@@ -11,16 +11,15 @@ from typing import Any
 
 from neardup.errors import InvalidParameterError
 from neardup.files.rows import Source
-from neardup.indexes.manifest import index_named, kind_of_manifest, load_manifest
-from neardup.jobs import index_changes as jobs
+from neardup.indexes.manifest import index_named, kind_of
 from neardup.jobs.align.plan import PRESETS
-from neardup.jobs.passages.passage_index import PassageIndex
 from neardup.options.passages import AlignOptions
 from neardup.passages.align import make_window_scheme
 from neardup.passages.documents import ReadOptions
 from neardup.passages.index import OpenPassages, PassageHandle
 from neardup.results import SkippedRow
 from neardup.runs.runner import Runner
+from neardup.stages import index_changes
 from neardup.stages.options import columns_of, other_columns_of
 
 
@@ -55,12 +54,13 @@ def choose_other(
     documents, which ``resolve`` finds, also those of an index of documents. ``scheme`` are options
     that only an index that is made here can have; so has what a preset says of it.
     """
-    if isinstance(data, PassageIndex):
+    handle = getattr(data, "handle", None)
+    if isinstance(handle, PassageHandle):
         _check_no_scheme(scheme)
-        data.handle.latest(Runner(1))
-        return data.handle
+        handle.latest(Runner(1))
+        return handle
     folder = index_named(data)
-    if folder is not None and kind_of_manifest(load_manifest(folder)) == "passages":
+    if folder is not None and kind_of(folder) == "passages":
         _check_no_scheme({name: value for name, value in scheme.items() if name != "tokenizer"})
         return PassageHandle(folder, scheme.get("tokenizer"))
     read = ReadOptions(other_columns_of(options), options.skip_bad)
@@ -100,7 +100,7 @@ def open_other(other: Other, runner: Runner) -> Iterator[tuple[OpenPassages, lis
     scheme = make_window_scheme(other.min_tokens, **other.scheme)
     with tempfile.TemporaryDirectory(prefix="neardup-") as folder:
         handle = PassageHandle(Path(folder) / "index", other.scheme.get("tokenizer"))
-        made = jobs.build(handle, scheme, other.sources, other.read, runner)
+        made = index_changes.build(handle, scheme, other.sources, other.read, runner)
         yield handle.view(runner), made.skipped
 
 

@@ -17,7 +17,6 @@ from neardup.files.passes import ReadingPass
 from neardup.files.rows import Source
 from neardup.jobs.align.other import NewDocuments, Other, open_other
 from neardup.jobs.align.plan import most_documents, plan_alignment, widest_gap
-from neardup.jobs.passages.result import PassageResult
 from neardup.options.passages import AlignOptions
 from neardup.passages.align import Aligner, AlignmentPlan, certain_length, make_window_scheme
 from neardup.passages.document_pairs import (
@@ -34,6 +33,7 @@ from neardup.passages.matches import SCHEMA, SCHEMA_WITH_TEXT, excerpts, match_t
 from neardup.passages.search import candidate_probability
 from neardup.results import NO_COLUMNS, SkippedRow, describe_ids, describe_skipped
 from neardup.runs.runner import Runner
+from neardup.stages.found import PassageResult
 from neardup.stages.options import columns_of
 from neardup.tables import Int64s
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
+from neardup.documents.other import resolve_against
 from neardup.files.resolve import resolve_inputs
-from neardup.jobs.cut.other import resolve_against
 from neardup.jobs.cut.plan import plan_cut
 from neardup.jobs.cut.result import CutResult
 from neardup.jobs.cut.run import cut_as_named, cut_sources

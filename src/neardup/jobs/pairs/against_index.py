@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from neardup.documents.index import OpenDocuments
+from neardup.documents.lookup import LookedUp, look_up
 from neardup.documents.scheme import check_alike
 from neardup.errors import InvalidParameterError
 from neardup.files.ids import choose_id_column, common_id_type
 from neardup.files.input_options import check_effect
 from neardup.files.inputs import passed_over
 from neardup.files.rows import Source
-from neardup.jobs.documents.look_up import LookedUp, look_up
 from neardup.jobs.pairs.result import PairResult
 from neardup.matching.bucket_join import BucketJoinCounts
 from neardup.matching.join import check_limit

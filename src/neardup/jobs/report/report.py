@@ -8,11 +8,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from neardup.documents.other import resolve_against
 from neardup.errors import InvalidInputError, InvalidParameterError
 from neardup.files.input_options import check_effect
 from neardup.files.resolve import resolve_inputs
 from neardup.files.rows import Source
-from neardup.jobs.cut.other import resolve_against
 from neardup.jobs.cut.result import CutResult
 from neardup.jobs.dedup.result import DeduplicationResult
 from neardup.jobs.report.cut import report_of_cut, report_of_cut_result

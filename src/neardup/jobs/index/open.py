@@ -5,23 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from neardup.indexes.manifest import kind_of_manifest, load_manifest
-from neardup.options.choices import IndexKind
+from neardup.indexes.manifest import kind_of
 
 if TYPE_CHECKING:
-    from neardup.jobs.documents.document_index import DocumentIndex
-    from neardup.jobs.passages.passage_index import PassageIndex
-
-
-def kind_of(folder: Path) -> IndexKind:
-    """Return what kind of index lies in a folder.
-
-    Raises
-    ------
-    ReadError, IndexFormatError
-        If there is none, or its manifest is damaged or of a newer version.
-    """
-    return kind_of_manifest(load_manifest(folder))
+    from neardup.jobs.index.documents import DocumentIndex
+    from neardup.jobs.index.passages import PassageIndex
 
 
 def open_index(
@@ -37,9 +25,9 @@ def open_index(
         If there is none, or it is damaged or of a newer version.
     """
     if kind_of(Path(folder)) == "documents":
-        from neardup.jobs.documents.document_index import DocumentIndex
+        from neardup.jobs.index.documents import DocumentIndex
 
         return DocumentIndex.open(folder, tokenizer=tokenizer)
-    from neardup.jobs.passages.passage_index import PassageIndex
+    from neardup.jobs.index.passages import PassageIndex
 
     return PassageIndex.open(folder, tokenizer=tokenizer)

@@ -153,7 +153,7 @@ def test_processes__while_a_writer_adds_removes_and_compacts(tmp_path):
     folder, told, done = tmp_path / "index", tmp_path / "told", tmp_path / "done"
     build(folder, 0)
     tell(told, 0)
-    module = "tests.unit.jobs.documents.test_index_readers"
+    module = "tests.unit.jobs.index.test_index_readers"
     command = [sys.executable, "-m", module, *map(str, (folder, told, done))]
     readers = [
         subprocess.Popen(

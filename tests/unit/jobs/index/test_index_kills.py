@@ -110,7 +110,7 @@ def go_on(folder: Path, told: Path) -> None:
 
 
 def run(folder: Path, *arguments: object) -> int:
-    module = "tests.unit.jobs.documents.test_index_kills"
+    module = "tests.unit.jobs.index.test_index_kills"
     command = [sys.executable, "-m", module, str(folder), *map(str, arguments)]
     result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert (result.returncode, result.stderr) == (0, "")

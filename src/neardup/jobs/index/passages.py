@@ -2,34 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
 from neardup.errors import InvalidParameterError
-from neardup.files.input_options import check_effect
-from neardup.files.resolve import resolve_inputs
+from neardup.files.resolve import as_documents, resolve_inputs
 from neardup.indexes.index import create_index
-from neardup.jobs import index_changes as jobs
-from neardup.jobs.index_results import AdditionResult, CompactionResult, RemovalResult
-from neardup.jobs.passages.result import PassageResult
-from neardup.jobs.passages.search import as_documents, search_sources
-from neardup.options.choices import (
-    Data,
-    Number,
-)
-from neardup.options.groups import OpenOptions, RunOptions, TextReadingOptions
+from neardup.jobs.index.index import AnyIndex
+from neardup.jobs.search.passages import search_sources
+from neardup.options.choices import Data, Number
+from neardup.options.groups import OpenOptions, RunOptions
 from neardup.options.kinds import Whole
 from neardup.options.option import argument, option, takes
 from neardup.options.passages import LookUpOptions, PassageOptions, SearchOptions
-from neardup.passages.documents import ReadOptions
-from neardup.passages.index import PassageHandle
+from neardup.passages.index import OpenPassages, PassageHandle
 from neardup.passages.scheme import make_passage_scheme
 from neardup.runs.runner import Runner
-from neardup.stages.options import columns_of
-from neardup.stages.selection import as_list_of_ids
+from neardup.stages.found import PassageResult
+from neardup.stages.index_changes import RemovalResult
 from neardup.text.tokenizers import KNOWN_NAMES
 
 
@@ -39,13 +33,6 @@ class _Creating(PassageOptions, kw_only=False):
 
 class _Opening(OpenOptions, kw_only=False):
     folder: str | Path = argument("Where it is.")
-
-
-class _Adding(TextReadingOptions, RunOptions, kw_only=False):
-    data: Data = argument(
-        "Documents, in any form that ``deduplicate`` takes. Of several text columns the joined "
-        "text is stored, and places count in it."
-    )
 
 
 class _Searching(LookUpOptions, RunOptions, kw_only=False):
@@ -58,7 +45,7 @@ class _Searching(LookUpOptions, RunOptions, kw_only=False):
     threshold: Number = option(SearchOptions.known["threshold"], default="0.8")
 
 
-class PassageIndex:
+class PassageIndex(AnyIndex[PassageHandle, RemovalResult]):
     """A folder in which passages of documents are found by similarity.
 
     Make one with ``create`` or ``open``. Readers and one writer at a time may use a folder; what
@@ -79,11 +66,9 @@ class PassageIndex:
 
     @takes(_Opening)
     def __init__(self, given: _Opening) -> None:
-        self.folder = Path(given.folder)
-        follows = given.refresh == "auto"
-        self.handle = PassageHandle(
-            self.folder, given.tokenizer, timeout=given.timeout, follows=follows
-        )
+        folder, follows = Path(given.folder), given.refresh == "auto"
+        handle = PassageHandle(folder, given.tokenizer, timeout=given.timeout, follows=follows)
+        super().__init__(folder, handle)
 
     @classmethod
     @takes(_Creating)
@@ -123,29 +108,9 @@ class PassageIndex:
         opened.refresh()
         return opened
 
-    def refresh(self) -> None:
-        """See what others have changed since, if this object does not look for it (``manual``).
-
-        Only new files are read.
-
-        Raises
-        ------
-        ReadError, IndexFormatError
-            As ``open``; then this object still sees what it saw.
-        """
-        self.handle.refresh(Runner())
-
-    def __len__(self) -> int:
-        """Count the documents."""
-        return self.handle.latest(Runner()).n_documents
-
-    def __repr__(self) -> str:
-        """Return the class, the folder and the number of documents."""
-        return f"PassageIndex({str(self.folder)!r}: {len(self):,} documents)"
-
-    def info(self) -> dict[str, Any]:
-        """Return what the index holds and how it was made."""
-        return jobs.describe(self.handle, Runner())
+    @contextmanager
+    def _shared(self) -> Iterator[OpenPassages]:
+        yield self.handle.latest(Runner())
 
     def get(self, id: str | int) -> dict[str, Any] | None:  # noqa: A002
         """Return a document as ``{"id": ..., "text": ...}``, or None if no document has that id."""
@@ -175,62 +140,6 @@ class PassageIndex:
         view = self.handle.latest(Runner())
         documents: list[dict[str, Any]] = view.read_rows(view.live(start, limit)).to_pylist()
         return documents
-
-    @takes(_Adding)
-    def add(self, given: _Adding) -> AdditionResult:
-        """Add documents, all of them or none.
-
-        Returns
-        -------
-        ``n_documents``, ``n_tokens``, ``n_empty``, ``n_short`` and ``skipped`` rows, and all of
-        these as ``summary``.
-
-        Raises
-        ------
-        InvalidInputError
-            For a bad row, or an id that is in use.
-        IndexLockedError
-            If another writer is at work.
-        ReadError, WriteError
-            If a file cannot be read or written; the index is as before then.
-        """
-        reading = given.part(TextReadingOptions)
-        read = ReadOptions(columns_of(reading), reading.skip_bad)
-        with Runner(given.workers, given.progress) as runner:
-            sources = resolve_inputs(given.data, reading)
-            check_effect(reading, sources)
-            return jobs.add(self.handle, sources, read, runner)
-
-    def remove(self, ids: Iterable[str | int]) -> RemovalResult:
-        """Take documents out, all of them or none.
-
-        They are not found any more at once; the room they take is freed by ``compact``.
-
-        Returns
-        -------
-        ``n_removed`` and ``n_documents``, which are left, and both as ``summary``.
-
-        Raises
-        ------
-        InvalidInputError
-            If one of them is not in the index.
-        InvalidParameterError
-            If ``ids`` is a single id, or nothing that has ids.
-        """
-        return jobs.remove(self.handle, as_list_of_ids(ids), Runner())
-
-    @takes(RunOptions)
-    def compact(self, given: RunOptions) -> CompactionResult:
-        """Write the index anew without what was removed, in as few segments as possible.
-
-        Answers stay the same.
-
-        Returns
-        -------
-        ``n_segments``, ``n_documents`` and ``n_freed_bytes``, and all of these as ``summary``.
-        """
-        with Runner(given.workers, given.progress) as runner:
-            return jobs.compact(self.handle, runner)
 
     @takes(_Searching)
     def search(self, given: _Searching) -> PassageResult:

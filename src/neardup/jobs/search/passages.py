@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -11,33 +10,22 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from neardup.errors import InvalidInputError
 from neardup.files.ids import common_id_type
 from neardup.files.input_options import check_effect
 from neardup.files.inputs import passed_over
 from neardup.files.passes import ReadingPass
 from neardup.files.rows import Source
-from neardup.jobs.passages.result import PassageResult
 from neardup.options.kinds import exact_fraction
 from neardup.options.passages import SearchOptions
 from neardup.passages.documents import DocumentBlock, ReadOptions, read_documents
 from neardup.passages.index import OpenPassages
 from neardup.passages.lookup import WINDOW_SCHEMA, find_passages, find_windows, window_table
-from neardup.passages.matches import (
-    SCHEMA,
-    SCHEMA_WITH_TEXT,
-    Matches,
-    match_table,
-    with_id_types,
-)
-from neardup.passages.search import (
-    SearchPlan,
-    candidate_probability,
-    make_search_plan,
-)
+from neardup.passages.matches import SCHEMA, SCHEMA_WITH_TEXT, Matches, match_table, with_id_types
+from neardup.passages.search import SearchPlan, candidate_probability, make_search_plan
 from neardup.passages.windows import gather_queries, make_queries
 from neardup.results import SkippedRow, describe_ids, describe_skipped
 from neardup.runs.runner import Runner
+from neardup.stages.found import PassageResult
 from neardup.stages.options import columns_of
 
 
@@ -57,20 +45,6 @@ def plan_search(options: SearchOptions, index: OpenPassages) -> SearchPlan:
     threshold = exact_fraction("threshold", options.threshold)
     recall = None if options.recall is None else exact_fraction("recall", options.recall)
     return make_search_plan(index.scheme, threshold, recall, options.report, options.hits)
-
-
-def as_documents(queries: Any) -> Any:
-    """Take a string for a single text."""
-    if not isinstance(queries, str):
-        return queries
-    # Not Path.exists, which fails on what cannot be a name.
-    if os.path.exists(queries):  # noqa: PTH110
-        message = (
-            f"queries is taken for a text, but {queries!r} is also the name of a file or folder; "
-            f"write Path({queries!r}) to look for what is in it, [{queries!r}] to look for the text"
-        )
-        raise InvalidInputError(message)
-    return [queries]
 
 
 def search_sources(

@@ -138,7 +138,7 @@ def create(folder: Path) -> None:
 @KILLS
 @pytest.mark.kills
 def test_killed__commands_at_any_moment(tmp_path):
-    module = "tests.unit.jobs.passages.test_index_crashes"
+    module = "tests.unit.jobs.index.test_passage_index_crashes"
     command = [sys.executable, "-m", module, str(tmp_path), str(N_KILLS)]
     result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert (result.returncode, result.stderr) == (0, "")

@@ -10,16 +10,15 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.documents.index import OpenDocuments
-from neardup.documents.lookup import Hits
+from neardup.documents.lookup import Hits, in_rank_order, look_up
 from neardup.files.ids import choose_id_column, common_id_type
 from neardup.files.input_options import check_effect
 from neardup.files.inputs import passed_over
 from neardup.files.rows import Source
-from neardup.jobs.documents.look_up import in_rank_order, look_up
-from neardup.jobs.documents.result import DocumentSearchResult
 from neardup.options.documents import DocumentSearchOptions
 from neardup.results import SkippedRow, describe_ids, describe_skipped
 from neardup.runs.runner import Runner
+from neardup.stages.found import DocumentSearchResult
 from neardup.stages.options import columns_of
 from neardup.tables import Int64s
 

@@ -1,1 +1,0 @@
-"""Indexes of documents."""

@@ -1,0 +1,1 @@
+"""Making, changing and opening an index, of documents or of passages."""

@@ -1,0 +1,338 @@
+"""The index of documents as users see it: many at once, or one at a time."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from decimal import Decimal
+from fractions import Fraction
+from functools import partial
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from neardup.documents.index import DocumentHandle, OpenDocuments
+from neardup.documents.lookup import find_hits, in_rank_order
+from neardup.documents.one_text import Tokens, make_query
+from neardup.documents.queries import Queries
+from neardup.documents.scheme import DocumentScheme
+from neardup.documents.session import InsertSession
+from neardup.documents.values import Id, checked_id, ids_of_values
+from neardup.errors import InvalidParameterError
+from neardup.files.resolve import as_documents, resolve_inputs
+from neardup.indexes.index import create_index
+from neardup.jobs.index.index import AnyIndex
+from neardup.jobs.search.documents import search_documents
+from neardup.matching.measures import Measure, make_measure
+from neardup.options.choices import Data, Number
+from neardup.options.documents import (
+    CommitOptions,
+    DocumentSchemeOptions,
+    DocumentSearchOptions,
+    MostOptions,
+)
+from neardup.options.groups import RunOptions, TextReadingOptions
+from neardup.options.kinds import Whole
+from neardup.options.option import argument, option, takes
+from neardup.runs.runner import Runner
+from neardup.sketches.weighted_minhash import WeightedMinHashScheme
+from neardup.stages.found import DocumentSearchResult, Match
+from neardup.stages.index_changes import DocumentRemovalResult
+from neardup.stages.options import choose_bands, weights_for
+from neardup.text.shingles import shingle_scheme
+from neardup.text.tokenizers import named_tokenizer
+
+_LIMIT = DocumentSearchOptions.known["limit"]
+
+
+class _Creating(DocumentSchemeOptions, kw_only=False):
+    folder: str | Path = argument("New, or empty.")
+
+
+class _Opening(CommitOptions, kw_only=False):
+    folder: str | Path = argument("Where it is.")
+
+
+class _Searching(MostOptions, TextReadingOptions, RunOptions, kw_only=False):
+    queries: Data = argument(
+        "A text, or documents in any form that ``deduplicate`` takes. A string is always a "
+        "text: a file is named by a ``Path``."
+    )
+    threshold: Number | None = option(DocumentSearchOptions.known["threshold"], default=None)
+
+
+class DocumentIndex(AnyIndex[DocumentHandle, DocumentRemovalResult]):
+    """A folder in which documents are found that are similar to a text.
+
+    Make one with ``create`` or ``open``. Readers and one writer at a time may use a folder; readers
+    see what this object has inserted, and what others have committed. Every answer is compared
+    exactly. Any number of threads may use one object.
+
+    Documents come in with ``add``, many at once, or with ``insert`` and ``insert_if_new``, one at a
+    time; the latter are durable after ``commit``, or every ``commit_every`` documents. Until then
+    this object holds the write lock, for which others wait up to their ``timeout``.
+
+    Examples
+    --------
+    >>> import neardup, tempfile
+    >>> folder = tempfile.mkdtemp() + "/index"
+    >>> index = neardup.DocumentIndex.create(folder, threshold="0.5", ngram=1)
+    >>> index.insert("a", "the cat sat on the mat")
+    >>> index.query("the cat sat on a mat")
+    [Match(id='a', similarity=0.8333333333333334)]
+    >>> index.insert_if_new("b", "a cat sat on the mat")
+    'a'
+    >>> index.commit()
+    1
+    """
+
+    _workers = 1
+
+    @takes(_Opening)
+    def __init__(self, given: _Opening) -> None:
+        folder, follows = Path(given.folder), given.refresh == "auto"
+        handle = DocumentHandle(folder, given.tokenizer, timeout=given.timeout, follows=follows)
+        super().__init__(folder, handle)
+        self._session = InsertSession(handle, given.commit_every)
+
+    @classmethod
+    @takes(_Creating)
+    def create(cls, given: _Creating) -> DocumentIndex:
+        """Make an empty index.
+
+        Raises
+        ------
+        InvalidParameterError
+            For an option out of range.
+        OutputExistsError, WriteError
+            If the folder is in use, or cannot be made.
+        """
+        scheme = make_document_scheme(given.part(DocumentSchemeOptions))
+        create_index(Path(given.folder), scheme)
+        return cls(given.folder, tokenizer=given.tokenizer)
+
+    @classmethod
+    @takes(_Opening)
+    def open(cls, given: _Opening) -> DocumentIndex:
+        """Open an index; what is large is checked where it is touched.
+
+        Raises
+        ------
+        ReadError, IndexFormatError
+            If there is none; if it is damaged, of a newer version, or an index of passages.
+        """
+        opened = cls(**vars(given))
+        opened.refresh()
+        return opened
+
+    def insert(
+        self,
+        id: Id,  # noqa: A002 - the name of the column everywhere
+        text: str | None = None,
+        *,
+        tokens: Tokens | None = None,
+        **columns: Any,
+    ) -> None:
+        """Insert a document, which is found at once and durable after ``commit``.
+
+        Parameters
+        ----------
+        id
+            A string or a whole number that no document of the index has.
+        text
+            The document.
+        tokens
+            Its tokens instead, in order; or a set, each element of which is taken for a shingle; or
+            a mapping of tokens to how often they occur, where the index counts or weighs tokens
+            and ``ngram`` is 1: ``{"a": 2, "b": 1}`` finds what ``["a", "a", "b"]`` does. With tf
+            raw the numbers need not be whole: they are weights, times the index's idf.
+        **columns
+            Values of the columns that the index keeps.
+        """
+        self._check_columns(columns)
+        scheme = self._session.scheme
+        # A function or a file may refuse a text, and must do it now, not when it is committed.
+        never_refuses = named_tokenizer(scheme.shingles.tokenizer.name) is not None
+        if isinstance(text, str) and tokens is None and scheme.with_text and never_refuses:
+            # Signed together with others when that is needed.
+            self._session.insert(id, text, lambda _: None, columns)
+            return
+        self._session.insert(id, text, partial(make_query, text, tokens), columns)
+
+    def insert_if_new(
+        self,
+        id: Id,  # noqa: A002
+        text: str | None = None,
+        *,
+        tokens: Tokens | None = None,
+        threshold: str | float | Decimal | Fraction | None = None,
+        **columns: Any,
+    ) -> Id | None:
+        """Insert a document unless one is there that it is similar to, in one step.
+
+        A sequence of these gives what ``deduplicate`` gives for the same documents in that order.
+
+        Parameters
+        ----------
+        id, text, tokens, **columns
+            As for ``insert``.
+        threshold
+            As for ``query``.
+
+        Returns
+        -------
+        The id of the most similar document, the first on a tie; of an exact copy that of the first
+        copy, or of what that one went for. None if the document was inserted.
+        """
+        self._check_columns(columns)
+
+        def make(scheme: DocumentScheme) -> tuple[Measure, Queries]:
+            return scheme.measure_at(threshold), make_query(text, tokens, scheme)
+
+        return self._session.insert_if_new(id, text, make, columns)
+
+    def query(
+        self,
+        text: str | None = None,
+        *,
+        tokens: Tokens | None = None,
+        threshold: str | float | Decimal | Fraction | None = None,
+        limit: int | None = None,
+    ) -> list[Match]:
+        """Find the documents that are similar to a text.
+
+        Parameters
+        ----------
+        text, tokens
+            As for ``insert``.
+        threshold
+            Least similarity, not below that of the index, which None is; an exact decimal.
+        limit
+            Only so many, the most similar.
+
+        Returns
+        -------
+        Pairs of ``id`` and ``similarity``, the most similar first, on a tie in the order in which
+        documents were added. Each was compared exactly.
+        """
+        limit = _LIMIT.checked(limit)
+        with self._session.shared() as view:
+            measure = view.scheme.measure_at(threshold)
+            query = make_query(text, tokens, view.scheme)
+            hits = in_rank_order(find_hits(view, query, measure))
+            if not len(hits):
+                return []
+            ids = view.list_ids(hits.documents[:limit])
+        return [Match(*pair) for pair in zip(ids, hits.similarities[:limit].tolist(), strict=True)]
+
+    def get(self, id: Id) -> dict[str, Any] | None:  # noqa: A002
+        """Return the document of an id, None if there is none.
+
+        Its ``id``, its ``text`` (None where the index keeps none) and the user's columns.
+        """
+        with self._session.shared() as view:
+            document = view.documents_of_ids(ids_of_values([checked_id(id)]))
+            return next(view.read_each(document)) if document[0] >= 0 else None
+
+    def documents(self, start: int = 0, limit: int = 50) -> list[dict[str, Any]]:
+        """Return some documents as ``get`` does, in the order in which they were added.
+
+        ``start`` counts the documents that are there, from 0.
+        """
+        limit = _LIMIT.given(limit)
+        start = Whole(0).checked("start", start)
+        with self._session.shared() as view:
+            return list(view.read_each(view.live(start, limit)))
+
+    def __contains__(self, id: Id) -> bool:  # noqa: A002
+        """Return whether there is a document of this id."""
+        with self._session.shared() as view:
+            return view.has_id(str(checked_id(id)))
+
+    def commit(self) -> int:
+        """Make durable what was inserted, and let others write; returns the number of documents."""
+        return self._session.commit(Runner(1))
+
+    def close(self) -> None:
+        """Commit what was inserted."""
+        self.commit()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Commit what was inserted; forget it if an error ends the block."""
+        if kind is None:
+            self.commit()
+        else:
+            self._session.discard()
+
+    @takes(_Searching)
+    def search(self, given: _Searching) -> DocumentSearchResult:
+        """Find the documents that are similar to each of many texts.
+
+        Returns
+        -------
+        ``matches`` (query_id, doc_id, similarity; in the order of queries, the most similar first)
+        and a ``summary`` with counts, skipped rows and the predicted recall.
+
+        Raises
+        ------
+        InvalidParameterError, InvalidInputError, ReadError, IndexFormatError
+            As ``deduplicate``, and if what was touched of the index is damaged.
+        """
+        options = given.part(DocumentSearchOptions)
+        with Runner(given.workers, given.progress) as runner:
+            sources = resolve_inputs(as_documents(given.queries), options)
+            with self._session.shared() as view:
+                return search_documents(view, sources, options, runner)
+
+    def _shared(self) -> AbstractContextManager[OpenDocuments]:
+        return self._session.shared()
+
+    def _settle(self, runner: Runner) -> None:
+        self._session.commit(runner)
+
+    def _check_columns(self, columns: dict[str, Any]) -> None:
+        known = self._session.scheme.columns
+        for name in columns:
+            if name not in known:
+                kept = ", ".join(known) if known else "none"
+                message = f"the index keeps no column {name!r}; it keeps {kept}"
+                raise InvalidParameterError(message, name)
+
+
+# Columns that an index gives itself.
+_OWN_COLUMNS = ("id", "text")
+
+
+def make_document_scheme(options: DocumentSchemeOptions) -> DocumentScheme:
+    """Check what goes with what, and choose the bands."""
+    measure = make_measure(options.measure, options.threshold)
+    weighted = weights_for(options, measure)
+    banding, minhash = choose_bands(options, measure)
+    if weighted:
+        minhash = WeightedMinHashScheme(minhash.num_perm, minhash.seed)
+    usual = 1 if weighted else 5
+    shingles = shingle_scheme(options.but(ngram=usual if options.ngram is None else options.ngram))
+    # The check has left a name, or a tuple of several.
+    given = options.columns or ()
+    columns = (given,) if isinstance(given, str) else tuple(given)
+    for name in _OWN_COLUMNS:
+        if name in columns:
+            message = f"columns may not have {name!r}, which an index keeps in any case"
+            raise InvalidParameterError(message, "columns")
+    return DocumentScheme(
+        shingles,
+        measure,
+        options.recall_asked_for,
+        banding,
+        minhash,
+        weighted,
+        options.with_text,
+        columns,
+    )

@@ -1,0 +1,142 @@
+"""What users do with an index of either kind: open it, add to it, remove, compact, look at it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any, ClassVar, Generic, TypeVar, cast
+
+from neardup.files.input_options import check_effect
+from neardup.files.resolve import resolve_inputs
+from neardup.indexes.index import IndexHandle, OpenIndex
+from neardup.options.choices import Data
+from neardup.options.groups import DOCUMENTS, RunOptions, TextReadingOptions
+from neardup.options.option import argument, takes
+from neardup.passages.documents import ReadOptions
+from neardup.runs.runner import Runner
+from neardup.stages import index_changes
+from neardup.stages.index_changes import AdditionResult, CompactionResult, RemovalResult
+from neardup.stages.options import columns_of
+from neardup.stages.selection import as_list_of_ids
+
+H = TypeVar("H", bound=IndexHandle[Any, Any, Any])
+R = TypeVar("R", bound=RemovalResult)
+
+
+class _Adding(TextReadingOptions, RunOptions, kw_only=False):
+    data: Data = argument(
+        f"{DOCUMENTS} Of several text columns the joined text is stored, and places count in it."
+    )
+
+
+class AnyIndex(ABC, Generic[H, R]):
+    """A folder in which something is found by similarity; the kinds say what, and how."""
+
+    _workers: ClassVar[int | None] = None
+
+    def __init__(self, folder: Path, handle: H) -> None:
+        self.folder, self.handle = folder, handle
+
+    @abstractmethod
+    def _shared(self) -> AbstractContextManager[OpenIndex[Any, Any]]:
+        """Give what readers see."""
+
+    def _settle(self, runner: Runner) -> None:
+        """Make durable what waits for a commit, before the index is changed."""
+
+    def refresh(self) -> None:
+        """See what others have changed since, if this object does not look for it (``manual``).
+
+        Only new files are opened.
+
+        Raises
+        ------
+        ReadError, IndexFormatError
+            As ``open``; then this object still sees what it saw.
+        """
+        self.handle.refresh(Runner(self._workers))
+
+    def __len__(self) -> int:
+        """Count the documents."""
+        with self._shared() as view:
+            return view.n_documents
+
+    def __repr__(self) -> str:
+        """Return the class, the folder and the number of documents."""
+        return f"{type(self).__name__}({str(self.folder)!r}: {len(self):,} documents)"
+
+    def info(self) -> dict[str, Any]:
+        """Return what the index holds and how it was made; of what is committed.
+
+        Every byte that has not been touched yet is read and checked.
+
+        Raises
+        ------
+        IndexFormatError
+            If anything is damaged.
+        """
+        return index_changes.describe(self.handle, Runner(self._workers))
+
+    @takes(_Adding)
+    def add(self, given: _Adding) -> AdditionResult:
+        """Add documents, all of them or none; what was inserted before is committed first.
+
+        Returns
+        -------
+        ``n_documents``, ``n_tokens``, ``n_empty``, of passages ``n_short``, and ``skipped`` rows;
+        all of these as ``summary``.
+
+        Raises
+        ------
+        InvalidInputError
+            For a bad row, or an id that is in use.
+        IndexLockedError
+            If another writer is at work for longer than ``timeout``.
+        ReadError, WriteError
+            If a file cannot be read or written; the index is as before then.
+        """
+        reading = given.part(TextReadingOptions)
+        with Runner(given.workers, given.progress) as runner:
+            sources = resolve_inputs(given.data, reading)
+            check_effect(reading, sources)
+            self._settle(runner)
+            how = ReadOptions(columns_of(reading), reading.skip_bad)
+            return index_changes.add(self.handle, sources, how, runner)
+
+    def remove(self, ids: Iterable[str | int]) -> R:
+        """Take documents out, all of them or none; what was inserted before is committed first.
+
+        They are not found any more at once; the room they take is freed by ``compact``.
+
+        Returns
+        -------
+        ``n_removed`` and ``n_documents``, which are left; of an index of documents ``orphans``,
+        too: documents that are not in the index because they went for one of these. All of it as
+        ``summary``.
+
+        Raises
+        ------
+        InvalidInputError
+            If one of them is not in the index.
+        InvalidParameterError
+            If ``ids`` is a single id, or nothing that has ids.
+        """
+        wanted, runner = as_list_of_ids(ids), Runner(self._workers)
+        self._settle(runner)
+        return cast(R, index_changes.remove(self.handle, wanted, runner))
+
+    @takes(RunOptions)
+    def compact(self, given: RunOptions) -> CompactionResult:
+        """Write the index anew, without what was removed, in as few segments as possible.
+
+        Answers stay the same.
+
+        Returns
+        -------
+        ``n_segments``, ``n_documents`` and ``n_freed_bytes``, and all of these as ``summary``.
+        """
+        with Runner(given.workers, given.progress) as runner:
+            self._settle(runner)
+            return index_changes.compact(self.handle, runner)

@@ -1,1 +1,0 @@
-"""Passages: an index of them, search, and the alignment of collections."""

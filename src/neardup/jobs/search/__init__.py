@@ -1,0 +1,1 @@
+"""Searching in an index, of documents or of passages."""
