@@ -56,18 +56,18 @@ if TYPE_CHECKING:
     from neardup.jobs.align.align import align
     from neardup.jobs.choose import choose
     from neardup.jobs.compare.compare import compare
-    from neardup.jobs.compare.result import CompareResult
+    from neardup.jobs.compare.compare_result import CompareResult
     from neardup.jobs.cut.cut import cut
-    from neardup.jobs.cut.result import CutResult
+    from neardup.jobs.cut.cut_result import CutResult
     from neardup.jobs.dedup.deduplicate import deduplicate
-    from neardup.jobs.dedup.result import DeduplicationResult
+    from neardup.jobs.dedup.deduplication_result import DeduplicationResult
     from neardup.jobs.estimate.clusters import ClusterResult, cluster_sketches
     from neardup.jobs.estimate.estimate import EstimateResult, estimate
     from neardup.jobs.index.documents import DocumentIndex
     from neardup.jobs.index.open import open_index
     from neardup.jobs.index.passages import PassageIndex
     from neardup.jobs.pairs.find_pairs import find_pairs
-    from neardup.jobs.pairs.result import PairResult
+    from neardup.jobs.pairs.pair_result import PairResult
     from neardup.jobs.report.report import report
     from neardup.jobs.sketch import sketch
     from neardup.matching.bands import Banding, choose_banding
@@ -120,12 +120,12 @@ __all__ = [
 
 _HOMES = {
     "Banding": "neardup.matching.bands",
-    "CompareResult": "neardup.jobs.compare.result",
-    "CutResult": "neardup.jobs.cut.result",
-    "DeduplicationResult": "neardup.jobs.dedup.result",
+    "CompareResult": "neardup.jobs.compare.compare_result",
+    "CutResult": "neardup.jobs.cut.cut_result",
+    "DeduplicationResult": "neardup.jobs.dedup.deduplication_result",
     "DocumentIndex": "neardup.jobs.index.documents",
     "DocumentSearchResult": "neardup.stages.found",
-    "PairResult": "neardup.jobs.pairs.result",
+    "PairResult": "neardup.jobs.pairs.pair_result",
     "PassageIndex": "neardup.jobs.index.passages",
     "PassageResult": "neardup.stages.found",
     "align": "neardup.jobs.align.align",

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import neardup
-from neardup.jobs.compare.result import CompareResult, SharedPassage
+from neardup.jobs.compare.compare_result import CompareResult, SharedPassage
 from tests.examples import examples
 from tests.oracles import comparison, edits
 from tests.oracles.tokens import Options, tokenize

@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import neardup
-from neardup.jobs.dedup.result import DeduplicationResult
+from neardup.jobs.dedup.deduplication_result import DeduplicationResult
 from neardup.results import Result
 from neardup.spark.write import SparkResult
 from tests.each import each_of

@@ -10,7 +10,7 @@ from neardup.cli.call import Call, print_output
 from neardup.cli.command import TableCommand, complete_paths, options_of
 
 if TYPE_CHECKING:
-    from neardup.jobs.explain.result import ExplainResult
+    from neardup.jobs.explain.explain_result import ExplainResult
 
 _EPILOG = """\b
 Examples:
@@ -72,7 +72,7 @@ def command(call: Call) -> None:
 def _print(found: ExplainResult) -> None:
     """Print what was found, on a terminal with texts beside each other."""
     from neardup.cli.side_by_side import console_of_output, print_texts
-    from neardup.jobs.explain.result import (
+    from neardup.jobs.explain.explain_result import (
         lines_after_texts,
         lines_before_texts,
         shown,

@@ -11,7 +11,7 @@ from neardup.errors import InvalidParameterError
 from neardup.files.input_options import check_effect
 from neardup.files.resolve import resolve_inputs
 from neardup.files.rows import Source
-from neardup.jobs.dedup.result import DeduplicationResult
+from neardup.jobs.dedup.deduplication_result import DeduplicationResult
 from neardup.options.choices import Data
 from neardup.options.documents import ChooseOptions
 from neardup.options.groups import ReadingOptions, RunOptions, WorkspaceOptions

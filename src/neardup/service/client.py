@@ -28,7 +28,7 @@ from neardup.options.kinds import Seconds, exact_fraction
 
 if TYPE_CHECKING:
     from neardup.documents.one_text import Tokens
-    from neardup.jobs.compare.result import CompareResult
+    from neardup.jobs.compare.compare_result import CompareResult
     from neardup.stages.found import DocumentSearchResult, Match, PassageResult
     from neardup.stages.index_changes import DocumentRemovalResult
 
@@ -284,7 +284,7 @@ class RemoteIndex:
 
     def compare(self, text_a: str, text_b: str, **options: Any) -> CompareResult:
         """Compare two texts, as ``neardup.compare`` does; long ones without edit distance."""
-        from neardup.jobs.compare.result import CompareResult
+        from neardup.jobs.compare.compare_result import CompareResult
 
         body = _given(a=text_a, b=text_b, **options)
         values = self._transport.post("/v1/compare", body, may_repeat=True)

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from neardup.jobs.compare.compare import compare_texts
-from neardup.jobs.compare.result import CompareResult
+from neardup.jobs.compare.compare_result import CompareResult
 from neardup.options.sketches import CompareOptions
 from neardup.runs.runner import Runner
 from neardup.service import messages as m

@@ -11,7 +11,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from neardup.errors import NeardupError
-from neardup.jobs.compare.result import CompareResult, shared_sentence
+from neardup.jobs.compare.compare_result import CompareResult, shared_sentence
 from neardup.reports.compare import mark_texts
 from neardup.service import messages as m
 from neardup.service.answers import page_answer, script, style_sheet, text_answer

@@ -13,7 +13,7 @@ from neardup.documents.other import index_among
 from neardup.errors import EngineError, InvalidParameterError
 from neardup.files.input_options import check_effect
 from neardup.files.resolve import resolve_inputs
-from neardup.jobs.dedup.result import DeduplicationResult
+from neardup.jobs.dedup.deduplication_result import DeduplicationResult
 from neardup.jobs.dedup.summary import summarise
 from neardup.options.choices import Data
 from neardup.options.documents import DedupOptions, SparkOptions

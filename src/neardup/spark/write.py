@@ -15,7 +15,7 @@ from neardup.errors import NeardupError, WriteError
 from neardup.files.destinations import Destination, LocalDestination
 from neardup.files.remote import RemoteDestination, WrittenFile
 from neardup.files.streams import writing
-from neardup.jobs.dedup.result import DeduplicationResult
+from neardup.jobs.dedup.deduplication_result import DeduplicationResult
 from neardup.outputs.folder import SKIPPED, write_rows
 from neardup.reading.second_pass import numbered_blocks
 from neardup.spark.cluster import Cluster, Failure, Piece, cut_tasks

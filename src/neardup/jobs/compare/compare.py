@@ -12,14 +12,14 @@ from rapidfuzz.distance import LCSseq
 
 from neardup.errors import InvalidInputError
 from neardup.jobs.align.align import align
-from neardup.jobs.compare.measures import Makers, Pair, make_makers, measure_pair
-from neardup.jobs.compare.result import (
+from neardup.jobs.compare.compare_result import (
     CompareResult,
     Differences,
     Range,
     Ranges,
     SharedPassage,
 )
+from neardup.jobs.compare.measures import Makers, Pair, make_makers, measure_pair
 from neardup.options.groups import NormalOptions, RunOptions
 from neardup.options.kinds import exact_fraction
 from neardup.options.option import argument, takes

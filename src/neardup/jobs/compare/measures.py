@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from neardup.jobs.compare.result import Elements, Estimated, Measured, TextSize
+from neardup.jobs.compare.compare_result import Elements, Estimated, Measured, TextSize
 from neardup.matching.measures import SET_MEASURES, Overlap, WeightedJaccard
 from neardup.matching.verify import score_pairs
 from neardup.options.sketches import SketchOptions

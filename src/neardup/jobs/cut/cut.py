@@ -6,8 +6,8 @@ from functools import partial
 
 from neardup.documents.other import resolve_against
 from neardup.files.resolve import resolve_inputs
+from neardup.jobs.cut.cut_result import CutResult
 from neardup.jobs.cut.plan import plan_cut
-from neardup.jobs.cut.result import CutResult
 from neardup.jobs.cut.run import cut_as_named, cut_sources
 from neardup.options.choices import Data
 from neardup.options.groups import (

@@ -10,10 +10,10 @@ import numpy as np
 from neardup.files.input_options import check_effect
 from neardup.files.inputs import passed_over
 from neardup.files.rows import Source
+from neardup.jobs.cut.cut_result import CutResult
 from neardup.jobs.cut.named import ReadKeepers, cut_named, read_named_spans
 from neardup.jobs.cut.passages import cut_passages, most_repeated
 from neardup.jobs.cut.plan import CutJobPlan
-from neardup.jobs.cut.result import CutResult
 from neardup.jobs.cut.spans import CutSpans, Gaps, keep_ranks, merge_spans, read_collections
 from neardup.jobs.cut.units import cut_units
 from neardup.options.choices import Side

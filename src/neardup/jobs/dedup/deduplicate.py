@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from neardup.documents.other import index_among
 from neardup.files.resolve import resolve_inputs
+from neardup.jobs.dedup.deduplication_result import DeduplicationResult
 from neardup.jobs.dedup.other import open_index
-from neardup.jobs.dedup.result import DeduplicationResult
 from neardup.jobs.dedup.run import deduplicate_against, deduplicate_sources
 from neardup.options.choices import Data
 from neardup.options.documents import DedupOptions

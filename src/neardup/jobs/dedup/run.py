@@ -17,8 +17,8 @@ from neardup.documents.reading import ReadDocuments, read_block
 from neardup.files.input_options import check_effect
 from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.indexes.changes import check_unknown
+from neardup.jobs.dedup.deduplication_result import DeduplicationResult
 from neardup.jobs.dedup.other import Other
-from neardup.jobs.dedup.result import DeduplicationResult
 from neardup.jobs.dedup.summary import summarise
 from neardup.matching.measures import Measure
 from neardup.reading.catalogue import Catalogue, HeldIds

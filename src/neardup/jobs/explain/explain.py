@@ -29,7 +29,7 @@ from neardup.jobs.explain.evidence import (
     find_evidence,
     sizes_of,
 )
-from neardup.jobs.explain.result import ExplainResult
+from neardup.jobs.explain.explain_result import ExplainResult
 from neardup.runs.runner import Runner
 from neardup.stages.decided import (
     Batch,

@@ -16,7 +16,7 @@ from neardup.files.ids import choose_id_column, common_id_type
 from neardup.files.input_options import check_effect
 from neardup.files.inputs import passed_over
 from neardup.files.rows import Source
-from neardup.jobs.pairs.result import PairResult
+from neardup.jobs.pairs.pair_result import PairResult
 from neardup.matching.bucket_join import BucketJoinCounts
 from neardup.matching.join import check_limit
 from neardup.options.documents import PairOptions

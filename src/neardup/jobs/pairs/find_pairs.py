@@ -6,8 +6,8 @@ from functools import partial
 
 from neardup.documents.other import index_among, own_tokenizer, resolve_other
 from neardup.files.resolve import resolve_inputs
+from neardup.jobs.pairs.pair_result import PairResult
 from neardup.jobs.pairs.plan import check_no_workspace, plan_pairs
-from neardup.jobs.pairs.result import PairResult
 from neardup.jobs.pairs.run import find_pairs_in_sources
 from neardup.options.choices import Data
 from neardup.options.documents import PairOptions

@@ -15,9 +15,9 @@ from neardup.files.input_options import check_effect
 from neardup.files.inputs import passed_over
 from neardup.files.problems import option_name
 from neardup.files.rows import Source
+from neardup.jobs.pairs.pair_result import PairResult
 from neardup.jobs.pairs.plan import PairPlan
 from neardup.jobs.pairs.records import Records, read_records
-from neardup.jobs.pairs.result import PairResult
 from neardup.jobs.pairs.rows import PairRows, spell_runs, to_run
 from neardup.jobs.pairs.spelling import Speller
 from neardup.jobs.pairs.top import most_similar_pairs, most_similar_partners

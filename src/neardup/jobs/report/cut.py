@@ -22,7 +22,7 @@ from neardup.stages.tables import Collection, check_found, find_documents
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from neardup.jobs.cut.result import CutResult
+    from neardup.jobs.cut.cut_result import CutResult
     from neardup.runs.runner import Runner
 
 _COLUMNS = {

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.errors import InvalidInputError, InvalidParameterError, SketchMismatchError
-from neardup.jobs.dedup.result import DeduplicationResult
+from neardup.jobs.dedup.deduplication_result import DeduplicationResult
 from neardup.jobs.pairs.find_pairs import find_pairs
 from neardup.matching.measures import MEASURES, Measure
 from neardup.options.groups import ShingleOptions

@@ -13,8 +13,8 @@ from neardup.errors import InvalidInputError, InvalidParameterError
 from neardup.files.input_options import check_effect
 from neardup.files.resolve import resolve_inputs
 from neardup.files.rows import Source
-from neardup.jobs.cut.result import CutResult
-from neardup.jobs.dedup.result import DeduplicationResult
+from neardup.jobs.cut.cut_result import CutResult
+from neardup.jobs.dedup.deduplication_result import DeduplicationResult
 from neardup.jobs.report.cut import report_of_cut, report_of_cut_result
 from neardup.jobs.report.dedup import report_of_dedup, report_of_result
 from neardup.jobs.report.passages import report_of_passages

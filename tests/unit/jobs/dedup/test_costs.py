@@ -14,7 +14,7 @@ import pytest
 
 from neardup.files.resolve import resolve_inputs
 from neardup.files.rows import Source
-from neardup.jobs.dedup.result import DeduplicationResult
+from neardup.jobs.dedup.deduplication_result import DeduplicationResult
 from neardup.jobs.dedup.run import deduplicate_sources
 from neardup.jobs.plan import costs
 from neardup.jobs.plan.forecast import load_of
