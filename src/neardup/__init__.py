@@ -3,7 +3,7 @@
 The public names, and where they live:
 
 - ``deduplicate`` (jobs.dedup): near-duplicate documents, each removal verified.
-- ``choose`` (jobs.dedup): the same by pairs that were found before; ``DeduplicationResult``
+- ``choose`` (jobs.choose): the same by pairs that were found before; ``DeduplicationResult``
   (jobs.dedup) is the result of both.
 - ``find_pairs`` (jobs.pairs): all similar pairs, exactly; ``PairResult`` is its result.
 - ``report`` (jobs.report): one page that shows what any of these has found, and why.
@@ -17,16 +17,16 @@ The public names, and where they live:
 - ``PassageIndex`` (jobs.index): passages of documents, found by similarity;
   ``PassageResult`` is what it and ``align`` return. ``open_index`` (jobs.index) opens an index of
   either kind.
-- ``sketch`` (jobs.sketch): sketches of documents, ``Sketches`` (jobs.sketch), and
-  ``estimate`` (jobs.sketch), which compares them; ``EstimateResult`` is its result;
-  ``cluster_sketches`` (jobs.sketch) groups them, into a ``ClusterResult``.
+- ``sketch`` (jobs.sketch): sketches of documents, ``Sketches`` (stages.sketches), and
+  ``estimate`` (jobs.estimate), which compares them; ``EstimateResult`` is its result;
+  ``cluster_sketches`` (jobs.estimate) groups them, into a ``ClusterResult``.
 - ``Banding`` and ``choose_banding`` (matching.bands).
 - ``connect`` (service.client): an index that `neardup serve` serves elsewhere.
 - the errors (errors).
 
-Stages live in packages of their own, in the order of the data: files, text, sketches, matching,
-clustering, outputs; ``jobs`` runs them, ``cli`` is the command line, ``kernels`` holds the
-compiled loops. Importing this package loads neither Numba nor Arrow.
+Algorithms live in rooms of their own, in the order of the data: ``files``, ``text``, ``sketches``,
+``matching``, ``passages``, ``outputs``; ``jobs`` runs them by ``stages``, ``cli`` is the command
+line, ``kernels`` holds the compiled loops. Importing this package loads neither Numba nor Arrow.
 """
 
 from __future__ import annotations

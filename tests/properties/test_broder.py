@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.clustering.greedy import cluster_greedily
+from neardup.sketches.greedy import cluster_greedily
 from neardup.sketches.modulo import ModuloScheme, estimate_containment
 from neardup.sketches.samples import (
     estimate_resemblance,

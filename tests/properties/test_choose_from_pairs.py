@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.clustering.components import SimilarPairs, choose_from_pairs, join_from_pairs
+from neardup.matching.survivors import SimilarPairs, choose_from_pairs, join_from_pairs
 from tests.oracles import pair_choice
 
 SCORES = [0.5, 0.6, 0.75, 0.8, 1.0]

@@ -9,11 +9,11 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.clustering import components, survivors
-from neardup.clustering.components import join_in_chunks
-from neardup.clustering.survivors import choose_in_chunks
+from neardup.matching import survivors
+from neardup.matching import survivors as components
 from neardup.matching.buckets import list_full_keys
 from neardup.matching.measures import make_measure
+from neardup.matching.survivors import choose_in_chunks, join_in_chunks
 from neardup.tables import EarlierKeepers
 from tests.arrays import make_sets, make_weighted_sets
 from tests.each import each_of

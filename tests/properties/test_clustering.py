@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.clustering import components, survivors
+from neardup.matching import survivors
+from neardup.matching import survivors as components
 from neardup.matching.buckets import list_keys
 from neardup.matching.measures import Jaccard, make_measure
 from tests.arrays import make_buckets, make_sets

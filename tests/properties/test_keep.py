@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.clustering.keep import KeepPolicy, join_order_columns, parse_keep
 from neardup.errors import InvalidInputError, InvalidParameterError
+from neardup.matching.keep import KeepPolicy, join_order_columns, parse_keep
 from tests.each import each_of
 
 numbers = st.lists(st.one_of(st.none(), st.integers(-3, 3)), max_size=20)

@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import neardup
-from neardup.clustering import components, survivors
 from neardup.jobs.dedup.audit import audit_recall
+from neardup.matching import survivors
+from neardup.matching import survivors as components
 from neardup.matching.measures import WeightedJaccard
 from neardup.matching.prefixes import list_prefixes
 from neardup.runs.runner import Runner

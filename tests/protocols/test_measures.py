@@ -8,7 +8,6 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from neardup.clustering.survivors import choose_survivors
 from neardup.errors import InvalidParameterError
 from neardup.jobs.pairs.plan import EDIT
 from neardup.matching.buckets import list_keys
@@ -20,6 +19,7 @@ from neardup.matching.measures import (
     make_join_measure,
     make_measure,
 )
+from neardup.matching.survivors import choose_survivors
 from neardup.matching.verify import overlaps_at_threshold
 from neardup.options.choices import DocumentMeasure, PairMeasure
 from neardup.options.kinds import Choice

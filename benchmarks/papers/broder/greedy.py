@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, get_args
 import numpy as np
 
 from benchmarks.papers.broder.texts import lists_of
-from neardup.clustering.greedy import cluster_greedily
 from neardup.matching.measures import make_join_measure
 from neardup.matching.set_join import join_sets
 from neardup.options.choices import Representative
 from neardup.runs.runner import Runner
+from neardup.sketches.greedy import cluster_greedily
 from neardup.sketches.samples import sketch_sets
 from neardup.sketches.smallest import SmallestScheme
 

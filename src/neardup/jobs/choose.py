@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from neardup.clustering.keep import KeepPolicy, parse_keep
 from neardup.errors import InvalidParameterError
 from neardup.files.input_options import check_effect
 from neardup.files.resolve import resolve_inputs
 from neardup.files.rows import Source
 from neardup.jobs.dedup.deduplication_result import DeduplicationResult
+from neardup.matching.keep import KeepPolicy, parse_keep
 from neardup.options.choices import Data
 from neardup.options.documents import ChooseOptions
 from neardup.options.groups import ReadingOptions, RunOptions, WorkspaceOptions

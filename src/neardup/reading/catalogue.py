@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from neardup.clustering.keep import join_order_columns
 from neardup.files.ids import check_unique, common_id_type
 from neardup.files.rows import DEFAULT_ID, ColumnNames, Source
+from neardup.matching.keep import join_order_columns
 from neardup.reading.column_values import ColumnValues, ValueCollector
 from neardup.reading.signed_batches import numbers_of
 from neardup.runs.exchange import SpilledBatches

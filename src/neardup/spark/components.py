@@ -19,7 +19,7 @@ from neardup.stages.plan import DedupPlan
 from neardup.tables import Int64s
 
 if TYPE_CHECKING:
-    from neardup.clustering.keep import KeepPolicy
+    from neardup.matching.keep import KeepPolicy
 
 # The stage copies: documents meet others of the same digest, and the driver hears of those.
 

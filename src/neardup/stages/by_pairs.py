@@ -12,8 +12,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup.clustering.components import SimilarPairs, choose_from_pairs, join_from_pairs
-from neardup.clustering.keep import parse_keep
 from neardup.documents.index import DocumentHandle, OpenDocuments
 from neardup.documents.lookup import find_hits
 from neardup.documents.reading import queries_of_texts
@@ -24,7 +22,9 @@ from neardup.files.inputs import passed_over
 from neardup.files.passes import ReadingPass
 from neardup.files.problems import option_name
 from neardup.files.rows import RowBlock, Source
+from neardup.matching.keep import parse_keep
 from neardup.matching.measures import MEASURES, Measure, Number
+from neardup.matching.survivors import SimilarPairs, choose_from_pairs, join_from_pairs
 from neardup.options.choices import Clusters
 from neardup.options.groups import ShingleOptions
 from neardup.options.kinds import exact_fraction

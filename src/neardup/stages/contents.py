@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from neardup.clustering.keep import KeepPolicy
 from neardup.files.rows import Source
+from neardup.matching.keep import KeepPolicy
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.first_pass import Signed, find_copies, sign_collections
 from neardup.reading.signed_batches import SignedBatches

@@ -11,12 +11,17 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from neardup.clustering.components import join_components, join_in_chunks
-from neardup.clustering.survivors import SetReader, choose_in_chunks, choose_survivors
 from neardup.errors import InvalidParameterError
 from neardup.matching.buckets import list_full_keys
 from neardup.matching.prefixes import list_prefixes
 from neardup.matching.sieve import sieve_components
+from neardup.matching.survivors import (
+    SetReader,
+    choose_in_chunks,
+    choose_survivors,
+    join_components,
+    join_in_chunks,
+)
 from neardup.reading.signed_batches import SignedBatches
 from neardup.runs.arrays import AnyArray, kept_arrays
 from neardup.runs.runner import Runner

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from neardup.clustering.keep import KeepPolicy, join_order_columns, parse_keep
 from neardup.documents.other import DocumentIndexSource, index_among, own_tokenizer
 from neardup.errors import InvalidParameterError
 from neardup.files.ids import as_text
 from neardup.files.resolve import resolve_paths
 from neardup.files.rows import ColumnNames, RowBlock, Source
+from neardup.matching.keep import KeepPolicy, join_order_columns, parse_keep
 from neardup.options.option import no_effect
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.second_pass import numbered_blocks

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from neardup.clustering.keep import KeepPolicy, parse_keep
 from neardup.errors import InvalidParameterError
 from neardup.matching.bands import Banding
+from neardup.matching.keep import KeepPolicy, parse_keep
 from neardup.matching.measures import Measure, make_measure
 from neardup.options.documents import DedupOptions
 from neardup.options.option import no_effect

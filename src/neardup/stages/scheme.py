@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from neardup.clustering.keep import KeepPolicy, parse_keep
 from neardup.errors import InvalidParameterError
 from neardup.indexes.stored import check_restored
 from neardup.matching.bands import Banding
+from neardup.matching.keep import KeepPolicy, parse_keep
 from neardup.matching.measures import MEASURE_NAMES, Measure, make_measure
 from neardup.options.groups import ShingleOptions
 from neardup.reading.sign import sketch_lists

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from neardup.clustering.keep import KeepPolicy, parse_keep
 from neardup.errors import InvalidParameterError
+from neardup.matching.keep import KeepPolicy, parse_keep
 from neardup.options.choices import CutUnit, Side
 from neardup.options.documents import DedupOptions
 from neardup.options.groups import ShingleOptions, TextAgainstOptions, TokenOptions

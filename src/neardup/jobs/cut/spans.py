@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from neardup.clustering.keep import KeepPolicy
 from neardup.files.rows import Source
 from neardup.jobs.cut.plan import CutJobPlan
+from neardup.matching.keep import KeepPolicy
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.token_pass import read_tokens
 from neardup.runs.runner import Runner

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from neardup.clustering.keep import KeepPolicy
 from neardup.files.parquetwriter import TableWriter
 from neardup.files.rows import ColumnNames, RowBlock, RowWriter, Source
 from neardup.files.tableblocks import TableBlock
 from neardup.jobs.cut.plan import CutJobPlan
 from neardup.jobs.cut.spans import CutSpans, keep_ranks
 from neardup.kernels.text import tokens
+from neardup.matching.keep import KeepPolicy
 from neardup.passages.places import character_spans
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.second_pass import numbered_blocks

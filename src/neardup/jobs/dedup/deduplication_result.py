@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from neardup.clustering.keep import parse_keep
 from neardup.errors import InvalidParameterError
+from neardup.matching.keep import parse_keep
 from neardup.matching.measures import Number
 from neardup.options.choices import OutputFormat
 from neardup.reading.catalogue import Catalogue

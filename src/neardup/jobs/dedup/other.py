@@ -9,11 +9,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from neardup.clustering.keep import parse_keep
 from neardup.documents.scheme import DocumentScheme, check_alike
 from neardup.errors import InvalidParameterError
 from neardup.files.rows import Source
 from neardup.indexes.manifest import encode
+from neardup.matching.keep import parse_keep
 from neardup.options.documents import DedupOptions
 from neardup.reading.signed_batches import count_shingles
 from neardup.stages.options import check_weights_of_index, columns_of

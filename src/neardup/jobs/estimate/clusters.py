@@ -11,13 +11,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup.clustering.greedy import cluster_greedily
 from neardup.errors import InvalidParameterError
 from neardup.options.choices import Number
 from neardup.options.option import argument, option, takes
 from neardup.options.sketches import ClusterOptions, RepresentativeOptions
 from neardup.results import TableResult
 from neardup.runs.runner import Runner
+from neardup.sketches.greedy import cluster_greedily
 from neardup.sketches.registry import kinds_with
 from neardup.stages.sketches import Sketches, as_sketches
 
@@ -77,7 +77,7 @@ def cluster_sketches(given: _Arguments) -> ClusterResult:
     Notes
     -----
     Nothing is verified, and the order of the documents decides: see
-    ``clustering.greedy.cluster_greedily``. To remove documents use ``deduplicate``, which compares
+    ``sketches.greedy.cluster_greedily``. To remove documents use ``deduplicate``, which compares
     texts.
 
     References

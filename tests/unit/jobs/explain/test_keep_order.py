@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from neardup.clustering.keep import parse_keep
+from neardup.matching.keep import parse_keep
 from neardup.stages.decided import OrderKeys, come_first
 from tests.each import each_of
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from neardup.clustering.survivors import Shelf
+from neardup.matching.survivors import Shelf
 from neardup.matching.verify import measure_sets
 from neardup.tables import WeightedSets
 from tests.arrays import make_sets, make_weighted_sets

@@ -1,20 +1,27 @@
-"""The rule by which documents stay: each removed one is similar to the one that stays for it."""
+"""The rule by which documents stay: each removed one is similar to the one that stays for it.
+
+Connected components, where they are asked for: documents linked by any chain of verified pairs.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from neardup.kernels.bucket import survivors
+from neardup.kernels.bucket import components, survivors
+from neardup.kernels.common import union_find
 from neardup.kernels.join.overlap import Comparisons, Keys, MeasuredSets
 from neardup.kernels.text import shingles
 from neardup.kernels.types import sealed
 from neardup.matching.buckets import list_full_keys
 from neardup.matching.measures import Measure
-from neardup.matching.verify import measure_sets
+from neardup.matching.verify import measure_sets, score_pairs
 from neardup.tables import (
+    Bools,
     EarlierKeepers,
+    Floats,
     Int32s,
     Int64s,
     KeyLists,
@@ -341,3 +348,287 @@ def choose_in_chunks(
         start = stop
     choice.go_through(start, n_documents, shelf.measured, progress=progress)
     return choice.removals
+
+
+def join_components(
+    lists: KeyLists,
+    sets: ShingleSets | WeightedSets,
+    measure: Measure,
+    *,
+    n_fixed: int = 0,
+    progress: Callable[[int], None] | None = None,
+) -> Removals:
+    """Remove all documents of a component but the first, whether similar to it or not.
+
+    Arguments as for ``choose_survivors``, but that documents look under all their keys; the first
+    ``n_fixed`` stay in any case. The similarity given for a removed document is that to the
+    document which stays for it, and may be below the threshold, even zero.
+    """
+    n_documents = len(sets)
+    joining = Joining(lists, measure, np.arange(n_documents, dtype=np.int64))
+    joining.go_through(0, n_documents, measure_sets(sets), progress=progress)
+    keepers = joining.keepers(n_fixed)
+    removed = np.flatnonzero(keepers >= 0)
+    similarities = np.full(n_documents, np.nan)
+    similarities[removed] = score_pairs(sets, removed, keepers[removed], measure)
+    return Removals(keepers, similarities, *joining.counts)
+
+
+class Joining:
+    """Components, as far as documents have been joined to them.
+
+    ``parents`` has for each document an earlier one of its component, or itself.
+    """
+
+    def __init__(self, lists: KeyLists, measure: Measure, parents: Int64s) -> None:
+        self._parents = parents
+        self._keys = sealed(Keys(lists.starts, lists.keys))
+        self._threshold = measure.in_kernels
+        self._groups = _no_groups(lists)
+        self._comparisons = Comparisons(np.full(len(parents), -1, np.int32), np.zeros(2, np.int64))
+
+    def go_through(
+        self,
+        start: int,
+        stop: int,
+        sets: MeasuredSets,
+        *,
+        enters: bool = True,
+        progress: Callable[[int], None] | None = None,
+    ) -> None:
+        """Compare documents ``start`` to ``stop`` with those in groups, and put them there, too.
+
+        Without ``enters`` they are only compared.
+        """
+        for first in range(start, stop, _STEP):
+            last = min(first + _STEP, stop)
+            components.join_components(
+                first,
+                last,
+                self._keys,
+                sets,
+                self._threshold,
+                self._groups,
+                self._parents,
+                self._comparisons,
+                enters,
+            )
+            if progress is not None:
+                progress(last)
+
+    def replace_members(self, last: Int64s, following: Int64s) -> None:
+        """Take the documents ``last``, which are all that are in groups, out; put others there."""
+        components.replace_members(last, following, self._keys, self._groups, self._parents)
+
+    def keepers(self, n_fixed: int) -> Int64s:
+        """Return the first of each document's component; -1 for that one and the fixed ones."""
+        keepers = find_roots(self._parents)
+        keepers[keepers == np.arange(len(keepers))] = -1
+        keepers[:n_fixed] = -1
+        return keepers
+
+    @property
+    def counts(self) -> list[int]:
+        """How many pairs were compared, and how many of them are similar."""
+        counts: list[int] = self._comparisons.counts.tolist()
+        return counts
+
+
+def _no_groups(lists: KeyLists) -> components.Groups:
+    """Make room for the groups of each key, of which there is none yet."""
+    documents = np.arange(len(lists.starts) - 1, dtype=np.int32)
+    next_group, next_member, last_member = np.full((3, len(lists.keys)), -1, np.int64)
+    groups = components.Groups(
+        owners=np.repeat(documents, np.diff(lists.starts)),
+        heads=np.full(len(lists.sizes), -1, np.int64),
+        next_group=next_group,
+        next_member=next_member,
+        last_member=last_member,
+    )
+    return sealed(groups)
+
+
+def find_roots(parents: Int64s) -> Int64s:
+    """Return the first document of each one's component."""
+    roots = parents.copy()
+    union_find.find_roots(roots)
+    return roots
+
+
+# Components of documents whose sets do not all fit into memory, chunk by chunk of keep order.
+
+
+def join_in_chunks(
+    keys: Uint64s,
+    sizes: Int64s,
+    read_sets: SetReader,
+    measure: Measure,
+    chosen: Removals,
+    *,
+    components: Int64s | None = None,
+    n_fixed: int = 0,
+    capacity: int,
+    progress: Callable[[int], None] | None = None,
+) -> Removals:
+    """Remove what ``join_components`` removes, with some of the sets in memory at a time.
+
+    Arguments as for ``choose_in_chunks``; ``chosen`` is what that one returns for the same
+    documents.
+
+    Returns
+    -------
+    Keepers and similarities of ``join_components``. Counts are those of ``chosen``: how many more
+    pairs are compared depends on the order in which they meet.
+
+    Notes
+    -----
+    Documents that went for the same survivor are joined already, so that only keys are looked at
+    that bring together documents of several survivors, and only documents with such a key are
+    read; and at the end those that go, and those that stay for them. Memory beside sets: up to 44
+    bytes a document and band, and 100 a document.
+    """
+    n_documents = len(sizes)
+    joined = np.where(chosen.keepers >= 0, chosen.keepers, np.arange(n_documents))
+    lists = _keys_between(list_full_keys(keys, components), joined)
+    joining = Joining(lists, measure, joined)
+    everyone = _everyone(lists)
+    shelf = Shelf(sizes, read_sets, capacity, is_weighted=measure.is_weighted)
+    marks: Int32s = np.full(n_documents, -1, np.int32)
+    listed: Int32s = np.empty(n_documents, np.int32)
+    entered: Int64s = np.empty(0, np.int64)
+    start = 0
+    for chunk in shelf.chunks(np.flatnonzero(lists.n_probed)):
+        stop = int(chunk[-1]) + 1
+        shared = np.unique(lists.keys[lists.starts[start] : lists.starts[stop]]).astype(np.int64)
+        found = listed[: survivors.list_members(shared, everyone, start, marks, listed)]
+        for earlier in shelf.slices(np.sort(found[found < chunk[0]]).astype(np.int64)):
+            joining.replace_members(entered, earlier)
+            joining.go_through(start, stop, shelf.measured, enters=False)
+            entered = earlier
+        joining.replace_members(entered, entered[:0])
+        joining.go_through(start, stop, shelf.measured, progress=progress)
+        entered, start = chunk, stop
+    joining.go_through(start, n_documents, shelf.measured, progress=progress)
+
+    keepers = joining.keepers(n_fixed)
+    similarities = np.full(n_documents, np.nan)
+    for gone in shelf.chunks(np.flatnonzero(keepers >= 0)):
+        of_gone = keepers[gone]
+        for kept in shelf.slices(np.unique(of_gone)):
+            pairs = (of_gone >= kept[0]) & (of_gone <= kept[-1])
+            similarities[gone[pairs]] = score_pairs(
+                shelf.table, gone[pairs], of_gone[pairs], measure
+            )
+    return replace(chosen, keepers=keepers, similarities=similarities)
+
+
+def _keys_between(lists: KeyLists, joined: Int64s) -> KeyLists:
+    """Leave out the keys under which all documents are joined already."""
+    roots = np.repeat(find_roots(joined), np.diff(lists.starts))
+    least = np.full(len(lists.sizes), len(joined), np.int64)
+    most = np.full(len(lists.sizes), -1, np.int64)
+    np.minimum.at(least, lists.keys, roots)
+    np.maximum.at(most, lists.keys, roots)
+    is_needed = (least < most)[lists.keys]
+    starts: Int64s = np.concatenate([[0], np.cumsum(is_needed)])[lists.starts].astype(np.int64)
+    kept = lists.keys[is_needed]
+    return KeyLists(starts, kept, np.diff(starts), np.bincount(kept, minlength=len(lists.sizes)))
+
+
+def _everyone(lists: KeyLists) -> survivors.Members:
+    """List all documents under each of their keys, in keep order."""
+    owners = np.repeat(np.arange(len(lists.n_probed), dtype=np.int32), lists.n_probed)
+    return survivors.Members(
+        starts=np.cumsum(lists.sizes) - lists.sizes,
+        sizes=lists.sizes,
+        documents=owners[np.argsort(lists.keys, kind="stable")],
+    )
+
+
+# Survivors and components of documents whose similar pairs are known; nothing is compared.
+
+# Pairs that are joined at a time, as 64-bit numbers.
+_PAIRS_AT_ONCE = 1 << 20
+
+
+@dataclass(frozen=True)
+class SimilarPairs:
+    """Pairs of documents, which are numbered in keep order.
+
+    Where ``are_directed``, only ``left`` may go for ``right``; else either for the other. A pair
+    may come more than once, and may be of a document with itself, which says nothing.
+    """
+
+    left: Int32s
+    right: Int32s
+    similarities: Floats
+    are_directed: bool = False
+
+    def __len__(self) -> int:
+        return len(self.left)
+
+    def take(self, rows: Bools) -> SimilarPairs:
+        """Return the marked pairs."""
+        return SimilarPairs(
+            self.left[rows], self.right[rows], self.similarities[rows], self.are_directed
+        )
+
+    def reaching(self, threshold: float) -> SimilarPairs:
+        """Return the pairs at a threshold."""
+        reached = self.similarities >= threshold
+        return self if reached.all() else self.take(reached)
+
+    def by_order(self) -> SimilarPairs:
+        """Return the pairs by which a document may go: it is the left one, and the later."""
+        if self.are_directed:
+            is_later = self.left > self.right
+            return self if is_later.all() else self.take(is_later)
+        pairs = self.take(self.left != self.right)
+        later, earlier = np.maximum(pairs.left, pairs.right), np.minimum(pairs.left, pairs.right)
+        return SimilarPairs(later, earlier, pairs.similarities, are_directed=True)
+
+
+def choose_from_pairs(pairs: SimilarPairs, n_documents: int, threshold: float) -> Removals:
+    """Go through the documents in order; remove those similar to one that already stays.
+
+    The rule of ``choose_survivors`` where all pairs of similar documents are given: a document goes
+    for the most similar one that stays, the earliest on a tie. Counts have all pairs as compared.
+
+    Notes
+    -----
+    Time linear in pairs and documents. Memory up to 44 bytes a pair beside those given, and 28 a
+    document.
+    """
+    similar = pairs.reaching(threshold)
+    ordered = similar.by_order()
+    counts = np.bincount(ordered.left, minlength=n_documents)
+    ends: Int64s = (np.cumsum(counts) - counts).astype(np.int64)
+    partners: Int32s = np.empty(len(ordered), np.int32)
+    scores: Floats = np.empty(len(ordered), np.float64)
+    survivors.group_pairs(ordered.left, ordered.right, ordered.similarities, ends, partners, scores)
+    keepers: Int32s = np.full(n_documents, -1, np.int32)
+    similarities: Floats = np.empty(n_documents, np.float64)
+    survivors.choose_from_pairs(ends, partners, scores, keepers, similarities)
+    return Removals(keepers.astype(np.int64), similarities, len(pairs), len(similar))
+
+
+def join_from_pairs(pairs: SimilarPairs, n_documents: int, threshold: float) -> Removals:
+    """Remove all documents of a component but the first, whether similar to it or not.
+
+    As ``join_components``; but how similar a document is to the one that stays for it is known only
+    if they are a pair, at the threshold or below it. Else it is NaN.
+    """
+    similar = pairs.reaching(threshold)
+    parents: Int64s = np.arange(n_documents, dtype=np.int64)
+    for start in range(0, len(similar), _PAIRS_AT_ONCE):
+        step = slice(start, start + _PAIRS_AT_ONCE)
+        union_find.union_edges(
+            parents, similar.left[step].astype(np.int64), similar.right[step].astype(np.int64)
+        )
+    keepers = find_roots(parents)
+    keepers[keepers == np.arange(n_documents)] = -1
+    ordered = pairs.by_order()
+    of_keepers = keepers[ordered.left] == ordered.right
+    similarities: Floats = np.full(n_documents, np.nan)
+    similarities[ordered.left[of_keepers]] = ordered.similarities[of_keepers]
+    return Removals(keepers, similarities, len(pairs), len(similar))

@@ -5,10 +5,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from neardup.clustering import survivors
-from neardup.clustering.survivors import choose_in_chunks
+from neardup.matching import survivors
 from neardup.matching.measures import Jaccard
-from tests.unit.clustering.runs import Runs
+from neardup.matching.survivors import choose_in_chunks
+from tests.unit.matching.runs import Runs
 
 HALF = Jaccard(Fraction("0.5"))
 

@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from neardup.clustering.greedy import cluster_greedily
 from neardup.errors import InvalidParameterError, SketchMismatchError
+from neardup.sketches.greedy import cluster_greedily
 from neardup.sketches.modulo import ModuloScheme
 from neardup.sketches.samples import sketch_sets
 from neardup.sketches.smallest import SmallestScheme

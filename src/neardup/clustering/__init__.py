@@ -1,1 +1,0 @@
-"""From verified pairs to what stays and what goes."""
