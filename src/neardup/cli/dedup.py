@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +33,7 @@ from neardup.cli.wording import (
 from neardup.options.commands import COMMANDS
 
 if TYPE_CHECKING:
+    from neardup.jobs.dedup.deduplication_result import DeduplicationResult
     from neardup.options.documents import DedupOptions
     from neardup.outputs.targets import Target
     from neardup.stages.plan import DedupPlan
@@ -76,84 +77,66 @@ def command(call: Call) -> None:
         return
     from neardup.documents.other import index_among
     from neardup.files.resolve import resolve_paths
-    from neardup.jobs.dedup.other import Other, open_index
-    from neardup.jobs.dedup.run import deduplicate_against
+    from neardup.jobs.dedup.run import DedupJob
     from neardup.options.documents import DedupOptions
     from neardup.options.option import no_effect
-    from neardup.stages.plan import plan_deduplication
-    from neardup.stages.workspaces import key_of, open_workspace
+    from neardup.stages.workspaces import open_workspace
 
-    options, against = call.of(DedupOptions), call.against or ()
+    options, on_spark = call.of(DedupOptions), call.engine == "spark"
     if call.trust:
         raise no_effect("trust", "without pairs", "give pairs", "pairs")
-    handle = index_among([Path(each) for each in against], options.tokenizer)
-    # What an index decides is checked when it is open.
-    plan = None
-    if call.engine == "spark":
-        plan = _plan_on_spark(call, options, has_index=handle is not None)
-    elif handle is None:
-        plan = plan_deduplication(options, has_other=bool(against))
+    index = index_among([Path(each) for each in call.against or ()], options.tokenizer)
+    named = call.inputs, call.against, call.idf_from
+    if on_spark:
+        job = DedupJob(options, resolve_paths, *named, index=index, make_plan=_planner(call))
+    else:
+        job = DedupJob(options, resolve_paths, *named, index=index)
     # Those of the output folder are shown as text.
-    of_bytes = options.reads_bytes and bool(against) and handle is None
+    of_bytes = options.reads_bytes and call.against is not None and index is None
     output = FolderOutput(call, of_bytes=of_bytes)
-    sources = resolve_paths(call.inputs, options)
-    others = resolve_paths(against, options) if against and handle is None else []
-    weighing = resolve_paths(call.idf_from, options) if call.idf_from else None
-    index = None if handle is None else handle.folder
-    origins = (source.origin for source in [*others, *(weighing or [])])
-    output.check(sources, origins, index=index, is_copy=True)
-    with ExitStack() as stack:
-        if plan is not None:
-            other = Other(plan, others, counted=weighing)
-        else:
-            assert handle is not None
-            other = stack.enter_context(open_index(handle, sources, options, call.runner))
-        key = None
-        if call.engine == "threads":
-            key = key_of(
-                "dedup",
-                other.plan.options,
-                other.plan.reading.shingles.describe(),
-                inputs=sources,
-                against=other.sources,
-                counted=weighing or [],
-            )
+    sources, folder = job.sources, None if index is None else index.folder
+    origins = (source.origin for source in [*job.others, *(job.counted or [])])
+    output.check(sources, origins, index=folder, is_copy=True)
+    with job.opened(call.runner) as other:
+        key = None if on_spark else job.key(other)
         if key is not None and any(source.demand is not None for source in sources):
             key["format"] = call.output_format
-        if key is not None and other.state is not None:
-            key["index"] = [other.state]
         workspace = open_workspace(
             call.memory, call.work, fresh=call.fresh, output=call.output, key=key
         )
         with workspace, reported(workspace.work, quiet=call.quiet), call.display:
-            if call.engine == "threads":
-                result = deduplicate_against(sources, other, call.runner, workspace)
-            else:
-                from neardup.spark.run import deduplicate_on_spark
+            result: DeduplicationResult
+            if on_spark:
+                from neardup.spark.run import run_on_spark
                 from neardup.spark.session import cluster_of, current_session
 
                 # On the session that there is, or that begins now.
                 cluster = cluster_of(current_session())
-                result = deduplicate_on_spark(
-                    cluster, sources, others, other.plan, call.runner, workspace, weighing
-                )
-            lines = output.write(result, options, against=others or None, with_text=call.with_text)
-    said = _report(result.summary, call.output, is_against=bool(against), index=index)
+                result = run_on_spark(cluster, job, call.runner, workspace)
+            else:
+                result = job.run(other, call.runner, workspace)
+            others = job.others or None
+            lines = output.write(result, options, against=others, with_text=call.with_text)
+    is_against = call.against is not None
+    said = _report(result.summary, call.output, is_against=is_against, index=folder)
     call.tell(result.summary, said, *lines)
 
 
-def _plan_on_spark(call: Call, options: DedupOptions, *, has_index: bool) -> DedupPlan:
-    """Check options for Spark, and those that only the command has."""
+def _planner(call: Call) -> Callable[..., DedupPlan]:
+    """Return what checks options for Spark, and those that only the command has."""
     from neardup.options.option import no_effect
     from neardup.spark.run import plan_on_spark
 
-    plan = plan_on_spark(options, has_other=bool(call.against), has_index=has_index)
-    if call.workers is not None:
-        remedy = "set spark.executor.cores and spark.executor.instances"
-        raise no_effect("workers", "with engine spark", remedy, "engine")
-    if call.fresh:
-        raise no_effect("fresh", "with engine spark", "choose engine threads", "engine")
-    return plan
+    def make_plan(options: DedupOptions, **about: bool) -> DedupPlan:
+        plan = plan_on_spark(options, **about)
+        if call.workers is not None:
+            remedy = "set spark.executor.cores and spark.executor.instances"
+            raise no_effect("workers", "with engine spark", remedy, "engine")
+        if call.fresh:
+            raise no_effect("fresh", "with engine spark", "choose engine threads", "engine")
+        return plan
+
+    return make_plan
 
 
 def _report(

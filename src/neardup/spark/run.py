@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -14,6 +14,7 @@ from neardup.errors import EngineError, InvalidParameterError
 from neardup.files.input_options import check_effect
 from neardup.files.resolve import resolve_inputs
 from neardup.jobs.dedup.deduplication_result import DeduplicationResult
+from neardup.jobs.dedup.run import DedupJob
 from neardup.jobs.dedup.summary import summarise
 from neardup.options.choices import Data
 from neardup.options.documents import DedupOptions, SparkOptions
@@ -35,7 +36,6 @@ from neardup.stages.plan import DedupPlan, plan_deduplication
 from neardup.stages.workspaces import open_workspace
 
 if TYPE_CHECKING:
-    from neardup.files.rows import Source
     from neardup.stages.contents import Contents
 
 # Share of a task's memory for what is compared at the same time.
@@ -71,20 +71,15 @@ def plan_on_spark(options: DedupOptions, *, has_other: bool, has_index: bool) ->
     return plan
 
 
-def deduplicate_on_spark(
-    cluster: Cluster,
-    sources: Sequence[Source],
-    against: Sequence[Source],
-    plan: DedupPlan,
-    runner: Runner,
-    workspace: Workspace,
-    counted: Sequence[Source] | None = None,
+def run_on_spark(
+    cluster: Cluster, job: DedupJob, runner: Runner, workspace: Workspace
 ) -> SparkResult:
     """Run all stages but the writing, which the result does.
 
     ``runner`` and ``workspace`` are the driver's: it keeps some numbers of each document.
-    ``counted`` as of ``deduplicate_sources``.
     """
+    assert job.plan is not None
+    plan, sources, against, counted = job.plan, job.sources, job.others, job.counted
     check_effect(plan.options, sources, against, counted or ())
     with spark_errors():
         if plan.reading.needs_frequencies:
@@ -227,12 +222,16 @@ def deduplicate(given: _Arguments) -> DeduplicationResult:
     The driver keeps some 60 bytes a document, and ids in files; see the page on Spark.
     """
     options = given.part(DedupOptions)
-    handle = None if given.against is None else index_among(given.against, options.tokenizer)
-    plan = plan_on_spark(options, has_other=given.against is not None, has_index=handle is not None)
+    index = None if given.against is None else index_among(given.against, options.tokenizer)
+    job = DedupJob(
+        options,
+        resolve_inputs,
+        given.data,
+        given.against,
+        given.idf_from,
+        index=index,
+        make_plan=plan_on_spark,
+    )
     cluster = cluster_of(given.session)
-    with Runner(None, given.progress) as runner:
-        sources = resolve_inputs(given.data, options)
-        others = resolve_inputs(given.against, options) if given.against is not None else []
-        counted = None if given.idf_from is None else resolve_inputs(given.idf_from, options)
-        workspace = open_workspace(given.memory, given.work)
-        return deduplicate_on_spark(cluster, sources, others, plan, runner, workspace, counted)
+    with Runner(None, given.progress) as runner, job.opened(runner):
+        return run_on_spark(cluster, job, runner, open_workspace(given.memory, given.work))

@@ -5,14 +5,12 @@ from __future__ import annotations
 from neardup.documents.other import index_among
 from neardup.files.resolve import resolve_inputs
 from neardup.jobs.dedup.deduplication_result import DeduplicationResult
-from neardup.jobs.dedup.other import open_index
-from neardup.jobs.dedup.run import deduplicate_against, deduplicate_sources
+from neardup.jobs.dedup.run import DedupJob
 from neardup.options.choices import Data
 from neardup.options.documents import DedupOptions
 from neardup.options.groups import DATA, AgainstDataOptions, RunOptions, WorkspaceOptions
 from neardup.options.option import argument, but, takes
 from neardup.runs.runner import Runner
-from neardup.stages.plan import plan_deduplication
 from neardup.stages.workspaces import open_workspace
 
 
@@ -71,17 +69,7 @@ def deduplicate(given: _Arguments) -> DeduplicationResult:
     [{'id': '2', 'kept_id': '0', 'similarity': 1.0}]
     """
     options = given.part(DedupOptions)
-    handle = None if given.against is None else index_among(given.against, options.tokenizer)
-    if handle is not None:
-        with Runner(given.workers, given.progress) as runner:
-            sources = resolve_inputs(given.data, options)
-            with open_index(handle, sources, options, runner) as other:
-                workspace = open_workspace(given.memory, given.work)
-                return deduplicate_against(sources, other, runner, workspace)
-    plan = plan_deduplication(options, has_other=given.against is not None)
-    with Runner(given.workers, given.progress) as runner:
-        sources = resolve_inputs(given.data, options)
-        others = resolve_inputs(given.against, options) if given.against is not None else []
-        counted = None if given.idf_from is None else resolve_inputs(given.idf_from, options)
-        workspace = open_workspace(given.memory, given.work)
-        return deduplicate_sources(sources, others, plan, runner, workspace, counted=counted)
+    index = None if given.against is None else index_among(given.against, options.tokenizer)
+    job = DedupJob(options, resolve_inputs, given.data, given.against, given.idf_from, index=index)
+    with Runner(given.workers, given.progress) as runner, job.opened(runner) as other:
+        return job.run(other, runner, open_workspace(given.memory, given.work))

@@ -2,42 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from neardup.documents.additions import Adding
-from neardup.documents.index import OpenDocuments
-from neardup.documents.lookup import find_answers
-from neardup.documents.queries import Queries, join_queries, make_queries
-from neardup.documents.reading import ReadDocuments, read_block
+from neardup.documents.index import DocumentHandle, OpenDocuments
 from neardup.files.input_options import check_effect
-from neardup.files.rows import ColumnNames, RowBlock, Source
-from neardup.indexes.changes import check_unknown
+from neardup.files.inputs import Inputs
+from neardup.files.rows import Source
+from neardup.jobs.dedup.against import (
+    IndexLookUp,
+    Other,
+    add_survivors,
+    catalogue_of,
+    find_known,
+    open_index,
+)
 from neardup.jobs.dedup.deduplication_result import DeduplicationResult
-from neardup.jobs.dedup.other import Other
 from neardup.jobs.dedup.summary import summarise
-from neardup.matching.measures import Measure
-from neardup.reading.catalogue import Catalogue, HeldIds
-from neardup.reading.second_pass import file_has_changed, numbered_blocks
-from neardup.reading.sign import LookUp, SignedTexts
+from neardup.options.documents import DedupOptions
 from neardup.reading.signed_batches import (
-    SignedBatches,
     count_shingles,
-    filters_of,
-    numbers_of,
-    take_filters,
     with_frequencies,
 )
-from neardup.reading.texts import IdLookup
 from neardup.runs.runner import Runner
 from neardup.runs.work import IN_MEMORY
 from neardup.stages.contents import find_contents, sign_documents
 from neardup.stages.decide import (
-    Assignment,
     assign,
     check_fits,
     choose_by_buckets,
@@ -45,188 +40,116 @@ from neardup.stages.decide import (
     choose_method,
 )
 from neardup.stages.options import to_be_counted
-from neardup.stages.plan import DedupPlan
-from neardup.stages.selection import KeeperIds
-from neardup.tables import Bools, EarlierKeepers, Int64s, TokenLists
+from neardup.stages.plan import DedupPlan, plan_deduplication
+from neardup.stages.workspaces import key_of
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from neardup.runs.work import Workspace
 
 
-# An index of documents as the other collection of a deduplication.
+def _plan_in_threads(
+    options: DedupOptions, *, has_other: bool, has_index: bool
+) -> DedupPlan | None:
+    return None if has_index else plan_deduplication(options, has_other=has_other)
 
 
-class IndexLookUp(LookUp):
-    """Finds the documents of an index that texts go for, at a measure."""
+class DedupJob:
+    """A deduplication whose options are checked; its inputs are found when they are asked for.
 
-    def __init__(self, index: OpenDocuments, measure: Measure) -> None:
-        self._index, self._measure = index, measure
-
-    def sign(self, token_lists: TokenLists) -> Queries:
-        """Work out of some texts what the index looks up."""
-        return make_queries(token_lists, self._index.scheme)
-
-    def find(self, signed: Sequence[SignedTexts]) -> EarlierKeepers:
-        """Find the document that each text goes for."""
-        queries = [each for each in signed if isinstance(each, Queries)]
-        if not queries:
-            return EarlierKeepers.none(0)
-        answers = find_answers(self._index, join_queries(queries), self._measure)
-        return EarlierKeepers(
-            answers.documents,
-            answers.overlaps,
-            answers.sizes,
-            answers.similarities,
-            answers.are_settled,
-            answers.are_copies,
-        )
-
-
-def catalogue_of(index: OpenDocuments, documents: Int64s) -> Catalogue:
-    """Return the catalogue of some documents of an index, of which only ids are known."""
-    n = len(documents)
-    return Catalogue(
-        sources=(),
-        columns=ColumnNames(id="id"),
-        source_starts=np.zeros(1, np.int64),
-        numbers=documents,
-        n_tokens=np.zeros(n, np.int64),
-        lengths=None,
-        ids=HeldIds(index.ids_of(documents)),
-        order=None,
-        text_bytes=0,
-    )
-
-
-# The stage add: what stays of a collection goes into an index, which is told what went.
-
-
-def add_survivors(
-    new: Adding,
-    batches: SignedBatches,
-    own: Catalogue,
-    other: Catalogue,
-    assignment: Assignment,
-    are_known: Bools,
-    runner: Runner,
-) -> int:
-    """Add the documents that stay, and note those that went; returns how many were added.
-
-    ``batches`` are the signed documents of ``own``, which are not signed again, and ``other`` those
-    of the index for which some went. Those that ``are_known`` are there.
+    Parameters
+    ----------
+    options
+        What was given.
+    resolve
+        Finds the sources of what was named, as the options say.
+    data, against, idf_from
+        The documents, those that they are compared against, and those that are counted.
+    index
+        The index that is named by ``against``, if it is one: then that decides the plan.
+    make_plan
+        Checks what goes with what.
     """
-    stays = assignment.stays & own.is_document & ~are_known
 
-    def read(item: _Part) -> ReadDocuments:
-        select = stays[item.rows]
-        queries = _queries_of(item.batch, np.flatnonzero(select), batches.n_bands)
-        return read_block(
-            item.source, item.block, own.columns, new.scheme, select=select, queries=queries
+    def __init__(
+        self,
+        options: DedupOptions,
+        resolve: Callable[[Any, DedupOptions], Inputs],
+        data: Any,
+        against: Any = None,
+        idf_from: Any = None,
+        *,
+        index: DocumentHandle | None = None,
+        make_plan: Callable[..., DedupPlan | None] = _plan_in_threads,
+    ) -> None:
+        self.options, self.index, self._resolve = options, index, resolve
+        self._data, self._against, self._idf_from = data, against, idf_from
+        has_other, has_index = against is not None, index is not None
+        self.plan = make_plan(options, has_other=has_other, has_index=has_index)
+
+    @cached_property
+    def sources(self) -> Inputs:
+        """The documents."""
+        return self._resolve(self._data, self.options)
+
+    @cached_property
+    def others(self) -> Sequence[Source]:
+        """The documents that they are compared against, unless these are in an index."""
+        if self._against is None or self.index is not None:
+            return []
+        return self._resolve(self._against, self.options)
+
+    @cached_property
+    def counted(self) -> Sequence[Source] | None:
+        """The documents by which shingles are weighed; None: those that are compared."""
+        return None if self._idf_from is None else self._resolve(self._idf_from, self.options)
+
+    @contextmanager
+    def opened(self, runner: Runner) -> Iterator[Other]:
+        """Find all inputs, and open the index for as long as the block lasts."""
+        sources = self.sources
+        if self.plan is not None:
+            yield Other(self.plan, self.others, counted=self.counted)
+            return
+        assert self.index is not None
+        with open_index(self.index, sources, self.options, runner) as other:
+            yield other
+
+    def key(self, other: Other) -> dict[str, Any] | None:
+        """Return what decides the result, by which a stopped run knows its work folder again.
+
+        None where inputs cannot be known again.
+        """
+        key = key_of(
+            "dedup",
+            other.plan.options,
+            other.plan.reading.shingles.describe(),
+            inputs=self.sources,
+            against=other.sources,
+            counted=self.counted or [],
         )
+        if key is not None and other.state is not None:
+            key["index"] = [other.state]
+        return key
 
-    count = runner.counter("add", int(stays.sum()))
-    n_added = 0
-    for documents in runner.map(read, _parts(batches, own, stays)):
-        ids = documents.batch.ids
-        check_unknown(new.index, ids, documents.places, own.columns)
-        new.add(documents.batch)
-        n_added += len(ids)
-        count(len(ids))
-    _note_gone(new, batches, own, other, assignment)
-    return n_added
-
-
-def find_known(
-    index: OpenDocuments, batches: SignedBatches, own: Catalogue, assignment: Assignment
-) -> Bools:
-    """Return which documents are in the index themselves, with the same id and the same tokens.
-
-    So it is where a run is repeated that had added them.
-    """
-    are_known: Bools = np.zeros(len(own), np.bool_)
-    ids = IdLookup(own)
-    may_be = assignment.exact | (own.n_tokens == 0)
-    for start, digests in batches.digests():
-        rows = start + np.flatnonzero(may_be[start : start + len(digests)])
-        documents = index.documents_of_ids(ids.take(rows))
-        rows, documents = rows[documents >= 0], documents[documents >= 0]
-        order = np.argsort(documents)
-        rows, documents = rows[order], documents[order]
-        is_same = index.digests_of(documents) == digests.values[rows - start]
-        are_known[rows[is_same.all(axis=1)]] = True
-    return are_known
-
-
-@dataclass(frozen=True)
-class _Part:
-    """A block that is read again, the numbers of its documents, and what was signed of them."""
-
-    source: Source
-    block: RowBlock
-    rows: slice
-    batch: pa.RecordBatch
-
-
-def _parts(batches: SignedBatches, own: Catalogue, stays: Bools) -> Iterator[_Part]:
-    """Yield the blocks of which some document stays."""
-    signed = iter(batches)
-    for source, start, stop in own.ranges():
-        for block, rows in numbered_blocks(source, start, stop):
-            first, batch = next(signed)
-            if first != rows.start or len(batch) != len(block):
-                raise file_has_changed(source.name)
-            if stays[rows].any():
-                yield _Part(source, block, rows, batch)
-
-
-def _queries_of(batch: pa.RecordBatch, rows: Int64s, n_bands: int) -> Queries:
-    """Return what was signed of some documents of a batch."""
-    digests = np.column_stack(
-        [numbers_of(batch, f"digest_{half}")[rows] for half in ("low", "high")]
-    )
-    keys = np.column_stack([numbers_of(batch, f"key_{band}")[rows] for band in range(n_bands)])
-    filters = filters_of(batch)
-    if filters is not None:
-        filters = take_filters(filters, rows)
-    return Queries(numbers_of(batch, "n_tokens")[rows], digests, keys, filters, None)
-
-
-def _note_gone(
-    new: Adding, batches: SignedBatches, own: Catalogue, other: Catalogue, assignment: Assignment
-) -> None:
-    own_ids = IdLookup(own)
-    kept_ids = KeeperIds(own, other, assignment.keepers, shares_ids=True)
-    for start, digests in batches.digests():
-        gone = start + np.flatnonzero(~assignment.stays[start : start + len(digests)])
-        new.went(
-            own_ids.take(gone),
-            kept_ids.take(assignment.keepers[gone]),
-            digests.values[gone - start],
-            assignment.similarities[gone],
+    def run(
+        self, other: Other, runner: Runner, workspace: Workspace = IN_MEMORY
+    ) -> DeduplicationResult:
+        """Run all stages but the writing against what was opened."""
+        result = deduplicate_sources(
+            self.sources,
+            other.sources,
+            other.plan,
+            runner,
+            workspace,
+            other.index,
+            other.new,
+            counted=other.counted,
         )
-
-
-def deduplicate_against(
-    sources: Sequence[Source], other: Other, runner: Runner, workspace: Workspace = IN_MEMORY
-) -> DeduplicationResult:
-    """Run all stages but the writing against what ``open_index`` has opened."""
-    result = deduplicate_sources(
-        sources,
-        other.sources,
-        other.plan,
-        runner,
-        workspace,
-        other.index,
-        other.new,
-        counted=other.counted,
-    )
-    if other.state is not None:
-        folder = other.state["path"]
-        listed = [{"name": Path(folder).name, "origin": folder}]
-        result.summary |= {"against_files": 1, "against": listed}
-    return result
+        if other.state is not None:
+            folder = other.state["path"]
+            listed = [{"name": Path(folder).name, "origin": folder}]
+            result.summary |= {"against_files": 1, "against": listed}
+        return result
 
 
 def deduplicate_sources(

@@ -1,0 +1,320 @@
+"""An index as what documents are compared against: the plan, the look-up, what is added to it."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from neardup.documents.additions import Adding
+from neardup.documents.index import DocumentHandle, OpenDocuments
+from neardup.documents.lookup import find_answers
+from neardup.documents.queries import Queries, join_queries, make_queries
+from neardup.documents.reading import ReadDocuments, read_block
+from neardup.documents.scheme import DocumentScheme, check_alike
+from neardup.errors import InvalidParameterError
+from neardup.files.rows import ColumnNames, RowBlock, Source
+from neardup.indexes.changes import check_unknown
+from neardup.indexes.manifest import encode
+from neardup.matching.keep import parse_keep
+from neardup.matching.measures import Measure
+from neardup.options.documents import DedupOptions
+from neardup.reading.catalogue import Catalogue, HeldIds
+from neardup.reading.second_pass import file_has_changed, numbered_blocks
+from neardup.reading.sign import LookUp, SignedTexts
+from neardup.reading.signed_batches import (
+    SignedBatches,
+    count_shingles,
+    filters_of,
+    numbers_of,
+    take_filters,
+)
+from neardup.reading.texts import IdLookup
+from neardup.runs.runner import Runner
+from neardup.stages.decide import Assignment
+from neardup.stages.options import check_weights_of_index, columns_of
+from neardup.stages.plan import DedupPlan, check_method
+from neardup.stages.selection import KeeperIds
+from neardup.tables import Bools, EarlierKeepers, Int64s, TokenLists
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from neardup.text.weighting import DocumentFrequencies
+
+
+# The plan of a deduplication against an index, which decides what counts as similar.
+
+
+def plan_with_index(options: DedupOptions, scheme: DocumentScheme) -> DedupPlan:
+    """Check what goes with what, and with an index; what is not given is as the index has it."""
+    options.check_no_other("with an index", "name files with against", "against")
+    check_method(options)
+    check_weights_of_index(options, scheme.measure)
+    check_alike(options, scheme)
+    measure = scheme.measure_at(options.threshold)
+    if options.add:
+        _check_addition(options)
+    keep = parse_keep(options.keep)
+    reading = scheme.reading_plan(
+        replace(columns_of(options), order=keep.column), skip_bad=options.skip_bad
+    )
+    reading = replace(reading, with_lengths=keep.by_length, by=options.by)
+    if options.method == "exact":
+        reading = replace(reading, minhash=None, banding=None, filters_for=None)
+    options = options.but(recall=scheme.recall)
+    return DedupPlan(options, measure, scheme.banding, scheme.minhash, keep, reading)
+
+
+def needs_all_texts(options: DedupOptions) -> bool:
+    """Return whether all texts of an index are read, as those of a collection are."""
+    return (
+        options.clusters == "components" or options.method != "minhash" or options.audit is not None
+    )
+
+
+def _check_addition(options: DedupOptions) -> None:
+    """Raise for what would not add the same documents as one run over all of them."""
+    for name, is_unlike, remedy in (
+        ("clusters", options.clusters != "survivors", "choose clusters survivors"),
+        ("method", options.method != "minhash", "choose method minhash"),
+        ("audit", options.audit is not None, "leave it out"),
+    ):
+        if is_unlike:
+            message = (
+                f"{name} compares with all texts of the index, which add never reads; {remedy}"
+            )
+            raise InvalidParameterError(message, name, "add")
+
+
+@dataclass(frozen=True)
+class Other:
+    """What documents are compared against, and the plan that goes with it.
+
+    ``sources`` are read as a collection; documents of an ``index`` are looked up. ``new`` is the
+    next state of the index, where what stays is added. ``state`` says of an index which one it is,
+    and changes when it does. Shingles are weighed by the documents of ``counted``; None: of those
+    that are compared, or as the index has it.
+    """
+
+    plan: DedupPlan
+    sources: Sequence[Source]
+    index: OpenDocuments | None = None
+    new: Adding | None = None
+    state: Mapping[str, str] | None = None
+    counted: Sequence[Source] | None = None
+
+
+@contextmanager
+def open_index(
+    handle: DocumentHandle, sources: Sequence[Source], options: DedupOptions, runner: Runner
+) -> Iterator[Other]:
+    """Open an index to compare documents of some sources against.
+
+    Where what stays is added, the index is locked for other writers as long as the block lasts, and
+    has the documents when it ends well; nothing, if an error ends it.
+    """
+    from neardup.documents.additions import adding
+
+    options.check_reads_text()
+    if not options.add:
+        index = handle.view(runner)
+        plan = plan_with_index(options, index.scheme)
+        if needs_all_texts(options):
+            from neardup.documents.other import DocumentIndexSource
+
+            state = _state_of(index, handle)
+            yield Other(plan, [DocumentIndexSource(index, handle.folder)], state=state)
+        else:
+            frequencies = _count(index, plan, sources, runner)
+            yield _looked_up(index, handle, options, frequencies)
+        return
+    with handle.changing(runner) as files:
+        index = handle.read(files)
+        frequencies = _count(index, plan_with_index(options, index.scheme), sources, runner)
+        # No documents decide nothing.
+        decided = frequencies if frequencies and frequencies.n_documents else None
+        with adding(handle, files, runner, frequencies=decided) as new:
+            yield replace(_looked_up(new.index, handle, options, frequencies), new=new)
+
+
+def _count(
+    index: OpenDocuments, plan: DedupPlan, sources: Sequence[Source], runner: Runner
+) -> DocumentFrequencies | None:
+    """Count shingles for an index that weighs them by what is added first, before there is any."""
+    if not index.scheme.needs_frequencies:
+        return None
+    with runner.stage("count"):
+        return count_shingles([(sources, columns_of(plan.options))], plan.reading, runner)
+
+
+def _looked_up(
+    index: OpenDocuments,
+    handle: DocumentHandle,
+    options: DedupOptions,
+    frequencies: DocumentFrequencies | None,
+) -> Other:
+
+    index = replace(index, scheme=index.scheme.with_frequencies(frequencies))
+    plan = plan_with_index(options, index.scheme)
+    return Other(plan, [], index, state=_state_of(index, handle))
+
+
+def _state_of(index: OpenDocuments, handle: DocumentHandle) -> dict[str, str]:
+    digest = hashlib.sha256(encode(index.manifest)).hexdigest()
+    return {"path": os.path.realpath(handle.folder), "manifest": digest}
+
+
+class IndexLookUp(LookUp):
+    """Finds the documents of an index that texts go for, at a measure."""
+
+    def __init__(self, index: OpenDocuments, measure: Measure) -> None:
+        self._index, self._measure = index, measure
+
+    def sign(self, token_lists: TokenLists) -> Queries:
+        """Work out of some texts what the index looks up."""
+        return make_queries(token_lists, self._index.scheme)
+
+    def find(self, signed: Sequence[SignedTexts]) -> EarlierKeepers:
+        """Find the document that each text goes for."""
+        queries = [each for each in signed if isinstance(each, Queries)]
+        if not queries:
+            return EarlierKeepers.none(0)
+        answers = find_answers(self._index, join_queries(queries), self._measure)
+        return EarlierKeepers(
+            answers.documents,
+            answers.overlaps,
+            answers.sizes,
+            answers.similarities,
+            answers.are_settled,
+            answers.are_copies,
+        )
+
+
+def catalogue_of(index: OpenDocuments, documents: Int64s) -> Catalogue:
+    """Return the catalogue of some documents of an index, of which only ids are known."""
+    n = len(documents)
+    return Catalogue(
+        sources=(),
+        columns=ColumnNames(id="id"),
+        source_starts=np.zeros(1, np.int64),
+        numbers=documents,
+        n_tokens=np.zeros(n, np.int64),
+        lengths=None,
+        ids=HeldIds(index.ids_of(documents)),
+        order=None,
+        text_bytes=0,
+    )
+
+
+# The stage add: what stays of a collection goes into an index, which is told what went.
+
+
+def add_survivors(
+    new: Adding,
+    batches: SignedBatches,
+    own: Catalogue,
+    other: Catalogue,
+    assignment: Assignment,
+    are_known: Bools,
+    runner: Runner,
+) -> int:
+    """Add the documents that stay, and note those that went; returns how many were added.
+
+    ``batches`` are the signed documents of ``own``, which are not signed again, and ``other`` those
+    of the index for which some went. Those that ``are_known`` are there.
+    """
+    stays = assignment.stays & own.is_document & ~are_known
+
+    def read(item: _Part) -> ReadDocuments:
+        select = stays[item.rows]
+        queries = _queries_of(item.batch, np.flatnonzero(select), batches.n_bands)
+        return read_block(
+            item.source, item.block, own.columns, new.scheme, select=select, queries=queries
+        )
+
+    count = runner.counter("add", int(stays.sum()))
+    n_added = 0
+    for documents in runner.map(read, _parts(batches, own, stays)):
+        ids = documents.batch.ids
+        check_unknown(new.index, ids, documents.places, own.columns)
+        new.add(documents.batch)
+        n_added += len(ids)
+        count(len(ids))
+    _note_gone(new, batches, own, other, assignment)
+    return n_added
+
+
+def find_known(
+    index: OpenDocuments, batches: SignedBatches, own: Catalogue, assignment: Assignment
+) -> Bools:
+    """Return which documents are in the index themselves, with the same id and the same tokens.
+
+    So it is where a run is repeated that had added them.
+    """
+    are_known: Bools = np.zeros(len(own), np.bool_)
+    ids = IdLookup(own)
+    may_be = assignment.exact | (own.n_tokens == 0)
+    for start, digests in batches.digests():
+        rows = start + np.flatnonzero(may_be[start : start + len(digests)])
+        documents = index.documents_of_ids(ids.take(rows))
+        rows, documents = rows[documents >= 0], documents[documents >= 0]
+        order = np.argsort(documents)
+        rows, documents = rows[order], documents[order]
+        is_same = index.digests_of(documents) == digests.values[rows - start]
+        are_known[rows[is_same.all(axis=1)]] = True
+    return are_known
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A block that is read again, the numbers of its documents, and what was signed of them."""
+
+    source: Source
+    block: RowBlock
+    rows: slice
+    batch: pa.RecordBatch
+
+
+def _parts(batches: SignedBatches, own: Catalogue, stays: Bools) -> Iterator[_Part]:
+    """Yield the blocks of which some document stays."""
+    signed = iter(batches)
+    for source, start, stop in own.ranges():
+        for block, rows in numbered_blocks(source, start, stop):
+            first, batch = next(signed)
+            if first != rows.start or len(batch) != len(block):
+                raise file_has_changed(source.name)
+            if stays[rows].any():
+                yield _Part(source, block, rows, batch)
+
+
+def _queries_of(batch: pa.RecordBatch, rows: Int64s, n_bands: int) -> Queries:
+    """Return what was signed of some documents of a batch."""
+    digests = np.column_stack(
+        [numbers_of(batch, f"digest_{half}")[rows] for half in ("low", "high")]
+    )
+    keys = np.column_stack([numbers_of(batch, f"key_{band}")[rows] for band in range(n_bands)])
+    filters = filters_of(batch)
+    if filters is not None:
+        filters = take_filters(filters, rows)
+    return Queries(numbers_of(batch, "n_tokens")[rows], digests, keys, filters, None)
+
+
+def _note_gone(
+    new: Adding, batches: SignedBatches, own: Catalogue, other: Catalogue, assignment: Assignment
+) -> None:
+    own_ids = IdLookup(own)
+    kept_ids = KeeperIds(own, other, assignment.keepers, shares_ids=True)
+    for start, digests in batches.digests():
+        gone = start + np.flatnonzero(~assignment.stays[start : start + len(digests)])
+        new.went(
+            own_ids.take(gone),
+            kept_ids.take(assignment.keepers[gone]),
+            digests.values[gone - start],
+            assignment.similarities[gone],
+        )
