@@ -47,7 +47,7 @@ def command(call: Call) -> None:
     from neardup.documents.other import resolve_against
     from neardup.files.resolve import STANDARD_INPUT, resolve_paths
     from neardup.jobs.cut.plan import plan_cut
-    from neardup.jobs.cut.run import cut_as_named, cut_sources
+    from neardup.jobs.cut.run import cut_sources
     from neardup.options.passages import CutOptions
     from neardup.stages.workspaces import open_workspace
 
@@ -71,10 +71,10 @@ def command(call: Call) -> None:
     output.check(sources, [*(source.origin for source in others or ()), named_in])
     workspace = open_workspace(call.memory, call.work, output=call.output)
     with workspace, call.display:
-        if named_in is not None:
-            result = cut_as_named(sources, Path(named_in), side, plan, call.runner, workspace)
-        else:
-            result = cut_sources(sources, others, plan, call.runner, workspace)
+        table = None if named_in is None else Path(named_in)
+        result = cut_sources(
+            sources, others, plan, call.runner, workspace, named_in=table, side=side
+        )
         lines = output.write(result, options, sources, others)
     call.tell(result.summary, _report(result.summary, call.output), *lines)
 

@@ -8,7 +8,7 @@ from neardup.documents.other import resolve_against
 from neardup.files.resolve import resolve_inputs
 from neardup.jobs.cut.cut_result import CutResult
 from neardup.jobs.cut.plan import plan_cut
-from neardup.jobs.cut.run import cut_as_named, cut_sources
+from neardup.jobs.cut.run import cut_sources
 from neardup.options.choices import Data
 from neardup.options.groups import (
     DOCUMENTS,
@@ -93,10 +93,10 @@ def cut(given: _Arguments) -> CutResult:
     with Runner(given.workers, given.progress) as runner:
         sources = resolve_inputs(given.data, options)
         workspace = open_workspace(given.memory, given.work)
-        if named_in is not None:
-            return cut_as_named(sources, named_in, given.side, plan, runner, workspace)
         others = None
         if given.against is not None:
             resolve = partial(resolve_inputs, options=options)
             others = resolve_against(given.against, resolve, options, options.tokenizer)
-        return cut_sources(sources, others, plan, runner, workspace)
+        return cut_sources(
+            sources, others, plan, runner, workspace, named_in=named_in, side=given.side
+        )

@@ -111,14 +111,22 @@ def cut_sources(
     plan: CutJobPlan,
     runner: Runner,
     workspace: Workspace = IN_MEMORY,
+    *,
+    named_in: Any = None,
+    side: Side | None = None,
 ) -> CutResult:
-    """Run all stages but the writing.
+    """Run all stages but the writing; of what a table names, if one is given, ``side`` goes.
 
     With ``against`` nothing goes but what documents of these sources have, which all stay.
     """
     others = against or []
     check_effect(plan.options, sources, others)
-    _check_cuttable(sources)
+    for source in sources:
+        refusal = source.cut_refusal()
+        if refusal is not None:
+            raise refusal
+    if named_in is not None:
+        return _cut_as_named(sources, named_in, side, plan, runner, workspace)
     if plan.units is not None:
         other, own, spans = cut_units(sources, others, plan, workspace, runner)
     else:
@@ -138,25 +146,14 @@ def cut_sources(
     return CutResult(own, other, spans, gaps, keepers, plan.options.replacement, summary)
 
 
-def _check_cuttable(sources: Sequence[Source]) -> None:
-    """Raise InvalidInputError for the first source that no text can be cut out of."""
-    for source in sources:
-        refusal = source.cut_refusal()
-        if refusal is not None:
-            raise refusal
-
-
-def cut_as_named(
+def _cut_as_named(
     sources: Sequence[Source],
     named_in: Any,
     side: Side | None,
     plan: CutJobPlan,
     runner: Runner,
-    workspace: Workspace = IN_MEMORY,
+    workspace: Workspace,
 ) -> CutResult:
-    """Cut out what a table names."""
-    check_effect(plan.options, sources)
-    _check_cuttable(sources)
     with runner.stage("read") as note:
         table = read_named_spans(named_in, trust=plan.options.trust)
         own = list_documents(
