@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,9 +26,7 @@ from neardup.cli.wording import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from neardup.files.rows import Source
+    pass
 
 _EPILOG = """\b
 Examples:
@@ -58,61 +55,41 @@ def command(call: Call) -> None:
     containment a is the document that lies in b. No pair is missed unless --method minhash is
     chosen.
     """
-    from neardup.documents.other import index_among, own_tokenizer, resolve_other
     from neardup.files.resolve import resolve_paths
-    from neardup.jobs.pairs.plan import check_no_workspace, plan_pairs
-    from neardup.jobs.pairs.run import find_pairs_in_sources
+    from neardup.jobs.pairs.run import PairJob
     from neardup.options.documents import PairOptions
     from neardup.options.option import no_effect
     from neardup.runs.work import IN_MEMORY
-    from neardup.stages.workspaces import key_of, open_workspace
+    from neardup.stages.workspaces import open_workspace
 
     if call.stats and call.quiet and not call.as_json:
         raise no_effect("stats", "with quiet", "add json", "quiet", "json")
     columns = [name for names in call.with_columns or () for name in names.split(",")]
     options, against = call.of(PairOptions, with_columns=columns or None), call.against
-    paths = [Path(each) for each in against or ()]
-    handle = plan = None
-    if against and options.may_look_up:
-        handle = index_among(paths, own_tokenizer(options.tokenizer))
-    room = {"memory": call.memory, "work": call.work, "fresh": call.fresh}
-    if handle is None:
-        plan = plan_pairs(options, other="against", has_other=bool(against), **room)
-    else:
-        check_no_workspace(**room)
-    output = TableOutput(call, of_bytes=options.reads_bytes and handle is None)
-    left = resolve_paths(call.inputs, options)
-    if handle is not None:
-        from neardup.jobs.pairs.against_index import find_pairs_in_index
-
-        origins = [*(source.origin for source in left), str(handle.folder)]
-        output.check_apart(origins, handle.folder)
+    job = PairJob(
+        options,
+        resolve_paths,
+        call.inputs,
+        against,
+        call.idf_from,
+        named=[Path(each) for each in against or ()],
+        memory=call.memory,
+        work=call.work,
+        fresh=call.fresh,
+    )
+    output = TableOutput(call, of_bytes=options.reads_bytes and job.index is None)
+    left, right, folder = job.left, job.right, None if job.index is None else job.index.folder
+    read = (source.origin for sources in (left, right, job.counted) for source in sources or ())
+    output.check_apart([*read, *([] if folder is None else [str(folder)])], folder)
+    workspace = IN_MEMORY
+    if job.has_work:
+        workspace = open_workspace(
+            call.memory, call.work, fresh=call.fresh, output=output.place, key=job.key()
+        )
+    with workspace, reported(workspace.work, quiet=call.quiet):
         with call.display:
-            result = find_pairs_in_index(left, handle.view(call.runner), options, call.runner)
-        lines = output.write(result, options)
-    else:
-        assert plan is not None
-        right = None
-        if against:
-            resolve = partial(resolve_paths, against, options)
-            right = resolve_other(paths, lambda _: resolve(), options.tokenizer)
-        weighing = resolve_paths(call.idf_from, options) if call.idf_from else None
-        inputs: dict[str, Sequence[Source]] = {
-            "inputs": left,
-            "against": right or [],
-            "counted": weighing or [],
-        }
-        output.check_apart(source.origin for sources in inputs.values() for source in sources)
-        workspace = IN_MEMORY
-        if plan.banding is not None:
-            key = key_of("pairs", options, plan.reading.shingles.describe(), **inputs)
-            workspace = open_workspace(
-                call.memory, call.work, fresh=call.fresh, output=output.place, key=key
-            )
-        with workspace, reported(workspace.work, quiet=call.quiet):
-            with call.display:
-                result = find_pairs_in_sources(left, right, plan, call.runner, workspace, weighing)
-            lines = output.write(result, options, left, right)
+            result = job.run(call.runner, workspace)
+        lines = output.write(result, options, *([left, right] if folder is None else []))
     output.tell(result.summary, _report(result.summary, output), *lines)
     if call.stats and not (call.as_json or call.quiet):
         output.say(_statistics(result.summary))

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from functools import partial
-
-from neardup.documents.other import index_among, own_tokenizer, resolve_other
 from neardup.files.resolve import resolve_inputs
 from neardup.jobs.pairs.pair_result import PairResult
-from neardup.jobs.pairs.plan import check_no_workspace, plan_pairs
-from neardup.jobs.pairs.run import find_pairs_in_sources
+from neardup.jobs.pairs.run import PairJob
 from neardup.options.choices import Data
 from neardup.options.documents import PairOptions
 from neardup.options.groups import DOCUMENTS, RunOptions, WorkspaceOptions
 from neardup.options.option import argument, takes
 from neardup.runs.runner import Runner
-from neardup.runs.work import IN_MEMORY
 from neardup.stages.workspaces import open_workspace
 
 
@@ -64,25 +59,19 @@ def find_pairs(given: _Arguments) -> PairResult:
     >>> neardup.find_pairs(["Miller", "Muller", "Moeller"], max_distance=1).pairs.to_pylist()
     [{'id_a': '0', 'id_b': '1', 'similarity': 0.8333333333333334, 'distance': 1}]
     """
-    options, right = given.part(PairOptions), given.right
-    handle = None
-    if right is not None and options.may_look_up:
-        handle = index_among(right, own_tokenizer(options.tokenizer))
-    if handle is not None:
-        # Indexes take long to import, and most runs have none.
-        from neardup.jobs.pairs.against_index import find_pairs_in_index
-
-        check_no_workspace(**vars(given.part(WorkspaceOptions)))
-        with Runner(given.workers, given.progress) as runner:
-            index = handle.view(runner)
-            return find_pairs_in_index(resolve_inputs(given.left, options), index, options, runner)
-    plan = plan_pairs(
-        options, other="right", has_other=right is not None, memory=given.memory, work=given.work
+    job = PairJob(
+        given.part(PairOptions),
+        resolve_inputs,
+        given.left,
+        given.right,
+        given.idf_from,
+        other="right",
+        memory=given.memory,
+        work=given.work,
     )
     with Runner(given.workers, given.progress) as runner:
-        resolve = partial(resolve_inputs, options=options)
-        right_sources = None if right is None else resolve_other(right, resolve, options.tokenizer)
-        left_sources = resolve(given.left)
-        counted = None if given.idf_from is None else resolve(given.idf_from)
-        workspace = IN_MEMORY if plan.banding is None else open_workspace(given.memory, given.work)
-        return find_pairs_in_sources(left_sources, right_sources, plan, runner, workspace, counted)
+        if not job.has_work:
+            return job.run(runner)
+        # Inputs are found before a folder is made.
+        _ = job.right, job.left, job.counted
+        return job.run(runner, open_workspace(given.memory, given.work))

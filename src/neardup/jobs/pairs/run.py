@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
+from neardup.documents.other import index_among, own_tokenizer, resolve_other
 from neardup.errors import InvalidInputError
 from neardup.files.input_options import check_effect
-from neardup.files.inputs import passed_over
+from neardup.files.inputs import Inputs, passed_over
 from neardup.files.problems import option_name
 from neardup.files.rows import Source
 from neardup.jobs.pairs.pair_result import PairResult
-from neardup.jobs.pairs.plan import PairPlan
+from neardup.jobs.pairs.plan import PairPlan, check_no_workspace, plan_pairs
 from neardup.jobs.pairs.records import Records, read_records
 from neardup.jobs.pairs.rows import PairRows, spell_runs, to_run
 from neardup.jobs.pairs.spelling import Speller
@@ -37,6 +39,7 @@ from neardup.runs.runner import Runner
 from neardup.runs.work import IN_MEMORY, Workspace
 from neardup.stages.options import other_columns_of, to_be_counted
 from neardup.stages.pair_ids import metadata_of
+from neardup.stages.workspaces import key_of
 from neardup.tables import Bools, Floats, Int64s, Uint64s
 
 if TYPE_CHECKING:
@@ -235,6 +238,103 @@ def _count_short(catalogues: Sequence[Catalogue], plan: PairPlan) -> int:
 _log = logging.getLogger(__name__)
 
 
+class PairJob:
+    """A search for pairs whose options are checked; inputs are found when they are asked for.
+
+    Parameters
+    ----------
+    options
+        What was given.
+    resolve
+        Finds the sources of what was named, as the options say.
+    data, against, idf_from
+        The documents, others that pairs are formed with, and those that are counted.
+    named
+        What ``against`` is where it may name an index.
+    other
+        The name of the option ``against``.
+    **workspace
+        Options of a workspace, which have no effect where all stays in memory in any case.
+    """
+
+    def __init__(
+        self,
+        options: PairOptions,
+        resolve: Callable[[Any, PairOptions], Inputs],
+        data: Any,
+        against: Any = None,
+        idf_from: Any = None,
+        *,
+        named: Any = None,
+        other: str = "against",
+        **workspace: object,
+    ) -> None:
+        self.options, self._resolve = options, resolve
+        self._data, self._against, self._idf_from = data, against, idf_from
+        self._named = against if named is None else named
+        self.index = self.plan = None
+        if against is not None and options.may_look_up:
+            self.index = index_among(self._named, own_tokenizer(options.tokenizer))
+        if self.index is None:
+            has_other = against is not None
+            self.plan = plan_pairs(options, other=other, has_other=has_other, **workspace)
+        else:
+            check_no_workspace(**workspace)
+
+    @cached_property
+    def left(self) -> Inputs:
+        """The documents."""
+        return self._resolve(self._data, self.options)
+
+    @cached_property
+    def right(self) -> Inputs | None:
+        """The others, unless there are none, or they are looked up in an index."""
+        if self._against is None or self.index is not None:
+            return None
+        return resolve_other(
+            self._named,
+            lambda _: self._resolve(self._against, self.options),
+            self.options.tokenizer,
+        )
+
+    @cached_property
+    def counted(self) -> Inputs | None:
+        """The documents by which shingles are weighed; None: those of which pairs are found."""
+        if self._idf_from is None or self.index is not None:
+            return None
+        return self._resolve(self._idf_from, self.options)
+
+    @property
+    def has_work(self) -> bool:
+        """Whether what does not fit in memory goes to files."""
+        return self.plan is not None and self.plan.banding is not None
+
+    def key(self) -> dict[str, Any] | None:
+        """Return what decides the result; None where inputs cannot be known again."""
+        assert self.plan is not None
+        return key_of(
+            "pairs",
+            self.options,
+            self.plan.reading.shingles.describe(),
+            inputs=self.left,
+            against=self.right or [],
+            counted=self.counted or [],
+        )
+
+    def run(self, runner: Runner, workspace: Workspace = IN_MEMORY) -> PairResult:
+        """Find the pairs."""
+        if self.index is not None:
+            # Indexes take long to import, and most runs have none.
+            from neardup.jobs.pairs.against_index import find_pairs_in_index
+
+            view = self.index.view(runner)
+            return find_pairs_in_index(self.left, view, self.options, runner)
+        assert self.plan is not None
+        return find_pairs_in_sources(
+            self.left, self.right, self.plan, runner, workspace, self.counted
+        )
+
+
 def find_pairs_in_sources(
     left: Sequence[Source],
     right: Sequence[Source] | None,
@@ -379,8 +479,6 @@ def _keep_fulfilling(
 def _match_one_to_one(
     matches: Matches, catalogues: Sequence[Catalogue], plan: PairPlan, runner: Runner
 ) -> Matches:
-    # One more kernel, which most runs do not need.
-
     with runner.stage("match") as note:
         n_documents = sum(map(len, catalogues))
         runs = choose_one_to_one(matches.runs, n_documents, by_distance=plan.is_by_distance)
