@@ -11,8 +11,7 @@ import pytest
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
 import neardup
-from neardup.service.openapi import describe
-from neardup.service.operations import OPERATIONS
+from neardup.service.operations import OPERATIONS, describe
 from neardup.service.served import ServedDocuments, ServedPassages
 from tests.each import each_of
 from tests.service.conftest import start_service

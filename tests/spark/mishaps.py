@@ -18,16 +18,16 @@ from typing import Any
 STAGES = (
     *(
         "sign._sign",
-        "components._send",
-        "components._meet",
-        "components._send_bands",
-        "components._meet_bands",
+        "decide._send",
+        "decide._meet",
+        "decide._send_bands",
+        "decide._meet_bands",
     ),
     *("decide._send_keys", "decide._sieve", "decide._send_texts", "decide._decide"),
     "write._write",
 )
 # Those to which Spark brings rows, in an order that is up to it.
-MEETING = ("components._meet", "components._meet_bands", "decide._sieve", "decide._decide")
+MEETING = ("decide._meet", "decide._meet_bands", "decide._sieve", "decide._decide")
 
 
 def replace_stage(

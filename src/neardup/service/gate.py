@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from neardup.errors import InvalidParameterError, ReadError
-from neardup.service.answers import problem_answer
+from neardup.service.bodies import problem_answer
 from neardup.service.connection import CONNECTION, Places
 from neardup.service.lanes import end_shares
 from neardup.service.problems import Problem

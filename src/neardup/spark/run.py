@@ -24,8 +24,13 @@ from neardup.reading.signed_batches import count_shingles, with_frequencies
 from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
 from neardup.spark.cluster import Cluster
-from neardup.spark.components import find_components, find_contents
-from neardup.spark.decide import decide_on_executors, exchange_keys, sieve
+from neardup.spark.decide import (
+    decide_on_executors,
+    exchange_keys,
+    find_components,
+    find_contents,
+    sieve,
+)
 from neardup.spark.session import cluster_of
 from neardup.spark.sign import SignedTasks, sign_on_executors
 from neardup.spark.write import SparkResult

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 from neardup import DocumentIndex, InvalidInputError
-from neardup.documents import pending as pending_module
+from neardup.documents import session as pending_module
 from neardup.documents import values as values_module
 from tests.document_indexes import OPTIONS
 
