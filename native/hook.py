@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import ahead
 
-# Of these it is made. Bounded above: ahead.py and _cache.py use classes that are no promise.
+# Of these it is made. Bounded above: ahead.py and _on_call.py use classes that are no promise.
 NUMBA = "numba>=0.63,<0.69"
 NUMPY = "numpy>=2"
 ZIG = "ziglang>=0.13"

@@ -15,7 +15,7 @@ import numba
 import pytest
 
 import neardup
-from neardup.kernels import _cache
+from neardup.kernels import _on_call
 
 PACKAGE = Path(neardup.__file__).parent
 NATIVE = Path(__file__).parents[3] / "native"
@@ -52,7 +52,7 @@ strings.rebuild_slots.compile()
 postings.rebuild_slots.compile()
 """
 
-FOLDER = "from neardup.kernels._cache import cache_folder; print(cache_folder())"
+FOLDER = "from neardup.kernels._on_call import cache_folder; print(cache_folder())"
 
 
 def start(code: str, **environment: object) -> subprocess.Popen[str]:
@@ -82,9 +82,9 @@ def fresh(monkeypatch) -> Iterator[Callable[[], Path | None]]:
     """Choose the folder anew, under changed circumstances."""
 
     def choose() -> Path | None:
-        _cache.cache_folder.cache_clear()
-        _cache._kernel_digest.cache_clear()
-        return _cache.cache_folder()
+        _on_call.cache_folder.cache_clear()
+        _on_call._kernel_digest.cache_clear()
+        return _on_call.cache_folder()
 
     yield choose
     monkeypatch.undo()
@@ -113,13 +113,13 @@ def test_cache_folder__not_writable(fresh, monkeypatch, tmp_path):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("NEARDUP_CACHE_DIR", str(tmp_path / "file" / "cache"))
     assert fresh() is None
-    assert _cache.kept_kernels() == set()
+    assert _on_call.kept_kernels() == set()
 
 
 @pytest.mark.parametrize(
     ("what", "target"),
     [
-        ("version of neardup", "neardup.kernels._cache.__version__"),
+        ("version of neardup", "neardup.kernels._on_call.__version__"),
         ("version of Numba", "numba.__version__"),
         ("version of Python", "sys.version"),
         ("machine", "platform.machine"),
@@ -140,7 +140,7 @@ def test_cache_folder__other_for_changed_sources(fresh, monkeypatch, tmp_path):
     before = fresh()
     copy = tmp_path / "kernels"
     shutil.copytree(PACKAGE / "kernels", copy)
-    monkeypatch.setattr(_cache, "_KERNELS", copy)
+    monkeypatch.setattr(_on_call, "_KERNELS", copy)
     assert fresh() == before
     folders = {before}
     for source in sorted(copy.rglob("*.py")):
