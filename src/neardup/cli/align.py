@@ -55,9 +55,9 @@ def command(call: Call) -> None:
     from neardup.documents.other import resolve_other
     from neardup.files.resolve import resolve_paths
     from neardup.indexes.source import IndexSource
+    from neardup.jobs.align.align import align_collections
     from neardup.jobs.align.other import Other, choose_other, no_other
     from neardup.jobs.align.plan import choose_options
-    from neardup.jobs.align.run import align_collections
     from neardup.options.passages import AlignSchemeOptions
     from neardup.passages.index import PassageHandle
 

@@ -46,8 +46,8 @@ def command(call: Call) -> None:
     """
     from neardup.documents.other import resolve_against
     from neardup.files.resolve import STANDARD_INPUT, resolve_paths
+    from neardup.jobs.cut.cut import cut_sources
     from neardup.jobs.cut.plan import plan_cut
-    from neardup.jobs.cut.run import cut_sources
     from neardup.options.passages import CutOptions
     from neardup.stages.workspaces import open_workspace
 

@@ -58,7 +58,7 @@ def build(call: Call) -> None:
     With --idf other than unary tokens are counted first: INPUT is read twice, and the counts stay
     as they are when documents are added later.
     """
-    from neardup.files.input_options import check_effect
+    from neardup.files.inputs import check_effect
     from neardup.files.resolve import resolve_paths
     from neardup.options.groups import TextReadingOptions
     from neardup.outputs.folder import INDEX, check_apart, new_folder
@@ -129,7 +129,7 @@ def add(call: Call) -> None:
 
     Their ids must not be in the index yet.
     """
-    from neardup.files.input_options import check_effect
+    from neardup.files.inputs import check_effect
     from neardup.files.resolve import resolve_paths
     from neardup.options.groups import TextReadingOptions
     from neardup.stages import index_changes

@@ -43,8 +43,18 @@ from neardup.runs.arrays import (
     map_array,
     stored,
 )
-from neardup.runs.disk import FileRecord, make_folder, part_of, store_file, sync_folder, translated
-from neardup.runs.lock import HOLDER, LOCK, find_holder, store_holder
+from neardup.runs.disk import (
+    HOLDER,
+    LOCK,
+    FileRecord,
+    find_holder,
+    make_folder,
+    part_of,
+    store_file,
+    store_holder,
+    sync_folder,
+    translated,
+)
 from neardup.runs.scratch import recover
 from neardup.tables import Uint32s
 

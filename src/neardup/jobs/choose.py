@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from neardup.errors import InvalidParameterError
-from neardup.files.input_options import check_effect
+from neardup.files.inputs import check_effect
 from neardup.files.resolve import resolve_inputs
 from neardup.files.rows import Source
 from neardup.jobs.dedup.deduplication_result import DeduplicationResult

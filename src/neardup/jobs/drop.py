@@ -10,8 +10,7 @@ import numpy as np
 
 from neardup.errors import InvalidInputError, InvalidParameterError
 from neardup.files.ids import as_text
-from neardup.files.input_options import check_effect
-from neardup.files.inputs import passed_over
+from neardup.files.inputs import check_effect, passed_over
 from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.options.documents import DropOptions
 from neardup.options.groups import InputOptions

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from neardup.documents.other import resolve_other
-from neardup.files.input_options import check_effect
-from neardup.files.inputs import Inputs
+from neardup.files.inputs import Inputs, check_effect
 from neardup.files.resolve import resolve_paths
 from neardup.files.streams import is_url
 from neardup.options.documents import ShowOptions

@@ -9,8 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.files.ids import check_unique, choose_id_column, join_ids
-from neardup.files.input_options import check_effect
-from neardup.files.inputs import passed_over
+from neardup.files.inputs import check_effect, passed_over
 from neardup.files.passes import ReadingPass, TextBlock, read_text_block
 from neardup.files.resolve import resolve_inputs
 from neardup.files.rows import RowBlock, Source

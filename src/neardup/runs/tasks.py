@@ -26,14 +26,17 @@ from typing import TYPE_CHECKING, Any
 
 from neardup.errors import ReadError, WriteError
 from neardup.runs.disk import (
+    HOLDER,
+    LOCK,
     FileRecord,
     NewFile,
+    find_holder,
     record_of_file,
     store_file,
+    store_holder,
     sync_folder,
     write_all,
 )
-from neardup.runs.lock import HOLDER, LOCK, find_holder, store_holder
 from neardup.runs.scratch import NO_LOCKS
 
 if TYPE_CHECKING:

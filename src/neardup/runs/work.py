@@ -30,8 +30,7 @@ from types import TracebackType
 from typing import Any
 
 from neardup.errors import InvalidInputError, InvalidParameterError, NeardupError, WriteError
-from neardup.runs.disk import GOES_ON, note_unfinished, sync_folder
-from neardup.runs.lock import HOLDER, LOCK
+from neardup.runs.disk import GOES_ON, HOLDER, LOCK, note_unfinished, sync_folder
 from neardup.runs.progress import size
 from neardup.runs.tasks import (
     KEY,

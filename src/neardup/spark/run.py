@@ -11,7 +11,7 @@ import numpy as np
 
 from neardup.documents.other import index_among
 from neardup.errors import EngineError, InvalidParameterError
-from neardup.files.input_options import check_effect
+from neardup.files.inputs import check_effect
 from neardup.files.resolve import resolve_inputs
 from neardup.jobs.dedup.deduplication_result import DeduplicationResult
 from neardup.jobs.dedup.run import DedupJob

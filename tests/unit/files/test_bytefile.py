@@ -9,7 +9,7 @@ from neardup.errors import InvalidInputError, InvalidParameterError
 from neardup.files import bytefile
 from neardup.files.bytefile import BytesSource
 from neardup.files.formats import file_source, format_of
-from neardup.files.input_options import check_effect
+from neardup.files.inputs import check_effect
 from neardup.files.resolve import resolve_paths
 from neardup.files.rows import ColumnNames
 from neardup.options.groups import InputOptions

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from neardup.documents.other import resolve_against
+from neardup.files.inputs import check_effect, passed_over
 from neardup.files.resolve import resolve_inputs
+from neardup.files.rows import Source
 from neardup.jobs.cut.cut_result import CutResult
-from neardup.jobs.cut.plan import plan_cut
-from neardup.jobs.cut.run import cut_sources
-from neardup.options.choices import Data
+from neardup.jobs.cut.named import ReadKeepers, cut_named, read_named_spans
+from neardup.jobs.cut.passages import cut_passages, most_repeated
+from neardup.jobs.cut.plan import CutJobPlan, plan_cut
+from neardup.jobs.cut.spans import CutSpans, Gaps, keep_ranks, merge_spans, read_collections
+from neardup.jobs.cut.units import cut_units
+from neardup.options.choices import Data, Side
 from neardup.options.groups import (
     DOCUMENTS,
     AgainstDataOptions,
@@ -19,8 +28,163 @@ from neardup.options.groups import (
 )
 from neardup.options.option import argument, but, takes
 from neardup.options.passages import CutOptions
+from neardup.passages.search import candidate_probability
+from neardup.reading.catalogue import Catalogue
+from neardup.reading.first_pass import list_documents
+from neardup.results import describe_ids, describe_skipped, versions
 from neardup.runs.runner import Runner
+from neardup.runs.work import IN_MEMORY
+from neardup.stages.selection import complete_summary
 from neardup.stages.workspaces import open_workspace
+
+if TYPE_CHECKING:
+    from neardup.runs.work import Workspace
+
+
+def summarise(
+    own: Catalogue,
+    other: Catalogue,
+    spans: CutSpans,
+    gaps: Gaps,
+    plan: CutJobPlan,
+    most: list[dict[str, Any]],
+    runner: Runner,
+) -> dict[str, Any]:
+    """Put together what ``summary.json`` says of a run; writing adds its time."""
+    options = plan.options
+    sizes = np.maximum(own.n_tokens, 0)
+    summary = summarise_gaps(own, other, spans, gaps, plan, most, runner)
+    summary |= {
+        "empty_documents": own.count_empty(),
+        "short_documents": int(((sizes > 0) & (sizes < plan.min_tokens)).sum()),
+        "tokens": int(sizes.sum()),
+        "unit": plan.unit,
+        "exact": options.exact,
+        "threshold": 1.0 if options.exact else _threshold(plan),
+        "min_tokens": plan.min_tokens,
+        "min_documents": options.min_documents,
+        "predicted_recall": _recall(plan),
+    }
+    return summary
+
+
+def summarise_gaps(
+    own: Catalogue,
+    other: Catalogue,
+    spans: CutSpans,
+    gaps: Gaps,
+    plan: CutJobPlan,
+    most: list[dict[str, Any]],
+    runner: Runner,
+) -> dict[str, Any]:
+    """Put together what is to be said of what went, however it was found."""
+    summary: dict[str, Any] = {
+        "documents_in": int(own.is_document.sum()),
+        "documents_cut": len(np.unique(gaps.documents)),
+        "spans": len(spans),
+        "characters_removed": gaps.n_characters,
+        "most_repeated": most,
+        **describe_skipped(own.skipped, other.skipped),
+        "passed_over": passed_over(own.sources, other.sources),
+        "against_documents": int(other.is_document.sum()),
+        **describe_ids(own.columns, other.columns),
+        "text_bytes": own.text_bytes,
+        "keep": plan.options.keep,
+        "replacement": plan.options.replacement,
+        "workers": runner.workers,
+    }
+    complete_summary(summary, runner)
+    summary["versions"] = versions()
+    return summary
+
+
+def _threshold(plan: CutJobPlan) -> float:
+    if plan.units is not None:
+        return float(plan.units.measure.threshold)
+    assert plan.passages is not None
+    return float(plan.passages.alignment.search.threshold)
+
+
+def _recall(plan: CutJobPlan) -> float:
+    """Return the probability that what is as similar as asked for is found."""
+    if plan.options.exact:
+        return 1.0
+    if plan.units is not None:
+        return plan.units.predicted_recall
+    assert plan.passages is not None
+    assert plan.scheme is not None
+    search = plan.passages.alignment.search
+    return candidate_probability(plan.scheme.num_perm, search.hits, search.threshold)
+
+
+def cut_sources(
+    sources: Sequence[Source],
+    against: Sequence[Source] | None,
+    plan: CutJobPlan,
+    runner: Runner,
+    workspace: Workspace = IN_MEMORY,
+    *,
+    named_in: Any = None,
+    side: Side | None = None,
+) -> CutResult:
+    """Run all stages but the writing; of what a table names, if one is given, ``side`` goes.
+
+    With ``against`` nothing goes but what documents of these sources have, which all stay.
+    """
+    others = against or []
+    check_effect(plan.options, sources, others)
+    for source in sources:
+        refusal = source.cut_refusal()
+        if refusal is not None:
+            raise refusal
+    if named_in is not None:
+        return _cut_as_named(sources, named_in, side, plan, runner, workspace)
+    if plan.units is not None:
+        other, own, spans = cut_units(sources, others, plan, workspace, runner)
+    else:
+        with runner.stage("read") as note:
+            collections = read_collections(sources, others, plan, workspace, runner)
+            other, own = collections.catalogues
+            note(documents=len(own), tokens=len(collections.tokens.values))
+        spans = cut_passages(collections, plan, runner)
+    if against is not None and not len(other):
+        # Stages take this for a collection by itself.
+        spans = CutSpans.of_none()
+    gaps = merge_spans(spans)
+    with runner.stage("report"):
+        most = most_repeated(own, spans, plan.reading, runner)
+    summary = summarise(own, other, spans, gaps, plan, most, runner)
+    keepers = ReadKeepers(own, other, spans)
+    return CutResult(own, other, spans, gaps, keepers, plan.options.replacement, summary)
+
+
+def _cut_as_named(
+    sources: Sequence[Source],
+    named_in: Any,
+    side: Side | None,
+    plan: CutJobPlan,
+    runner: Runner,
+    workspace: Workspace,
+) -> CutResult:
+    with runner.stage("read") as note:
+        table = read_named_spans(named_in, trust=plan.options.trust)
+        own = list_documents(
+            sources,
+            plan.reading.columns,
+            workspace,
+            runner,
+            skip_bad=plan.reading.skip_bad,
+            with_lengths=True,
+        )
+        note(documents=len(own), spans=len(table))
+    with runner.stage("cut") as note:
+        spans, keepers = cut_named(own, table, side, keep_ranks(own, plan.keep))
+        note(spans=len(spans))
+    gaps, other = merge_spans(spans), Catalogue.of_none()
+    with runner.stage("report"):
+        most = most_repeated(own, spans, plan.reading, runner)
+    summary = summarise_gaps(own, other, spans, gaps, plan, most, runner)
+    return CutResult(own, other, spans, gaps, keepers, plan.options.replacement, summary)
 
 
 class _Arguments(

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from neardup.documents.additions import Adding
 from neardup.documents.index import DocumentHandle, OpenDocuments
-from neardup.files.input_options import check_effect
-from neardup.files.inputs import Inputs
+from neardup.files.inputs import Inputs, check_effect
 from neardup.files.rows import Source
 from neardup.jobs.dedup.against import (
     IndexLookUp,

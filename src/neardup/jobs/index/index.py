@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar, cast
 
-from neardup.files.input_options import check_effect
+from neardup.files.inputs import check_effect
 from neardup.files.resolve import resolve_inputs
 from neardup.indexes.index import IndexHandle, OpenIndex
 from neardup.options.choices import Data

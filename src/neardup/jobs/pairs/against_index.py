@@ -13,8 +13,7 @@ from neardup.documents.lookup import LookedUp, look_up
 from neardup.documents.scheme import check_alike
 from neardup.errors import InvalidParameterError
 from neardup.files.ids import choose_id_column, common_id_type
-from neardup.files.input_options import check_effect
-from neardup.files.inputs import passed_over
+from neardup.files.inputs import check_effect, passed_over
 from neardup.files.rows import Source
 from neardup.jobs.pairs.pair_result import PairResult
 from neardup.matching.bucket_join import BucketJoinCounts

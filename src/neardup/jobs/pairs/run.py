@@ -13,8 +13,7 @@ import pyarrow as pa
 
 from neardup.documents.other import index_among, own_tokenizer, resolve_other
 from neardup.errors import InvalidInputError
-from neardup.files.input_options import check_effect
-from neardup.files.inputs import Inputs, passed_over
+from neardup.files.inputs import Inputs, check_effect, passed_over
 from neardup.files.problems import option_name
 from neardup.files.rows import Source
 from neardup.jobs.pairs.pair_result import PairResult

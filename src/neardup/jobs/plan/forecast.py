@@ -8,8 +8,7 @@ from typing import Any
 
 from neardup.errors import InvalidParameterError
 from neardup.files.ids import choose_id_column
-from neardup.files.input_options import check_effect
-from neardup.files.inputs import passed_over
+from neardup.files.inputs import check_effect, passed_over
 from neardup.files.rows import Source
 from neardup.jobs.plan import costs
 from neardup.jobs.plan.costs import (

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from neardup.documents.other import resolve_against
 from neardup.errors import InvalidInputError, InvalidParameterError
-from neardup.files.input_options import check_effect
+from neardup.files.inputs import check_effect
 from neardup.files.resolve import resolve_inputs
 from neardup.files.rows import Source
 from neardup.jobs.cut.cut_result import CutResult

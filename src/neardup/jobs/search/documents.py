@@ -12,8 +12,7 @@ import pyarrow as pa
 from neardup.documents.index import OpenDocuments
 from neardup.documents.lookup import Hits, in_rank_order, look_up
 from neardup.files.ids import choose_id_column, common_id_type
-from neardup.files.input_options import check_effect
-from neardup.files.inputs import passed_over
+from neardup.files.inputs import check_effect, passed_over
 from neardup.files.rows import Source
 from neardup.options.documents import DocumentSearchOptions
 from neardup.results import SkippedRow, describe_ids, describe_skipped

@@ -11,8 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.files.ids import common_id_type
-from neardup.files.input_options import check_effect
-from neardup.files.inputs import passed_over
+from neardup.files.inputs import check_effect, passed_over
 from neardup.files.passes import ReadingPass
 from neardup.files.rows import Source
 from neardup.options.kinds import exact_fraction
