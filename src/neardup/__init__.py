@@ -24,9 +24,9 @@ The public names, and where they live:
 - ``connect`` (service.client): an index that `neardup serve` serves elsewhere.
 - the errors (errors).
 
-Algorithms live in rooms of their own, in the order of the data: ``files``, ``text``, ``sketches``,
-``matching``, ``passages``, ``outputs``; ``jobs`` runs them by ``stages``, ``cli`` is the command
-line, ``kernels`` holds the compiled loops. Importing this package loads neither Numba nor Arrow.
+Algorithms live in rooms of their own, in the order of the data: files, text, sketches, matching,
+passages, outputs; ``jobs`` runs them by stages, ``cli`` is the command line, ``kernels`` holds the
+compiled loops. Importing this package loads neither Numba nor Arrow.
 """
 
 from __future__ import annotations
@@ -71,8 +71,8 @@ if TYPE_CHECKING:
     from neardup.jobs.report.report import report
     from neardup.jobs.sketch import sketch
     from neardup.matching.bands import Banding, choose_banding
+    from neardup.results import DocumentSearchResult, PassageResult
     from neardup.service.client import connect
-    from neardup.stages.found import DocumentSearchResult, PassageResult
     from neardup.stages.sketches import Sketches
 
 __all__ = [
@@ -124,10 +124,10 @@ _HOMES = {
     "CutResult": "neardup.jobs.cut.cut_result",
     "DeduplicationResult": "neardup.jobs.dedup.deduplication_result",
     "DocumentIndex": "neardup.jobs.index.documents",
-    "DocumentSearchResult": "neardup.stages.found",
+    "DocumentSearchResult": "neardup.results",
     "PairResult": "neardup.jobs.pairs.pair_result",
     "PassageIndex": "neardup.jobs.index.passages",
-    "PassageResult": "neardup.stages.found",
+    "PassageResult": "neardup.results",
     "align": "neardup.jobs.align.align",
     "choose": "neardup.jobs.choose",
     "choose_banding": "neardup.matching.bands",

@@ -17,7 +17,7 @@ import pytest
 
 import neardup.cli
 from neardup.files import streams
-from neardup.files.destinations import Destination
+from neardup.files.streams import Destination
 
 GOOD = b'{"text": "one"}\n{"text": "two"}\n{"text": "One"}\n'
 
@@ -228,7 +228,7 @@ def interrupt(*_: object, **__: object) -> None:
         ("neardup.stages.decide.choose_survivors", 1),
         ("neardup.files.rawrows.RawWriter.write", 1),
         ("pyarrow.parquet.ParquetWriter.write_table", 1),
-        ("neardup.files.destinations.Destination.write_text", 1),
+        ("neardup.files.streams.Destination.write_text", 1),
     ],
 )
 def test_interrupt__leaves_no_trace(run, here, write_file, read_tree, monkeypatch, target, workers):

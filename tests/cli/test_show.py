@@ -9,7 +9,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from neardup.files.destinations import LocalDestination
+from neardup.files.streams import LocalDestination
 from neardup.outputs.table_files import write_parquet_parts
 
 TEXTS = {

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.files.destinations import LocalDestination
+from neardup.files.streams import LocalDestination
 from neardup.outputs import table_files
 from neardup.outputs.table_files import write_parquet_part, write_parquet_parts
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from neardup.files.destinations import LocalDestination
 from neardup.files.formats import format_of
 from neardup.files.rows import ColumnNames, Source
+from neardup.files.streams import LocalDestination
 from tests.files import copy_rows
 from tests.protocols.format_cases import CASES, Case, Row
 

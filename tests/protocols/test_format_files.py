@@ -15,9 +15,8 @@ import pytest
 
 from neardup.errors import InvalidInputError, ReadError
 from neardup.files.convert import OUTPUT_FORMATS, converted_name, converted_writer
-from neardup.files.destinations import LocalDestination
 from neardup.files.formats import FORMATS, KNOWN_SUFFIXES, file_source, format_of
-from neardup.files.streams import COMPRESSIONS
+from neardup.files.streams import COMPRESSIONS, LocalDestination
 from neardup.options.groups import InputOptions
 from tests.each import each_of
 from tests.files import compress, copy_rows, decompress

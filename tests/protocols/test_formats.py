@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.errors import InvalidInputError
-from neardup.files.destinations import LocalDestination
 from neardup.files.rows import ColumnNames, ParsedRows, Source
+from neardup.files.streams import LocalDestination
 from tests.each import each_of
 from tests.examples import examples
 from tests.protocols.format_cases import CASES

@@ -24,7 +24,7 @@ import pytest
 import neardup
 from neardup.jobs.dedup.deduplication_result import DeduplicationResult
 from neardup.results import Result
-from neardup.spark.write import SparkResult
+from neardup.spark.run import SparkResult
 from tests.each import each_of
 from tests.spilling import spilling
 

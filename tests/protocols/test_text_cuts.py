@@ -14,10 +14,9 @@ from hypothesis import strategies as st
 
 from neardup.files.convert import converted_name, converted_writer
 from neardup.files.cuts import Cuts
-from neardup.files.destinations import LocalDestination
 from neardup.files.rawrows import RawBlock
 from neardup.files.rows import ColumnNames, RowBlock, Source
-from neardup.files.streams import COMPRESSIONS
+from neardup.files.streams import COMPRESSIONS, LocalDestination
 from tests.cuts import Span, cut, spans_of
 from tests.each import each_of
 from tests.examples import examples

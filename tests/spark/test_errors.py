@@ -89,7 +89,7 @@ def test_data_in_memory(session, data):
 
 def test_folder_of_the_driver_alone(session, collection, tmp_path, monkeypatch):
     """Executors that write elsewhere would leave an output without rows."""
-    from neardup.spark import write
+    from neardup.spark import run as write
 
     result = neardup.spark.deduplicate(session, str(collection / "own"))
     monkeypatch.setattr(write, "_ATTEMPTS", ".only-here")

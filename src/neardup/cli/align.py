@@ -54,7 +54,7 @@ def command(call: Call) -> None:
     """
     from neardup.documents.other import resolve_other
     from neardup.files.resolve import resolve_paths
-    from neardup.indexes.source import IndexSource
+    from neardup.indexes.index import IndexSource
     from neardup.jobs.align.align import align_collections
     from neardup.jobs.align.other import Other, choose_other, no_other
     from neardup.jobs.align.plan import choose_options

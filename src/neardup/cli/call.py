@@ -273,7 +273,7 @@ class TableOutput(_Output):
     """The output of a command whose result is one table: a file, a pipe or standard output."""
 
     def __init__(self, call: Call, *, of_bytes: bool = False) -> None:
-        from neardup.outputs.table_target import plan_table
+        from neardup.outputs.table_files import plan_table
 
         self._target = plan_table(call.output, call.table_format, overwrite=call.overwrite)
         if call.as_json and self._target.is_standard_output:

@@ -15,7 +15,7 @@ from neardup.cli.wording import are_most, counted, list_passed_over, say_ids
 from neardup.options.option import no_effect
 
 if TYPE_CHECKING:
-    from neardup.stages.found import DocumentSearchResult, PassageResult
+    from neardup.results import DocumentSearchResult, PassageResult
 
 _EPILOG = """\b
 Examples:
@@ -44,8 +44,8 @@ def command(call: Call) -> None:
     doc_id and similarity, the most similar first.
     """
     from neardup.files.resolve import resolve_paths
+    from neardup.indexes.index import IndexSource
     from neardup.indexes.manifest import kind_of
-    from neardup.indexes.source import IndexSource
     from neardup.options.documents import DocumentSearchOptions
     from neardup.options.passages import SearchOptions
 

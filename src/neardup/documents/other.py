@@ -16,14 +16,14 @@ from neardup.files.ids import as_text
 from neardup.files.inputs import Inputs
 from neardup.files.parquetwriter import TableWriter
 from neardup.files.rows import RowWriter
+from neardup.indexes.index import IndexSource
 from neardup.indexes.manifest import index_named, kind_of
-from neardup.indexes.source import IndexSource
 from neardup.options.groups import AgainstOptions
 from neardup.runs.runner import Runner
 from neardup.text.tokenizers import NAMED
 
 if TYPE_CHECKING:
-    from neardup.files.destinations import Destination
+    from neardup.files.streams import Destination
     from neardup.text.tokenizers import TokenFunction
 
 # The documents of an index as a collection, for what reads all texts.

@@ -23,7 +23,7 @@ from neardup.files.streams import file_size, one_line, open_random, reading, wri
 from neardup.files.tableblocks import TableBlock
 
 if TYPE_CHECKING:
-    from neardup.files.destinations import Destination
+    from neardup.files.streams import Destination
     from neardup.options.groups import InputOptions
 
 # What the messages of an Arrow file or stream say of their sizes, before Arrow acts on it.

@@ -18,7 +18,7 @@ from neardup.files.streams import InputStream, OutputStream
 
 if TYPE_CHECKING:
     from neardup.files.cuts import Cuts
-    from neardup.files.destinations import Destination
+    from neardup.files.streams import Destination
     from neardup.options.groups import InputOptions
 
 # What the only column is called.

@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any, get_args
 import pyarrow as pa
 
 from neardup.errors import InvalidInputError, InvalidParameterError
-from neardup.files.destinations import Destination
 from neardup.files.fitting import PARQUET, FittingTableWriter, check_types, late_misfit
 from neardup.files.rows import Mask, RowBlock, RowWriter, Source
-from neardup.files.streams import COMPRESSIONS, OutputStream, compression_of
+from neardup.files.streams import COMPRESSIONS, Destination, OutputStream, compression_of
 from neardup.options.choices import OutputFormat
 
 if TYPE_CHECKING:

@@ -45,8 +45,7 @@ from neardup.files.streams import suffix_below
 from neardup.tables import Bools, Texts
 
 if TYPE_CHECKING:
-    from neardup.files.destinations import Destination
-    from neardup.files.streams import InputStream
+    from neardup.files.streams import Destination, InputStream
     from neardup.options.groups import InputOptions
 
 

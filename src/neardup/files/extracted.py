@@ -24,8 +24,7 @@ from neardup.options.groups import InputOptions
 
 if TYPE_CHECKING:
     from neardup.files.cuts import Cuts
-    from neardup.files.destinations import Destination
-    from neardup.files.streams import InputStream
+    from neardup.files.streams import Destination, InputStream
 
 MAX_TEXT_BYTES = 1 << 30
 """A longer text out of one file, or out of the rows of a block, is refused: it may be a bomb."""

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from neardup.files.cuts import Cuts
-    from neardup.files.destinations import Destination
+    from neardup.files.streams import Destination
     from neardup.options.choices import OutputFormat
 
 JSON_LINES = "write format='jsonl' (--format jsonl)"

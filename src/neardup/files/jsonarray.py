@@ -18,8 +18,7 @@ from neardup.files.rawrows import Cut, Cutter, RawBlock, RawRows, count_bytes
 from neardup.files.rows import Mask, RowBlock, RowWriter
 
 if TYPE_CHECKING:
-    from neardup.files.destinations import Destination
-    from neardup.files.streams import OutputStream
+    from neardup.files.streams import Destination, OutputStream
     from neardup.options.groups import InputOptions
 
 

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from neardup.errors import InvalidInputError
 from neardup.files.arrowcolumns import check_batch
-from neardup.files.jsonvalues import MOST_LEVELS, TOO_DEEP
+from neardup.files.jsonlines import MOST_LEVELS, TOO_DEEP
 from neardup.files.parquetwriter import TableWriter
 from neardup.files.rows import RowBlock, RowWriter, Source
 from neardup.files.tableblocks import TableBlock
@@ -22,7 +22,7 @@ from neardup.files.tableblocks import TableBlock
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from neardup.files.destinations import Destination
+    from neardup.files.streams import Destination
 
 _BLOCK_ROWS = 8192
 _BLOCK_BYTES = 8 << 20

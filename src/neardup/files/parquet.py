@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from neardup.files.cuts import Cuts
-    from neardup.files.destinations import Destination
+    from neardup.files.streams import Destination
     from neardup.options.groups import InputOptions
 
 _MIN_ROWS, _MAX_ROWS = 64, 8192

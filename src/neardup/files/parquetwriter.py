@@ -14,7 +14,7 @@ from neardup.files.rows import Mask, RowBlock, RowWriter
 from neardup.files.streams import one_line, writing
 
 if TYPE_CHECKING:
-    from neardup.files.destinations import Destination
+    from neardup.files.streams import Destination
 
 _GROUP_ROWS = 1 << 17
 _GROUP_BYTES = 64 << 20

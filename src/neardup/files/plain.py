@@ -34,8 +34,7 @@ from neardup.tables import Texts
 
 if TYPE_CHECKING:
     from neardup.files.cuts import Cuts
-    from neardup.files.destinations import Destination
-    from neardup.files.streams import InputStream
+    from neardup.files.streams import Destination, InputStream
     from neardup.options.groups import InputOptions
 
 # What the only column is called.

@@ -29,7 +29,7 @@ from neardup.files.rows import Mask, RowBlock, RowWriter, Source
 from neardup.files.streams import InputStream, OutputStream, compression_of, file_size
 
 if TYPE_CHECKING:
-    from neardup.files.destinations import Destination
+    from neardup.files.streams import Destination
 
 
 # Memory that the blocks of a file are read into, used again when nothing refers to a block.

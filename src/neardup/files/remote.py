@@ -14,7 +14,7 @@ from threading import Thread
 from typing import Any, BinaryIO, cast
 
 from neardup.errors import NeardupError, WriteError
-from neardup.files.destinations import Destination
+from neardup.files.streams import Destination
 
 # S3 takes 10,000 parts, so files of 320 GB; a file being written holds a part in memory.
 _PART_BYTES = 32 << 20

@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 
     from neardup.errors import InvalidInputError
     from neardup.files.cuts import Cuts
-    from neardup.files.destinations import Destination
-    from neardup.files.streams import OutputStream
+    from neardup.files.streams import Destination, OutputStream
     from neardup.options.choices import OutputFormat
 
 Mask = npt.NDArray[np.bool_]

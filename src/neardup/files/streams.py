@@ -1,4 +1,4 @@
-"""Open files and URLs as streams of bytes, decompressed and compressed on the way.
+"""Open files and URLs as streams of bytes, decompressed and compressed, and where outputs go.
 
 Whatever goes wrong on the way to the bytes comes out as ReadError or WriteError with the path, so
 no other module of this package needs to know which library opened the file.
@@ -10,13 +10,13 @@ import contextlib
 import gzip
 import io
 import lzma
+from abc import ABC, abstractmethod
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, BinaryIO, Self
 
 import pyarrow as pa
 
 from neardup.errors import NeardupError, ReadError, WriteError
-from neardup.files.destinations import Destination
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -375,3 +375,69 @@ def _open_url(location: str) -> Any:
 
     filesystem, path = url_to_fs(location)
     return filesystem.open(path, "rb")
+
+
+class Destination(ABC):
+    """A file or a folder to be written; ``str`` is what errors call it."""
+
+    @abstractmethod
+    def __truediv__(self, name: str) -> Destination:
+        """Return the place of a file or folder below."""
+
+    @abstractmethod
+    def make_folder(self) -> None:
+        """Make it a folder, where folders are there without files in them."""
+
+    @abstractmethod
+    def create(self) -> BinaryIO:
+        """Open it as a new file; folders on the way are created, an existing file is replaced."""
+
+    @abstractmethod
+    def into_folder(self, name: str) -> None:
+        """Turn the file that is there into a folder, in which it has this name."""
+
+    def write_text(self, text: str) -> None:
+        """Write a text, its ends of lines as they are."""
+        with self.create() as file:
+            file.write(text.encode())
+
+
+class LocalDestination(Destination):
+    """A path of the local file system."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def __truediv__(self, name: str) -> LocalDestination:
+        return LocalDestination(self._path / name)
+
+    def __str__(self) -> str:
+        return str(self._path)
+
+    def make_folder(self) -> None:
+        """Make the folder and those on the way."""
+        _make_folders(self._path)
+
+    def into_folder(self, name: str) -> None:
+        """Move the file aside, for a moment, to make room for the folder."""
+        aside = self._path.with_name(f".{self._path.name}.{name}")
+        self._path.rename(aside)
+        self._path.mkdir()
+        aside.rename(self._path / name)
+
+    def create(self) -> BinaryIO:
+        """Open a file of the operating system."""
+        _make_folders(self._path.parent)
+        return self._path.open("wb")
+
+
+def _make_folders(path: Path) -> None:
+    """Make a folder and those on the way, however many there are; pathlib's way is a recursion."""
+    missing = []
+    while not path.is_dir():
+        missing.append(path)
+        if path.parent == path:
+            break
+        path = path.parent
+    for folder in reversed(missing):
+        folder.mkdir(exist_ok=True)

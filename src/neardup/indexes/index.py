@@ -1,19 +1,22 @@
-"""An index as its readers see it, of whichever kind, and the handle that keeps it open."""
+"""An index as its readers see it, of whichever kind: its handle, and its documents as a source."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 
 import numpy as np
 import pyarrow as pa
 
 from neardup.files.id_table import hash_ids
 from neardup.files.ids import as_text, common_id_type
+from neardup.files.parquetwriter import TableWriter
+from neardup.files.rows import RowBlock, RowWriter, Source
+from neardup.files.tableblocks import StoredBlock
 from neardup.indexes import folder as storage
 from neardup.indexes.handle import Handle, OpenFiles
 from neardup.indexes.manifest import Manifest, SegmentRecord, check_kind
@@ -22,6 +25,9 @@ from neardup.options.choices import IndexKind
 from neardup.runs.runner import Runner
 from neardup.tables import Bools, Int64s, Uint32s, Uint64s
 from neardup.text.tokenizers import TokenFunction
+
+if TYPE_CHECKING:
+    from neardup.files.streams import Destination
 
 
 class Scheme(Protocol):
@@ -257,3 +263,47 @@ class IndexHandle(Handle[V], Generic[V, C, P]):
     @abstractmethod
     def view_of(self, files: OpenFiles, restored: C, parts: tuple[P, ...]) -> V:
         """Make the view of all segments."""
+
+
+_BLOCK_ROWS = 8192
+
+
+class IndexSource(Source):
+    """The documents that an index has, in the order in which they were added; written as Parquet.
+
+    Columns are ``id``, ``text`` and those of the user's that the index keeps.
+
+    Parameters
+    ----------
+    index
+        What is read, as it was when it was opened.
+    folder
+        Where it is.
+    block_rows
+        Most rows of a block.
+    """
+
+    def __init__(
+        self, index: OpenIndex[Any, Any], folder: Path, *, block_rows: int = _BLOCK_ROWS
+    ) -> None:
+        self.name, self.origin = f"{folder.name}.parquet", str(folder)
+        self._index, self._block_rows = index, block_rows
+
+    def column_names(self) -> list[str]:
+        """Return the names of the columns."""
+        return ["id", "text", *self._index.columns]
+
+    def blocks(self) -> Iterator[RowBlock]:
+        """Read the documents that are there."""
+        index, number = self._index, 1
+        for segment in range(len(index.segments)):
+            documents = index.live_rows(segment) + index.first_documents[segment]
+            for start in range(0, len(documents), self._block_rows):
+                rows = index.read_rows(documents[start : start + self._block_rows])
+                yield StoredBlock(rows, number)
+                number += len(rows)
+
+    def writer(self, folder: Destination) -> RowWriter:
+        """Open a writer of Parquet."""
+        schema = pa.schema([("id", self._index.id_type), ("text", pa.large_string())])
+        return TableWriter(folder / self.name, schema)

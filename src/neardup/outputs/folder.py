@@ -13,9 +13,8 @@ from pathlib import Path
 
 from neardup.errors import NeardupError, OutputExistsError, WriteError
 from neardup.files.convert import converted_writer
-from neardup.files.destinations import Destination, LocalDestination
 from neardup.files.rows import RowBlock, Source
-from neardup.files.streams import is_url
+from neardup.files.streams import Destination, LocalDestination, is_url
 from neardup.indexes.manifest import MAGIC, MANIFEST
 from neardup.options.choices import OutputFormat
 from neardup.outputs.targets import Target, Url

@@ -18,7 +18,6 @@ from datetime import UTC, datetime
 from typing import Any
 
 from neardup.errors import OutputExistsError, WriteError
-from neardup.files.destinations import Destination
 from neardup.files.locations import ENTRIES, STARTED, SUCCESS, read_marker
 from neardup.files.remote import (
     RemoteDestination,
@@ -29,6 +28,7 @@ from neardup.files.remote import (
     to_its_end,
     writing_to,
 )
+from neardup.files.streams import Destination
 from neardup.outputs.targets import Url
 from neardup.runs.disk import note_written
 from neardup.version import __version__

@@ -10,8 +10,7 @@ import pyarrow.compute as pc
 
 from neardup.passages.documents import DocumentBlock, IgnoredRuns
 from neardup.passages.index import OpenPassages
-from neardup.passages.matches import Matches, character_places
-from neardup.passages.places import character_spans, union_lengths
+from neardup.passages.matches import Matches, character_places, character_spans, union_lengths
 from neardup.tables import Int64s, Texts
 from neardup.text.tokenizers import Tokenizer
 

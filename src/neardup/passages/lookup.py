@@ -10,12 +10,11 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.files.ids import as_text
-from neardup.passages.batches import Batch, Hits
 from neardup.passages.chains import window_starts
 from neardup.passages.documents import DocumentBlock
 from neardup.passages.index import OpenPassages
-from neardup.passages.places import character_spans
-from neardup.passages.search import SearchPlan
+from neardup.passages.matches import character_spans
+from neardup.passages.search import Batch, Hits, SearchPlan
 from neardup.passages.windows import Queries, Query, gather_queries
 from neardup.runs.progress import report_part
 from neardup.runs.runner import Runner

@@ -7,8 +7,8 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 from neardup.errors import InvalidInputError
-from neardup.files.destinations import Destination
 from neardup.files.rows import RowBlock, Source
+from neardup.files.streams import Destination
 from neardup.options.choices import OutputFormat
 from neardup.outputs.folder import SKIPPED, write_rows
 from neardup.reading.catalogue import Catalogue

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from neardup.passages.places import group_overlapping
+from neardup.passages.matches import group_overlapping
 from neardup.reports.charts import Chart, bars, matrix
 from neardup.reports.differences import SideBySide, around, side_by_side
 from neardup.reports.page import STYLES, Report, counted, percent, render_page, shortened, written

@@ -1,22 +1,175 @@
-"""The runner of a job: blocks of work over threads, progress and clock in one object."""
+"""The runner of a job: blocks of work over threads, progress, clock and memory in one object."""
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import logging
 import os
+import sys
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
 from threading import Lock
 from types import TracebackType
-from typing import TypeVar, cast
+from typing import NamedTuple, TypeVar, cast
 
 from neardup.options.groups import RunOptions
 from neardup.runs.display import Display
-from neardup.runs.memory import release_memory
 from neardup.runs.progress import Progress, Report
+
+# Of what is free; the rest is for what other programs come to need, and for the system's cache.
+_SHARE = 0.6
+# Where nobody knows what is free.
+_MODEST = 10**9
+_LEAST = 64 * 10**6
+
+
+class _Version(NamedTuple):
+    """What the files of a control group are called.
+
+    ``reclaimable`` are lines of ``memory.stat``: what the system takes back when memory is short.
+    """
+
+    limits: tuple[str, ...]
+    used: str
+    reclaimable: tuple[str, ...]
+
+
+_VERSION_1 = _Version(
+    ("memory.limit_in_bytes",),
+    "memory.usage_in_bytes",
+    ("total_inactive_file", "total_active_file"),
+)
+_VERSION_2 = _Version(
+    ("memory.max", "memory.high"),
+    "memory.current",
+    ("inactive_file", "active_file", "slab_reclaimable"),
+)
+
+
+def peak_memory_bytes() -> int | None:
+    """Return the largest resident memory of this process so far; None where it is not known."""
+    if sys.platform == "win32":
+        return None
+    import resource
+
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
+
+
+def release_memory() -> None:
+    """Give back to the system what Arrow and the C library hold for later."""
+    # Loading Arrow would take more than it could give back.
+    if (arrow := sys.modules.get("pyarrow")) is not None:
+        arrow.default_memory_pool().release_unused()
+    # Only the C library of GNU has it, and its arenas grow with every thread.
+    with contextlib.suppress(OSError, TypeError, AttributeError):
+        ctypes.CDLL(None).malloc_trim(0)
+
+
+def default_memory_bytes() -> int:
+    """Return how much memory a run takes that was given no limit: 60 % of what is free."""
+    available = available_memory_bytes()
+    return _MODEST if available is None else max(_LEAST, int(_SHARE * available))
+
+
+def available_memory_bytes(root: Path = Path("/")) -> int | None:
+    """Return how much memory is free for this process, in the machine and its control groups.
+
+    Memory that the system only uses to keep files at hand counts as free. Where what is free is not
+    known, half of the machine's memory counts as free; None where not even that is known.
+
+    Parameters
+    ----------
+    root
+        Where ``proc`` and ``sys`` are.
+    """
+    free = _meminfo(root / "proc/meminfo")
+    if free is None:
+        total = _physical_bytes()
+        free = None if total is None else total // 2
+    rooms = [free, *(_room(folder, version) for folder, version in _groups(root))]
+    return min((room for room in rooms if room is not None), default=None)
+
+
+def _physical_bytes() -> int | None:
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):
+        return None
+
+
+def _meminfo(path: Path) -> int | None:
+    kilobytes = _numbers(path).get("MemAvailable:")
+    return None if kilobytes is None else kilobytes * 1024
+
+
+def _groups(root: Path) -> Iterator[tuple[Path, _Version]]:
+    """Yield the folders of the control groups that limit this process, from the innermost out."""
+    for line in _lines(root / "proc/self/cgroup"):
+        _, controllers, group = line.split(":", 2)
+        if not controllers:
+            mounts, version = _mounts(root, "cgroup2"), _VERSION_2
+        elif "memory" in controllers.split(","):
+            mounts, version = _mounts(root, "cgroup", "memory"), _VERSION_1
+        else:
+            continue
+        for mounted, place in mounts:
+            top = root / place.lstrip("/")
+            # In a container the group may be named as outside, and only its own folder be there.
+            inner = PurePosixPath(group)
+            relative = inner.relative_to(mounted) if inner.is_relative_to(mounted) else None
+            folder = top / relative if relative is not None else top
+            for level in (folder, *folder.parents):
+                yield level, version
+                if level == top:
+                    break
+
+
+def _mounts(root: Path, kind: str, option: str = "") -> Iterator[tuple[str, str]]:
+    """Yield which part of a file system is seen, and where."""
+    for line in _lines(root / "proc/self/mountinfo"):
+        before, _, after = line.partition(" - ")
+        found, _, options = after.split(" ", 2)
+        if found == kind and (not option or option in options.split(",")):
+            mounted, place = before.split(" ")[3:5]
+            yield mounted, place
+
+
+def _room(folder: Path, version: _Version) -> int | None:
+    """Return how much a control group may still take; None if it has no limit."""
+    limits = [_number(folder / name) for name in version.limits]
+    known = [limit for limit in limits if limit is not None]
+    used = _number(folder / version.used)
+    if not known or used is None:
+        return None
+    statistics = _numbers(folder / "memory.stat")
+    reclaimable = sum(statistics.get(name, 0) for name in version.reclaimable)
+    return max(0, min(known) - max(0, used - reclaimable))
+
+
+def _number(path: Path) -> int | None:
+    """Return the number that a file holds; None where it holds a word, such as ``max``."""
+    text = "".join(_lines(path))
+    return int(text) if text.isdecimal() else None
+
+
+def _numbers(path: Path) -> dict[str, int]:
+    """Return the numbers of a file that has a name and a number a line, perhaps with a unit."""
+    rows = [line.split() for line in _lines(path)]
+    return {row[0]: int(row[1]) for row in rows if len(row) > 1 and row[1].isdecimal()}
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return []
+
 
 # Blocks of work on several cores, with results in the order of the work.
 

@@ -29,7 +29,7 @@ from neardup.options.kinds import Seconds, exact_fraction
 if TYPE_CHECKING:
     from neardup.documents.one_text import Tokens
     from neardup.jobs.compare.compare_result import CompareResult
-    from neardup.stages.found import DocumentSearchResult, Match, PassageResult
+    from neardup.results import DocumentSearchResult, Match, PassageResult
     from neardup.stages.index_changes import DocumentRemovalResult
 
 # Requests to a service, over connections that stay open; answers, or neardup's own errors.
@@ -250,7 +250,7 @@ class RemoteIndex:
         limit: int | None = None,
     ) -> list[Match]:
         """Find the documents that are similar to a text, the most similar first."""
-        from neardup.stages.found import Match
+        from neardup.results import Match
 
         body = _given(text=text, tokens=_sent(tokens), threshold=threshold, limit=limit)
         found = self._post("query", body)["matches"]
@@ -275,7 +275,7 @@ class RemoteIndex:
 
         ``options`` are ``min_tokens``, ``with_text`` and ``limit``.
         """
-        from neardup.stages.found import PassageResult
+        from neardup.results import PassageResult
 
         body = _given(documents=_rows(documents), threshold=threshold, **options)
         found = self._result(self._post("align", body))
@@ -442,7 +442,7 @@ class RemoteIndex:
     def _result(self, found: dict[str, Any]) -> DocumentSearchResult | PassageResult:
         import pyarrow as pa
 
-        from neardup.stages.found import DocumentSearchResult, PassageResult
+        from neardup.results import DocumentSearchResult, PassageResult
 
         rows = found[found["kind"]]
         if found["kind"] == "documents":

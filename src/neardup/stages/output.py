@@ -13,12 +13,11 @@ import numpy as np
 
 from neardup.errors import InvalidInputError, ReadError
 from neardup.files.convert import converted_name
-from neardup.files.destinations import Destination, LocalDestination
 from neardup.files.formats import file_source, has_columns
 from neardup.files.ids import as_text
 from neardup.files.parquet import ParquetSource
 from neardup.files.rows import ColumnNames, Source
-from neardup.files.streams import is_url
+from neardup.files.streams import Destination, LocalDestination, is_url
 from neardup.options.groups import InputOptions
 from neardup.outputs.summary_file import SUMMARY, check_columns, read_summary, resolve_tables
 from neardup.outputs.targets import Target, target_of

@@ -12,9 +12,9 @@ import numpy as np
 
 from neardup.errors import InvalidParameterError
 from neardup.files.convert import check_conversion
-from neardup.files.destinations import Destination
 from neardup.files.ids import as_text, common_id_type
 from neardup.files.rows import RowBlock
+from neardup.files.streams import Destination
 from neardup.options.choices import OutputFormat
 from neardup.options.commands import OutputOptions
 from neardup.outputs.folder import check_apart, new_output
@@ -24,9 +24,8 @@ from neardup.reading.catalogue import Catalogue
 from neardup.reading.texts import IdLookup
 from neardup.reading.write_pass import read_kept, sides_of, write_documents
 from neardup.results import Result
-from neardup.runs.memory import peak_memory_bytes
 from neardup.runs.progress import Progress
-from neardup.runs.runner import Runner
+from neardup.runs.runner import Runner, peak_memory_bytes
 from neardup.tables import Bools, Int64s
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from neardup.options.groups import WorkspaceOptions
 from neardup.options.option import Options
 from neardup.outputs.targets import Target
 from neardup.results import versions
-from neardup.runs.memory import default_memory_bytes
+from neardup.runs.runner import default_memory_bytes
 from neardup.runs.work import WorkFolder, Workspace
 
 if TYPE_CHECKING:

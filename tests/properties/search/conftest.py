@@ -18,6 +18,6 @@ def _as_if_large() -> Iterator[None]:
         patch("neardup.passages.search._LEAST_OF_SHORT", 2),
         patch("neardup.passages.search._FIRST_ROOM", 1),
         patch("neardup.passages.segment._FIRST_ROOM", 1),
-        patch("neardup.passages.batches._ROWS_OF_REGION", 1),
+        patch("neardup.passages.search._ROWS_OF_REGION", 1),
     ):
         yield

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from neardup.files.destinations import LocalDestination
+from neardup.files.streams import LocalDestination
 from tests.files import compress, copy_rows, decompress
 
 if TYPE_CHECKING:

@@ -12,10 +12,10 @@ import pytest
 
 from neardup.errors import InvalidInputError, InvalidParameterError
 from neardup.files.convert import check_conversion, converted_name, converted_writer
-from neardup.files.destinations import LocalDestination
 from neardup.files.formats import file_source
 from neardup.files.jsonlines import JsonLinesSource
 from neardup.files.memory import MemorySource, rows_source
+from neardup.files.streams import LocalDestination
 from neardup.options.groups import InputOptions
 from tests.each import each_of
 

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from neardup.errors import InvalidInputError
 from neardup.files.delimited import DelimitedSource
-from neardup.files.destinations import LocalDestination
 from neardup.files.formats import file_source
 from neardup.files.rows import ColumnNames
+from neardup.files.streams import LocalDestination
 from neardup.options.groups import InputOptions
 from tests.examples import examples
 

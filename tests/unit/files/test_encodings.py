@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from neardup.errors import InvalidInputError
 from neardup.files.convert import converted_writer
-from neardup.files.destinations import LocalDestination
 from neardup.files.encodings import encoding_by_mark, encoding_of
 from neardup.files.formats import file_source
 from neardup.files.rows import ColumnNames, Source
+from neardup.files.streams import LocalDestination
 from neardup.options.groups import InputOptions
 from tests.each import each_of
 from tests.examples import examples

@@ -5,9 +5,9 @@ import re
 import pytest
 
 from neardup.errors import InvalidInputError
-from neardup.files.destinations import LocalDestination
 from neardup.files.jsonarray import JsonArraySource
 from neardup.files.rows import ColumnNames
+from neardup.files.streams import LocalDestination
 
 
 def source(make_file, data: bytes, **options: int) -> JsonArraySource:

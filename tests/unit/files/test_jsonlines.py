@@ -11,13 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.errors import InvalidInputError
-from neardup.files import jsonvalues, rawsource
-from neardup.files.destinations import LocalDestination
+from neardup.files import jsonlines, rawsource
 from neardup.files.formats import file_source
-from neardup.files.jsonlines import JsonLinesSource, objects_to_table
-from neardup.files.jsonvalues import parse_objects
+from neardup.files.jsonlines import JsonLinesSource, objects_to_table, parse_objects
 from neardup.files.rawrows import RawRows, cut_lines
 from neardup.files.rows import ColumnNames, ParsedRows
+from neardup.files.streams import LocalDestination
 from tests.each import each_of
 from tests.examples import examples
 
@@ -282,7 +281,7 @@ def test_parse__both_ways_give_the_same(rows, ascii_only, columns, skip_bad):
     data = lines.encode(errors="surrogatepass")
     with pytest.MonkeyPatch.context() as patch:
         fast = outcome(data, columns, skip_bad)
-        patch.setattr(jsonvalues, "_read_with_arrow", lambda *_: None)
+        patch.setattr(jsonlines, "_read_table", lambda *_: None)
         slow = outcome(data, columns, skip_bad)
     assert fast == slow
 

@@ -12,10 +12,10 @@ import pytest
 
 from neardup.errors import InvalidInputError, ReadError, WriteError
 from neardup.files import parquet
-from neardup.files.destinations import LocalDestination
 from neardup.files.parquet import ParquetSource
 from neardup.files.parquetwriter import TableWriter
 from neardup.files.rows import ColumnNames
+from neardup.files.streams import LocalDestination
 
 N = 1000
 

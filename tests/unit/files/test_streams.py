@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from neardup.errors import ReadError, WriteError
-from neardup.files.destinations import LocalDestination
 from neardup.files.streams import (
     COMPRESSIONS,
     InputStream,
+    LocalDestination,
     OutputStream,
     compression_of,
     file_size,

@@ -13,10 +13,10 @@ from pyarrow import ipc
 from neardup.errors import InvalidInputError
 from neardup.files.convert import converted_writer
 from neardup.files.cuts import Cuts
-from neardup.files.destinations import LocalDestination
 from neardup.files.formats import file_source
 from neardup.files.memory import MemorySource
 from neardup.files.rows import ColumnNames, Source
+from neardup.files.streams import LocalDestination
 from neardup.options.choices import OutputFormat
 from neardup.options.groups import InputOptions
 from tests.each import each_of

@@ -12,8 +12,8 @@ import pytest
 from neardup import InvalidParameterError, PassageIndex, align
 from neardup.indexes import folder as extras
 from neardup.indexes import segments
-from neardup.passages import batches, segment
 from neardup.passages import index as handle
+from neardup.passages import search, segment
 from neardup.runs import arrays
 from neardup.runs.runner import Runner
 
@@ -57,8 +57,8 @@ def work(monkeypatch) -> Counter[str]:
     count(arrays, "map_file", "mapped files")
     count(handle, "read_segment", "segments")
     count(handle, "restore_scheme", "schemes")
-    count(batches, "inverse_frequencies", "frequencies")
-    count(batches.BatchSearcher, "_make_scratch", "scratch memory")
+    count(search, "inverse_frequencies", "frequencies")
+    count(search.BatchSearcher, "_make_scratch", "scratch memory")
     count(segment, "IdTable", "tables of ids")
     return done
 

@@ -8,9 +8,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from neardup.errors import ReadError
-from neardup.files.destinations import LocalDestination
 from neardup.files.jsonlines import JsonLinesSource
 from neardup.files.rows import RowBlock, Source
+from neardup.files.streams import LocalDestination
 from neardup.outputs.folder import write_rows
 from neardup.tables import Bools
 

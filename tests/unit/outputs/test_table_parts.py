@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from neardup.errors import InvalidInputError, WriteError
-from neardup.files.destinations import LocalDestination as Local
+from neardup.files.streams import LocalDestination as Local
 from neardup.outputs import table_files
 from neardup.outputs.table_files import (
     PART_ROWS,

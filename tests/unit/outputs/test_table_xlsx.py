@@ -17,8 +17,7 @@ from hypothesis import strategies as st
 
 from neardup.errors import InvalidParameterError, MissingExtraError
 from neardup.outputs import table_files, table_xlsx
-from neardup.outputs.table_files import write_table
-from neardup.outputs.table_target import plan_table
+from neardup.outputs.table_files import plan_table, write_table
 from neardup.outputs.table_xlsx import write_xlsx
 from tests.each import each_of
 from tests.examples import examples

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from neardup.runs import memory
-from neardup.runs.memory import available_memory_bytes, default_memory_bytes
+from neardup.runs import runner
+from neardup.runs.runner import available_memory_bytes, default_memory_bytes
 
 MB = 10**6
 MEMINFO = "MemTotal:       24684092 kB\nMemFree:  1 kB\nMemAvailable:   {} kB\nHugePages_Total: 0\n"
@@ -123,5 +123,5 @@ def test_available__unknown(tmp_path, monkeypatch):
     ("available", "budget"), [(10**9, 600 * MB), (10 * MB, 64 * MB), (None, 10**9)]
 )
 def test_default_memory(monkeypatch, available, budget):
-    monkeypatch.setattr(memory, "available_memory_bytes", lambda: available)
+    monkeypatch.setattr(runner, "available_memory_bytes", lambda: available)
     assert default_memory_bytes() == budget

@@ -22,8 +22,7 @@ from neardup.files.rows import ColumnNames, Mask, ParsedRows, RowBlock, RowWrite
 if TYPE_CHECKING:
     from neardup.errors import InvalidInputError
     from neardup.files.cuts import Cuts
-    from neardup.files.destinations import Destination
-    from neardup.files.streams import OutputStream
+    from neardup.files.streams import Destination, OutputStream
     from neardup.options.groups import InputOptions
 
 _KIND = "HTML in a column"

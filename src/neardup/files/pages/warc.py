@@ -30,8 +30,7 @@ from neardup.files.streams import OutputStream
 
 if TYPE_CHECKING:
     from neardup.files.cuts import Cuts
-    from neardup.files.destinations import Destination
-    from neardup.files.streams import InputStream
+    from neardup.files.streams import Destination, InputStream
     from neardup.options.groups import InputOptions
 
 # Records of WARC: which of them are pages, and the bytes and encoding of each.

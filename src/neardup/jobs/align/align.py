@@ -39,9 +39,8 @@ from neardup.passages.index import OpenPassages
 from neardup.passages.lookup import Later, WindowCounts
 from neardup.passages.matches import SCHEMA, SCHEMA_WITH_TEXT, excerpts, match_table, with_id_types
 from neardup.passages.search import candidate_probability
-from neardup.results import NO_COLUMNS, SkippedRow, describe_ids, describe_skipped
+from neardup.results import NO_COLUMNS, PassageResult, SkippedRow, describe_ids, describe_skipped
 from neardup.runs.runner import Runner
-from neardup.stages.found import PassageResult
 from neardup.stages.options import columns_of
 from neardup.tables import Int64s
 

@@ -29,7 +29,7 @@ from neardup.options.groups import NormalOptions, RunOptions
 from neardup.options.kinds import exact_fraction
 from neardup.options.option import argument, takes
 from neardup.options.sketches import CompareOptions, SketchOptions
-from neardup.passages.places import character_spans
+from neardup.passages.matches import character_spans
 from neardup.runs.runner import Runner
 from neardup.sketches.edit.estimate import as_strings, edit_estimates, exact_distances
 from neardup.sketches.edit.kind import EditKind, fold_texts

@@ -18,7 +18,7 @@ from neardup.jobs.cut.plan import CutJobPlan
 from neardup.jobs.cut.spans import Collections, CutSpans
 from neardup.passages.additions import index_tokens
 from neardup.passages.cutting import PassageCutter, RemovedPassages, join_lists
-from neardup.passages.places import character_spans, group_overlapping
+from neardup.passages.matches import character_spans, group_overlapping
 from neardup.passages.repeats import find_repeats
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.second_pass import read_texts, text_has_changed

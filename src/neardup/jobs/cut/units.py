@@ -15,7 +15,7 @@ from neardup.jobs.cut.plan import CutJobPlan
 from neardup.jobs.cut.spans import CutSpans, keep_ranks
 from neardup.kernels.text import tokens
 from neardup.matching.keep import KeepPolicy
-from neardup.passages.places import character_spans
+from neardup.passages.matches import character_spans
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.second_pass import numbered_blocks
 from neardup.reading.token_pass import hash_tokens, take_texts
@@ -29,7 +29,7 @@ from neardup.tables import Int64s, Texts
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from neardup.files.destinations import Destination
+    from neardup.files.streams import Destination
 
 # Texts in units that are compared whole: lines, or paragraphs.
 

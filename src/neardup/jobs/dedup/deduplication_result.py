@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from neardup.files.destinations import Destination
+    from neardup.files.streams import Destination
     from neardup.jobs.explain.explain_result import ExplainResult
     from neardup.text.tokenizers import TokenFunction
 

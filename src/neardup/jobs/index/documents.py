@@ -33,9 +33,9 @@ from neardup.options.documents import (
 from neardup.options.groups import RunOptions, TextReadingOptions
 from neardup.options.kinds import Whole
 from neardup.options.option import argument, option, takes
+from neardup.results import DocumentSearchResult, Match
 from neardup.runs.runner import Runner
 from neardup.sketches.weighted_minhash import WeightedMinHashScheme
-from neardup.stages.found import DocumentSearchResult, Match
 from neardup.stages.index_changes import DocumentRemovalResult
 from neardup.stages.options import choose_bands, weights_for
 from neardup.text.shingles import shingle_scheme

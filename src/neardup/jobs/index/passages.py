@@ -21,8 +21,8 @@ from neardup.options.option import argument, option, takes
 from neardup.options.passages import LookUpOptions, PassageOptions, SearchOptions
 from neardup.passages.index import OpenPassages, PassageHandle
 from neardup.passages.scheme import make_passage_scheme
+from neardup.results import PassageResult
 from neardup.runs.runner import Runner
-from neardup.stages.found import PassageResult
 from neardup.stages.index_changes import RemovalResult
 from neardup.text.tokenizers import KNOWN_NAMES
 

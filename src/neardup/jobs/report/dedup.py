@@ -23,8 +23,7 @@ from neardup.reports.dedup.model import agreement_of, count_clusters, exchange_o
 from neardup.reports.dedup.page import DedupData, render_dedup
 from neardup.reports.dedup.wording import say_title
 from neardup.reports.page import Report
-from neardup.runs.memory import release_memory
-from neardup.runs.runner import Runner
+from neardup.runs.runner import Runner, release_memory
 from neardup.stages.counts import Groups, count_documents, count_pairs
 from neardup.stages.output import DedupOutput
 from neardup.stages.scheme import restore_scheme

@@ -15,9 +15,8 @@ from neardup.files.ids import choose_id_column, common_id_type
 from neardup.files.inputs import check_effect, passed_over
 from neardup.files.rows import Source
 from neardup.options.documents import DocumentSearchOptions
-from neardup.results import SkippedRow, describe_ids, describe_skipped
+from neardup.results import DocumentSearchResult, SkippedRow, describe_ids, describe_skipped
 from neardup.runs.runner import Runner
-from neardup.stages.found import DocumentSearchResult
 from neardup.stages.options import columns_of
 from neardup.tables import Int64s
 

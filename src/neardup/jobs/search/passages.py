@@ -22,9 +22,8 @@ from neardup.passages.lookup import WINDOW_SCHEMA, find_passages, find_windows, 
 from neardup.passages.matches import SCHEMA, SCHEMA_WITH_TEXT, Matches, match_table, with_id_types
 from neardup.passages.search import SearchPlan, candidate_probability, make_search_plan
 from neardup.passages.windows import gather_queries, make_queries
-from neardup.results import SkippedRow, describe_ids, describe_skipped
+from neardup.results import PassageResult, SkippedRow, describe_ids, describe_skipped
 from neardup.runs.runner import Runner
-from neardup.stages.found import PassageResult
 from neardup.stages.options import columns_of
 
 

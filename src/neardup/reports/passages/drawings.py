@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from markupsafe import Markup
 
-from neardup.passages.places import union_lengths
+from neardup.passages.matches import union_lengths
 from neardup.reports.charts import (
     WIDTH,
     Chart,

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from neardup.passages.places import union_lengths
+from neardup.passages.matches import union_lengths
 from neardup.reports.differences import find_moved
 from neardup.reports.page import shortened, written
 from neardup.tables import Bools, Floats, Int64s

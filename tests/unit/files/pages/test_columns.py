@@ -8,11 +8,10 @@ import pytest
 
 import neardup
 from neardup.errors import InvalidInputError, InvalidParameterError
-from neardup.files.destinations import LocalDestination
 from neardup.files.formats import file_source
 from neardup.files.pages.columns import HtmlColumnSource
 from neardup.files.rows import ColumnNames
-from neardup.files.streams import OutputStream
+from neardup.files.streams import LocalDestination, OutputStream
 from neardup.options.groups import InputOptions
 
 HTML = InputOptions(input_format="html")

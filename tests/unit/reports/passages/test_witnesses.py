@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from neardup.reports.passages.witnesses import gather_witnesses
+from neardup.reports.passages.page import gather_witnesses
 
 WORDS = [" ".join(f"w{k}x{i}" for i in range(60)) for k in range(6)]
 SENTENCES = [f"Begins{k} here, {words} and ends{k} with{k} {k}. " for k, words in enumerate(WORDS)]
