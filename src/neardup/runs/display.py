@@ -5,72 +5,12 @@ from __future__ import annotations
 import contextlib
 import sys
 import time
-from collections.abc import Callable
 from importlib.util import find_spec
 from threading import Event, Thread
 from types import TracebackType
 from typing import Protocol
 
-from rich.console import Console
-from rich.progress import BarColumn, Progress, ProgressColumn, Task, TaskID
-from rich.text import Text
-
 from neardup.runs.progress import StageProgress
-
-_STEPS = 1000
-
-
-class Bars:
-    """Shows a bar for each stage, its amount, and the time to go.
-
-    Parameters
-    ----------
-    in_notebook
-        In the output of a cell, not on a terminal.
-    """
-
-    def __init__(self, *, in_notebook: bool) -> None:
-        console = Console(force_jupyter=True) if in_notebook else Console(stderr=True)
-        self._progress = Progress(
-            _Words(lambda stage: f"{stage.label:<18}"),
-            BarColumn(),
-            _Words(lambda stage: f"{stage.amount():>14}"),
-            _Words(lambda stage: stage.time(time.monotonic())),
-            console=console,
-        )
-        self._tasks: dict[str, TaskID] = {}
-
-    def start(self) -> None:
-        """Begin to draw."""
-        self._progress.start()
-
-    def update(self, stage: StageProgress) -> None:
-        """Draw how far a stage is."""
-        share = stage.share
-        total = None if share is None else _STEPS
-        completed = int((share or 0) * _STEPS)
-        if stage.name in self._tasks:
-            self._progress.update(self._tasks[stage.name], completed=completed, total=total)
-            return
-        self._tasks[stage.name] = self._progress.add_task(
-            stage.label, total=total, completed=completed, stage=stage
-        )
-
-    def stop(self) -> None:
-        """Leave the bars as they are."""
-        self._progress.stop()
-
-
-class _Words(ProgressColumn):
-    """What is said of a stage at the moment when it is drawn."""
-
-    def __init__(self, say: Callable[[StageProgress], str]) -> None:
-        super().__init__()
-        self._say = say
-
-    def render(self, task: Task) -> Text:
-        return Text(self._say(task.fields["stage"]))
-
 
 # Seconds between two lines: a log should stay short, in a notebook somebody waits.
 _BETWEEN_LINES, _IN_A_NOTEBOOK = 60.0, 10.0
@@ -188,6 +128,7 @@ def _choose_view() -> View | None:
 
 def _bars(*, in_notebook: bool) -> View:
     # Rich takes 50 ms to load.
+    from neardup.runs.bars import Bars
 
     return Bars(in_notebook=in_notebook)
 
