@@ -8,6 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.kernels.passage import windows
+from neardup.kernels.passage.staircase import Active, Occurrences
+from neardup.kernels.types import sealed
 from tests.arrays import JUNK, as_uint64, random_words
 from tests.oracles import windows as oracle
 from tests.oracles.hashing import mix
@@ -24,10 +26,11 @@ def listed(tokens, counts, seed, high=ALL, most=ANY_NUMBER, lead=2):
     values, keys = (np.full(n_tokens + 1, JUNK, np.uint64) for _ in range(2))
     entry_starts = np.full(len(tokens) + 2, -7, np.int64)
     copies = np.full(n_tokens + 1, -7, np.int32)
-    windows.list_active(
-        *(hashes, starts, lead, len(tokens), most, np.uint64(seed), np.uint64(high)),
-        *(entry_starts, copies, values, keys),
-    )
+    type_offsets = np.array([0, lead, lead + len(tokens)], np.int64)
+    none, no_places = np.empty(0, np.int64), np.empty(0, np.int32)
+    texts = Occurrences(none, type_offsets, hashes, starts, no_places, no_places)
+    active = Active(np.empty(0, np.int32), entry_starts, copies, values, keys)
+    windows.list_active(sealed(texts), 1, most, np.uint64(seed), np.uint64(high), active)
     assert (entry_starts[0], entry_starts[-1]) == (0, -7)
     n = int(entry_starts[-2])
     assert (values[n:] == JUNK).all()
