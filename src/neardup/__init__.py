@@ -9,6 +9,8 @@ The public names, and where they live:
 - ``report`` (jobs.report): one page that shows what any of these has found, and why.
 - ``compare`` (jobs.compare): everything about two texts; ``CompareResult``
   (jobs.compare) is its result.
+- ``similarity`` of two texts, and ``extract`` (jobs.similarity), the most similar of a list, in
+  rows of ``Extracted``.
 - ``align`` (jobs.align): all passages that two collections share, or the documents of one.
 - ``cut`` (jobs.cut): texts without the passages, paragraphs or lines that they repeat; its
   ``CutResult`` says what went, and where it stays.
@@ -69,6 +71,7 @@ if TYPE_CHECKING:
     from neardup.jobs.pairs.find_pairs import find_pairs
     from neardup.jobs.pairs.pair_result import PairResult
     from neardup.jobs.report.report import report
+    from neardup.jobs.similarity import Extracted, extract, similarity
     from neardup.jobs.sketch import sketch
     from neardup.matching.bands import Banding, choose_banding
     from neardup.results import DocumentSearchResult, PassageResult
@@ -85,6 +88,7 @@ __all__ = [
     "DocumentSearchResult",
     "EngineError",
     "EstimateResult",
+    "Extracted",
     "IndexFormatError",
     "IndexLockedError",
     "InvalidInputError",
@@ -112,9 +116,11 @@ __all__ = [
     "cut",
     "deduplicate",
     "estimate",
+    "extract",
     "find_pairs",
     "open_index",
     "report",
+    "similarity",
     "sketch",
 ]
 
@@ -139,9 +145,12 @@ _HOMES = {
     "ClusterResult": "neardup.jobs.estimate.clusters",
     "estimate": "neardup.jobs.estimate.estimate",
     "EstimateResult": "neardup.jobs.estimate.estimate",
+    "Extracted": "neardup.jobs.similarity",
+    "extract": "neardup.jobs.similarity",
     "find_pairs": "neardup.jobs.pairs.find_pairs",
     "open_index": "neardup.jobs.index.open",
     "report": "neardup.jobs.report.report",
+    "similarity": "neardup.jobs.similarity",
     "sketch": "neardup.jobs.sketch",
     "Sketches": "neardup.stages.sketches",
 }

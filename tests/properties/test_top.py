@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import neardup
 from neardup.jobs.pairs import top as top_pipeline
-from neardup.jobs.pairs.top import rank_fractions
+from neardup.matching.measures import rank_fractions
 from tests.each import each_of
 from tests.examples import examples
 from tests.oracles import edits, joins

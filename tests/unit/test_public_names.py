@@ -15,12 +15,13 @@ from tests.functions import FUNCTIONS
 
 SOURCE = ast.parse(Path(neardup.__file__).read_text(encoding="utf-8"))
 
-# They return the index, or say how much they have changed in it.
+# They return the index, or say how much they have changed in it, or numbers and plain rows.
 WITHOUT_RESULT = {
     f"{kind}.{name}"
     for kind in ("PassageIndex", "DocumentIndex")
     for name in ("create", "open", "add", "compact")
 } | {"open_index", "report", "DocumentIndex.query", "DocumentIndex.insert_if_new"}
+WITHOUT_RESULT |= {"similarity", "extract"}
 
 
 def imported(statements: list[ast.stmt]) -> dict[str, str]:

@@ -14,6 +14,7 @@ from neardup.options.choices import (
     Occurrences,
     PairMeasure,
     PairMethod,
+    SimilarityMeasure,
     TokenizerChoice,
 )
 from neardup.options.groups import (
@@ -32,6 +33,7 @@ from neardup.options.groups import (
     ShingleOptions,
     TextAgainstOptions,
     TextReadingOptions,
+    TokenOptions,
     TrustOptions,
     WeightOptions,
 )
@@ -396,3 +398,49 @@ class ShowOptions(TrustOptions, AgainstOptions):
         for name in ReadingOptions.known:
             if getattr(self, name) != self.known[name].default:
                 raise no_effect(name, where, remedy)
+
+
+class SimilarityOptions(WeightOptions, TokenOptions):
+    """Everything that decides how similar two texts are."""
+
+    measure: SimilarityMeasure | None = option(
+        MEASURE,
+        default=None,
+        kind=Choice(SimilarityMeasure),
+        usual="jaccard",
+        python="``jaccard`` (the default), ``cosine``, ``dice``, ``containment`` (how much of "
+        "the first text lies in the second), ``max-containment``, ``overlap`` (the number of "
+        "common shingles), ``weighted-jaccard`` (with weights by ``tf`` and ``idf``), or ``edit`` "
+        "(1 - insertions, deletions and substitutions of tokens / length of the longer text).",
+    )
+    occurrences: Occurrences = "set"
+    differs = but(
+        tokenizer={
+            "usual": "words; characters for edit",
+            "python": "``words``, ``whitespace``, ``characters``, ``lines``, ``bytes``, the path "
+            "of a ``tokenizer.json``, which is read once, or a function from a text to its tokens. "
+            "None is ``words``, for ``edit`` ``characters``.",
+        },
+        ngram={"usual": "1", "python": "Tokens in a shingle; None is 1. Not for ``edit``."},
+        idf={
+            "usual": "unary",
+            "python": "That times what it weighs by how few texts have it: ``unary``, "
+            "``smooth``, ``standard`` or ``probabilistic``, over all that are compared. None is "
+            "the first.",
+        },
+    )
+
+
+class ExtractOptions(SimilarityOptions):
+    """Everything that decides which texts are the most similar."""
+
+    limit: int = option("So many texts at most.", Whole(1), default=5)
+    threshold: Number | None = option(
+        THRESHOLD,
+        default=None,
+        kind=ShareOrCount(),
+        help="Least similarity, in (0, 1], an exact decimal; for overlap a number of shingles.",
+        usual="any above 0",
+        python="Least similarity, in (0, 1], taken as the exact decimal; for ``overlap`` a whole "
+        "number. None: any above 0.",
+    )

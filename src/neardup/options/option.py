@@ -313,15 +313,35 @@ class takes(Generic[P, OptionsT]):
             called.__code__, function.__globals__, name, None, called.__closure__
         )
         functools.update_wrapper(made, function)
-        options = [given.known[each] for each in given.positional]
-        options += [found for found in given.known.values() if found.name not in given.positional]
-        parameters = [*own, *(_parameter(option, given.positional) for option in options)]
-        made.__signature__ = signature.replace(parameters=parameters)
-        made.__annotations__ = {option.name: option.type for option in options}
-        made.__annotations__ |= {"return": signature.return_annotation}
-        made.__doc__ = _with_parameters(function.__doc__, options)
-        made.takes = given
-        return made
+        return _with_signature(made, given, own)
+
+
+class shows(Generic[P]):
+    """Make a decorator: a function shows options that it hands on unseen, as ``takes`` does."""
+
+    def __init__(self, given: Callable[P, Options]) -> None:
+        self._given: Any = given
+
+    def __call__(self, function: Callable[..., ResultT]) -> Callable[P, ResultT]:
+        """Return the function."""
+        found: Callable[P, ResultT] = _with_signature(function, self._given, [])
+        return found
+
+
+def _with_signature(function: Any, given: type[Options], own: list[Any]) -> Any:
+    """Give a function signature, annotations and docstring of the options that it takes."""
+    import inspect
+
+    options = [given.known[each] for each in given.positional]
+    options += [found for found in given.known.values() if found.name not in given.positional]
+    parameters = [*own, *(_parameter(option, given.positional) for option in options)]
+    returned = inspect.signature(function).return_annotation
+    function.__signature__ = inspect.Signature(parameters, return_annotation=returned)
+    function.__annotations__ = {option.name: option.type for option in options}
+    function.__annotations__ |= {"return": returned}
+    function.__doc__ = _with_parameters(function.__doc__, options)
+    function.takes = given
+    return function
 
 
 def _parameter(option: Option, positional: tuple[str, ...]) -> Any:

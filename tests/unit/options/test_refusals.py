@@ -96,6 +96,8 @@ def functions(tmp_path_factory):
         "choose": lambda **options: neardup.choose(pairs, TEXTS, **options),
         "find_pairs": lambda **options: neardup.find_pairs(TEXTS, **options),
         "compare": lambda **options: neardup.compare(*TEXTS, **options),
+        "similarity": lambda **options: neardup.similarity(*TEXTS, **options),
+        "extract": lambda **options: neardup.extract(TEXTS[0], TEXTS, **options),
         "sketch": lambda **options: neardup.sketch(TEXTS, **options),
         "estimate": lambda **options: neardup.estimate(sketches, **options),
         "cluster_sketches": lambda **options: neardup.cluster_sketches(sketches, **options),

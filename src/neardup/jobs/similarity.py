@@ -1,0 +1,404 @@
+"""``similarity`` of two texts and ``extract``, the most similar of many: a number, no tables."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from rapidfuzz import process
+from rapidfuzz.distance import Levenshtein
+
+from neardup.errors import InvalidInputError
+from neardup.matching.measures import MEASURES, Measure, Overlap, rank_fractions
+from neardup.matching.verify import overlaps_at_threshold, score_pairs
+from neardup.options.documents import ExtractOptions, SimilarityOptions
+from neardup.options.groups import ShingleOptions
+from neardup.options.kinds import exact_fraction
+from neardup.options.option import argument, no_effect, shows, takes
+from neardup.tables import Int64s, ShingleSets, Texts, WeightedSets
+from neardup.text.shingles import ShingleScheme, shingle_scheme, shingle_sets
+from neardup.text.weighting import (
+    WeightedScheme,
+    Weighting,
+    count_documents,
+    frequency_lists,
+    weighted_sets,
+)
+
+if TYPE_CHECKING:
+    from neardup.options.choices import Number
+    from neardup.text.normalise import Normalisation
+    from neardup.text.tokenizers import Tokenizer
+
+# Texts that are cut into shingles together, in bytes.
+_SLICE_BYTES = 1 << 24
+
+# Strings whose edit distances are worked out together: those that follow need only be as near as
+# the nearest so far.
+_FIRST_STRINGS, _MOST_STRINGS = 1 << 10, 1 << 15
+
+# Rows of two texts.
+_A: Int64s = np.zeros(1, np.int64)
+_B: Int64s = _A + 1
+
+
+class Extracted(NamedTuple):
+    """A text that is similar to a query, and its place among the texts, or its key."""
+
+    text: str
+    similarity: float
+    key: Any
+
+
+class _Scorer(ABC):
+    """Compares texts by a measure and the other options that were given."""
+
+    @abstractmethod
+    def similarity(self, a: str, b: str) -> float:
+        """Return the similarity of two texts."""
+
+    @abstractmethod
+    def best(
+        self, query: str, texts: Sequence[str], threshold: Number | None, limit: int
+    ) -> list[tuple[int, float]]:
+        """Return the places of the most similar texts, and their similarities."""
+
+
+class _EditScorer(_Scorer):
+    """Compares strings of characters as RapidFuzz takes them, or of other tokens."""
+
+    def __init__(self, options: SimilarityOptions) -> None:
+        where = "on edit distances"
+        options.check_no_weights(where)
+        for name in ("ngram", "occurrences"):
+            if getattr(options, name) not in (None, "set"):
+                raise no_effect(name, where, "compare sets of shingles", "measure")
+        tokenizer = "characters" if options.tokenizer is None else options.tokenizer
+        scheme = shingle_scheme(options.part(ShingleOptions, tokenizer=tokenizer))
+        self._string = _string_maker(scheme.tokenizer, scheme.normalisation)
+
+    def similarity(self, a: str, b: str) -> float:
+        x, y = self._string(a), self._string(b)
+        longer = max(len(x), len(y))
+        return (longer - Levenshtein.distance(x, y)) / longer if longer else 0.0
+
+    def best(
+        self, query: str, texts: Sequence[str], threshold: Number | None, limit: int
+    ) -> list[tuple[int, float]]:
+        """Find them in blocks, each with the least similarity that may still be among them."""
+        wanted = self._string(query)
+        strings = [self._string(text) for text in texts] if self._string is not _as_it_is else texts
+        if not len(wanted):
+            return []
+        # RapidFuzz compares floats; what is as near as that to the threshold is decided here.
+        least = 0 if threshold is None else exact_fraction("threshold", threshold)
+        cutoff = max(float(least) - 1e-9, 0.0)
+        found: list[tuple[float, int]] = []
+        start, step = 0, _FIRST_STRINGS
+        while start < len(strings):
+            near = process.extract(
+                wanted,
+                strings[start : start + step],
+                scorer=Levenshtein.normalized_similarity,
+                score_cutoff=cutoff,
+                limit=limit,
+            )
+            for string, _, place in near:
+                longer = max(len(wanted), len(string))
+                same = longer - Levenshtein.distance(wanted, string)
+                if same and same >= least * longer:
+                    found.append((-same / longer, start + place))
+            found.sort()
+            if len(found) >= limit:
+                del found[limit:]
+                cutoff = max(cutoff, -found[-1][0] - 1e-9)
+            start, step = start + step, _MOST_STRINGS
+        return [(place, -score) for score, place in found]
+
+
+def _as_it_is(text: str) -> str:
+    return text
+
+
+def _string_maker(
+    tokenizer: Tokenizer, normalisation: Normalisation
+) -> Callable[[str], Sequence[Hashable]]:
+    """Return what makes of a text the string whose edits are counted."""
+    if tokenizer.name != "characters":
+        return lambda text: tokenizer.hash_tokens(_texts_of(text)).values.tolist()
+    if normalisation.unicode_form is not None:
+        return lambda text: normalisation.fold_text(
+            normalisation.apply_form(_texts_of(text).to_arrow())[0].as_py()
+        )
+    folds = normalisation.casefold or normalisation.strip_accents or normalisation.fold_digits
+    return normalisation.fold_text if folds else _as_it_is
+
+
+@dataclass(frozen=True)
+class _Shared:
+    """What a query and some texts have in common."""
+
+    texts: Int64s
+    values: Int64s
+    query_sizes: Int64s
+    sizes: Int64s
+
+
+class _SetScorer(_Scorer):
+    """Compares sets of shingles, or weighted ones."""
+
+    def __init__(self, options: SimilarityOptions) -> None:
+        name = options.measure or "jaccard"
+        measures: dict[str, type[Measure]] = {**MEASURES, Overlap.name: Overlap}
+        self._measure = measures[name]
+        self._lowest = self._measure.lowest()
+        self._weighting: Weighting | None = None
+        if not self._measure.is_weighted:
+            options.check_no_weights(f"with measure {name}")
+        else:
+            if options.occurrences != "set":
+                where = f"with measure {name}, where tf says what copies count"
+                raise no_effect("occurrences", where, "choose tf raw", "measure", "tf")
+            self._weighting = Weighting(options.tf or "raw", options.idf or "unary")
+        ngram = 1 if options.ngram is None else options.ngram
+        self._shingles: ShingleScheme = shingle_scheme(options.part(ShingleOptions, ngram=ngram))
+
+    def similarity(self, a: str, b: str) -> float:
+        sets = self._sets(_texts_of(a, b), None)
+        if not sets.sizes.all():
+            return 0.0
+        return float(score_pairs(sets, _A, _B, self._lowest)[0])
+
+    def best(
+        self, query: str, texts: Sequence[str], threshold: Number | None, limit: int
+    ) -> list[tuple[int, float]]:
+        """Compare the query with every text, in slices that bound what is held."""
+        measure = self._lowest if threshold is None else self._measure.parse(threshold)
+        weights = self._counted(query, texts)
+        parts = [
+            self._share(query, part, measure, start, weights) for start, part in _sliced(texts)
+        ]
+        if not parts:
+            return []
+        shared = _Shared(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+        sizes = (shared.values, shared.query_sizes, shared.sizes)
+        ranks = rank_fractions(*measure.fractions(*sizes))
+        order = np.argsort(ranks, kind="stable")[:limit]
+        similarities = measure.similarities(*(each[order] for each in sizes))
+        return list(zip(shared.texts[order].tolist(), similarities.tolist(), strict=True))
+
+    def _share(
+        self,
+        query: str,
+        texts: Sequence[str],
+        measure: Measure,
+        start: int,
+        weights: WeightedScheme | None,
+    ) -> tuple[Int64s, Int64s, Int64s, Int64s]:
+        sets = self._sets(_texts_of(query, *texts), weights)
+        totals = sets.totals if isinstance(sets, WeightedSets) else sets.sizes
+        right = np.flatnonzero(sets.sizes[1:]) + 1
+        if not sets.sizes[0]:
+            right = right[:0]
+        left = np.zeros(len(right), np.int64)
+        common = overlaps_at_threshold(sets, left, right, measure)
+        reaches = common > 0
+        right, common = right[reaches], common[reaches]
+        query_totals: Int64s = np.full(len(right), totals[0], np.int64)
+        return right - 1 + start, common, query_totals, totals[right]
+
+    def _counted(self, query: str, texts: Sequence[str]) -> WeightedScheme | None:
+        """Count in how many of the texts, and of the query, each shingle is."""
+        if self._weighting is None:
+            return None
+        scheme = WeightedScheme(self._weighting)
+        if not scheme.needs_frequencies:
+            return scheme
+        hash_tokens = self._shingles.tokenizer.hash_tokens
+        blocks = [_texts_of(query), *(_texts_of(*part) for _, part in _sliced(texts))]
+        counted = count_documents(
+            frequency_lists(hash_tokens(block), self._shingles) for block in blocks
+        )
+        return replace(scheme, frequencies=counted)
+
+    def _sets(self, texts: Texts, weights: WeightedScheme | None) -> ShingleSets | WeightedSets:
+        if self._weighting is None:
+            return shingle_sets(texts, self._shingles)
+        tokens = self._shingles.tokenizer.hash_tokens(texts)
+        if weights is None:
+            weights = WeightedScheme(self._weighting)
+            if weights.needs_frequencies:
+                counted = count_documents([frequency_lists(tokens, self._shingles)])
+                weights = replace(weights, frequencies=counted)
+        return weighted_sets(tokens, self._shingles, weights)
+
+
+def _texts_of(*strings: str) -> Texts:
+    encoded = [string.encode() for string in strings]
+    offsets: Int64s = np.array([0, *accumulate(map(len, encoded))], np.int64)
+    return Texts(np.frombuffer(b"".join(encoded) or b"\0", np.uint8), offsets)
+
+
+def _sliced(texts: Sequence[str]) -> Iterable[tuple[int, Sequence[str]]]:
+    """Cut texts into runs of bounded size, each with the place where it starts."""
+    start = n_bytes = 0
+    for stop, text in enumerate(texts, 1):
+        n_bytes += len(text)
+        if n_bytes >= _SLICE_BYTES or stop == len(texts):
+            yield start, texts[start:stop]
+            start, n_bytes = stop, 0
+
+
+@takes(SimilarityOptions)
+def _make_scorer(given: SimilarityOptions) -> _Scorer:
+    return _EditScorer(given) if given.measure == "edit" else _SetScorer(given)
+
+
+# Scorers by what was given, so that it is checked once for many calls.
+_SCORERS: dict[tuple[object, ...], _Scorer] = {}
+_MOST_SCORERS = 64
+
+
+def _scorer(name: str, options: dict[str, Any]) -> _Scorer:
+    # With types, because 1 and True are the same key.
+    key = tuple([(each, type(value), value) for each, value in options.items()])
+    try:
+        return _SCORERS[key]
+    except KeyError:
+        pass
+    except TypeError:
+        # A value that cannot be remembered.
+        return _make_scorer(**options)
+    try:
+        made = _make_scorer(**options)
+    except TypeError as error:
+        message = str(error).replace("_make_scorer", name)
+        raise TypeError(message) from None
+    if len(_SCORERS) < _MOST_SCORERS:
+        _SCORERS[key] = made
+    return made
+
+
+class _Pair(SimilarityOptions, kw_only=False):
+    a: str = argument("The first text.")
+    b: str = argument("The second.")
+
+
+@shows(_Pair)
+def similarity(a: str, b: str, **options: Any) -> float:
+    """Compare two texts by one measure, exactly.
+
+    Returns
+    -------
+    From 0 to 1; for ``overlap`` the number of common shingles. A text without tokens is similar to
+    nothing.
+
+    Raises
+    ------
+    InvalidParameterError, InvalidInputError
+        For an option that is wrong or has no effect, and for what is no text.
+
+    Notes
+    -----
+    As ``find_pairs([a], [b])`` has it, but that a shingle is one token unless ``ngram`` is given,
+    and that ``idf`` is ``unary``. Some microseconds for short texts, after the first call with the
+    same options. Time is linear in the texts, for ``edit`` a 64th of the product of the lengths.
+
+    Examples
+    --------
+    >>> import neardup
+    >>> neardup.similarity("Johann Miller", "Johann Müller", measure="edit")
+    0.9230769230769231
+    >>> neardup.similarity("the cat sat on the mat", "a cat sat on the mat")
+    0.8333333333333334
+    """
+    found = _scorer("similarity", options)
+    if not (isinstance(a, str) and isinstance(b, str)):
+        _check_text("a", a)
+        _check_text("b", b)
+    try:
+        return found.similarity(a, b)
+    except UnicodeEncodeError:
+        _check_text("a", a)
+        _check_text("b", b)
+        raise
+
+
+class _Query(ExtractOptions, kw_only=False):
+    query: str = argument("The text that others are compared with; ``a`` of the measure.")
+    texts: Iterable[str | None] | Mapping[Any, str | None] = argument(
+        "The others, in anything that yields strings; None is passed over. Of a mapping the values."
+    )
+
+
+@shows(_Query)
+def extract(
+    query: str, texts: Iterable[str | None] | Mapping[Any, str | None], **options: Any
+) -> list[Extracted]:
+    """Find the texts of a list that are most similar to a query, none missed.
+
+    Returns
+    -------
+    Text, similarity and key of each, the most similar first, ties in the order of ``texts``; those
+    with nothing in common are left out. The key is the place in ``texts``, or that of a mapping.
+
+    Raises
+    ------
+    InvalidParameterError, InvalidInputError
+        For an option that is wrong or has no effect, and for what is no text.
+
+    Notes
+    -----
+    As ``find_pairs([query], texts, top=limit)``, but for defaults as of ``similarity``. Every text
+    is compared: time is linear in their length. Many queries are faster by ``find_pairs``, or by an
+    index.
+
+    Examples
+    --------
+    >>> import neardup
+    >>> names = ["Miller", "Moeller", "Smith", "Muller"]
+    >>> for found in neardup.extract("Mueller", names, limit=2, measure="edit"):
+    ...     print(found.text, round(found.similarity, 3), found.key)
+    Moeller 0.857 1
+    Muller 0.857 3
+    """
+    own = {name: options.pop(name) for name in ExtractOptions.own if name in options}
+    asked = ExtractOptions(**own, measure=options.get("measure"))
+    found = _scorer("extract", options)
+    if isinstance(texts, str | bytes) or not isinstance(texts, Iterable):
+        message = f"texts must be a list or a mapping of strings, got {type(texts).__name__}"
+        raise InvalidInputError(message)
+    keys = list(texts) if isinstance(texts, Mapping) else None
+    given = list(texts.values() if isinstance(texts, Mapping) else texts)
+    _check_text("query", query)
+    places = None
+    if not {type(text) for text in given} <= {str}:
+        for text in given:
+            if text is not None:
+                _check_text("texts", text)
+        places = [place for place, text in enumerate(given) if text is not None]
+    strings = given if places is None else [given[place] for place in places]
+    try:
+        best = found.best(query, strings, asked.threshold, asked.limit)
+    except UnicodeEncodeError:
+        for text in strings:
+            _check_text("texts", text)
+        raise
+    rows = []
+    for place, score in best:
+        row = place if places is None else places[place]
+        rows.append(Extracted(given[row], score, row if keys is None else keys[row]))
+    return rows
+
+
+def _check_text(name: str, text: object) -> None:
+    if not isinstance(text, str):
+        raise InvalidInputError(f"{name} must be a text, got {type(text).__name__}")
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise InvalidInputError(f"{name} is not valid Unicode: {error}") from None

@@ -1,0 +1,165 @@
+"""One text at a time: as measures are defined, and as a search for pairs of the same texts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import neardup
+from neardup.errors import InvalidInputError, InvalidParameterError
+from tests.each import each_of
+from tests.oracles import measures, shingles
+from tests.oracles.edits import distance
+
+MEASURES = (*measures.JOIN_MEASURES, "weighted-jaccard", "edit")
+WORDS = st.sampled_from(["a", "b", "c", "d", "e"])
+TEXTS = st.lists(WORDS, max_size=8).map(" ".join)
+
+
+def ranked(measure, x, y, ngram, occurrences):
+    """Rank two texts of single-letter words; None where one has no token."""
+    if measure == "edit":
+        longer = max(len(x), len(y))
+        return Fraction(longer - distance(x, y), longer) if longer else None
+    if measure == "weighted-jaccard":
+        bags = [Counter(shingles.shingle_tuples(text.split(), ngram)) for text in (x, y)]
+        return measures.rank_of_sets(measure, *bags) if all(bags) else None
+    sets = [shingles.elements(text.split(), ngram, occurrences) for text in (x, y)]
+    return measures.rank_of_sets(measure, *sets) if all(sets) else None
+
+
+def value(measure, rank):
+    return 0.0 if rank is None else measures.value(measure, rank)
+
+
+@given(x=TEXTS, y=TEXTS, ngram=st.integers(1, 3), occurrences=st.sampled_from(["set", "numbered"]))
+def test_similarity__by_definition(x, y, ngram, occurrences):
+    for measure in MEASURES:
+        options = {"ngram": ngram, "occurrences": occurrences}
+        if measure in ("weighted-jaccard", "edit"):
+            del options["occurrences"]
+        if measure == "edit":
+            del options["ngram"]
+        found = neardup.similarity(x, y, measure=measure, **options)
+        rank = ranked(measure, x, y, ngram, occurrences)
+        assert found == pytest.approx(value(measure, rank)), measure
+
+
+@given(
+    query=TEXTS,
+    texts=st.lists(TEXTS, max_size=12),
+    limit=st.integers(1, 6),
+    twentieths=st.none() | st.integers(1, 20),
+)
+def test_extract__by_definition(query, texts, limit, twentieths):
+    for measure in MEASURES:
+        ranks = [(i, ranked(measure, query, text, 1, "set")) for i, text in enumerate(texts)]
+        threshold = None
+        if twentieths is not None:
+            threshold = twentieths if measure == "overlap" else Fraction(twentieths, 20)
+        least = 0 if threshold is None else measures.rank_of_threshold(measure, Fraction(threshold))
+        near = [(i, rank) for i, rank in ranks if rank and rank >= least]
+        near = sorted(near, key=lambda each: (-each[1], each[0]))[:limit]
+        found = neardup.extract(query, texts, limit=limit, measure=measure, threshold=threshold)
+        assert [each.key for each in found] == [i for i, _ in near]
+        assert [each.text for each in found] == [texts[i] for i, _ in near]
+        assert [each.similarity for each in found] == pytest.approx(
+            [measures.value(measure, rank) for _, rank in near]
+        )
+
+
+@each_of(
+    "options",
+    [
+        {"measure": "edit"},
+        {"measure": "edit", "casefold": True},
+        {"measure": "edit", "tokenizer": "words"},
+        {"measure": "edit", "strip_accents": True, "unicode_form": "NFKC"},
+        {"ngram": 2, "tokenizer": "characters"},
+        {"ngram": 1, "measure": "cosine", "strip_accents": True},
+        {"ngram": 1, "measure": "weighted-jaccard", "idf": "smooth"},
+        {"ngram": 2, "measure": "weighted-jaccard", "idf": "unary", "tf": "log"},
+    ],
+)
+def test_extract__as_pairs(options):
+    texts = ["Straße nach Köln", "STRASSE NACH KOELN", "Strasse nach Ko\u0308ln", "", "①②", "12"]
+    texts = [f"{text} {end}" for text in texts for end in ("", "heute", "Heute früh", "x")]
+    for query in ("strasse nach köln", "12 heute", "nichts davon: zq"):
+        found = neardup.extract(query, texts, limit=7, **options)
+        pairs = neardup.find_pairs([query], texts, top=7, **options).pairs.to_pylist()
+        assert [(str(e.key), e.similarity) for e in found] == [
+            (pair["id_b"], pair["similarity"]) for pair in pairs
+        ]
+
+
+def test_extract__blocks_of_strings_and_slices_of_texts(monkeypatch):
+    monkeypatch.setattr("neardup.jobs.similarity._FIRST_STRINGS", 2)
+    monkeypatch.setattr("neardup.jobs.similarity._MOST_STRINGS", 3)
+    monkeypatch.setattr("neardup.jobs.similarity._SLICE_BYTES", 10)
+    texts = ["abcd", "abce", "abxx", "abcd", "zzzz", "abcd", "abc", "abcd", "axcd", "a", "abcd"]
+    by_edits = neardup.extract("abcd", texts, limit=6, measure="edit")
+    assert [each.key for each in by_edits] == [0, 3, 5, 7, 10, 1]
+    grams = neardup.extract("abcd", texts, limit=7, tokenizer="characters")
+    assert [each.key for each in grams] == [0, 3, 5, 7, 10, 6, 1]
+
+
+def test_extract__what_texts_may_be():
+    names = {"m": "Miller", "none": None, "u": "Muller"}
+    assert neardup.extract("Muller", names, measure="edit", limit=1) == [("Muller", 1.0, "u")]
+    given = neardup.extract("Muller", iter(names.values()), measure="edit")
+    assert [each.key for each in given] == [2, 0]
+    assert (
+        neardup.extract("x", []) == neardup.extract("", ["a"]) == neardup.extract("a", [""]) == []
+    )
+    for wrong in ("text", 3, b"bytes"):
+        with pytest.raises(InvalidInputError, match="texts must be a list or a mapping of strings"):
+            neardup.extract("a", wrong)
+    for wrong in (["a", 3], ["a", b"a"], ["\ud800"]):
+        with pytest.raises(InvalidInputError, match="texts "):
+            neardup.extract("a", wrong)
+    with pytest.raises(InvalidInputError, match="query must be a text, got NoneType"):
+        neardup.extract(None, ["a"])
+
+
+def test_similarity__refuses():
+    for wrong in (3, None, b"a"):
+        with pytest.raises(InvalidInputError, match="must be a text"):
+            neardup.similarity("a", wrong)
+        with pytest.raises(InvalidInputError, match="must be a text"):
+            neardup.similarity(wrong, "a", measure="edit")
+    with pytest.raises(InvalidInputError, match="b is not valid Unicode"):
+        neardup.similarity("a", "\ud800")
+    with pytest.raises(TypeError, match=r"similarity\(\) got .* argument 'limits'"):
+        neardup.similarity("a", "b", limits=3)
+    for options in (
+        {"measure": "edit", "ngram": 2},
+        {"measure": "edit", "occurrences": "numbered"},
+        {"measure": "edit", "tf": "raw"},
+        {"tf": "raw"},
+        {"measure": "weighted-jaccard", "occurrences": "numbered"},
+        {"measure": "hamming"},
+        # Equal as a key, but no value of this option.
+        {"casefold": 1},
+    ):
+        neardup.similarity("a", "b", casefold=True)
+        with pytest.raises(InvalidParameterError):
+            neardup.similarity("a", "b", **options)
+
+
+def test_similarity__remembers_no_more_than_it_should(monkeypatch):
+    monkeypatch.setattr("neardup.jobs.similarity._SCORERS", {})
+    monkeypatch.setattr("neardup.jobs.similarity._MOST_SCORERS", 2)
+    for ngram in (1, 2, 3, 1):
+        assert neardup.similarity("a b c", "a b c", ngram=ngram) == 1.0
+
+    class Cuts:
+        __hash__ = None
+
+        def __call__(self, text):
+            return text.split("-")
+
+    assert neardup.similarity("a-b", "a-c", tokenizer=Cuts()) == pytest.approx(1 / 3)
