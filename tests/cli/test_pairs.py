@@ -262,7 +262,9 @@ def test_pairs__report_of_a_poor_recall(run, rows):
 
 
 @pytest.mark.parametrize("options", ["--top 1", "--top 1 --per-document"])
-def test_pairs__stats_of_all_steps(run, here, write_file, options):
+def test_pairs__stats_of_all_steps(run, here, write_file, options, monkeypatch):
+    # So few would be compared in one step.
+    monkeypatch.setattr("neardup.jobs.pairs.top._FEW_PAIRS", -1)
     texts = ["one two three four five six", "one two three four five seven", "eight nine"]
     write_file("a.jsonl", "".join(json.dumps({"text": text}) + "\n" for text in texts))
     options = ("a.jsonl", "--ngram", 1, *options.split(), "-o", "p.csv", "--overwrite")

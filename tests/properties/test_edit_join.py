@@ -80,6 +80,18 @@ def test_join_strings__as_oracle(strings, threshold, qgram, algorithm, data):
     assert counts.results == len(found) <= counts.verified
 
 
+@examples(100)
+@given(strings=edited_strings(), threshold=st.integers(0, 4) | thresholds, data=st.data())
+def test_join_strings__few_against_many_as_oracle(strings, threshold, data):
+    n = len(strings)
+    sides = data.draw(st.lists(st.integers(0, 3), min_size=n, max_size=n))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(edit_join, "_LEAST_INDEXED", 0)
+        found, counts = joined(strings, threshold, sides=sides)
+    assert found == edits.join(strings, threshold, sides)
+    assert counts.results == len(found) <= counts.verified <= counts.hits
+
+
 @given(
     strings=edited_strings(),
     threshold=st.integers(0, 3),

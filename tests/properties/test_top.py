@@ -20,6 +20,16 @@ from tests.oracles.shingles import elements
 from tests.oracles.tokens import Options, tokenize
 from tests.strategies import small_texts
 
+
+@pytest.fixture(scope="module", params=["few", "by falling thresholds"], autouse=True)
+def thresholds(request):
+    """Few pairs are compared at once, so that small examples need to be told otherwise."""
+    with pytest.MonkeyPatch.context() as patch:
+        if request.param != "few":
+            patch.setattr(top_pipeline, "_FEW_PAIRS", -1)
+        yield
+
+
 collections = st.lists(st.one_of(small_texts, st.sampled_from(["", "a", "A a", "b a"])), max_size=9)
 tops = st.integers(1, 12)
 

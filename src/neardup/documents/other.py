@@ -73,8 +73,8 @@ def index_among(
     """
     named = [against]
     if isinstance(against, list | tuple):
-        # Strings in a list are texts.
-        named = [None if isinstance(each, str) else each for each in against]
+        # Strings in a list are texts, and dictionaries rows.
+        named = [each for each in against if type(each) not in (str, dict)]
     found = [
         each
         for each in named
@@ -82,9 +82,10 @@ def index_among(
     ]
     if not found:
         return None
-    if len(named) > 1:
+    n_named = len(against) if isinstance(against, list | tuple) else 1
+    if n_named > 1:
         message = (
-            f"an index is compared against alone, got {len(named)} collections; add the others to "
+            f"an index is compared against alone, got {n_named} collections; add the others to "
             "it, or run once for each"
         )
         raise InvalidParameterError(message, "against")

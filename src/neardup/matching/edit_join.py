@@ -21,6 +21,8 @@ from neardup.kernels.types import sealed
 from neardup.matching.join import (
     ALGORITHMS,
     DEFAULT_ALGORITHM,
+    LEFT,
+    RIGHT,
     Columns,
     FilterCounts,
     Join,
@@ -363,7 +365,8 @@ def join_strings(
     Notes
     -----
     A string is not looked up by q-grams, but compared with all of fitting length, where it has so
-    few that edits may touch them all, or such frequent ones that it would meet more strings.
+    few that edits may touch them all, or such frequent ones that it would meet more strings. Where
+    one collection is small beside the other, all of its strings are compared so.
 
     Memory about 50 bytes a token, 12 a pair found, and for each thread 4 bytes a string. Results do
     not depend on the number of threads.
@@ -440,6 +443,8 @@ def _probe(
 ) -> Iterator[tuple[int, Columns]]:
     """Find pairs of strings, in order of length, that may be within the distance."""
     n = len(strings)
+    if sides is not None and _is_lopsided(sides):
+        return _probe_all(reach, sides, tally)
     groups = group_records(n, sides)
     grams, index = index_grams(strings, reach, qgram, groups)
     # Some strings are compared with all of fitting length, where that is faster than looking up.
@@ -470,6 +475,37 @@ def _probe(
         return int(reached), int(n_pairs)
 
     return probe_pieces(n, 2, lambda: np.full(n, -1, np.int32), probe, runner)
+
+
+# A few strings are compared with all of the other collection, where to index these takes longer.
+_LEAST_INDEXED, _AS_LONG_AS_TO_INDEX = 512, 50
+
+
+def _is_lopsided(sides: Bytes) -> bool:
+    n_left, n_right = (int(((sides & side) != 0).sum()) for side in (LEFT, RIGHT))
+    n = n_left + n_right
+    return n >= _LEAST_INDEXED and n_left * n_right <= n * _AS_LONG_AS_TO_INDEX
+
+
+def _probe_all(reach: Reach, sides: Bytes, tally: Tally) -> Iterator[tuple[int, Columns]]:
+    """Pair every string with all of the other collection that its length allows."""
+    left, right = (np.flatnonzero((sides & side) != 0) for side in (LEFT, RIGHT))
+    few, many = sorted((left, right), key=len)
+    counts: Int64s = np.zeros(join.N_COUNTS, np.int64)
+    seen = np.zeros(len(sides), np.bool_)
+    for string in few.tolist():
+        others = many[many != string]
+        if sides[string] == LEFT | RIGHT:
+            # With others that are in both collections it was paired from their end.
+            others = others[~seen[others]]
+            seen[string] = True
+        low, high = np.minimum(others, string), np.maximum(others, string)
+        counts[0] += len(low)
+        near = reach.first_partner[high] <= low
+        # All that come after, but for what filters of PPJoin+ let through, which do not run.
+        counts[[1, 2, 5]] += int(near.sum())
+        yield len(sides), (low[near].astype(np.int32), high[near].astype(np.int32))
+    tally.add(counts)
 
 
 def _pairs(found: Columns, order: Int64s) -> ScoredPairs:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -85,6 +86,20 @@ _AT_ONCE = 1 << 22
 _LOOKS = LEFT
 
 
+# Pairs of records that are compared at once without higher thresholds before: a step costs more.
+_FEW_PAIRS = 1 << 17
+
+
+def _steps(join: Join, sides: Bytes | None) -> Sequence[Join]:
+    """Return the joins to try one after another, with falling thresholds."""
+    n = len(join.own_scores)
+    n_pairs = n * n // 2
+    if sides is not None:
+        n_pairs = int(((sides & LEFT) != 0).sum()) * int(((sides & RIGHT) != 0).sum())
+    steps = list(join.steps())
+    return steps[-1:] if n_pairs <= _FEW_PAIRS else steps
+
+
 def most_similar_pairs(
     join: Join, speller: Speller, sides: Bytes | None, most: int, runner: Runner
 ) -> tuple[ScoredPairs, list[FilterCounts]]:
@@ -94,7 +109,7 @@ def most_similar_pairs(
     The list has what the filters did in each step.
     """
     step_counts = []
-    for step in join.steps():
+    for step in _steps(join, sides):
         joined, counts = step.run(sides, None, runner)
         step_counts.append(counts)
         speller = replace(speller, twins=step.twins)
@@ -125,7 +140,7 @@ def most_similar_partners(
     looking = (base & _LOOKS) != 0
     found: list[ScoredPairs] = []
     step_counts = []
-    steps = list(join.steps())
+    steps = _steps(join, sides)
     for step in steps:
         sides_now = np.where(looking, base, base & ~np.uint8(_LOOKS))
         joined, counts = step.run(sides_now, None, runner)
