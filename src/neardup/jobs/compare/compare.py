@@ -256,6 +256,9 @@ def _measure_edits(
 
 DEFAULT_MIN_TOKENS = 20
 
+# Characters of two texts that one thread aligns.
+_SHORT = 1 << 16
+
 # Where two passages differ is looked for in a matrix of so many bits, 256 MB.
 _MOST_CELLS = 1 << 31
 
@@ -322,6 +325,9 @@ def find_passages(
             return []
         a, b = (tokens.range_of(0, n) for tokens in places)
         return [SharedPassage(a, b, 1.0, (), ())]
+    if not np.isin(places[0].hashes, places[1].hashes).any():
+        # Nothing to align, which an index of the one text is made for.
+        return []
     result = align(
         [texts[pair.first]],
         [texts[pair.second]],
@@ -330,7 +336,8 @@ def find_passages(
         seed=options.seed,
         tokenizer=options.tokenizer,
         **vars(options.part(NormalOptions)),
-        workers=runner.workers,
+        # Threads take longer to start than short texts to align.
+        workers=1 if sum(map(len, texts)) < _SHORT else runner.workers,
         progress=runner.report,
     )
     found = []

@@ -7,8 +7,10 @@ import re
 from collections import Counter
 
 import numpy as np
+import pytest
 
 import neardup
+from neardup.errors import InvalidParameterError
 from neardup.jobs.compare import compare as compare_passages
 from neardup.jobs.compare.compare import TokenPlaces, find_differences
 from tests.oracles import comparison
@@ -74,7 +76,8 @@ def test_compare__options_of_passages(monkeypatch):
     for n, m in ((0, 50), (1, 50), (9, 50), (50, 39), (50, 40), (60, 70)):
         neardup.compare(*(" ".join(f"w{i}" for i in range(k)) for k in (n, m)))
     neardup.compare("a b c", "a b d", min_tokens=7)
-    assert told == [1, 1, 4, 19, 20, 20, 7]
+    # A text without tokens is not aligned.
+    assert told == [1, 4, 19, 20, 20, 7]
     chosen = {"seed": 3, "threshold": "0.7", "tokenizer": "whitespace", "fold_digits": True}
     chosen |= {"casefold": True, "unicode_form": "NFC", "strip_accents": True, "workers": 1}
     neardup.compare("a b c", "a b d", **chosen)
@@ -110,3 +113,14 @@ def test_find_differences__overlapping_passages():
     assert find_differences(tokens, shared) == (((0, 4), (30, 39), (45, 49)), 0.6)
     assert find_differences(tokens, []) == (((0, 49),), 0.0)
     assert find_differences(tokens, [(0, 49)]) == ((), 1.0)
+
+
+def test_compare__nothing_to_align(monkeypatch):
+    """Texts that share no token are not aligned, and what that would refuse is refused."""
+    monkeypatch.setattr("neardup.jobs.compare.compare.align", None)
+    found = neardup.compare("one two three", "four five", min_tokens=2)
+    assert found.passages == ()
+    assert found.differences.a == ((0, 13),)
+    assert found.differences.share_a == found.differences.share_b == 0.0
+    with pytest.raises(InvalidParameterError, match="threshold"):
+        neardup.compare("one", "two", threshold=0)
