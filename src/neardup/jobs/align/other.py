@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from neardup.errors import InvalidParameterError
@@ -18,6 +16,7 @@ from neardup.passages.align import make_window_scheme
 from neardup.passages.documents import ReadOptions
 from neardup.passages.index import OpenPassages, PassageHandle
 from neardup.results import SkippedRow
+from neardup.runs.disk import passing_folder
 from neardup.runs.runner import Runner
 from neardup.stages import index_changes
 from neardup.stages.options import columns_of, other_columns_of
@@ -98,8 +97,8 @@ def open_other(other: Other, runner: Runner) -> Iterator[tuple[OpenPassages, lis
         yield other.view(runner), []
         return
     scheme = make_window_scheme(other.min_tokens, **other.scheme)
-    with tempfile.TemporaryDirectory(prefix="neardup-") as folder:
-        handle = PassageHandle(Path(folder) / "index", other.scheme.get("tokenizer"))
+    with passing_folder() as folder:
+        handle = PassageHandle(folder / "index", other.scheme.get("tokenizer"))
         made = index_changes.build(handle, scheme, other.sources, other.read, runner)
         yield handle.view(runner), made.skipped
 

@@ -5,11 +5,9 @@ They are located in their texts, and what was repeated most is kept for the repo
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,6 +21,7 @@ from neardup.passages.repeats import find_repeats
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.second_pass import read_texts, text_has_changed
 from neardup.reading.sign import ReadingPlan
+from neardup.runs.disk import passing_folder
 from neardup.runs.runner import Runner
 from neardup.tables import Int64s, Texts, TokenLists, TokenSpans
 
@@ -255,7 +254,7 @@ def find_similar(collections: Collections, plan: CutJobPlan, runner: Runner) -> 
     assert plan.passages is not None
     assert plan.scheme is not None
     order, n_other = collections.order, len(collections.other)
-    with tempfile.TemporaryDirectory(prefix="neardup-") as folder:
+    with passing_folder() as folder:
         make_index = partial(
             index_tokens, scheme=plan.scheme, tokenizer=plan.options.tokenizer, runner=runner
         )
@@ -264,7 +263,7 @@ def find_similar(collections: Collections, plan: CutJobPlan, runner: Runner) -> 
             collections.other_tokens if n_other else None,
             plan.passages,
             make_index,
-            Path(folder),
+            folder,
             runner,
         )
         found = cutter.cut()
