@@ -161,6 +161,12 @@ _COMPARE = [
     "neardup.compare('a', 5)",
     "neardup.compare('', '').to_dict()",
     "neardup.compare('a', 'b')['nothing']",
+    "[neardup.similarity(names[0], name, measure='edit') for name in names]",
+    "neardup.similarity(texts[0], texts[1], measure='weighted-jaccard', idf='smooth', ngram=2)",
+    "neardup.similarity('a', 5)",
+    "neardup.extract(names[1], names, limit=3, measure='edit', casefold=True)",
+    "neardup.extract(quote, {row['id']: row['text'] for row in rows}, measure='containment')",
+    "neardup.extract(quote, texts, tf='raw')",
 ]  # fmt: skip
 
 _EXPLAIN = [
