@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import lru_cache
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -19,11 +20,11 @@ from neardup.options.documents import ExtractOptions, SimilarityOptions
 from neardup.options.groups import ShingleOptions
 from neardup.options.kinds import exact_fraction
 from neardup.options.option import argument, no_effect, shows, takes
+from neardup.stages.options import check_text, weights_for
 from neardup.tables import Int64s, ShingleSets, Texts, WeightedSets
 from neardup.text.shingles import ShingleScheme, shingle_scheme, shingle_sets
 from neardup.text.weighting import (
     WeightedScheme,
-    Weighting,
     count_documents,
     frequency_lists,
     weighted_sets,
@@ -90,12 +91,12 @@ class _EditScorer(_Scorer):
         self, query: str, texts: Sequence[str], threshold: Number | None, limit: int
     ) -> list[tuple[int, float]]:
         """Find them in blocks, each with the least similarity that may still be among them."""
+        least = 0 if threshold is None else exact_fraction("threshold", threshold)
         wanted = self._string(query)
         strings = [self._string(text) for text in texts] if self._string is not _as_it_is else texts
         if not len(wanted):
             return []
         # RapidFuzz compares floats; what is as near as that to the threshold is decided here.
-        least = 0 if threshold is None else exact_fraction("threshold", threshold)
         cutoff = max(float(least) - 1e-9, 0.0)
         found: list[tuple[float, int]] = []
         start, step = 0, _FIRST_STRINGS
@@ -138,16 +139,6 @@ def _string_maker(
     return normalisation.fold_text if folds else _as_it_is
 
 
-@dataclass(frozen=True)
-class _Shared:
-    """What a query and some texts have in common."""
-
-    texts: Int64s
-    values: Int64s
-    query_sizes: Int64s
-    sizes: Int64s
-
-
 class _SetScorer(_Scorer):
     """Compares sets of shingles, or weighted ones."""
 
@@ -156,19 +147,14 @@ class _SetScorer(_Scorer):
         measures: dict[str, type[Measure]] = {**MEASURES, Overlap.name: Overlap}
         self._measure = measures[name]
         self._lowest = self._measure.lowest()
-        self._weighting: Weighting | None = None
-        if not self._measure.is_weighted:
-            options.check_no_weights(f"with measure {name}")
-        else:
-            if options.occurrences != "set":
-                where = f"with measure {name}, where tf says what copies count"
-                raise no_effect("occurrences", where, "choose tf raw", "measure", "tf")
-            self._weighting = Weighting(options.tf or "raw", options.idf or "unary")
+        if self._measure.is_weighted and options.idf is None:
+            options = options.but(idf="unary")
+        self._weights = weights_for(options, self._lowest)
         ngram = 1 if options.ngram is None else options.ngram
         self._shingles: ShingleScheme = shingle_scheme(options.part(ShingleOptions, ngram=ngram))
 
     def similarity(self, a: str, b: str) -> float:
-        sets = self._sets(_texts_of(a, b), None)
+        sets = self._sets(_texts_of(a, b), self._counted(a, [b]))
         if not sets.sizes.all():
             return 0.0
         return float(score_pairs(sets, _A, _B, self._lowest)[0])
@@ -184,12 +170,10 @@ class _SetScorer(_Scorer):
         ]
         if not parts:
             return []
-        shared = _Shared(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
-        sizes = (shared.values, shared.query_sizes, shared.sizes)
-        ranks = rank_fractions(*measure.fractions(*sizes))
-        order = np.argsort(ranks, kind="stable")[:limit]
-        similarities = measure.similarities(*(each[order] for each in sizes))
-        return list(zip(shared.texts[order].tolist(), similarities.tolist(), strict=True))
+        places, *shared = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+        order = np.argsort(rank_fractions(*measure.fractions(*shared)), kind="stable")[:limit]
+        similarities = measure.similarities(*(column[order] for column in shared))
+        return list(zip(places[order].tolist(), similarities.tolist(), strict=True))
 
     def _share(
         self,
@@ -199,6 +183,7 @@ class _SetScorer(_Scorer):
         start: int,
         weights: WeightedScheme | None,
     ) -> tuple[Int64s, Int64s, Int64s, Int64s]:
+        """Return the places of texts that reach the threshold, and what ``fractions`` takes."""
         sets = self._sets(_texts_of(query, *texts), weights)
         totals = sets.totals if isinstance(sets, WeightedSets) else sets.sizes
         right = np.flatnonzero(sets.sizes[1:]) + 1
@@ -213,27 +198,19 @@ class _SetScorer(_Scorer):
 
     def _counted(self, query: str, texts: Sequence[str]) -> WeightedScheme | None:
         """Count in how many of the texts, and of the query, each shingle is."""
-        if self._weighting is None:
-            return None
-        scheme = WeightedScheme(self._weighting)
-        if not scheme.needs_frequencies:
-            return scheme
+        if self._weights is None or not self._weights.needs_frequencies:
+            return self._weights
         hash_tokens = self._shingles.tokenizer.hash_tokens
         blocks = [_texts_of(query), *(_texts_of(*part) for _, part in _sliced(texts))]
         counted = count_documents(
             frequency_lists(hash_tokens(block), self._shingles) for block in blocks
         )
-        return replace(scheme, frequencies=counted)
+        return replace(self._weights, frequencies=counted)
 
     def _sets(self, texts: Texts, weights: WeightedScheme | None) -> ShingleSets | WeightedSets:
-        if self._weighting is None:
+        if weights is None:
             return shingle_sets(texts, self._shingles)
         tokens = self._shingles.tokenizer.hash_tokens(texts)
-        if weights is None:
-            weights = WeightedScheme(self._weighting)
-            if weights.needs_frequencies:
-                counted = count_documents([frequency_lists(tokens, self._shingles)])
-                weights = replace(weights, frequencies=counted)
         return weighted_sets(tokens, self._shingles, weights)
 
 
@@ -258,29 +235,21 @@ def _make_scorer(given: SimilarityOptions) -> _Scorer:
     return _EditScorer(given) if given.measure == "edit" else _SetScorer(given)
 
 
-# Scorers by what was given, so that it is checked once for many calls.
-_SCORERS: dict[tuple[object, ...], _Scorer] = {}
-_MOST_SCORERS = 64
+# So that options are checked once for many calls; with types, because 1 and True are equal.
+_remembered_scorer = lru_cache(64, typed=True)(_make_scorer)
 
 
 def _scorer(name: str, options: dict[str, Any]) -> _Scorer:
-    # With types, because 1 and True are the same key.
-    key = tuple([(each, type(value), value) for each, value in options.items()])
     try:
-        return _SCORERS[key]
-    except KeyError:
-        pass
+        return _remembered_scorer(**options)
     except TypeError:
-        # A value that cannot be remembered.
-        return _make_scorer(**options)
+        # A value that cannot be remembered, or an option that there is not.
+        pass
     try:
-        made = _make_scorer(**options)
+        return _make_scorer(**options)
     except TypeError as error:
         message = str(error).replace("_make_scorer", name)
         raise TypeError(message) from None
-    if len(_SCORERS) < _MOST_SCORERS:
-        _SCORERS[key] = made
-    return made
 
 
 class _Pair(SimilarityOptions, kw_only=False):
@@ -317,15 +286,15 @@ def similarity(a: str, b: str, **options: Any) -> float:
     0.8333333333333334
     """
     found = _scorer("similarity", options)
-    if not (isinstance(a, str) and isinstance(b, str)):
-        _check_text("a", a)
-        _check_text("b", b)
     try:
-        return found.similarity(a, b)
+        if isinstance(a, str) and isinstance(b, str):
+            return found.similarity(a, b)
     except UnicodeEncodeError:
-        _check_text("a", a)
-        _check_text("b", b)
-        raise
+        # Which of them it is, the check tells.
+        pass
+    check_text("a", a)
+    check_text("b", b)
+    raise AssertionError
 
 
 class _Query(ExtractOptions, kw_only=False):
@@ -374,31 +343,22 @@ def extract(
         raise InvalidInputError(message)
     keys = list(texts) if isinstance(texts, Mapping) else None
     given = list(texts.values() if isinstance(texts, Mapping) else texts)
-    _check_text("query", query)
+    check_text("query", query)
     places = None
     if not {type(text) for text in given} <= {str}:
         for text in given:
             if text is not None:
-                _check_text("texts", text)
+                check_text("texts", text)
         places = [place for place, text in enumerate(given) if text is not None]
     strings = given if places is None else [given[place] for place in places]
     try:
         best = found.best(query, strings, asked.threshold, asked.limit)
     except UnicodeEncodeError:
         for text in strings:
-            _check_text("texts", text)
+            check_text("texts", text)
         raise
     rows = []
     for place, score in best:
         row = place if places is None else places[place]
         rows.append(Extracted(given[row], score, row if keys is None else keys[row]))
     return rows
-
-
-def _check_text(name: str, text: object) -> None:
-    if not isinstance(text, str):
-        raise InvalidInputError(f"{name} must be a text, got {type(text).__name__}")
-    try:
-        text.encode()
-    except UnicodeEncodeError as error:
-        raise InvalidInputError(f"{name} is not valid Unicode: {error}") from None

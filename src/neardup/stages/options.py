@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from neardup.errors import InvalidParameterError
+from neardup.errors import InvalidInputError, InvalidParameterError
 from neardup.files.locations import path_of
 from neardup.files.rows import ColumnNames, Source
 from neardup.matching.bands import Banding, check_banding, choose_banding
@@ -116,6 +116,21 @@ def check_weights_of_index(options: CountingOptions, measure: Measure) -> None:
     if options.idf_from is not None:
         where = "with an index, whose weights stay as they are"
         raise no_effect("idf_from", where, "name files with against", "against")
+
+
+def check_text(name: str, text: object) -> None:
+    """Raise if a text, as users name it, is no string, or has half of a surrogate pair."""
+    if not isinstance(text, str):
+        message = f"{name}: expected a text, got {type(text).__name__}"
+        raise InvalidInputError(message)
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        message = (
+            f"{name}: not valid Unicode: half of a surrogate pair at character {error.start + 1}; "
+            "replace it, for example by text.encode(errors='replace').decode()"
+        )
+        raise InvalidInputError(message) from None
 
 
 # What both functions return has these names.

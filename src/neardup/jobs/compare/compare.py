@@ -10,7 +10,6 @@ import numpy as np
 import pyarrow as pa
 from rapidfuzz.distance import LCSseq
 
-from neardup.errors import InvalidInputError
 from neardup.jobs.align.align import align
 from neardup.jobs.compare.compare_result import (
     CompareResult,
@@ -40,6 +39,7 @@ from neardup.sketches.minhash import MinHashKind
 from neardup.sketches.modulo import ModuloKind
 from neardup.sketches.smallest import SmallestKind
 from neardup.sketches.weighted_minhash import WeightedKind
+from neardup.stages.options import check_text
 from neardup.tables import (
     Bools,
     EditSignatures,
@@ -437,7 +437,7 @@ def compare_texts(
     """Compare two texts; see ``compare``. ``names`` are what the result calls them."""
     makers = plan_comparison(options)
     for name, text in zip(names, texts, strict=True):
-        _check_text(name, text)
+        check_text(name, text)
     strings = pa.array(texts, pa.large_string())
     order = sorted((0, 1), key=lambda row: (len(texts[row]), texts[row]))
     pair = Pair(Texts.from_arrow(strings), *order)
@@ -467,20 +467,6 @@ def compare_texts(
         described,
         summary,
     )
-
-
-def _check_text(name: str, text: object) -> None:
-    if not isinstance(text, str):
-        message = f"{name}: expected a text, got {type(text).__name__}"
-        raise InvalidInputError(message)
-    try:
-        text.encode()
-    except UnicodeEncodeError as error:
-        message = (
-            f"{name}: not valid Unicode: half of a surrogate pair at character {error.start + 1}; "
-            "replace it, for example by text.encode(errors='replace').decode()"
-        )
-        raise InvalidInputError(message) from None
 
 
 def _describe(options: CompareOptions, makers: Makers) -> dict[str, Any]:
