@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from neardup.errors import ResultLimitError
 from neardup.kernels.edit import join as kernels
 from neardup.matching import edit_join, join
 from neardup.matching.edit_join import EditThreshold
@@ -90,6 +91,18 @@ def test_join_strings__few_against_many_as_oracle(strings, threshold, data):
         found, counts = joined(strings, threshold, sides=sides)
     assert found == edits.join(strings, threshold, sides)
     assert counts.results == len(found) <= counts.verified <= counts.hits
+
+
+def test_join_strings__few_against_many_say_how_far_they_are():
+    strings = [*"abcd", *("abcdefgh"[i % 8] * 2 for i in range(996))]
+    sides = np.array([1] * 4 + [2] * 996, np.uint8)
+    shares = []
+    runner = Runner(1, lambda _, done, amount: shares.append(done / amount))
+    tokens = TokenLists(*ragged([[ord(c) for c in string] for string in strings]))
+    edit_join.join_strings(tokens, EditThreshold(1), sides=sides, runner=runner)
+    assert shares == [0.25, 0.5, 0.75, 1.0]
+    with pytest.raises(ResultLimitError, match="after 25% of the records"):
+        edit_join.join_strings(tokens, EditThreshold(1), sides=sides, limit=9, runner=runner)
 
 
 @given(

@@ -493,7 +493,7 @@ def _probe_all(reach: Reach, sides: Bytes, tally: Tally) -> Iterator[tuple[int, 
     few, many = sorted((left, right), key=len)
     counts: Int64s = np.zeros(join.N_COUNTS, np.int64)
     seen = np.zeros(len(sides), np.bool_)
-    for string in few.tolist():
+    for n_done, string in enumerate(few.tolist(), 1):
         others = many[many != string]
         if sides[string] == LEFT | RIGHT:
             # With others that are in both collections it was paired from their end.
@@ -504,7 +504,8 @@ def _probe_all(reach: Reach, sides: Bytes, tally: Tally) -> Iterator[tuple[int, 
         near = reach.first_partner[high] <= low
         # All that come after, but for what filters of PPJoin+ let through, which do not run.
         counts[[1, 2, 5]] += int(near.sum())
-        yield len(sides), (low[near].astype(np.int32), high[near].astype(np.int32))
+        columns = (low[near].astype(np.int32), high[near].astype(np.int32))
+        yield n_done * len(sides) // len(few), columns
     tally.add(counts)
 
 
