@@ -74,7 +74,7 @@ def index_among(
     named = [against]
     if isinstance(against, list | tuple):
         # Strings in a list are texts, and dictionaries rows.
-        named = [each for each in against if type(each) not in (str, dict)]
+        named = [each for each in against if not isinstance(each, str | dict)]
     found = [
         each
         for each in named

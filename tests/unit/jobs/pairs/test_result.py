@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -39,3 +40,12 @@ def test_write__a_table_that_is_never_replaced_unasked(result, tmp_path):
 def test_counts__are_those_of_the_summary(result):
     assert vars(result.counts) == result.summary["filters"]
     assert result.counts.results == 1
+
+
+def test_find_pairs__strings_of_a_list_are_texts_whatever_they_name(tmp_path):
+    """Also those of a class of their own, as arrays have them, and if they name an index."""
+    folder = str(tmp_path / "index")
+    neardup.DocumentIndex.create(folder).add(["one two three four five"])
+    given = [np.str_(folder), "one two three four five"]
+    found = neardup.find_pairs(["one two three four five"], given)
+    assert found.pairs["id_b"].to_pylist() == ["1"]
