@@ -40,9 +40,11 @@ def make_texts(n_documents: int, n_words: int, seed: int = 1) -> list[str]:
     return [" ".join(words[word] for word in document) for document in documents.tolist()]
 
 
-def measure(kind: str, file: Path | None, workers: int | None, *, exact: bool) -> dict[str, Any]:
+def measure(
+    kind: str, file: Path | None, n_documents: int, workers: int | None, *, exact: bool
+) -> dict[str, Any]:
     """Run one job and time it; kernels are compiled before."""
-    texts = make_texts(500, 600, 2) if kind == "rewording" else make_texts(10_000, 300)
+    texts = make_texts(500, 600, 2) if kind == "rewording" else make_texts(n_documents, 300)
     options: dict[str, Any] = {"workers": workers}
     if kind == "rewording":
         options |= {"threshold": "0.3", "min_tokens": 20, "idf": "smooth"}
@@ -64,10 +66,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("kind", choices=["align", "rewording", "cut"])
     parser.add_argument("file", nargs="?", type=Path)
+    parser.add_argument("--documents", type=int, default=10_000)
     parser.add_argument("--exact", action="store_true")
     parser.add_argument("--workers", type=int)
     options = parser.parse_args()
-    found = measure(options.kind, options.file, options.workers, exact=options.exact)
+    found = measure(
+        options.kind, options.file, options.documents, options.workers, exact=options.exact
+    )
     sys.stdout.write(json.dumps(found) + "\n")
 
 

@@ -59,13 +59,11 @@ def possible(tokens, query, first, last, min_tokens, threshold, tf, inverses):
     found = narrow(
         *(first, last, np.float64(total), np.array(list(counts), np.int32)),
         *(np.array(list(counts.values()), np.int32), np.array(inverses)),
-        Limits(1, min_tokens, np.float64(threshold), 3),
+        Limits(1, min_tokens, np.float64(threshold)),
         sealed(Documents(np.array(tokens, np.int32), offsets, given_inverses, table, step)),
         Scratch(
             known,
             seen,
-            np.empty(0, np.int32),
-            np.empty(0, np.int64),
             np.empty(len(tokens) + 1, np.int64),
             *rooms,
         ),

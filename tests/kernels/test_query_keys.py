@@ -42,7 +42,9 @@ def test_least_keys__as_oracle(most):
     keys = np.full((len(spans) - 2, 5), JUNK, np.uint64)
     have_weight = np.zeros(len(keys), np.bool_)
     wanted = make_wanted(numbers, spans, hashes)
-    query_keys.least_keys(wanted, 2, most, as_uint64(seeds), keys, have_weight)
+    query_keys.least_keys(
+        wanted, np.arange(2, len(spans)), most, as_uint64(seeds), keys, have_weight
+    )
     for row, (start, stop), has_weight in zip(keys, spans[2:], have_weight, strict=True):
         text = [hashes[number] for number in numbers[start:stop]]
         assert has_weight == bool(text)
@@ -64,7 +66,7 @@ def test_weighted_keys__as_oracle(tf):
     keys = np.full((len(spans), 3), JUNK, np.uint64)
     have_weight = np.zeros(len(keys), np.bool_)
     wanted = make_wanted(numbers, spans, hashes, tf, inverses)
-    query_keys.weighted_keys(wanted, 0, as_uint64(seeds), keys, have_weight)
+    query_keys.weighted_keys(wanted, np.arange(len(spans)), as_uint64(seeds), keys, have_weight)
     table = wanted.term_weights.tolist()
     for row, (start, stop), has_weight in zip(keys, spans, have_weight, strict=True):
         counts = Counter(numbers[start:stop])

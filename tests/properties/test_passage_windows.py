@@ -288,7 +288,9 @@ def test_multiset_windows__have_the_keys_of_queries():
             place = np.array([i], np.int64), np.array([j + 1], np.int64)
             wanted = gather_queries(tokens, *place, make_passage_scheme(), None).wanted
             key, has_weight = np.zeros((1, 1), np.uint64), np.empty(1, np.bool_)
-            query_keys.least_keys(wanted, 0, most_copies, as_uint64([8]), key, has_weight)
+            query_keys.least_keys(
+                wanted, np.arange(1), most_copies, as_uint64([8]), key, has_weight
+            )
             return int(key[0, 0])
 
         assert_probes(columns, len(text), 20, key_of, 150)

@@ -136,12 +136,11 @@ def find_passages(
     entries = [searcher.entries(queries) for searcher in index.searchers]
 
     def find(first: int) -> Found:
-        keys, have_weight = queries.hash(first, min(first + _CHUNK, len(queries)))
+        batch = Batch(queries, first, min(first + _CHUNK, len(queries)))
         parts = []
         for number, searcher in enumerate(index.searchers):
-            first_tokens = _first_tokens(index, number, behind, first, len(keys))
-            batch = Batch(queries, first, keys, have_weight, first_tokens)
-            hits = searcher.search(batch, entries[number], plan)
+            first_tokens = _first_tokens(index, number, behind, first, len(batch))
+            hits = searcher.search(batch, first_tokens, entries[number], plan)
             parts.append(_found(index, number, hits))
         found = _join(parts)
         return found.take(np.argsort(found.queries, kind="stable")) if len(parts) > 1 else found

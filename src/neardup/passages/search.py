@@ -1,8 +1,9 @@
 """Passages of a segment that are similar to queries, looked up and compared many at a time.
 
-First where passages may begin, by some of the min-hashes (``kernels.passage.lookups``) and then by
-tokens and all min-hashes (``kernels.passage.narrowing``); then the sub-texts there that share
-enough min-hashes (``kernels.passage.sweep``), and of these the truth (``kernels.passage.matches``).
+First where passages may begin: by the rarest tokens (``kernels.passage.lookups``), then by all
+tokens (``kernels.passage.narrowing``) and by min-hashes (``kernels.passage.candidates``); then the
+sub-texts there that share enough min-hashes (``kernels.passage.sweep``), and of these the truth
+(``kernels.passage.matches``).
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache, partial
+from itertools import pairwise
 from math import comb
 
 import numpy as np
@@ -20,6 +22,7 @@ import numpy.typing as npt
 
 from neardup.errors import InvalidParameterError
 from neardup.kernels.passage import candidates, lookups, matches, narrowing, sweep
+from neardup.kernels.passage.lookups import Places, Reach
 from neardup.kernels.passage.matches import Choice
 from neardup.kernels.passage.segments import Documents, Limits, Scratch, Windows
 from neardup.kernels.types import Int, sealed
@@ -27,29 +30,50 @@ from neardup.options.choices import Report
 from neardup.passages.scheme import PassageScheme
 from neardup.passages.segment import PassageSegment, fill_array, fill_in_parts
 from neardup.passages.windows import Queries, Query, inverse_frequencies
-from neardup.tables import Bools, Int32s, Int64s, Uint32s
+from neardup.tables import Bools, Floats, Int32s, Int64s, Uint32s
 from neardup.text.weighting import DocumentFrequencies, term_frequencies
 
 # Starts for which there is room, for each region for which there is.
 _ROWS_OF_REGION = 8
 
+# Weights of passages are told apart by classes, so many of them for each power of two; a passage
+# is in one that is as heavy, whatever rounding does.
+_CLASSES, _SLACK = 4, 1e-6
+# From one run of buckets in so many, and some more, passages may reach further than from others.
+_FEW_OF, _FEW = 4096, 4
+# They usually reach over so many buckets at most.
+_MOST_BUCKETS = 4
+# Buckets have so many starts at least, as a power of two.
+_LEAST_BITS = 3
+
 # Below this term frequency no weight is cut off at the greatest one.
 _SURELY_EXACT = 2.0**25
 
 
-@dataclass(frozen=True)
 class Batch:
-    """Some of many queries, from number ``first`` on.
+    """Some of many queries, from number ``first`` to ``stop``; ``totals`` are what each weighs.
 
-    ``keys`` are their min-hashes (n, num_perm); only those that ``have_weight`` find something. The
-    passages of each begin at ``first_tokens`` or behind, counted through the segment.
+    Min-hashes are made of those for which they are asked, once.
     """
 
-    queries: Queries
-    first: int
-    keys: npt.NDArray[np.uint64]
-    have_weight: Bools
-    first_tokens: Int64s
+    def __init__(self, queries: Queries, first: int, stop: int) -> None:
+        self.queries, self.first = queries, first
+        self.totals = queries.weigh(first, stop)
+        self._keys: npt.NDArray[np.uint64] = np.empty(
+            (stop - first, queries.scheme.num_perm), np.uint64
+        )
+        self._has_keys: Bools = np.zeros(stop - first, np.bool_)
+
+    def __len__(self) -> int:
+        return len(self.totals)
+
+    def keys_for(self, rows: Int64s) -> npt.NDArray[np.uint64]:
+        """Return the min-hashes of queries, a row for each; only of ``rows`` they have meaning."""
+        rows = rows[~self._has_keys[rows]]
+        if len(rows):
+            self._keys[rows], _ = self.queries.hash(self.first + rows)
+            self._has_keys[rows] = True
+        return self._keys
 
 
 @dataclass(frozen=True)
@@ -74,10 +98,11 @@ class Hits:
 class BatchSearcher:
     """Looks for queries in one segment, for any number of threads.
 
-    What takes a look at the whole segment is made once and kept: the inverse document frequencies
-    of its vocabulary, if tokens have any, and scratch memory for each thread that searches while
-    others do. Memory 8 bytes for each entry of the vocabulary with weights, and for each thread 12
-    for each entry and less than 2 for each token.
+    What takes a look at the whole segment is made once and kept: where each token stands, the
+    inverse document frequencies of its vocabulary, if tokens have any, how far passages of some
+    weight reach, and scratch memory for each thread that searches while others do. Memory 4 bytes
+    for each token, 8 for each entry of the vocabulary and as many with weights, and for each thread
+    12 for each entry and less than 2 for each token.
     """
 
     def __init__(
@@ -91,8 +116,7 @@ class BatchSearcher:
         self._frequencies = frequencies
         # So many shingles behind one share tokens with it.
         self.overlap = scheme.shingles.ngram - 1
-        # Of a few tokens each, and no more than the shortest passage has.
-        self.bucket_bits = max(3, scheme.least_shingles.bit_length() - 1)
+        self._reaches: dict[int, Reach] = {}
         self._idle: deque[Scratch] = deque()
 
     def entries(self, queries: Queries) -> Int32s:
@@ -105,17 +129,24 @@ class BatchSearcher:
             entries[is_there] = places[is_there]
         return entries
 
-    def search(self, batch: Batch, entries: Int32s, limits: Limits, choice: Choice) -> Hits:
+    def search(
+        self, batch: Batch, first_tokens: Int64s, entries: Int32s, limits: Limits, choice: Choice
+    ) -> Hits:
         """Find the passages that are similar to the queries of a batch.
 
-        ``entries`` is what the method of that name gives for all queries.
+        Those of each begin at ``first_tokens`` or behind, counted through the segment. ``entries``
+        is what the method of that name gives for all queries.
         """
+        ranges = self._find_ranges(batch, first_tokens, entries, limits)
+        if not len(ranges):
+            return _NOTHING
+        # Rows of the queries that have a range have meaning.
+        keys = batch.keys_for(np.unique(ranges[:, 0]))
+        lists: Int64s = np.empty((keys.size, 2), np.int64)
+        ranges = ranges[: candidates.sift_queries(keys, self._windows, limits, lists, ranges)]
         # Each kernel goes on where it stopped for want of room, so what it gives comes in parts.
-        lists: Int64s = np.empty((batch.keys.size, 2), np.int64)
         found = [
             compared.copy()
-            for buckets in self._find_buckets(batch, limits, lists)
-            for ranges in self._narrow(batch, entries, limits, lists, buckets)
             for outlined in self._outline(lists, ranges, limits.hits)
             for compared in self._compare(batch, entries, choice, *outlined)
         ]
@@ -125,29 +156,29 @@ class BatchSearcher:
         columns[0] += batch.first
         return Hits(*columns)
 
-    def _find_buckets(self, batch: Batch, limits: Limits, lists: Int64s) -> Iterator[Int64s]:
-        """Yield where passages may begin that share enough min-hashes, coarsely."""
-
-        def find(done: int, room: Int64s) -> tuple[Int, Int]:
-            with self._scratch() as scratch:
-                return lookups.find_buckets(
-                    batch.keys,
-                    batch.have_weight,
-                    batch.first_tokens,
-                    self._windows,
+    def _find_ranges(
+        self, batch: Batch, first_tokens: Int64s, entries: Int32s, limits: Limits
+    ) -> Int64s:
+        """Find the ranges of starts from which passages may be similar enough, by query."""
+        totals, threshold = batch.totals, limits.threshold
+        # A passage weighs no less than what it shares of a query, and no more than this allows.
+        n_classes = max(round(-2 * np.log2(threshold)), 1)
+        bounds = threshold ** (1 - np.arange(n_classes + 1) * 2 / n_classes)
+        has_weight = np.flatnonzero(totals > 0)
+        found = [np.empty((0, 3), np.int64)]
+        for low, high in pairwise(bounds.tolist()):
+            most = np.ceil(_CLASSES * np.log2(totals[has_weight] * high * (1 + _SLACK)))
+            for number in np.unique(most).tolist():
+                found += self._find_buckets(
+                    batch,
+                    has_weight[most == number],
+                    self._reach(int(number)),
+                    low * (1 - _SLACK) * totals,
+                    first_tokens,
+                    entries,
                     limits,
-                    scratch,
-                    done,
-                    lists,
-                    room,
                 )
-
-        return fill_in_parts(find, len(batch.keys), 2)
-
-    def _narrow(
-        self, batch: Batch, entries: Int32s, limits: Limits, lists: Int64s, buckets: Int64s
-    ) -> Iterator[Int64s]:
-        """Yield ranges of starts from which passages may be similar enough."""
+        buckets = _merge_buckets(np.concatenate(found))
 
         def narrow(done: int, room: Int64s) -> tuple[Int, Int]:
             with self._scratch() as scratch:
@@ -155,19 +186,67 @@ class BatchSearcher:
                     batch.queries.wanted,
                     batch.first,
                     entries,
-                    batch.first_tokens,
-                    self._windows,
                     self._documents,
                     limits,
                     scratch,
-                    lists,
-                    self._scheme.num_perm,
                     buckets,
                     done,
                     room,
                 )
 
-        return fill_in_parts(narrow, len(buckets), 4)
+        ranges = [part.copy() for part in fill_in_parts(narrow, len(buckets), 4)]
+        return np.concatenate([np.empty((0, 4), np.int64), *ranges])
+
+    def _find_buckets(
+        self,
+        batch: Batch,
+        chosen: Int64s,
+        reach: Reach,
+        lightest: Floats,
+        first_tokens: Int64s,
+        entries: Int32s,
+        limits: Limits,
+    ) -> Iterator[Int64s]:
+        """Yield where passages of a class may begin that are similar to some of the queries."""
+
+        def find(done: int, room: Int64s) -> tuple[Int, Int]:
+            return lookups.find_buckets(
+                batch.queries.wanted,
+                batch.first,
+                chosen,
+                entries,
+                first_tokens,
+                len(self._segment.tokens),
+                self._places,
+                reach,
+                lightest,
+                limits,
+                done,
+                room,
+            )
+
+        for buckets in fill_in_parts(find, len(chosen), 3):
+            yield buckets.copy()
+
+    def _reach(self, number: int) -> Reach:
+        """Return how far passages reach whose weight is of a class: 2^(number / _CLASSES)."""
+        if number not in self._reaches:
+            bits = _LEAST_BITS
+            n_buckets = (len(self._segment.tokens) >> bits) + 1
+            reaches: Int64s = np.empty(n_buckets, np.int64)
+            counts: Int32s = np.zeros(len(self._segment.vocabulary), np.int32)
+            budget = np.float64(2.0 ** (number / _CLASSES))
+            lookups.find_reaches(self._documents, budget, bits, counts, reaches)
+            span = _usual_span(reaches)
+            if span > _MOST_BUCKETS:
+                # In larger buckets they are fewer.
+                more = (span // _MOST_BUCKETS).bit_length()
+                firsts = np.arange(0, n_buckets, 1 << more)
+                ends = (np.arange(n_buckets) + reaches) >> more
+                reaches = np.maximum.reduceat(ends, firsts) - (firsts >> more)
+                bits, span = bits + more, _usual_span(reaches)
+            self._reaches[number] = sealed(Reach(bits, span, _far_runs(reaches, span)))
+        return self._reaches[number]
 
     def _outline(
         self, lists: Int64s, ranges: Int64s, hits: int
@@ -235,13 +314,10 @@ class BatchSearcher:
 
     def _make_scratch(self) -> Scratch:
         n_entries = len(self._segment.vocabulary)
-        n_buckets = (len(self._segment.tokens) >> self.bucket_bits) + 1
         size = self._longest + 1
         return Scratch(
             np.full(n_entries, -1, np.int32),
             np.full(n_entries, -1, np.int64),
-            np.zeros(n_buckets + 1, np.int32),
-            np.empty(n_buckets + 1, np.int64),
             np.empty(size, np.int64),
             *(np.empty(size, np.float64) for _ in range(3)),
         )
@@ -268,6 +344,15 @@ class BatchSearcher:
         )
 
     @cached_property
+    def _places(self) -> Places:
+        """Where each entry of the vocabulary stands, as kernels take it."""
+        tokens = self._segment.tokens
+        starts: Int64s = np.zeros(len(self._segment.vocabulary) + 1, np.int64)
+        places: Int32s = np.empty(len(tokens), np.int32)
+        lookups.list_places(tokens, starts, places)
+        return sealed(Places(starts, places))
+
+    @cached_property
     def _documents(self) -> Documents:
         """The texts and what their tokens weigh, as kernels take them."""
         segment = self._segment
@@ -284,6 +369,42 @@ class BatchSearcher:
 
 
 _NOTHING = Hits(*(np.empty(0, np.int64) for _ in range(5)))
+
+
+def _merge_buckets(buckets: Int64s) -> Int64s:
+    """Join starts of one query that overlap, or adjoin; rows are query, first start, one behind."""
+    buckets = buckets[np.lexsort((buckets[:, 1], buckets[:, 0]))]
+    heads = np.empty(len(buckets), np.bool_)
+    heads[:1] = True
+    # By query, as numbers so far apart that no start reaches from one to the next.
+    far = int(buckets[:, 2].max(initial=0)) + 1
+    behind = np.maximum.accumulate(buckets[:, 0] * far + buckets[:, 2])
+    heads[1:] = (buckets[1:, 0] * far + buckets[1:, 1]) > behind[:-1]
+    rows = np.flatnonzero(heads)
+    merged = buckets[rows]
+    if len(rows):
+        merged[:, 2] = np.maximum.reduceat(buckets[:, 2], rows)
+    return merged
+
+
+def _usual_span(reaches: Int64s) -> int:
+    """Return over how many buckets passages reach, but from a few runs of buckets."""
+    few = len(reaches) // _FEW_OF + _FEW
+    for share in (2, 4, 16, 64, 256, 1024, 4096):
+        place = len(reaches) - 1 - len(reaches) // share
+        span = int(np.partition(reaches, place)[place])
+        is_far = reaches > span
+        if np.count_nonzero(is_far[1:] & ~is_far[:-1]) + is_far[0] <= few:
+            return span
+    return int(reaches.max())
+
+
+def _far_runs(reaches: Int64s, span: int) -> Int64s:
+    """Return the runs of buckets from which passages reach further, as ``Reach`` has them."""
+    bounds = np.flatnonzero(np.diff(reaches > span, prepend=False, append=False)).reshape(-1, 2)
+    ends = [(np.arange(first, stop) + reaches[first:stop]).max() for first, stop in bounds.tolist()]
+    return np.column_stack([bounds, np.array(ends, np.int64)])
+
 
 # How many min-hashes a passage must share with a query to be compared with it.
 
@@ -384,15 +505,14 @@ class SegmentSearcher:
         """Return the entry of the vocabulary that each token of some queries is, or -1."""
         return self._batches.entries(queries)
 
-    def search(self, batch: Batch, entries: Int32s, plan: SearchPlan) -> Hits:
+    def search(self, batch: Batch, first_tokens: Int64s, entries: Int32s, plan: SearchPlan) -> Hits:
         """Find the passages that are similar to some of many queries.
 
-        ``entries`` is what the method of that name gives for all of them.
+        Those of each begin at ``first_tokens`` or behind, counted through the segment. ``entries``
+        is what the method of that name gives for all of them.
         """
         threshold = plan.threshold
-        limits = Limits(
-            plan.hits, plan.min_tokens, np.float64(threshold), self._batches.bucket_bits
-        )
+        limits = Limits(plan.hits, plan.min_tokens, np.float64(threshold))
         choice = Choice(
             plan.min_tokens,
             threshold.numerator,
@@ -400,7 +520,7 @@ class SegmentSearcher:
             plan.report == "maximal",
             self._batches.overlap,
         )
-        return self._batches.search(batch, entries, limits, choice)
+        return self._batches.search(batch, first_tokens, entries, limits, choice)
 
     def windows(self, query: Query, plan: SearchPlan) -> Int64s:
         """Find all sub-texts with enough common min-hashes, as rectangles (n, 5).

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from neardup.kernels.passage import candidates, query_keys, staircase, windows
+from neardup.kernels.passage import candidates, lookups, query_keys, staircase, windows
 from neardup.kernels.passage.query_keys import Wanted
 from neardup.kernels.passage.staircase import Occurrences, Windows
 from neardup.kernels.text import weights
@@ -203,20 +203,26 @@ class Queries:
     def __len__(self) -> int:
         return len(self.wanted.starts)
 
-    def hash(self, first: int, stop: int) -> tuple[npt.NDArray[np.uint64], Bools]:
+    def weigh(self, first: int, stop: int) -> Int64s:
+        """Return what some queries weigh, in units of ``kernels.text.weights``."""
+        totals: Int64s = np.empty(stop - first, np.int64)
+        lookups.weigh_queries(self.wanted, first, totals)
+        return totals
+
+    def hash(self, chosen: Int64s) -> tuple[npt.NDArray[np.uint64], Bools]:
         """Return the identities of the least hash values of some queries: a row for each.
 
         Returns also which of them have a token with a weight; the others find nothing, and their
         rows have no meaning.
         """
         weighting, seeds = self.scheme.weighting, self.scheme.seeds
-        keys = np.zeros((stop - first, len(seeds)), np.uint64)
-        have_weight: Bools = np.empty(stop - first, np.bool_)
+        keys = np.zeros((len(chosen), len(seeds)), np.uint64)
+        have_weight: Bools = np.empty(len(chosen), np.bool_)
         if weighting.counts_only:
             most_copies = 1 if weighting.tf == "binary" else ALL_COPIES
-            query_keys.least_keys(self.wanted, first, most_copies, seeds, keys, have_weight)
+            query_keys.least_keys(self.wanted, chosen, most_copies, seeds, keys, have_weight)
         else:
-            query_keys.weighted_keys(self.wanted, first, seeds, keys, have_weight)
+            query_keys.weighted_keys(self.wanted, chosen, seeds, keys, have_weight)
         return keys, have_weight
 
 
@@ -256,6 +262,7 @@ def make_queries(
     offsets = token_lists.offsets
     queries = gather_queries(token_lists.values, offsets[:-1], offsets[1:], scheme, frequencies)
     for first in range(0, len(queries), _AT_A_TIME):
-        keys, have_weight = queries.hash(first, min(first + _AT_A_TIME, len(queries)))
+        stop = min(first + _AT_A_TIME, len(queries))
+        keys, have_weight = queries.hash(np.arange(first, stop))
         for k in np.flatnonzero(have_weight).tolist():
             yield Query(first + k, keys[k])

@@ -15,6 +15,8 @@ from __future__ import annotations
 import numpy as np
 
 from neardup.kernels._compile import helper, kernel
+from neardup.kernels.common.ordering import order_of
+from neardup.kernels.passage.segments import Limits, Windows
 from neardup.kernels.types import (
     ConstInt32s,
     ConstInt64Rows,
@@ -22,6 +24,7 @@ from neardup.kernels.types import (
     ConstUint16Rows,
     ConstUint32Rows,
     ConstUint32s,
+    ConstUint64Rows,
     ConstUint64s,
     Int,
     Int32Rows,
@@ -181,6 +184,34 @@ def reaches(
 _NOWHERE = 1 << 62
 
 
+@helper
+def _find_key(keys: ConstUint64s, low: Int, high: Int, wanted: np.uint64) -> Int:
+    """First of the keys from ``low`` to ``high`` that is not below another; keys ascend."""
+    # Hashes are spread evenly, so a guess by their value is near; then by halves.
+    size = high - low
+    if size > 64:
+        guess: Int = low + np.int64(np.float64(wanted) * (np.float64(size) * 2.0**-64))
+        guess = min(guess, high - 1)
+        step = np.int64(np.sqrt(np.float64(size))) + 1
+        if keys[guess] < wanted:
+            low = guess + 1
+            while low + step < high and keys[low + step] < wanted:
+                low += step + 1
+            high = min(high, low + step)
+        else:
+            high = guess
+            while high - step > low and keys[high - step] >= wanted:
+                high -= step
+            low = max(low, high - step)
+    while low < high:
+        middle = (low + high) >> 1
+        if keys[middle] < wanted:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
 @kernel
 def find_lists(
     wanted: ConstUint64s,
@@ -195,16 +226,10 @@ def find_lists(
     rows ``list_starts[k]`` to ``list_starts[k + 1]``. ``lists`` has shape (n_functions, 2).
     """
     for f in range(wanted.shape[0]):
-        low, high = key_starts[f], key_starts[f + 1]
-        while low < high:
-            middle = (low + high) >> 1
-            if keys[middle] < wanted[f]:
-                low = middle + 1
-            else:
-                high = middle
-        found = low < key_starts[f + 1] and keys[low] == wanted[f]
-        lists[f, 0] = list_starts[low] if found else 0
-        lists[f, 1] = list_starts[low + 1] if found else 0
+        place = _find_key(keys, key_starts[f], key_starts[f + 1], wanted[f])
+        found = place < key_starts[f + 1] and keys[place] == wanted[f]
+        lists[f, 0] = list_starts[place] if found else 0
+        lists[f, 1] = list_starts[place + 1] if found else 0
 
 
 @kernel
@@ -385,4 +410,70 @@ def sift_ranges(
             continue
         ranges[n_kept, 0], ranges[n_kept, 1] = first, last
         n_kept += 1
+    return n_kept
+
+
+@helper
+def _order_lists(lists: Int64Rows, lengths: Int64s, order: Int64s, spare: Int64s) -> None:
+    """Put the shortest lists first."""
+    n_lists = lengths.shape[0]
+    for f in range(n_lists):
+        lengths[f] = lists[f, 1] - lists[f, 0]
+    order_of(lengths, order, spare)
+    for column in range(2):
+        for f in range(n_lists):
+            spare[f] = lists[order[f], column]
+        for f in range(n_lists):
+            lists[f, column] = spare[f]
+
+
+@kernel
+def sift_queries(
+    keys: ConstUint64Rows, windows: Windows, limits: Limits, lists: Int64Rows, ranges: Int64Rows
+) -> Int:
+    """Keep the ranges of starts from which a passage shares enough min-hashes with its query.
+
+    Rows of ``ranges`` are query, document, first and last start, as ``narrowing.find_ranges`` gives
+    them; those kept are moved to the front. Row k of ``keys`` has the min-hashes of query k, which
+    has as many rows of ``lists`` as there are hash functions: where it has a range, they receive
+    the first window with a min-hash of it, and one after the last, the shortest list first.
+
+    Returns how many ranges are kept.
+    """
+    n_functions = keys.shape[1]
+    lengths, order = np.empty(n_functions, np.int64), np.empty(n_functions, np.int64)
+    spare = np.empty(n_functions, np.int64)
+    own = np.empty((64, 2), np.int64)
+    n_kept, first = np.int64(0), np.int64(0)
+    while first < ranges.shape[0]:
+        k, stop = ranges[first, 0], first
+        while stop < ranges.shape[0] and ranges[stop, 0] == k:
+            stop += 1
+        n = stop - first
+        if n > own.shape[0]:
+            own = np.empty((2 * n, 2), np.int64)
+        for i in range(n):
+            own[i, 0], own[i, 1] = ranges[first + i, 2], ranges[first + i, 3]
+        of_query = lists[k * n_functions : (k + 1) * n_functions]
+        find_lists(keys[k], windows.keys, windows.key_starts, windows.list_starts, of_query)
+        _order_lists(of_query, lengths, order, spare)
+        n_own = sift_ranges(
+            of_query,
+            limits.hits,
+            limits.min_tokens,
+            windows.starts,
+            windows.spans,
+            windows.wide_rows,
+            windows.wide_spans,
+            own[:n],
+        )
+        # Those that are kept are in order, and the same.
+        row = first
+        for i in range(n_own):
+            while ranges[row, 2] != own[i, 0]:
+                row += 1
+            for column in range(4):
+                ranges[n_kept, column] = ranges[row, column]
+            n_kept += 1
+        first = stop
     return n_kept

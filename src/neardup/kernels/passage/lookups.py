@@ -1,58 +1,158 @@
-"""Where in a segment windows begin that have min-hashes of queries, for many queries at a time.
+"""Where in a segment so many tokens of a query stand together that a passage may be like it.
 
-The windows of each hash function that have a query's min-hash are a list. A passage in windows of
-``hits`` lists is in one at least of all but ``hits - 1`` of them: so the longest lists, which have
-most of the windows, need not be read. Starts are counted in buckets of a few tokens.
+A passage as similar to a query as is asked for shares the more of the query's weight, the more it
+weighs itself: passages are looked for by classes of their weight. What one lacks of the query's
+tokens weighs no more than the rest. So it has one of the rarest tokens, if those together weigh
+more than that, and of more of them as much as they weigh more. Lists of places are read from the
+shortest on, until the places left are few enough to be looked at; those of frequent tokens, which
+have most of the places, are seldom read.
+
+Places are counted in buckets of a few tokens, those of a block at a time, and what is reached from
+a bucket is added up. How far passages reach depends on what they weigh, and on the text: where that
+repeats itself, further. Where enough is reached, the longer lists are entered, too, one by one for
+as long as that is so.
+
+References
+----------
+Xiao, Wang, Lin, Yu (2008), Efficient similarity joins for near duplicate detection, sections 2.2
+and 3.1, for sizes and prefixes of sets; here a set is any sub-text.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
 from neardup.kernels._compile import helper, kernel
 from neardup.kernels.common.ordering import order_of
-from neardup.kernels.passage.candidates import WIDE, first_ending_from, read_span
-from neardup.kernels.passage.segments import Limits, Scratch, Windows
+from neardup.kernels.passage.query_keys import Wanted, count_tokens, weigh_tokens
+from neardup.kernels.passage.segments import Documents, Limits
+from neardup.kernels.text.weights import MOST_WEIGHT, SCALE
 from neardup.kernels.types import (
-    ConstBools,
+    ConstFloats,
+    ConstInt32s,
+    ConstInt64Rows,
     ConstInt64s,
-    ConstUint16Rows,
-    ConstUint32Rows,
-    ConstUint32s,
-    ConstUint64Rows,
-    ConstUint64s,
+    Floats,
     Int,
     Int32s,
     Int64Rows,
     Int64s,
+    Uint16s,
 )
 
-# Nanoseconds for a row of a list, and for a look at the tokens of a bucket.
-_ROW, _BUCKET = 4.0, 400.0
+# Nanoseconds to count a place, to enter a list at some place, and to look at a token of the text.
+_PLACE, _ENTRY, _TOKEN = 1.5, 150.0, 3.0
+# Buckets that are reached together: where one has enough, those around it often have, too.
+_TOGETHER = 60.0
+# Places reached from a bucket, on average, of a list that is not read whole.
+_FREQUENT = 0.7
+
+# Starts of a block, in buckets. Weights are counted in whole numbers; as often as a list may count
+# from one bucket, all of a query's fit in 16 bits.
+_SIZE, _WHOLE = 1024, np.float64(60_000)
+
+# Runs of so many buckets from which passages reach further are looked at before they are chosen.
+_LONG_RUN = 8
+
+# What rounding takes from a weight at most, and from the share that passages have of a query's.
+_UNITS, _SHARE = 2.0, 1e-6
+
+
+class Places(NamedTuple):
+    """Where tokens stand: entry e of the vocabulary at ``places[starts[e] : starts[e + 1]]``.
+
+    Places are counted through the segment, and ascend.
+    """
+
+    starts: ConstInt64s
+    places: ConstInt32s
+
+
+class Reach(NamedTuple):
+    """How far passages reach that weigh no more than some budget.
+
+    From any start in a bucket of ``1 << bits`` tokens over the ``span`` buckets behind it at most.
+    Rows of ``far`` are runs of buckets from which they reach further: the first, the one behind the
+    last, and the last one that is reached.
+    """
+
+    bits: int
+    span: int
+    far: ConstInt64Rows
+
+
+@kernel
+def list_places(tokens: ConstInt32s, starts: Int64s, places: Int32s) -> None:
+    """List where each entry of the vocabulary stands, as ``Places`` has it.
+
+    ``starts`` has one row more than there are entries, and is 0 at first.
+    """
+    n_entries = starts.shape[0] - 1
+    for i in range(tokens.shape[0]):
+        starts[tokens[i] + 1] += 1
+    # Counts, held one row further on, become ends and then, filled backwards, starts.
+    for e in range(n_entries):
+        starts[e + 1] += starts[e]
+    for i in range(tokens.shape[0] - 1, -1, -1):
+        row = tokens[i] + 1
+        starts[row] -= 1
+        places[starts[row]] = i
+    for e in range(n_entries):
+        starts[e] = starts[e + 1]
+    starts[n_entries] = tokens.shape[0]
+
+
+@kernel
+def find_reaches(
+    documents: Documents, budget: np.float64, bits: int, counts: Int32s, reaches: Int64s
+) -> None:
+    """Find over how many buckets behind its own a sub-text reaches that weighs ``budget`` at most.
+
+    ``reaches`` has a row for each bucket, of its starts the furthest. ``counts`` has 0 for each
+    entry of the vocabulary, and is left so. A token weighs what ``possible_starts`` of
+    ``kernels.passage.narrowing`` says.
+    """
+    tokens, offsets, inverses = documents.tokens, documents.offsets, documents.inverses
+    has_inverses = inverses.shape[0] > 0
+    scale, most = np.float64(SCALE), np.float64(MOST_WEIGHT)
+    first_weight, step = documents.term_weights[1] * scale, documents.least_step * scale
+    for bucket in range(reaches.shape[0]):
+        reaches[bucket] = 0
+    for d in range(offsets.shape[0] - 1):
+        # What a sub-text weighs, in whole numbers, so that taking away undoes adding.
+        stop, weight = offsets[d], np.int64(0)
+        for start in range(offsets[d], offsets[d + 1]):
+            while stop < offsets[d + 1]:
+                token = tokens[stop]
+                inverse = inverses[token] if has_inverses else 1.0
+                more = min(first_weight * inverse, most)
+                if counts[token] > 0:
+                    more = min(more, step * inverse)
+                whole = np.int64(max(more - _UNITS, 0.0))
+                if stop > start and np.float64(weight + whole) > budget:
+                    break
+                counts[token] += 1
+                weight += whole
+                stop += 1
+            bucket = start >> bits
+            reaches[bucket] = max(reaches[bucket], ((stop - 1) >> bits) - bucket)
+            token = tokens[start]
+            inverse = inverses[token] if has_inverses else 1.0
+            less = min(first_weight * inverse, most)
+            counts[token] -= 1
+            if counts[token] > 0:
+                less = min(less, step * inverse)
+            weight -= np.int64(max(less - _UNITS, 0.0))
 
 
 @helper
-def _find_key(keys: ConstUint64s, low: Int, high: Int, wanted: np.uint64) -> Int:
-    """First of the keys from ``low`` to ``high`` that is not below another; keys ascend."""
-    # Hashes are spread evenly, so a guess by their value is near; then by halves.
-    size = high - low
-    if size > 64:
-        guess: Int = low + np.int64(np.float64(wanted) * (np.float64(size) * 2.0**-64))
-        guess = min(guess, high - 1)
-        step = np.int64(np.sqrt(np.float64(size))) + 1
-        if keys[guess] < wanted:
-            low = guess + 1
-            while low + step < high and keys[low + step] < wanted:
-                low += step + 1
-            high = min(high, low + step)
-        else:
-            high = guess
-            while high - step > low and keys[high - step] >= wanted:
-                high -= step
-            low = max(low, high - step)
+def _first_from(places: ConstInt32s, low: Int, high: Int, token: Int) -> Int:
+    """First row from ``low`` to ``high`` of a list with a place at ``token`` or behind."""
     while low < high:
         middle = (low + high) >> 1
-        if keys[middle] < wanted:
+        if places[middle] < token:
             low = middle + 1
         else:
             high = middle
@@ -60,206 +160,296 @@ def _find_key(keys: ConstUint64s, low: Int, high: Int, wanted: np.uint64) -> Int
 
 
 @helper
-def _find_lists(
-    wanted: ConstUint64s,
-    first_token: Int,
-    key_starts: ConstInt64s,
-    keys: ConstUint64s,
-    list_starts: ConstInt64s,
-    starts: ConstUint32s,
-    spans: ConstUint16Rows,
-    wide_rows: ConstInt64s,
-    wide_spans: ConstUint32Rows,
-    lists: Int64Rows,
-) -> None:
-    """Find the windows with each wanted key that allow a start at ``first_token`` or later.
-
-    Rows of ``lists`` receive first row, and one after the last.
-    """
-    for f in range(wanted.shape[0]):
-        place = _find_key(keys, key_starts[f], key_starts[f + 1], wanted[f])
-        row: Int = 0
-        stop: Int = 0
-        if place < key_starts[f + 1] and keys[place] == wanted[f]:
-            row, stop = list_starts[place], list_starts[place + 1]
-            if first_token > 0:
-                row = first_ending_from(
-                    starts, spans, wide_rows, wide_spans, row, stop, first_token
-                )
-        lists[f, 0], lists[f, 1] = row, stop
-
-
-@helper
-def _order_lists(lists: Int64Rows, lengths: Int64s, order: Int64s, spare: Int64s) -> None:
-    """Put the shortest lists first."""
-    n_lists = lengths.shape[0]
-    for f in range(n_lists):
-        lengths[f] = lists[f, 1] - lists[f, 0]
-    order_of(lengths, order, spare)
-    for column in range(2):
-        for f in range(n_lists):
-            spare[f] = lists[order[f], column]
-        for f in range(n_lists):
-            lists[f, column] = spare[f]
-
-
-@helper
-def _count_windows(
-    lists: Int64Rows,
-    f: Int,
-    first_token: Int,
-    min_tokens: Int,
+def _count_places(
+    places: ConstInt32s,
+    row: Int,
+    stop: Int,
+    amount: np.uint16,
+    block: Int,
     bits: Int,
-    starts: ConstUint32s,
-    spans: ConstUint16Rows,
-    wide_rows: ConstInt64s,
-    wide_spans: ConstUint32Rows,
-    changes: Int32s,
-) -> None:
-    """Count list f in every bucket in which one of its windows allows a start.
-
-    The sum of ``changes`` up to a bucket is the number of lists that are counted there.
-    """
-    next_bucket: Int = first_token >> bits
-    for row in range(lists[f, 0], lists[f, 1]):
-        a = np.int64(starts[row])
-        b: Int = np.int64(spans[row, 0])
-        c: Int = np.int64(spans[row, 1])
-        d: Int = np.int64(spans[row, 2])
-        if max(b, c, d) >= WIDE:
-            b = read_span(spans, wide_rows, wide_spans, row, 0)
-            c = read_span(spans, wide_rows, wide_spans, row, 1)
-            d = read_span(spans, wide_rows, wide_spans, row, 2)
-        last = a + min(b, b + c + d - min_tokens + 1)
-        # Windows of a list ascend: it counts once in each bucket. Without a branch, for whether
-        # there is any bucket cannot be foreseen.
-        bucket: Int = max(a >> bits, next_bucket)
-        stop: Int = (last >> bits) + 1
-        change = np.int32((bucket < stop) & (a <= last))
-        stop = max(stop, bucket)
-        changes[bucket] += change
-        changes[stop] -= change
-        next_bucket = stop if change else next_bucket
-
-
-@helper
-def _reach_buckets(
-    lists: Int64Rows,
-    hits: Int,
-    first_token: Int,
-    min_tokens: Int,
-    bits: Int,
-    starts: ConstUint32s,
-    spans: ConstUint16Rows,
-    wide_rows: ConstInt64s,
-    wide_spans: ConstUint32Rows,
-    changes: Int32s,
-    reached: Int64s,
+    counts: Uint16s,
 ) -> Int:
-    """Find the buckets in which passages may start that are in windows of ``hits`` lists.
+    """Add an amount to the buckets from ``block`` on in which a list has a place, from ``row`` on.
 
-    Lists ascend in length. They are read until a look at the buckets left is cheaper than the next
-    list. Returns how many of the ``reached`` buckets there are; they ascend.
+    Returns the first row behind the first ``_SIZE`` of them.
     """
-    n_lists, n_buckets = lists.shape[0], changes.shape[0] - 1
-    first_bucket = first_token >> bits
-    n_reached, n_rows = np.int64(0), np.int64(0)
-    for f in range(n_lists):
-        _count_windows(
-            lists,
-            f,
-            first_token,
-            min_tokens,
-            bits,
-            starts,
-            spans,
-            wide_rows,
-            wide_spans,
-            changes,
-        )
-        n_rows += lists[f, 1] - lists[f, 0]
-        least = hits - n_lists + f + 1
-        is_last = f + 1 == n_lists
-        # All buckets are looked at only now and then.
-        if not is_last and (least <= 0 or _ROW * n_rows < n_buckets - first_bucket):
-            continue
-        n_rows = n_reached = np.int64(0)
-        count = np.int64(0)
-        for bucket in range(first_bucket, n_buckets):
-            count += changes[bucket]
-            reached[n_reached] = bucket
-            n_reached += np.int64(count >= least)
-        if is_last or _BUCKET * n_reached <= _ROW * (lists[f + 1, 1] - lists[f + 1, 0]):
+    size, last, behind = counts.shape[0], np.int64(-1), row
+    while row < stop:
+        bucket = (np.int64(places[row]) >> bits) - block
+        if bucket >= size:
             break
-    changes[first_bucket:] = 0
-    return n_reached
+        if bucket != last:
+            counts[bucket] += amount
+            last = bucket
+        row += 1
+        if bucket < _SIZE:
+            behind = row
+    return behind
+
+
+@helper
+def _add_reached(counts: Uint16s, span: Int, sums: Uint16s) -> None:
+    """Add up what is reached from each bucket of a block, up to ``span`` further."""
+    for b in range(_SIZE):
+        sums[b] = counts[b]
+    for s in range(1, span + 1):
+        for b in range(_SIZE):
+            sums[b] += counts[b + s]
+    for b in range(counts.shape[0]):
+        counts[b] = 0
+
+
+@helper
+def _count_list(
+    places: ConstInt32s,
+    row: Int,
+    stop: Int,
+    amount: np.uint16,
+    block: Int,
+    low: Int,
+    high: Int,
+    reach: Reach,
+    sums: Uint16s,
+) -> None:
+    """Add an amount to the buckets ``low`` to ``high`` of a block that reach a place of a list."""
+    for i in range(row, stop):
+        bucket = (np.int64(places[i]) >> reach.bits) - block
+        if bucket > high + reach.span:
+            break
+        for b in range(max(bucket - reach.span, low), min(bucket, high) + 1):
+            sums[b] += amount
+        low = max(low, bucket + 1)
+
+
+@helper
+def _greatest(sums: Uint16s, low: Int, high: Int) -> Int:
+    """Give the greatest sum of the buckets ``low`` to ``high``."""
+    greatest = np.uint16(0)
+    for b in range(low, high + 1):
+        greatest = max(greatest, sums[b])
+    return np.int64(greatest)
+
+
+@helper
+def _next_of(sums: Uint16s, low: Int, stop: Int, least: Int) -> Int:
+    """Give the first bucket from ``low`` on with so much; ``stop`` if none before it has."""
+    while low < stop and np.int64(sums[low]) < least:
+        low += 1
+    return low
+
+
+@helper
+def _add_run(rows: Int64Rows, n: Int, least: Int, k: Int, first: Int, behind: Int) -> Int:
+    """Append a run of starts, to the one before it if that ends there; rows before are others'."""
+    if least < n <= rows.shape[0] and rows[n - 1, 2] == first:
+        rows[n - 1, 2] = behind
+        return n
+    if n < rows.shape[0]:
+        rows[n, 0], rows[n, 1], rows[n, 2] = k, first, behind
+    return n + 1
+
+
+@helper
+def _count_read(
+    sizes: ConstInt64s, weights: Floats, needed: np.float64, n_tokens: Int, reach: Reach
+) -> Int:
+    """Choose how many of the shortest lists are read whole; ``weights`` are those of the lists.
+
+    By how often so much would be reached from a bucket if places were spread evenly.
+    """
+    n_lists, rest, n_places = sizes.shape[0], 0.0, np.int64(0)
+    for o in range(n_lists):
+        rest += weights[o]
+    n_buckets = np.float64((n_tokens >> reach.bits) + 1)
+    # What is reached together, is looked at together.
+    look = (_ENTRY + _TOKEN * np.float64((reach.span + 1) << reach.bits)) / _TOGETHER
+    read = 0.0
+    for o in range(n_lists):
+        rest -= weights[o]
+        read += weights[o]
+        n_places += sizes[o]
+        if rest >= needed or o + 1 == n_lists:
+            continue
+        usual = np.float64(n_places * (reach.span + 1)) / n_buckets
+        wanted = (needed - rest) * np.float64(o + 1) / max(read, 1.0)
+        chance, x = 1.0, 1.0
+        while x < wanted + 1.0 and chance > 1e-9:
+            chance *= usual / x
+            x += 1.0
+        further = np.float64(sizes[o + 1])
+        # A list that is reached from many buckets is reached more than once from some.
+        is_frequent = further * np.float64(reach.span + 1) > _FREQUENT * n_buckets
+        if is_frequent or min(chance, 1.0) * n_buckets * look <= _PLACE * further:
+            return np.int64(o + 1)
+    return np.int64(n_lists)
+
+
+@kernel
+def weigh_queries(wanted: Wanted, first_query: int, totals: Int64s) -> None:
+    """Give what queries from ``first_query`` on weigh."""
+    longest = np.int64(0)
+    for k in range(totals.shape[0]):
+        longest = max(longest, wanted.stops[first_query + k] - wanted.starts[first_query + k])
+    counts = np.zeros(wanted.hashes.shape[0], np.int32)
+    types, copies = np.empty(longest, np.int32), np.empty(longest, np.int32)
+    weights = np.empty(longest, np.int64)
+    for k in range(totals.shape[0]):
+        start, stop = wanted.starts[first_query + k], wanted.stops[first_query + k]
+        n_types = count_tokens(wanted.numbers, start, stop, counts, types, copies)
+        totals[k] = weigh_tokens(
+            types, copies, n_types, wanted.inverses, wanted.term_weights, weights
+        )
 
 
 @kernel
 def find_buckets(
-    keys: ConstUint64Rows,
-    have_weight: ConstBools,
+    wanted: Wanted,
+    first_query: int,
+    chosen: ConstInt64s,
+    entries: ConstInt32s,
     first_tokens: ConstInt64s,
-    windows: Windows,
+    n_tokens: int,
+    places: Places,
+    reach: Reach,
+    lightest: ConstFloats,
     limits: Limits,
-    scratch: Scratch,
     n_done: int,
-    lists: Int64Rows,
     buckets: Int64Rows,
 ) -> tuple[Int, Int]:
-    """Find the buckets of tokens at which passages may begin that share enough min-hashes.
+    """Find the starts of passages of a class that may be similar enough to queries.
 
-    Rows of ``keys`` are the min-hashes of queries; those without weight find nothing, and the first
-    ``n_done`` are left out. Passages begin at ``first_tokens`` or behind. Query k has as many rows
-    of ``lists`` as there are hash functions: they receive the first window with a min-hash of it,
-    and one after the last, the shortest list first. Rows of ``buckets`` receive k and a bucket.
+    Query k is ``first_query + k``; of the ``chosen`` ones the first ``n_done`` are left out.
+    ``entries`` has for each number of a query's token the entry of the vocabulary, or -1. Passages
+    begin at ``first_tokens`` or behind, weigh ``lightest`` of k or more, and reach as far as
+    ``reach`` says, in a segment of ``n_tokens``. Rows of ``buckets`` receive k, the first start and
+    the one behind the last.
 
-    Returns the first query not done, which is below the end if its buckets do not fit, and how many
-    buckets there are.
+    Returns how many of the chosen queries are done, fewer than there are if the buckets of the next
+    one do not fit, and how many rows there are.
     """
-    starts, spans = windows.starts, windows.spans
-    wide_rows, wide_spans = windows.wide_rows, windows.wide_spans
-    hits, reached = limits.hits, scratch.reached
-    n_queries, n_functions = keys.shape
-    lengths, order = np.empty(n_functions, np.int64), np.empty(n_functions, np.int64)
-    spare = np.empty(n_functions, np.int64)
-    n = np.int64(0)
-    for k in range(n_done, n_queries):
-        first_token = first_tokens[k]
-        if not have_weight[k] or (first_token >> limits.bucket_bits) + 1 >= reached.shape[0]:
-            continue
-        own = lists[k * n_functions : (k + 1) * n_functions]
-        _find_lists(
-            keys[k],
-            first_token,
-            windows.key_starts,
-            windows.keys,
-            windows.list_starts,
-            starts,
-            spans,
-            wide_rows,
-            wide_spans,
-            own,
+    bits, span = reach.bits, reach.span
+    longest = np.int64(1)
+    for i in range(n_done, chosen.shape[0]):
+        query = first_query + chosen[i]
+        longest = max(longest, wanted.stops[query] - wanted.starts[query])
+    of_numbers = np.zeros(wanted.hashes.shape[0], np.int32)
+    types, copies = np.empty(longest, np.int32), np.empty(longest, np.int32)
+    weights, listed = np.empty(longest, np.int64), np.empty(longest, np.int64)
+    all_sizes, all_orders = np.empty(longest, np.int64), np.empty(longest, np.int64)
+    spare, sizes = np.empty(longest, np.int64), np.empty(longest, np.int64)
+    own = np.empty(longest, np.float64)
+    rows, stops = np.empty(longest, np.int64), np.empty(longest, np.int64)
+    amounts, leasts = np.empty(longest, np.uint16), np.empty(longest, np.int64)
+    counts, sums = np.zeros(_SIZE + span, np.uint16), np.empty(_SIZE, np.uint16)
+    n_rows: Int = np.int64(0)
+    for i in range(n_done, chosen.shape[0]):
+        k = chosen[i]
+        query, first_token = first_query + k, first_tokens[k]
+        n_types = count_tokens(
+            wanted.numbers, wanted.starts[query], wanted.stops[query], of_numbers, types, copies
         )
-        _order_lists(own, lengths, order, spare)
-        if own[n_functions - hits, 0] == own[n_functions - hits, 1]:
+        weight = weigh_tokens(types, copies, n_types, wanted.inverses, wanted.term_weights, weights)
+        # Of the types that are in the segment, those that weigh something.
+        total, n_lists = 0.0, np.int64(0)
+        for t in range(n_types):
+            entry = entries[types[t]]
+            if entry >= 0 and weights[t] > 0:
+                total += np.float64(weights[t])
+                all_sizes[n_lists] = places.starts[entry + 1] - places.starts[entry]
+                listed[n_lists] = t
+                n_lists += 1
+        share = limits.threshold - _SHARE
+        needed = share * (np.float64(weight) + lightest[k]) / (1.0 + share)
+        needed = max(needed, share * np.float64(weight))
+        if n_lists == 0 or total < needed:
             continue
-        n_reached = _reach_buckets(
-            own,
-            hits,
-            first_token,
-            limits.min_tokens,
-            limits.bucket_bits,
-            starts,
-            spans,
-            wide_rows,
-            wide_spans,
-            scratch.changes,
-            reached,
-        )
-        if n + n_reached > buckets.shape[0]:
-            return np.int64(k), n
-        for i in range(n_reached):
-            buckets[n, 0], buckets[n, 1] = k, reached[i]
-            n += 1
-    return np.int64(n_queries), n
+        order_of(all_sizes[:n_lists], all_orders[:n_lists], spare[:n_lists])
+        unit, rest = total * np.float64(span + 1) / _WHOLE, total
+        for o in range(n_lists):
+            t = listed[all_orders[o]]
+            entry = entries[types[t]]
+            own[o], sizes[o] = np.float64(weights[t]), all_sizes[all_orders[o]]
+            rows[o], stops[o] = places.starts[entry], places.starts[entry + 1]
+            amount = np.int64(own[o] / unit)
+            amounts[o] = np.uint16(amount)
+            rest -= own[o]
+            # Each list that is read may lack a unit for rounding.
+            leasts[o] = max(np.int64((needed - max(rest, 0.0)) / unit) - o - 2, np.int64(1))
+        n_read = _count_read(sizes[:n_lists], own[:n_lists], needed, n_tokens, reach)
+        if first_token > 0:
+            for o in range(n_lists):
+                rows[o] = _first_from(places.places, rows[o], stops[o], first_token)
+        n_before = n_rows
+        for f in range(reach.far.shape[0]):
+            first, behind = reach.far[f, 0], reach.far[f, 1]
+            if behind << bits <= first_token:
+                continue
+            if behind - first > _LONG_RUN:
+                reached = 0.0
+                for o in range(n_lists):
+                    row = _first_from(places.places, rows[o], stops[o], first << bits)
+                    if row < stops[o] and np.int64(places.places[row]) >> bits <= reach.far[f, 2]:
+                        reached += own[o]
+                if reached < needed:
+                    continue
+            first = max(first << bits, first_token)
+            n_rows = _add_run(buckets, n_rows, n_before, k, first, behind << bits)
+        next_bucket: Int = first_token >> bits
+        while True:
+            nearest = np.int64(n_tokens)
+            for o in range(n_read):
+                if rows[o] < stops[o]:
+                    nearest = min(nearest, np.int64(places.places[rows[o]]))
+            if nearest == n_tokens:
+                break
+            block = max((nearest >> bits) - span, next_bucket)
+            next_bucket = block + _SIZE
+            for o in range(n_read):
+                rows[o] = _count_places(
+                    places.places, rows[o], stops[o], amounts[o], block, bits, counts
+                )
+            _add_reached(counts, span, sums)
+            least = leasts[n_read - 1]
+            behind_run: Int = np.int64(0)
+            while _greatest(sums, behind_run, _SIZE - 1) >= least:
+                # The next run of buckets that reach enough, and each other.
+                low: Int = _next_of(sums, behind_run, _SIZE, least)
+                high: Int = low
+                following: Int = low
+                n_counted: Int = n_read
+                enough = least
+                while following < _SIZE and (following == low or following <= high + span):
+                    high = following
+                    following = _next_of(sums, high + 1, min(high + span + 1, _SIZE), least)
+                behind_run = high + 1
+                while n_counted < n_lists:
+                    own_row = _first_from(
+                        places.places, rows[n_counted], stops[n_counted], (block + low) << bits
+                    )
+                    rows[n_counted] = own_row
+                    _count_list(
+                        places.places,
+                        own_row,
+                        stops[n_counted],
+                        amounts[n_counted],
+                        block,
+                        low,
+                        high,
+                        reach,
+                        sums,
+                    )
+                    enough = leasts[n_counted]
+                    n_counted += 1
+                    low = _next_of(sums, low, high + 1, enough)
+                    if low > high:
+                        break
+                    while np.int64(sums[high]) < enough:
+                        high -= 1
+                for b in range(low, high + 1):
+                    if np.int64(sums[b]) >= enough:
+                        first = max((block + b) << bits, first_token)
+                        behind = (block + b + 1) << bits
+                        n_rows = _add_run(buckets, n_rows, n_before, k, first, behind)
+        if n_rows > buckets.shape[0]:
+            return np.int64(i), n_before
+    return np.int64(chosen.shape[0]), n_rows

@@ -1,12 +1,11 @@
-"""Buckets of starts narrowed to those from which a passage may be similar enough to its query.
+"""Where passages may begin that are similar enough to queries, by the tokens that stand there.
 
-First by the tokens that stand there, then by the windows of all lists.
-
-The tokens say how similar to a query a sub-text can be at most. Every place of a text adds to the
-weight that sub-text and query share, at most so much, and to the sub-text's own weight, at least so
-much; where the sub-text has the token before, both are others. With these sums instead of the true
-ones a sub-text is never less similar. First sums are taken that hold for all starts of a range, in
-two passes over what lies behind it, then those of each start.
+First ``lookups`` finds buckets of starts. The tokens there say how similar to a query a sub-text
+can be at most. Every place of a text adds to the weight that sub-text and query share, at most so
+much, and to the sub-text's own weight, at least so much; where the sub-text has the token before,
+both are others. With these sums instead of the true ones a sub-text is never less similar. First
+sums are taken that hold for all starts of a range, in two passes over what lies behind it, then
+those of each start.
 """
 
 from __future__ import annotations
@@ -16,9 +15,8 @@ from typing import NamedTuple
 import numpy as np
 
 from neardup.kernels._compile import helper, kernel
-from neardup.kernels.passage.candidates import sift_ranges
 from neardup.kernels.passage.query_keys import Wanted, count_tokens, weigh_tokens
-from neardup.kernels.passage.segments import Documents, Limits, Scratch, Windows
+from neardup.kernels.passage.segments import Documents, Limits, Scratch
 from neardup.kernels.text.weights import MOST_WEIGHT, SCALE
 from neardup.kernels.types import (
     ConstFloats,
@@ -36,6 +34,9 @@ _SCALE, _MOST = np.float64(SCALE), np.float64(MOST_WEIGHT)
 
 # What sums of weights may be off by, as a share of the query's weight, and for each token.
 _SHARE, _UNITS = 1e-6, 2.0
+
+# Starts for which bounds are taken together, at least.
+_LEAST = 16
 
 
 class Shares(NamedTuple):
@@ -194,19 +195,6 @@ def _document_of(offsets: ConstInt64s, low: Int, token: Int) -> np.int64:
 
 
 @helper
-def _append_range(ranges: Int64Rows, n: Int, least: Int, first: Int, last: Int) -> np.int64:
-    """Append a range of starts, to the one before it if it begins right behind that.
-
-    Ranges before ``least`` are those of other documents.
-    """
-    if n > least and ranges[n - 1, 1] + 1 == first:
-        ranges[n - 1, 1] = last
-        return np.int64(n)
-    ranges[n, 0], ranges[n, 1] = first, last
-    return np.int64(n + 1)
-
-
-@helper
 def note_entries(
     types: ConstInt32s, n_types: Int, entries: ConstInt32s, is_noted: bool, known: Int32s
 ) -> None:
@@ -221,44 +209,38 @@ def narrow_buckets(
     wanted: Wanted,
     first_query: int,
     entries: ConstInt32s,
-    first_tokens: ConstInt64s,
-    windows: Windows,
     documents: Documents,
     limits: Limits,
     scratch: Scratch,
-    lists: Int64Rows,
-    n_functions: int,
     buckets: ConstInt64Rows,
     first_bucket: int,
     ranges: Int64Rows,
 ) -> tuple[Int, Int]:
     """Find the ranges of starts of passages that may be similar enough to queries.
 
-    ``lists`` and ``buckets``, from ``first_bucket`` on, are those of ``lookups.find_buckets``; its
-    query k is ``first_query + k``. ``entries`` has for each number of a query's token the entry of
-    the vocabulary, or -1. Rows of ``ranges`` receive k, document, first and last start.
+    ``buckets``, from ``first_bucket`` on, are those of ``lookups.find_buckets``, whose query k is
+    ``first_query + k``; those of a query come together, ascend, and have no start in common.
+    ``entries`` has for each number of a query's token the entry of the vocabulary, or -1. Rows of
+    ``ranges`` receive k, document, first and last start.
 
     Returns the first bucket not done, which is below the end if the ranges of its query do not fit,
     and how many ranges there are.
     """
     tokens, offsets = documents.tokens, documents.offsets
-    known, bits = scratch.known, limits.bucket_bits
+    known = scratch.known
     longest = np.int64(1)
-    for i in range(first_bucket, buckets.shape[0]):
-        query = first_query + buckets[i, 0]
+    for row in range(first_bucket, buckets.shape[0]):
+        query = first_query + buckets[row, 0]
         longest = max(longest, wanted.stops[query] - wanted.starts[query])
     of_numbers = np.zeros(wanted.hashes.shape[0], np.int32)
     types, copies = np.empty(longest, np.int32), np.empty(longest, np.int32)
     weights = np.empty(longest, np.int64)
     once, again = np.empty(longest, np.float64), np.empty(longest, np.float64)
-    own = np.empty((64, 2), np.int64)
-    n_ranges, start = np.int64(0), np.int64(first_bucket)
-    while start < buckets.shape[0]:
-        k = buckets[start, 0]
+    n_ranges: Int = np.int64(0)
+    i: Int = np.int64(first_bucket)
+    while i < buckets.shape[0]:
+        k, start, first_own = buckets[i, 0], i, n_ranges
         query = first_query + k
-        stop = start
-        while stop < buckets.shape[0] and buckets[stop, 0] == k:
-            stop += 1
         n_types = count_tokens(
             wanted.numbers, wanted.starts[query], wanted.stops[query], of_numbers, types, copies
         )
@@ -266,44 +248,30 @@ def narrow_buckets(
         largest_shares(types, copies, n_types, wanted.inverses, wanted.term_weights, once, again)
         shares = Shares(once, again, np.float64(total))
         note_entries(types, n_types, entries, True, known)
-        n_own, first_own, document = np.int64(0), np.int64(0), np.int64(0)
-        for i in range(start, stop):
-            first = max(buckets[i, 1] << bits, first_tokens[k])
-            behind = min((buckets[i, 1] + 1) << bits, tokens.shape[0])
-            # A bucket may have tokens of several documents.
-            while first < behind:
+        first_of_document, document, fits = n_ranges, np.int64(0), True
+        while i < buckets.shape[0] and buckets[i, 0] == k and fits:
+            first, stop = buckets[i, 1], min(buckets[i, 2], tokens.shape[0])
+            # There may be tokens of several documents. Bounds of a few starts are sharper.
+            while first < stop and fits:
                 if offsets[document + 1] <= first:
-                    document, first_own = _document_of(offsets, document, first), n_own
+                    document, first_of_document = _document_of(offsets, document, first), n_ranges
                 end = offsets[document + 1]
+                behind = min(min(stop, end), first + max(limits.min_tokens, _LEAST))
                 low, high = possible_starts(
-                    first, min(behind, end) - 1, end, shares, limits, documents, scratch
+                    first, behind - 1, end, shares, limits, documents, scratch
                 )
                 if low <= high:
-                    if n_own == own.shape[0]:
-                        larger = np.empty((2 * n_own, 2), np.int64)
-                        for r in range(n_own):
-                            larger[r, 0], larger[r, 1] = own[r, 0], own[r, 1]
-                        own = larger
-                    n_own = _append_range(own, n_own, first_own, low, high)
-                first = end
+                    if n_ranges > first_of_document and ranges[n_ranges - 1, 3] + 1 == low:
+                        ranges[n_ranges - 1, 3] = high
+                    elif n_ranges < ranges.shape[0]:
+                        ranges[n_ranges, 0], ranges[n_ranges, 1] = k, document
+                        ranges[n_ranges, 2], ranges[n_ranges, 3] = low, high
+                        n_ranges += 1
+                    else:
+                        fits = False
+                first = behind
+            i += 1
         note_entries(types, n_types, entries, False, known)
-        n_kept = sift_ranges(
-            lists[k * n_functions : (k + 1) * n_functions],
-            limits.hits,
-            limits.min_tokens,
-            windows.starts,
-            windows.spans,
-            windows.wide_rows,
-            windows.wide_spans,
-            own[:n_own],
-        )
-        if n_ranges + n_kept > ranges.shape[0]:
-            return start, n_ranges
-        document = np.int64(0)
-        for i in range(n_kept):
-            document = _document_of(offsets, document, own[i, 0])
-            ranges[n_ranges, 0], ranges[n_ranges, 1] = k, document
-            ranges[n_ranges, 2], ranges[n_ranges, 3] = own[i, 0], own[i, 1]
-            n_ranges += 1
-        start = stop
-    return start, n_ranges
+        if not fits:
+            return start, first_own
+    return i, n_ranges

@@ -85,7 +85,7 @@ def weigh_tokens(
 @kernel
 def least_keys(
     wanted: Wanted,
-    first_query: int,
+    chosen: ConstInt64s,
     most_copies: int,
     seeds: ConstUint64s,
     keys: Uint64Rows,
@@ -93,17 +93,17 @@ def least_keys(
 ) -> None:
     """Give the identity of the least hash value for every seed, query by query.
 
-    Row k of ``keys`` is that of query ``first_query + k``, and has no meaning where ``have_weight``
+    Row k of ``keys`` is that of query ``chosen[k]``, and has no meaning where ``have_weight``
     becomes false, for want of tokens. Of each token at most ``most_copies`` copies count.
     """
     numbers, hashes = wanted.numbers, wanted.hashes
     counts = np.zeros(hashes.shape[0], np.int32)
     longest = np.int64(0)
     for k in range(keys.shape[0]):
-        longest = max(longest, wanted.stops[first_query + k] - wanted.starts[first_query + k])
+        longest = max(longest, wanted.stops[chosen[k]] - wanted.starts[chosen[k]])
     types, copies = np.empty(longest, np.int32), np.empty(longest, np.int32)
     for k in range(keys.shape[0]):
-        start, stop = wanted.starts[first_query + k], wanted.stops[first_query + k]
+        start, stop = wanted.starts[chosen[k]], wanted.stops[chosen[k]]
         n_types = count_tokens(numbers, start, stop, counts, types, copies)
         have_weight[k] = n_types > 0
         for s in range(seeds.shape[0]):
@@ -118,11 +118,11 @@ def least_keys(
 
 @kernel
 def weighted_keys(
-    wanted: Wanted, first_query: int, seeds: ConstUint64s, keys: Uint64Rows, have_weight: Bools
+    wanted: Wanted, chosen: ConstInt64s, seeds: ConstUint64s, keys: Uint64Rows, have_weight: Bools
 ) -> None:
     """Give the identity of the least value of weighted tokens for every seed, query by query.
 
-    Row k of ``keys`` is that of query ``first_query + k``, and has no meaning where ``have_weight``
+    Row k of ``keys`` is that of query ``chosen[k]``, and has no meaning where ``have_weight``
     becomes false, for want of tokens that weigh something.
     """
     numbers, hashes, inverses = wanted.numbers, wanted.hashes, wanted.inverses
@@ -130,11 +130,11 @@ def weighted_keys(
     counts = np.zeros(hashes.shape[0], np.int32)
     longest = np.int64(0)
     for k in range(keys.shape[0]):
-        longest = max(longest, wanted.stops[first_query + k] - wanted.starts[first_query + k])
+        longest = max(longest, wanted.stops[chosen[k]] - wanted.starts[chosen[k]])
     types, copies = np.empty(longest, np.int32), np.empty(longest, np.int32)
     own_hashes, log_weights = np.empty(longest, np.uint64), np.empty(longest, np.float64)
     for k in range(keys.shape[0]):
-        start, stop = wanted.starts[first_query + k], wanted.stops[first_query + k]
+        start, stop = wanted.starts[chosen[k]], wanted.stops[chosen[k]]
         n_types = count_tokens(numbers, start, stop, counts, types, copies)
         for t in range(n_types):
             own_hashes[t] = hashes[types[t]]

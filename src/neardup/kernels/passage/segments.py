@@ -61,14 +61,11 @@ class Scratch(NamedTuple):
     """Memory for one thread.
 
     For each entry of the vocabulary ``known`` has -1, and is left so, and ``seen`` a place where it
-    stands, or -1. For each bucket, and one more, ``changes`` has 0, and is left so; ``reached`` has
-    room for all of them, the rest for the tokens of any document and one more.
+    stands, or -1. The rest has room for the tokens of any document and one more.
     """
 
     known: Int32s
     seen: Int64s
-    changes: Int32s
-    reached: Int64s
     before: Int64s
     firsts: Floats
     laters: Floats
@@ -81,7 +78,6 @@ class Limits(NamedTuple):
     hits: int
     min_tokens: int
     threshold: np.float64
-    bucket_bits: int
 
 
 ELSEWHERE = 255
