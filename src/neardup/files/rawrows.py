@@ -24,6 +24,9 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 Positions = npt.NDArray[np.int64]
 _NEWLINE, _RETURN = 10, 13
 
+# There is room at first for a line in so many bytes, and at least for so many lines.
+_SPARSE, _LEAST_PLACES = 64, 128
+
 # Bytes of a block that are looked at at a time, so that what is found stays in the cache nearby.
 _PIECE = 1 << 17
 
@@ -151,12 +154,20 @@ class RawWriter(RowWriter):
 
 def places_of(data: bytes | memoryview, byte: int) -> Positions:
     """Return where a byte stands."""
+    # Compiled or loaded on import.
+    from neardup.kernels.file.rawrows import find_byte
+
     array = np.frombuffer(data, np.uint8)
-    pieces = [
-        np.flatnonzero(array[start : start + _PIECE] == byte) + start
-        for start in range(0, len(array), _PIECE)
-    ]
-    return np.concatenate([np.empty(0, np.int64), *pieces])
+    pieces = [np.empty(0, np.int64)]
+    done, wanted = 0, len(array) // _SPARSE
+    while done < len(array):
+        room = np.empty(wanted + _LEAST_PLACES, np.int64)
+        before = done
+        count, done = find_byte(array, byte, done, room)
+        pieces.append(room[:count])
+        # What is to come is taken to be like what there is.
+        wanted = count * (len(array) - done) // max(1, done - before)
+    return np.concatenate(pieces)
 
 
 def count_bytes(data: bytes | memoryview, byte: int) -> int:

@@ -7,8 +7,47 @@ from __future__ import annotations
 
 import numpy as np
 
-from neardup.kernels._compile import inlined, kernel
+from neardup.kernels._compile import inlined, kernel, trailing_zeros
+from neardup.kernels.text.folding import load_eight
 from neardup.kernels.types import Bools, Bytes, ConstBytes, ConstInt64s, Int, Int64s
+
+_ONES, _1, _3 = np.uint64(0x0101010101010101), np.uint64(1), np.uint64(3)
+_LOW7, _HIGH = np.uint64(0x7F7F7F7F7F7F7F7F), np.uint64(0x8080808080808080)
+
+# Bytes that are looked at together; with fewer the compiler makes no vector code.
+_LONG_STRIDE = 128
+
+
+@kernel
+def find_byte(data: ConstBytes, byte: int, start: int, places: Int64s) -> tuple[int, int]:
+    """Find where a byte stands from ``start`` on, as often as there is room for.
+
+    Returns how many places there are, and where to go on, which is the end of the data if all of
+    it was looked at. There is room for 128 at least.
+    """
+    n, room = data.shape[0], places.shape[0]
+    i, count = np.int64(start), np.int64(0)
+    wanted, pattern = np.uint8(byte), _ONES * np.uint64(byte)
+    while i + _LONG_STRIDE <= n and count + _LONG_STRIDE <= room:
+        found = False
+        for k in range(_LONG_STRIDE):
+            found |= data[np.uint64(i + k)] == wanted
+        if found:
+            for k in range(0, _LONG_STRIDE, 8):
+                word = load_eight(data, np.uint64(i + k)) ^ pattern
+                # The top bit of every byte that is zero, exactly.
+                zeros = ~(((word & _LOW7) + _LOW7) | word) & _HIGH
+                while zeros != 0:
+                    places[count] = i + k + np.int64(np.uint64(trailing_zeros(zeros)) >> _3)
+                    count += 1
+                    zeros &= zeros - _1
+        i += _LONG_STRIDE
+    while i < n and i + _LONG_STRIDE > n and count < room:
+        if data[i] == wanted:
+            places[count] = i
+            count += 1
+        i += 1
+    return int(count), int(i)
 
 
 @kernel
@@ -102,8 +141,10 @@ def find_characters(
 @inlined
 def copy_bytes(data: ConstBytes, start: Int, stop: Int, target: Bytes, to: Int) -> None:
     """Copy a range of bytes; where slices are assigned Numba compiles the text of an error, too."""
-    for i in range(stop - start):
-        target[to + i] = data[start + i]
+    # Unsigned, since an index that may be negative keeps the compiler from copying many at a time.
+    source, place = np.uint64(start), np.uint64(to)
+    for k in range(np.uint64(stop - start)):
+        target[place + k] = data[source + k]
 
 
 @kernel
@@ -139,7 +180,8 @@ OPENING, VALUE_OR_END, COMMA_OR_END, VALUE, NOTHING = 0, 1, 2, 3, 4
 
 
 @inlined
-def _is_space(byte: int) -> bool:
+def is_space(byte: int) -> bool:
+    """Return whether a byte is white space in JSON."""
     return byte == 32 or byte == 10 or byte == 13 or byte == 9
 
 
@@ -165,7 +207,7 @@ def cut_array(
     i = 0
     while i < n:
         byte = data[i]
-        if _is_space(byte):
+        if is_space(byte):
             i += 1
             continue
         if state == OPENING:
@@ -221,7 +263,7 @@ def cut_array(
                     j += 1
                     is_complete = True
                     break
-            elif depth == 0 and (byte == 44 or _is_space(byte)):
+            elif depth == 0 and (byte == 44 or is_space(byte)):
                 is_complete = True
                 break
             j += 1
