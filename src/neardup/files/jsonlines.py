@@ -11,7 +11,6 @@ import itertools
 import json
 import re
 from copy import copy
-from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -199,11 +198,13 @@ def _order_array(values: list[Any]) -> pa.Array:
     return pa.array([None if value is None else float(value) for value in values], pa.float64())
 
 
-# Parse JSON objects into columns: with Arrow where it can, else one by one with the stdlib.
+# Parse JSON objects into columns: by kernels that look at the named ones only, and the rows that
+# these are not sure of with Arrow where that can, else one by one with the standard library.
 #
-# Arrow reads a whole block at once but refuses all of it for one odd row, and its errors do not say
-# which. Then every row goes through the standard library, and through Arrow alone if that refuses
-# it. So a row is valid if either parser takes it, whatever rows are in the same block.
+# Kernels are sure of what both others would take and read alike. Arrow refuses all rows for one odd
+# one, and its errors do not say which. Then every row goes through the standard library, and
+# through Arrow alone if that refuses it. So a row is valid if either parser takes it, whatever rows
+# are in the same block.
 
 _OPEN, _CLOSE = ord("{"), ord("}")
 
@@ -229,7 +230,70 @@ def parse_objects(
     """
     if not len(raw):
         return to_columns([], columns)
-    problems = Problems(raw.numbers, path, skip_bad)
+    rows, is_sure = _read_sure(raw, columns)
+    if is_sure.all():
+        return rows
+    odd = raw.select(~is_sure)
+    others = _parse_odd(odd, columns, Problems(odd.numbers, path, skip_bad), advice)
+    return _united(rows, others, is_sure) if is_sure.any() else others
+
+
+def _read_sure(raw: RawRows, columns: ColumnNames) -> tuple[ParsedRows, Mask]:
+    """Read the rows of which there is no doubt, and return which they are; others are null."""
+    # Compiled or loaded on import.
+    from neardup.files.jsonvalues import JsonValues
+
+    values = JsonValues.find(raw, columns.names)
+    is_sure = values.are_objects & np.any([values.are_strings(name) for name in columns.texts], 0)
+    for name in columns.texts:
+        is_sure &= values.are_strings(name) | values.are_nulls(name)
+    if columns.id is not None:
+        is_sure &= values.are_strings(columns.id) | values.are_integers(columns.id)
+    if columns.order is not None:
+        is_sure &= values.are_strings(columns.order) | (
+            values.are_numbers(columns.order) | values.are_nulls(columns.order)
+        )
+        # The value of an odd row may decide the type of the column.
+        is_sure &= is_sure.all()
+    values = values.of(is_sure)
+    try:
+        rows = ParsedRows(
+            join_texts([values.strings(name) for name in columns.texts]),
+            None if columns.id is None else values.integers_or_strings(columns.id),
+            None if columns.order is None else values.numbers_or_strings(columns.order),
+        )
+    except pa.ArrowInvalid:
+        return to_columns([], columns), np.zeros(len(raw), np.bool_)
+    return rows, is_sure
+
+
+def _united(rows: ParsedRows, others: ParsedRows, is_own: Mask) -> ParsedRows:
+    """Put the rows that are left out of some in their places."""
+    places = np.arange(len(is_own))
+    places[~is_own] = len(is_own) + np.arange(len(others.text))
+
+    def unite(own: pa.Array | None, other: pa.Array | None) -> pa.Array | None:
+        if own is None or other is None:
+            return None
+        # Integers among strings are written as such; a column of nulls alone has no type.
+        if (
+            own.type != other.type
+            and pa.types.is_integer(own.type)
+            and other.null_count < len(other)
+        ):
+            own = own.cast(other.type)
+        return pa.concat_arrays([own, other.cast(own.type)]).take(pa.array(places))
+
+    return ParsedRows(
+        unite(rows.text, others.text),
+        unite(rows.id, others.id),
+        unite(rows.order, others.order),
+        others.skipped,
+    )
+
+
+def _parse_odd(raw: RawRows, columns: ColumnNames, problems: Problems, advice: str) -> ParsedRows:
+    """Parse rows with Arrow, or one by one."""
     arrays = _read_columns(raw, columns)
     if arrays is None:
         return _parse_one_by_one(raw, columns, problems, advice)
@@ -369,24 +433,20 @@ def _read_alone(raw_row: bytes, columns: ColumnNames) -> Values | None:
 
 # Spans cut out of strings of JSON objects; what stays of a string keeps its bytes.
 
-# Behind the names, whose characters are read without a look at where they end.
-_NOTHING = b"\0\0\0"
-
 
 def cut_strings(raw: RawRows, cuts: Cuts) -> RawRows:
     """Cut spans out of the strings of the text columns of objects."""
     # Compiled or loaded on import.
+    from neardup.files.jsonvalues import joined_names
     from neardup.kernels.file import jsonstrings
 
-    data = np.frombuffer(raw.data, np.uint8)
-    names = [name.encode() for name in cuts.columns]
+    data, names = np.frombuffer(raw.data, np.uint8), cuts.columns
     starts, stops = (np.empty(len(cuts.changed) * len(names), np.int64) for _ in range(2))
     jsonstrings.find_strings(
         data,
         raw.starts[cuts.changed],
         raw.ends[cuts.changed],
-        np.frombuffer(b"".join(names) + _NOTHING, np.uint8),
-        np.array(list(accumulate(map(len, names), initial=0))),
+        *joined_names(names),
         starts,
         stops,
     )

@@ -1,37 +1,84 @@
-"""Find strings of JSON objects, and characters in them, without parsing what else there is."""
+"""Check JSON objects, find what some members of them hold, and write out its strings.
+
+``place_values`` checks objects as parsers do, and takes what all of them take; ``find_strings`` is
+for those that some parser has taken.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
-from neardup.kernels._compile import inlined, kernel
-from neardup.kernels.text.folding import decode
-from neardup.kernels.types import ConstBytes, ConstInt64s, Int, Int64s
+from neardup.kernels._compile import helper, inlined, kernel, trailing_zeros
+from neardup.kernels.file.rawrows import copy_bytes, is_space
+from neardup.kernels.text.folding import HIGH_BITS, decode, load_eight
+from neardup.kernels.types import Bools, Bytes, ConstBytes, ConstInt64s, Int, Int64s
 
 _QUOTE, _BACKSLASH, _U = 34, 92, 117
+_COMMA, _COLON, _MINUS, _POINT, _ZERO = 44, 58, 45, 46, 48
+_OPEN, _CLOSE, _OPEN_ARRAY, _CLOSE_ARRAY = 123, 125, 91, 93
 
-# Bytes that are looked at at a time, which the compiler does without a branch.
-_STRIDE = 32
+# Bytes that are looked at at a time, which the compiler does without a branch. It unrolls a loop
+# over fewer than 64 before it makes vector code of it, unless something is written in it, too.
+_STRIDE, _LONG_STRIDE = 32, 64
+
+_ONES, _3 = np.uint64(0x0101010101010101), np.uint64(3)
+_QUOTES, _BACKSLASHES = _ONES * np.uint64(_QUOTE), _ONES * np.uint64(_BACKSLASH)
+_SPACES = _ONES * np.uint64(32)
+
+
+@inlined
+def _specials(word: np.uint64) -> np.uint64:
+    """Set the top bit of the first of eight bytes that is special.
+
+    These are quotes, backslashes and control characters, which do not stand for themselves in a
+    string. Bits of bytes above the first may be set without reason.
+    """
+    quotes, backslashes = word ^ _QUOTES, word ^ _BACKSLASHES
+    found = ((quotes - _ONES) & ~quotes) | ((backslashes - _ONES) & ~backslashes)
+    return (found | ((word - _SPACES) & ~word)) & HIGH_BITS
+
+
+@inlined
+def _is_special(byte: Int) -> bool:
+    """Return whether a byte is one of those that ``_specials`` finds.
+
+    All three comparisons where fewer would do, too: of two the compiler makes no vector code.
+    """
+    return bool((byte == _QUOTE) | (byte == _BACKSLASH) | (byte < 32))
+
+
+@inlined
+def _next_special(data: ConstBytes, i: Int, stop: Int) -> Int:
+    """Return where the next special byte from i on is, looking at eight bytes at a time."""
+    while i + 8 <= stop:
+        specials = _specials(load_eight(data, np.uint64(i)))
+        if specials != 0:
+            return i + np.int64(np.uint64(trailing_zeros(specials)) >> _3)
+        i += 8
+    while i < stop and not _is_special(data[i]):
+        i += 1
+    return i
+
+
+@inlined
+def _plain_stop(data: ConstBytes, i: Int, stop: Int) -> Int:
+    """Return where the next special byte from i on is, looking at many bytes at a time."""
+    while i + _LONG_STRIDE <= stop:
+        found = False
+        for k in range(_LONG_STRIDE):
+            found |= _is_special(data[np.uint64(i + k)])
+        if found:
+            break
+        i += _LONG_STRIDE
+    return _next_special(data, i, stop)
 
 
 @inlined
 def _string_stop(data: ConstBytes, i: Int, stop: Int) -> Int:
     """Return where the closing quote of the string stands whose first byte is i."""
-    while i + _STRIDE <= stop:
-        found = np.int64(0)
-        for k in range(_STRIDE):
-            byte = data[np.uint64(i + k)]
-            found += np.int64(byte == _QUOTE) | np.int64(byte == _BACKSLASH)
-        if found != 0:
-            while data[i] != _QUOTE and data[i] != _BACKSLASH:
-                i += 1
-            if data[i] == _QUOTE:
-                return i
-            i += 2
-        else:
-            i += _STRIDE
+    i = _plain_stop(data, i, stop)
     while i < stop and data[i] != _QUOTE:
-        i += 2 if data[i] == _BACKSLASH else 1
+        i = _plain_stop(data, i + (2 if data[i] == _BACKSLASH else 1), stop)
     return min(i, stop)
 
 
@@ -95,6 +142,336 @@ def _is_name(
         i += length
         name += size
     return bool(i == stop and name == name_stop)
+
+
+# What a member of an object holds: strings without escapes, and with some; whole numbers, others.
+MISSING, NULL, PLAIN, ESCAPED, INTEGER, NUMBER, OTHER = 0, 1, 2, 3, 4, 5, 7
+_KIND_BITS = 3
+
+# Levels of objects and arrays within each other, as many as a word has bits to say which they are.
+_MOST_LEVELS = 64
+
+
+@inlined
+def _is_digit(byte: Int) -> bool:
+    """Return whether a byte is a digit."""
+    return bool(48 <= byte <= 57)
+
+
+@inlined
+def _is_hex(data: ConstBytes, i: Int) -> bool:
+    """Return whether the four bytes from i on are hexadecimal digits."""
+    are_all = True
+    for k in range(i, i + 4):
+        letter = data[k] | 32
+        are_all &= _is_digit(data[k]) or 97 <= letter <= 102
+    return are_all
+
+
+@helper
+def _checked_string(data: ConstBytes, i: Int, last: Int) -> Int:
+    """Return where the string ends whose first byte is i, and its kind; -1 if it is none.
+
+    The kind is in the lowest bits; the end is that of the quote. One with half of a surrogate pair
+    is none, since not all parsers take it.
+    """
+    kind = np.int64(PLAIN)
+    while True:
+        i = _plain_stop(data, i, last)
+        if i >= last:
+            return np.int64(-1)
+        if data[i] == _QUOTE:
+            return ((i + 1) << _KIND_BITS) | kind
+        if data[i] != _BACKSLASH or i + 2 > last:
+            return np.int64(-1)
+        kind = max(kind, np.int64(ESCAPED))
+        escaped = data[i + 1]
+        if escaped == _U:
+            if i + 6 > last or not _is_hex(data, i + 2):
+                return np.int64(-1)
+            high = _hex_value(data, i + 2) >> 10
+            i += 6
+            if high == 0x36:
+                if i + 6 > last or data[i] != _BACKSLASH or data[i + 1] != _U:
+                    return np.int64(-1)
+                if not _is_hex(data, i + 2) or _hex_value(data, i + 2) >> 10 != 0x37:
+                    return np.int64(-1)
+                i += 6
+            elif high == 0x37:
+                return np.int64(-1)
+            continue
+        # Or one of b, f, n, r, t, /, the quote and the backslash.
+        if escaped not in (98, 102, 110, 114, 116, 47, _QUOTE, _BACKSLASH):
+            return np.int64(-1)
+        i += 2
+
+
+@inlined
+def _digits_stop(data: ConstBytes, i: Int) -> Int:
+    """Return where the digits from byte i on end; -1 if there are none."""
+    start = i
+    while _is_digit(data[i]):
+        i += 1
+    return i if i > start else np.int64(-1)
+
+
+@inlined
+def _checked_number(data: ConstBytes, i: Int) -> Int:
+    """As ``_checked_string`` of a number, which may begin at byte i."""
+    kind = np.int64(INTEGER)
+    if data[i] == _MINUS:
+        i += 1
+    i = i + 1 if data[i] == _ZERO else _digits_stop(data, i)
+    if i >= 0 and data[i] == _POINT:
+        kind = np.int64(NUMBER)
+        i = _digits_stop(data, i + 1)
+    if i >= 0 and (data[i] | 32) == 101:
+        kind = np.int64(NUMBER)
+        start = i + 1 + np.int64(data[i + 1] == _MINUS or data[i + 1] == 43)
+        i = _digits_stop(data, start)
+        # Not all parsers take numbers that are out of range.
+        if i > start + 2:
+            return np.int64(-1)
+    return (i << _KIND_BITS) | kind if i >= 0 else np.int64(-1)
+
+
+@inlined
+def _checked_scalar(data: ConstBytes, i: Int, last: Int) -> Int:
+    """As ``_checked_string`` of a string, a number, or true, false or null."""
+    byte = data[i]
+    if byte == _QUOTE:
+        return _checked_string(data, i + 1, last)
+    if byte != 110 and byte != 116 and byte != 102:
+        return _checked_number(data, i)
+    if i + 4 > last:
+        return np.int64(-1)
+    word = (
+        np.int64(data[i]) << 24
+        | np.int64(data[i + 1]) << 16
+        | np.int64(data[i + 2]) << 8
+        | np.int64(data[i + 3])
+    )
+    if word == 0x6E756C6C:
+        return ((i + 4) << _KIND_BITS) | NULL
+    if word == 0x74727565:
+        return ((i + 4) << _KIND_BITS) | OTHER
+    if word == 0x66616C73 and i + 5 <= last and data[i + 4] == 101:
+        return ((i + 5) << _KIND_BITS) | OTHER
+    return np.int64(-1)
+
+
+@inlined
+def _behind_spaces(data: ConstBytes, i: Int) -> Int:
+    """Return where the white space from byte i on ends."""
+    while is_space(data[i]):
+        i += 1
+    return i
+
+
+@inlined
+def _number_of_name(
+    data: ConstBytes, i: Int, stop: Int, is_plain: bool, names: ConstBytes, offsets: ConstInt64s
+) -> Int:
+    """Return which name the string from byte i is; -1 if it is none."""
+    for n in range(offsets.shape[0] - 1):
+        name, name_stop = offsets[n], offsets[n + 1]
+        if is_plain:
+            is_equal = stop - i == name_stop - name
+            k = np.int64(0)
+            while is_equal and k < stop - i:
+                is_equal = data[i + k] == names[name + k]
+                k += 1
+        else:
+            is_equal = _is_name(data, i, stop, names, name, name_stop)
+        if is_equal:
+            return n
+    return np.int64(-1)
+
+
+@inlined
+def _place_row(
+    data: ConstBytes,
+    i: Int,
+    last: Int,
+    names: ConstBytes,
+    name_offsets: ConstInt64s,
+    row: Int,
+    n_rows: Int,
+    kinds: Bytes,
+    starts: Int64s,
+    stops: Int64s,
+) -> bool:
+    """Place the values of an object from byte i to ``last``; return whether it is one.
+
+    Its last byte is a closing brace, which ends all that is gone through without a look at where
+    the row ends.
+    """
+    depth = np.int64(0)
+    # A bit for each level: whether it is an object. The lowest is that of the innermost.
+    objects = np.uint64(0)
+    name = np.int64(-1)
+    while True:
+        # A value begins here.
+        expects_key = False
+        if data[i] == _OPEN or data[i] == _OPEN_ARRAY:
+            if depth == _MOST_LEVELS:
+                return False
+            is_object = data[i] == _OPEN
+            depth += 1
+            objects = (objects << np.uint64(1)) | np.uint64(is_object)
+            i = _behind_spaces(data, i + 1)
+            if data[i] != (_CLOSE if is_object else _CLOSE_ARRAY):
+                if not is_object:
+                    continue
+                expects_key = True
+        else:
+            found = _checked_scalar(data, i, last)
+            if found < 0:
+                return False
+            if depth == 1 and name >= 0:
+                kinds[name * n_rows + row] = found & OTHER
+                starts[name * n_rows + row] = i
+                stops[name * n_rows + row] = found >> _KIND_BITS
+            i = found >> _KIND_BITS
+        # A value ends here, or an object or array that is empty.
+        while not expects_key:
+            i = _behind_spaces(data, i)
+            is_object = objects & np.uint64(1) != 0
+            if data[i] == _COMMA:
+                i = _behind_spaces(data, i + 1)
+                expects_key = is_object
+                break
+            if data[i] != (_CLOSE if is_object else _CLOSE_ARRAY):
+                return False
+            depth -= 1
+            if i == last or depth == 0:
+                return bool(i == last and depth == 0)
+            objects >>= np.uint64(1)
+            i += 1
+            if depth == 1 and name >= 0:
+                kinds[name * n_rows + row] = OTHER
+        if expects_key:
+            if data[i] != _QUOTE:
+                return False
+            found = _checked_string(data, i + 1, last)
+            if found < 0:
+                return False
+            stop = (found >> _KIND_BITS) - 1
+            if depth == 1:
+                is_plain = found & OTHER == PLAIN
+                name = np.int64(_number_of_name(data, i + 1, stop, is_plain, names, name_offsets))
+                if name >= 0 and kinds[name * n_rows + row] != MISSING:
+                    return False
+            i = _behind_spaces(data, stop + 1)
+            if data[i] != _COLON:
+                return False
+            i = _behind_spaces(data, i + 1)
+
+
+@kernel
+def place_values(
+    data: ConstBytes,
+    row_starts: ConstInt64s,
+    row_stops: ConstInt64s,
+    names: ConstBytes,
+    name_offsets: ConstInt64s,
+    kinds: Bytes,
+    starts: Int64s,
+    stops: Int64s,
+    are_objects: Bools,
+) -> None:
+    """Find what some members of JSON objects hold, and check the objects.
+
+    Names are given as for ``find_strings``. Of the value of name n in row r of R, ``kinds``,
+    ``starts`` and ``stops`` get what it is and where it stands, a string with its quotes, at
+    ``n * R + r``. Places of an object, an array or what is not there have no meaning.
+
+    ``are_objects`` says which rows are objects that all parsers take and read alike, but for bytes
+    in strings that are no UTF-8. There are others: with half of a surrogate pair in a string, with
+    two members of one of the names, with an exponent of three digits, or nested very deep.
+    """
+    n_rows = row_starts.shape[0]
+    for k in range(kinds.shape[0]):
+        kinds[k] = MISSING
+    for row in range(n_rows):
+        i, last = row_starts[row], row_stops[row] - 1
+        while i < last and is_space(data[last]):
+            last -= 1
+        if i < last and data[last] == _CLOSE:
+            begin = _behind_spaces(data, i)
+            are_objects[row] = data[begin] == _OPEN and _place_row(
+                data, begin, last, names, name_offsets, row, n_rows, kinds, starts, stops
+            )
+        else:
+            are_objects[row] = False
+
+
+@inlined
+def _write_unescaped(data: ConstBytes, i: Int, stop: Int, out: Bytes, to: Int) -> Int:
+    """Write what the string up to the quote at ``stop`` stands for; return where it ends."""
+    while True:
+        # Many bytes are written in any case, and those that do not count written over.
+        while i + _STRIDE <= data.shape[0]:
+            found = False
+            for k in range(_STRIDE):
+                byte = data[np.uint64(i + k)]
+                out[np.uint64(to + k)] = byte
+                found |= _is_special(byte)
+            if found:
+                break
+            i += _STRIDE
+            to += _STRIDE
+        plain_stop = _next_special(data, i, stop)
+        if i + _STRIDE > data.shape[0]:
+            copy_bytes(data, i, plain_stop, out, to)
+        to += plain_stop - i
+        i = plain_stop
+        if i == stop:
+            return to
+        code_point, length = _escape(data, i, stop)
+        i += length
+        if code_point < 0x80:
+            out[to] = code_point
+            to += 1
+            continue
+        n_more = np.int64(1) + np.int64(code_point >= 0x800) + np.int64(code_point >= 0x10000)
+        # The first byte says how many there are, the others have six bits each.
+        out[to] = (0xFF00 >> (n_more + 1) & 0xFF) | code_point >> 6 * n_more
+        to += 1
+        while n_more > 0:
+            n_more -= 1
+            out[to] = 0x80 | (code_point >> 6 * n_more & 0x3F)
+            to += 1
+
+
+@kernel
+def write_values(
+    data: ConstBytes,
+    kinds: ConstBytes,
+    starts: ConstInt64s,
+    stops: ConstInt64s,
+    out: Bytes,
+    offsets: Int64s,
+) -> None:
+    """Write what strings stand for, and numbers as they are, one behind the other.
+
+    Values are given as ``place_values`` has found them; ``offsets`` (n + 1) says whose the bytes
+    are, none of other values. ``out`` has room for as many bytes as the values have with their
+    quotes, and 32 more.
+    """
+    to = np.int64(0)
+    for v in range(kinds.shape[0]):
+        offsets[v] = to
+        start, stop = starts[v], stops[v]
+        if kinds[v] == PLAIN:
+            copy_bytes(data, start + 1, stop - 1, out, to)
+            to += stop - start - 2
+        elif kinds[v] == ESCAPED:
+            to = np.int64(_write_unescaped(data, start + 1, stop - 1, out, to))
+        elif kinds[v] == INTEGER or kinds[v] == NUMBER:
+            copy_bytes(data, start, stop, out, to)
+            to += stop - start
+    offsets[kinds.shape[0]] = to
 
 
 @inlined
