@@ -203,6 +203,14 @@ def hash_characters(
     token_offsets[offsets.shape[0] - 1] = count
 
 
+@inlined
+def _digested(low: np.uint64, high: np.uint64, token: np.uint64) -> tuple[np.uint64, np.uint64]:
+    """Return the halves of a digest with one more token."""
+    low = (low ^ token) * DIGEST_LOW
+    high = (high ^ token) * DIGEST_HIGH
+    return low ^ (low >> _32), high ^ (high >> _29)
+
+
 @kernel
 def digest_tokens(
     hashes: ConstUint64s,
@@ -214,18 +222,44 @@ def digest_tokens(
     Two halves with different multipliers; each step is one to one in the token's hash and not
     linear, so that no arrangement of repeated tokens cancels out.
     """
-    for doc in range(token_offsets.shape[0] - 1):
-        start, stop = token_offsets[doc], token_offsets[doc + 1]
-        low, high = GOLDEN, ~GOLDEN
-        for i in range(start, stop):
-            h = hashes[np.uint64(i)]
-            low = (low ^ h) * DIGEST_LOW
-            low ^= low >> _32
-            high = (high ^ h) * DIGEST_HIGH
-            high ^= high >> _29
-        n_tokens = np.uint64(stop - start)
-        digests[doc, 0] = mix64(low ^ n_tokens)
-        digests[doc, 1] = mix64(high ^ n_tokens)
+    n_docs = token_offsets.shape[0] - 1
+    # Two texts side by side: each step waits for the one before it, but not for that of the other.
+    doc, other, coming = np.int64(0), np.int64(1), np.int64(2)
+    low, high, other_low, other_high = GOLDEN, ~GOLDEN, GOLDEN, ~GOLDEN
+    i = token_offsets[0]
+    j = token_offsets[min(other, n_docs)]
+    while doc < n_docs:
+        n = token_offsets[doc + 1] - i
+        if other < n_docs:
+            n = min(n, token_offsets[other + 1] - j)
+            for _ in range(n):
+                low, high = _digested(low, high, hashes[np.uint64(i)])
+                other_low, other_high = _digested(other_low, other_high, hashes[np.uint64(j)])
+                i += 1
+                j += 1
+            if j == token_offsets[other + 1]:
+                n_tokens = np.uint64(j - token_offsets[other])
+                digests[other, 0] = mix64(other_low ^ n_tokens)
+                digests[other, 1] = mix64(other_high ^ n_tokens)
+                other, coming = coming, coming + 1
+                j = token_offsets[min(other, n_docs)]
+                other_low, other_high = GOLDEN, ~GOLDEN
+        else:
+            for _ in range(n):
+                low, high = _digested(low, high, hashes[np.uint64(i)])
+                i += 1
+        if i == token_offsets[doc + 1]:
+            n_tokens = np.uint64(i - token_offsets[doc])
+            digests[doc, 0] = mix64(low ^ n_tokens)
+            digests[doc, 1] = mix64(high ^ n_tokens)
+            if other < n_docs:
+                # The other one goes on in its place.
+                doc, i, low, high = other, j, other_low, other_high
+                other, coming = coming, coming + 1
+                j = token_offsets[min(other, n_docs)]
+                other_low, other_high = GOLDEN, ~GOLDEN
+            else:
+                doc = n_docs
 
 
 @kernel
