@@ -182,7 +182,7 @@ def expected(lines: list[bytes], columns: ColumnNames) -> tuple[list[Any], list[
         ids = [None if value is None else str(value) for value in ids]
     known = [value for value in order if value is not None]
     if kind is float and not all(map(_is_long, known)):
-        order = [None if value is None else float(value) for value in order]
+        order = [None if value is None else float(value) + 0.0 for value in order]
     found = [texts, ids if columns.id else None, order if columns.order else None]
     return found, [k for k, row in enumerate(rows) if row is None], n_odd
 
@@ -262,6 +262,8 @@ def found(lines: list[bytes], columns: ColumnNames, *, skip_bad: bool) -> Any:
         return str(error)
     arrays = (rows.text, rows.id, rows.order)
     values = [None if array is None else array.to_pylist() for array in arrays]
+    # Among floats, -0 is one with a sign where Arrow reads it, and none for ``json``.
+    values[2] = values[2] and [v + 0.0 if isinstance(v, float) else v for v in values[2]]
     # A column without a value may be of any type.
     types = [array.type for array in arrays[1:] if array and array.null_count < len(array)]
     return values, types, rows.skipped
