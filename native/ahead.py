@@ -35,7 +35,7 @@ KERNELS = SOURCES / "neardup" / "kernels"
 
 # In ascending order; the best that a processor has is taken when the module is loaded.
 LEVELS_OF = {
-    "x86_64": ("x86-64", "x86-64-v3"),
+    "x86_64": ("x86-64", "x86-64-v3", "x86-64-v4"),
     "aarch64": ("generic",),
     "arm64": ("generic",),
 }
@@ -185,10 +185,16 @@ def compile_part(part: int, folder: Path, chosen: Sequence[str]) -> list[dict[st
         def set_env(self, env_name: str, env: Any) -> None:
             pass
 
+    class BackEnd(codegen.AOTCPUCodegen):
+        """Optimises for a level, and takes vectors as wide as it has."""
+
+        def _customize_tm_features(self) -> str:
+            return "-prefer-256-bit" if platform.machine() in ("x86_64", "AMD64") else ""
+
     context = cpu_target.target_context
     rtsys.initialize(context)
     context._internal_codegen = FrontEnd("neardup")
-    backs = [codegen.AOTCPUCodegen(level, level) for level in chosen]
+    backs = [BackEnd(level, level) for level in chosen]
 
     entries = []
     for kernel in _kernels()[part::_N_PARTS]:
