@@ -37,7 +37,6 @@ from neardup.files.rawrows import (
     RawBlock,
     RawRows,
     RawWriter,
-    count_bytes,
 )
 from neardup.files.rawsource import RawSource
 from neardup.files.rows import ColumnNames, Mask, ParsedRows, RowBlock, RowWriter
@@ -136,6 +135,10 @@ def open_source(location: str, name: str, options: InputOptions) -> DelimitedSou
     return source
 
 
+# There is room for a row in so many bytes, and for so many rows at least.
+_SPARSE, _LEAST_ROWS = 64, 64
+
+
 class DelimitedSource(RawSource):
     """A CSV or TSV file with a header row; rows count from 1 after it.
 
@@ -232,15 +235,21 @@ class DelimitedSource(RawSource):
         # Compiled or loaded on import.
         from neardup.kernels.file.rawrows import cut_delimited
 
-        n_most = count_bytes(data, ord("\n")) + count_bytes(data, ord("\r")) + 1
-        starts = np.empty(n_most, np.int64)
-        ends = np.empty_like(starts)
         array = np.frombuffer(data, np.uint8)
-        count, consumed, is_open = cut_delimited(
-            array, ord(self._delimiter), int(final), starts, ends
-        )
-        cut = Cut(starts[:count], ends[:count], np.arange(count), count, consumed)
-        return cut, bool(is_open)
+        parts = [np.empty((2, 0), np.int64)]
+        done, is_full, is_open = 0, True, False
+        room = len(array) // _SPARSE + _LEAST_ROWS
+        while is_full:
+            starts, ends = np.empty((2, room), np.int64)
+            count, consumed, is_open = cut_delimited(
+                array[done:], ord(self._delimiter), int(final), starts, ends
+            )
+            parts.append(np.stack([starts[:count], ends[:count]]) + done)
+            done, is_full = done + consumed, count == room
+            # What is to come is taken to be like what there is.
+            room = count * (len(array) - done) // max(1, consumed) + _LEAST_ROWS
+        starts, ends = np.concatenate(parts, axis=1)
+        return Cut(starts, ends, np.arange(len(starts)), len(starts), done), bool(is_open)
 
     def _block(self, raw: RawRows) -> RowBlock:
         return _DelimitedBlock(self.location, raw, self._columns, self._delimiter)

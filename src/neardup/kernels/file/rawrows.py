@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from neardup.kernels._compile import inlined, kernel, trailing_zeros
+from neardup.kernels._compile import helper, inlined, kernel, trailing_zeros
 from neardup.kernels.text.folding import load_eight
 from neardup.kernels.types import Bools, Bytes, ConstBytes, ConstInt64s, Int, Int64s
 
@@ -279,6 +279,37 @@ def cut_array(
     return count, i, state, -1
 
 
+# Bytes of a field after which more are looked at at a time.
+_SHORT = 16
+
+
+@helper
+def _next_of(data: ConstBytes, i: Int, first: Int, second: Int, third: Int) -> Int:
+    """Return where the next of three bytes from i on is, or the data end."""
+    n = np.int64(data.shape[0])
+    a, b, c = np.uint8(first), np.uint8(second), np.uint8(third)
+    of_a, of_b, of_c = _ONES * np.uint64(a), _ONES * np.uint64(b), _ONES * np.uint64(c)
+    while i + 64 <= n:
+        found = False
+        for k in range(64):
+            byte = data[np.uint64(i + k)]
+            found |= (byte == a) | (byte == b) | (byte == c)
+        if found:
+            break
+        i += 64
+    while i + 8 <= n:
+        word = load_eight(data, np.uint64(i))
+        # The top bit of the first byte that is zero, and of some above it.
+        x, y, z = word ^ of_a, word ^ of_b, word ^ of_c
+        zeros = (((x - _ONES) & ~x) | ((y - _ONES) & ~y) | ((z - _ONES) & ~z)) & _HIGH
+        if zeros != 0:
+            return i + np.int64(np.uint64(trailing_zeros(zeros)) >> _3)
+        i += 8
+    while i < n and data[i] != a and data[i] != b and data[i] != c:
+        i += 1
+    return i
+
+
 @kernel
 def cut_delimited(
     data: ConstBytes,
@@ -291,29 +322,30 @@ def cut_delimited(
 
     A row ends with ``\n``, ``\r\n`` or ``\r`` outside quotes and includes it; an empty line is
     no row. A quote opens only at the start of a field; two quotes inside stand for one.
-    ``starts`` and ``ends`` take one entry a row: at most the number of line ends plus one.
+    ``starts`` and ``ends`` take one entry a row; no row is looked for when they are full.
 
     Returns the number of complete rows, the bytes consumed, and whether the bytes end inside
     quotes.
     """
     n = data.shape[0]
+    room = starts.shape[0]
     count = 0
-    start = 0
-    i = 0
+    # Where the row, and the field, began that i is in.
+    start = field = i = np.int64(0)
     at_field_start = True
     in_quotes = False
-    while i < n:
-        byte = data[i]
+    while i < n and count < room:
         if in_quotes:
-            if byte == 34:
-                if i + 1 < n and data[i + 1] == 34:
-                    i += 2
-                    continue
-                if i + 1 == n and is_final == 0:
-                    break
-                in_quotes = False
+            i = np.int64(_next_of(data, i, 34, 34, 34))
+            if i + 1 < n and data[i + 1] == 34:
+                i += 2
+                continue
+            if i == n or (i + 1 == n and is_final == 0):
+                break
+            in_quotes = False
             i += 1
             continue
+        byte = data[i]
         if byte == 34 and at_field_start:
             in_quotes = True
             at_field_start = False
@@ -322,10 +354,13 @@ def cut_delimited(
         if byte == delimiter:
             at_field_start = True
             i += 1
+            field = i
             continue
         if byte != 10 and byte != 13:
             at_field_start = False
             i += 1
+            if i - field == _SHORT:
+                i = np.int64(_next_of(data, i, delimiter, 10, 13))
             continue
         line_end = i
         if byte == 13:
@@ -338,11 +373,11 @@ def cut_delimited(
             starts[count] = start
             ends[count] = i
             count += 1
-        start = i
+        start = field = i
         at_field_start = True
-    if is_final != 0 and start < n:
+    if is_final != 0 and i >= n and start < n and count < room:
         starts[count] = start
         ends[count] = n
         count += 1
-        start = n
-    return count, start, in_quotes
+        start = np.int64(n)
+    return count, int(start), in_quotes
