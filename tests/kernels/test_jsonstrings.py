@@ -218,6 +218,13 @@ def is_odd(row: str) -> bool:
     )
 
 
+@each_of("character", [*map(chr, [0, 0x7F, 0x80, 0x7FF, 0x800, 0xD7FF, 0xE000, 0xFFFF, 0x10000])])
+def test_write_values__characters_of_each_length(character):
+    for text in (character, "x" * 40 + character, character * 3, "\U0010ffff" + character):
+        row = json.dumps({"text": text})
+        assert place([row], ["text"]) == ([True], [[text]])
+
+
 @each_of(
     "row",
     [

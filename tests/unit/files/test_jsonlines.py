@@ -209,6 +209,18 @@ def test_parse__bad_rows(line, reason):
     assert values(rows) == (*expected, [(3, reason)])
 
 
+@each_of("columns", [TEXT, ColumnNames(id="id"), ColumnNames(order="date"), ALL])
+def test_parse__bytes_of_a_column_that_are_not_utf8(columns):
+    for line in (b'{"text": "\xff", "id": "a", "date": "b"}', b'{"text": "\\n\xed\xa0\x80"}'):
+        rows = parse(GOOD + line + b"\n" + GOOD, columns, skip_bad=True)
+        assert rows.text.to_pylist() == ["good", None, "good"]
+        [(number, reason)] = rows.skipped
+        assert number == 2
+        assert reason.startswith("not valid UTF-8 at byte ")
+    rows = parse(GOOD + b'{"text": "a", "id": "\xff", "date": "\xff"}\n', columns, skip_bad=True)
+    assert len(rows.skipped) == (columns != TEXT)
+
+
 def test_parse__many_bad_rows_are_listed_in_order():
     lines = b'{"id": "a"}\n{"text": 1}\n' * 3
     assert [number for number, _ in parse(lines, skip_bad=True).skipped] == [1, 2, 3, 4, 5, 6]
