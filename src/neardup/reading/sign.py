@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 # Texts go through the kernels in slices of about so many bytes, so that tokens and shingles are
 # still in the processor's cache when the next stage reads them.
-SLICE_BYTES = 1 << 17
+SLICE_BYTES = 1 << 18
 # For weighted sketches larger ones, because numbers are drawn once for each token of a slice.
 WEIGHTED_SLICE_BYTES = 1 << 21
 
