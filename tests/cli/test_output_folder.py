@@ -141,22 +141,13 @@ def full(*_: object, **__: object) -> None:
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
-class FullStream:
-    """Takes nothing."""
-
-    write = staticmethod(full)
-
-    def close(self) -> None:
-        pass
-
-
 @pytest.fixture(params=["rows", "tables", "summary"])
 def full_disk(request, here, monkeypatch, write_file) -> str:
     """Write an input and let the disk be full at one point of writing; give its name."""
     write_file("a.jsonl", GOOD)
     match request.param:
         case "rows":
-            monkeypatch.setattr(streams, "compressing", lambda *_: FullStream())
+            monkeypatch.setattr(streams, "_write_at", full)
         case "tables":
             monkeypatch.setattr(pq.ParquetWriter, "write_table", full)
         case "summary":
@@ -226,7 +217,7 @@ def interrupt(*_: object, **__: object) -> None:
         ("neardup.reading.first_pass.sign_block", 3),
         ("neardup.reading.second_pass.shingle_sets", 3),
         ("neardup.stages.decide.choose_survivors", 1),
-        ("neardup.files.rawrows.RawWriter.write", 1),
+        ("neardup.files.rawrows.RawWriter.append", 1),
         ("pyarrow.parquet.ParquetWriter.write_table", 1),
         ("neardup.files.streams.Destination.write_text", 1),
     ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from itertools import compress as chosen_of
 from pathlib import Path
@@ -12,9 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.errors import InvalidInputError
+from neardup.errors import InvalidInputError, ReadError
+from neardup.files.rawsource import Buffers, RawSource
 from neardup.files.rows import ColumnNames, ParsedRows, Source
-from neardup.files.streams import LocalDestination
+from neardup.files.streams import LocalDestination, compression_of
 from tests.each import each_of
 from tests.examples import examples
 from tests.protocols.format_cases import CASES
@@ -97,6 +99,45 @@ def test_blocks__cuts_do_not_matter(case, tmp_path, block):
     outputs = [write(s, tmp_path / f"out{i}", keep) for i, s in enumerate((source, whole))]
     counts = [case.what_counts(path.read_bytes()) for path in outputs]
     assert counts[0] == counts[1]
+
+
+@every_case
+@pytest.mark.parametrize("block", [1, 70, 1 << 20])
+def test_block_at__the_rows_of_the_block(case, tmp_path, block):
+    """Read from its place, also by a source that has read nothing before."""
+    content = case.encode(case.some_rows(200))
+    source, fresh = (case.open(tmp_path / name, content, block) for name in ("a", "b"))
+    places = 0
+    for found in source.blocks():
+        if found.place is None:
+            continue
+        places += 1
+        assert len(found.place) == len(found)
+        for each in (source, fresh):
+            again = each.block_at(found.place, found.numbers, Buffers())
+            assert again.numbers.tolist() == found.numbers.tolist()
+            assert again.to_table().equals(found.to_table())
+            assert again.raw.joined() == found.raw.joined()
+    is_plain = isinstance(source, RawSource) and compression_of(source.name) is None
+    assert bool(places) == (is_plain and not case.is_one_row)
+
+
+@pytest.mark.parametrize("case", [case for case in BY_BYTES if not case.is_one_row], ids=str)
+def test_block_at__file_has_changed(case, tmp_path):
+    content = case.encode(case.some_rows(20))
+    source = case.open(tmp_path, content)
+    places = [(block.place, block.numbers) for block in source.blocks()]
+    assert source.block_at(*places[0], Buffers()) is not None
+    path = Path(source.location)
+    state = path.stat()
+    for change in (
+        # As long as before.
+        lambda: os.utime(path, ns=(state.st_atime_ns, state.st_mtime_ns + 1)),
+        lambda: path.write_bytes(content[:-1]),
+    ):
+        change()
+        with pytest.raises(ReadError, match="the file has changed since it was first read"):
+            source.block_at(*places[0], Buffers())
 
 
 def snapshot(source: Source, folder: Path) -> tuple[list[object], bytes]:

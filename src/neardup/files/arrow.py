@@ -325,15 +325,18 @@ class _ArrowWriter(RowWriter):
             self._file = destination.create()
             self._writer: Any = (ipc.new_file if is_file else ipc.new_stream)(self._file, schema)
 
-    def write(self, block: RowBlock, select: Mask) -> None:
-        """Append the selected rows, all columns."""
-        if not select.any():
+    def prepare(self, block: RowBlock, select: Mask) -> pa.Table | None:
+        """Return the selected rows, all columns."""
+        return block.to_table(select) if select.any() else None
+
+    def append(self, prepared: pa.Table | None) -> None:
+        """Append a table."""
+        if prepared is None:
             return
-        table = block.to_table(select)
         self._has_failed = True
         try:
             with writing(self._destination):
-                self._writer.write_table(table)
+                self._writer.write_table(prepared)
         except pa.ArrowInvalid as error:
             message = f"{error}; write format='parquet' (--format parquet)"
             raise InvalidInputError(message, path=str(self._destination)) from None

@@ -41,10 +41,10 @@ class TableLinesWriter(RowWriter):
     def __init__(self, output: OutputStream, path: str) -> None:
         self._output, self._path = output, path
 
-    def write(self, block: RowBlock, select: Mask) -> None:
-        """Append the selected rows, dates as text, NaN and infinities as null."""
+    def prepare(self, block: RowBlock, select: Mask) -> bytes:
+        """Return the selected rows as lines, dates as text, NaN and infinities as null."""
         if not select.any():
-            return
+            return b""
         table = block.to_table(select)
         names = table.column_names
         if len(set(names)) < len(names):
@@ -63,7 +63,11 @@ class TableLinesWriter(RowWriter):
                 except _NOT_IN_JSON as error:
                     reason = f"{str(error).partition(chr(10))[0]}; {PARQUET}"
                     raise late_misfit(reason, path=self._path, row=number) from None
-        self._output.write("".join(lines).encode())
+        return "".join(lines).encode()
+
+    def append(self, prepared: bytes) -> None:
+        """Append lines."""
+        self._output.write(prepared)
 
     def close(self) -> None:
         """Complete the file."""

@@ -34,12 +34,13 @@ from neardup.files.rawrows import (
     BLOCK_BYTES,
     Cut,
     Cutter,
+    Positions,
     RawBlock,
     RawRows,
     RawWriter,
 )
-from neardup.files.rawsource import RawSource
-from neardup.files.rows import ColumnNames, Mask, ParsedRows, RowBlock, RowWriter
+from neardup.files.rawsource import Buffers, RawSource
+from neardup.files.rows import ColumnNames, Mask, ParsedRows, Place, RowBlock, RowWriter
 from neardup.files.streams import suffix_below
 from neardup.tables import Bools, Texts
 
@@ -254,11 +255,16 @@ class DelimitedSource(RawSource):
     def _block(self, raw: RawRows) -> RowBlock:
         return _DelimitedBlock(self.location, raw, self._columns, self._delimiter)
 
+    def block_at(self, place: Place, numbers: Positions, buffers: Buffers) -> RowBlock:
+        """Read rows again, and before them the header."""
+        if self._header is None:
+            self.column_names()
+        return super().block_at(place, numbers, buffers)
+
     def writer(self, folder: Destination) -> RowWriter:
         """Open a writer that begins with the header row as it is."""
         if self._header is None:
-            with self.open() as stream:
-                self._start(stream)
+            self.column_names()
         return RawWriter(self.output(folder), self._header or b"", self.encoding.codec)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import codecs
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -202,11 +202,15 @@ class DecodingWriter(RowWriter):
     def __init__(self, writer: RowWriter) -> None:
         self._writer = writer
 
-    def write(self, block: RowBlock, select: Mask) -> None:
-        """Append the selected rows."""
+    def prepare(self, block: RowBlock, select: Mask) -> Any:
+        """Return what the writer makes of the selected rows."""
         assert isinstance(block, EncodedBlock)
         decoded = block.decoded(select)
-        self._writer.write(decoded, np.ones(len(decoded), np.bool_))
+        return self._writer.prepare(decoded, np.ones(len(decoded), np.bool_))
+
+    def append(self, prepared: Any) -> None:
+        """Append what the writer has made."""
+        self._writer.append(prepared)
 
     def close(self) -> None:
         """Complete the file."""

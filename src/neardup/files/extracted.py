@@ -168,9 +168,13 @@ class _CopyingWriter(RowWriter):
     def __init__(self, source: RawSource, folder: Destination) -> None:
         self._source, self._folder = source, folder
 
-    def write(self, block: RowBlock, select: Mask) -> None:
+    def prepare(self, _: RowBlock, select: Mask) -> bool:
+        """Return whether the row is selected."""
+        return bool(select.any())
+
+    def append(self, prepared: bool) -> None:
         """Write the file if its row is selected."""
-        if not select.any():
+        if not prepared:
             return
         with self._source.open() as stream, self._source.output(self._folder) as output:
             for piece in read_blocks(stream, BLOCK_BYTES):

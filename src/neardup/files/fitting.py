@@ -231,13 +231,20 @@ class FittingTableWriter(RowWriter):
         self._path = source.origin or source.name
         self._writer = TableWriter(destination, self._fit.schema)
 
-    def write(self, block: RowBlock, select: Mask) -> None:
-        """Append the selected rows."""
+    def prepare(self, block: RowBlock, select: Mask) -> list[pa.Table]:
+        """Return the selected rows as tables."""
+        tables = []
         for rows, found in self._fit.tables(block, select):
             if isinstance(found, str):
                 number = int(block.numbers[rows[0]])
                 raise late_misfit(found, path=self._path, row=number)
-            self._writer.write_table(found)
+            tables.append(found)
+        return tables
+
+    def append(self, prepared: list[pa.Table]) -> None:
+        """Append rows."""
+        for table in prepared:
+            self._writer.append(table)
 
     def close(self) -> None:
         """Complete the file."""
@@ -306,7 +313,7 @@ class _FittingBlock(RowBlock):
 
     def __init__(self, source: Source, block: RowBlock, demand: RowsToFit) -> None:
         self._source, self._block, self._demand = source, block, demand
-        self.numbers, self.end = block.numbers, block.end
+        self.numbers, self.end, self.place = block.numbers, block.end, block.place
 
     def parse(
         self, columns: ColumnNames, *, select: Mask | None = None, skip_bad: bool = False

@@ -120,12 +120,15 @@ class _ArrayWriter(RowWriter):
         self._is_empty = True
         self._is_closed = False
 
-    def write(self, block: RowBlock, select: Mask) -> None:
-        """Append the selected elements."""
+    def prepare(self, block: RowBlock, select: Mask) -> bytes:
+        """Return the selected elements, with what stands between them."""
         assert isinstance(block, RawBlock)
-        if select.any():
-            self._output.write(self._encode("[\n" if self._is_empty else ",\n"))
-            self._output.write(block.raw.select(select).joined_by(self._encode(",\n")))
+        return block.raw.select(select).joined_by(self._encode(",\n"))
+
+    def append(self, prepared: bytes) -> None:
+        """Append elements."""
+        if prepared:
+            self._output.write(self._encode("[\n" if self._is_empty else ",\n"), prepared)
             self._is_empty = False
 
     def _encode(self, text: str) -> bytes:
@@ -145,12 +148,16 @@ class _LinesWriter(RowWriter):
     def __init__(self, output: OutputStream) -> None:
         self._output = output
 
-    def write(self, block: RowBlock, select: Mask) -> None:
-        """Append the selected elements."""
+    def prepare(self, block: RowBlock, select: Mask) -> bytes:
+        """Return the selected elements as lines."""
         assert isinstance(block, JsonBlock)
         raw = block.raw.select(select)
         lines = [_LINE_BREAK.sub(b"", raw[index]) + b"\n" for index in range(len(raw))]
-        self._output.write(b"".join(lines))
+        return b"".join(lines)
+
+    def append(self, prepared: bytes) -> None:
+        """Append lines."""
+        self._output.write(prepared)
 
     def close(self) -> None:
         """Complete the file."""

@@ -57,13 +57,15 @@ class TableWriter(RowWriter):
                 self._file.close()
                 raise
 
-    def write(self, block: RowBlock, select: Mask) -> None:
-        """Append the selected rows, all columns."""
-        if select.any():
-            self.write_table(block.to_table(select))
+    def prepare(self, block: RowBlock, select: Mask) -> pa.Table | None:
+        """Return the selected rows, all columns."""
+        return block.to_table(select) if select.any() else None
 
-    def write_table(self, table: pa.Table) -> None:
+    def append(self, prepared: pa.Table | None) -> None:
         """Append a table of the writer's schema."""
+        if prepared is None:
+            return
+        table = prepared
         self._waiting.append(table)
         self._rows += len(table)
         self._bytes += table.nbytes

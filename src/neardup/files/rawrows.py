@@ -6,7 +6,7 @@ bytes. How a file is read in pieces, and each piece cut, ``rawsource.py`` says.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from neardup.files.cuts import Splices
 from neardup.files.rows import Mask, RowBlock, RowWriter
-from neardup.files.streams import OutputStream
+from neardup.files.streams import Buffer, OutputStream
 
 BLOCK_BYTES = 8 << 20
 """How much of a file is read at a time."""
@@ -29,6 +29,9 @@ _SPARSE, _LEAST_PLACES = 64, 128
 
 # Bytes of a block that are looked at at a time, so that what is found stays in the cache nearby.
 _PIECE = 1 << 17
+
+# Shorter slices on average are copied together before they are written.
+_LEAST_SLICE = 1 << 10
 
 _SPACES = np.isin(np.arange(256), list(b" \t\n\v\f\r"))
 
@@ -64,17 +67,20 @@ class RawRows:
         starts, ends = splices.moved(self.starts), splices.moved(self.ends)
         return RawRows(splices.apply(self.data), starts, ends, self.numbers)
 
-    def joined(self) -> bytes | memoryview:
-        """Return all rows one after the other; rows that adjoin in the file in one slice."""
+    def slices(self) -> list[memoryview]:
+        """Return all rows one after the other; those that adjoin in the file in one slice."""
         if not len(self):
-            return b""
+            return []
         breaks = np.flatnonzero(self.starts[1:] != self.ends[:-1])
         view = memoryview(self.data)
-        if not len(breaks):
-            return view[self.starts[0] : self.ends[-1]]
         firsts = [int(self.starts[0]), *self.starts[breaks + 1].tolist()]
         lasts = [*self.ends[breaks].tolist(), int(self.ends[-1])]
-        return b"".join([view[start:end] for start, end in zip(firsts, lasts, strict=True)])
+        return [view[start:end] for start, end in zip(firsts, lasts, strict=True)]
+
+    def joined(self) -> bytes | memoryview:
+        """Return all rows one after the other."""
+        slices = self.slices()
+        return slices[0] if len(slices) == 1 else b"".join(slices)
 
     def joined_by(self, separator: bytes) -> bytes:
         """Return all rows with a separator between each two."""
@@ -131,20 +137,29 @@ class RawWriter(RowWriter):
         self._output = output
         self._newline, self._return = "\n".encode(codec), "\r".encode(codec)
         self._line_is_open = False
-        self._put(header)
+        self._put([header] if header else [])
 
-    def write(self, block: RowBlock, select: Mask) -> None:
-        """Append the selected rows; a line that lacks its newline gets it if more follows."""
+    def prepare(self, block: RowBlock, select: Mask) -> Sequence[Buffer]:
+        """Return the bytes of the selected rows, without a copy if they are most of the block."""
         assert isinstance(block, RawBlock)
-        self._put(block.raw.select(select).joined())
+        slices = block.raw.select(select).slices()
+        n_bytes = sum(map(len, slices))
+        # A slice keeps the memory of the whole block.
+        if 2 * n_bytes < len(block.raw.data) or n_bytes < _LEAST_SLICE * len(slices):
+            return [b"".join(slices)] if slices else []
+        return slices
 
-    def _put(self, data: bytes | memoryview) -> None:
-        if not len(data):
+    def append(self, prepared: Sequence[Buffer]) -> None:
+        """Append bytes of rows; a line that lacks its newline gets it if more follows."""
+        self._put(prepared)
+
+    def _put(self, parts: Sequence[Buffer]) -> None:
+        if not parts:
             return
         if self._line_is_open:
             self._output.write(self._newline)
-        self._output.write(data)
-        end = bytes(data[-len(self._newline) :])
+        self._output.write(*parts)
+        end = bytes(parts[-1][-len(self._newline) :])
         self._line_is_open = end not in (self._newline, self._return)
 
     def close(self) -> None:

@@ -7,6 +7,7 @@ never depends on the size of the pieces.
 
 from __future__ import annotations
 
+import contextlib
 import weakref
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
@@ -25,10 +26,17 @@ from neardup.files.encodings import (
     encoding_of,
 )
 from neardup.files.rawrows import BLOCK_BYTES, Cutter, RawRows, RawWriter, cut_lines
-from neardup.files.rows import Mask, RowBlock, RowWriter, Source
-from neardup.files.streams import InputStream, OutputStream, compression_of, file_size
+from neardup.files.rows import Mask, Place, RowBlock, RowWriter, Source
+from neardup.files.streams import (
+    InputStream,
+    OutputStream,
+    compression_of,
+    file_has_changed,
+    file_size,
+)
 
 if TYPE_CHECKING:
+    from neardup.files.rawrows import Positions
     from neardup.files.streams import Destination
 
 
@@ -48,10 +56,12 @@ class Buffers:
     def take(self, size: int) -> memoryview:
         """Return writable memory of ``size`` bytes, with any content."""
         buffer = None
-        while self._free and buffer is None:
-            known = self._free.pop()
-            # One that is too small is let go: rows have become longer.
-            buffer = known if known.size >= size else None
+        # Other threads may take the last one.
+        with contextlib.suppress(IndexError):
+            while buffer is None:
+                known = self._free.pop()
+                # One that is too small is let go: rows have become longer.
+                buffer = known if known.size >= size else None
         if buffer is None:
             buffer = pa.allocate_buffer(size)
         # All views refer to this array, because what is below it is no array.
@@ -101,6 +111,8 @@ class RawSource(Source):
         self.size = file_size(location)
         self._encoding = encoding
         self.block_bytes = block_bytes
+        # Of the file, when it was first read to its end.
+        self._version: tuple[int, int] | None = None
 
     @abstractmethod
     def _cutter(self) -> Cutter:
@@ -145,6 +157,8 @@ class RawSource(Source):
         with self.open() as stream:
             cutter = self.encoding.in_units(self._cutter())
             buffers = Buffers()
+            is_local = self.size is not None
+            has_places = is_local and not self.is_one_row and compression_of(self.name) is None
             rest, number = self._start(stream), 1
             final = False
             while not final:
@@ -160,13 +174,29 @@ class RawSource(Source):
                     numbers = cut.numbers + number
                     block = self._rows(RawRows(data, cut.starts, cut.ends, numbers))
                     block.end = stream.position
+                    if has_places:
+                        block.place = _place(stream.position - len(data), cut.starts, cut.ends)
                     yield block
                 number += cut.count
                 rest = bytes(data[cut.consumed :])
+                if final and has_places and self._version is None:
+                    self._version = stream.version
                 if final and 0 < len(rest) < self.encoding.unit:
                     message = f"the file ends within a character of {self.encoding.codec}"
                     raise InvalidInputError(message, path=self.location)
                 self._check_length(len(rest), number)
+
+    def block_at(self, place: Place, numbers: Positions, buffers: Buffers) -> RowBlock:
+        """Read rows again from their place, unless the file has changed since the first pass."""
+        starts, ends = place.starts.astype(np.int64), place.ends.astype(np.int64)
+        first = int(starts[0])
+        data = buffers.take(int(ends[-1]) - first)
+        with self.open() as stream:
+            is_changed = self._version not in (None, stream.version)
+            stream.seek(place.offset + first)
+            if is_changed or stream.read_into(data) < len(data):
+                raise file_has_changed(self.name)
+        return self._rows(RawRows(data, starts - first, ends - first, numbers))
 
     def _check_length(self, n_bytes: int, number: int | None) -> None:
         """Raise if so many bytes belong to one row."""
@@ -248,17 +278,28 @@ class RawSource(Source):
         return output
 
 
+def _place(offset: int, starts: Positions, ends: Positions) -> Place | None:
+    """Return where rows are, if the piece they are in is not too long to say it."""
+    if ends[-1] >= 1 << 32:
+        return None
+    return Place(offset, starts.astype(np.uint32), ends.astype(np.uint32))
+
+
 class WholeFileWriter(RowWriter):
     """Copies a file that is one document, or makes none: an empty file would be a document too."""
 
     def __init__(self, source: RawSource, folder: Destination) -> None:
         self._source, self._folder = source, folder
 
-    def write(self, block: RowBlock, select: Mask) -> None:
+    def prepare(self, block: RowBlock, select: Mask) -> tuple[RowBlock, Mask]:
+        """Return what is given."""
+        return block, select
+
+    def append(self, prepared: tuple[RowBlock, Mask]) -> None:
         """Write the file if its row is selected."""
-        if select.any():
+        if prepared[1].any():
             with RawWriter(self._source.output(self._folder)) as writer:
-                writer.write(block, select)
+                writer.write(*prepared)
 
     def close(self) -> None:
         """Do nothing; the file was complete when it was written."""

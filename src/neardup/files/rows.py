@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from neardup.errors import InvalidInputError
     from neardup.files.cuts import Cuts
+    from neardup.files.rawsource import Buffers
     from neardup.files.streams import Destination, OutputStream
     from neardup.options.choices import OutputFormat
 
@@ -84,6 +85,21 @@ class ParsedRows:
     skipped: list[tuple[int, str]] = field(default_factory=list)
 
 
+@dataclass(frozen=True)
+class Place:
+    """Where rows stand in a file: bytes of a piece that begins at byte ``offset``, ends exclusive.
+
+    A piece has no more than 2^32 bytes.
+    """
+
+    offset: int
+    starts: npt.NDArray[np.uint32]
+    ends: npt.NDArray[np.uint32]
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+
 class RowBlock(ABC):
     """Consecutive rows of one source."""
 
@@ -92,6 +108,9 @@ class RowBlock(ABC):
 
     end: int = 0
     """Bytes of the source, as its ``size`` counts them, up to the end of this block."""
+
+    place: Place | None = None
+    """Where the rows stand, of a source that reads them again from there with ``block_at``."""
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -135,11 +154,23 @@ def columns_among(table: pa.Table, names: Sequence[str]) -> pa.Table:
 
 
 class RowWriter(ABC):
-    """Writes rows of one source to one file, in their original form."""
+    """Writes rows of one source to one file, in their original form.
+
+    What rows become is made by ``prepare``, which threads may call for several blocks at a time,
+    and put into the file by ``append``, block after block.
+    """
 
     @abstractmethod
+    def prepare(self, block: RowBlock, select: Mask) -> Any:
+        """Return what the selected rows of a block become, of the source that made this writer."""
+
+    @abstractmethod
+    def append(self, prepared: Any) -> None:
+        """Append what ``prepare`` has made of some rows."""
+
     def write(self, block: RowBlock, select: Mask) -> None:
-        """Append the selected rows of a block of the source that made this writer."""
+        """Append the selected rows of a block."""
+        self.append(self.prepare(block, select))
 
     @abstractmethod
     def close(self) -> None:
@@ -271,6 +302,25 @@ class Source(ABC):
     @abstractmethod
     def blocks(self) -> Iterator[RowBlock]:
         """Read the source from its start, block by block; may be called again for another pass."""
+
+    def block_at(self, place: Place, numbers: npt.NDArray[np.int64], buffers: Buffers) -> RowBlock:
+        """Read rows again from a place that a block has named; any thread may.
+
+        Parameters
+        ----------
+        place
+            Where they are.
+        numbers
+            Those of the rows.
+        buffers
+            Memory for them.
+
+        Raises
+        ------
+        ReadError
+            If the file ends before.
+        """
+        raise NotImplementedError
 
     @abstractmethod
     def writer(self, folder: Destination) -> RowWriter:

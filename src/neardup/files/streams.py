@@ -10,6 +10,7 @@ import contextlib
 import gzip
 import io
 import lzma
+import os
 from abc import ABC, abstractmethod
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, BinaryIO, Self
@@ -17,9 +18,12 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Self
 import pyarrow as pa
 
 from neardup.errors import NeardupError, ReadError, WriteError
+from neardup.runs.runner import Handed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+Buffer = bytes | memoryview
 
 # Which endings of a file name mean compression, and the streams that compress.
 
@@ -27,6 +31,13 @@ COMPRESSIONS = {".gz": "gzip", ".zst": "zstd", ".xz": "xz", ".bz2": "bz2"}
 """Suffixes of compressed files and the codec each stands for."""
 
 _GZIP_LEVEL = 6
+
+# An output is cut into pieces of so many bytes, which threads compress and write side by side. Each
+# is compressed by itself, as members of gzip, frames of zstd, or streams one behind the other: long
+# enough that what it cannot know of the one before hardly matters.
+_PIECE_BYTES = {None: 4 << 20, "gzip": 4 << 20, "zstd": 16 << 20, "xz": 32 << 20, "bz2": 9 << 20}
+# As many buffers as the system takes at a time.
+_MOST_BUFFERS = 1024
 
 
 def compression_of(name: str) -> str | None:
@@ -61,16 +72,20 @@ def ending_of(name: str) -> str:
     return path.suffix
 
 
-def compressing(raw: Any, compression: str | None) -> Any:
-    """Wrap a file; zlib, zstd, bzip2 and xz as called here write neither time nor name."""
-    if compression is None:
-        return raw
+def compress(data: bytes, compression: str) -> Buffer:
+    """Compress bytes; zlib, zstd, bzip2 and xz as called here write neither time nor name."""
     if compression == "xz":
-        return lzma.LZMAFile(raw, "wb")
+        return lzma.compress(data)
     if compression == "gzip":
+        packed = io.BytesIO()
         # Arrow compresses at level 9, at 2 MB/s on English text; level 6 gives 40 MB/s.
-        return gzip.GzipFile("", "wb", _GZIP_LEVEL, raw, mtime=0)
-    return pa.CompressedOutputStream(pa.PythonFile(raw, mode="w"), compression)
+        with gzip.GzipFile("", "wb", _GZIP_LEVEL, packed, mtime=0) as stream:
+            stream.write(data)
+        return packed.getbuffer()
+    sink = pa.BufferOutputStream()
+    with pa.CompressedOutputStream(sink, compression) as stream:
+        stream.write(data)
+    return memoryview(sink.getvalue())
 
 
 def is_url(location: str) -> bool:
@@ -172,6 +187,13 @@ class InputStream:
         with reading(self.location):
             return int(self._raw.tell())
 
+    @property
+    def version(self) -> tuple[int, int]:
+        """Size and time of last change of a local file that is not compressed."""
+        with reading(self.location):
+            state = os.fstat(self._raw.fileno())
+        return state.st_size, state.st_mtime_ns
+
     def seek(self, position: int) -> None:
         """Go to a byte of a local file that is not compressed."""
         with reading(self.location):
@@ -207,6 +229,9 @@ class InputStream:
 class OutputStream:
     """A file that is written from its start, compressed, in bytes that never vary.
 
+    What is written must not change any more: idle threads of a map compress it and write it, the
+    next pieces meanwhile.
+
     Parameters
     ----------
     destination
@@ -216,47 +241,107 @@ class OutputStream:
     """
 
     def __init__(self, destination: Destination, compression: str | None = None) -> None:
-        self._destination = destination
+        self._destination, self._compression = destination, compression
+        self._piece: list[memoryview] = []
+        self._size = _PIECE_BYTES[compression]
+        self._missing, self._n_pieces = self._size, 0
         self._has_failed = True
         with writing(destination):
             self._raw = destination.create()
-            try:
-                self._stream = compressing(self._raw, compression)
-            except BaseException:
-                self._raw.close()
-                raise
         self._has_failed = False
+        self._has_places = compression is None and _has_places(self._raw)
+        self._handed: Handed[tuple[int, list[memoryview]], list[Buffer]]
+        self._handed = Handed(self._finish)
 
-    def write(self, data: bytes | memoryview) -> None:
+    def write(self, *parts: Buffer) -> None:
         """Append bytes."""
         self._has_failed = True
-        with writing(self._destination):
-            self._stream.write(data)
+        for part in parts:
+            view = memoryview(part)
+            while len(view) >= self._missing:
+                self._piece.append(view[: self._missing])
+                view = view[self._missing :]
+                self._hand_over()
+            if len(view):
+                self._piece.append(view)
+                self._missing -= len(view)
         self._has_failed = False
+
+    def _hand_over(self) -> None:
+        """Have a piece written, and the next one begin."""
+        piece, self._piece, self._missing = self._piece, [], self._size
+        with writing(self._destination):
+            for finished in self._handed.add((self._n_pieces, piece)):
+                self._append(finished)
+        self._n_pieces += 1
+
+    def _finish(self, item: tuple[int, list[memoryview]]) -> list[Buffer]:
+        """Compress a piece, or write it to its place; return what is still to be written."""
+        number, piece = item
+        if self._has_places:
+            _write_at(self._raw.fileno(), piece, number * self._size)
+            return []
+        if self._compression is None:
+            return [*piece]
+        return [compress(b"".join(piece), self._compression)]
+
+    def _append(self, finished: list[Buffer]) -> None:
+        for part in finished:
+            self._raw.write(part)
 
     def close(self) -> None:
         """Complete the file; a second call does nothing, and neither does one after an error."""
         if self._raw.closed:
             return
         if self._has_failed:
+            self._handed.abandon()
             with contextlib.suppress(OSError):
                 self._raw.close()
             return
         self._has_failed = True
-        with writing(self._destination), contextlib.closing(self._raw):
-            self._stream.close()
+        with writing(self._destination), contextlib.closing(self._raw), self._handed:
+            # Without a piece there would be no compressed file.
+            if self._piece or (self._compression and not self._n_pieces):
+                self._hand_over()
+            for finished in self._handed.rest():
+                self._append(finished)
 
-    def __enter__(self) -> OutputStream:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
 
 
+def _has_places(file: BinaryIO) -> bool:
+    """Return whether several threads may write to different places of a file that is open."""
+    return hasattr(os, "pwritev") and isinstance(file, io.BufferedWriter)
+
+
+def _write_at(number: int, parts: list[memoryview], place: int) -> None:
+    """Write to a place of a file that is open under a number."""
+    while parts:
+        n_written = os.pwritev(number, parts[:_MOST_BUFFERS], place)
+        place += n_written
+        done = 0
+        while done < len(parts) and n_written >= len(parts[done]):
+            n_written -= len(parts[done])
+            done += 1
+        parts = parts[done:]
+        if n_written:
+            parts[0] = parts[0][n_written:]
+
+
 def read_blocks(stream: InputStream, size: int) -> Iterator[bytes]:
     """Cut what is left of a stream into blocks of ``size`` bytes; the last may be shorter."""
     while data := stream.read(size):
         yield data
+
+
+def file_has_changed(name: str) -> ReadError:
+    """Return the error for a source that no longer has the rows that it had."""
+    message = "the file has changed since it was first read; run again when it is at rest"
+    return ReadError(message, path=name)
 
 
 def open_random(location: str) -> Any:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, TypeVar
 
 from neardup.errors import NeardupError, OutputExistsError, WriteError
 from neardup.files.convert import converted_writer
@@ -18,6 +19,7 @@ from neardup.files.streams import Destination, LocalDestination, is_url
 from neardup.indexes.manifest import MAGIC, MANIFEST
 from neardup.options.choices import OutputFormat
 from neardup.outputs.targets import Target, Url
+from neardup.runs.runner import map_ordered
 from neardup.runs.scratch import recover, scratch_beside, take_place
 from neardup.tables import Bools
 
@@ -194,13 +196,16 @@ def translated(target: Path) -> Iterator[None]:
 
 # Writing rows: those that stay, those that go, and bad ones apart.
 
+T = TypeVar("T")
+
 SKIPPED = "skipped"
 """The folder of bad rows, which are no documents."""
 
 
 def write_rows(
     source: Source,
-    blocks: Iterator[tuple[RowBlock, slice]],
+    blocks: Iterator[tuple[T, slice]],
+    read: Callable[[T, slice], RowBlock],
     sides: Mapping[str, Bools],
     folder: Destination,
     output_format: OutputFormat,
@@ -210,8 +215,9 @@ def write_rows(
 
     ``sides`` has, by the name of a folder, which rows of the source go there. Those of ``skipped``
     are written as they came in, whatever the format of the others is, and get a file only if there
-    are any. ``blocks`` gives the source's blocks with the range of their rows; ``report`` is called
-    with the number of rows of each block.
+    are any. ``blocks`` gives what ``read`` makes the source's blocks of, with the range of their
+    rows; ``report`` is called with the number of rows of each block. Where that is work of a map,
+    idle threads of it help, and files are the same whether they do or not.
     """
     bad = sides[SKIPPED]
     with ExitStack() as opened:
@@ -223,7 +229,14 @@ def write_rows(
                 own_format = "same" if side == SKIPPED else output_format
                 writer = converted_writer(source, place, own_format, ~bad)
                 writers[side] = opened.enter_context(writer)
-        for block, range_ in blocks:
-            for side, writer in writers.items():
-                writer.write(block, sides[side][range_])
-            report(len(block))
+
+        def prepare(item: tuple[T, slice]) -> tuple[list[Any], int]:
+            found, rows = item
+            block = read(found, rows)
+            prepared = [writers[side].prepare(block, sides[side][rows]) for side in writers]
+            return prepared, len(block)
+
+        for prepared, n_rows in map_ordered(prepare, blocks, 1):
+            for writer, rows in zip(writers.values(), prepared, strict=True):
+                writer.append(rows)
+            report(n_rows)

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from neardup.files.ids import check_unique, common_id_type
-from neardup.files.rows import DEFAULT_ID, ColumnNames, Source
+from neardup.files.rows import DEFAULT_ID, ColumnNames, Place, Source
 from neardup.matching.keep import join_order_columns
 from neardup.reading.column_values import ColumnValues, ValueCollector
-from neardup.reading.signed_batches import numbers_of
+from neardup.reading.signed_batches import numbers_of, place_of
 from neardup.runs.exchange import SpilledBatches
 from neardup.tables import Bools, Int64s
 
@@ -61,7 +61,8 @@ class Catalogue:
     source's documents start; ``columns`` are those that were read. ``n_tokens`` has -1 for a
     skipped row. ``ids`` is None where no column has them. ``values`` are those by which documents
     are counted, if they are. With ``skips_bad`` bad rows are listed in ``skipped`` (source, row,
-    reason); else there are none.
+    reason); else there are none. ``places`` are those of the blocks of each source, None
+    where rows can only be read from the start on.
     """
 
     sources: Sequence[Source]
@@ -76,6 +77,7 @@ class Catalogue:
     skipped: list[tuple[str, int, str]] = field(default_factory=list)
     skips_bad: bool = False
     values: ColumnValues | None = None
+    places: Sequence[Sequence[Place] | None] | None = None
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -172,6 +174,10 @@ class Catalogue:
         for i, source in enumerate(self.sources):
             yield source, int(self.source_starts[i]), int(self.source_starts[i + 1])
 
+    def places_of(self, source: int) -> Sequence[Place] | None:
+        """Return where the blocks of a source are; None where they are read from the start on."""
+        return None if self.places is None else self.places[source]
+
     def place(self, document: int) -> tuple[str, int]:
         """Return the name of a document's source, and its row number there."""
         source = int(np.searchsorted(self.source_starts, document, side="right")) - 1
@@ -194,6 +200,7 @@ def make_catalogue(
     counts: Int64s = np.zeros(len(sources), np.int64)
     numbers, n_tokens, lengths, order = [], [], [], []
     skipped, text_bytes, id_types = [], 0, set()
+    places: list[list[Place | None]] = [[] for _ in sources]
     values = None if by is None else ValueCollector(by)
     for batch, known in signed.known():
         source = known["source"]
@@ -211,6 +218,7 @@ def make_catalogue(
             id_types.add(batch.column("ids").type)
         skipped += [(sources[source].name, row, reason) for row, reason in known["skipped"]]
         text_bytes += known["text_bytes"]
+        places[source].append(place_of(batch, known.get("offset")))
     catalogue = Catalogue(
         sources=sources,
         columns=columns,
@@ -224,6 +232,7 @@ def make_catalogue(
         skipped=skipped,
         skips_bad=skips_bad,
         values=None if values is None else values.values(sources),
+        places=[_all_known(each) for each in places],
     )
     if catalogue.ids is not None:
         check_unique(catalogue.ids, catalogue.place, columns)
@@ -250,6 +259,12 @@ class _Ids:
             ids = batch.column("ids")
             is_null = ids.null_count == len(ids)
             yield pa.nulls(len(ids), self.kind) if is_null else ids.cast(self.kind)
+
+
+def _all_known(places: list[Place | None]) -> list[Place] | None:
+    """Return places if all are known."""
+    known = [place for place in places if place is not None]
+    return known if len(known) == len(places) else None
 
 
 def _copied(column: pa.Array) -> pa.Array:

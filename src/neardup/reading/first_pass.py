@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.kernels.common import strings
 from neardup.reading.catalogue import Catalogue, make_catalogue
 from neardup.reading.sign import ListedBlock, ReadingPlan, list_block, sign_block
-from neardup.reading.signed_batches import SignedBatches, to_batch
+from neardup.reading.signed_batches import SignedBatches, to_batch, with_place
 from neardup.runs.exchange import SpilledBatches
 from neardup.runs.runner import Runner
 from neardup.runs.work import IN_MEMORY
@@ -208,12 +208,14 @@ def _read(
     for _, known in batches.known():
         n_done[known["source"]] += 1
 
-    def work(_: Source, block: RowBlock) -> tuple[pa.RecordBatch, int, list[tuple[int, str]]]:
+    def work(_: Source, block: RowBlock) -> tuple[pa.RecordBatch, dict[str, Any]]:
         found = read(block)
-        return to_batch(found), found.text_bytes, found.skipped
+        offset = None if block.place is None else block.place.offset
+        known = {"text_bytes": found.text_bytes, "skipped": found.skipped, "offset": offset}
+        return with_place(to_batch(found), block.place), known
 
-    for i, (batch, text_bytes, skipped) in reading.map(work, sources, n_done):
-        known = {"source": i, "text_bytes": text_bytes, "skipped": skipped}
+    for i, (batch, known) in reading.map(work, sources, n_done):
+        known["source"], text_bytes = i, known["text_bytes"]
         batches.append(batch, known, text_bytes)
         n_bytes += batch.nbytes
         if not (is_checked or batches.is_in_memory):

@@ -15,6 +15,7 @@ import numpy as np
 
 from neardup.errors import ReadError
 from neardup.files.rows import ColumnNames, RowBlock, Source
+from neardup.files.streams import file_has_changed
 from neardup.kernels.text import shingles
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.sign import SLICE_BYTES, ReadingPlan
@@ -333,9 +334,3 @@ def numbered_blocks(source: Source, start: int, stop: int) -> Iterator[tuple[Row
         yield block, rows
     if first != stop:
         raise file_has_changed(source.name)
-
-
-def file_has_changed(name: str) -> ReadError:
-    """Return the error for a source that no longer has the rows that it had."""
-    message = "the file has changed since it was first read; run again when it is at rest"
-    return ReadError(message, path=name)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from neardup.files.passes import ReadingPass
-from neardup.files.rows import ColumnNames, RowBlock, Source
+from neardup.files.rows import ColumnNames, Place, RowBlock, Source
 from neardup.matching.join import salt
 from neardup.reading.column_values import NO_KEY
 from neardup.reading.sign import ListedBlock, ReadingPlan, SignedBlock
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 _DIGESTS = ("digest_low", "digest_high")
 _EARLIER = [f"earlier_{field.name}" for field in fields(EarlierKeepers)]
 _BLOCKING = "blocking_keys"
+_PLACES = ("row_starts", "row_ends")
 _OPTIONAL = ("lengths", "order", "by", "ids", _BLOCKING)
 
 
@@ -41,10 +42,10 @@ class SignedBatches:
     """Signed documents of some collections, batch after batch, numbered from 0.
 
     Columns of a batch: ``numbers``, ``n_tokens``, digests, band keys, filters, earlier keepers
-    where an index was looked into, and ``lengths``, ``order``, ``by``, ``ids`` and
-    ``blocking_keys`` where they are needed. With blocking keys digests and band keys are those of a
-    document and its blocking key together, so that documents of different ones never meet, whatever
-    their texts.
+    where an index was looked into, ``row_starts`` and ``row_ends`` where rows can be read again
+    from there, and ``lengths``, ``order``, ``by``, ``ids`` and ``blocking_keys`` where they are
+    needed. With blocking keys digests and band keys are those of a document and its blocking key
+    together, so that documents of different ones never meet, whatever their texts.
     """
 
     def __init__(self, n_bands: int) -> None:
@@ -143,6 +144,25 @@ def to_batch(block: ListedBlock, *, with_sketches: bool = True) -> pa.RecordBatc
         if values is not None:
             columns[name] = values
     return pa.RecordBatch.from_pydict(columns)
+
+
+def with_place(batch: pa.RecordBatch, place: Place | None) -> pa.RecordBatch:
+    """Return a block's columns with those that say where its rows are, if that is known."""
+    import pyarrow as pa
+
+    if place is None:
+        return batch
+    for name, values in zip(_PLACES, (place.starts, place.ends), strict=True):
+        batch = batch.append_column(name, pa.array(values))
+    return batch
+
+
+def place_of(batch: pa.RecordBatch, offset: int | None) -> Place | None:
+    """Return where the rows of a batch are, of a piece of their file at an offset."""
+    if offset is None:
+        return None
+    # Copies, because a column may be mapped from a file.
+    return Place(offset, *(numbers_of(batch, name).copy() for name in _PLACES))
 
 
 def numbers_of(batch: pa.RecordBatch, name: str) -> Any:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from contextlib import closing
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from neardup.errors import InvalidInputError
-from neardup.files.rows import RowBlock, Source
+from neardup.files.rawsource import Buffers
+from neardup.files.rows import Place, RowBlock
 from neardup.files.streams import Destination
 from neardup.options.choices import OutputFormat
 from neardup.outputs.folder import SKIPPED, write_rows
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.second_pass import numbered_blocks
-from neardup.runs.runner import Runner, read_ahead
+from neardup.runs.runner import Runner
 from neardup.tables import Bools
 
 if TYPE_CHECKING:
@@ -68,23 +68,36 @@ def write_documents(
     runner: Runner,
     change: Change,
 ) -> None:
-    """Write rows as blocks are after a change, a source at a time each worker.
+    """Write rows as blocks are after a change, sources side by side and the blocks of each.
 
     ``sides`` says which go to which folder, as ``write_rows`` takes it.
     """
     count = runner.counter("write", len(documents))
 
-    def write(item: tuple[Source, int, int]) -> None:
-        source, start, stop = item
+    def write(number: int) -> None:
+        source, places = documents.sources[number], documents.places_of(number)
+        start, stop = documents.source_starts[number : number + 2].tolist()
         own = {side: rows[start:stop] for side, rows in sides.items()}
-        # Closed here: the traceback of an error would keep it, and its thread, for the collector of
-        # garbage, which waits for ever if it comes across it while another thread starts.
-        with closing(read_ahead(numbered_blocks(source, start, stop))) as read:
-            blocks = (
-                (change(block, rows), slice(rows.start - start, rows.stop - start))
-                for block, rows in read
-            )
-            write_rows(source, blocks, own, folder, output_format, count)
+        buffers = Buffers()
 
-    for _ in runner.map(write, documents.ranges()):
+        def read(found: RowBlock | Place, rows: slice) -> RowBlock:
+            rows = slice(start + rows.start, start + rows.stop)
+            if isinstance(found, Place):
+                found = source.block_at(found, documents.numbers[rows], buffers)
+            return change(found, rows)
+
+        unread: Iterator[tuple[RowBlock | Place, slice]] = (
+            numbered_blocks(source, 0, stop - start) if places is None else _numbered(places)
+        )
+        write_rows(source, unread, read, own, folder, output_format, count)
+
+    for _ in runner.map(write, range(len(documents.sources))):
         pass
+
+
+def _numbered(places: Sequence[Place]) -> Iterator[tuple[Place, slice]]:
+    """Yield places of blocks with the range of their rows among those of a source."""
+    start = 0
+    for place in places:
+        yield place, slice(start, start + len(place))
+        start += len(place)

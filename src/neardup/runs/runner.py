@@ -9,13 +9,13 @@ import os
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
-from threading import Lock
+from threading import Lock, Semaphore, local
 from types import TracebackType
-from typing import NamedTuple, TypeVar, cast
+from typing import Generic, NamedTuple, TypeVar
 
 from neardup.options.groups import RunOptions
 from neardup.runs.display import Display
@@ -189,18 +189,20 @@ def count_workers(workers: int | None) -> int:
     return number
 
 
-def read_ahead(items: Iterable[T]) -> Generator[T]:
-    """Yield items in their order while a thread already fetches the next one.
+class _Crew(NamedTuple):
+    """The threads of a map, and room for what its tasks hand on to each other.
 
-    Whoever may stop early closes it.
+    ``ahead`` is room for what is not yet needed, ``behind`` for what is not yet finished: neither
+    ever waits for the other.
     """
-    iterator = iter(items)
-    end = object()
-    with ThreadPoolExecutor(1, thread_name_prefix="neardup-read") as pool:
-        coming = pool.submit(next, iterator, end)
-        while (item := coming.result()) is not end:
-            coming = pool.submit(next, iterator, end)
-            yield cast("T", item)
+
+    threads: ThreadPoolExecutor
+    ahead: Semaphore
+    behind: Semaphore
+
+
+# ``crew`` is the one that a thread is of; other threads have none.
+_of_thread = local()
 
 
 def map_ordered(function: Callable[[T], R], items: Iterable[T], workers: int) -> Iterator[R]:
@@ -209,12 +211,26 @@ def map_ordered(function: Callable[[T], R], items: Iterable[T], workers: int) ->
     Kernels, Arrow and file reading run outside the interpreter lock, so threads use all cores. At
     most two items a worker are under way or waiting, which bounds memory. When the consumer stops
     early or an item fails, waiting items are dropped and running ones awaited.
+
+    Called in the work on an item of another such map it has no threads of its own: those of the
+    other one that are idle help.
     """
+    if hasattr(_of_thread, "crew"):
+        with Handed(function, is_ahead=True) as handed:
+            for item in items:
+                yield from handed.add(item)
+            yield from handed.rest()
+        return
     if workers == 1:
         yield from map(function, items)
         return
+    ahead, behind = Semaphore(workers), Semaphore(workers)
+
+    def join() -> None:
+        _of_thread.crew = _Crew(pool, ahead, behind)
+
     waiting: deque[Future[R]] = deque()
-    with ThreadPoolExecutor(workers, thread_name_prefix="neardup") as pool:
+    with ThreadPoolExecutor(workers, thread_name_prefix="neardup", initializer=join) as pool:
         try:
             for item in items:
                 waiting.append(pool.submit(function, item))
@@ -225,6 +241,103 @@ def map_ordered(function: Callable[[T], R], items: Iterable[T], workers: int) ->
         finally:
             for future in waiting:
                 future.cancel()
+
+
+class Handed(Generic[T, R]):
+    """Applies a function to what a thread hands over; idle threads of the map it works for help.
+
+    Results come in the order of the items. All tasks of a map together hand over as many items at a
+    time as it has workers, results that nobody has fetched among them. What is beyond that, or not
+    begun when its result is due, the thread works on itself; so does one that is of no map.
+
+    Used in a ``with`` block, or left by ``abandon``.
+
+    Parameters
+    ----------
+    function
+        What is to be done.
+    is_ahead
+        Whether results are what the thread works on next; else it has nothing more to do with them.
+    """
+
+    def __init__(self, function: Callable[[T], R], *, is_ahead: bool = False) -> None:
+        self._function = function
+        crew: _Crew | None = getattr(_of_thread, "crew", None)
+        self._threads = None if crew is None else crew.threads
+        self._room = None if crew is None else crew.ahead if is_ahead else crew.behind
+        self._waiting: deque[tuple[Future[R], T]] = deque()
+
+    def add(self, item: T) -> list[R]:
+        """Hand an item over; return the results that come next, as far as they are there."""
+        results: list[R] = []
+        if self._threads is None or self._room is None:
+            return [self._function(item)]
+        while not self._room.acquire(blocking=False):
+            if not self._waiting:
+                return [*results, self._function(item)]
+            results.append(self._next())
+        try:
+            self._waiting.append((self._threads.submit(self._function, item), item))
+        except RuntimeError:
+            # An error has ended the map, and threads take nothing any more.
+            self._room.release()
+            return [*results, *self.rest(), self._function(item)]
+        while self._waiting and self._waiting[0][0].done():
+            results.append(self._next())
+        return results
+
+    def rest(self) -> Iterator[R]:
+        """Yield the results that are missing."""
+        while self._waiting:
+            yield self._next()
+
+    def abandon(self) -> None:
+        """Drop what nobody has begun, and await what is under way, whatever comes of it."""
+        while self._waiting:
+            future, _ = self._waiting.popleft()
+            if not future.cancel():
+                wait([future])
+            self._release()
+
+    def __enter__(self) -> Handed[T, R]:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.abandon()
+
+    def _next(self) -> R:
+        """Return the first result; while another thread works on it, work on what nobody has."""
+        first, item = self._waiting[0]
+        is_free = first.cancel()
+        while not (is_free or first.done()):
+            if (place := self._take_back()) is None:
+                wait([first])
+            else:
+                done: Future[R] = Future()
+                try:
+                    done.set_result(self._function(self._waiting[place][1]))
+                except BaseException as error:
+                    done.set_exception(error)
+                self._waiting[place] = done, self._waiting[place][1]
+        self._waiting.popleft()
+        try:
+            return self._function(item) if is_free else first.result()
+        finally:
+            self._release()
+
+    def _take_back(self) -> int | None:
+        """Take an item that nobody has begun; return its place, None if there is no such item."""
+        places = range(1, len(self._waiting))
+        return next((place for place in places if self._waiting[place][0].cancel()), None)
+
+    def _release(self) -> None:
+        assert self._room is not None
+        self._room.release()
 
 
 _log = logging.getLogger(__name__)

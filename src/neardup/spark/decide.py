@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from neardup.errors import NeardupError, ReadError
+from neardup.files.streams import file_has_changed
 from neardup.kernels.common.union_find import find_roots, union_edges
 from neardup.matching.buckets import star_edges
 from neardup.reading.first_pass import assign_firsts, part_of
-from neardup.reading.second_pass import file_has_changed
 from neardup.runs.exchange import Shuffle
 from neardup.runs.work import WorkFolder, Workspace
 from neardup.spark.cluster import Cluster, Failure, Task

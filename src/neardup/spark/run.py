@@ -163,7 +163,9 @@ def _write_rows(
     output_format: OutputFormat,
 ) -> None:
     blocks = numbered_blocks(piece.source, 0, len(sides[SKIPPED]))
-    write_rows(piece.source, blocks, sides, folder, output_format, lambda _: None)
+    write_rows(
+        piece.source, blocks, lambda block, _: block, sides, folder, output_format, lambda _: None
+    )
 
 
 # The result of a deduplication whose rows executors write.

@@ -255,7 +255,7 @@ def test_table_writer__flushes_and_fails(tmp_path, monkeypatch):
     monkeypatch.setattr(parquetwriter, "_GROUP_ROWS", 10)
     writer = TableWriter(LocalDestination(tmp_path / "x" / "a.parquet"), table().schema)
     for _ in range(3):
-        writer.write_table(table(6))
+        writer.append(table(6))
     writer.close()
     writer.close()
     file = pq.ParquetFile(tmp_path / "x" / "a.parquet")
@@ -273,7 +273,7 @@ def test_table_writer__disk_full(monkeypatch):
     with pytest.raises(
         WriteError, match=r"^/dev/full: cannot be written: No space left on device$"
     ):
-        writer.write_table(large)
+        writer.append(large)
     writer.close()
 
 
@@ -298,7 +298,7 @@ def test_read__starts_over_after_an_error(source, monkeypatch):
 def one_group(folder: Path, data: pa.Table) -> Path:
     path = folder / "one.parquet"
     with TableWriter(LocalDestination(path), data.schema, "none") as writer:
-        writer.write_table(data)
+        writer.append(data)
     return path
 
 

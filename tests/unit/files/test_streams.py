@@ -2,11 +2,16 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
+import subprocess
+from itertools import pairwise
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from neardup.errors import ReadError, WriteError
+from neardup.files import streams
 from neardup.files.streams import (
     COMPRESSIONS,
     InputStream,
@@ -17,6 +22,7 @@ from neardup.files.streams import (
     open_random,
     read_blocks,
 )
+from neardup.runs.runner import Runner
 from tests.each import each_of
 
 SUFFIXES = ["", *COMPRESSIONS]
@@ -166,6 +172,60 @@ def test_output_stream__same_bytes_every_time(tmp_path, read_back, suffix):
     assert written[0] == written[1]
 
 
+TOOLS = {"": "cat", ".gz": "gzip", ".zst": "zstd", ".xz": "xz", ".bz2": "bzip2"}
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_output_stream__pieces(tmp_path, read_back, monkeypatch, suffix):
+    monkeypatch.setitem(streams._PIECE_BYTES, COMPRESSIONS.get(suffix), 1000)
+    monkeypatch.setattr(streams, "_MOST_BUFFERS", 3)
+    random = np.random.default_rng(5)
+    data = random.integers(97, 103, 20_000, np.uint8).tobytes()
+    written = set()
+    for workers in (1, 2, 5):
+        for most in (1, 7, 5000):
+            path = tmp_path / f"a.txt{suffix}"
+
+            def write(_: object, path: Path = path, most: int = most) -> None:
+                with OutputStream(LocalDestination(path), compression_of(path.name)) as stream:
+                    place = 0
+                    while place < len(data):
+                        cuts = np.cumsum([place, *random.integers(0, most, 9, endpoint=True)])
+                        stream.write(*(data[i:j] for i, j in pairwise(cuts.tolist())))
+                        place = int(cuts[-1])
+
+            list(Runner(workers).map(write, [0]))
+            written.add(path.read_bytes())
+            assert read_back(path) == read_all(path) == data
+    # However it is written and by how many threads.
+    assert len(written) == 1
+    if shutil.which(TOOLS[suffix]):
+        command = [TOOLS[suffix], *(["-dc"] if suffix else []), str(path)]
+        assert subprocess.run(command, check=True, capture_output=True).stdout == data
+
+
+@pytest.mark.parametrize("n_bytes", [0, 999, 1000, 1001, 2000])
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_output_stream__as_many_bytes_as_a_piece(tmp_path, read_back, monkeypatch, suffix, n_bytes):
+    monkeypatch.setitem(streams._PIECE_BYTES, COMPRESSIONS.get(suffix), 1000)
+    path = tmp_path / f"a.txt{suffix}"
+    with OutputStream(LocalDestination(path), compression_of(path.name)) as stream:
+        stream.write(b"x" * n_bytes)
+    assert read_back(path) == b"x" * n_bytes
+    assert bool(path.stat().st_size) == bool(suffix or n_bytes)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("suffix", SUFFIXES[1:])
+def test_output_stream__pieces_compress_as_well_as_all(tmp_path, suffix):
+    words = np.random.default_rng(7).zipf(1.3, 1 << 21) % 5000
+    data = " ".join(map(str, words.tolist())).encode()
+    path = tmp_path / f"a.txt{suffix}"
+    with OutputStream(LocalDestination(path), compression_of(path.name)) as stream:
+        stream.write(data)
+    assert path.stat().st_size <= 1.01 * len(streams.compress(data, COMPRESSIONS[suffix]))
+
+
 def test_output_stream__cannot_create(tmp_path):
     (tmp_path / "a").write_bytes(b"")
     with pytest.raises(WriteError, match=r"a/b\.txt: cannot be written: "):
@@ -174,7 +234,8 @@ def test_output_stream__cannot_create(tmp_path):
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
 @pytest.mark.parametrize("suffix", SUFFIXES)
-def test_output_stream__disk_full(suffix):
+def test_output_stream__disk_full(suffix, monkeypatch):
+    monkeypatch.setitem(streams._PIECE_BYTES, COMPRESSIONS.get(suffix), 1 << 20)
     message = r"^/dev/full: cannot be written: No space left on device$"
     stream = OutputStream(LocalDestination(Path("/dev/full")), COMPRESSIONS.get(suffix))
     with pytest.raises(WriteError, match=message):

@@ -48,10 +48,16 @@ def content(folder: Path) -> tuple[bytes, bytes]:
     )
 
 
+def as_it_is(block: RowBlock, _: slice) -> RowBlock:
+    return block
+
+
 @pytest.mark.parametrize("stays", ["1111111111", "0000000000", "1010101010", "0001110111"])
 def test_write_rows__each_to_its_side(tmp_path, source, stays):
     flags = np.array([char == "1" for char in stays])
-    write_rows(source, numbered(source), sides(flags), out(tmp_path), "same", lambda _: None)
+    write_rows(
+        source, numbered(source), as_it_is, sides(flags), out(tmp_path), "same", lambda _: None
+    )
     kept = b"".join(row for row, stay in zip(ROWS, flags, strict=True) if stay)
     removed = b"".join(row for row, stay in zip(ROWS, flags, strict=True) if not stay)
     assert content(tmp_path / "out") == (kept, removed)
@@ -60,7 +66,9 @@ def test_write_rows__each_to_its_side(tmp_path, source, stays):
 def test_write_rows__reports_every_row(tmp_path, source):
     counts: list[int] = []
     flags = np.ones(10, np.bool_)
-    write_rows(source, numbered(source), sides(flags), out(tmp_path), "same", counts.append)
+    write_rows(
+        source, numbered(source), as_it_is, sides(flags), out(tmp_path), "same", counts.append
+    )
     assert len(counts) > 2
     assert sum(counts) == 10
 
@@ -69,6 +77,7 @@ def test_write_rows__no_rows(tmp_path, source):
     write_rows(
         source,
         iter([]),
+        as_it_is,
         sides(np.empty(0, np.bool_)),
         out(tmp_path),
         "same",
@@ -82,6 +91,7 @@ def test_write_rows__converted(tmp_path, source):
     write_rows(
         source,
         numbered(source),
+        as_it_is,
         sides(flags),
         out(tmp_path),
         "parquet",
@@ -97,7 +107,9 @@ def test_write_rows__converted(tmp_path, source):
 def test_write_rows__bad_rows_are_not_converted(tmp_path, source, bad):
     flags = np.arange(10) < 4
     folder = out(tmp_path)
-    write_rows(source, numbered(source), sides(flags, bad), folder, "parquet", lambda _: None)
+    write_rows(
+        source, numbered(source), as_it_is, sides(flags, bad), folder, "parquet", lambda _: None
+    )
     kept = pq.read_table(tmp_path / "out/kept/sub/a.parquet")
     assert kept["text"].to_pylist() == [str(i) for i in range(4) if i != bad]
     skipped = tmp_path / "out/skipped"
@@ -115,6 +127,7 @@ def test_write_rows__closes_its_files_when_reading_fails(tmp_path, source):
         write_rows(
             source,
             broken(),
+            as_it_is,
             sides(np.ones(10, np.bool_)),
             out(tmp_path),
             "same",

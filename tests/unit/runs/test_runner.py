@@ -5,11 +5,12 @@ from __future__ import annotations
 import logging
 import re
 import threading
+import time
 
 import pytest
 
 from neardup.errors import InvalidParameterError
-from neardup.runs.runner import Runner
+from neardup.runs.runner import Handed, Runner
 from tests.each import each_of
 
 
@@ -52,6 +53,81 @@ def test_map__error_of_a_block():
     assert [next(results) for _ in range(3)] == [0, 1, 2]
     with pytest.raises(ZeroDivisionError):
         next(results)
+
+
+@pytest.mark.parametrize("workers", [1, 2, 5])
+@pytest.mark.parametrize("n_outer", [1, 2, 40])
+def test_map__within_a_map(workers, n_outer):
+    runner = Runner(workers)
+    threads = set()
+
+    def square(number):
+        threads.add(threading.get_ident())
+        return number * number
+
+    def work(number):
+        # A map of what another one gives, and something handed over on the way.
+        with Handed(square) as handed:
+            results = []
+            for inner in runner.map(square, runner.map(square, range(number, number + 30))):
+                results += handed.add(inner)
+            return [*results, *handed.rest()]
+
+    found = list(runner.map(work, range(n_outer)))
+    assert found == [[k**8 for k in range(n, n + 30)] for n in range(n_outer)]
+    assert len(threads) <= workers
+
+
+def test_map__within_a_map__idle_threads_help():
+    runner, both = Runner(2), threading.Barrier(2)
+    assert list(runner.map(lambda _: list(runner.map(lambda _: both.wait(10), [0, 1])), [0]))
+
+
+def test_map__within_a_map__few_blocks_ahead():
+    runner, taken, most = Runner(3), [], []
+
+    def work(_):
+        for done, _ in enumerate(
+            runner.map(lambda block: block, (taken.append(k) for k in range(100)))
+        ):
+            most.append(len(taken) - done)
+
+    list(runner.map(work, [0]))
+    assert len(taken) == 100
+    assert max(most) <= 4
+
+
+@pytest.mark.parametrize("workers", [1, 2, 5])
+def test_map__within_a_map__error(workers):
+    runner = Runner(workers)
+
+    def inner(number):
+        if number == 7:
+            raise ZeroDivisionError
+        return number
+
+    def work(number):
+        list(runner.map(inner, range(number, number + 5)))
+
+    with pytest.raises(ZeroDivisionError):
+        list(runner.map(work, range(20)))
+
+
+def test_handed__abandoned_work_is_awaited():
+    begun, ended = threading.Event(), threading.Event()
+
+    def slow(_):
+        begun.set()
+        time.sleep(0.05)
+        ended.set()
+
+    def work(_):
+        with Handed(slow) as handed:
+            handed.add(0)
+            begun.wait(10)
+        return ended.is_set()
+
+    assert list(Runner(2).map(work, [0])) == [True]
 
 
 def test_counter__adds_up_from_threads():

@@ -7,7 +7,7 @@ joined before they are read as one page.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -140,10 +140,14 @@ class _TableRowsWriter(RowWriter):
     def __init__(self, writer: RowWriter) -> None:
         self._writer = writer
 
-    def write(self, block: RowBlock, select: Mask) -> None:
-        """Append the selected rows."""
+    def prepare(self, block: RowBlock, select: Mask) -> Any:
+        """Return what the writer makes of the selected rows."""
         assert isinstance(block, _HtmlBlock)
-        self._writer.write(block.rows, select)
+        return self._writer.prepare(block.rows, select)
+
+    def append(self, prepared: Any) -> None:
+        """Append what the writer has made."""
+        self._writer.append(prepared)
 
     def close(self) -> None:
         """Complete the file."""

@@ -244,13 +244,9 @@ class WarcSource(RawSource):
         Where the file is compressed with gzip each record is so by itself, so that any can be read
         without the others.
         """
-        return _WarcWriter(self.output(folder), self._first_record())
-
-    def output(self, folder: Destination) -> OutputStream:
-        """Create the output of the same name; gzip is left to the writer."""
-        if not self.name.lower().endswith(".gz"):
-            return super().output(folder)
-        return _MemberStream(folder / self.name)
+        is_packed = self.name.lower().endswith(".gz")
+        output = OutputStream(folder / self.name) if is_packed else self.output(folder)
+        return _WarcWriter(output, self._first_record(), is_packed=is_packed)
 
     def _first_record(self) -> bytes:
         with self.open() as stream:
@@ -263,39 +259,34 @@ class WarcSource(RawSource):
             return (head + stream.read(max(0, min(size, MAX_PAGE_BYTES) - len(head))))[:size]
 
 
-class _MemberStream(OutputStream):
-    """A file whose every piece is compressed by itself."""
-
-    def write(self, data: bytes | memoryview) -> None:
-        """Append a piece."""
-        super().write(gzip.compress(data, 6, mtime=0))
-
-
 class _WarcWriter(RowWriter):
-    """Writes records one after the other, byte for byte."""
+    """Writes records one after the other, byte for byte, or each compressed by itself."""
 
-    def __init__(self, output: OutputStream, header: bytes) -> None:
-        self._output = output
+    def __init__(self, output: OutputStream, header: bytes, *, is_packed: bool) -> None:
+        self._output, self._is_packed = output, is_packed
         self._is_empty = True
-        self._put(header)
+        self.append([self._packed(header)] if header else [])
 
-    def write(self, block: RowBlock, select: Mask) -> None:
-        """Append the selected records."""
+    def prepare(self, block: RowBlock, select: Mask) -> list[bytes]:
+        """Return the selected records."""
         assert isinstance(block, _WarcBlock)
         raw = block.raw.select(select)
-        for index in range(len(raw)):
-            self._put(raw[index])
+        return [self._packed(raw[index]) for index in range(len(raw))]
 
-    def _put(self, record: bytes) -> None:
-        if record:
-            self._output.write(record)
+    def append(self, prepared: list[bytes]) -> None:
+        """Append records."""
+        if prepared:
+            self._output.write(*prepared)
             self._is_empty = False
 
     def close(self) -> None:
         """Complete the file; a compressed one without records has an empty piece."""
         if self._is_empty:
-            self._output.write(b"")
+            self._output.write(self._packed(b""))
         self._output.close()
+
+    def _packed(self, record: bytes) -> bytes:
+        return gzip.compress(record, 6, mtime=0) if self._is_packed else record
 
 
 def _length(fields: dict[str, str]) -> int:

@@ -19,13 +19,14 @@ from neardup.documents.reading import ReadDocuments, read_block
 from neardup.documents.scheme import DocumentScheme, check_alike
 from neardup.errors import InvalidParameterError
 from neardup.files.rows import ColumnNames, RowBlock, Source
+from neardup.files.streams import file_has_changed
 from neardup.indexes.changes import check_unknown
 from neardup.indexes.manifest import encode
 from neardup.matching.keep import parse_keep
 from neardup.matching.measures import Measure
 from neardup.options.documents import DedupOptions
 from neardup.reading.catalogue import Catalogue, HeldIds
-from neardup.reading.second_pass import file_has_changed, numbered_blocks
+from neardup.reading.second_pass import numbered_blocks
 from neardup.reading.sign import LookUp, SignedTexts
 from neardup.reading.signed_batches import (
     SignedBatches,
