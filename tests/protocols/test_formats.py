@@ -114,7 +114,7 @@ def test_block_at__the_rows_of_the_block(case, tmp_path, block):
         places += 1
         assert len(found.place) == len(found)
         for each in (source, fresh):
-            again = each.block_at(found.place, found.numbers, Buffers())
+            again = each.block_at(found.place, found.numbers, Buffers().take)
             assert again.numbers.tolist() == found.numbers.tolist()
             assert again.to_table().equals(found.to_table())
             assert again.raw.joined() == found.raw.joined()
@@ -127,7 +127,7 @@ def test_block_at__file_has_changed(case, tmp_path):
     content = case.encode(case.some_rows(20))
     source = case.open(tmp_path, content)
     places = [(block.place, block.numbers) for block in source.blocks()]
-    assert source.block_at(*places[0], Buffers()) is not None
+    assert source.block_at(*places[0], Buffers().take) is not None
     path = Path(source.location)
     state = path.stat()
     for change in (
@@ -137,7 +137,7 @@ def test_block_at__file_has_changed(case, tmp_path):
     ):
         change()
         with pytest.raises(ReadError, match="the file has changed since it was first read"):
-            source.block_at(*places[0], Buffers())
+            source.block_at(*places[0], Buffers().take)
 
 
 def snapshot(source: Source, folder: Path) -> tuple[list[object], bytes]:

@@ -39,8 +39,8 @@ from neardup.files.rawrows import (
     RawRows,
     RawWriter,
 )
-from neardup.files.rawsource import Buffers, RawSource
-from neardup.files.rows import ColumnNames, Mask, ParsedRows, Place, RowBlock, RowWriter
+from neardup.files.rawsource import RawSource
+from neardup.files.rows import ColumnNames, Mask, ParsedRows, Place, RowBlock, RowWriter, TakeMemory
 from neardup.files.streams import suffix_below
 from neardup.tables import Bools, Texts
 
@@ -255,11 +255,11 @@ class DelimitedSource(RawSource):
     def _block(self, raw: RawRows) -> RowBlock:
         return _DelimitedBlock(self.location, raw, self._columns, self._delimiter)
 
-    def block_at(self, place: Place, numbers: Positions, buffers: Buffers) -> RowBlock:
+    def block_at(self, place: Place, numbers: Positions, take: TakeMemory) -> RowBlock:
         """Read rows again, and before them the header."""
         if self._header is None:
             self.column_names()
-        return super().block_at(place, numbers, buffers)
+        return super().block_at(place, numbers, take)
 
     def writer(self, folder: Destination) -> RowWriter:
         """Open a writer that begins with the header row as it is."""

@@ -24,7 +24,7 @@ import pyarrow.parquet as pq
 from neardup.errors import InvalidInputError, NeardupError, ReadError
 from neardup.files.arrowcolumns import check_batch, check_strings, filter_rows, parse_arrow
 from neardup.files.limits import check_unpacked
-from neardup.files.parquetwriter import TableWriter
+from neardup.files.parquetwriter import COLUMNS, META_DATA, ROW_GROUPS, TableWriter
 from neardup.files.problems import check_columns, first_values
 from neardup.files.rawrows import BLOCK_BYTES
 from neardup.files.rows import (
@@ -38,6 +38,7 @@ from neardup.files.rows import (
 )
 from neardup.files.streams import file_size, one_line, open_random, reading
 from neardup.files.tableblocks import TableBlock
+from neardup.files.thrift import read_struct
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -174,7 +175,7 @@ class ParquetSource(Source):
             size = int.from_bytes(file.read(_TAIL)[:4], "little")
             file.seek(-_TAIL - size, os.SEEK_END)
             try:
-                codecs = _Footer(file.read(size)).codecs()
+                codecs = _codecs_of(file.read(size))
             except (LookupError, TypeError, ValueError, RecursionError) as error:
                 message = f"the end of the file names no codec where one should be: {error!r}"
                 raise InvalidInputError(message, path=self.location) from None
@@ -186,84 +187,14 @@ _TAIL = 8
 _CODECS = ("NONE", "SNAPPY", "GZIP", "LZO", "BROTLI", "LZ4", "ZSTD", "LZ4")
 
 
-class _Footer:
-    """The end of a file, in Thrift's compact protocol.
+def _codecs_of(footer: bytes) -> dict[str, str]:
+    """Return the codec of each column of the first row group, by its path in the schema.
 
     Arrow has all of it already, but ends the process where it is asked for a damaged column.
     """
-
-    def __init__(self, data: bytes) -> None:
-        self._data, self._at = data, 0
-
-    def codecs(self) -> dict[str, str]:
-        """Return the codec of each column of the first row group, by its path in the schema."""
-        for number, kind in self._fields():
-            if number != _ROW_GROUPS:
-                self._value(kind)
-                continue
-            count, _ = self._list_header()
-            group = self._struct() if count else {1: []}
-            about = [chunk[3] for chunk in group[1]]
-            return {b".".join(one[3]).decode(): _CODECS[one[4]] for one in about}
-        return {}
-
-    def _fields(self) -> Iterator[tuple[int, int]]:
-        number = 0
-        while head := self._byte():
-            number = number + (head >> 4) if head >> 4 else self._integer()
-            yield number, head & 15
-
-    def _struct(self) -> dict[int, Any]:
-        return {number: self._value(kind) for number, kind in self._fields()}
-
-    def _list_header(self) -> tuple[int, int]:
-        head = self._byte()
-        return (head >> 4 if head >> 4 < 15 else self._varint()), head & 15
-
-    def _value(self, kind: int) -> Any:
-        match kind:
-            case 1 | 2:
-                return kind == 1
-            case 3:
-                return self._byte()
-            case 4 | 5 | 6:
-                return self._integer()
-            case 7:
-                return self._bytes(8)
-            case 8:
-                return self._bytes(self._varint())
-            case 9 | 10:
-                count, of = self._list_header()
-                # Each takes a byte at least, so that a wrong count ends with the data.
-                return [self._byte() if of < 3 else self._value(of) for _ in range(count)]
-            case 12:
-                return self._struct()
-        raise ValueError(kind)
-
-    def _byte(self) -> int:
-        self._at += 1
-        return self._data[self._at - 1]
-
-    def _bytes(self, size: int) -> bytes:
-        self._at += size
-        if self._at > len(self._data):
-            raise IndexError(self._at)
-        return self._data[self._at - size : self._at]
-
-    def _varint(self) -> int:
-        value = shift = 0
-        while (byte := self._byte()) & 128:
-            value |= (byte & 127) << shift
-            shift += 7
-        return value | byte << shift
-
-    def _integer(self) -> int:
-        value = self._varint()
-        return value >> 1 ^ -(value & 1)
-
-
-_ROW_GROUPS = 4
-"""The number of the list of row groups among the fields of the footer."""
+    groups = read_struct(footer)[ROW_GROUPS].values
+    about = [chunk[META_DATA] for chunk in groups[0][COLUMNS].values] if groups else []
+    return {b".".join(one[3].values).decode(): _CODECS[one[4]] for one in about}
 
 
 @contextlib.contextmanager

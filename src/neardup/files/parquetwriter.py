@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -12,6 +12,8 @@ import pyarrow.parquet as pq
 from neardup.errors import InvalidInputError
 from neardup.files.rows import Mask, RowBlock, RowWriter
 from neardup.files.streams import one_line, writing
+from neardup.files.thrift import Struct, read_struct, write_struct
+from neardup.runs.runner import Handed
 
 if TYPE_CHECKING:
     from neardup.files.streams import Destination
@@ -22,6 +24,9 @@ _GROUP_BYTES = 64 << 20
 
 class TableWriter(RowWriter):
     """Collects rows and writes them in row groups of some tens of megabytes.
+
+    Idle threads of a map encode row groups side by side, each as a file of its own, in memory; the
+    file is the one that Arrow would write of all of them.
 
     Parameters
     ----------
@@ -43,19 +48,17 @@ class TableWriter(RowWriter):
         digest: Any = None,
     ) -> None:
         self._destination, self._schema = destination, schema
+        self._options = {"compression": compression, "write_page_checksum": True}
+        self._digest = digest
         self._waiting: list[pa.Table] = []
         self._rows = self._bytes = 0
         self._is_closed = self._has_failed = False
         with writing(destination), _fitting(destination):
+            self._footer = _footer_of(self._encode(None))
             self._file = destination.create()
-            file = self._file if digest is None else _Digested(self._file, digest)
-            try:
-                self._writer: Any = pq.ParquetWriter(
-                    file, schema, compression=compression, write_page_checksum=True
-                )
-            except BaseException:
-                self._file.close()
-                raise
+        self._place = 0
+        self._append_bytes(_MARK)
+        self._handed = Handed(self._encode)
 
     def prepare(self, block: RowBlock, select: Mask) -> pa.Table | None:
         """Return the selected rows, all columns."""
@@ -85,9 +88,40 @@ class TableWriter(RowWriter):
     def _put(self, group: pa.Table) -> None:
         self._has_failed = True
         with writing(self._destination), _fitting(self._destination):
-            # Arrow has no size for a group without rows.
-            self._writer.write_table(group, row_group_size=len(group) or None)
+            for encoded in self._handed.add(group):
+                self._append_group(encoded)
         self._has_failed = False
+
+    def _encode(self, group: pa.Table | None) -> memoryview:
+        """Return a file that has one row group, or none."""
+        sink = pa.BufferOutputStream()
+        writer: Any = pq.ParquetWriter(sink, self._schema, **self._options)
+        try:
+            if group is not None:
+                # Arrow has no size for a group without rows.
+                writer.write_table(group, row_group_size=len(group) or None)
+        except BaseException:
+            # Arrow's writer cannot be closed after an error, and would try later.
+            writer.is_open = False
+            raise
+        writer.close()
+        return memoryview(sink.getvalue())
+
+    def _append_group(self, encoded: memoryview) -> None:
+        """Append the row group of a file."""
+        footer = _footer_of(encoded)
+        group = footer[ROW_GROUPS].values[0]
+        _move(group, self._place - len(_MARK), len(self._footer[ROW_GROUPS].values))
+        self._footer[ROW_GROUPS].of = footer[ROW_GROUPS].of
+        self._footer[ROW_GROUPS].values.append(group)
+        self._footer[_NUM_ROWS] += footer[_NUM_ROWS]
+        self._append_bytes(encoded[len(_MARK) : -_TAIL - _footer_size(encoded)])
+
+    def _append_bytes(self, data: bytes | memoryview) -> None:
+        if self._digest is not None:
+            self._digest.update(data)
+        self._file.write(data)
+        self._place += len(data)
 
     def close(self) -> None:
         """Complete the file; a second call does nothing, and neither does one after an error."""
@@ -99,18 +133,56 @@ class TableWriter(RowWriter):
             return
         try:
             self._flush()
-            with writing(self._destination):
-                self._writer.close()
+            with writing(self._destination), _fitting(self._destination):
+                for encoded in self._handed.rest():
+                    self._append_group(encoded)
+                footer = write_struct(self._footer)
+                self._append_bytes(footer + len(footer).to_bytes(4, "little") + _MARK)
                 self._file.close()
         except BaseException:
             self._abandon()
             raise
 
     def _abandon(self) -> None:
-        """Close the file; Arrow's writer cannot be closed after an error, and would try later."""
-        self._writer.is_open = False
+        """Close the file as it is."""
+        self._handed.abandon()
         with contextlib.suppress(OSError):
             self._file.close()
+
+
+# What a file begins and ends with; before the end stand the footer and its length.
+_MARK = b"PAR1"
+_TAIL = 4 + len(_MARK)
+
+# Numbers of fields in the footer: of the file, of a row group, of a column of one.
+_NUM_ROWS, ROW_GROUPS = 3, 4
+COLUMNS, _ORDINAL = 1, 7
+META_DATA = 3
+# Those that say where something is in the file.
+_PLACES_OF_GROUP, _PLACES_OF_COLUMN, _PLACES_OF_DATA = (5,), (2, 4, 6), (9, 10, 11, 14)
+
+
+def _footer_size(file: memoryview) -> int:
+    return int.from_bytes(file[-_TAIL : -len(_MARK)], "little")
+
+
+def _footer_of(file: memoryview) -> Struct:
+    return read_struct(bytes(file[-_TAIL - _footer_size(file) : -_TAIL]))
+
+
+def _move(group: Struct, distance: int, ordinal: int) -> None:
+    """Say of a row group that it stands somewhere else in a file, behind so many others."""
+    moved: list[tuple[Struct, tuple[int, ...]]] = [(group, _PLACES_OF_GROUP)]
+    for column in group[COLUMNS].values:
+        moved += [(column, _PLACES_OF_COLUMN), (column[META_DATA], _PLACES_OF_DATA)]
+    for struct, places in moved:
+        for number in places:
+            # 0 is none.
+            if struct.get(number):
+                struct[number] += distance
+    # One without rows has no number.
+    if group.get(_ORDINAL) is not None:
+        group[_ORDINAL] = ordinal
 
 
 @contextlib.contextmanager
@@ -122,19 +194,3 @@ def _fitting(destination: Destination) -> Iterator[None]:
         message = f"Parquet cannot hold a column ({one_line(error)}); write the rows as they are, "
         message += "or without that column"
         raise InvalidInputError(message, path=str(destination)) from None
-
-
-class _Digested:
-    """A file that hands the bytes that it gets to a digest, too."""
-
-    closed = False
-
-    def __init__(self, file: BinaryIO, digest: Any) -> None:
-        self._file, self._digest = file, digest
-
-    def write(self, data: bytes) -> int:
-        self._digest.update(data)
-        return self._file.write(data)
-
-    def flush(self) -> None:
-        self._file.flush()

@@ -26,7 +26,7 @@ from neardup.files.encodings import (
     encoding_of,
 )
 from neardup.files.rawrows import BLOCK_BYTES, Cutter, RawRows, RawWriter, cut_lines
-from neardup.files.rows import Mask, Place, RowBlock, RowWriter, Source
+from neardup.files.rows import Mask, Place, RowBlock, RowWriter, Source, TakeMemory
 from neardup.files.streams import (
     InputStream,
     OutputStream,
@@ -186,11 +186,11 @@ class RawSource(Source):
                     raise InvalidInputError(message, path=self.location)
                 self._check_length(len(rest), number)
 
-    def block_at(self, place: Place, numbers: Positions, buffers: Buffers) -> RowBlock:
+    def block_at(self, place: Place, numbers: Positions, take: TakeMemory) -> RowBlock:
         """Read rows again from their place, unless the file has changed since the first pass."""
         starts, ends = place.starts.astype(np.int64), place.ends.astype(np.int64)
         first = int(starts[0])
-        data = buffers.take(int(ends[-1]) - first)
+        data = take(int(ends[-1]) - first)
         with self.open() as stream:
             is_changed = self._version not in (None, stream.version)
             stream.seek(place.offset + first)

@@ -8,7 +8,7 @@ a row is kept or removed, it is written from its original form, so that nothing 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from neardup.errors import InvalidInputError
     from neardup.files.cuts import Cuts
-    from neardup.files.rawsource import Buffers
     from neardup.files.streams import Destination, OutputStream
     from neardup.options.choices import OutputFormat
 
@@ -83,6 +82,10 @@ class ParsedRows:
     id: pa.Array | None = None
     order: pa.Array | None = None
     skipped: list[tuple[int, str]] = field(default_factory=list)
+
+
+TakeMemory = Callable[[int], memoryview]
+"""Gives memory of so many bytes, with any content."""
 
 
 @dataclass(frozen=True)
@@ -303,7 +306,7 @@ class Source(ABC):
     def blocks(self) -> Iterator[RowBlock]:
         """Read the source from its start, block by block; may be called again for another pass."""
 
-    def block_at(self, place: Place, numbers: npt.NDArray[np.int64], buffers: Buffers) -> RowBlock:
+    def block_at(self, place: Place, numbers: npt.NDArray[np.int64], take: TakeMemory) -> RowBlock:
         """Read rows again from a place that a block has named; any thread may.
 
         Parameters
@@ -312,8 +315,8 @@ class Source(ABC):
             Where they are.
         numbers
             Those of the rows.
-        buffers
-            Memory for them.
+        take
+            Gives memory for them.
 
         Raises
         ------

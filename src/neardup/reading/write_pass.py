@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from neardup.errors import InvalidInputError
@@ -67,10 +68,12 @@ def write_documents(
     output_format: OutputFormat,
     runner: Runner,
     change: Change,
+    write_others: Callable[[], None],
 ) -> None:
     """Write rows as blocks are after a change, sources side by side and the blocks of each.
 
-    ``sides`` says which go to which folder, as ``write_rows`` takes it.
+    ``sides`` says which go to which folder, as ``write_rows`` takes it. Beside the sources is done
+    what ``write_others`` does.
     """
     count = runner.counter("write", len(documents))
 
@@ -83,7 +86,7 @@ def write_documents(
         def read(found: RowBlock | Place, rows: slice) -> RowBlock:
             rows = slice(start + rows.start, start + rows.stop)
             if isinstance(found, Place):
-                found = source.block_at(found, documents.numbers[rows], buffers)
+                found = source.block_at(found, documents.numbers[rows], buffers.take)
             return change(found, rows)
 
         unread: Iterator[tuple[RowBlock | Place, slice]] = (
@@ -91,7 +94,9 @@ def write_documents(
         )
         write_rows(source, unread, read, own, folder, output_format, count)
 
-    for _ in runner.map(write, range(len(documents.sources))):
+    numbers = range(len(documents.sources))
+    work: list[Callable[[], None]] = [write_others, *(partial(write, n) for n in numbers)]
+    for _ in runner.map(lambda each: each(), work):
         pass
 
 

@@ -182,9 +182,14 @@ class SparkResult(DeduplicationResult):
         return DeduplicationResult.__new__, (DeduplicationResult,), state
 
     def write_documents(
-        self, folder: Destination, output_format: OutputFormat, runner: Runner
+        self,
+        folder: Destination,
+        output_format: OutputFormat,
+        runner: Runner,
+        write_others: Callable[[], None],
     ) -> None:
         """Have executors write the rows to a folder that they reach under the same path or URL."""
+        write_others()
         write_on_executors(self._documents, self._sides(), folder, output_format, self.cluster)
         runner.report("write", len(self._stays), len(self._stays))
 

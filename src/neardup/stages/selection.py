@@ -81,11 +81,21 @@ class Selection(Result):
         return [source.origin for source in self._documents.sources]
 
     def write_documents(
-        self, folder: Destination, output_format: OutputFormat, runner: Runner
+        self,
+        folder: Destination,
+        output_format: OutputFormat,
+        runner: Runner,
+        write_others: Callable[[], None],
     ) -> None:
-        """Write the rows to a folder that is being made."""
+        """Write the rows to a folder that is being made, and beside them all others."""
         write_documents(
-            self._documents, self._sides(), folder, output_format, runner, self._changed
+            self._documents,
+            self._sides(),
+            folder,
+            output_format,
+            runner,
+            self._changed,
+            write_others,
         )
 
     def _sides(self) -> dict[str, Bools]:
@@ -175,12 +185,16 @@ class Selection(Result):
             Runner(self.summary["workers"], progress) as runner,
             new_output(folder, overwrite=overwrite) as new,
         ):
-            with runner.stage("write") as note:
-                self.write_documents(new, format, runner)
-                digests = write_own(new, runner)
+            digests: dict[str, str] = {}
+
+            def write_others() -> None:
+                digests.update(write_own(new, runner))
                 if self._documents.skips_bad:
                     skipped = {"skipped.parquet": self.skipped.to_reader()}
-                    digests |= write_tables(skipped, new)
+                    digests.update(write_tables(skipped, new))
+
+            with runner.stage("write") as note:
+                self.write_documents(new, format, runner, write_others)
                 note(rows=len(self._stays), folder=folder)
             complete_summary(self.summary, runner)
             self.summary["output_format"] = format

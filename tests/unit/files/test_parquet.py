@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import gc
+import hashlib
 import re
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -16,6 +17,7 @@ from neardup.files.parquet import ParquetSource
 from neardup.files.parquetwriter import TableWriter
 from neardup.files.rows import ColumnNames
 from neardup.files.streams import LocalDestination
+from neardup.runs.runner import Runner
 
 N = 1000
 
@@ -262,6 +264,53 @@ def test_table_writer__flushes_and_fails(tmp_path, monkeypatch):
     assert [file.metadata.row_group(i).num_rows for i in range(2)] == [12, 6]
     with pytest.raises(WriteError, match=r"cannot be written: "):
         TableWriter(LocalDestination(tmp_path / "x" / "a.parquet" / "b.parquet"), table().schema)
+
+
+GROUPS: list[list[int]] = [[], [0], [5], [5, 0, 7], [3] * 20, [70_000, 1]]
+
+
+@pytest.mark.parametrize("sizes", GROUPS, ids=str)
+@pytest.mark.parametrize("codec", ["zstd", "none", "snappy"])
+def test_table_writer__the_bytes_that_arrow_writes(tmp_path, sizes, codec):
+    """However many threads encode row groups."""
+    schema = pa.schema(
+        [
+            ("text", pa.string()),
+            ("number", pa.int64()),
+            ("none", pa.float64()),
+            ("list", pa.list_(pa.int32())),
+            ("struct", pa.struct([("flag", pa.bool_()), ("bytes", pa.binary())])),
+        ],
+        {"key": "value"},
+    )
+    groups = [
+        pa.Table.from_pylist(
+            [
+                {"text": f"{i % 7}", "number": i * n, "list": [i], "struct": {"flag": i > n // 2}}
+                for i in range(n)
+            ],
+            schema,
+        )
+        for n in sizes
+    ]
+    sink = pa.BufferOutputStream()
+    with pq.ParquetWriter(sink, schema, compression=codec, write_page_checksum=True) as arrows:
+        for group in groups:
+            arrows.write_table(group, row_group_size=len(group) or None)
+    for workers in (1, 2, 5):
+
+        def write(_: object) -> str:
+            digest = hashlib.sha256()
+            place = LocalDestination(tmp_path / "a.parquet")
+            with TableWriter(place, schema, codec, digest) as writer:
+                for group in groups:
+                    writer.write_group(group)
+            return digest.hexdigest()
+
+        digests = list(Runner(workers).map(write, [0]))
+        written = (tmp_path / "a.parquet").read_bytes()
+        assert written == sink.getvalue().to_pybytes()
+        assert digests == [hashlib.sha256(written).hexdigest()]
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
