@@ -102,6 +102,10 @@ class Place:
     def __len__(self) -> int:
         return len(self.starts)
 
+    def select(self, mask: Mask) -> Place:
+        """Return where some of the rows are."""
+        return Place(self.offset, self.starts[mask], self.ends[mask])
+
 
 class RowBlock(ABC):
     """Consecutive rows of one source."""

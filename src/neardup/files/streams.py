@@ -21,7 +21,7 @@ from neardup.errors import NeardupError, ReadError, WriteError
 from neardup.runs.runner import Handed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 Buffer = bytes | memoryview
 
@@ -193,6 +193,18 @@ class InputStream:
         with reading(self.location):
             state = os.fstat(self._raw.fileno())
         return state.st_size, state.st_mtime_ns
+
+    def read_ranges(self, starts: Iterable[int], rooms: Iterable[memoryview]) -> bool:
+        """Fill memory with what begins at some bytes of a local file that is not compressed.
+
+        False if the file ends before.
+        """
+        with reading(self.location):
+            for start, room in zip(starts, rooms, strict=True):
+                self._raw.seek(start)
+                if self._raw.readinto(room) < len(room):
+                    return False
+        return True
 
     def seek(self, position: int) -> None:
         """Go to a byte of a local file that is not compressed."""

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import numpy as np
 
 from neardup.errors import ReadError
-from neardup.files.rows import ColumnNames, RowBlock, Source
+from neardup.files.rawsource import Buffers
+from neardup.files.rows import ColumnNames, Place, RowBlock, Source
 from neardup.files.streams import file_has_changed
 from neardup.kernels.text import shingles
 from neardup.reading.catalogue import Catalogue
@@ -288,11 +289,16 @@ def read_texts(
     from, which tells sources apart, and what the function returned. Blocks that an earlier run has
     ``done`` are passed over, so many of each source.
     """
+    take = Buffers().take
 
-    def work(item: tuple[str, Source, ColumnNames, RowBlock, Int64s]) -> tuple[str, R, int]:
-        key, source, columns, block, places = item
+    def work(item: _Wanted) -> tuple[str, R, int]:
+        key, source, columns, found, numbers, places = item
         select: Bools = places >= 0
-        parsed = block.parse(columns, select=select, skip_bad=plan.skip_bad)
+        if isinstance(found, Place):
+            block = source.block_at(found.select(select), numbers[select], take)
+            parsed = block.parse(columns, skip_bad=plan.skip_bad)
+        else:
+            parsed = found.parse(columns, select=select, skip_bad=plan.skip_bad)
         result = function(Texts.from_arrow(parsed.text), places[select], source.name)
         return key, result, int(select.sum())
 
@@ -307,20 +313,39 @@ def read_texts(
         count(n_read)
 
 
+# What tells sources apart, the source, its columns, a block or where it is, and of its rows numbers
+# and places in what is made.
+_Wanted = tuple[str, Source, ColumnNames, RowBlock | Place, Int64s, Int64s]
+
+
 def _wanted_blocks(
     number: int, catalogue: Catalogue, places: Int64s, done: Mapping[str, int]
-) -> Iterator[tuple[str, Source, ColumnNames, RowBlock, Int64s]]:
+) -> Iterator[_Wanted]:
     columns = catalogue.columns.only_text()
     for i, (source, start, stop) in enumerate(catalogue.ranges()):
         if not (places[start:stop] >= 0).any():
             continue
         key = f"{number}/{i}"
         n_wanted = 0
-        for block, rows in numbered_blocks(source, start, stop):
+        for found, rows in unread_blocks(catalogue, i):
             if (places[rows] >= 0).any():
                 n_wanted += 1
                 if n_wanted > done.get(key, 0):
-                    yield key, source, columns, block, places[rows]
+                    yield key, source, columns, found, catalogue.numbers[rows], places[rows]
+
+
+def unread_blocks(
+    catalogue: Catalogue, source: int
+) -> Iterator[tuple[RowBlock, slice] | tuple[Place, slice]]:
+    """Give the blocks of a source, or where they are, each with its documents' numbers."""
+    start, stop = catalogue.source_starts[source : source + 2].tolist()
+    places = catalogue.places_of(source)
+    if places is None:
+        yield from numbered_blocks(catalogue.sources[source], start, stop)
+        return
+    for place in places:
+        yield place, slice(start, start + len(place))
+        start += len(place)
 
 
 def numbered_blocks(source: Source, start: int, stop: int) -> Iterator[tuple[RowBlock, slice]]:

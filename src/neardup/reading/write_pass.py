@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,7 @@ from neardup.files.streams import Destination
 from neardup.options.choices import OutputFormat
 from neardup.outputs.folder import SKIPPED, write_rows
 from neardup.reading.catalogue import Catalogue
-from neardup.reading.second_pass import numbered_blocks
+from neardup.reading.second_pass import numbered_blocks, unread_blocks
 from neardup.runs.runner import Runner
 from neardup.tables import Bools
 
@@ -78,19 +78,20 @@ def write_documents(
     count = runner.counter("write", len(documents))
 
     def write(number: int) -> None:
-        source, places = documents.sources[number], documents.places_of(number)
+        source = documents.sources[number]
         start, stop = documents.source_starts[number : number + 2].tolist()
         own = {side: rows[start:stop] for side, rows in sides.items()}
-        buffers = Buffers()
+        take = Buffers().take
 
-        def read(found: RowBlock | Place, rows: slice) -> RowBlock:
-            rows = slice(start + rows.start, start + rows.stop)
+        def read(found: RowBlock | Place, within: slice) -> RowBlock:
+            rows = slice(start + within.start, start + within.stop)
             if isinstance(found, Place):
-                found = source.block_at(found, documents.numbers[rows], buffers.take)
+                found = source.block_at(found, documents.numbers[rows], take)
             return change(found, rows)
 
-        unread: Iterator[tuple[RowBlock | Place, slice]] = (
-            numbered_blocks(source, 0, stop - start) if places is None else _numbered(places)
+        unread = (
+            (found, slice(rows.start - start, rows.stop - start))
+            for found, rows in unread_blocks(documents, number)
         )
         write_rows(source, unread, read, own, folder, output_format, count)
 
@@ -98,11 +99,3 @@ def write_documents(
     work: list[Callable[[], None]] = [write_others, *(partial(write, n) for n in numbers)]
     for _ in runner.map(lambda each: each(), work):
         pass
-
-
-def _numbered(places: Sequence[Place]) -> Iterator[tuple[Place, slice]]:
-    """Yield places of blocks with the range of their rows among those of a source."""
-    start = 0
-    for place in places:
-        yield place, slice(start, start + len(place))
-        start += len(place)

@@ -30,7 +30,8 @@ jobs = pytest.mark.parametrize("job", JOBS)
 def write(path: Path, texts: list[str | None]) -> None:
     """Put a new file in the place of one, which may still be open."""
     part = path.with_suffix(".part")
-    part.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
+    # A file of another size has other rows, in whatever places.
+    part.write_text("".join(json.dumps({"text": text}).ljust(60) + "\n" for text in texts))
     part.replace(path)
 
 
