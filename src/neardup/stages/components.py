@@ -300,7 +300,11 @@ class Candidates:
 
 
 def exchange_keys(
-    batches: SignedBatches, contents: NumberedContents, partitions: Partitions, workspace: Workspace
+    batches: SignedBatches,
+    contents: NumberedContents,
+    partitions: Partitions,
+    workspace: Workspace,
+    runner: Runner,
 ) -> Shuffle:
     """Bring keys and filters of all candidates to their partitions."""
     bytes_of_all = sum(batch.nbytes for _, batch in batches)
@@ -313,13 +317,20 @@ def exchange_keys(
         share = len(partitions.documents) / max(1, len(contents.firsts))
         workspace.require_disk(int(_LEAST_OF_KEYS * share * bytes_of_all))
     places = contents.places_of(partitions.documents)
+
+    def rows_of(item: tuple[int, pa.RecordBatch]) -> tuple[pa.RecordBatch, Int64s]:
+        start, batch = item
+        own_places = places[start : start + len(batch)]
+        rows = np.flatnonzero(own_places >= 0)
+        rows = rows[np.argsort(own_places[rows])]
+        keys, filters = batches.bands_of(batch, rows)
+        own_places = own_places[rows]
+        rows = np.arange(len(rows))
+        return candidate_rows(own_places, rows, keys.T, filters), partitions.of_places(own_places)
+
     with shuffle:
-        for start, keys, filters in batches.bands():
-            own_places = places[start : start + keys.shape[1]]
-            rows = np.flatnonzero(own_places >= 0)
-            rows = rows[np.argsort(own_places[rows])]
-            batch = candidate_rows(own_places[rows], rows, keys.T, filters)
-            shuffle.add(batch, partitions.of_places(own_places[rows]))
+        for batch, of_rows in runner.map(rows_of, batches):
+            shuffle.add(batch, of_rows)
     return shuffle
 
 

@@ -360,7 +360,7 @@ def choose_by_buckets(
             return pack_components(roots, contents, plan.reading, room, n_least)
 
         partitions = Partitions.kept(workspace, find_partitions)
-        keys = exchange_keys(batches, contents, partitions, workspace)
+        keys = exchange_keys(batches, contents, partitions, workspace, runner)
         note(candidates=len(partitions.documents))
     with runner.stage("sieve") as note:
 

@@ -150,7 +150,7 @@ def check_partitions(partitions, expected, contents, room):
 
 def check_exchange(batches, keys, contents, partitions, workspace):
     """Each partition gets the keys of its documents, in keep order."""
-    exchanged = exchange_keys(batches, contents, partitions, workspace)
+    exchanged = exchange_keys(batches, contents, partitions, workspace, Runner(2))
     for number in range(len(partitions)):
         own = partitions.documents[partitions.places(number)]
         found = read_candidates(exchanged, number, N_BANDS)

@@ -71,7 +71,8 @@ def audit_contents(
     generator = np.random.default_rng(plan.minhash.seed)
     drawn = np.sort(generator.choice(n_contents - n_fixed, n_drawn, replace=False)) + n_fixed
     stays = ~np.isin(documents, decision.documents)
-    keys = np.concatenate([keys for _, keys, _ in batches.bands()], axis=1)[:, documents]
+    bands = ([values for _, values in batches.band(band)] for band in range(batches.n_bands))
+    keys = np.stack([np.concatenate(values)[documents] for values in bands])
     sets = contents.read_comparable(documents, plan.reading, runner)
     return audit_recall(drawn, sets, plan.measure, keys, stays, runner)
 

@@ -92,7 +92,7 @@ def meet_in_buckets(
         return vars(packed)
 
     partitions = Partitions(**kept_arrays(workspace, "components", find_partitions))
-    keys = exchange_keys(signed.batches, contents, partitions, workspace)
+    keys = exchange_keys(signed.batches, contents, partitions, workspace, runner)
     sets, texts = None, None
     blocking = signed.batches.blocking_keys()
     if len(partitions) <= 1:
