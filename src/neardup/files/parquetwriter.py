@@ -88,7 +88,8 @@ class TableWriter(RowWriter):
     def _put(self, group: pa.Table) -> None:
         self._has_failed = True
         with writing(self._destination), _fitting(self._destination):
-            for encoded in self._handed.add(group):
+            is_large = 4 * group.nbytes > _GROUP_BYTES
+            for encoded in self._handed.add(group, is_large=is_large):
                 self._append_group(encoded)
         self._has_failed = False
 

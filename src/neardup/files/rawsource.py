@@ -26,7 +26,7 @@ from neardup.files.encodings import (
     encoding_by_mark,
     encoding_of,
 )
-from neardup.files.rawrows import BLOCK_BYTES, Cutter, RawRows, RawWriter, cut_lines
+from neardup.files.rawrows import BLOCK_BYTES, Cut, Cutter, RawRows, RawWriter, cut_lines
 from neardup.files.rows import Mask, Place, RowBlock, RowWriter, Source, TakeMemory
 from neardup.files.streams import (
     InputStream,
@@ -35,6 +35,7 @@ from neardup.files.streams import (
     file_has_changed,
     file_size,
 )
+from neardup.runs.runner import map_ordered
 
 if TYPE_CHECKING:
     from neardup.files.rawrows import Positions
@@ -157,7 +158,13 @@ class RawSource(Source):
         return InputStream(self.location, compression_of(self.name))
 
     def blocks(self) -> Iterator[RowBlock]:
-        """Read the file from its start; blocks without rows are left out."""
+        """Read the file from its start; blocks without rows are left out.
+
+        Idle threads of a map read and cut pieces of lines, whose ends are found without the rest.
+        """
+        if self.piece_bytes is not None and not self.is_one_row:
+            yield from self._blocks_of_lines()
+            return
         with self.open() as stream:
             cutter = self.encoding.in_units(self._cutter())
             buffers = Buffers()
@@ -189,6 +196,61 @@ class RawSource(Source):
                     message = f"the file ends within a character of {self.encoding.codec}"
                     raise InvalidInputError(message, path=self.location)
                 self._check_length(len(rest), number)
+
+    def _blocks_of_lines(self) -> Iterator[RowBlock]:
+        number, buffers = 1, Buffers()
+
+        def read(piece: tuple[int, int]) -> tuple[int, memoryview, Cut]:
+            start, stop = piece
+            # A longer row is an error as soon as its number is known.
+            data = buffers.take(min(stop - start, MAX_ROW_BYTES + 1))
+            with self.open() as stream:
+                stream.seek(start)
+                data = data[: stream.read_into(data)]
+            return start, data, cut_lines(data, True)
+
+        for start, data, cut in map_ordered(read, self._pieces(), 1):
+            if len(data) > MAX_ROW_BYTES:
+                self._check_length(len(data), number)
+            if len(cut.starts):
+                block = self._rows(RawRows(data, cut.starts, cut.ends, cut.numbers + number))
+                block.end = start + len(data)
+                block.place = _place(start, cut.starts, cut.ends)
+                yield block
+            number += cut.count
+
+    def _pieces(self) -> Iterator[tuple[int, int]]:
+        """Yield where pieces of whole lines begin and end."""
+        with self.open() as stream:
+            rest = self._start(stream)
+            start = stream.position - len(rest)
+            while start < (size := stream.version[0]):
+                stop = min(start + self.block_bytes, size)
+                if stop < size:
+                    stop = self._end_of_lines(stream, start, stop)
+                yield start, stop
+                start = stop
+            if self._version is None:
+                self._version = stream.version
+
+    def _end_of_lines(self, stream: InputStream, start: int, stop: int) -> int:
+        """Return where the last line ends between two bytes, or else the first one behind them."""
+        at, size = stop, _REST_BYTES
+        while at > start:
+            first = max(start, at - size)
+            stream.seek(first)
+            found = stream.read(at - first).rfind(b"\n")
+            if found >= 0:
+                return first + found + 1
+            at, size = first, 2 * size
+        stream.seek(stop)
+        at, size = stop, _REST_BYTES
+        while at - start <= MAX_ROW_BYTES and (data := stream.read(size)):
+            found = data.find(b"\n")
+            if found >= 0:
+                return at + found + 1
+            at, size = at + len(data), 2 * size
+        return at
 
     def block_at(self, place: Place, numbers: Positions, take: TakeMemory) -> RowBlock:
         """Read rows again from their place, unless the file has changed since the first pass."""

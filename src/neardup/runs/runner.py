@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from threading import Lock, Semaphore, local
 from types import TracebackType
-from typing import Generic, NamedTuple, TypeVar
+from typing import Generic, NamedTuple, TypeVar, cast
 
 from neardup.options.groups import RunOptions
 from neardup.runs.display import Display
@@ -196,6 +196,7 @@ class _Crew(NamedTuple):
     ever waits for the other.
     """
 
+    n_workers: int
     threads: ThreadPoolExecutor
     ahead: Semaphore
     behind: Semaphore
@@ -212,8 +213,8 @@ def map_ordered(function: Callable[[T], R], items: Iterable[T], workers: int) ->
     most two items a worker are under way or waiting, which bounds memory. When the consumer stops
     early or an item fails, waiting items are dropped and running ones awaited.
 
-    Called in the work on an item of another such map it has no threads of its own: those of the
-    other one that are idle help.
+    Called in the work on an item of another such map, or for its items, it has no threads of its
+    own: those of the other one that are idle help.
     """
     if hasattr(_of_thread, "crew"):
         with Handed(function, is_ahead=True) as handed:
@@ -227,12 +228,25 @@ def map_ordered(function: Callable[[T], R], items: Iterable[T], workers: int) ->
     ahead, behind = Semaphore(workers), Semaphore(workers)
 
     def join() -> None:
-        _of_thread.crew = _Crew(pool, ahead, behind)
+        _of_thread.crew = _Crew(workers, pool, ahead, behind)
+
+    def joined(items: Iterator[T]) -> Iterator[T]:
+        """Yield items, for which threads may help, too."""
+        end = object()
+        while True:
+            join()
+            try:
+                item = next(items, end)
+            finally:
+                del _of_thread.crew
+            if item is end:
+                return
+            yield cast("T", item)
 
     waiting: deque[Future[R]] = deque()
     with ThreadPoolExecutor(workers, thread_name_prefix="neardup", initializer=join) as pool:
         try:
-            for item in items:
+            for item in joined(iter(items)):
                 waiting.append(pool.submit(function, item))
                 if len(waiting) >= 2 * workers:
                     yield waiting.popleft().result()
@@ -264,14 +278,20 @@ class Handed(Generic[T, R]):
         self._function = function
         crew: _Crew | None = getattr(_of_thread, "crew", None)
         self._threads = None if crew is None else crew.threads
+        self._n_workers = 1 if crew is None else crew.n_workers
         self._room = None if crew is None else crew.ahead if is_ahead else crew.behind
         self._waiting: deque[tuple[Future[R], T]] = deque()
 
-    def add(self, item: T) -> list[R]:
-        """Hand an item over; return the results that come next, as far as they are there."""
+    def add(self, item: T, *, is_large: bool = False) -> list[R]:
+        """Hand an item over; return the results that come next, as far as they are there.
+
+        Of items that are large the thread hands over half as many at a time as there are workers.
+        """
         results: list[R] = []
         if self._threads is None or self._room is None:
             return [self._function(item)]
+        while is_large and 2 * len(self._waiting) >= max(2, self._n_workers):
+            results.append(self._next())
         while not self._room.acquire(blocking=False):
             if not self._waiting:
                 return [*results, self._function(item)]
