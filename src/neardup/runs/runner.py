@@ -285,12 +285,14 @@ class Handed(Generic[T, R]):
     def add(self, item: T, *, is_large: bool = False) -> list[R]:
         """Hand an item over; return the results that come next, as far as they are there.
 
-        Of items that are large the thread hands over half as many at a time as there are workers.
+        Of items that are large the thread hands over one at a time for each four workers.
         """
         results: list[R] = []
         if self._threads is None or self._room is None:
             return [self._function(item)]
-        while is_large and 2 * len(self._waiting) >= max(2, self._n_workers):
+        while is_large and 4 * len(self._waiting) + 4 > self._n_workers:
+            if not self._waiting:
+                return [*results, self._function(item)]
             results.append(self._next())
         while not self._room.acquire(blocking=False):
             if not self._waiting:
