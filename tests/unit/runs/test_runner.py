@@ -80,7 +80,13 @@ def test_map__within_a_map(workers, n_outer):
 
 def test_map__within_a_map__idle_threads_help():
     runner, both = Runner(2), threading.Barrier(2)
-    assert list(runner.map(lambda _: list(runner.map(lambda _: both.wait(10), [0, 1])), [0]))
+
+    def meet(number):
+        both.wait(10)
+        return number
+
+    # The second is worked on by whoever waits for the first.
+    assert list(runner.map(lambda _: list(runner.map(meet, [5, 6])), [0])) == [[5, 6]]
 
 
 def test_map__within_a_map__few_blocks_ahead():
