@@ -9,6 +9,8 @@ from typing import BinaryIO
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from neardup.tables import Texts
+
 # Rows that are text at a time.
 _ROWS = 1 << 13
 
@@ -21,12 +23,10 @@ def write_csv(table: pa.Table | pa.RecordBatchReader, stream: BinaryIO) -> None:
     """
     _put(stream, ",".join(_quoted(name) for name in table.schema.names) + "\n")
     for batch in batches_of(table):
-        columns = [_spelled(column) for column in batch.columns]
-        comma = pa.scalar(",", pa.large_string())
-        lines = pc.binary_join_element_wise(
-            *columns, comma, null_handling="replace", null_replacement=""
-        )
-        _put(stream, "".join(f"{line}\n" for line in lines.to_pylist()))
+        line: list[pa.Array | str] = []
+        for column in batch.columns:
+            line += [*_spelled(column), ","]
+        _put(stream, _joined(*line[:-1], "\n"))
 
 
 def write_json_lines(table: pa.Table | pa.RecordBatchReader, stream: BinaryIO) -> None:
@@ -49,32 +49,45 @@ def batches_of(table: pa.Table | pa.RecordBatchReader) -> Iterator[pa.RecordBatc
             yield batch.slice(start, _ROWS)
 
 
-def _put(stream: BinaryIO, text: str) -> None:
-    """Write all of a text; an unbuffered stream may take a part at a time."""
-    rest = memoryview(text.encode())
+def _put(stream: BinaryIO, text: str | pa.Array) -> None:
+    """Write all of a text, or of some, one behind the other.
+
+    An unbuffered stream may take a part at a time.
+    """
+    if isinstance(text, str):
+        rest = memoryview(text.encode())
+    else:
+        texts = Texts.from_arrow(text)
+        rest = texts.data[texts.offsets[0] : texts.offsets[-1]].data
     while rest:
         rest = rest[stream.write(rest) :]
 
 
-def _spelled(column: pa.Array) -> pa.Array:
-    """Write each value of a column as CSV has it."""
+def _spelled(column: pa.Array) -> list[pa.Array | str]:
+    """Return what CSV has of each value of a column, in pieces that follow each other."""
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
     text = column.cast(pa.large_string())
     if pa.types.is_floating(column.type):
-        is_whole = pc.match_substring_regex(text, "^-?[0-9]+$")
-        return pc.if_else(is_whole, _joined(text, ".0"), text)
-    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
-        return _joined('"', pc.replace_substring(text, '"', '""'), '"')
-    return text
+        # The pattern takes long, and in most columns no value is whole.
+        if pc.any(pc.equal(pc.floor(column), column)).as_py():
+            is_whole = pc.match_substring_regex(text, "^-?[0-9]+$")
+            text = pc.if_else(is_whole, _joined(text, ".0"), text)
+    elif pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+        pieces = ['"', pc.replace_substring(text, '"', '""'), '"']
+        return [pc.if_else(text.is_valid(), _joined(*pieces), "")] if text.null_count else pieces
+    return [text]
 
 
 def _joined(*parts: pa.Array | str) -> pa.Array:
-    """Put strings and columns of strings together, row by row."""
+    """Put strings and columns of strings together, row by row; no value is nothing."""
     typed = [
         pa.scalar(part, pa.large_string()) if isinstance(part, str) else part for part in parts
     ]
-    return pc.binary_join_element_wise(*typed, pa.scalar("", pa.large_string()))
+    nothing = pa.scalar("", pa.large_string())
+    return pc.binary_join_element_wise(
+        *typed, nothing, null_handling="replace", null_replacement=""
+    )
 
 
 def _quoted(name: str) -> str:
