@@ -252,6 +252,14 @@ class ScoredPairs:
         """Give some of the pairs: those at these places, or those marked."""
         return ScoredPairs(self.left[rows], self.right[rows], self.scores[rows])
 
+    def ascending(self) -> Int64s:
+        """Return the places of the pairs, of which none comes twice, by left, then right.
+
+        Documents have numbers below 2^31. Whole numbers are sorted much faster than two columns.
+        """
+        order: Int64s = np.argsort(self.left * (int(self.right.max(initial=0)) + 1) + self.right)
+        return order
+
     def turned(self) -> ScoredPairs:
         """Give the same pairs with left and right exchanged."""
         return ScoredPairs(self.right, self.left, self.scores)

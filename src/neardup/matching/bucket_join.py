@@ -90,9 +90,8 @@ def join_buckets(
     if report is None:
         report = partial(_report, runner, n)
     found = collect_pieces(pieces, n, 3, limit, report)
-    left, right, overlaps = (column.astype(np.int64) for column in found)
-    order = np.lexsort((right, left))
-    pairs = ScoredPairs(left[order], right[order], overlaps[order])
+    pairs = ScoredPairs(*(column.astype(np.int64) for column in found))
+    pairs = pairs.take(pairs.ascending())
     return pairs, BucketJoinCounts(int(tally.counts[bucket_join.CANDIDATES]), len(pairs))
 
 

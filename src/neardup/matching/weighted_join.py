@@ -218,9 +218,8 @@ def join_weighted_sets(
     tally.counts[weighted.RESULTS] = len(found[0])
     left, right = order[found[0]], order[found[1]]
     low, high = np.minimum(left, right), np.maximum(left, right)
-    sequence = np.lexsort((high, low))
-    pairs = ScoredPairs(low[sequence], high[sequence], found[2][sequence].astype(np.int64))
-    return pairs, WeightedJoinCounts(*tally.counts.tolist())
+    pairs = ScoredPairs(low, high, found[2].astype(np.int64))
+    return pairs.take(pairs.ascending()), WeightedJoinCounts(*tally.counts.tolist())
 
 
 def prepare_records(

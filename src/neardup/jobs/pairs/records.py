@@ -210,7 +210,7 @@ class RecordJoin:
             report(int(own[-1]) + 1)
         parts = ("left", "right", "scores")
         joined = ScoredPairs(*(np.concatenate([getattr(p, c) for p in found]) for c in parts))
-        joined = joined.take(np.lexsort((joined.right, joined.left)))
+        joined = joined.take(joined.ascending())
         return JoinedRecords(of_contents, own_sizes[firsts], joined, n_verified)
 
     def _meet(

@@ -156,7 +156,7 @@ def spell_runs(
     similarities = scored.similarities(crossings)
     is_empty = True
     for pairs, crossing in speller.spell_in_parts(crossings, n_at_once):
-        order = np.lexsort((pairs.right, pairs.left))
+        order = pairs.ascending()
         yield to_run(pairs.take(order), similarities[crossing[order]])
         is_empty = False
     if is_empty:

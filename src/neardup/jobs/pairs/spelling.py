@@ -145,7 +145,7 @@ class Speller:
         check_limit(limit, self.count(joined))
         crossings = self.crossings(joined)
         spelled = join_pairs([part for part, _ in self.spell_in_parts(crossings, n_at_once=None)])
-        return spelled.take(np.lexsort((spelled.right, spelled.left)))
+        return spelled.take(spelled.ascending())
 
     def spell_in_parts(
         self, crossings: ScoredPairs, n_at_once: int | None
