@@ -6,7 +6,9 @@ import random
 from collections import Counter
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import reduce
 from itertools import accumulate, count, product
+from operator import xor
 
 import numpy as np
 
@@ -67,6 +69,7 @@ class Probe:
     indexing: list[int]
     sides: list[int]
     parities: list[list[int]]
+    is_folded: bool = False
 
     @classmethod
     def of(cls, sets, measure, threshold):
@@ -212,7 +215,11 @@ class Probe:
             np.array([[*row, 0][:2] for row in words], np.uint64).reshape(-1),
             np.array([word for row in words for word in row[2:]], np.uint64),
             len(words[0]) - 1 if words else 0,
+            np.empty(0, np.uint64),
         )
+        if self.is_folded:
+            folded = [reduce(xor, self.parities[r], 0) for r in index.records.tolist()]
+            parities = parities._replace(of_postings=np.array(folded, np.uint64))
         shared, touched = np.zeros(n, np.int32), np.full(n, -9, np.int32)
         counts = np.zeros(set_join.N_COUNTS, np.int64)
         found, start = [], 0

@@ -1,12 +1,15 @@
 from __future__ import annotations
 
 import random
+from functools import reduce
 from itertools import accumulate
+from operator import xor
 
 import numpy as np
 import pytest
 
 from neardup.kernels.join import set_join
+from neardup.kernels.types import sealed
 
 
 @pytest.mark.parametrize("n_words", [1, 2, 8])
@@ -37,3 +40,16 @@ def test_fill_parity_rows__by_definition(n_words):
         assert firsts[2 * number] == sizes[number] << 32 | lengths[number]
         row = others[number * (n_words - 1) : (number + 1) * (n_words - 1)]
         assert [int(firsts[2 * number + 1]), *row.tolist()] == words
+
+
+@pytest.mark.parametrize("n_words", [1, 2, 8])
+def test_fold_postings__exclusive_or_of_all_words(n_words):
+    generator = random.Random(n_words)
+    rows = [[generator.getrandbits(64) for _ in range(n_words)] for _ in range(5)]
+    firsts = np.array([word for row in rows for word in (7, row[0])], np.uint64)
+    others = np.array([word for row in rows for word in row[1:]], np.uint64)
+    owners = generator.choices(range(5), k=20)
+    words = np.zeros(20, np.uint64)
+    parities = set_join.ParityRows(firsts, others, n_words, np.empty(0, np.uint64))
+    set_join.fold_postings(sealed(parities), np.array(owners, np.int32), words)
+    assert words.tolist() == [reduce(xor, rows[owner]) for owner in owners]

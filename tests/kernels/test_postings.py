@@ -159,6 +159,29 @@ def test_rank_records__frequency_before_appearance():
     assert ranked.places.tolist() == [3, 0, 1, 2, 1, 2, 0]
 
 
+def test_rank_sets__by_definition(monkeypatch):
+    """What only one set has is left out; the rest as of records, in whatever runs it is read."""
+    generator = random.Random(5)
+    n_alone = 0
+    for _ in range(40):
+        monkeypatch.setattr(postings, "_AT_ONCE", generator.choice([1, 5, 1000]))
+        pool = random_words(generator, 12)
+        lists = [generator.sample(pool, generator.randrange(7)) for _ in range(8)]
+        order = generator.sample(range(8), generator.randrange(9))
+        sets = make_sets(lists)
+        taken = [sorted(lists[number]) for number in order]
+        flat = [value for elements in taken for value in elements]
+        counts = Counter(flat)
+        values = sorted((v for v in dict.fromkeys(flat) if counts[v] > 1), key=counts.__getitem__)
+        ranked = postings.rank_sets(sets, np.array(order, np.int64))
+        assert ranked.n_tokens == len(values)
+        n_alone += len(counts) - len(values)
+        for r, elements in enumerate(taken):
+            run = ranked.tokens[ranked.starts[r] :][: ranked.sizes[r]].tolist()
+            assert run == sorted(values.index(v) for v in elements if counts[v] > 1)
+    assert n_alone > 0
+
+
 def test_first_at_least__by_definition():
     generator = random.Random(3)
     for _ in range(60):

@@ -108,15 +108,20 @@ def test_probe_records__suffix_alone(measure):
     assert n_pruned > 0
 
 
+@each_of("is_folded", [False, True])
 @each_of("n_words", [1, 2, 4])
 @each_of("measure", JOIN_MEASURES)
-def test_probe_records__parities_alone(measure, n_words):
-    """Out go those that differ in more bits of all words together than in tokens they may."""
+def test_probe_records__parities_alone(measure, n_words, is_folded):
+    """Out go those that differ in more bits of all words together than in tokens they may.
+
+    Words of postings, in which all are folded, rule out no others.
+    """
     n_pruned, n_pruned_late = 0, 0
     for generator, probe in random_probes(measure, 25):
         # Few bits or many, around the bounds; any bits, whatever the records have.
         n_bits = [generator.randrange(5) for _ in probe.records]
         probe.parities = [[0] * n_words for _ in probe.records]
+        probe.is_folded = is_folded
         for row, n in zip(probe.parities, n_bits, strict=True):
             for _ in range(n):
                 row[generator.randrange(n_words)] ^= 1 << generator.randrange(64)

@@ -152,10 +152,11 @@ def join_with(
 def join_without_parities(sets: ShingleSets) -> JoinCounts:
     """Join by PPJoin+ as the paper has it: halving whatever passes by position."""
 
-    def only_sizes(ranked: RankedRecords, sizes: Int64s, _: int) -> ParityRows:
+    def only_sizes(ranked: RankedRecords, sizes: Int64s, *_: object, **__: object) -> ParityRows:
         firsts = np.zeros(2 * len(sizes), np.uint64)
         firsts[::2] = sizes << 32 | ranked.sizes
-        return sealed(ParityRows(firsts, np.empty(0, np.uint64), 0))
+        nothing = np.empty(0, np.uint64)
+        return sealed(ParityRows(firsts, nothing, 0, nothing))
 
     with patch.object(matching, "_make_parities", only_sizes):
         return join_with(sets, LOWEST, "ppjoin+", probe_records=ORIGINAL_PROBE)

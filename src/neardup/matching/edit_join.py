@@ -33,7 +33,7 @@ from neardup.matching.join import (
 )
 from neardup.matching.measures import falling_shares, rising_distances
 from neardup.matching.postings import (
-    RankedRecords,
+    PlacedRecords,
     group_records,
     index_groups,
     index_prefixes,
@@ -200,7 +200,7 @@ def index_grams(
     return table, _index_places(grams, indexing, groups)
 
 
-def _rank_grams(strings: TokenLists, qgram: int) -> RankedRecords:
+def _rank_grams(strings: TokenLists, qgram: int) -> PlacedRecords:
     values: Uint64s = np.empty(len(strings.values), np.uint64)
     offsets: Int64s = np.empty(len(strings) + 1, np.int64)
     # A string shorter than q gets one hash of all its tokens, which no q-gram has.
@@ -208,7 +208,7 @@ def _rank_grams(strings: TokenLists, qgram: int) -> RankedRecords:
     return rank_records(values[: offsets[-1]], offsets[:-1], np.diff(offsets))
 
 
-def _prefix_lengths(grams: RankedRecords, allowed: Int64s, qgram: int) -> Int64s:
+def _prefix_lengths(grams: PlacedRecords, allowed: Int64s, qgram: int) -> Int64s:
     """Count the rarest q-grams of each string that its allowed edits cannot all touch, or 0."""
     prefixes: Int64s = np.empty(len(allowed), np.int64)
     most = min(qgram * int(allowed.max(initial=0)) + 1, int(grams.sizes.max(initial=0)))
@@ -217,7 +217,7 @@ def _prefix_lengths(grams: RankedRecords, allowed: Int64s, qgram: int) -> Int64s
     return prefixes
 
 
-def _index_places(grams: RankedRecords, indexing: Int64s, groups: Groups) -> Postings:
+def _index_places(grams: PlacedRecords, indexing: Int64s, groups: Groups) -> Postings:
     """Index prefixes of strings by places in the string, and all strings under one token more."""
     index = index_groups(grams, indexing, groups)
     places = grams.places[grams.starts[index.records] + index.places]
@@ -514,5 +514,5 @@ def _pairs(found: Columns, order: Int64s) -> ScoredPairs:
     left, right, distances = found
     low = np.minimum(order[left], order[right])
     high = np.maximum(order[left], order[right])
-    sequence = np.lexsort((high, low))
-    return ScoredPairs(low[sequence], high[sequence], distances[sequence].astype(np.int64))
+    pairs = ScoredPairs(low, high, distances.astype(np.int64))
+    return pairs.take(pairs.ascending())

@@ -62,7 +62,7 @@ def salt_sets(sets: Sets, keys: Uint64s) -> Sets:
 
     Memory is that of some of the sets at a time.
     """
-    for start, stop in _runs(sets.sizes):
+    for start, stop in cut_runs(sets.sizes, _AT_ONCE):
         sizes, starts = sets.sizes[start:stop], sets.starts[start:stop]
         owners = np.repeat(np.arange(len(sizes)), sizes)
         before = np.cumsum(sizes) - sizes
@@ -80,13 +80,13 @@ def salt_sets(sets: Sets, keys: Uint64s) -> Sets:
     return sets
 
 
-def _runs(sizes: Int64s) -> Iterator[tuple[int, int]]:
+def cut_runs(sizes: Int64s, n_elements: int) -> Iterator[tuple[int, int]]:
     """Cut sets into runs of about so many elements, one set at least."""
     ends = np.cumsum(sizes)
     start = 0
     while start < len(sizes):
         before = int(ends[start - 1]) if start else 0
-        stop = max(start + 1, int(np.searchsorted(ends, before + _AT_ONCE, side="right")))
+        stop = max(start + 1, int(np.searchsorted(ends, before + n_elements, side="right")))
         yield start, stop
         start = stop
 
@@ -113,22 +113,29 @@ def choose_algorithm(sizes: Int64s, measure: Measure) -> Algorithm:
     from one at the threshold. Elsewhere ``ppjoin``, but for counts of common elements, of
     which positions rule out nothing.
     """
-    if len(sizes) == 0:
+    if len(sizes) == 0 or tell_apart(np.sort(sizes), measure, 64 * count_words(sizes)):
         return "ppjoin+"
-    sizes = np.sort(sizes)
+    return "allpairs" if measure.is_count else "ppjoin"
+
+
+def tell_apart(sizes: Int64s, measure: Measure, n_bits: int) -> bool:
+    """Return whether so many parities tell a typical partner from one at the threshold.
+
+    Of sets of these sizes, which ascend, a smaller one and a partner that has nothing in common
+    with it are looked at.
+    """
+    if len(sizes) == 0:
+        return False
     bounds = measure.size_bounds(sizes)
     quarter = len(sizes) // 4
     first, last = measure.partner_ranges(sizes, bounds.least)
     # A typical partner, or the set itself where it finds none.
     partner = (int(first[quarter]) + int(last[quarter])) // 2
     size, partner_size = int(sizes[quarter]), int(sizes[min(partner, len(sizes) - 1)])
-    n_bits = 64 * count_words(sizes)
     # Bits turned at random come to half of all, the sooner the more of them are turned.
     expected = n_bits / 2 * (1 - (1 - 2 / n_bits) ** (size + partner_size))
     required = size + 1 - int(bounds.probing[quarter])
-    if size + partner_size - 2 * required < expected:
-        return "ppjoin+"
-    return "allpairs" if measure.is_count else "ppjoin"
+    return bool(size + partner_size - 2 * required < expected)
 
 
 def count_words(lengths: Int64s) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,21 +12,20 @@ from neardup.kernels.join import postings
 from neardup.kernels.join.postings import Groups, Postings
 from neardup.kernels.text import shingles
 from neardup.kernels.types import sealed
+from neardup.matching.join import cut_runs
 from neardup.tables import Bytes, Int32s, Int64s, ShingleSets, Uint64s
 
 _FIRST_ROOM = 1 << 12
 _MOST = 2**31 - 1
+# Elements of sets that are numbered at a time.
+_AT_ONCE = 1 << 16
 
 
 @dataclass(frozen=True)
 class RankedRecords:
-    """Runs of token ranks in ascending order: record r's is ``tokens[starts[r] :][: sizes[r]]``.
-
-    ``places`` tells where in its record each token stood.
-    """
+    """Runs of token ranks in ascending order: record r's is ``tokens[starts[r] :][: sizes[r]]``."""
 
     tokens: Int32s
-    places: Int32s
     starts: Int64s
     sizes: Int64s
     n_tokens: int
@@ -34,6 +34,13 @@ class RankedRecords:
         """Count what a prefix of a whole set, of these sizes, has of its run."""
         shortened: Int64s = np.maximum(prefixes - (sizes - self.sizes), 0)
         return shortened
+
+
+@dataclass(frozen=True)
+class PlacedRecords(RankedRecords):
+    """The same, and where in its record each token stood."""
+
+    places: Int32s
 
 
 def group_records(n_records: int, sides: Bytes | None, *, is_directed: bool = False) -> Groups:
@@ -58,21 +65,33 @@ def rank_sets(sets: ShingleSets, order: Int64s) -> RankedRecords:
 
     Notes
     -----
-    Time linear but for the sort of distinct elements. Memory 12 bytes an element and up to 50 a
-    distinct one while it works, 20 and then 8 an element that several sets have.
+    Time linear but for the sort of distinct elements. Memory 4 bytes an element and up to 50 a
+    distinct one while it works, 12 and then 4 an element that several sets have.
     """
     sizes = sets.sizes[order]
-    starts: Int64s = np.cumsum(sizes) - sizes
-    values = np.empty(int(sizes.sum()), np.uint64)
-    shingles.copy_sets(sets.values, sets.starts[order], sizes, values, starts)
-    numbers, frequencies = number_values(values)
-    del values
+    numbers, frequencies = _number_parts(_parts(sets, order), int(sizes.sum()))
     lengths: Int64s = np.empty(len(sizes), np.int64)
+    starts: Int64s = np.cumsum(sizes) - sizes
     n_left = postings.leave_out_unique(numbers, frequencies, starts, sizes, lengths)
-    return rank_numbers(numbers[:n_left].copy(), frequencies, np.cumsum(lengths) - lengths, lengths)
+    starts = np.cumsum(lengths) - lengths
+    tokens, token_starts = _rank(numbers[:n_left], frequencies)
+    del numbers
+    owners: Int32s = np.empty(n_left, np.int32)
+    postings.sort_runs(tokens, starts, lengths, token_starts, owners)
+    return RankedRecords(tokens, starts, lengths, len(token_starts) - 1)
 
 
-def rank_records(values: Uint64s, starts: Int64s, sizes: Int64s) -> RankedRecords:
+def _parts(sets: ShingleSets, order: Int64s) -> Iterator[Uint64s]:
+    """Yield the elements of sets, in the order named, some sets at a time."""
+    for start, stop in cut_runs(sets.sizes[order], _AT_ONCE):
+        own = order[start:stop]
+        sizes = sets.sizes[own]
+        values = np.empty(int(sizes.sum()), np.uint64)
+        shingles.copy_sets(sets.values, sets.starts[own], sizes, values, np.cumsum(sizes) - sizes)
+        yield values
+
+
+def rank_records(values: Uint64s, starts: Int64s, sizes: Int64s) -> PlacedRecords:
     """Sort every record's values from the rarest to the most frequent of all, as ``rank_sets``.
 
     No value is left out, and a record may have one several times. Record r's values are at
@@ -83,44 +102,61 @@ def rank_records(values: Uint64s, starts: Int64s, sizes: Int64s) -> RankedRecord
 
 def rank_numbers(
     numbers: Int32s, frequencies: Int64s, starts: Int64s, sizes: Int64s
-) -> RankedRecords:
+) -> PlacedRecords:
     """Replace numbers by ranks and sort every record's; numbers that do not occur get none."""
+    tokens, token_starts = _rank(numbers, frequencies)
+    n_tokens = len(token_starts) - 1
+    index = index_prefixes(tokens, starts, sizes, n_tokens)
+    places: Int32s = np.empty(len(tokens), np.int32)
+    fill: Int64s = np.zeros(len(starts), np.int64)
+    postings.sort_records(index, starts, fill, tokens, places)
+    return PlacedRecords(tokens, starts, sizes, n_tokens, places)
+
+
+def _rank(numbers: Int32s, frequencies: Int64s) -> tuple[Int32s, Int64s]:
+    """Replace numbers by ranks; also return how many tokens come before those of each rank."""
     occurring = np.flatnonzero(frequencies)
     # Frequency above, number below: one sort of whole numbers.
     packed = (frequencies[occurring] << 32) | occurring
     packed.sort()
     ranks: Int32s = np.empty(len(frequencies), np.int32)
     ranks[packed & 0xFFFFFFFF] = np.arange(len(packed), dtype=np.int32)
-    tokens = ranks[numbers]
-    index = index_prefixes(tokens, starts, sizes, len(packed))
-    places: Int32s = np.empty(len(tokens), np.int32)
-    fill: Int64s = np.zeros(len(starts), np.int64)
-    postings.sort_records(index, starts, fill, tokens, places)
-    return RankedRecords(tokens, places, starts, sizes, len(packed))
+    starts: Int64s = np.zeros(len(packed) + 1, np.int64)
+    np.cumsum(packed >> 32, out=starts[1:])
+    return ranks[numbers], starts
 
 
 def number_values(values: Uint64s) -> tuple[Int32s, Int64s]:
     """Give values numbers in order of first appearance, and tell how often each came."""
-    numbers: Int32s = np.empty(len(values), np.int32)
+    return _number_parts([values], len(values))
+
+
+def _number_parts(parts: Iterable[Uint64s], n: int) -> tuple[Int32s, Int64s]:
+    """Give n values that come in parts numbers, as ``number_values``."""
+    numbers: Int32s = np.empty(n, np.int32)
     known: Uint64s = np.empty(_FIRST_ROOM, np.uint64)
     frequencies: Int64s = np.empty(_FIRST_ROOM, np.int64)
     slots: Int32s = np.full(2 * _FIRST_ROOM, -1, np.int32)
-    done, n_known = 0, 0
-    while True:
-        reached = postings.number_values(values, done, slots, known, frequencies, n_known, numbers)
-        done, n_known = int(reached[0]), int(reached[1])
-        if done == len(values):
-            return numbers, frequencies[:n_known].copy()
-        room = 2 * len(known)
-        if room > _MOST:
-            message = (
-                f"more than {len(known):,} different tokens; choose a smaller ngram, or cut the "
-                "collection into parts"
-            )
-            raise InvalidParameterError(message, "ngram")
-        known, frequencies = np.resize(known, room), np.resize(frequencies, room)
-        slots = np.full(2 * room, -1, np.int32)
-        postings.rebuild_slots(slots, known, n_known)
+    first = n_known = 0
+    for values in parts:
+        own, done = numbers[first : first + len(values)], 0
+        first += len(values)
+        while True:
+            reached = postings.number_values(values, done, slots, known, frequencies, n_known, own)
+            done, n_known = int(reached[0]), int(reached[1])
+            if done == len(values):
+                break
+            room = 2 * len(known)
+            if room > _MOST:
+                message = (
+                    f"more than {len(known):,} different tokens; choose a smaller ngram, or cut "
+                    "the collection into parts"
+                )
+                raise InvalidParameterError(message, "ngram")
+            known, frequencies = np.resize(known, room), np.resize(frequencies, room)
+            slots = np.full(2 * room, -1, np.int32)
+            postings.rebuild_slots(slots, known, n_known)
+    return numbers, frequencies[:n_known].copy()
 
 
 def index_prefixes(tokens: Int32s, starts: Int64s, prefixes: Int64s, n_tokens: int) -> Postings:

@@ -30,6 +30,7 @@ from neardup.matching.join import (
     collect_pieces,
     count_words,
     probe_pieces,
+    tell_apart,
 )
 from neardup.matching.measures import Hamming, Measure
 from neardup.matching.postings import RankedRecords, group_records, index_groups, rank_sets
@@ -259,24 +260,32 @@ def _prepare(
     )
     # Of a directed pair the first one looks.
     groups = group_records(len(order), sides, is_directed=measure.is_directed)
+    index = index_groups(ranked, indexing, groups)
+    n_words = count_words(ranked.sizes) if algorithm == "ppjoin+" else 0
     return _Prepared(
         sealed(records),
         groups,
-        index_groups(ranked, indexing, groups),
-        _make_parities(ranked, sizes, 0 if algorithm != "ppjoin+" else count_words(ranked.sizes)),
+        index,
+        _make_parities(ranked, sizes, n_words, index, is_folded=tell_apart(sizes, measure, 64)),
     )
 
 
-def _make_parities(ranked: RankedRecords, sizes: Int64s, n_words: int) -> ParityRows:
-    """Make the parities of all records, or none of no words."""
+def _make_parities(
+    ranked: RankedRecords, sizes: Int64s, n_words: int, index: Postings, *, is_folded: bool
+) -> ParityRows:
+    """Make the parities of all records, or none of no words; those of postings if they are."""
     n = len(sizes) if n_words else 0
-    firsts: Uint64s = np.zeros(2 * n, np.uint64)
-    others: Uint64s = np.zeros(n * max(n_words - 1, 0), np.uint64)
+    firsts: Uint64s = np.empty(2 * n, np.uint64)
+    others: Uint64s = np.empty(n * max(n_words - 1, 0), np.uint64)
+    folded: Uint64s = np.empty(len(index.records) if is_folded and n_words else 0, np.uint64)
     if n_words:
         parity_rows.fill_parity_rows(
             ranked.tokens, ranked.starts, ranked.sizes, sizes, n_words, firsts, others
         )
-    return sealed(ParityRows(firsts, others, n_words))
+    rows = sealed(ParityRows(firsts, others, n_words, folded))
+    if len(folded):
+        parity_rows.fold_postings(rows, index.records, folded)
+    return rows
 
 
 def _pairs(found: Columns, order: Int64s, *, is_directed: bool) -> ScoredPairs:
@@ -286,8 +295,8 @@ def _pairs(found: Columns, order: Int64s, *, is_directed: bool) -> ScoredPairs:
     low, high = order[right], order[left]
     if not is_directed:
         low, high = np.minimum(low, high), np.maximum(low, high)
-    sequence = np.lexsort((high, low))
-    return ScoredPairs(low[sequence], high[sequence], overlaps[sequence].astype(np.int64))
+    pairs = ScoredPairs(low, high, overlaps.astype(np.int64))
+    return pairs.take(pairs.ascending())
 
 
 # Exact join of sets by Hamming distance: a join by overlaps, and sets too small to need any.
@@ -370,7 +379,7 @@ class HammingJoin(Join):
         every = ScoredPairs(*(np.concatenate([getattr(p, c) for p in found]) for c in columns))
         n_more = n_found - len(joined)
         counts = replace(counts, verified=counts.verified + n_more, results=n_found)
-        return every.take(np.lexsort((every.right, every.left))), counts
+        return every.take(every.ascending()), counts
 
     def _overlaps(self, pairs: ScoredPairs) -> tuple[Int64s, Int64s, Int64s]:
         x, y = (self.sets.sizes[side] for side in (pairs.left, pairs.right))

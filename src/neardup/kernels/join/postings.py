@@ -206,6 +206,33 @@ def sort_records(
             fill[record] += 1
 
 
+@kernel
+def sort_runs(
+    tokens: Int32s,
+    starts: ConstInt64s,
+    sizes: ConstInt64s,
+    token_starts: ConstInt64s,
+    owners: Int32s,
+) -> None:
+    """Sort the tokens of each record, of which none has one twice.
+
+    Before those of a token come ``token_starts`` others; ``owners``, as long as ``tokens``, is
+    room for the records that have each.
+    """
+    ends = token_starts.copy()
+    for record in range(starts.shape[0]):
+        for i in range(starts[record], starts[record] + sizes[record]):
+            token = tokens[i]
+            owners[ends[token]] = record
+            ends[token] += 1
+    fill = starts.copy()
+    for token in range(token_starts.shape[0] - 1):
+        for k in range(token_starts[token], token_starts[token + 1]):
+            record = owners[k]
+            tokens[fill[record]] = token
+            fill[record] += 1
+
+
 @inlined
 def first_at_least(values: ConstInt32s, start: Int, stop: Int, least: Int) -> Int:
     """First position in [start, stop) of an ascending range whose value is at least ``least``."""

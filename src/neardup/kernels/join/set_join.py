@@ -26,7 +26,7 @@ from typing import NamedTuple
 import numpy as np
 
 from neardup.kernels._compile import inlined, kernel
-from neardup.kernels.common.parities import count_ones
+from neardup.kernels.common.parities import count_ones, turn_bit
 from neardup.kernels.join.overlap import Matches, Threshold, required_overlap
 from neardup.kernels.join.postings import (
     PPJOIN,
@@ -47,7 +47,7 @@ from neardup.kernels.types import (
     Uint64s,
 )
 
-_1, _32, _LOW32 = np.uint64(1), np.uint64(32), np.uint64(0xFFFFFFFF)
+_32, _LOW32 = np.uint64(32), np.uint64(0xFFFFFFFF)
 
 
 class ParityRows(NamedTuple):
@@ -55,12 +55,15 @@ class ParityRows(NamedTuple):
 
     ``firsts`` has two words of each record, its size and length, and the first word of its
     parities. These are read of all partners; ``others`` has the rest, which few are asked for: so
-    what is read over and over stays in a cache.
+    what is read over and over stays in a cache. ``of_postings`` has one word of each posting's
+    record, in which all of its own are folded: of what that rules out nothing else is read. It is
+    empty where one word rules out too little.
     """
 
     firsts: ConstUint64s
     others: ConstUint64s
     n_words: int
+    of_postings: ConstUint64s
 
 
 @kernel
@@ -73,17 +76,36 @@ def fill_parity_rows(
     firsts: Uint64s,
     others: Uint64s,
 ) -> None:
-    """Fill the rows, all 0 before: a record of ``sizes[r]`` tokens has a run of ``lengths[r]``."""
-    n_bits = 64 * n_words
+    """Fill the rows: a record of ``sizes[r]`` tokens has a run of ``lengths[r]``."""
+    words = np.zeros(n_words, np.uint64)
     for r in range(starts.shape[0]):
-        firsts[2 * r] = np.uint64(sizes[r]) << _32 | np.uint64(lengths[r])
         for i in range(starts[r], starts[r] + lengths[r]):
-            place = np.int64(tokens[i]) & (n_bits - 1)
-            bit = _1 << np.uint64(place & 63)
-            if place < 64:
-                firsts[2 * r + 1] ^= bit
-            else:
-                others[r * (n_words - 1) + (place >> 6) - 1] ^= bit
+            token = np.uint64(tokens[i])
+            word = token >> np.uint64(6) & np.uint64(n_words - 1)
+            words[word] = turn_bit(words[word], token)
+        firsts[2 * r] = np.uint64(sizes[r]) << _32 | np.uint64(lengths[r])
+        firsts[2 * r + 1] = words[0]
+        words[0] = 0
+        for k in range(1, n_words):
+            others[r * (n_words - 1) + k - 1] = words[k]
+            words[k] = 0
+
+
+@inlined
+def fold_parities(parities: ParityRows, record: Int) -> np.uint64:
+    """Return one word for all of a record's: two of these differ in no more bits than all do."""
+    n_others = parities.n_words - 1
+    word: np.uint64 = parities.firsts[2 * record + 1]
+    for i in range(record * n_others, (record + 1) * n_others):
+        word ^= parities.others[i]
+    return word
+
+
+@kernel
+def fold_postings(parities: ParityRows, records: ConstInt32s, words: Uint64s) -> None:
+    """Fold the parities of all postings' records."""
+    for k in range(records.shape[0]):
+        words[k] = fold_parities(parities, np.int64(records[k]))
 
 
 @inlined
@@ -257,12 +279,29 @@ def _meet(
 
 
 @inlined
+def _most_different(x: Int, threshold: Threshold, records: Records) -> Int:
+    """Bound from above in how many tokens a record may differ from any of its partners.
+
+    Of two records that is at most ``lengths[x] + y - 2 * required`` by the partner's size y, but
+    for rounding a convex function: so the smallest and the largest partner bound all others.
+    """
+    measure, p, q = threshold
+    most = np.int64(0)
+    for y in (records.first_partner[x], records.last_partner[x] - 1):
+        size = records.sizes[min(max(y, 0), records.sizes.shape[0] - 1)]
+        required = required_overlap(measure, records.sizes[x], size, p, q)
+        most = max(most, records.lengths[x] + size - 2 * (required - 1))
+    return most
+
+
+@inlined
 def _meet_alike(
     read: Run,
     threshold: Threshold,
     records: Records,
     index: Postings,
     parities: ParityRows,
+    folded: tuple[np.uint64, Int],
     memo: Int64s,
     seen: Seen,
     n_touched: Int,
@@ -271,24 +310,28 @@ def _meet_alike(
     """Count one common token more with the partners that may be similar, as ``_meet``.
 
     A partner is judged when it is met first: mostly its parities rule it out, for which nothing of
-    it is read but them.
+    it is read but them. ``folded`` are those of x, and in how many bits a partner may differ.
     """
     measure, p, q = threshold
-    x, i, k, end = read
+    x, i, first, end = read
     shared, touched = seen
-    tokens, starts, last_partner = records.tokens, records.starts, records.last_partner[x]
+    tokens, starts = records.tokens, records.starts
     x_size, x_length = records.sizes[x], records.lengths[x]
-    after_size = np.int64(0)
-    while k < end and index.records[k] < last_partner:
-        y = np.int64(index.records[k])
-        k += 1
-        if y == x:
+    word, most = folded
+    of_postings = parities.of_postings
+    is_folded = of_postings.shape[0] > 0
+    end = first_at_least(index.records, first, end, records.last_partner[x])
+    counted[AFTER_SIZE] += end - first
+    for k in range(first, end):
+        if is_folded and count_ones(of_postings[np.uint64(k)] ^ word) > most:
             continue
-        after_size += 1
-        n_shared = shared[y]
-        if n_shared > 0:
-            shared[y] = n_shared + 1
+        y = np.int64(index.records[np.uint64(k)])
+        if y == x:
+            counted[AFTER_SIZE] -= 1
+            continue
+        n_shared = shared[np.uint64(y)]
         if n_shared != 0:
+            shared[np.uint64(y)] = n_shared + np.int32(n_shared > 0)
             continue
         y_size, y_length = read_sizes(parities, y)
         required = _required(memo, measure, x_size, y_size, p, q)
@@ -302,7 +345,7 @@ def _meet_alike(
         if distance + other_distance(parities, x, y, limit - distance) > limit:
             continue
         counted[AFTER_PARITY] += 1
-        place = np.int64(index.places[k - 1])
+        place = np.int64(index.places[k])
         if min(x_length - i, y_length - place) < required:
             continue
         counted[AFTER_POSITION] += 1
@@ -315,7 +358,6 @@ def _meet_alike(
                 continue
         counted[AFTER_SUFFIX] += 1
         shared[y] = 1
-    counted[AFTER_SIZE] += after_size
     return n_touched
 
 
@@ -353,6 +395,10 @@ def probe_records(
         x_start, x_stop = starts[x], starts[x] + lengths[x]
         n_touched: Int = np.int64(0)
         counted[:] = 0
+        word = np.uint64(0)
+        most: Int = np.int64(0)
+        if parities.of_postings.shape[0] > 0:
+            word, most = fold_parities(parities, x), _most_different(x, threshold, records)
         for i in range(probing[x]):
             first_key = np.int64(tokens[x_start + i]) * groups.n_groups
             for key in range(first_key + groups.first[x], first_key + groups.last[x]):
@@ -362,7 +408,16 @@ def probe_records(
                 read = Run(x, i, k, end)
                 if algorithm == PPJOIN_PLUS:
                     n_touched = _meet_alike(
-                        read, threshold, records, index, parities, memo, seen, n_touched, counted
+                        read,
+                        threshold,
+                        records,
+                        index,
+                        parities,
+                        (word, most),
+                        memo,
+                        seen,
+                        n_touched,
+                        counted,
                     )
                 else:
                     n_touched = _meet(
