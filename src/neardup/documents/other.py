@@ -74,7 +74,8 @@ def index_among(
     named = [against]
     if isinstance(against, list | tuple):
         # Strings in a list are texts, and dictionaries rows.
-        named = [each for each in against if not isinstance(each, str | dict)]
+        kinds = {kind for kind in set(map(type, against)) if not issubclass(kind, str | dict)}
+        named = [each for each in against if type(each) in kinds] if kinds else []
     found = [
         each
         for each in named

@@ -257,7 +257,9 @@ def rows_source(items: list[Any]) -> MemorySource:
         return MemorySource(pa.table({"text": pa.array([], pa.string())}))
     first = next((item for item in items if item is not None), "")
     kind = str if isinstance(first, str) else dict
-    for row, item in enumerate(items, 1):
+    fitting = (str, type(None)) if kind is str else (dict,)
+    # One look at all types is much faster than one at each item, which finds the row.
+    for row, item in enumerate(items, 1) if not _types_of(items) <= {*fitting} else ():
         # None among texts is a bad row, as null is in a column.
         if not isinstance(item, kind) and (item is not None or kind is dict):
             expected = "only strings" if kind is str else "strings or dictionaries"
@@ -269,6 +271,10 @@ def rows_source(items: list[Any]) -> MemorySource:
     return MemorySource(
         pa.table([_column(name, [row.get(name) for row in items]) for name in names], names=names)
     )
+
+
+def _types_of(values: list[Any]) -> set[type]:
+    return set(map(type, values))
 
 
 def _item_advice(item: Any) -> str:
@@ -287,8 +293,9 @@ def _item_advice(item: Any) -> str:
 
 def _column(name: str, values: list[Any]) -> pa.Array:
     """Make a column; if its values do not go together, say which is the first that does not fit."""
-    for row, value in enumerate(values, 1):
-        if isinstance(value, list | tuple | Mapping) and _is_too_deep(value):
+    nested = tuple(t for t in _types_of(values) if issubclass(t, list | tuple | Mapping))
+    for row, value in enumerate(values, 1) if nested else ():
+        if isinstance(value, nested) and _is_too_deep(value):
             raise InvalidInputError(f"column {name!r}: {TOO_DEEP}", row=row)
     try:
         return pa.array(values)
