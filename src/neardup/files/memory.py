@@ -15,7 +15,6 @@ import pyarrow as pa
 from neardup.errors import InvalidInputError
 from neardup.files.arrowcolumns import check_batch
 from neardup.files.jsonlines import MOST_LEVELS, TOO_DEEP
-from neardup.files.parquetwriter import TableWriter
 from neardup.files.rows import RowBlock, RowWriter, Source
 from neardup.files.tableblocks import TableBlock
 
@@ -79,6 +78,9 @@ class MemorySource(_Unnamed):
 
     def writer(self, folder: Destination) -> RowWriter:
         """Open a writer of Parquet with the schema of the table."""
+        # What reads and writes Parquet takes long to import, and few runs write rows of memory.
+        from neardup.files.parquetwriter import TableWriter
+
         return TableWriter(folder / self.name, self._table.schema)
 
 
@@ -184,6 +186,8 @@ class DatasetSource(_Unnamed):
 
     def writer(self, folder: Destination) -> RowWriter:
         """Open a writer of Parquet with the schema of the dataset."""
+        from neardup.files.parquetwriter import TableWriter
+
         return TableWriter(folder / self.name, self._dataset.schema)
 
 

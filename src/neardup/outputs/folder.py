@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from neardup.errors import NeardupError, OutputExistsError, WriteError
-from neardup.files.convert import converted_writer
 from neardup.files.rows import RowBlock, Source
 from neardup.files.streams import Destination, LocalDestination, is_url
 from neardup.indexes.manifest import MAGIC, MANIFEST
@@ -219,6 +218,9 @@ def write_rows(
     rows; ``report`` is called with the number of rows of each block. Where that is work of a map,
     idle threads of it help, and files are the same whether they do or not.
     """
+    # It loads all that writes, and results that are tables need none of it.
+    from neardup.files.convert import converted_writer
+
     bad = sides[SKIPPED]
     with ExitStack() as opened:
         writers = {}

@@ -19,7 +19,6 @@ from typing import Any, BinaryIO
 import pyarrow as pa
 
 from neardup.errors import InvalidParameterError, MissingExtraError, OutputExistsError, WriteError
-from neardup.files.parquetwriter import TableWriter
 from neardup.files.streams import Destination, LocalDestination, writing
 from neardup.options.choices import TableFormat
 from neardup.outputs.folder import STANDARD_OUTPUT, check_local, translated
@@ -94,6 +93,9 @@ def part_name(number: int) -> str:
 def _write_groups(
     groups: Iterable[pa.Table], schema: pa.Schema, destination: Destination, digest: Any = None
 ) -> None:
+    # Texts need not load what writes Parquet.
+    from neardup.files.parquetwriter import TableWriter
+
     with TableWriter(destination, _without_dictionaries(schema), digest=digest) as writer:
         for group in groups:
             writer.write_group(group)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from neardup.errors import InvalidParameterError
 from neardup.matching.bands import Banding
-from neardup.matching.edit_join import EditThreshold
 from neardup.matching.join import DEFAULT_ALGORITHM
 from neardup.matching.measures import LEAST_SHARE, MEASURES, Hamming, Measure
 from neardup.options.choices import Algorithm
@@ -17,6 +17,9 @@ from neardup.options.option import no_effect
 from neardup.reading.sign import ReadingPlan
 from neardup.sketches.weighted_minhash import WeightedMinHashScheme
 from neardup.stages.options import choose_bands, reading_plan, weights_for
+
+if TYPE_CHECKING:
+    from neardup.matching.edit_join import EditThreshold
 
 _DEFAULT_THRESHOLD = "0.8"
 
@@ -131,6 +134,9 @@ def _measure(options: PairOptions, kind: type[Measure]) -> Measure:
 
 
 def _edit_threshold(options: PairOptions) -> EditThreshold:
+    # RapidFuzz is loaded for edit distances alone.
+    from neardup.matching.edit_join import EditThreshold
+
     if options.max_distance is not None:
         return EditThreshold(options.max_distance)
     if options.threshold is None and options.top is not None:

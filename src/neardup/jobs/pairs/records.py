@@ -16,7 +16,6 @@ import numpy as np
 from neardup.jobs.pairs.plan import PairPlan
 from neardup.matching.bucket_join import join_buckets
 from neardup.matching.buckets import bucket_documents
-from neardup.matching.edit_join import EditJoin
 from neardup.matching.join import LEFT, RIGHT, Join, choose_algorithm, salt_sets
 from neardup.matching.measures import Hamming, Measure
 from neardup.matching.set_join import HammingJoin, SetJoin, SetSizes
@@ -294,6 +293,8 @@ def read_records(found: FirstPass, plan: PairPlan, runner: Runner) -> Records:
     wanted = np.split(places, np.cumsum([len(each) for each in catalogues])[:-1])
     keys = _keys_by_place(found.blocking_keys, places)
     if plan.edit:
+        from neardup.matching.edit_join import EditJoin
+
         strings = read_token_lists(catalogues, wanted, plan.reading, runner)
         # There is nothing to choose by: for strings ``auto`` is one of the others.
         of_strings: Algorithm = "ppjoin+" if plan.algorithm == "auto" else plan.algorithm

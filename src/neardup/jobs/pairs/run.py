@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from neardup.documents.other import index_among, own_tokenizer, resolve_other
 from neardup.errors import InvalidInputError
 from neardup.files.inputs import Inputs, check_effect, passed_over
 from neardup.files.problems import option_name
@@ -273,6 +272,9 @@ class PairJob:
         self._named = against if named is None else named
         self.index = self.plan = None
         if against is not None and options.may_look_up:
+            # What knows indexes takes long to import, and most runs have one collection.
+            from neardup.documents.other import index_among, own_tokenizer
+
             self.index = index_among(self._named, own_tokenizer(options.tokenizer))
         if self.index is None:
             has_other = against is not None
@@ -290,6 +292,8 @@ class PairJob:
         """The others, unless there are none, or they are looked up in an index."""
         if self._against is None or self.index is not None:
             return None
+        from neardup.documents.other import resolve_other
+
         return resolve_other(
             self._named,
             lambda _: self._resolve(self._against, self.options),
