@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -13,18 +13,30 @@ from neardup.files.ids import choose_id_column
 from neardup.files.passes import ReadingPass
 from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.kernels.common import strings
+from neardup.kernels.text import shingles
 from neardup.reading.catalogue import Catalogue, make_catalogue
-from neardup.reading.sign import ListedBlock, ReadingPlan, list_block, sign_block
-from neardup.reading.signed_batches import SignedBatches, to_batch, with_place
+from neardup.reading.sign import ListedBlock, ReadingPlan, SignedBlock, list_block, sign_block
+from neardup.reading.signed_batches import SignedBatches, digests_of, to_batch, with_place
+from neardup.runs.arrays import GrowingArray
 from neardup.runs.exchange import SpilledBatches
 from neardup.runs.runner import Runner
 from neardup.runs.work import IN_MEMORY
-from neardup.tables import ContentNumbers, Digests, Int64s, Uint64s
+from neardup.tables import (
+    ContentNumbers,
+    Digests,
+    Int64s,
+    ShingleSets,
+    TokenLists,
+    Uint64s,
+    WeightedSets,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from neardup.runs.work import Workspace
+
+L = TypeVar("L")
 
 # The stage copies: documents of equal digests have one content, numbered as it is first met.
 
@@ -133,8 +145,14 @@ def sign_collections(
     collections: Sequence[tuple[Sequence[Source], ReadingPlan]],
     workspace: Workspace,
     runner: Runner,
+    look: Callable[[TokenLists], L] | None = None,
+    take: Callable[[pa.RecordBatch, list[L]], object] = lambda *_: None,
 ) -> Signed:
-    """Read all documents of some collections once, each by its own plan."""
+    """Read all documents of some collections once, each by its own plan.
+
+    In memory, ``take`` is called with each batch, in order, and with what ``look`` made of the
+    tokens of its documents, some of these at a time, in threads.
+    """
     every = [source for sources, _ in collections for source in sources]
     reading = ReadingPass("read", every, runner)
     banding = collections[0][1].banding
@@ -146,7 +164,7 @@ def sign_collections(
         with SpilledBatches(
             name, workspace, share=SIGNED_SHARE, weight_of_file=FILE_TEXT_BYTES
         ) as signed:
-            _read(sources, partial(sign_block, plan=plan), signed, reading, workspace)
+            _read(sources, partial(_sign, plan=plan, look=look), signed, reading, workspace, take)
         batches.add(signed)
         catalogues.append(
             make_catalogue(
@@ -182,8 +200,9 @@ def list_documents(
     ) as listed:
         _read(
             sources,
-            partial(
-                list_block, columns=columns, skip_bad=skip_bad, with_lengths=with_lengths, by=by
+            lambda block: (
+                list_block(block, columns, skip_bad=skip_bad, with_lengths=with_lengths, by=by),
+                [],
             ),
             listed,
             reading,
@@ -194,12 +213,21 @@ def list_documents(
     )
 
 
+def _sign(
+    block: RowBlock, plan: ReadingPlan, look: Callable[[TokenLists], L] | None
+) -> tuple[SignedBlock, list[L]]:
+    seen: list[L] = []
+    signed = sign_block(block, plan, look and (lambda tokens: seen.append(look(tokens))))
+    return signed, seen
+
+
 def _read(
     sources: Sequence[Source],
-    read: Callable[[RowBlock], ListedBlock],
+    read: Callable[[RowBlock], tuple[ListedBlock, list[L]]],
     batches: SpilledBatches,
     reading: ReadingPass,
     workspace: Workspace,
+    take: Callable[[pa.RecordBatch, list[L]], object] = lambda *_: None,
 ) -> None:
     """Read the blocks of a collection, but for those that an earlier run has read."""
     n_done = [0] * len(sources)
@@ -208,14 +236,15 @@ def _read(
     for _, known in batches.known():
         n_done[known["source"]] += 1
 
-    def work(_: Source, block: RowBlock) -> tuple[pa.RecordBatch, dict[str, Any]]:
-        found = read(block)
+    def work(_: Source, block: RowBlock) -> tuple[pa.RecordBatch, dict[str, Any], list[L]]:
+        found, seen = read(block)
         offset = None if block.place is None else block.place.offset
         known = {"text_bytes": found.text_bytes, "skipped": found.skipped, "offset": offset}
-        return with_place(to_batch(found), block.place), known
+        return with_place(to_batch(found), block.place), known, seen
 
-    for i, (batch, known) in reading.map(work, sources, n_done):
+    for i, (batch, known, seen) in reading.map(work, sources, n_done):
         known["source"], text_bytes = i, known["text_bytes"]
+        take(batch, seen)
         batches.append(batch, known, text_bytes)
         n_bytes += batch.nbytes
         if not (is_checked or batches.is_in_memory):
@@ -225,28 +254,93 @@ def _read(
                 workspace.require_disk(int((written_before + n_bytes) * (1 / share - 1)))
 
 
+# What documents are compared by.
+Compared = ShingleSets | WeightedSets | TokenLists
+
+
 @dataclass(frozen=True)
 class FirstPass:
-    """What the first pass over some collections found.
+    """What one pass over some collections found.
 
-    ``catalogues`` has one for each collection. ``contents`` has each document's content number, -1
+    ``catalogues`` has one for each collection. ``numbers`` has each document's content number, -1
     for an empty or skipped one; the contents of all collections are numbered together, as they are
-    met, and there are ``n_contents``. Where documents have ``blocking_keys``, those of different
-    keys have different contents, and those without one have none.
+    met, and ``contents`` has what is compared of each. Where documents have ``blocking_keys``,
+    those of different keys have different contents, and those without one have none.
     """
 
     catalogues: tuple[Catalogue, ...]
-    contents: Int64s
-    n_contents: int
+    numbers: Int64s
+    contents: Compared
     blocking_keys: Uint64s | None = None
 
 
 def read_collections(
-    collections: Sequence[tuple[Sequence[Source], ReadingPlan]], runner: Runner
+    collections: Sequence[tuple[Sequence[Source], ReadingPlan]],
+    make: Callable[[TokenLists], Compared],
+    runner: Runner,
 ) -> FirstPass:
-    """Read all documents of some collections once, each by its own plan; all stays in memory."""
-    signed = sign_collections(collections, IN_MEMORY, runner)
-    table = ContentTable()
-    contents = [table.number(digests).numbers for _, digests in signed.batches.digests()]
-    joined = np.concatenate([np.empty(0, np.int64), *contents])
-    return FirstPass(signed.catalogues, joined, table.size, signed.batches.blocking_keys())
+    """Read all documents of some collections once, each by its own plan; all stays in memory.
+
+    ``make`` makes of the tokens of some documents what is compared of them: of each content that is
+    kept once, 8 bytes an element, 16 of weighted sets.
+    """
+    table, numbers = ContentTable(), [np.empty(0, np.int64)]
+    collector = _Collector()
+
+    def take(batch: pa.RecordBatch, parts: list[Compared]) -> None:
+        found = table.number(digests_of(batch))
+        numbers.append(found.numbers)
+        start = 0
+        for part in parts:
+            stop = start + len(part)
+            collector.add(part, np.flatnonzero(found.is_first[start:stop]))
+            start = stop
+
+    signed = sign_collections(collections, IN_MEMORY, runner, make, take)
+    nothing = make(TokenLists(np.empty(0, np.uint64), np.zeros(1, np.int64)))
+    return FirstPass(
+        signed.catalogues,
+        np.concatenate(numbers),
+        collector.collected(nothing),
+        signed.batches.blocking_keys(),
+    )
+
+
+class _Collector:
+    """Sets or lists of some documents, one behind the other: their values, weights and sizes."""
+
+    def __init__(self) -> None:
+        self._values = GrowingArray("values", np.uint64, IN_MEMORY, share=1)
+        self._weights = GrowingArray("weights", np.int64, IN_MEMORY, share=1)
+        self._sizes, self._totals = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+
+    def add(self, part: Compared, rows: Int64s) -> None:
+        """Add those in some rows."""
+        if isinstance(part, TokenLists):
+            starts, sizes = part.offsets[rows], np.diff(part.offsets)[rows]
+        else:
+            starts, sizes = part.starts[rows], part.sizes[rows]
+        self._sizes.append(sizes)
+        self._values.append(_copied(part.values, starts, sizes))
+        if isinstance(part, WeightedSets):
+            self._totals.append(part.totals[rows])
+            weights = _copied(part.weights.view(np.uint64), starts, sizes)
+            self._weights.append(weights.view(np.int64))
+
+    def collected(self, kind: Compared) -> Compared:
+        """Return all of them, as what they are."""
+        sizes, values = np.concatenate(self._sizes), self._values.array
+        ends = np.cumsum(sizes)
+        if isinstance(kind, TokenLists):
+            return TokenLists(values, np.concatenate([np.zeros(1, np.int64), ends]))
+        if isinstance(kind, ShingleSets):
+            return ShingleSets(values, ends - sizes, sizes)
+        totals = np.concatenate(self._totals)
+        return WeightedSets(values, self._weights.array, ends - sizes, sizes, totals)
+
+
+def _copied(values: Uint64s, starts: Int64s, sizes: Int64s) -> Uint64s:
+    """Return some runs of values one behind the other."""
+    copied: Uint64s = np.empty(int(sizes.sum()), np.uint64)
+    shingles.copy_sets(values, starts, sizes, copied, np.cumsum(sizes) - sizes)
+    return copied

@@ -21,7 +21,7 @@ from neardup.kernels.text import shingles
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.sign import SLICE_BYTES, ReadingPlan
 from neardup.runs.runner import Runner
-from neardup.tables import Bools, Int64s, ShingleSets, Texts, TokenLists, Uint64s, WeightedSets
+from neardup.tables import Bools, Int64s, ShingleSets, Texts, Uint64s, WeightedSets
 from neardup.text.shingles import shingle_sets
 from neardup.text.weighting import WeightedScheme, weighted_sets
 
@@ -231,33 +231,6 @@ def _collect(
 ) -> None:
     for _ in read_texts(catalogues, wanted, plan, runner, partial(add_texts, collector)):
         pass
-
-
-def read_token_lists(
-    catalogues: Sequence[Catalogue],
-    wanted: Sequence[Int64s],
-    plan: ReadingPlan,
-    runner: Runner,
-) -> TokenLists:
-    """Read some documents again and hash their tokens.
-
-    As ``read_comparable``; memory 8 bytes a token.
-    """
-    lengths = _n_tokens(catalogues, wanted)
-    offsets: Int64s = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    lists = TokenLists(np.empty(int(offsets[-1]), np.uint64), offsets)
-
-    def add(texts: Texts, places: Int64s, name: str) -> None:
-        for part, own_places in _slices(texts, places):
-            found = plan.shingles.tokenizer.hash_tokens(part)
-            sizes, starts = np.diff(found.offsets), found.offsets[:-1].copy()
-            if not np.array_equal(sizes, lengths[own_places]):
-                raise text_has_changed(name)
-            shingles.copy_sets(found.values, starts, sizes, lists.values, offsets[own_places])
-
-    for _ in read_texts(catalogues, wanted, plan, runner, add):
-        pass
-    return lists
 
 
 def _n_tokens(catalogues: Sequence[Catalogue], wanted: Sequence[Int64s]) -> Int64s:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
@@ -179,8 +179,13 @@ def listed(
     )
 
 
-def sign_block(block: RowBlock, plan: ReadingPlan) -> SignedBlock:
-    """Parse a block and work out its documents' token counts, digests and band keys."""
+def sign_block(
+    block: RowBlock, plan: ReadingPlan, look: Callable[[TokenLists], object] | None = None
+) -> SignedBlock:
+    """Parse a block and work out its documents' token counts, digests and band keys.
+
+    ``look`` is called with the tokens of all documents, some of these at a time.
+    """
     parsed = block.parse(plan.columns, skip_bad=plan.skip_bad)
     texts = Texts.from_arrow(parsed.text)
     n_documents = len(texts)
@@ -195,6 +200,8 @@ def sign_block(block: RowBlock, plan: ReadingPlan) -> SignedBlock:
         token_lists = plan.shingles.tokenizer.hash_tokens(part)
         rows = slice(start, start + len(part))
         n_tokens[rows] = np.diff(token_lists.offsets)
+        if look is not None:
+            look(token_lists)
         if plan.look_up is not None:
             signed = plan.look_up.sign(token_lists)
             digests[rows], keys[rows] = signed.digests, signed.keys

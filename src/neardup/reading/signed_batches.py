@@ -72,8 +72,7 @@ class SignedBatches:
     def digests(self) -> Iterator[tuple[int, Digests]]:
         """Yield each batch's digests with the number of their first document."""
         for start, batch in self:
-            pairs = np.column_stack([_within_block(batch, name) for name in _DIGESTS])
-            yield start, Digests(pairs, (numbers_of(batch, "n_tokens") > 0) & _has_block(batch))
+            yield start, digests_of(batch)
 
     def band(self, band: int) -> Iterator[tuple[int, Uint64s]]:
         """Yield each batch's keys of one band with the number of their first document."""
@@ -103,6 +102,12 @@ class SignedBatches:
                     start,
                     EarlierKeepers(*(each.to_numpy(zero_copy_only=False) for each in columns)),
                 )
+
+
+def digests_of(batch: pa.RecordBatch) -> Digests:
+    """Return the digests of a batch's documents, each with its blocking key."""
+    pairs = np.column_stack([_within_block(batch, name) for name in _DIGESTS])
+    return Digests(pairs, (numbers_of(batch, "n_tokens") > 0) & _has_block(batch))
 
 
 def _has_keys(batch: pa.RecordBatch) -> bool:

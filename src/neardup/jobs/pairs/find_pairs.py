@@ -42,7 +42,7 @@ def find_pairs(given: _Arguments) -> PairResult:
 
     Notes
     -----
-    Exact but for collisions of 64-bit hashes. Memory about 40 bytes a shingle, 50 a weighted one,
+    Exact but for collisions of 64-bit hashes. Memory about 30 bytes a shingle, 50 a weighted one,
     or 50 a character for ``edit``, and some 200 bytes a pair found. Method ``minhash`` keeps within
     ``memory``, but for about 60 bytes a document and ``pairs``, the table.
 

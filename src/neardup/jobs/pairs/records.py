@@ -21,8 +21,7 @@ from neardup.matching.measures import Hamming, Measure
 from neardup.matching.set_join import HammingJoin, SetJoin, SetSizes
 from neardup.options.choices import Algorithm
 from neardup.reading.catalogue import Catalogue
-from neardup.reading.first_pass import ContentTable, FirstPass, Signed, find_copies
-from neardup.reading.second_pass import read_comparable, read_token_lists
+from neardup.reading.first_pass import Compared, ContentTable, FirstPass, Signed, find_copies
 from neardup.runs.runner import Runner
 from neardup.stages.components import NumberedContents
 from neardup.tables import (
@@ -33,11 +32,12 @@ from neardup.tables import (
     Int64s,
     ScoredPairs,
     ShingleSets,
+    TokenLists,
     Uint64s,
     WeightedSets,
 )
-from neardup.text.shingles import digest_sets
-from neardup.text.weighting import digest_weighted_sets
+from neardup.text.shingles import digest_sets, sets_of_tokens
+from neardup.text.weighting import digest_weighted_sets, weighted_sets
 
 if TYPE_CHECKING:
     from neardup.runs.work import Workspace
@@ -283,24 +283,32 @@ class Records:
         return ScoredPairs(of_documents[pairs.left], of_documents[pairs.right], pairs.scores)
 
 
-def read_records(found: FirstPass, plan: PairPlan, runner: Runner) -> Records:
-    """Read the distinct contents again that are to be joined, as sets or as strings."""
-    catalogues = found.catalogues
+def maker_of(plan: PairPlan) -> Callable[[TokenLists], Compared]:
+    """Return what makes of documents' tokens that by which they are compared: of strings these."""
+    if plan.edit:
+        return lambda tokens: tokens
+    shingles, weighted = plan.reading.shingles, plan.reading.weighted
+    if weighted is None:
+        return lambda tokens: sets_of_tokens(tokens, shingles)
+    # Weighing may wait for frequencies, which are counted before.
+    return lambda tokens: weighted_sets(tokens, shingles, weighted)
+
+
+def make_records(found: FirstPass, plan: PairPlan) -> Records:
+    """Make records of the distinct contents, which are joined as sets or as strings."""
+    catalogues, sets = found.catalogues, found.contents
     n_left = None if len(catalogues) == 1 else len(catalogues[0])
     # A document is known by the number of its content.
-    of_documents = found.contents
-    places = _first_documents(of_documents)
-    wanted = np.split(places, np.cumsum([len(each) for each in catalogues])[:-1])
-    keys = _keys_by_place(found.blocking_keys, places)
-    if plan.edit:
+    of_documents = found.numbers
+    keys = _keys_of_contents(found)
+    if isinstance(sets, TokenLists):
         from neardup.matching.edit_join import EditJoin
 
-        strings = read_token_lists(catalogues, wanted, plan.reading, runner)
+        assert plan.edit is not None
         # There is nothing to choose by: for strings ``auto`` is one of the others.
         of_strings: Algorithm = "ppjoin+" if plan.algorithm == "auto" else plan.algorithm
-        of_edits = EditJoin(strings, plan.edit, plan.options.ngram, of_strings, keys)
+        of_edits = EditJoin(sets, plan.edit, plan.options.ngram, of_strings, keys)
         return Records(of_edits, of_documents, n_left, of_strings)
-    sets = read_comparable(catalogues, wanted, plan.reading, runner)
     if keys is not None:
         sets = salt_sets(sets, keys)
     firsts, own_set = find_equal(digest_of(sets), sets.sizes)
@@ -325,14 +333,14 @@ def _join_of(sets: ShingleSets, plan: PairPlan, algorithm: Algorithm, keys: Uint
     return SetJoin(sets, plan.measure_of_sets, algorithm)
 
 
-def _keys_by_place(keys: Uint64s | None, places: Int64s) -> Uint64s | None:
-    """Return the blocking keys of the documents that have a place, in the order of places."""
-    if keys is None:
+def _keys_of_contents(found: FirstPass) -> Uint64s | None:
+    """Return the blocking key of each content, which all its documents have."""
+    if found.blocking_keys is None:
         return None
-    wanted = np.flatnonzero(places >= 0)
-    by_place: Uint64s = np.empty(len(wanted), np.uint64)
-    by_place[places[wanted]] = keys[wanted]
-    return by_place
+    keys: Uint64s = np.empty(len(found.contents), np.uint64)
+    filled = np.flatnonzero(found.numbers >= 0)
+    keys[found.numbers[filled]] = found.blocking_keys[filled]
+    return keys
 
 
 def _exchange(numbers: Int64s, others: Int64s) -> Int64s:
@@ -341,12 +349,3 @@ def _exchange(numbers: Int64s, others: Int64s) -> Int64s:
     filled = numbers >= 0
     exchanged[filled] = others[numbers[filled]]
     return exchanged
-
-
-def _first_documents(places: Int64s) -> Int64s:
-    """Leave each place to the first document that has it; -1 for all others."""
-    wanted: Int64s = np.full(len(places), -1, np.int64)
-    filled = np.flatnonzero(places >= 0)
-    numbers, firsts = np.unique(places[filled], return_index=True)
-    wanted[filled[firsts]] = numbers
-    return wanted

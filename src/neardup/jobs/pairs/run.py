@@ -17,7 +17,7 @@ from neardup.files.problems import option_name
 from neardup.files.rows import Source
 from neardup.jobs.pairs.pair_result import PairResult
 from neardup.jobs.pairs.plan import PairPlan, check_no_workspace, plan_pairs
-from neardup.jobs.pairs.records import Records, read_records
+from neardup.jobs.pairs.records import Records, make_records, maker_of
 from neardup.jobs.pairs.rows import PairRows, spell_runs, to_run
 from neardup.jobs.pairs.spelling import Speller
 from neardup.jobs.pairs.top import most_similar_pairs, most_similar_partners
@@ -426,11 +426,11 @@ def _find_exactly(
     runner: Runner,
 ) -> tuple[Sequence[Catalogue], Matches, int]:
     with runner.stage("read") as note:
-        found = read_collections(collections, runner)
+        found = read_collections(collections, maker_of(plan), runner)
         n_outside = count_outside(
             found.catalogues, found.blocking_keys, plan.options.blocking_columns
         )
-        records = read_records(found, plan, runner)
+        records = make_records(found, plan)
         note(documents=sum(map(len, found.catalogues)), records=len(records))
     with runner.stage("join") as note:
         matches = find_matches(records, plan.options, runner)
