@@ -6,6 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from neardup.matching import set_join
 from neardup.matching.join import ALGORITHMS
 from neardup.matching.measures import make_join_measure
 from neardup.matching.set_join import JoinCounts, join_sets
@@ -15,6 +16,12 @@ from tests.each import each_of
 from tests.kernels.set_probe import random_sets, threshold_of
 from tests.oracles import joins
 from tests.oracles.measures import JOIN_MEASURES
+
+
+@pytest.fixture(autouse=True)
+def parities_always(monkeypatch):
+    """Few sets meet too little for them."""
+    monkeypatch.setattr(set_join, "_LEAST_MEETINGS", 0)
 
 
 def joined(sets, measure, threshold, **options):
@@ -86,3 +93,15 @@ def test_join_sets__prefixes_start_with_what_no_other_set_has(algorithm):
     unlike = [{1, 2, 3, 4, 10, 11, 12}, {5, 6, 7, 8, 10, 11, 12}]
     nothing = JoinCounts(0, 0, 0, 0, 0, 0, 0)
     assert joined(unlike, "jaccard", "0.75", algorithm=algorithm) == ([], nothing)
+
+
+def test_join_sets__parities_where_much_is_met(monkeypatch):
+    """Else PPJoin+ does what PPJoin does."""
+    monkeypatch.undo()
+    alike = [{1, 2, 3, 4, 5, 6}] * 2 + [{11, 12, 13}] * 2
+    counts = {name: joined(alike, "jaccard", "0.9", algorithm=name)[1] for name in ALGORITHMS}
+    assert counts["ppjoin+"] == counts["ppjoin"] != counts["allpairs"]
+    # Each of ten meets all others under all that they have.
+    many = [{number, 100, 101, 102} for number in range(10)]
+    found, counts = joined(many, "jaccard", "0.5", algorithm="ppjoin+")
+    assert counts.after_parity == len(found) == 45

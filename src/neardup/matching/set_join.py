@@ -164,8 +164,8 @@ def join_sets(
         both, 0 of neither. Only pairs of sets of different collections are found.
     algorithm
         ``allpairs`` filters by prefix and size, ``ppjoin`` also by position, ``ppjoin+`` also by
-        parities and suffix; ``auto`` chooses one of them by the sizes of the sets. All find the
-        same pairs.
+        parities and suffix, where prefixes have so much in common that it is worth it; ``auto``
+        chooses one of them by the sizes of the sets. All find the same pairs.
     limit
         Stop with an error at more pairs than this.
     runner
@@ -204,7 +204,7 @@ def join_sets(
         reached, n_pairs = set_join.probe_records(
             start,
             stop,
-            ALGORITHMS[algorithm],
+            prepared.algorithm,
             measure.in_kernels,
             prepared.records,
             prepared.groups,
@@ -224,10 +224,15 @@ def join_sets(
     return pairs, JoinCounts(*tally.counts.tolist())
 
 
+# Postings to meet, for each element, from which on parities are made.
+_LEAST_MEETINGS = 1
+
+
 @dataclass(frozen=True)
 class _Prepared:
     """Sets in order of size as the kernel takes them: their tokens ranked, and indexed."""
 
+    algorithm: int
     records: set_join.Records
     groups: Groups
     index: Postings
@@ -261,13 +266,23 @@ def _prepare(
     # Of a directed pair the first one looks.
     groups = group_records(len(order), sides, is_directed=measure.is_directed)
     index = index_groups(ranked, indexing, groups)
+    if algorithm == "ppjoin+" and _n_meetings(index) < _LEAST_MEETINGS * len(ranked.tokens):
+        # To make parities would take longer than to look at what little there is to meet.
+        algorithm = "ppjoin"
     n_words = count_words(ranked.sizes) if algorithm == "ppjoin+" else 0
     return _Prepared(
+        ALGORITHMS[algorithm],
         sealed(records),
         groups,
         index,
         _make_parities(ranked, sizes, n_words, index, is_folded=tell_apart(sizes, measure, 64)),
     )
+
+
+def _n_meetings(index: Postings) -> int:
+    """Estimate how many postings there are to meet: all of a token by each that has it."""
+    lengths = np.diff(index.starts)
+    return int((lengths * lengths).sum())
 
 
 def _make_parities(
