@@ -108,11 +108,9 @@ def command(call: Call) -> None:
             result: DeduplicationResult
             if on_spark:
                 from neardup.spark.run import run_on_spark
-                from neardup.spark.session import cluster_of, current_session
+                from neardup.spark.session import current_cluster
 
-                # On the session that there is, or that begins now.
-                cluster = cluster_of(current_session())
-                result = run_on_spark(cluster, job, call.runner, workspace)
+                result = run_on_spark(current_cluster(), job, call.runner, workspace)
             else:
                 result = job.run(other, call.runner, workspace)
             others = job.others or None

@@ -6,29 +6,36 @@ import os
 import re
 import shutil
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from neardup.errors import EngineError, InvalidParameterError, MissingExtraError
 from neardup.spark.cluster import Cluster
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark import SparkContext
 
 _PURPOSE = "engine spark"
 _LEAST_JAVA = 17
 _LEAST_SPARK = 4
 _UNITS = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 
+_NO_CONNECT = "Spark Connect has none, run the program on the cluster with spark-submit"
+
 # Of an executor's memory, which is that of its Java process, tasks of ours take as much again.
 _SHARE = 0.5
 
+# What a Java that begins here is told, before all that anybody configures. It only hands on bytes:
+# what its second compiler makes of that takes more time than it ever saves.
+_JAVA_OPTIONS = ("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1")
 
-def current_session() -> SparkSession:
-    """Return the session of this process, or begin one, as ``spark-submit`` has set it up."""
+
+def current_cluster() -> Cluster:
+    """Return the executors that this process has, or begins, as ``spark-submit`` has set it up."""
     try:
         import pyspark
-        from pyspark import SparkContext
-        from pyspark.sql import SparkSession
+        from pyspark import SparkConf, SparkContext
     except ImportError:
         raise MissingExtraError("spark", _PURPOSE) from None
     if int(pyspark.__version__.partition(".")[0]) < _LEAST_SPARK:
@@ -37,11 +44,29 @@ def current_session() -> SparkSession:
             "pip install 'neardup[spark]'"
         )
         raise EngineError(message)
+    if "SPARK_REMOTE" in os.environ:
+        message = f"{_PURPOSE} needs a SparkContext, and SPARK_REMOTE is set; {_NO_CONNECT}"
+        raise EngineError(message)
     # With a gateway somebody else has started Java.
-    has_java = "PYSPARK_GATEWAY_PORT" in os.environ or "SPARK_REMOTE" in os.environ
-    if SparkContext._active_spark_context is None and not has_java:  # noqa: SLF001
+    if SparkContext._active_spark_context is None and "PYSPARK_GATEWAY_PORT" not in os.environ:  # noqa: SLF001
         check_java()
-    return SparkSession.builder.appName("neardup").getOrCreate()
+    # A session would load all that Spark has for tables.
+    with _java_options():
+        return _cluster(SparkContext.getOrCreate(SparkConf().setAppName("neardup")))
+
+
+@contextmanager
+def _java_options() -> Iterator[None]:
+    """Have a Java that begins in the block take options of ours, unless it is given others."""
+    name, options = _JAVA_OPTIONS
+    if name in os.environ:
+        yield
+        return
+    os.environ[name] = options
+    try:
+        yield
+    finally:
+        del os.environ[name]
 
 
 def check_java() -> None:
@@ -66,11 +91,12 @@ def cluster_of(session: Any) -> Cluster:
     context = getattr(session, "_sc", None)
     if context is None:
         kind = f"{type(session).__module__}.{type(session).__qualname__}"
-        message = (
-            f"session must be a SparkSession with a SparkContext, got {kind}; Spark Connect has "
-            "none, run the program on the cluster with spark-submit"
-        )
+        message = f"session must be a SparkSession with a SparkContext, got {kind}; {_NO_CONNECT}"
         raise InvalidParameterError(message, "session")
+    return _cluster(context)
+
+
+def _cluster(context: SparkContext) -> Cluster:
     return Cluster(context, max(1, context.defaultParallelism), _task_bytes(context))
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from neardup.errors import EngineError, InvalidParameterError, MissingExtraError
 from neardup.spark import session
-from neardup.spark.session import check_java, cluster_of, current_session
+from neardup.spark.session import check_java, cluster_of, current_cluster
 from tests.each import each_of
 
 
@@ -51,10 +51,43 @@ def test_check_java__none(tmp_path, monkeypatch):
         check_java()
 
 
-def test_current_session__without_pyspark(monkeypatch):
+def test_current_cluster__without_pyspark(monkeypatch):
     monkeypatch.setitem(sys.modules, "pyspark", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'neardup\[spark\]'"):
-        current_session()
+        current_cluster()
+
+
+def test_current_cluster__spark_connect(monkeypatch):
+    pytest.importorskip("pyspark")
+    monkeypatch.setenv("SPARK_REMOTE", "sc://localhost")
+    with pytest.raises(EngineError, match="SPARK_REMOTE is set; .*run the program on the cluster"):
+        current_cluster()
+
+
+@pytest.mark.parametrize("given", [None, "-Xmx3g"])
+def test_java_options__given_to_java_that_begins(monkeypatch, given):
+    """Java is compiled once where nobody says otherwise, and no process after ours hears of it."""
+    began_with = []
+
+    class FakeContext:
+        _active_spark_context = None
+        master, defaultParallelism = "local[2]", 2
+        getConf = staticmethod(lambda: SimpleNamespace(get={}.get))
+
+        @classmethod
+        def getOrCreate(cls, conf):
+            began_with.append((os.environ.get("SPARK_SUBMIT_OPTS"), conf.get("spark.app.name")))
+            return cls()
+
+    pyspark = pytest.importorskip("pyspark")
+    monkeypatch.setattr(pyspark, "SparkContext", FakeContext)
+    monkeypatch.setattr(session, "check_java", lambda: None)
+    monkeypatch.delenv("SPARK_SUBMIT_OPTS", raising=False)
+    if given is not None:
+        monkeypatch.setenv("SPARK_SUBMIT_OPTS", given)
+    assert current_cluster().slots == 2
+    assert began_with == [(given or "-XX:TieredStopAtLevel=1", "neardup")]
+    assert os.environ.get("SPARK_SUBMIT_OPTS") == given
 
 
 @pytest.mark.parametrize("found", [None, "local", object()])
