@@ -6,11 +6,12 @@ written back as the whole file, byte for byte.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import replace
-from itertools import count, islice
+from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
+import numpy as np
 import pyarrow as pa
 
 from neardup.errors import InvalidInputError
@@ -24,7 +25,9 @@ from neardup.options.groups import InputOptions
 
 if TYPE_CHECKING:
     from neardup.files.cuts import Cuts
+    from neardup.files.kept import SourceTexts
     from neardup.files.streams import Destination, InputStream
+    from neardup.tables import Int64s
 
 MAX_TEXT_BYTES = 1 << 30
 """A longer text out of one file, or out of the rows of a block, is refused: it may be a bomb."""
@@ -51,29 +54,57 @@ def extract_texts(
     rows: Iterable[T],
     extract: Callable[[T], str],
     problems: Problems,
-    indexes: Iterable[int] | None = None,
+    indexes: Int64s | None = None,
+    *,
+    kept: SourceTexts | None = None,
+    block: Hashable = None,
 ) -> pa.StringArray:
     """Return the texts of rows, those left out that are noted as bad.
 
-    ``indexes`` are those of the rows among the ones that problems are about; None for all.
+    Parameters
+    ----------
+    rows, extract
+        The rows, and what gives the text of one.
+    problems
+        Notes the bad ones.
+    indexes
+        Those of the rows among the ones that problems are about; None for all.
+    kept
+        Has the texts of rows that an earlier pass has read, and gets those of others.
+    block
+        What tells the block of the rows from others of its source.
     """
+    indexes = np.arange(len(problems.numbers)) if indexes is None else indexes
+    numbers = problems.numbers[indexes]
+    known = kept.take(block, numbers) if kept is not None else [None] * len(numbers)
     texts: list[bytes] = []
+    new: list[bytes] = []
+    are_new = np.zeros(len(numbers), np.bool_)
     n_bytes = 0
-    for index, row in zip(count() if indexes is None else indexes, rows, strict=False):
-        try:
-            text = extract(row).encode()
-        except UnreadableFileError as error:
-            problems.add(index, str(error))
-            continue
-        except UnicodeEncodeError:
-            problems.add(index, "its text has surrogates, which are no characters; repair the file")
-            continue
+    for place, (index, row) in enumerate(zip(indexes.tolist(), rows, strict=True)):
+        text = known[place]
+        is_new = text is None
+        if text is None:
+            try:
+                text = extract(row).encode()
+            except UnreadableFileError as error:
+                problems.add(index, str(error))
+                continue
+            except UnicodeEncodeError:
+                message = "its text has surrogates, which are no characters; repair the file"
+                problems.add(index, message)
+                continue
         n_bytes += len(text)
         if n_bytes > MAX_TEXT_BYTES:
             limit = f"longer than {MAX_TEXT_BYTES >> 20} MB"
             problems.add(index, f"its text, or with those of the rows before it, is {limit}")
             continue
         texts.append(text)
+        if is_new:
+            new.append(text)
+            are_new[place] = True
+    if kept is not None and new:
+        kept.add(block, numbers[are_new], new)
     return pa.array(texts, pa.string())
 
 
@@ -107,7 +138,7 @@ class ExtractedFileSource(RawSource):
         A longer file is a bad row; no more of it is read. As for all rows at most.
     """
 
-    is_one_row = True
+    is_one_row = extracts_text = True
 
     def __init__(
         self,
@@ -149,7 +180,9 @@ class ExtractedFileSource(RawSource):
         return cut
 
     def _block(self, raw: RawRows) -> RowBlock:
-        return ExtractedBlock(self.location, raw, self._read_row, self._options, self._kind)
+        return ExtractedBlock(
+            self.location, raw, self._read_row, self._options, self._kind, self.kept_texts
+        )
 
     def _read_row(self, row: bytes, options: InputOptions) -> str:
         if len(row) > self._max_bytes:
@@ -188,10 +221,16 @@ class ExtractedBlock(RawBlock):
     """Rows whose texts come out of their bytes by a function."""
 
     def __init__(
-        self, path: str, raw: RawRows, extract: Extract, options: InputOptions, kind: str
+        self,
+        path: str,
+        raw: RawRows,
+        extract: Extract,
+        options: InputOptions,
+        kind: str,
+        kept: SourceTexts | None,
     ) -> None:
         super().__init__(path, raw)
-        self._extract, self._options, self._kind = extract, options, kind
+        self._extract, self._options, self._kind, self._kept = extract, options, kind, kept
 
     def parse(
         self, columns: ColumnNames, *, select: Mask | None = None, skip_bad: bool = False
@@ -200,7 +239,9 @@ class ExtractedBlock(RawBlock):
         raw = self.raw.select(select)
         problems = Problems(raw.numbers, self.path, skip_bad)
         rows = (raw[index] for index in range(len(raw)))
-        texts = extract_texts(rows, lambda row: self._extract(row, self._options), problems)
+        texts = extract_texts(
+            rows, lambda row: self._extract(row, self._options), problems, kept=self._kept
+        )
         good = ~problems.bad
         parsed = parse_arrow(
             pa.table({_COLUMN: texts}),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from neardup.errors import InvalidInputError
 from neardup.files.ids import join_ids
+from neardup.files.kept import ExtractedTexts, SourceTexts
 from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.tables import Int64s, with_wide_offsets
 
@@ -17,6 +18,18 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from neardup.runs.runner import Runner
+    from neardup.runs.work import Workspace
+
+
+def keep_extracted(workspace: Workspace, *collections: Sequence[Source]) -> None:
+    """Have the sources of some collections take the text out of each row once, if they do that.
+
+    Texts are there as long as the sources and the workspace are.
+    """
+    texts = ExtractedTexts(workspace)
+    for number, source in enumerate(source for sources in collections for source in sources):
+        if source.extracts_text:
+            source.kept_texts = SourceTexts(texts, number)
 
 
 # Texts and ids of the rows of a block, bad ones left out.

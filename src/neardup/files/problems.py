@@ -109,18 +109,20 @@ class Problems:
 
     Attributes
     ----------
+    numbers
+        As given.
     bad
         Which of the parsed rows are bad so far.
     """
 
     def __init__(self, numbers: npt.NDArray[np.int64], path: str | None, skip_bad: bool) -> None:
-        self._numbers, self._path, self._skip_bad = numbers, path, skip_bad
+        self.numbers, self._path, self._skip_bad = numbers, path, skip_bad
         self.bad = np.zeros(len(numbers), np.bool_)
         self._skipped: list[tuple[int, str]] = []
 
     def add(self, index: int, reason: str) -> None:
         """Note that the row at ``index`` of the parsed rows is bad, or raise InvalidInputError."""
-        number = int(self._numbers[index])
+        number = int(self.numbers[index])
         if not self._skip_bad:
             if self._path is None:
                 message = f"row {number}: {reason}"

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from neardup.errors import InvalidInputError
     from neardup.files.cuts import Cuts
+    from neardup.files.kept import SourceTexts
     from neardup.files.streams import Destination, OutputStream
     from neardup.options.choices import OutputFormat
 
@@ -232,6 +233,12 @@ class Source(ABC):
 
     demand: Demand | None = None
     """What the first pass demands of rows beside what ``parse`` does."""
+
+    extracts_text: bool = False
+    """Whether the text of a row comes out of it by work that is worth doing once."""
+
+    kept_texts: SourceTexts | None = None
+    """Where texts are kept that have come out of rows, for a job that reads them again."""
 
     @property
     def piece_bytes(self) -> int | None:

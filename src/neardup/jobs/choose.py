@@ -8,6 +8,7 @@ from typing import Any
 
 from neardup.errors import InvalidParameterError
 from neardup.files.inputs import check_effect
+from neardup.files.passes import keep_extracted
 from neardup.files.resolve import resolve_inputs
 from neardup.files.rows import Source
 from neardup.jobs.dedup.deduplication_result import DeduplicationResult
@@ -120,6 +121,7 @@ def choose_documents(
             documents = Catalogue.of_ids(table.ids(runner))
         else:
             check_effect(options, sources)
+            keep_extracted(workspace, sources)
             documents = list_documents(
                 sources,
                 replace(columns_of(options), order=policy.column),

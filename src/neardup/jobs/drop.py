@@ -11,6 +11,7 @@ import numpy as np
 from neardup.errors import InvalidInputError, InvalidParameterError
 from neardup.files.ids import as_text
 from neardup.files.inputs import check_effect, passed_over
+from neardup.files.passes import keep_extracted
 from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.options.documents import DropOptions
 from neardup.options.groups import InputOptions
@@ -130,6 +131,7 @@ def drop_documents(
 ) -> DropResult:
     """Find the documents of some sources that a table names."""
     check_effect(options, sources)
+    keep_extracted(workspace, sources)
     with runner.stage("read") as note:
         named = read_named_ids(named_in, options.column, trust=options.trust)
         documents = list_documents(

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from neardup.files.ids import check_unique, choose_id_column, join_ids
 from neardup.files.inputs import check_effect, passed_over
-from neardup.files.passes import ReadingPass, TextBlock, read_text_block
+from neardup.files.passes import ReadingPass, TextBlock, keep_extracted, read_text_block
 from neardup.files.resolve import resolve_inputs
 from neardup.files.rows import RowBlock, Source
 from neardup.options.choices import Data
@@ -25,6 +25,7 @@ from neardup.sketches.kind import AnyKind, SketchRows, to_column
 from neardup.sketches.table_format import BlockPlaces, cut_texts, join_places
 from neardup.stages.options import reading_plan
 from neardup.stages.sketches import Sketches
+from neardup.stages.workspaces import open_workspace
 from neardup.tables import Int64s, Texts, Uint64s
 
 
@@ -59,6 +60,8 @@ def sketch_sources(
     columns = choose_id_column(plan.columns, sources)
     plan = replace(plan, columns=columns)
     if maker.texts.weights.needs_frequencies:
+        if idf_sources is None:
+            keep_extracted(open_workspace(None, None), sources)
         with runner.stage("count"):
             reference = sources if idf_sources is None else idf_sources
             maker = _count_frequencies(maker, reference, plan, runner)

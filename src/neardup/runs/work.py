@@ -13,6 +13,7 @@ folder is entered again.
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import hashlib
 import json
@@ -27,7 +28,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from threading import RLock
 from types import TracebackType
-from typing import Any
+from typing import Any, BinaryIO
 
 from neardup.errors import InvalidInputError, InvalidParameterError, NeardupError, WriteError
 from neardup.runs.disk import GOES_ON, HOLDER, LOCK, note_unfinished, sync_folder
@@ -210,6 +211,7 @@ class WorkFolder:
         self._under_way: set[str] = set()
         self._token = secrets.token_hex(4)
         self._mutex = RLock()
+        self._passing: list[BinaryIO] = []
         self._is_entered = self._is_closed = False
         self._finalizer: weakref.finalize[..., Any] | None = None
 
@@ -319,6 +321,20 @@ class WorkFolder:
             with self._mutex:
                 self._under_way.discard(name)
 
+    def passing_file(self, name: str) -> BinaryIO:
+        """Open a new file for this process alone, which is closed and removed when that is done."""
+        with self._mutex, self._errors():
+            if not self._is_entered and not self._is_closed:
+                self._enter(is_fresh=True)
+            if self._is_closed:
+                message = f"file {name!r} cannot be made: the folder is closed"
+                raise ValueError(message)
+            path = self.folder / f".{name}.{self._token}.part"
+            file = path.open("w+b", buffering=0)
+            self._passing.append(file)
+            weakref.finalize(self, file.close)
+            return file
+
     def discard(self, task: str) -> None:
         """Remove the files of a task that is done; it stays done, with its result."""
         with self._mutex, self._errors():
@@ -361,6 +377,7 @@ class WorkFolder:
                 self.remove()
             elif not self._is_closed:
                 self._is_closed = True
+                self._remove_passing()
                 if self._is_entered:
                     self._place.leave()
                     note_unfinished(self.folder)
@@ -370,10 +387,18 @@ class WorkFolder:
         with self._mutex:
             if not self._is_closed:
                 self._is_closed = True
+                self._remove_passing()
                 if self._finalizer is not None:
                     self._finalizer()
                 elif self._is_entered:
                     self._place.remove()
+
+    def _remove_passing(self) -> None:
+        """Remove the files that no later run reads; before, because some systems keep open ones."""
+        for file in self._passing:
+            with contextlib.suppress(OSError):
+                file.close()
+                Path(file.name).unlink()
 
     def _errors(self) -> AbstractContextManager[None]:
         return work_errors(self.folder, is_lasting=self._key is not None)

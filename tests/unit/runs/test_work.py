@@ -362,3 +362,25 @@ def test_work__errors_of_the_task_itself(tmp_path, is_lasting):
     ):
         files.new("a").read_bytes()
     work.remove()
+
+
+def test_work__passing_files_go_with_the_process(tmp_path):
+    """Whether the run is done or goes on another time; a killed one's go when that begins."""
+    for finishes in (True, False):
+        work = open_work(tmp_path)
+        file = work.passing_file("texts")
+        file.write(b"some")
+        do(work, "task-1")
+        [path] = work.folder.glob(".texts.*")
+        assert path.read_bytes() == b"some"
+        work.remove() if finishes else work.close()
+        assert file.closed
+        assert not path.exists()
+        assert work.folder.exists() is not finishes
+        with pytest.raises(ValueError, match="the folder is closed"):
+            work.passing_file("texts")
+    path.write_bytes(b"left by a killed run")
+    with open_work(tmp_path) as work:
+        assert work.n_done == 1
+        assert not path.exists()
+        work.passing_file("other")

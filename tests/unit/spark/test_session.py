@@ -60,7 +60,7 @@ def test_current_cluster__without_pyspark(monkeypatch):
 def test_current_cluster__spark_connect(monkeypatch):
     pytest.importorskip("pyspark")
     monkeypatch.setenv("SPARK_REMOTE", "sc://localhost")
-    with pytest.raises(EngineError, match="SPARK_REMOTE is set; .*run the program on the cluster"):
+    with pytest.raises(EngineError, match=r"SPARK_REMOTE is set; .*run the program on the cluster"):
         current_cluster()
 
 

@@ -22,6 +22,7 @@ from neardup.files.rows import ColumnNames, Mask, ParsedRows, RowBlock, RowWrite
 if TYPE_CHECKING:
     from neardup.errors import InvalidInputError
     from neardup.files.cuts import Cuts
+    from neardup.files.kept import SourceTexts
     from neardup.files.streams import Destination, OutputStream
     from neardup.options.groups import InputOptions
 
@@ -38,6 +39,8 @@ class HtmlColumnSource(Source):
     options
         Which text of the pages is wanted.
     """
+
+    extracts_text = True
 
     def __init__(self, table: Source, options: InputOptions) -> None:
         need_parser(main_text=options.main_text)
@@ -78,7 +81,7 @@ class HtmlColumnSource(Source):
     def blocks(self) -> Iterator[RowBlock]:
         """Read the table from its start."""
         for block in self._table.blocks():
-            yield _HtmlBlock(block, self._options, self.origin)
+            yield _HtmlBlock(block, self._options, self.origin, self.kept_texts)
 
     def writer(self, folder: Destination) -> RowWriter:
         """Open a writer of rows of the table."""
@@ -93,9 +96,11 @@ class HtmlColumnSource(Source):
 class _HtmlBlock(RowBlock):
     """Rows of a table whose texts are HTML."""
 
-    def __init__(self, rows: RowBlock, options: InputOptions, path: str | None) -> None:
+    def __init__(
+        self, rows: RowBlock, options: InputOptions, path: str | None, kept: SourceTexts | None
+    ) -> None:
         self.rows, self.numbers, self.end = rows, rows.numbers, rows.end
-        self._options, self._path = options, path
+        self._options, self._path, self._kept = options, path, kept
 
     def parse(
         self, columns: ColumnNames, *, select: Mask | None = None, skip_bad: bool = False
@@ -111,6 +116,8 @@ class _HtmlBlock(RowBlock):
             lambda page: text_of_html(page, self._options),
             problems,
             np.flatnonzero(is_page),
+            kept=self._kept,
+            block=(columns.texts, *self.numbers[:1].tolist()),
         )
         is_text = is_page & ~problems.bad
         places = pa.array(np.cumsum(is_text) - 1, mask=~is_text)

@@ -30,6 +30,7 @@ from neardup.files.streams import OutputStream
 
 if TYPE_CHECKING:
     from neardup.files.cuts import Cuts
+    from neardup.files.kept import SourceTexts
     from neardup.files.streams import Destination, InputStream
     from neardup.options.groups import InputOptions
 
@@ -213,6 +214,7 @@ class WarcSource(RawSource):
     """
 
     input_options = OPTIONS | {"input_format"}
+    extracts_text = True
 
     def __init__(
         self, location: str, name: str, options: InputOptions, *, block_bytes: int = BLOCK_BYTES
@@ -236,7 +238,7 @@ class WarcSource(RawSource):
         return _RecordCutter(self.location).cut
 
     def _block(self, raw: RawRows) -> RowBlock:
-        return _WarcBlock(self.location, raw, self._options)
+        return _WarcBlock(self.location, raw, self._options, self.kept_texts)
 
     def writer(self, folder: Destination) -> RowWriter:
         """Open a writer that begins with the record that says what the file is, if there is one.
@@ -359,9 +361,11 @@ class _RecordCutter:
 class _WarcBlock(RawBlock):
     """Records that are pages."""
 
-    def __init__(self, path: str, raw: RawRows, options: InputOptions) -> None:
+    def __init__(
+        self, path: str, raw: RawRows, options: InputOptions, kept: SourceTexts | None
+    ) -> None:
         super().__init__(path, raw)
-        self._options = options
+        self._options, self._kept = options, kept
 
     def parse(
         self, columns: ColumnNames, *, select: Mask | None = None, skip_bad: bool = False
@@ -370,7 +374,13 @@ class _WarcBlock(RawBlock):
         raw = self.raw.select(select)
         problems = Problems(raw.numbers, self.path, skip_bad)
         records = [_Record(raw[index]) for index in range(len(raw))]
-        texts = extract_texts(records, lambda record: record.text(self._options), problems)
+        texts = extract_texts(
+            records,
+            lambda record: record.text(self._options),
+            problems,
+            kept=self._kept,
+            block=tuple(self.numbers[:1].tolist()),
+        )
         good = ~problems.bad
         fields = [record.fields for record, is_good in zip(records, good, strict=True) if is_good]
         rows = parse_arrow(

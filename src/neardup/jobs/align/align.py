@@ -17,7 +17,7 @@ import pyarrow as pa
 from neardup.documents.other import resolve_other
 from neardup.files.ids import common_id_type
 from neardup.files.inputs import check_effect, passed_over
-from neardup.files.passes import ReadingPass
+from neardup.files.passes import ReadingPass, keep_extracted
 from neardup.files.resolve import resolve_inputs
 from neardup.files.rows import Source
 from neardup.jobs.align.other import NewDocuments, Other, choose_other, no_other, open_other
@@ -42,6 +42,7 @@ from neardup.passages.search import candidate_probability
 from neardup.results import NO_COLUMNS, PassageResult, SkippedRow, describe_ids, describe_skipped
 from neardup.runs.runner import Runner
 from neardup.stages.options import columns_of
+from neardup.stages.workspaces import open_workspace
 from neardup.tables import Int64s
 
 
@@ -103,6 +104,8 @@ def align_collections(
     is_one = isinstance(other, NewDocuments) and other.is_input
     new = other.sources if isinstance(other, NewDocuments) and not is_one else ()
     check_effect(options, sources, new, ignore)
+    if is_one:
+        keep_extracted(open_workspace(None, None), sources)
     start = time.perf_counter()
     read, of_other = (
         ReadOptions(columns_of(options), options.skip_bad).for_sources(sources),

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from neardup.documents.additions import Adding
 from neardup.documents.index import DocumentHandle, OpenDocuments
 from neardup.files.inputs import Inputs, check_effect
+from neardup.files.passes import keep_extracted
 from neardup.files.rows import Source
 from neardup.jobs.dedup.against import (
     IndexLookUp,
@@ -173,6 +174,7 @@ def deduplicate_sources(
     that are compared.
     """
     check_effect(plan.options, sources, against, counted or ())
+    keep_extracted(workspace, sources, against)
     if plan.reading.needs_frequencies:
         with runner.stage("count"):
             collections = to_be_counted(plan.options, sources, against, counted)

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from neardup.errors import InvalidInputError
 from neardup.files.inputs import Inputs, check_effect, passed_over
+from neardup.files.passes import keep_extracted
 from neardup.files.problems import option_name
 from neardup.files.rows import Source
 from neardup.jobs.pairs.pair_result import PairResult
@@ -357,6 +358,7 @@ def find_pairs_in_sources(
     if right is not None:
         collections.append((right, plan.reading.for_other(other_columns_of(plan.options))))
     check_effect(plan.options, *(sources for sources, _ in collections), counted or ())
+    keep_extracted(workspace, *(sources for sources, _ in collections))
     names, there = plan.options.shown_columns, list[tuple[str, ...]]()
     if names:
         # Few runs need it.
