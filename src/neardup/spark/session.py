@@ -6,8 +6,6 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from neardup.errors import EngineError, InvalidParameterError, MissingExtraError
@@ -26,9 +24,9 @@ _NO_CONNECT = "Spark Connect has none, run the program on the cluster with spark
 # Of an executor's memory, which is that of its Java process, tasks of ours take as much again.
 _SHARE = 0.5
 
-# What a Java that begins here is told, before all that anybody configures. It only hands on bytes:
-# what its second compiler makes of that takes more time than it ever saves.
-_JAVA_OPTIONS = ("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1")
+# What a Java that begins here is told, before the options that a user has for it. It only hands on
+# bytes: its second compiler would take half of all time of a run of some GB, and save little.
+_JAVA_OPTIONS = "-XX:TieredStopAtLevel=1"
 
 
 def current_cluster() -> Cluster:
@@ -47,26 +45,14 @@ def current_cluster() -> Cluster:
     if "SPARK_REMOTE" in os.environ:
         message = f"{_PURPOSE} needs a SparkContext, and SPARK_REMOTE is set; {_NO_CONNECT}"
         raise EngineError(message)
+    configuration = SparkConf().setAppName("neardup")
     # With a gateway somebody else has started Java.
     if SparkContext._active_spark_context is None and "PYSPARK_GATEWAY_PORT" not in os.environ:  # noqa: SLF001
         check_java()
+        for process in ("driver", "executor"):
+            configuration.set(f"spark.{process}.defaultJavaOptions", _JAVA_OPTIONS)
     # A session would load all that Spark has for tables.
-    with _java_options():
-        return _cluster(SparkContext.getOrCreate(SparkConf().setAppName("neardup")))
-
-
-@contextmanager
-def _java_options() -> Iterator[None]:
-    """Have a Java that begins in the block take options of ours, unless it is given others."""
-    name, options = _JAVA_OPTIONS
-    if name in os.environ:
-        yield
-        return
-    os.environ[name] = options
-    try:
-        yield
-    finally:
-        del os.environ[name]
+    return _cluster(SparkContext.getOrCreate(configuration))
 
 
 def check_java() -> None:

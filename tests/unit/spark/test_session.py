@@ -64,10 +64,10 @@ def test_current_cluster__spark_connect(monkeypatch):
         current_cluster()
 
 
-@pytest.mark.parametrize("given", [None, "-Xmx3g"])
-def test_java_options__given_to_java_that_begins(monkeypatch, given):
-    """Java is compiled once where nobody says otherwise, and no process after ours hears of it."""
-    began_with = []
+@pytest.mark.parametrize("has_java", [False, True])
+def test_current_cluster__java_that_begins_compiles_once(monkeypatch, has_java):
+    """One that somebody else has started, or configures, is left alone."""
+    began_with = {}
 
     class FakeContext:
         _active_spark_context = None
@@ -75,19 +75,28 @@ def test_java_options__given_to_java_that_begins(monkeypatch, given):
         getConf = staticmethod(lambda: SimpleNamespace(get={}.get))
 
         @classmethod
-        def getOrCreate(cls, conf):
-            began_with.append((os.environ.get("SPARK_SUBMIT_OPTS"), conf.get("spark.app.name")))
+        def getOrCreate(cls, configuration):
+            began_with.update(configuration)
             return cls()
+
+    class FakeConf(dict):
+        def setAppName(self, name):
+            self["name"] = name
+            return self
+
+        set = dict.__setitem__
 
     pyspark = pytest.importorskip("pyspark")
     monkeypatch.setattr(pyspark, "SparkContext", FakeContext)
+    monkeypatch.setattr(pyspark, "SparkConf", FakeConf)
     monkeypatch.setattr(session, "check_java", lambda: None)
-    monkeypatch.delenv("SPARK_SUBMIT_OPTS", raising=False)
-    if given is not None:
-        monkeypatch.setenv("SPARK_SUBMIT_OPTS", given)
+    monkeypatch.delenv("PYSPARK_GATEWAY_PORT", raising=False)
+    if has_java:
+        monkeypatch.setenv("PYSPARK_GATEWAY_PORT", "1")
     assert current_cluster().slots == 2
-    assert began_with == [(given or "-XX:TieredStopAtLevel=1", "neardup")]
-    assert os.environ.get("SPARK_SUBMIT_OPTS") == given
+    names = [] if has_java else ["driver", "executor"]
+    options = {f"spark.{each}.defaultJavaOptions": "-XX:TieredStopAtLevel=1" for each in names}
+    assert began_with == {"name": "neardup", **options}
 
 
 @pytest.mark.parametrize("found", [None, "local", object()])
