@@ -25,26 +25,28 @@ def make(lists):
     return flat, sealed(entries.Lists(starts, page_starts, fences)), bounds
 
 
-def find(made, keys, wanted, *, is_checked=None, room=10_000):
-    """Look keys up by all three kernels; gives pairs, and the pages that are unchecked."""
+def find(made, keys, wanted, *, is_checked=None, room=10_000, room_found=100_000):
+    """Look keys up; gives pairs, the pages that are unchecked, and how many there are of both."""
     flat, lists, bounds = made
     keys = np.array(keys, np.uint32).reshape(len(wanted), -1)
-    n = keys.size
-    first_pages, stop_pages, first, stop = np.full((4, n), -9, np.int64)
     unchecked = np.full(room, -9, np.int64)
+    found = np.full(room_found, 77, np.uint64)
     if is_checked is None:
         is_checked = np.ones(len(bounds) - 1, np.bool_)
     # In any order of the slots.
     order = np.random.default_rng(len(flat)).permutation(keys.size)
-    n_unchecked = entries.find_pages(
-        keys, order, np.array(wanted), lists, is_checked, first_pages, stop_pages, unchecked
+    owners, numbers = order // keys.shape[1], order % keys.shape[1]
+    is_wanted = np.array(wanted)[owners]
+    slots = sealed(
+        entries.Slots(keys.reshape(-1)[order][is_wanted], numbers[is_wanted], owners[is_wanted])
     )
-    total = entries.find_ranges(keys, order, flat, bounds, first_pages, stop_pages, first, stop)
-    found = np.full(total, 77, np.uint64)
-    entries.list_entries(keys.shape[1], flat, first, stop, found)
-    pairs = sorted((int(value) >> 32, int(value) & LARGEST) for value in found)
-    pages = {page for a, b in zip(first_pages, stop_pages, strict=True) for page in range(a, b)}
-    return pairs, pages, n_unchecked, unchecked
+    n_found, n_unchecked = entries.find_entries(
+        slots, lists, flat, bounds, is_checked, found, unchecked
+    )
+    assert (found[n_found:] == 77).all()
+    assert (unchecked[n_unchecked:] == -9).all()
+    pairs = sorted((int(value) >> 32, int(value) & LARGEST) for value in found[:n_found])
+    return pairs, unchecked[:n_unchecked].tolist(), n_found, n_unchecked
 
 
 def by_definition(lists, keys, wanted):
@@ -91,9 +93,16 @@ def test_find__by_definition(seed):
         ]
         for _ in range(n)
     ]
-    pairs, pages, n_unchecked, _ = find(made, keys, wanted)
+    pairs, _, _, n_unchecked = find(made, keys, wanted)
     assert pairs == by_definition(lists, keys, wanted)
     assert n_unchecked == 0
+    # Of an index that is not checked yet it touches nothing, but names what it would.
+    nothing = np.zeros(len(made[2]) - 1, np.bool_)
+    none, pages, n_found, _ = find(made, keys, wanted, is_checked=nothing)
+    assert (none, n_found) == ([], 0)
+    # What it names is enough.
+    nothing[pages] = True
+    assert find(made, keys, wanted, is_checked=nothing)[0] == pairs
     # Few pages are looked at: those that have the key, and the one before.
     flat, _, bounds = made
     may_have = {
@@ -102,7 +111,7 @@ def test_find__by_definition(seed):
         for own, ok in zip(keys, wanted, strict=True)
         if ok and any(int(flat[start]) >> 32 <= key for key in own) and stop > start
     }
-    assert pages <= may_have
+    assert set(pages) <= may_have
     for number, own in enumerate(lists):
         for key in (0, LARGEST, keys[0][number], *(key for key, _ in own[:3])):
             expected = sum(found == key for found, _ in own)
@@ -116,23 +125,26 @@ def test_find__a_key_in_many_pages():
     many = [(5, n) for n in range(3 * PAGE)]
     after = [(9, n) for n in range(PAGE)]
     made = make([before + many + after])
-    pairs, pages, _, _ = find(made, [[5]], [True])
-    assert pairs == [(0, n) for n in range(3 * PAGE)]
-    assert pages == {0, 1, 2, 3}
+    assert find(made, [[5]], [True])[0] == [(0, n) for n in range(3 * PAGE)]
+    nothing = np.zeros(len(made[2]) - 1, np.bool_)
+    assert set(find(made, [[5]], [True], is_checked=nothing)[1]) == {0, 1, 2, 3}
     # A key at the start of a page may begin in the one before.
-    assert find(make([[(1, n) for n in range(PAGE)] + [(2, 0)]]), [[2]], [True])[1] == {0, 1}
+    made = make([[(1, n) for n in range(PAGE)] + [(2, 0)]])
+    assert set(find(made, [[2]], [True], is_checked=np.zeros(2, np.bool_))[1]) == {0, 1}
 
 
-def test_find_pages__unchecked_beyond_the_room():
+def test_find__beyond_the_room():
     """All are counted; as many are listed as there is room for, and nothing behind."""
     made = make([[(1, n) for n in range(10 * PAGE)]])
     is_checked = np.zeros(10, np.bool_)
     is_checked[3] = True
-    _, _, n_unchecked, unchecked = find(made, [[1], [1]], [True, True], is_checked=is_checked)
+    _, unchecked, _, n_unchecked = find(made, [[1], [1]], [True, True], is_checked=is_checked)
     assert n_unchecked == 18
-    assert unchecked[:18].tolist() == [0, 1, 2, 4, 5, 6, 7, 8, 9] * 2
-    _, _, n_unchecked, unchecked = find(made, [[1]], [True], is_checked=is_checked, room=4)
-    assert (n_unchecked, unchecked.tolist()) == (9, [0, 1, 2, 4])
+    assert unchecked == [0, 1, 2, 4, 5, 6, 7, 8, 9] * 2
+    _, unchecked, _, n_unchecked = find(made, [[1]], [True], is_checked=is_checked, room=4)
+    assert (n_unchecked, unchecked) == (9, [0, 1, 2, 4])
+    pairs, _, n_found, _ = find(made, [[1]], [True], room_found=7)
+    assert (n_found, len(pairs)) == (10 * PAGE, 7)
 
 
 def test_count_key__names_the_first_page_to_check():

@@ -164,9 +164,11 @@ class _Copying:
         for start in range(0, len(live), _ROWS_AT_ONCE):
             rows = live[start : start + _ROWS_AT_ONCE]
             filters = segment.filters_of(rows) if has_filters else None
+            ids = Texts.from_arrow(segment.ids_of(rows))
             # All tokens with the first rows.
             of_rows = 0 if start else n_tokens
-            self._writer.add_columns(segment.digests_of(rows), filters, of_rows, segment.id_type)
+            digests = segment.digests_of(rows)
+            self._writer.add_columns(digests, filters, ids, segment.id_type, of_rows)
 
     def _copy_gone(self, segment: DocumentSegment, number: int) -> None:
         """Copy what went for documents that are still there."""

@@ -1,4 +1,4 @@
-"""Blocks of documents: ids, texts and what else is kept of each, compressed together.
+"""Blocks of documents: texts and what else is kept of each, but for ids, compressed together.
 
 A block is, before compression, two numbers of 64 bits, rows and columns; for each column where its
 cells start and stop (n + 1 numbers of 64 bits); the bytes of all cells, each column's filled up to
@@ -8,7 +8,6 @@ cells start and stop (n + 1 numbers of 64 bits); the bytes of all cells, each co
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -27,7 +26,7 @@ BLOCK_BYTES = 16_384
 # Texts of 1 kB take 1 % more than with level 3, and half of the time.
 _LEVEL = 1
 
-IDS, TEXTS, SETS, WEIGHTS, STATES, N_TOKENS = range(6)
+TEXTS, SETS, WEIGHTS, STATES, N_TOKENS = range(5)
 
 # States of a document: what of it is kept.
 OF_TEXT, OF_SET = 0, 1
@@ -35,46 +34,59 @@ OF_TEXT, OF_SET = 0, 1
 _HEAD = 2
 
 
-@dataclass(frozen=True)
 class Block:
-    """Some documents; a column is bytes of cells and where these start."""
+    """Some documents, of what ``pack`` has made; a column is cells of bytes.
 
-    columns: Sequence[Texts]
-    more: Bytes
+    A look-up wants a cell or two of one that it has decompressed for that: only these are cut out.
+    """
+
+    def __init__(self, raw: Bytes) -> None:
+        self._raw = raw
+        numbers: Int64s = raw[: len(raw) // 8 * 8].view(np.int64)
+        self._n, n_columns = int(numbers[0]), int(numbers[1])
+        head = _HEAD + n_columns * (self._n + 1)
+        self._offsets = numbers[_HEAD:head].reshape(n_columns, self._n + 1)
+        self._starts = [8 * head]
+        for size in self._offsets[:, -1].tolist():
+            self._starts.append(self._starts[-1] + size + -size % 8)
 
     def __len__(self) -> int:
-        return len(self.columns[IDS])
+        return self._n
+
+    def column(self, number: int) -> Texts:
+        """Return the cells of a column, and where each of them starts."""
+        offsets, start = self._offsets[number], self._starts[number]
+        return Texts(self._raw[start : start + int(offsets[-1])], offsets)
 
     @cached_property
     def user_columns(self) -> pa.Table | None:
         """The columns of the user's, None if there are none."""
-        if not len(self.more):
-            return None
-        return pa.ipc.open_stream(pa.py_buffer(self.more)).read_all()
+        more = self._raw[self._starts[-1] :]
+        return pa.ipc.open_stream(pa.py_buffer(more)).read_all() if len(more) else None
 
     def cell(self, column: int, row: int) -> Bytes:
         """Return the bytes of one cell."""
-        data, offsets = self.columns[column].data, self.columns[column].offsets
-        cell: Bytes = data[offsets[row] : offsets[row + 1]]
+        offsets, start = self._offsets[column], self._starts[column]
+        cell: Bytes = self._raw[start + int(offsets[row]) : start + int(offsets[row + 1])]
         return cell
+
+    def is_text(self, row: int) -> bool:
+        """Return whether the text of a document is kept, and not its set."""
+        return int(self._raw[self._starts[STATES] + row]) == OF_TEXT
 
     @property
     def n_tokens(self) -> Int64s:
         """The number of tokens of each document."""
-        counts: Int64s = self.columns[N_TOKENS].data.view(np.int64)
+        counts: Int64s = self.column(N_TOKENS).data.view(np.int64)
         return counts
 
     def take(self, rows: Int64s) -> tuple[list[Texts], pa.Table | None]:
         """Return the cells and the user's columns of some rows."""
         user = self.user_columns
         return (
-            [take_cells(column, rows) for column in self.columns],
+            [take_cells(self.column(number), rows) for number in range(len(self._offsets))],
             None if user is None else user.take(pa.array(rows)),
         )
-
-    def id(self, row: int) -> str:
-        """Return the id of a document, as text."""
-        return self.cell(IDS, row).tobytes().decode()
 
 
 def pack(columns: Sequence[Texts], user_columns: pa.Table | None) -> tuple[bytes, int]:
@@ -99,18 +111,7 @@ def pack(columns: Sequence[Texts], user_columns: pa.Table | None) -> tuple[bytes
 def unpack(data: Any, raw_size: int) -> Block:
     """Return a block of what ``pack`` has made; its bytes have been checked."""
     buffer = pa.decompress(pa.py_buffer(data), raw_size, "zstd")
-    raw: Bytes = np.frombuffer(buffer, np.uint8)
-    numbers: Int64s = raw[: len(raw) // 8 * 8].view(np.int64)
-    n, n_columns = int(numbers[0]), int(numbers[1])
-    start = _HEAD + n_columns * (n + 1)
-    columns, place = [], 8 * start
-    for column in range(n_columns):
-        first = _HEAD + column * (n + 1)
-        offsets = numbers[first : first + n + 1]
-        n_bytes = int(offsets[-1])
-        columns.append(Texts(raw[place : place + n_bytes], offsets))
-        place += n_bytes + -n_bytes % 8
-    return Block(columns, raw[place:])
+    return Block(np.frombuffer(buffer, np.uint8))
 
 
 def take_cells(cells: Texts, rows: Int64s) -> Texts:

@@ -100,9 +100,9 @@ class OpenDocuments(OpenIndex[DocumentScheme, Searchable]):
         become text.
         """
         tables = [
-            _read_block(block, places, self.id_type, self.scheme.columns)
+            table
             for segment, rows in self.by_segment(documents)
-            for block, places in _blocks_of(segment, rows)
+            for table in self._read_blocks(segment, rows)
         ]
         schema = [("id", self.id_type), ("text", pa.large_string())]
         if not tables:
@@ -115,9 +115,19 @@ class OpenDocuments(OpenIndex[DocumentScheme, Searchable]):
         Each value is what it was, where columns have several types in the index.
         """
         for segment, rows in self.by_segment(documents):
-            for block, places in _blocks_of(segment, rows):
-                table = _read_block(block, places, self.id_type, self.scheme.columns)
+            for table in self._read_blocks(segment, rows):
                 yield from table.to_pylist()
+
+    def _read_blocks(self, segment: Searchable, rows: Int64s) -> Iterator[pa.Table]:
+        """Yield some rows of a segment, which ascend, as tables, block by block."""
+        start = 0
+        while start < len(rows):
+            block, place = segment.block_of(int(rows[start]))
+            first = int(rows[start]) - place
+            stop = int(np.searchsorted(rows, first + len(block)))
+            own, start = rows[start:stop], stop
+            ids = segment.ids_of(own).cast(self.id_type)
+            yield _read_block(block, own - first, ids, self.scheme.columns)
 
     def counts(self) -> dict[str, Any]:
         """Return what there is of documents, for ``describe``."""
@@ -135,27 +145,14 @@ class OpenDocuments(OpenIndex[DocumentScheme, Searchable]):
         }
 
 
-def _blocks_of(segment: Searchable, rows: Int64s) -> Iterator[tuple[Block, Int64s]]:
-    """Yield the blocks of some rows, which ascend, each with its own rows' places in it."""
-    start = 0
-    while start < len(rows):
-        block, place = segment.block_of(int(rows[start]))
-        first = int(rows[start]) - place
-        stop = int(np.searchsorted(rows, first + len(block)))
-        yield block, rows[start:stop] - first
-        start = stop
-
-
-def _read_block(
-    block: Block, rows: Int64s, id_type: pa.DataType, columns: Sequence[str]
-) -> pa.Table:
-    """Return some rows of a block as a table."""
+def _read_block(block: Block, rows: Int64s, ids: pa.Array, columns: Sequence[str]) -> pa.Table:
+    """Return some rows of a block, which have these ids, as a table."""
     cells, user = block.take(rows)
     has_no_text = cells[blocks.STATES].data != blocks.OF_TEXT
     texts = cells[blocks.TEXTS].to_arrow()
     if has_no_text.any():
         texts = pc.if_else(pa.array(has_no_text), None, texts)
-    table = pa.table({"id": cells[blocks.IDS].to_arrow().cast(id_type), "text": texts})
+    table = pa.table({"id": ids, "text": texts})
     for name in columns:
         table = table.append_column(name, pa.nulls(len(rows)) if user is None else user[name])
     return table

@@ -5,7 +5,7 @@ Documents of sources looked up in an index, block by block.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.documents.index import OpenDocuments
-from neardup.documents.queries import Queries, Searchable, join_sets
+from neardup.documents.queries import Found, Queries, Searchable, Sought, join_sets
 from neardup.documents.reading import queries_of_texts
 from neardup.files.passes import ReadingPass, TextBlock, read_text_block
 from neardup.files.rows import ColumnNames, RowBlock, Source
@@ -23,7 +23,7 @@ from neardup.matching.sieve import join_filters, sieve_pairs
 from neardup.matching.verify import overlaps_at_threshold
 from neardup.runs.progress import may_go_on
 from neardup.runs.runner import Runner
-from neardup.tables import Bools, Floats, Int64s, Uint32s, WeightedSets
+from neardup.tables import Bools, Floats, Int64s, WeightedSets
 
 # Pairs that are compared at once, and shingles of their documents, which bound memory and time
 # between two blocks.
@@ -61,14 +61,14 @@ class Hits:
         """Put hits together."""
         if len(parts) == 1:
             return parts[0]
-        none = np.empty(0, np.int64)
-        nothing = cls(none, none, none, none, np.empty(0))
-        return cls(
-            *(
-                np.concatenate([getattr(part, name) for part in (nothing, *parts)])
-                for name in vars(nothing)
-            )
-        )
+        if not parts:
+            return _NO_HITS
+        names = vars(_NO_HITS)
+        return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
+
+
+_NONE: Int64s = np.empty(0, np.int64)
+_NO_HITS = Hits(_NONE, _NONE, _NONE, _NONE, np.empty(0))
 
 
 @dataclass(frozen=True)
@@ -87,28 +87,36 @@ class Answers:
     are_copies: Bools
 
 
-def find_hits(
-    index: OpenDocuments, queries: Queries, measure: Measure, is_wanted: Bools | None = None
-) -> Hits:
+def find_hits(index: OpenDocuments, queries: Queries, measure: Measure) -> Hits:
     """Find all documents to which texts are similar and with which they share a band.
 
-    Only those texts are looked up that are wanted. Of directed measures the text is the first and
-    the document the second. Every hit is compared exactly; one at the threshold of the index is
-    found with its recall or more.
+    Of directed measures the text is the first and the document the second. Every hit is compared
+    exactly; one at the threshold of the index is found with its recall or more.
     """
+    if not queries.is_filled.any():
+        return _NO_HITS
+    sought = Sought(queries, queries.is_filled, with_copies=False)
+    found = (segment.find(sought).candidates for segment in index.segments)
+    return _hits_among(index, queries, measure, found)
+
+
+def _hits_among(
+    index: OpenDocuments,
+    queries: Queries,
+    measure: Measure,
+    candidates: Iterable[tuple[Int64s, Int64s]],
+) -> Hits:
+    """Compare texts with candidates, which are rows of one segment after the other."""
     parts: list[Hits] = []
-    wanted = queries.is_filled if is_wanted is None else queries.is_filled & is_wanted
-    keys: Uint32s = (queries.keys >> np.uint64(32)).astype(np.uint32)
-    for number, segment in enumerate(index.segments):
-        of_queries, rows = segment.candidates(keys, wanted)
-        if len(index.removed[number]):
+    for number, (of_queries, rows) in enumerate(candidates):
+        if len(rows) and len(index.removed[number]):
             kept = index.are_kept(number, rows)
             of_queries, rows = of_queries[kept], rows[kept]
         if len(rows):
             first = int(index.first_documents[number])
-            parts += _compare(segment, queries, of_queries, rows, measure, first)
+            parts += _compare(index.segments[number], queries, of_queries, rows, measure, first)
     hits = Hits.of_all(parts)
-    if len(index.segments) > 1:
+    if len(parts) > 1:
         hits = hits.take(np.lexsort((hits.documents, hits.queries)))
     return hits
 
@@ -128,9 +136,21 @@ def find_answers(index: OpenDocuments, queries: Queries, measure: Measure) -> An
         np.zeros(n, np.bool_),
         np.zeros(n, np.bool_),
     )
-    _settle_copies(index, queries, answers)
-    _settle_gone(index, queries, measure, answers)
-    hits = best_hits(find_hits(index, queries, measure, ~answers.are_settled), queries, measure)
+    if not queries.is_filled.any():
+        return answers
+    sought = Sought(queries, queries.is_filled)
+    found = [segment.find(sought) for segment in index.segments]
+    _settle_copies(index, found, answers)
+    _settle_gone(index, found, measure, answers)
+    is_open = ~answers.are_settled
+    candidates = (
+        (own[is_open[own]], rows[is_open[own]]) if len(own) else (own, rows)
+        for own, rows in (each.candidates for each in found)
+    )
+    hits = _hits_among(index, queries, measure, candidates)
+    if not len(hits):
+        return answers
+    hits = best_hits(hits, queries, measure)
     for name in ("documents", "overlaps", "sizes", "similarities"):
         getattr(answers, name)[hits.queries] = getattr(hits, name)
     return answers
@@ -163,30 +183,26 @@ def _first_of_best(hits: Hits, start: int, stop: int, queries: Queries, measure:
     return min(ties, key=lambda place: int(hits.documents[start + place]))
 
 
-def _settle_copies(index: OpenDocuments, queries: Queries, answers: Answers) -> None:
-    for number, segment in enumerate(index.segments):
-        wanted = queries.is_filled & ~answers.are_settled
-        if not wanted.any():
-            return
-        found, rows = segment.rows_of_digests(queries.digests, wanted)
-        kept = index.are_kept(number, rows)
-        found, rows = found[kept], rows[kept]
+def _settle_copies(index: OpenDocuments, found: Sequence[Found], answers: Answers) -> None:
+    for number, each in enumerate(found):
+        own, rows = each.copies
+        if not len(own):
+            continue
+        kept = index.are_kept(number, rows) & ~answers.are_settled[own]
+        own, rows = own[kept], rows[kept]
         # The first row of each query.
-        first = np.flatnonzero(np.diff(found, prepend=-1))
-        found, rows = found[first], rows[first]
-        answers.documents[found] = rows + index.first_documents[number]
-        answers.similarities[found] = 1.0
-        answers.are_settled[found] = answers.are_copies[found] = True
+        first = np.flatnonzero(np.diff(own, prepend=-1))
+        own, rows = own[first], rows[first]
+        answers.documents[own] = rows + index.first_documents[number]
+        answers.similarities[own] = 1.0
+        answers.are_settled[own] = answers.are_copies[own] = True
 
 
 def _settle_gone(
-    index: OpenDocuments, queries: Queries, measure: Measure, answers: Answers
+    index: OpenDocuments, found: Sequence[Found], measure: Measure, answers: Answers
 ) -> None:
-    for number, segment in enumerate(index.segments):
-        wanted = queries.is_filled & ~answers.are_settled
-        if not wanted.any():
-            return
-        gone = segment.find_gone(queries.digests, wanted)
+    for number, each in enumerate(found):
+        gone = [went for went in each.gone if not answers.are_settled[went[0]]]
         if not gone:
             continue
         keepers = index.documents_of_ids(pa.array([kept for _, kept, _ in gone], pa.large_string()))
@@ -209,13 +225,15 @@ def _compare(
     first_document: int,
 ) -> Iterator[Hits]:
     """Compare queries with candidates of a segment; pairs are in the order of queries and rows."""
-    blocks: Int64s = np.arange(len(rows)) // _PAIRS_AT_ONCE
+    bounds = [0, len(rows)]
     # A few candidates are compared in the time that it takes to ask their filters.
-    if queries.filters is not None and len(rows) > _FEW:
-        of_queries, rows, sizes = _sieve(segment, queries, of_queries, rows, measure)
-        blocks = blocks[: len(rows)] + np.cumsum(sizes) // _SHINGLES_AT_ONCE
-    starts = np.flatnonzero(np.diff(blocks, prepend=-1)).tolist()
-    for start, stop in pairwise([*starts, len(rows)]):
+    if len(rows) > _FEW:
+        blocks: Int64s = np.arange(len(rows)) // _PAIRS_AT_ONCE
+        if queries.filters is not None:
+            of_queries, rows, sizes = _sieve(segment, queries, of_queries, rows, measure)
+            blocks = blocks[: len(rows)] + np.cumsum(sizes) // _SHINGLES_AT_ONCE
+        bounds = [*np.flatnonzero(np.diff(blocks, prepend=-1)).tolist(), len(rows)]
+    for start, stop in pairwise(bounds):
         may_go_on()
         left = of_queries[start:stop]
         distinct, places = _distinct(rows[start:stop], queries)

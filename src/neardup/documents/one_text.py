@@ -18,9 +18,9 @@ from neardup.documents.queries import (
     queries_of_weighted_sets,
 )
 from neardup.documents.scheme import DocumentScheme
-from neardup.documents.values import as_texts
+from neardup.documents.values import as_one_text
 from neardup.errors import InvalidParameterError
-from neardup.tables import Floats, Int64s, ShingleLists, Texts, TokenLists, Uint64s
+from neardup.tables import Floats, Int64s, ShingleLists, TokenLists, Uint64s
 from neardup.text.shingles import digest_token_lists
 from neardup.text.tokenizers import hash_lists
 from neardup.text.weighting import weighted_set_of_numbers
@@ -48,8 +48,7 @@ def make_query(text: str | None, tokens: Tokens | None, scheme: DocumentScheme) 
         if not isinstance(text, str):
             message = f"text must be a string, got {type(text).__name__}; give tokens= for tokens"
             raise InvalidParameterError(message, "text", "tokens")
-        lists = scheme.shingles.tokenizer.hash_tokens(Texts.from_arrow(as_texts([text])))
-        return make_queries(lists, scheme)
+        return make_queries(scheme.shingles.tokenizer.hash_tokens(as_one_text(text)), scheme)
     if isinstance(tokens, str) or not isinstance(tokens, Iterable):
         message = (
             "tokens must be a list or a set of tokens, or a mapping of tokens to numbers, got "

@@ -75,22 +75,17 @@ def make_batch(contents: Contents, queries: Queries, scheme: DocumentScheme) -> 
     lists = [(keys >> _32, filled) for keys in queries.keys[filled].T]
     lists.append((queries.digests[filled, 0] >> _32, filled))
     lists.append((hash_ids(as_text(ids)) >> _32, rows))
-    packed = pack_rows(ids, texts, contents.columns, queries)
+    packed = pack_rows(texts, contents.columns, queries)
     return DocumentBatch(ids, queries.n_tokens, queries.digests, queries.filters, lists, packed)
 
 
-def pack_rows(
-    ids: pa.Array,
-    texts: pa.Array,
-    columns: pa.Table | None,
-    queries: Queries,
-) -> PackedBlocks:
+def pack_rows(texts: pa.Array, columns: pa.Table | None, queries: Queries) -> PackedBlocks:
     """Pack what is kept of some documents; of those without a text their sets."""
+    n = len(texts)
     is_null = texts.is_null().to_numpy(zero_copy_only=False)
-    cells = [Texts.from_arrow(as_text(ids)), Texts.from_arrow(texts)]
-    cells += _cells_of_sets(queries.sets, is_null)
+    cells = [Texts.from_arrow(texts), *_cells_of_sets(queries.sets, is_null)]
     states = np.where(is_null, blocks.OF_SET, blocks.OF_TEXT).astype(np.uint8)
-    cells += (blocks.cells_of(states, len(ids)), blocks.cells_of(queries.n_tokens, len(ids)))
+    cells += (blocks.cells_of(states, n), blocks.cells_of(queries.n_tokens, n))
     return pack_cells(cells, columns)
 
 

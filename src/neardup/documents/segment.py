@@ -5,15 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from neardup.documents import blocks
 from neardup.documents.blocks import Block
-from neardup.documents.queries import Searchable, interleave, sets_of_texts
+from neardup.documents.queries import (
+    N_OTHER_LISTS,
+    OF_IDS,
+    Found,
+    Searchable,
+    Sought,
+    interleave,
+    sets_of_texts,
+)
 from neardup.documents.scheme import DocumentScheme
 from neardup.errors import IndexFormatError
 from neardup.indexes.segments import Segment
@@ -21,7 +29,6 @@ from neardup.kernels.bucket import entries as kernel
 from neardup.kernels.types import sealed
 from neardup.runs.arrays import AnyArray, CheckedPages, count_pages
 from neardup.tables import (
-    Bools,
     Filters,
     Int64s,
     ShingleSets,
@@ -34,10 +41,7 @@ from neardup.tables import (
 # The sorted lists of a segment: which of its documents have a key.
 
 _32, _LOW32 = np.uint64(32), np.uint64(0xFFFFFFFF)
-_ROOM = 1024
-
-# So many queries are not worth being sorted.
-_FEW = 32
+_ROOM = 256
 
 
 def bounds_of_pages(list_starts: Int64s) -> tuple[Int64s, Int64s]:
@@ -64,50 +68,41 @@ class EntryLists:
         self.entries = entries
         self.pages = CheckedPages(path, entries, sums, self._bounds)
         self._lists = sealed(kernel.Lists(list_starts, page_starts, fences))
-        self._lists_from = {0: self._lists}
 
-    def find(self, first_list: int, keys: Uint32s, is_wanted: Bools) -> tuple[Int64s, Int64s]:
-        """Return which queries have a key in common with which documents, each pair once.
+    def find(self, slots: kernel.Slots) -> tuple[Int64s, Int64s]:
+        """Return which owners have a key in common with which documents.
 
-        ``keys`` has shape (n, n_lists), for the lists from ``first_list`` on. Pairs are in the
-        order of queries and documents.
+        Pairs are in the order of owners and documents, each once.
         """
-        n, n_lists = keys.shape
-        lists = self._from(first_list)
-        first_pages, stop_pages, first, stop = np.empty((4, n * n_lists), np.int64)
-        order = _in_order_of_keys(keys)
-        # A key is in one or two pages; with less room many keys are gone through again and again.
-        room = max(_ROOM, 2 * n * n_lists)
-        unchecked: Int64s = np.empty(room, np.int64)
-        is_checked = self.pages.is_checked
+        n_slots = len(slots.keys)
+        # Mostly few find anything. A key is in one or two pages; with less room many keys are gone
+        # through again and again.
+        found: Uint64s = np.empty(max(_ROOM, n_slots), np.uint64)
+        unchecked: Int64s = np.empty(max(_ROOM, 2 * n_slots), np.int64)
         while True:
-            n_unchecked = kernel.find_pages(
-                keys, order, is_wanted, lists, is_checked, first_pages, stop_pages, unchecked
+            n_found, n_unchecked = kernel.find_entries(
+                slots,
+                self._lists,
+                self.entries,
+                self._bounds,
+                self.pages.is_checked,
+                found,
+                unchecked,
             )
-            self.pages.check(unchecked[:n_unchecked].tolist())
-            if n_unchecked <= room:
+            if n_unchecked:
+                self.pages.check(unchecked[:n_unchecked].tolist())
+            elif n_found > len(found):
+                found = np.empty(n_found, np.uint64)
+            else:
                 break
-        total = kernel.find_ranges(
-            keys, order, self.entries, self._bounds, first_pages, stop_pages, first, stop
-        )
-        found: Uint64s = np.empty(total, np.uint64)
-        kernel.list_entries(n_lists, self.entries, first, stop, found)
-        if total > 1:
+        found = found[:n_found]
+        if n_found > 1:
             found.sort()
-            is_new = np.empty(total, np.bool_)
+            is_new = np.empty(n_found, np.bool_)
             is_new[0] = True
             np.not_equal(found[1:], found[:-1], out=is_new[1:])
             found = found[is_new]
         return (found >> _32).astype(np.int64), (found & _LOW32).astype(np.int64)
-
-    def _from(self, first_list: int) -> kernel.Lists:
-        """Return the lists from one on."""
-        if first_list not in self._lists_from:
-            every = self._lists
-            starts = np.ascontiguousarray(every.starts[first_list:])
-            page_starts = np.ascontiguousarray(every.page_starts[first_list:])
-            self._lists_from[first_list] = sealed(kernel.Lists(starts, page_starts, every.fences))
-        return self._lists_from[first_list]
 
     def count(self, number: int, key: int) -> int:
         """Count the entries of a list that have one key."""
@@ -127,22 +122,6 @@ class EntryLists:
         self.pages.check(list(range(first, stop)))
         own: Uint64s = self.entries[self.starts[number] : self.starts[number + 1]]
         return own
-
-
-def _in_order_of_keys(keys: Uint32s) -> Int64s:
-    """Return in which order keys of shape (n, n_lists) are best looked up, by their places there.
-
-    Many of them list by list, ascending: then what is touched lies side by side. Of 8,000 texts
-    among 200,000 that took about half of the time.
-    """
-    n, n_lists = keys.shape
-    slots: Int64s = np.arange(n * n_lists, dtype=np.int64)
-    if n < _FEW:
-        return slots
-    packed: Uint64s = keys.T.astype(np.uint64) << _32
-    packed |= slots.reshape(n, n_lists).T.astype(np.uint64)
-    packed.sort(axis=1)
-    return (packed & _LOW32).astype(np.int64).reshape(-1)
 
 
 def sorted_entries(keys: Uint64s, rows: Int64s) -> Uint64s:
@@ -181,7 +160,9 @@ def merge(runs: Sequence[Uint64s], at_once: int) -> Iterator[Uint64s]:
 # Files of a segment of documents: blocks, what went for others, and checksums of pages.
 
 # What is too large to be read when an index is opened: what is touched of it is checked.
-UNREAD = frozenset({"entries", "filters", "filter-starts", "digests", "blocks", "gone-blocks"})
+UNREAD = frozenset(
+    {"entries", "filters", "filter-starts", "digests", "ids", "id-starts", "blocks", "gone-blocks"}
+)
 
 # Blocks that stay decompressed, of some 16 kB each.
 _BLOCKS_KEPT = 64
@@ -204,7 +185,6 @@ class StoredBlocks:
             raise stored.misfit(f"{index}.npy")
         self.pages = CheckedPages(path, data, sums, np.ascontiguousarray(self._index[:, 0]))
         self.first_rows: Int64s = np.ascontiguousarray(self._index[:, 1])
-        # A look-up reads texts, and then ids of the same documents.
         self.read = lru_cache(_BLOCKS_KEPT)(self._read)
 
     def __len__(self) -> int:
@@ -225,14 +205,12 @@ class StoredBlocks:
         start, stop = int(self._index[number, 0]), int(self._index[number + 1, 0])
         return self.pages.array[start:stop], int(self._index[number, 2])
 
-    def blocks_of(self, rows: Int64s) -> Iterator[tuple[Block, Int64s]]:
-        """Yield the blocks of some rows, which ascend, each with its own rows' places in it."""
-        numbers = np.searchsorted(self.first_rows, rows, side="right") - 1
-        bounds = [0, *(np.flatnonzero(np.diff(numbers)) + 1).tolist(), len(rows)]
-        for start, stop in pairwise(bounds):
-            if stop > start:
-                number = int(numbers[start])
-                yield self.read(number), rows[start:stop] - self.first_rows[number]
+    def places_of(self, rows: Int64s) -> Iterator[tuple[Block, int]]:
+        """Yield the block of each row, and its place there."""
+        numbers = self.first_rows.searchsorted(rows, side="right") - 1
+        places = rows - self.first_rows[numbers]
+        for number, place in zip(numbers.tolist(), places.tolist(), strict=True):
+            yield self.read(number), place
 
 
 @dataclass(frozen=True)
@@ -303,8 +281,8 @@ _MOST_KEYS_KEPT = 8192
 # Numbers of the layout before those of where lists start.
 HEAD_OF_LAYOUT = 1
 
-# Lists behind those of the bands: of the digests and ids of documents, and of the digests of gone.
-N_OTHER_LISTS = 3
+
+_NOTHING = Found()
 
 
 class DocumentSegment(Searchable):
@@ -327,8 +305,11 @@ class DocumentSegment(Searchable):
         ):
             raise stored.misfit("layout.npy")
         self.id_type: pa.DataType = ID_TYPES[int(layout[0])]
+        self._list_of_ids = scheme.banding.bands + OF_IDS
         fences = stored.array("fences", np.uint64)
         digests = stored.array("digests", np.uint64, length=2 * n)
+        ids = stored.array("ids", np.uint8)
+        id_starts = stored.array("id-starts", np.int64, length=n + 1)
         sums = SegmentSums(stored)
         n_pages = int(bounds_of_pages(starts)[0][-1])
         if len(fences) != n_pages:
@@ -342,6 +323,8 @@ class DocumentSegment(Searchable):
             self._filters = sums.pages(path / "filters.npy", words)
             self._filter_starts = sums.pages(path / "filter-starts.npy", of_filters)
         self._digests = sums.pages(path / "digests.npy", digests)
+        self._ids = sums.pages(path / "ids.npy", ids)
+        self._id_starts = sums.pages(path / "id-starts.npy", id_starts)
         n_blocks = len(stored.array("block-index", np.int64, ndim=2)) - 1
         self.blocks = StoredBlocks(stored, "blocks", "block-index", sums.take(n_blocks))
         self.gone: StoredBlocks | None = None
@@ -357,62 +340,63 @@ class DocumentSegment(Searchable):
     def all_pages(self) -> list[CheckedPages]:
         """Return all that was not read when the segment was opened."""
         arrays = [self.lists.pages, self._filters, self._filter_starts, self._digests]
+        arrays += [self._ids, self._id_starts]
         arrays += [stored.pages for stored in (self.blocks, self.gone) if stored is not None]
         return [pages for pages in arrays if pages is not None]
 
-    def candidates(self, keys: Uint32s, is_wanted: Bools) -> tuple[Int64s, Int64s]:
-        """Return queries and rows that share a band key, each pair once, in their order."""
-        return self.lists.find(0, keys, is_wanted)
+    def find(self, sought: Sought) -> Found:
+        """Find what texts share a band key with, and what is here, or went, with their digests."""
+        owners, rows = self.lists.find(sought.slots)
+        if not len(owners):
+            return _NOTHING
+        n = len(sought.queries)
+        bounds = owners.searchsorted((n, 2 * n)).tolist()
+        candidates = owners[: bounds[0]], rows[: bounds[0]]
+        if bounds[0] == len(owners):
+            return Found(candidates)
+        digests = sought.queries.digests
+        copies, own = owners[bounds[0] : bounds[1]] - n, rows[bounds[0] : bounds[1]]
+        is_same = (self.digests_of(own) == digests[copies]).all(axis=1)
+        went = zip((owners[bounds[1] :] - 2 * n).tolist(), rows[bounds[1] :], strict=True)
+        gone = ((query, self._gone_of(row)) for query, row in went)
+        return Found(
+            candidates,
+            (copies[is_same], own[is_same]),
+            [
+                (query, each.kept_id, each.similarity)
+                for query, each in gone
+                if each.digest == digests[query].tobytes()
+            ],
+        )
 
-    def rows_of_digests(self, digests: Uint64s, is_wanted: Bools) -> tuple[Int64s, Int64s]:
-        """Return queries and rows of equal digests."""
-        queries, rows = self._find_one(self.scheme.banding.bands, digests[:, 0], is_wanted)
-        is_same = (self.digests_of(rows) == digests[queries]).all(axis=1)
-        return queries[is_same], rows[is_same]
+    def _gone_of(self, row: np.int64) -> Gone:
+        assert self.gone is not None
+        return Gone(*next(self.gone.places_of(np.array([row]))))
 
     def rows_of_ids(self, ids: pa.Array, hashes: Uint64s) -> tuple[Int64s, Int64s]:
         """Return which ids, large strings of these hashes, which rows have."""
-        every = np.ones(len(hashes), np.bool_)
-        queries, rows = self._find_one(self.scheme.banding.bands + 1, hashes, every)
+        n = len(hashes)
+        keys = (hashes >> _32).astype(np.uint32)
+        number: Int64s = np.full(n, self._list_of_ids, np.int64)
+        slots = sealed(kernel.Slots(keys, number, np.arange(n, dtype=np.int64)))
+        queries, rows = self.lists.find(slots)
         if not len(rows):
             return queries, rows
-        found = self.ids_of(rows)
-        is_same = [
-            found[i].as_py() == ids[query].as_py() for i, query in enumerate(queries.tolist())
-        ]
+        is_same = pc.equal(self.ids_of(rows), ids.take(pa.array(queries)))
+        is_same = is_same.to_numpy(zero_copy_only=False)
         return queries[is_same], rows[is_same]
 
     def may_have_id(self, digest: int) -> bool:
         """Return whether it may have an id of this hash."""
-        return self.lists.count(self.scheme.banding.bands + 1, digest >> 32) > 0
+        return self.lists.count(self._list_of_ids, digest >> 32) > 0
 
     @cached_property
     def id_keys(self) -> frozenset[int] | None:
         """The higher halves of the hashes of its ids, unless they are many."""
         if self.n_documents > _MOST_KEYS_KEPT:
             return None
-        entries = self.lists.read(self.scheme.banding.bands + 1)
+        entries = self.lists.read(self._list_of_ids)
         return frozenset((entries >> np.uint64(32)).tolist())
-
-    def find_gone(self, digests: Uint64s, is_wanted: Bools) -> list[tuple[int, str, float]]:
-        """Find gone documents of equal digests: queries, ids of what they went for, similarities.
-
-        They come in the order of queries, and then as they went.
-        """
-        if self.gone is None:
-            return []
-        queries, rows = self._find_one(self.scheme.banding.bands + 2, digests[:, 0], is_wanted)
-        found = []
-        for query, row in zip(queries.tolist(), rows.tolist(), strict=True):
-            ((block, places),) = self.gone.blocks_of(np.array([row]))
-            gone = Gone(block, int(places[0]))
-            if gone.digest == digests[query].tobytes():
-                found.append((query, gone.kept_id, gone.similarity))
-        return found
-
-    def _find_one(self, number: int, hashes: Uint64s, is_wanted: Bools) -> tuple[Int64s, Int64s]:
-        keys = (hashes >> np.uint64(32)).astype(np.uint32).reshape(-1, 1)
-        return self.lists.find(number, keys, is_wanted)
 
     def digests_of(self, rows: Int64s) -> Uint64s:
         """Return the digests of some rows, of shape (n, 2)."""
@@ -440,38 +424,43 @@ class DocumentSegment(Searchable):
 
     def ids_of(self, rows: Int64s) -> pa.Array:
         """Return the ids of some rows, in any order, as large strings."""
-        order = np.argsort(rows, kind="stable")
-        found = [
-            block.id(row)
-            for block, places in self.blocks.blocks_of(rows[order])
-            for row in places.tolist()
-        ]
-        ids: list[str] = [""] * len(rows)
-        for place, own in zip(order.tolist(), found, strict=True):
-            ids[place] = own
-        return pa.array(ids, pa.large_string())
+        starts = self._id_starts
+        starts.check_elements(rows)
+        starts.check_elements(rows + 1)
+        first, stop = starts.array[rows], starts.array[rows + 1]
+        self._check_ids(bool((first >= 0).all() and (first <= stop).all()))
+        self._check_ids(not len(rows) or int(stop.max()) <= len(self._ids.array))
+        filled = first < stop
+        self._ids.check_ranges(first[filled], stop[filled])
+        offsets: Int64s = np.zeros(len(rows) + 1, np.int64)
+        np.cumsum(stop - first, out=offsets[1:])
+        places = np.repeat(first - offsets[:-1], stop - first) + np.arange(offsets[-1])
+        return Texts(self._ids.array[places], offsets).to_arrow()
 
     def id_of(self, row: int) -> str:
         """Return the id of one row, as text."""
-        number = int(np.searchsorted(self.blocks.first_rows, row, side="right")) - 1
-        return self.blocks.read(number).id(row - int(self.blocks.first_rows[number]))
+        first, stop = self._id_starts.part(row, row + 2).tolist()
+        self._check_ids(0 <= first <= stop <= len(self._ids.array))
+        return self._ids.part(first, stop).tobytes().decode()
+
+    def _check_ids(self, lie_right: bool) -> None:
+        if not lie_right:
+            message = "an id does not lie where it should; build the index again"
+            raise IndexFormatError(message)
 
     def block_of(self, row: int) -> tuple[Block, int]:
         """Return the block of a row, and its place there."""
-        ((block, places),) = self.blocks.blocks_of(np.array([row]))
-        return block, int(places[0])
+        return next(self.blocks.places_of(np.array([row])))
 
     def sets_of(self, rows: Int64s) -> ShingleSets | WeightedSets:
         """Return what the measure compares of some rows, which ascend."""
         of_texts: list[tuple[Block, int]] = []
         of_sets: list[tuple[Block, int]] = []
         are_texts: list[bool] = []
-        for block, places in self.blocks.blocks_of(rows):
-            states = block.columns[blocks.STATES].data
-            for row in places.tolist():
-                is_text = states[row] == blocks.OF_TEXT
-                are_texts.append(is_text)
-                (of_texts if is_text else of_sets).append((block, row))
+        for block, row in self.blocks.places_of(rows):
+            is_text = block.is_text(row)
+            are_texts.append(is_text)
+            (of_texts if is_text else of_sets).append((block, row))
         texts = _join(of_texts, blocks.TEXTS)
         if not of_sets:
             return sets_of_texts(texts, self.scheme)
@@ -495,6 +484,8 @@ class DocumentSegment(Searchable):
 def _join(cells: list[tuple[Block, int]], column: int) -> Texts:
     """Put cells of one column together."""
     parts = [block.cell(column, row) for block, row in cells]
+    if len(parts) == 1:
+        return Texts(parts[0], np.array([0, len(parts[0])], np.int64))
     offsets: Int64s = np.zeros(len(parts) + 1, np.int64)
     np.cumsum([len(part) for part in parts], out=offsets[1:])
     return Texts(np.concatenate([np.empty(0, np.uint8), *parts]), offsets)

@@ -13,9 +13,10 @@ import pyarrow as pa
 
 from neardup.documents import segment
 from neardup.documents.blocks import cells_of
+from neardup.documents.queries import N_OTHER_LISTS
 from neardup.documents.reading import DocumentBatch, PackedBlocks, pack_cells
 from neardup.documents.scheme import DocumentScheme
-from neardup.documents.segment import ID_TYPES, N_OTHER_LISTS
+from neardup.documents.segment import ID_TYPES
 from neardup.files.ids import as_text, common_id_type
 from neardup.indexes.manifest import SegmentRecord
 from neardup.indexes.segments import SEGMENTS, SegmentWriter
@@ -54,11 +55,15 @@ class DocumentSegmentWriter:
         self._writer, self._scheme, self._runner = writer, scheme, runner
         self._id_types: list[pa.DataType] = []
         self._lists = _Runs(scheme.banding.bands + N_OTHER_LISTS, runs_folder, runner, run_entries)
-        self._sums = {name: PageSums() for name in ("filters", "filter-starts", "digests")}
-        self._n_words = 0
+        of_filters = ("filters", "filter-starts") if scheme.has_filters else ()
+        # In the order of the checksums of their pages.
+        self._sums = {name: PageSums() for name in (*of_filters, "digests", "ids", "id-starts")}
+        self._n_words, self._n_id_bytes = 0, 0
         self._blocks = _NewBlocks(writer, "blocks")
         self._gone = _NewBlocks(writer, "gone-blocks")
         self._append("digests", np.empty(0, np.uint64))
+        self._append("ids", np.empty(0, np.uint8))
+        self._append("id-starts", np.zeros(1, np.int64))
         if scheme.has_filters:
             self._append("filters", np.empty(0, np.uint64))
             self._append("filter-starts", np.zeros(1, np.int64))
@@ -72,7 +77,9 @@ class DocumentSegmentWriter:
         """Write the next documents."""
         for number, (keys, rows) in enumerate(batch.lists):
             self._lists.add(number, segment.sorted_entries(keys, rows + self.n_documents))
-        self.add_columns(batch.digests, batch.filters, int(batch.n_tokens.sum()), batch.ids.type)
+        ids = Texts.from_arrow(as_text(batch.ids))
+        n_tokens = int(batch.n_tokens.sum())
+        self.add_columns(batch.digests, batch.filters, ids, batch.ids.type, n_tokens)
         self.add_blocks(batch.packed)
         self._lists.spill_if_many()
 
@@ -80,16 +87,22 @@ class DocumentSegmentWriter:
         self,
         digests: Uint64s,
         filters: Filters | None,
-        n_tokens: int,
+        ids: Texts,
         id_type: pa.DataType,
+        n_tokens: int,
     ) -> None:
         """Write what is known of the next documents but their entries and blocks.
 
-        ``digests`` has shape (n, 2); ``n_tokens`` is the number of all their tokens.
+        ``digests`` has shape (n, 2); ``n_tokens`` is the number of all their tokens. Ids were read
+        as values of a type.
         """
         self._append("digests", np.ascontiguousarray(digests).reshape(-1))
         if filters is not None:
             self._append_filters(filters)
+        first, stop = int(ids.offsets[0]), int(ids.offsets[-1])
+        self._append("ids", ids.data[first:stop])
+        self._append("id-starts", ids.offsets[1:] + (self._n_id_bytes - first))
+        self._n_id_bytes += stop - first
         if len(digests):
             self._id_types.append(id_type)
         self._n_tokens += n_tokens
@@ -129,8 +142,7 @@ class DocumentSegmentWriter:
         kind = common_id_type(self._id_types)
         writer.add("layout", np.concatenate([[ID_TYPES.index(kind)], starts]).astype(np.int64))
         writer.add("fences", fences)
-        order = ("filters", "filter-starts") if self._scheme.has_filters else ()
-        every = [sums, *(self._sums[array].finish() for array in (*order, "digests"))]
+        every = [sums, *(each.finish() for each in self._sums.values())]
         every.append(self._blocks.finish("block-index"))
         if self._gone.n_rows:
             every.append(self._gone.finish("gone-index"))

@@ -20,8 +20,10 @@ from neardup.documents.blocks import Block
 from neardup.documents.index import DocumentHandle, OpenDocuments
 from neardup.documents.lookup import find_answers
 from neardup.documents.queries import (
+    Found,
     Queries,
     Searchable,
+    Sought,
     interleave,
     join_queries,
     join_sets,
@@ -39,6 +41,7 @@ from neardup.documents.values import (
     Cells,
     Id,
     as_cells,
+    as_one_text,
     as_texts,
     checked_id,
     ids_of_values,
@@ -60,7 +63,6 @@ from neardup.tables import (
     Int64s,
     ShingleSets,
     Texts,
-    Uint32s,
     Uint64s,
     WeightedSets,
 )
@@ -90,7 +92,7 @@ class Pending(Searchable):
         # Sets of documents that have no text; those of texts are made when they are asked for.
         self._sets: dict[int, ShingleSets | WeightedSets] = {}
         self._n_signed = 0
-        self._rows_of_keys: dict[int, list[int]] = defaultdict(list)
+        self._rows_of_keys: dict[tuple[int, int], list[int]] = defaultdict(list)
         self._rows_of_digests: dict[bytes, list[int]] = defaultdict(list)
         self._n_listed = 0
         self._unlisted: list[Queries] = []
@@ -134,7 +136,8 @@ class Pending(Searchable):
 
         ``queries`` are what is known of it already; a text is signed when that is needed.
         """
-        as_texts([text])
+        if queries is None and text is not None:
+            as_one_text(text)
         cells = as_cells(identifier, columns, self._scheme.columns)
         if queries is not None:
             self.sign()
@@ -220,27 +223,23 @@ class Pending(Searchable):
             queries = replace(queries, sets=self.sets_of(rows))
         return make_batch(contents, queries, self._scheme)
 
-    def candidates(self, keys: Uint32s, is_wanted: Bools) -> tuple[Int64s, Int64s]:
-        """Return queries and rows that share a band key."""
+    def find(self, sought: Sought) -> Found:
+        """Find what texts share a band key with, and what is here, or went, with their digests."""
         self.prepare()
-        found = []
-        for query in np.flatnonzero(is_wanted).tolist():
-            rows: set[int] = set()
-            for band, key in enumerate(keys[query].tolist()):
-                rows.update(self._rows_of_keys.get(band << 32 | key, ()))
-            found += [(query, row) for row in sorted(rows)]
-        return _pairs(found)
-
-    def rows_of_digests(self, digests: Uint64s, is_wanted: Bools) -> tuple[Int64s, Int64s]:
-        """Return queries and rows of equal digests."""
-        self.prepare()
-        return _pairs(
-            [
-                (query, row)
-                for query in np.flatnonzero(is_wanted).tolist()
-                for row in self._rows_of_digests.get(digests[query].tobytes(), ())
-            ]
-        )
+        candidates, copies, went = [], [], []
+        of_keys, of_digests, gone = self._rows_of_keys, self._rows_of_digests, self._gone
+        for query in np.flatnonzero(sought.is_wanted).tolist():
+            keys = (sought.queries.keys[query] >> np.uint64(32)).tolist()
+            own = [of_keys[band, key] for band, key in enumerate(keys) if (band, key) in of_keys]
+            candidates += [(query, row) for row in sorted({row for rows in own for row in rows})]
+            if sought.with_copies:
+                digest = sought.queries.digests[query].tobytes()
+                copies += [(query, row) for row in of_digests.get(digest, ())]
+                went += [
+                    (query, gone.kept_ids[place], gone.similarities[place])
+                    for place in gone.places.get(digest, ())
+                ]
+        return Found(_pairs(candidates), _pairs(copies), went)
 
     def rows_of_ids(self, ids: pa.Array, _: Uint64s) -> tuple[Int64s, Int64s]:
         """Return which ids which rows have."""
@@ -250,15 +249,6 @@ class Pending(Searchable):
     def may_have_id(self, _: int) -> bool:
         """Return whether it may have an id."""
         return bool(self._rows)
-
-    def find_gone(self, digests: Uint64s, is_wanted: Bools) -> list[tuple[int, str, float]]:
-        """Find gone documents of equal digests."""
-        gone = self._gone
-        return [
-            (query, gone.kept_ids[place], gone.similarities[place])
-            for query in np.flatnonzero(is_wanted).tolist()
-            for place in gone.places.get(digests[query].tobytes(), ())
-        ]
 
     def filters_of(self, rows: Int64s) -> Filters:
         """Return the filters of some rows."""
@@ -290,12 +280,8 @@ class Pending(Searchable):
         """Return a block of one row."""
         queries = self._queries().take(np.array([row]))
         queries = replace(queries, sets=self._sets.get(row))
-        packed = pack_rows(
-            ids_of_values(self._ids[row : row + 1]),
-            as_texts(self._texts[row : row + 1]),
-            self._user_columns(row, row + 1),
-            queries,
-        )
+        texts = as_texts(self._texts[row : row + 1])
+        packed = pack_rows(texts, self._user_columns(row, row + 1), queries)
         return blocks.unpack(packed.data[0], packed.raw_sizes[0]), 0
 
     def _has_text(self, text: str | None) -> bool:
@@ -326,7 +312,7 @@ class Pending(Searchable):
                 if part.n_tokens[place] > 0:
                     self._rows_of_digests[part.digests[place].tobytes()].append(row)
                     for band, key in enumerate(own):
-                        self._rows_of_keys[band << 32 | key].append(row)
+                        self._rows_of_keys[band, key].append(row)
                 row += 1
         self._unlisted = []
         self._n_listed = self._n_signed
@@ -337,6 +323,8 @@ class Pending(Searchable):
 
 
 def _pairs(found: list[tuple[int, int]]) -> tuple[Int64s, Int64s]:
+    if not found:
+        return Found().copies
     pairs: Int64s = np.array(found, np.int64).reshape(-1, 2)
     return pairs[:, 0].copy(), pairs[:, 1].copy()
 
@@ -429,7 +417,7 @@ class InsertSession:
                 self._check_new(identifier)
                 pending.add(identifier, text, columns, queries)
                 return None
-            found: Id = index.ids_of(np.array([document]))[0].as_py()
+            (found,) = index.list_ids(answers.documents)
             # A document that comes again has not gone for another.
             if str(found) != str(identifier):
                 similarity = float(answers.similarities[0])

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.ipc
 
 from neardup.errors import InvalidInputError
+from neardup.tables import Texts
 
 Id = str | int
 
@@ -66,8 +67,21 @@ def as_texts(texts: Sequence[str | None]) -> pa.Array:
     try:
         return pa.array(texts, pa.large_string())
     except (pa.ArrowException, UnicodeEncodeError, TypeError) as error:
-        message = f"a text must be a string of valid characters: {error}"
-        raise InvalidInputError(message) from None
+        raise _no_text(error) from None
+
+
+def as_one_text(text: str) -> Texts:
+    """Return one text as kernels take texts, in a tenth of the time of ``as_texts``."""
+    try:
+        data = text.encode()
+    except UnicodeEncodeError as error:
+        raise _no_text(error) from None
+    # Not an empty buffer, which may lie nowhere.
+    return Texts(np.frombuffer(data or b"\0", np.uint8), np.array([0, len(data)], np.int64))
+
+
+def _no_text(error: Exception) -> InvalidInputError:
+    return InvalidInputError(f"a text must be a string of valid characters: {error}")
 
 
 def as_cells(identifier: Id, columns: Mapping[str, Any], names: Sequence[str]) -> Cells:

@@ -40,12 +40,12 @@ def store_next(
 ) -> None:
     """Store the manifest that follows another one."""
     generation = manifest.generation + 1
-    store_manifest(
-        folder, replace(manifest, generation=generation, segments=tuple(records), files=files)
-    )
+    after = replace(manifest, generation=generation, segments=tuple(records), files=files)
+    store_manifest(folder, replace(after, format=FORMAT))
 
 
-FORMAT = 1
+FORMAT = 2
+_OLDEST: Mapping[IndexKind, int] = {"documents": 2, "passages": 1}
 MANIFEST = "manifest.json"
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,99}")
 FILE_NAME = re.compile(NAME.pattern + r"\.(npy|arrow)")
@@ -154,10 +154,16 @@ def kind_of(folder: Path) -> IndexKind:
 
 
 def check_kind(folder: Path, manifest: Manifest, kind: IndexKind) -> None:
-    """Make sure that an index is of a kind."""
+    """Make sure that an index is of a kind, and of a format of that which is still read."""
     found = kind_of_manifest(manifest)
     if found != kind:
         message = f"this is an index of {found}, not of {kind}; neardup.open_index opens either"
+        raise IndexFormatError(message, path=str(folder))
+    if manifest.format < _OLDEST[kind]:
+        message = (
+            f"the index has format {manifest.format}, and this neardup ({__version__}) reads those "
+            f"of {kind} from format {_OLDEST[kind]} on; build the index again"
+        )
         raise IndexFormatError(message, path=str(folder))
 
 

@@ -37,7 +37,7 @@ def make_filters(lists: ShingleLists, measure: Measure) -> Filters:
     kernel.count_words(lists.offsets, _BITS_PER_SHINGLE, _MOST_WORDS, offsets)
     words: Uint64s = np.zeros(int(offsets[-1]), np.uint64)
     sizes: Int64s = np.empty(n, np.int64)
-    longest = int(np.diff(lists.offsets).max(initial=0))
+    longest = int((lists.offsets[1:] - lists.offsets[:-1]).max(initial=0))
     seen: Uint64s = np.empty(max(kernel.ROOMY, 1 << (4 * longest // 3).bit_length()), np.uint64)
     kernel.fill_filters(lists.values, lists.offsets, measure.code, seen, offsets, words, sizes)
     return Filters(words, offsets, sizes)

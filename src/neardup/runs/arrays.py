@@ -236,6 +236,13 @@ class CheckedPages:
             if not self.is_checked[pages].all():
                 self.check(np.unique(pages))
 
+    def part(self, start: int, stop: int) -> AnyArray:
+        """Return a few elements, where all pages have one width."""
+        for page in range(start // self._width, -(-stop // self._width)):
+            if not self.is_checked[page]:
+                self.check([page])
+        return self.array[start:stop]
+
     def check_all(self) -> None:
         """Check all pages."""
         self.check(np.flatnonzero(~self.is_checked))

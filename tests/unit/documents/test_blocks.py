@@ -39,7 +39,9 @@ def test_unpack__gives_what_was_packed(rows, lead, with_user, data):
     packed, raw_size = blocks.pack(columns, table)
     block = blocks.unpack(packed, raw_size)
     assert len(block) == len(rows)
-    assert [cells(column) for column in block.columns] == [cells(column) for column in columns]
+    assert [cells(block.column(number)) for number in range(len(columns))] == [
+        cells(column) for column in columns
+    ]
     assert block.user_columns == table
     chosen = data.draw(st.lists(st.integers(0, len(rows) - 1), max_size=5))
     taken, user = block.take(np.array(chosen, np.int64))

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.documents import segment
+from neardup.kernels.types import sealed
 from neardup.runs.arrays import PageSums
 
 values = st.one_of(st.integers(0, 2**64 - 1), st.sampled_from([0, 1, 2**63, 2**64 - 1]))
@@ -61,16 +62,21 @@ def test_find__checks_all_pages_of_many_keys_at_once(room):
     stored = segment.EntryLists(Path("entries.npy"), every, starts, fences, sums.finish())
     assert page_starts[-1] == len(fences) == 24
     keys = np.stack(lists, axis=1).astype(np.uint32)
-    find_pages, rounds = segment.kernel.find_pages, []
+    find_entries, rounds = segment.kernel.find_entries, []
 
     def counted(*arguments):
         rounds.append(1)
-        return find_pages(*arguments)
+        return find_entries(*arguments)
 
-    with patch.object(segment, "_ROOM", room), patch.object(segment.kernel, "find_pages", counted):
-        queries, found = stored.find(0, keys, np.ones(4000, np.bool_))
+    numbers = np.tile(np.arange(3), 4000)
+    slots = sealed(segment.kernel.Slots(keys.reshape(-1), numbers, np.repeat(np.arange(4000), 3)))
+    with (
+        patch.object(segment, "_ROOM", room),
+        patch.object(segment.kernel, "find_entries", counted),
+    ):
+        queries, found = stored.find(slots)
     assert set(zip(range(4000), range(4000), strict=True)) <= set(
         zip(queries.tolist(), found.tolist(), strict=True)
     )
     assert stored.pages.is_checked.all()
-    assert len(rounds) <= 2
+    assert len(rounds) <= 3

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from neardup import DocumentIndex
+from neardup.documents.one_text import make_query
+from neardup.documents.queries import Sought, join_queries
 from neardup.documents.segment import DocumentSegment
 from neardup.runs.progress import asking
 from tests.document_indexes import OPTIONS
@@ -65,6 +69,34 @@ def test_blocks__nobody_waits_for(index, sizes, monkeypatch):
     assert len(sizes) == 2
     # And is asked no more behind the block.
     assert len(index.query(TEXT)) == N
+
+
+@pytest.mark.parametrize("n", [1, 40])
+def test_find__digests_that_begin_alike(tmp_path, n):
+    """Lists have 32 bits of a digest, which others may begin with."""
+    index = DocumentIndex.create(tmp_path / "idx", **OPTIONS)
+    index.insert("a", TEXT)
+    assert index.insert_if_new("gone", TEXT) == "a"
+    for _ in range(2):
+        (segment,) = index._session._view().segments
+        queries = join_queries([make_query(TEXT, None, index._session.scheme)] * n)
+        for change, number in ((0, n), (1, 0), (1 << 40, 0)):
+            others = replace(queries, digests=queries.digests ^ np.array([0, change], np.uint64))
+            found = segment.find(Sought(others, others.is_filled))
+            assert len(found.copies[0]) == len(found.gone) == number
+            assert found.candidates[0].tolist() == list(range(n))
+        index.commit()
+
+
+def test_insert_if_new__what_a_copy_went_for_came_back_later(tmp_path):
+    """A document of the same id that came in after it is another one."""
+    index = DocumentIndex.create(tmp_path / "idx", **OPTIONS)
+    index.insert("a", "a b c d")
+    assert index.insert_if_new("b", "a b c d e") == "a"
+    index.commit()
+    index.remove(["a"])
+    index.insert("a", "quite another one")
+    assert index.insert_if_new("c", "a b c d e") is None
 
 
 def test_check__of_all_pages_asks_too(tmp_path):

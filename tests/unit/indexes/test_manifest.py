@@ -11,13 +11,16 @@ import pytest
 
 from neardup.errors import IndexFormatError, InvalidParameterError, ReadError
 from neardup.indexes.manifest import (
+    FORMAT,
     Manifest,
     RemovedRecord,
     SegmentRecord,
+    check_kind,
     decode,
     encode,
     load_manifest,
     store_manifest,
+    store_next,
 )
 from neardup.runs.disk import FileRecord
 from neardup.version import __version__
@@ -46,7 +49,8 @@ def test_manifest__round_trip(tmp_path, manifest):
 def test_manifest__is_readable(tmp_path):
     store_manifest(tmp_path, FULL)
     first, _, body = (tmp_path / "manifest.json").read_bytes().partition(b"\n")
-    assert first.split() == [b"neardup-index", b"1", hashlib.sha256(body).hexdigest().encode()]
+    number = str(FORMAT).encode()
+    assert first.split() == [b"neardup-index", number, hashlib.sha256(body).hexdigest().encode()]
     assert json.loads(body)["generation"] == 7
 
 
@@ -67,7 +71,7 @@ def test_manifest__replaces_the_old_one(tmp_path):
         Manifest({}, -1),
         Manifest({}, True),
         Manifest({}, 2**63),
-        Manifest({}, format=2),
+        Manifest({}, format=FORMAT + 1),
         Manifest({}, files={"../a.npy": FILE}),
         Manifest({}, files={"a.txt": FILE}),
         Manifest({}, segments=(SegmentRecord("a/b", 1, 1, {}),)),
@@ -152,16 +156,32 @@ def test_manifest__no_content(body):
 
 
 def test_manifest__newer_format(tmp_path):
-    (tmp_path / "manifest.json").write_bytes(signed({"format": 2, "new": []}, 2))
+    (tmp_path / "manifest.json").write_bytes(signed({"format": FORMAT + 1, "new": []}, FORMAT + 1))
     with pytest.raises(
-        IndexFormatError, match=r"has format 2, this neardup .* use a newer"
+        IndexFormatError, match=rf"has format {FORMAT + 1}, this neardup .* use a newer"
     ) as info:
         load_manifest(tmp_path)
     assert info.value.path == str(tmp_path / "manifest.json")
     # A damaged number is no newer format.
-    (tmp_path / "manifest.json").write_bytes(signed(full_content(), 2))
+    (tmp_path / "manifest.json").write_bytes(signed(full_content(), FORMAT + 1))
     with pytest.raises(IndexFormatError, match="the manifest has wrong values"):
         load_manifest(tmp_path)
+
+
+@each_of("kind, least", [("documents", 2), ("passages", 1)])
+def test_manifest__older_formats(tmp_path, kind, least):
+    """Those that are read are the next format once they have changed; others are refused."""
+    for number in range(1, FORMAT + 1):
+        manifest = Manifest({"kind": kind}, format=number)
+        store_manifest(tmp_path, manifest)
+        if number < least:
+            refusal = rf"has format {number}, .* of documents from format 2 on; build the index"
+            with pytest.raises(IndexFormatError, match=refusal):
+                check_kind(tmp_path, load_manifest(tmp_path), kind)
+            continue
+        check_kind(tmp_path, load_manifest(tmp_path), kind)
+        store_next(tmp_path, manifest, [], {})
+        assert load_manifest(tmp_path).format == FORMAT
 
 
 @each_of("data", [b"", b"{}", b"neardup-inde", b'{"neardup-index": 1}'])

@@ -14,7 +14,7 @@ from neardup.kernels._compile import inlined, kernel
 from neardup.kernels.types import (
     ConstBools,
     ConstInt64s,
-    ConstUint32Rows,
+    ConstUint32s,
     ConstUint64s,
     Int,
     Int64s,
@@ -49,33 +49,39 @@ def _lower_bound(values: ConstUint64s, first: Int, stop: Int, value: np.uint64) 
     return first
 
 
-@kernel
-def find_pages(
-    keys: ConstUint32Rows,
-    order: ConstInt64s,
-    is_wanted: ConstBools,
-    lists: Lists,
-    is_checked: ConstBools,
-    first_pages: Int64s,
-    stop_pages: Int64s,
-    unchecked: Int64s,
-) -> Int:
-    """Find the pages that may have entries of keys; ``keys[d, k]`` is looked for in list k.
+class Slots(NamedTuple):
+    """What is looked up: ``keys[i]`` in list ``numbers[i]``, for ``owners[i]``, of 32 bits."""
 
-    Of key k of query d, ``first_pages[d * n_lists + k]`` and ``stop_pages`` receive the range of
-    pages, none for queries that are not wanted. Slots d * n_lists + k are gone through in an order
-    that decides the time alone. Returns how many pages of these are unchecked;
-    ``unchecked`` receives as many of their numbers as it has room for, some more than once.
+    keys: ConstUint32s
+    numbers: ConstInt64s
+    owners: ConstInt64s
+
+
+@kernel
+def find_entries(
+    slots: Slots,
+    lists: Lists,
+    entries: ConstUint64s,
+    page_bounds: ConstInt64s,
+    is_checked: ConstBools,
+    found: Uint64s,
+    unchecked: Int64s,
+) -> tuple[Int, Int]:
+    """Find the numbers of the entries of keys; ``found`` receives each below its owner.
+
+    Page p has ``entries[page_bounds[p] : page_bounds[p + 1]]``. Returns how many entries there are,
+    of which ``found`` receives as many as it has room for, and how many pages would have been
+    looked into that are unchecked. No entry of these is touched; ``unchecked`` receives as many of
+    their numbers as it has room for, some more than once.
     """
+    keys, numbers, owners = slots
     starts, page_starts, fences = lists
-    n_lists = np.int64(keys.shape[1])
-    n_unchecked = np.int64(0)
-    for i in order:
-        d, k = i // n_lists, i % n_lists
-        first_pages[i] = stop_pages[i] = 0
-        if not is_wanted[d] or starts[k] == starts[k + 1]:
+    n_found = n_unchecked = np.int64(0)
+    for i in range(keys.shape[0]):
+        k = numbers[i]
+        if starts[k] == starts[k + 1]:
             continue
-        low = np.uint64(keys[d, k]) << _32
+        low = np.uint64(keys[i]) << _32
         first = _lower_bound(fences, page_starts[k], page_starts[k + 1], low)
         stop = first
         # What is equal may begin in the page before; few keys fill pages.
@@ -83,62 +89,24 @@ def find_pages(
             stop += 1
         if first > page_starts[k]:
             first -= 1
-        first_pages[i], stop_pages[i] = first, stop
+        are_checked = True
         for page in range(first, stop):
             if not is_checked[page]:
+                are_checked = False
                 if n_unchecked < unchecked.shape[0]:
                     unchecked[n_unchecked] = page
                 n_unchecked += 1
-    return n_unchecked
-
-
-@kernel
-def find_ranges(
-    keys: ConstUint32Rows,
-    order: ConstInt64s,
-    entries: ConstUint64s,
-    page_bounds: ConstInt64s,
-    first_pages: ConstInt64s,
-    stop_pages: ConstInt64s,
-    first_entries: Int64s,
-    stop_entries: Int64s,
-) -> Int:
-    """Find the entries of keys within their pages; returns how many there are of all.
-
-    Page p has ``entries[page_bounds[p] : page_bounds[p + 1]]``.
-    """
-    n_lists = np.int64(keys.shape[1])
-    total = np.int64(0)
-    for i in order:
-        first_entries[i] = stop_entries[i] = 0
-        if first_pages[i] == stop_pages[i]:
+        if not are_checked or first == stop:
             continue
-        low = np.uint64(keys[i // n_lists, i % n_lists]) << _32
-        end = page_bounds[stop_pages[i]]
-        first = _lower_bound(entries, page_bounds[first_pages[i]], end, low)
-        stop = first
-        while stop < end and entries[stop] <= low | _LOW32:
-            stop += 1
-        first_entries[i], stop_entries[i] = first, stop
-        total += stop - first
-    return total
-
-
-@kernel
-def list_entries(
-    n_lists: int,
-    entries: ConstUint64s,
-    first_entries: ConstInt64s,
-    stop_entries: ConstInt64s,
-    found: Uint64s,
-) -> None:
-    """List the numbers of the entries found, below the number of the query, in 32 bits each."""
-    n = np.int64(0)
-    for i in range(first_entries.shape[0]):
-        query = np.uint64(i // n_lists) << _32
-        for place in range(first_entries[i], stop_entries[i]):
-            found[n] = query | (entries[place] & _LOW32)
-            n += 1
+        end = page_bounds[stop]
+        place = _lower_bound(entries, page_bounds[first], end, low)
+        owner = np.uint64(owners[i]) << _32
+        while place < end and entries[place] <= low | _LOW32:
+            if n_found < found.shape[0]:
+                found[n_found] = owner | (entries[place] & _LOW32)
+            n_found += 1
+            place += 1
+    return n_found, n_unchecked
 
 
 @kernel
