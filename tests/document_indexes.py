@@ -51,13 +51,16 @@ QUERIES = [text_of(number) for number in (0, 1, 2, 4, 5, 6, 13, 20, 27, 40, 43)]
 
 
 @contextmanager
-def small_pieces(*, fanout: int = 3, run_entries: int = 100, block_bytes: int = 300):
-    """Let few documents be many: for tiers, for sorted runs and for blocks."""
+def small_pieces(
+    *, fanout: int = 3, run_entries: int = 100, block_bytes: int = 300, most_in_tail: int = 8
+):
+    """Let few documents be many: for tiers, for sorted runs, for blocks and for tails."""
     from neardup.documents.segment_writer import new_segment
 
     defaults = new_segment.__wrapped__.__kwdefaults__  # type: ignore[attr-defined]
     with (
         patch("neardup.documents.additions.FANOUT", fanout),
+        patch("neardup.documents.additions.MOST_IN_TAIL", most_in_tail),
         patch("neardup.documents.blocks.BLOCK_BYTES", block_bytes),
         patch.dict(defaults, run_entries=run_entries),
     ):
@@ -147,6 +150,8 @@ def check_names(folder: Path) -> None:
         expected |= {f"segments/{record.name}/{name}" for name in record.files}
         if record.removed is not None:
             expected.add(f"removed/{record.removed.name}.npy")
+    if manifest.tail is not None:
+        expected.add(f"tail/{manifest.tail.name}.log")
     assert tree(folder).keys() == expected
 
 

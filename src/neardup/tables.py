@@ -62,6 +62,8 @@ class Texts:
 
     def slices(self, n_bytes: int) -> list[Texts]:
         """Cut into runs of documents of about ``n_bytes`` each, at least one document a run."""
+        if self.offsets[-1] - self.offsets[0] <= n_bytes:
+            return [self]
         ends = np.arange(self.offsets[0], self.offsets[-1], n_bytes) + n_bytes
         cuts = np.unique(np.searchsorted(self.offsets[:-1], ends))
         bounds = [0, *(int(cut) for cut in cuts if 0 < cut < len(self)), len(self)]

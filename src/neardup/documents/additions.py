@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from neardup.documents import blocks
 from neardup.documents.blocks import Block
 from neardup.documents.index import DocumentHandle, OpenDocuments
+from neardup.documents.pending import Pending
 from neardup.documents.reading import (
     DocumentBatch,
     PackedBlocks,
@@ -23,6 +24,7 @@ from neardup.documents.reading import (
 from neardup.documents.scheme import DocumentScheme
 from neardup.documents.segment import DocumentSegment, Gone
 from neardup.documents.segment_writer import DocumentSegmentWriter, new_segment
+from neardup.documents.values import Id
 from neardup.errors import NeardupError
 from neardup.files.ids import choose_id_column
 from neardup.files.passes import ReadingPass
@@ -36,9 +38,10 @@ from neardup.indexes.changes import (
     take_out,
     wanted_ids,
 )
+from neardup.indexes.folder import append_to_tail
 from neardup.indexes.handle import OpenFiles
 from neardup.indexes.index import segment_bytes
-from neardup.indexes.manifest import SegmentRecord, free_name, store_next
+from neardup.indexes.manifest import SegmentRecord, TailRecord, free_name, store_next
 from neardup.indexes.stored import store_frequencies
 from neardup.reading.signed_batches import count_shingles
 from neardup.runs.runner import Runner
@@ -59,20 +62,25 @@ def compact_index(handle: DocumentHandle, runner: Runner) -> Compaction:
     Texts are not tokenised again. Memory does not grow with them.
     """
     with handle.changing(runner) as files:
-        before = files.manifest.segments
+        before, tail = files.manifest.segments, files.manifest.tail
         index = handle.read(files)
-        is_compact = len(before) <= 1 and not any(map(len, index.removed))
+        is_compact = len(before) <= 1 and tail is None and not any(map(len, index.removed))
         if not is_compact:
             merge_segments(handle, files, 0, len(before), runner)
         after = handle.reopen(runner).manifest.segments
-        n_freed = segment_bytes(before) - segment_bytes(after)
+        n_before = segment_bytes(before) + (tail.file.size if tail else 0)
+        # A segment may take more than the tail that it was.
+        n_freed = max(0, n_before - segment_bytes(after))
         return Compaction(len(after), index.n_documents, n_freed)
 
 
 def merge_segments(
     handle: DocumentHandle, files: OpenFiles, first: int, stop: int, runner: Runner
 ) -> None:
-    """Put neighbouring segments together, in a block of ``handle.changing``."""
+    """Put neighbouring segments together, in a block of ``handle.changing``.
+
+    The documents of the tail come with the last.
+    """
     manifest, index = files.manifest, handle.read(files)
     name = free_name(manifest, 0)
     merged: list[SegmentRecord] = []
@@ -82,6 +90,9 @@ def merge_segments(
             copying.copy(number)
             runner.report("compact", number - first + 1, stop - first)
         copying.flush()
+        if stop == len(manifest.segments):
+            _add_tail(Adding(index, writer))
+            manifest = replace(manifest, tail=None)
         if writer.n_documents or writer.n_gone:
             merged.append(writer.finish(name))
     records = [*manifest.segments[:first], *merged, *manifest.segments[stop:]]
@@ -306,6 +317,7 @@ def remove_documents(
     """Take documents out; all of them or none."""
     wanted = wanted_ids(ids)
     with handle.changing(runner) as files:
+        files = _settled(handle, files, runner)
         index = handle.read(files)
         orphans = find_orphans(index, wanted)
         removal = take_out(handle.folder, files, wanted, index.rows_of_ids(wanted))
@@ -328,6 +340,11 @@ def find_orphans(index: OpenDocuments, ids: pa.Array) -> pa.Table:
     pairs = zip(every["id"].to_pylist(), every["kept_id"].to_pylist(), strict=True)
     firsts = {pair: place for place, pair in reversed(list(enumerate(pairs)))}
     return every.take(pa.array(sorted(firsts.values()), pa.int64()))
+
+
+# The most documents that wait in a tail, and bytes of these: who opens an index unpacks them.
+MOST_IN_TAIL = 256
+_MOST_BYTES_IN_TAIL = 1 << 22
 
 
 class Adding:
@@ -366,8 +383,9 @@ def adding(
 ) -> Iterator[Adding]:
     """Make the next state of an index, within a block of ``handle.changing``.
 
-    What was added is there when the block ends, all of it; nothing, if an error ends it.
-    ``frequencies`` are those that decide what shingles weigh from now on.
+    What was added is there when the block ends, all of it; nothing, if an error ends it. The
+    documents of the tail come before it into the same segment. ``frequencies`` are those that
+    decide what shingles weigh from now on.
     """
     manifest, index = files.manifest, handle.read(files)
     extra = dict(manifest.files)
@@ -377,12 +395,70 @@ def adding(
     name = free_name(manifest, 0)
     records = list(manifest.segments)
     with new_segment(handle.folder, name, index.scheme, runner) as writer:
-        yield Adding(index, writer)
+        new = Adding(index, writer)
+        _add_tail(new)
+        yield new
         if writer.n_documents or writer.n_gone:
             records.append(writer.finish(name))
     if len(records) > len(manifest.segments) or frequencies is not None:
-        store_next(handle.folder, manifest, records, extra)
+        store_next(handle.folder, replace(manifest, tail=None), records, extra)
         merge_tiers(handle, runner)
+
+
+def _add_tail(new: Adding) -> None:
+    """Add the documents of the tail, if there is one."""
+    if new.index.manifest.tail is not None:
+        tail = new.index.segments[-1]
+        assert isinstance(tail, Pending)
+        _add_pending(new, tail, [])
+
+
+def _add_pending(new: Adding, pending: Pending, unwritable: list[tuple[Id, str]]) -> None:
+    for batch in pending.batches(unwritable):
+        new.add(batch)
+    gone = pending.gone()
+    if gone is not None:
+        new.went(*gone)
+
+
+def _settled(handle: DocumentHandle, files: OpenFiles, runner: Runner) -> OpenFiles:
+    """Give the documents of the tail a segment, in a block of ``handle.changing``."""
+    if files.manifest.tail is None:
+        return files
+    with adding(handle, files, runner):
+        pass
+    return handle.reopen(runner)
+
+
+def put_away(
+    handle: DocumentHandle,
+    files: OpenFiles,
+    pending: Pending,
+    unwritable: list[tuple[Id, str]],
+    runner: Runner,
+) -> None:
+    """Make documents in memory durable, in a block of ``handle.changing``.
+
+    A few go into the tail: a commit of one document writes to one file and replaces the manifest,
+    where a segment is nine files, which are put together with others later on. Those that cannot
+    be written are listed, with why; the others are.
+    """
+    manifest, tail = files.manifest, files.manifest.tail
+    n, n_gone, n_tokens, size = pending.n_documents, pending.n_gone, 0, pending.n_bytes
+    if tail is not None:
+        n, n_gone, n_tokens = n + tail.n_documents, n_gone + tail.n_gone, tail.n_tokens
+        size += tail.file.size
+    if n + n_gone > MOST_IN_TAIL or size > _MOST_BYTES_IN_TAIL:
+        with adding(handle, files, runner) as new:
+            _add_pending(new, pending, unwritable)
+        return
+    data = pending.pack(unwritable)
+    if not data:
+        return
+    n_tokens += pending.n_tokens
+    name, file = append_to_tail(handle.folder, manifest, data)
+    record = TailRecord(name, n - len(unwritable), n_gone, n_tokens, file)
+    store_next(handle.folder, replace(manifest, tail=record), manifest.segments, manifest.files)
 
 
 def add_documents(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,10 +14,13 @@ import pyarrow.compute as pc
 
 from neardup.documents import blocks
 from neardup.documents.blocks import Block
+from neardup.documents.pending import Pending
 from neardup.documents.queries import Searchable
 from neardup.documents.scheme import KIND, DocumentScheme, restore_document_scheme
 from neardup.documents.segment import UNREAD, DocumentSegment
+from neardup.errors import IndexFormatError
 from neardup.files.id_table import hash_id
+from neardup.indexes.folder import OpenTail
 from neardup.indexes.handle import OpenFiles
 from neardup.indexes.index import IndexHandle, OpenIndex
 from neardup.indexes.segments import Segment
@@ -28,7 +32,10 @@ from neardup.tables import Int64s, Uint32s, Uint64s
 
 @dataclass(frozen=True)
 class OpenDocuments(OpenIndex[DocumentScheme, Searchable]):
-    """An index of documents; the last segment may be documents that are not written yet."""
+    """An index of documents; the last segments may be documents in memory.
+
+    These are those of the tail, and those that are not written yet.
+    """
 
     texts_in: ClassVar = "blocks.npy"
 
@@ -49,7 +56,7 @@ class OpenDocuments(OpenIndex[DocumentScheme, Searchable]):
             pass
 
     def with_tail(self, tail: Searchable) -> OpenDocuments:
-        """Return the index with documents that are not written yet behind the others."""
+        """Return the index with documents in memory behind the others."""
         nothing: Uint32s = np.empty(0, np.uint32)
         return replace(self, segments=(*self.segments, tail), removed=(*self.removed, nothing))
 
@@ -59,7 +66,7 @@ class OpenDocuments(OpenIndex[DocumentScheme, Searchable]):
         small, others = self._id_keys
         if not (
             any(digest >> 32 in keys for keys in small)
-            or any(segment.may_have_id(digest) for segment in others)
+            or any(segment.may_have_id(identifier, digest) for segment in others)
         ):
             return False
         return bool(self.documents_of_ids(pa.array([identifier], pa.large_string()))[0] >= 0)
@@ -83,14 +90,9 @@ class OpenDocuments(OpenIndex[DocumentScheme, Searchable]):
         return [as_id(self.segments[segment].id_of(row)) for segment, row in places]
 
     def digests_of(self, documents: Int64s) -> Uint64s:
-        """Return the digests of some documents, which ascend, of shape (n, 2).
-
-        Of documents that are written, which those of a reader are.
-        """
+        """Return the digests of some documents, which ascend, of shape (n, 2)."""
         parts = [np.empty((0, 2), np.uint64)]
-        for segment, rows in self.by_segment(documents):
-            assert isinstance(segment, DocumentSegment)
-            parts.append(segment.digests_of(rows))
+        parts += (segment.digests_of(rows) for segment, rows in self.by_segment(documents))
         return np.concatenate(parts)
 
     def read_rows(self, documents: Int64s) -> pa.Table:
@@ -131,17 +133,14 @@ class OpenDocuments(OpenIndex[DocumentScheme, Searchable]):
 
     def counts(self) -> dict[str, Any]:
         """Return what there is of documents, for ``describe``."""
-        gone = [
-            len(segment.gone)
-            for segment in self.segments
-            if isinstance(segment, DocumentSegment) and segment.gone is not None
-        ]
+        tail = self.manifest.tail
+        n_tokens = sum(record.n_tokens for record in self.manifest.segments)
         return {
             "kind": KIND,
             "documents": self.n_documents,
             "removed_documents": sum(map(len, self.removed)),
-            "gone_documents": sum(gone),
-            "tokens": sum(record.n_tokens for record in self.manifest.segments),
+            "gone_documents": sum(segment.n_gone for segment in self.segments),
+            "tokens": n_tokens + (tail.n_tokens if tail else 0),
         }
 
 
@@ -176,5 +175,39 @@ class DocumentHandle(IndexHandle[OpenDocuments, DocumentScheme, DocumentSegment]
     def view_of(
         self, files: OpenFiles, restored: DocumentScheme, parts: tuple[DocumentSegment, ...]
     ) -> OpenDocuments:
-        """See all segments as an index."""
-        return OpenDocuments(files.manifest, restored, parts, files.removed)
+        """See all segments, and the tail, as an index."""
+        index = OpenDocuments(files.manifest, restored, parts, files.removed)
+        if files.tail is None:
+            self._tail = None
+            return index
+        known = self._tail
+        if known is None or not known.goes_on_with(files.tail, restored):
+            known = self._tail = _Tail(restored)
+        return index.with_tail(known.read(files.tail, files.folder))
+
+    _tail: _Tail | None = None
+
+
+class _Tail:
+    """The documents of a tail in memory; of what is put behind it only that is unpacked."""
+
+    def __init__(self, scheme: DocumentScheme) -> None:
+        self._scheme, self._pending = scheme, Pending(scheme)
+        self._name = ""
+        self._parts: tuple[bytes, ...] = ()
+
+    def goes_on_with(self, tail: OpenTail, scheme: DocumentScheme) -> bool:
+        """Return whether what was read is how a tail begins."""
+        begins = tail.record.name == self._name and tail.parts[: len(self._parts)] == self._parts
+        return begins and scheme is self._scheme
+
+    def read(self, tail: OpenTail, folder: Path) -> Pending:
+        """Return the documents of a tail that goes on with this one."""
+        for part in tail.parts[len(self._parts) :]:
+            self._pending.take_packed(part)
+        self._name, self._parts = tail.record.name, tail.parts
+        found = self._pending.fixed()
+        if (len(found), found.n_gone) != (tail.record.n_documents, tail.record.n_gone):
+            message = "the tail does not hold what the manifest says; build the index again"
+            raise IndexFormatError(message, path=str(folder / "tail"))
+        return found

@@ -48,6 +48,11 @@ class Searchable(ABC):
     """What their ids were read as."""
 
     @property
+    @abstractmethod
+    def n_gone(self) -> int:
+        """Count the documents that went for others."""
+
+    @property
     def id_keys(self) -> frozenset[int] | None:
         """The higher halves of the hashes of its ids; None where ``may_have_id`` is to be asked."""
         return None
@@ -65,8 +70,12 @@ class Searchable(ABC):
         """Return which ids, large strings of these hashes, which rows have."""
 
     @abstractmethod
-    def may_have_id(self, digest: int) -> bool:
-        """Return whether it may have an id of this hash: a quick look that rules most out."""
+    def may_have_id(self, identifier: str, digest: int) -> bool:
+        """Return whether it may have an id, of this hash: a quick look that rules most out."""
+
+    @abstractmethod
+    def digests_of(self, rows: Int64s) -> Uint64s:
+        """Return the digests of some rows, of shape (n, 2)."""
 
     @abstractmethod
     def filters_of(self, rows: Int64s) -> Filters:
@@ -271,6 +280,20 @@ def sets_of_texts(texts: Texts, scheme: DocumentScheme) -> ShingleSets | Weighte
         return weighted_sets(tokens, scheme.shingles, scheme.weighted)
     lists = shingle_lists(tokens, scheme.shingles)
     return _sorted_in_place(lists)
+
+
+def sets_of_cells(
+    values: Texts, weights: Texts, scheme: DocumentScheme
+) -> ShingleSets | WeightedSets:
+    """Return sets whose values, and weights if they have some, are bytes of cells."""
+    offsets = values.offsets // 8
+    starts, sizes = offsets[:-1], offsets[1:] - offsets[:-1]
+    if scheme.weighted is None:
+        return ShingleSets(values.data.view(np.uint64), starts, sizes)
+    own: Int64s = weights.data.view(np.int64)
+    sums = np.concatenate([[0], np.cumsum(own)])
+    totals: Int64s = np.diff(sums[offsets])
+    return WeightedSets(values.data.view(np.uint64), own, starts, sizes, totals)
 
 
 def sort_lists(lists: ShingleLists) -> ShingleSets:

@@ -80,13 +80,17 @@ def make_batch(contents: Contents, queries: Queries, scheme: DocumentScheme) -> 
 
 
 def pack_rows(texts: pa.Array, columns: pa.Table | None, queries: Queries) -> PackedBlocks:
-    """Pack what is kept of some documents; of those without a text their sets."""
+    """Pack what is kept of some documents."""
+    return pack_cells(cells_of_rows(texts, queries), columns)
+
+
+def cells_of_rows(texts: pa.Array, queries: Queries) -> list[Texts]:
+    """Return the columns of ``blocks`` of some documents; of those without a text their sets."""
     n = len(texts)
     is_null = texts.is_null().to_numpy(zero_copy_only=False)
     cells = [Texts.from_arrow(texts), *_cells_of_sets(queries.sets, is_null)]
     states = np.where(is_null, blocks.OF_SET, blocks.OF_TEXT).astype(np.uint8)
-    cells += (blocks.cells_of(states, n), blocks.cells_of(queries.n_tokens, n))
-    return pack_cells(cells, columns)
+    return [*cells, blocks.cells_of(states, n), blocks.cells_of(queries.n_tokens, n)]
 
 
 def pack_cells(cells: Sequence[Texts], columns: pa.Table | None) -> PackedBlocks:

@@ -20,16 +20,19 @@ from neardup.documents.queries import (
     Searchable,
     Sought,
     interleave,
+    sets_of_cells,
     sets_of_texts,
 )
 from neardup.documents.scheme import DocumentScheme
 from neardup.errors import IndexFormatError
+from neardup.files.ids import as_text
 from neardup.indexes.segments import Segment
 from neardup.kernels.bucket import entries as kernel
 from neardup.kernels.types import sealed
 from neardup.runs.arrays import AnyArray, CheckedPages, count_pages
 from neardup.tables import (
     Filters,
+    Floats,
     Int64s,
     ShingleSets,
     Texts,
@@ -241,6 +244,15 @@ class Gone:
         return float(self.block.cell(GONE_SIMILARITIES, self.row).view(np.float64)[0])
 
 
+def cells_of_gone(
+    ids: pa.Array, kept_ids: pa.Array, digests: Uint64s, similarities: Floats
+) -> list[Texts]:
+    """Return the columns of a block of documents that went for others."""
+    n = len(ids)
+    cells = [Texts.from_arrow(as_text(ids)), Texts.from_arrow(as_text(kept_ids))]
+    return [*cells, blocks.cells_of(digests, n), blocks.cells_of(similarities, n)]
+
+
 class SegmentSums:
     """The checksums of pages of a segment's arrays, one array after the other."""
 
@@ -337,6 +349,11 @@ class DocumentSegment(Searchable):
     def __len__(self) -> int:
         return self.n_documents
 
+    @property
+    def n_gone(self) -> int:
+        """Count the documents that went for others."""
+        return 0 if self.gone is None else len(self.gone)
+
     def all_pages(self) -> list[CheckedPages]:
         """Return all that was not read when the segment was opened."""
         arrays = [self.lists.pages, self._filters, self._filter_starts, self._digests]
@@ -386,7 +403,7 @@ class DocumentSegment(Searchable):
         is_same = is_same.to_numpy(zero_copy_only=False)
         return queries[is_same], rows[is_same]
 
-    def may_have_id(self, digest: int) -> bool:
+    def may_have_id(self, _: str, digest: int) -> bool:
         """Return whether it may have an id of this hash."""
         return self.lists.count(self._list_of_ids, digest >> 32) > 0
 
@@ -464,21 +481,11 @@ class DocumentSegment(Searchable):
         texts = _join(of_texts, blocks.TEXTS)
         if not of_sets:
             return sets_of_texts(texts, self.scheme)
-        stored = self._stored_sets(of_sets)
+        cells = _join(of_sets, blocks.SETS), _join(of_sets, blocks.WEIGHTS)
+        stored = sets_of_cells(*cells, self.scheme)
         if not of_texts:
             return stored
         return interleave(sets_of_texts(texts, self.scheme), stored, np.array(are_texts))
-
-    def _stored_sets(self, of_sets: list[tuple[Block, int]]) -> ShingleSets | WeightedSets:
-        values = _join(of_sets, blocks.SETS)
-        offsets = values.offsets // 8
-        starts, sizes = offsets[:-1], np.diff(offsets)
-        if self.scheme.weighted is None:
-            return ShingleSets(values.data.view(np.uint64), starts, sizes)
-        weights: Int64s = _join(of_sets, blocks.WEIGHTS).data.view(np.int64)
-        sums = np.concatenate([[0], np.cumsum(weights)])
-        totals: Int64s = np.diff(sums[offsets])
-        return WeightedSets(values.data.view(np.uint64), weights, starts, sizes, totals)
 
 
 def _join(cells: list[tuple[Block, int]], column: int) -> Texts:

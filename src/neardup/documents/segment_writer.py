@@ -12,7 +12,6 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.documents import segment
-from neardup.documents.blocks import cells_of
 from neardup.documents.queries import N_OTHER_LISTS
 from neardup.documents.reading import DocumentBatch, PackedBlocks, pack_cells
 from neardup.documents.scheme import DocumentScheme
@@ -123,16 +122,10 @@ class DocumentSegmentWriter:
         self, ids: pa.Array, kept_ids: pa.Array, digests: Uint64s, similarities: Floats
     ) -> None:
         """Write which documents went for which; they are no documents of the index."""
-        n = len(ids)
-        cells = [
-            Texts.from_arrow(as_text(ids)),
-            Texts.from_arrow(as_text(kept_ids)),
-            cells_of(digests, n),
-            cells_of(similarities, n),
-        ]
-        rows = np.arange(n, dtype=np.int64) + self._gone.n_rows
+        rows = np.arange(len(ids), dtype=np.int64) + self._gone.n_rows
         number = self._scheme.banding.bands + N_OTHER_LISTS - 1
         self._lists.add(number, segment.sorted_entries(digests[:, 0] >> np.uint64(32), rows))
+        cells = segment.cells_of_gone(ids, kept_ids, digests, similarities)
         self._gone.append(pack_cells(cells, None))
 
     def finish(self, name: str) -> SegmentRecord:

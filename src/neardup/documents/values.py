@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -50,16 +52,36 @@ def checked_id(value: object) -> Id:
     raise InvalidInputError(message)
 
 
+@dataclass(frozen=True)
+class IdRange:
+    """What some checked ids are, as far as it decides what type they have together."""
+
+    n: int = 0
+    has_text: bool = False
+    least: int = 0
+    most: int = 0
+
+    def with_id(self, value: Id) -> IdRange:
+        """Return that of one more."""
+        if isinstance(value, str):
+            return IdRange(self.n + 1, True, self.least, self.most)
+        return IdRange(self.n + 1, self.has_text, min(self.least, value), max(self.most, value))
+
+    @property
+    def type(self) -> pa.DataType:
+        """One of whole numbers, if it holds all of them; else, and of none, large strings."""
+        if self.n and not self.has_text:
+            if self.most <= _LARGEST_SIGNED:
+                return pa.int64()
+            if self.least >= 0:
+                return pa.uint64()
+        return pa.large_string()
+
+
 def ids_of_values(values: Sequence[Id]) -> pa.Array:
     """Return checked ids as an array: of whole numbers, if one type of these holds all."""
-    numbers_only = [value for value in values if not isinstance(value, str)]
-    if len(numbers_only) == len(values):
-        least, most = min(numbers_only, default=0), max(numbers_only, default=0)
-        if most <= _LARGEST_SIGNED:
-            return pa.array(values, pa.int64())
-        if least >= 0:
-            return pa.array(values, pa.uint64())
-    return pa.array(list(map(str, values)), pa.large_string())
+    kind = reduce(IdRange.with_id, values, IdRange()).type
+    return pa.array(values if pa.types.is_integer(kind) else list(map(str, values)), kind)
 
 
 def as_texts(texts: Sequence[str | None]) -> pa.Array:

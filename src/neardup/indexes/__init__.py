@@ -5,6 +5,7 @@
       write.lock            one writer at a time; write.lock.holder tells others who it is
       segments/NAME/        arrays (.npy) and tables (.arrow)
       removed/NAME.npy      numbers of the documents that a segment has lost
+      tail/NAME.log         documents that wait for a segment; the manifest says how far it goes
       extra/NAME.npy        arrays that belong to no segment
 
 A writer takes the lock, removes what an earlier, killed one left, writes new files under names that

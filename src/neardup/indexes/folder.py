@@ -6,8 +6,10 @@ import contextlib
 import os
 import re
 import shutil
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
@@ -29,6 +31,8 @@ from neardup.indexes.manifest import (
     Manifest,
     RemovedRecord,
     SegmentRecord,
+    TailRecord,
+    free_name,
     load_manifest,
     no_index,
     store_manifest,
@@ -39,6 +43,7 @@ from neardup.runs.arrays import (
     AnyArray,
     check_array,
     check_file,
+    check_size,
     header,
     map_array,
     stored,
@@ -54,6 +59,7 @@ from neardup.runs.disk import (
     store_holder,
     sync_folder,
     translated,
+    write_all,
 )
 from neardup.runs.scratch import recover
 from neardup.tables import Uint32s
@@ -62,6 +68,7 @@ from neardup.tables import Uint32s
 
 REMOVED = "removed"
 EXTRA = "extra"
+TAIL = "tail"
 
 
 def write_removed(folder: Path, name: str, numbers: Uint32s) -> RemovedRecord:
@@ -96,6 +103,62 @@ def load_extra(folder: Path, name: str, record: FileRecord) -> AnyArray:
     return _load_array(folder / EXTRA / name, record)
 
 
+def append_to_tail(folder: Path, manifest: Manifest, data: bytes) -> tuple[str, FileRecord]:
+    """Write behind the tail that a manifest names, or begin one under a name not in use.
+
+    Returns its name and what the next manifest is to say of it: until then nothing of this belongs
+    to the index. All is on the disk when it returns.
+    """
+    old = manifest.tail
+    name = free_name(manifest, 0) if old is None else old.name
+    size, checksum = (0, 0) if old is None else (old.file.size, int(old.file.checksum, 16))
+    path = folder / TAIL / f"{name}.log"
+    with translated(path):
+        make_folder(path.parent)
+        with path.open("xb" if old is None else "r+b", buffering=0) as file:
+            # A writer that was killed may have left something behind the end.
+            file.truncate(size)
+            file.seek(size)
+            write_all(file.fileno(), data)
+            os.fsync(file.fileno())
+        if old is None:
+            sync_folder(path.parent)
+    return name, FileRecord(size + len(data), f"{zlib.crc32(data, checksum):08x}")
+
+
+@dataclass(frozen=True)
+class OpenTail:
+    """What a tail holds, in the parts in which it was read."""
+
+    record: TailRecord
+    parts: tuple[bytes, ...]
+
+
+def load_tail(folder: Path, record: TailRecord, known: OpenTail | None) -> OpenTail:
+    """Read and check a tail, of one that is known already what has come since."""
+    path = folder / TAIL / f"{record.name}.log"
+    check_size(path, record.file, grows=True)
+    if known is not None and known.record == record:
+        return known
+    if known is not None and known.record.file.size > record.file.size:
+        # An older state was put back.
+        known = None
+    before, parts = FileRecord(0, "0"), tuple[bytes, ...]()
+    if known is not None and known.record.name == record.name:
+        before, parts = known.record.file, known.parts
+    try:
+        with path.open("rb", buffering=0) as file:
+            file.seek(before.size)
+            data = file.read(record.file.size - before.size)
+    except OSError as error:
+        raise ReadError(error.strerror or str(error), path=str(path)) from error
+    found = f"{zlib.crc32(data, int(before.checksum, 16)):08x}"
+    if found != record.file.checksum:
+        message = f"the file is damaged (checksum {found}, not {record.file.checksum})"
+        raise IndexFormatError(f"{message}; {RESTORE}", path=str(path))
+    return OpenTail(record, (*parts, data))
+
+
 def _write_array(folder: Path, name: str, array: AnyArray) -> FileRecord:
     if not NAME.fullmatch(name):
         message = f"a name has small letters, digits, '-' and '_', got {name!r}"
@@ -127,6 +190,7 @@ def _is_ascending(numbers: Uint32s) -> bool:
 T = TypeVar("T")
 
 _FOLDER_NAME = re.compile(rf"{NAME.pattern}|\.{NAME.pattern}\.part")
+_LOG_NAME = re.compile(rf"{NAME.pattern}\.log")
 _ARRAY_NAME = re.compile(rf"{NAME.pattern}\.npy|\.{NAME.pattern}\.npy\.part")
 
 
@@ -297,11 +361,16 @@ def _orphans(folder: Path, manifests: Sequence[Manifest]) -> Iterator[Path]:
             {f"{record.removed.name}.npy" for record in records if record.removed},
         ),
         EXTRA: (_ARRAY_NAME, {name for manifest in manifests for name in manifest.files}),
+        TAIL: (_LOG_NAME, {f"{each.tail.name}.log" for each in manifests if each.tail}),
     }
     for place, (pattern, named) in places.items():
-        if (folder / place).is_dir():
-            for path in sorted((folder / place).iterdir()):
-                if pattern.fullmatch(path.name) and path.name not in named:
-                    yield path
+        try:
+            # Not Path.iterdir: a commit looks twice, and mostly there is nothing to be found.
+            found = sorted(os.listdir(f"{folder}{os.sep}{place}"))  # noqa: PTH208
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        for name in found:
+            if name not in named and pattern.fullmatch(name):
+                yield folder / place / name
     if (temporary := part_of(folder / MANIFEST)).exists():
         yield temporary

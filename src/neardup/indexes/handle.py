@@ -15,7 +15,16 @@ from typing import ClassVar, Generic, TypeVar
 import numpy.typing as npt
 
 from neardup.errors import IndexFormatError, NeardupError
-from neardup.indexes.folder import EXTRA, REMOVED, changing, load_extra, load_removed, read_current
+from neardup.indexes.folder import (
+    EXTRA,
+    REMOVED,
+    OpenTail,
+    changing,
+    load_extra,
+    load_removed,
+    load_tail,
+    read_current,
+)
 from neardup.indexes.manifest import (
     Entry,
     Manifest,
@@ -46,6 +55,7 @@ class OpenFiles:
     segments: tuple[Segment, ...]
     removed: tuple[Uint32s, ...]
     extras: Mapping[str, AnyArray]
+    tail: OpenTail | None = None
 
     def extra(self, name: str, dtype: npt.DTypeLike, *, ndim: int = 1) -> AnyArray:
         """Return an array that belongs to no segment, if it is there and of that type."""
@@ -69,17 +79,25 @@ class CheckedFiles:
         self._segments: dict[str, Segment] = {}
         self._removed: dict[RemovedRecord, Uint32s] = {}
         self._extras: dict[tuple[str, FileRecord], AnyArray] = {}
+        self._tail: OpenTail | None = None
+        self._last: OpenFiles | None = None
 
     def open(self, manifest: Manifest, runner: Runner) -> OpenFiles:
         """Check the files of a manifest that are not open yet, and map them into memory."""
         self.check_sizes(manifest)
+        if self._last is not None and self._last.manifest == manifest:
+            return self._last
         segments, removed = [], []
         for record in manifest.segments:
             segments.append(self._open_segment(record, runner))
             removed.append(self._open_removed(record))
         extras = {name: self._open_extra(name, file) for name, file in manifest.files.items()}
+        tail = manifest.tail
+        self._tail = None if tail is None else load_tail(self._folder, tail, self._tail)
         self._forget_others(manifest)
-        return OpenFiles(self._folder, manifest, tuple(segments), tuple(removed), extras)
+        files = tuple(segments), tuple(removed), extras, self._tail
+        self._last = OpenFiles(self._folder, manifest, *files)
+        return self._last
 
     def check_sizes(self, manifest: Manifest) -> None:
         """Make sure that no file of a manifest has become shorter or longer.
@@ -88,11 +106,11 @@ class CheckedFiles:
         mapped as it was.
         """
         try:
-            for path, record in _files_of(self._folder, manifest):
-                if path.exists():
-                    check_size(path, record)
+            for path, record in _files_of(str(self._folder), manifest):
+                check_size(path, record, may_be_gone=True)
         except NeardupError:
             self._segments, self._removed, self._extras = {}, {}, {}
+            self._tail = self._last = None
             raise
 
     def _open_segment(self, record: SegmentRecord, runner: Runner) -> Segment:
@@ -134,14 +152,15 @@ class _Seen(Generic[V]):
     entry: Entry | None
 
 
-def _files_of(folder: Path, manifest: Manifest) -> Iterator[tuple[Path, FileRecord]]:
+def _files_of(folder: str, manifest: Manifest) -> Iterator[tuple[str, FileRecord]]:
+    """Yield the paths of mapped files, as strings: there are many, and a commit asks for them."""
     for segment in manifest.segments:
         for name, record in segment.files.items():
-            yield folder / SEGMENTS / segment.name / name, record
+            yield f"{folder}/{SEGMENTS}/{segment.name}/{name}", record
         if segment.removed is not None:
-            yield folder / REMOVED / f"{segment.removed.name}.npy", segment.removed.file
+            yield f"{folder}/{REMOVED}/{segment.removed.name}.npy", segment.removed.file
     for name, record in manifest.files.items():
-        yield folder / EXTRA / name, record
+        yield f"{folder}/{EXTRA}/{name}", record
 
 
 class Handle(ABC, Generic[V]):
@@ -169,12 +188,15 @@ class Handle(ABC, Generic[V]):
         self._files = CheckedFiles(folder, self.unread)
         self._lock = threading.RLock()
         self._seen: _Seen[V] | None = None
+        self._made: tuple[OpenFiles, V] | None = None
 
     def read(self, files: OpenFiles) -> V:
         """Make the view of some files; one thread at a time."""
         # A writer reads while other threads look at what was before.
         with self._lock:
-            return self.make_view(files)
+            if self._made is None or self._made[0] is not files:
+                self._made = files, self.make_view(files)
+            return self._made[1]
 
     @abstractmethod
     def make_view(self, files: OpenFiles) -> V:

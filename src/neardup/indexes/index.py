@@ -180,6 +180,7 @@ class OpenIndex(ABC, Generic[S, D]):
         """Tell what an index holds, in plain values."""
         manifest = self.manifest
         extra = sum(file.size for file in manifest.files.values())
+        extra += manifest.tail.file.size if manifest.tail else 0
         return {
             "folder": str(folder),
             **self.counts(),

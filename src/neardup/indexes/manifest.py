@@ -78,6 +78,20 @@ class SegmentRecord:
 
 
 @dataclass(frozen=True)
+class TailRecord:
+    """The file ``tail/NAME.log``, with its counts, as far as it belongs to the index.
+
+    It grows at its end; what it has beyond the size that is named here is no part of it.
+    """
+
+    name: str
+    n_documents: int
+    n_gone: int
+    n_tokens: int
+    file: FileRecord
+
+
+@dataclass(frozen=True)
 class Manifest:
     """What belongs to an index.
 
@@ -91,6 +105,8 @@ class Manifest:
         In the order in which they were added.
     files
         Files in ``extra/``.
+    tail
+        Documents behind those of the segments, which wait for one.
     created_with
         Version of neardup that made the index.
     """
@@ -99,6 +115,7 @@ class Manifest:
     generation: int = 0
     segments: tuple[SegmentRecord, ...] = ()
     files: Mapping[str, FileRecord] = field(default_factory=dict)
+    tail: TailRecord | None = None
     created_with: str = __version__
     format: int = FORMAT
 
@@ -202,15 +219,19 @@ def encode(manifest: Manifest) -> bytes:
         **vars(manifest),
         "segments": [_spelt_segment(segment) for segment in manifest.segments],
         "files": _spelt_files(manifest.files),
+        "tail": _with_spelt_file(manifest.tail),
     }
     body = json.dumps(content, sort_keys=True, allow_nan=False).encode() + b"\n"
     return MAGIC + f"{manifest.format} {hashlib.sha256(body).hexdigest()}\n".encode() + body
 
 
 def _spelt_segment(segment: SegmentRecord) -> dict[str, Any]:
-    removed = segment.removed
-    lost = None if removed is None else vars(removed) | {"file": vars(removed.file)}
+    lost = _with_spelt_file(segment.removed)
     return vars(segment) | {"files": _spelt_files(segment.files), "removed": lost}
+
+
+def _with_spelt_file(record: RemovedRecord | TailRecord | None) -> dict[str, Any] | None:
+    return None if record is None else vars(record) | {"file": vars(record.file)}
 
 
 def _spelt_files(files: Mapping[str, FileRecord]) -> dict[str, Any]:
@@ -238,6 +259,9 @@ def decode(data: bytes) -> Manifest:
                 f"to {FORMAT}; use a newer neardup, or build the index again"
             )
             raise _NewerFormatError(message)
+        if content["format"] == 1:
+            # It had none.
+            content.setdefault("tail", None)
         return _manifest(content)
     except _NewerFormatError:
         raise
@@ -270,6 +294,7 @@ def _manifest(content: Any) -> Manifest:
         generation=_count(content["generation"], "generation"),
         segments=segments,
         files=_files(content["files"]),
+        tail=_tail(content["tail"]),
         created_with=_typed(content["created_with"], str, "created_with"),
         format=_count(content["format"], "format"),
     )
@@ -295,6 +320,19 @@ def _segment(content: Any) -> SegmentRecord:
     )
 
 
+def _tail(content: Any) -> TailRecord | None:
+    if content is None:
+        return None
+    _check_fields(content, TailRecord)
+    return TailRecord(
+        _name(content["name"], NAME),
+        _count(content["n_documents"], "n_documents"),
+        _count(content["n_gone"], "n_gone"),
+        _count(content["n_tokens"], "n_tokens"),
+        _file(content["file"]),
+    )
+
+
 def _files(content: Any) -> dict[str, FileRecord]:
     files = _typed(content, dict, "files")
     return {_name(name, FILE_NAME): _file(record) for name, record in files.items()}
@@ -310,8 +348,7 @@ def _file(content: Any) -> FileRecord:
 
 
 def _check_fields(content: Any, kind: Any) -> None:
-    expected = set(kind.__dataclass_fields__)
-    if not isinstance(content, dict) or content.keys() != expected:
+    if not isinstance(content, dict) or content.keys() != kind.__dataclass_fields__.keys():
         message = f"the fields of a {kind.__name__}"
         raise ValueError(message)
 

@@ -5,6 +5,7 @@ Those that a stage has worked out are kept in the work folder, so that it is not
 
 from __future__ import annotations
 
+import os
 import re
 import zlib
 from collections.abc import Callable, Mapping
@@ -73,23 +74,31 @@ def check_file(path: Path, record: FileRecord) -> None:
         raise IndexFormatError(f"{message}; {RESTORE}", path=str(path))
 
 
-def check_size(path: Path, record: FileRecord) -> None:
-    """Compare the size of a file with its record, without reading it."""
+def check_size(
+    path: Path | str, record: FileRecord, *, grows: bool = False, may_be_gone: bool = False
+) -> None:
+    """Compare the size of a file with its record, without reading it.
+
+    One that ``grows`` may be larger.
+    """
     try:
-        size = path.stat().st_size
+        # Not path.stat, which takes several times as long: a commit asks for all files of an index.
+        size = os.stat(path).st_size  # noqa: PTH116
     except FileNotFoundError:
+        if may_be_gone:
+            return
         raise _missing(path) from None
     except OSError as error:
         raise ReadError(error.strerror or str(error), path=str(path)) from error
-    if size != record.size:
+    if size < record.size if grows else size != record.size:
         raise _other_size(path, record, size)
 
 
-def _missing(path: Path) -> IndexFormatError:
+def _missing(path: Path | str) -> IndexFormatError:
     return IndexFormatError(f"the file is missing; {RESTORE}", path=str(path))
 
 
-def _other_size(path: Path, record: FileRecord, size: int) -> IndexFormatError:
+def _other_size(path: Path | str, record: FileRecord, size: int) -> IndexFormatError:
     message = f"{record.size:,} bytes expected, found {size:,}; {RESTORE}"
     return IndexFormatError(message, path=str(path))
 

@@ -275,10 +275,14 @@ def store_file(path: Path, *parts: Buffer, output: Path | None = None) -> FileRe
     temporary = part_of(path)
     with translated(path):
         try:
-            file = NewFile(temporary)
-            for part in parts:
-                file.append(part)
-            record = file.finish()
+            checksum = RunningChecksum()
+            with temporary.open("wb", buffering=0) as file:
+                for part in parts:
+                    write_all(file.fileno(), part)
+                    checksum.update(part)
+                if not _is_passing(temporary):
+                    os.fsync(file.fileno())
+            record = checksum.record()
             if output is not None:
                 note(temporary, path, output)
             temporary.replace(path)

@@ -59,7 +59,10 @@ def test_add__a_number_is_the_same_id_in_text(new, tmp_path):
 @pytest.mark.parametrize("measure", [*MEASURES, "weighted-jaccard"])
 @pytest.mark.parametrize("with_text", [True, False])
 def test_pending__are_found_as_committed_ones(new, measure, with_text):
-    """And as those that came in at once, by any number of workers; the files are the same."""
+    """And as those that came in at once, by any number of workers; the files are the same.
+
+    So they are where they were in a tail in between.
+    """
     options = {"measure": measure, "with_text": with_text}
     if measure == "weighted-jaccard":
         options |= {"tf": "raw", "idf": "unary"}
@@ -67,7 +70,10 @@ def test_pending__are_found_as_committed_ones(new, measure, with_text):
     before = seen(index)
     assert index.commit() == len(TEXTS)
     assert seen(index) == seen(DocumentIndex.open(index.folder)) == before
-    trees = [tree(index.folder / "segments")]
+    assert not (index.folder / "segments").exists()
+    assert index.compact().n_segments == 1
+    (segment,) = (index.folder / "segments").iterdir()
+    trees = [{f"g000001-0000/{name}": data for name, data in tree(segment).items()}]
     for workers in (1, 2, 3):
         other = new(**options)
         rows = [{"id": f"d{n}", "text": text} for n, text in enumerate(TEXTS)]

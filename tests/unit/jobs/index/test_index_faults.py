@@ -113,8 +113,10 @@ def test_change__of_a_folder_that_cannot_be_written(made, tmp_path):
         assert found_in(index) == expected_of(state(5))
 
 
-def test_commit__again_after_a_failure(tmp_path):
+@pytest.mark.parametrize(("most_in_tail", "n_calls"), [(0, 20), (256, 8)])
+def test_commit__again_after_a_failure(tmp_path, monkeypatch, most_in_tail, n_calls):
     """Nothing is lost, and nothing is there twice."""
+    monkeypatch.setattr("neardup.documents.additions.MOST_IN_TAIL", most_in_tail)
     folder = tmp_path / "index"
     index = DocumentIndex.create(folder, **OPTIONS)
     index.insert("a", "one two three")
@@ -126,7 +128,7 @@ def test_commit__again_after_a_failure(tmp_path):
                 continue
         break
     # The last failures come when it is stored already.
-    assert position > 20
+    assert position > n_calls
     assert [row["id"] for row in DocumentIndex.open(folder).documents()] == ["a"]
     index.insert("b", "one two three")
     assert [match.id for match in index.query("one two three")] == ["a", "b"]

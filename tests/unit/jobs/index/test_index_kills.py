@@ -56,14 +56,15 @@ def load_all() -> None:
         build(Path(place) / "index", 6)
 
 
-def kill_everywhere(folder: Path, step: int) -> None:
+def kill_everywhere(folder: Path, step: int, most_in_tail: int) -> None:
     """Kill a writer that makes the change of a step before each of its calls in turn."""
     import shutil
 
     def change_until(index: Path, position: int | None) -> int:
         from neardup import DocumentIndex
 
-        with small_pieces(), at_calls(kill_at(position)) as calls:
+        pieces = small_pieces(most_in_tail=most_in_tail)
+        with pieces, at_calls(kill_at(position)) as calls:
             change(step, DocumentIndex.open(index), state(step).copy())
         return len(calls)
 
@@ -126,12 +127,14 @@ def test_killed__at_any_moment(tmp_path):
 
 @KILLS
 @pytest.mark.kills
-@pytest.mark.parametrize("step", [6, 7, 8])
-def test_killed__before_any_call(tmp_path, step):
-    """An insertion with its commit and a merge, a removal, and an addition."""
-    assert run(tmp_path, "everywhere", step) > 20
+@pytest.mark.parametrize(
+    ("step", "most_in_tail", "n_calls"), [(6, 0, 20), (6, 8, 10), (7, 8, 20), (8, 8, 20)]
+)
+def test_killed__before_any_call(tmp_path, step, most_in_tail, n_calls):
+    """An insertion with its commit and a merge, or into a tail, a removal, and an addition."""
+    assert run(tmp_path, "everywhere", step, most_in_tail) > n_calls
 
 
 if __name__ == "__main__":
     works = {"random": kill_at_random, "everywhere": kill_everywhere}
-    works[sys.argv[2]](Path(sys.argv[1]), int(sys.argv[3]))
+    works[sys.argv[2]](Path(sys.argv[1]), *map(int, sys.argv[3:]))

@@ -12,8 +12,8 @@ import pyarrow as pa
 import pytest
 
 from neardup import DocumentIndex, InvalidInputError
-from neardup.documents import session as pending_module
 from neardup.documents import values as values_module
+from neardup.documents.pending import Pending
 from tests.document_indexes import OPTIONS
 
 
@@ -141,14 +141,17 @@ def test_insert__a_tokenizer_that_refuses_a_text(tmp_path):
 
 @pytest.mark.parametrize("bad", [["d3"], ["d0", "d6"], [f"d{n}" for n in range(7)]])
 @pytest.mark.parametrize("tokens", [False, True])
-def test_commit__names_what_cannot_be_written_and_writes_the_others(index, bad, tokens):
+@pytest.mark.parametrize("most_in_tail", [0, 256])
+def test_commit__names_what_cannot_be_written_and_writes_the_others(
+    index, bad, tokens, most_in_tail
+):
     """For reasons that nobody has thought of, which are made up here."""
-    make_batch = pending_module.make_batch
+    signed = Pending._signed_rows
 
-    def refusing(contents, *arguments):
-        if set(contents.ids.to_pylist()) & set(bad):
+    def refusing(pending, start, stop):
+        if set(pending.ids_of(np.arange(start, stop)).to_pylist()) & set(bad):
             raise RuntimeError("made\nup")
-        return make_batch(contents, *arguments)
+        return signed(pending, start, stop)
 
     for number in range(7):
         text = f"words {number} of {number}"
@@ -158,7 +161,8 @@ def test_commit__names_what_cannot_be_written_and_writes_the_others(index, bad, 
     n_documents = 8 if tokens else 7
     message = f"^{len(bad)} of {n_documents} documents cannot be .*'{bad[0]}': made up.*durable$"
     with (
-        patch.object(pending_module, "make_batch", refusing),
+        patch.object(Pending, "_signed_rows", refusing),
+        patch("neardup.documents.additions.MOST_IN_TAIL", most_in_tail),
         pytest.raises(InvalidInputError, match=message),
     ):
         index.commit()
