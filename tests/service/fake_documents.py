@@ -45,8 +45,8 @@ class FakeDocumentIndex:
         self.gate = threading.Event()
         self.begun = threading.Semaphore(0)
 
-    def query(self, text=None, *, tokens=None, threshold=None, limit=None) -> list[Match]:
-        least = self.threshold if threshold is None else float(threshold)
+    def query(self, text=None, *, tokens=None, threshold="index", limit=None) -> list[Match]:
+        least = self.threshold if threshold in ("index", None) else float(threshold)
         if not self.threshold <= least <= 1:
             message = f"threshold must be at least {self.threshold}, got {threshold}"
             raise InvalidParameterError(message)

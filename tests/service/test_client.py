@@ -117,7 +117,9 @@ def test_token(start, tmp_path):
         neardup.connect(running.url, "a\nb")
 
 
-@pytest.mark.parametrize("threshold", [None, 0.9, "0.9", Decimal("0.9"), Fraction(9, 10)], ids=repr)
+@pytest.mark.parametrize(
+    "threshold", ["index", 0.9, "0.9", Decimal("0.9"), Fraction(9, 10)], ids=repr
+)
 def test_query__as_the_index(documents, indexes, threshold):
     for text in DOCUMENTS.values():
         expected = indexes["docs"].query(text, threshold=threshold)
@@ -125,6 +127,15 @@ def test_query__as_the_index(documents, indexes, threshold):
         assert documents.query(text, threshold=threshold, limit=1) == expected[:1]
     tokens = DOCUMENTS["raven"].casefold().split()
     assert documents.query(tokens=tokens) == indexes["docs"].query(tokens=tokens)
+
+
+def test_query__the_nearest_as_the_index(documents, indexes):
+    text = DOCUMENTS["raven"].rpartition(" ")[0] + " and some words that it never had at all"
+    expected = indexes["docs"].query(text, threshold=None, limit=2)
+    assert expected
+    assert documents.query(text, threshold=None, limit=2) == expected
+    with pytest.raises(neardup.InvalidParameterError, match="which is none, needs a limit"):
+        documents.query(text, threshold=None)
 
 
 def test_search__as_the_index(documents, passages, indexes):

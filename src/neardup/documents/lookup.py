@@ -5,6 +5,7 @@ Documents of sources looked up in an index, block by block.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -18,17 +19,22 @@ from neardup.documents.queries import Found, Queries, Searchable, Sought, join_s
 from neardup.documents.reading import queries_of_texts
 from neardup.files.passes import ReadingPass, TextBlock, read_text_block
 from neardup.files.rows import ColumnNames, RowBlock, Source
-from neardup.matching.measures import Cosine, Measure
+from neardup.kernels.sketch.minhash import count_equal
+from neardup.matching.measures import Cosine, Jaccard, Measure
 from neardup.matching.sieve import join_filters, sieve_pairs
 from neardup.matching.verify import overlaps_at_threshold
 from neardup.runs.progress import may_go_on
 from neardup.runs.runner import Runner
-from neardup.tables import Bools, Floats, Int64s, WeightedSets
+from neardup.sketches.minhash import MinHashScheme, band_keys, minhash_signatures
+from neardup.tables import Bools, Floats, Int64s, ShingleLists, Signatures, Uint64s, WeightedSets
 
 # Pairs that are compared at once, and shingles of their documents, which bound memory and time
 # between two blocks.
 _PAIRS_AT_ONCE = 1 << 14
 _SHINGLES_AT_ONCE = 1 << 21
+
+# Documents that are signed at once.
+_SIGNED_AT_ONCE = 1 << 12
 
 _FEW = 2
 
@@ -98,6 +104,46 @@ def find_hits(index: OpenDocuments, queries: Queries, measure: Measure) -> Hits:
     sought = Sought(queries, queries.is_filled, with_copies=False)
     found = (segment.find(sought).candidates for segment in index.segments)
     return _hits_among(index, queries, measure, found)
+
+
+def find_estimated(
+    index: OpenDocuments, signatures: Signatures, minhash: MinHashScheme, measure: Jaccard
+) -> Hits:
+    """Find documents by MinHash signatures of texts, whose sets nobody knows.
+
+    Those that share a band are signed as the texts were, and similarities are the shares of equal
+    positions: estimates, of which those are hits that reach the threshold. The signatures are of
+    the index's shingles and functions, and have as many positions as its bands or more.
+    """
+    banding = index.scheme.banding
+    n_positions = signatures.values.shape[1]
+    is_filled = signatures.sizes != 0
+    keys = band_keys(signatures.values, banding.bands, banding.rows)
+    nothing: Uint64s = np.zeros((len(keys), 2), np.uint64)
+    queries = Queries(signatures.sizes, nothing, keys, None, None)
+    sought = Sought(queries, is_filled, with_copies=False)
+    least = measure.threshold * n_positions
+    parts: list[Hits] = []
+    for number, segment in enumerate(index.segments):
+        own, rows = segment.find(sought).candidates
+        kept = index.are_kept(number, rows)
+        own, rows = own[kept], rows[kept]
+        for start in range(0, len(rows), _SIGNED_AT_ONCE):
+            may_go_on()
+            left = own[start : start + _SIGNED_AT_ONCE]
+            distinct, places = np.unique(rows[start : start + _SIGNED_AT_ONCE], return_inverse=True)
+            sets = segment.sets_of(distinct)
+            offsets: Int64s = np.concatenate([[0], np.cumsum(sets.sizes)]).astype(np.int64)
+            within = np.repeat(sets.starts - offsets[:-1], sets.sizes) + np.arange(offsets[-1])
+            lists = ShingleLists(sets.values[within], offsets)
+            signed = np.ascontiguousarray(minhash_signatures(lists, minhash))
+            equal: Int64s = np.empty(len(left), np.int64)
+            count_equal(signatures.values, signed, left, places, equal)
+            hit = np.flatnonzero(equal >= math.ceil(least))
+            documents = distinct[places[hit]] + int(index.first_documents[number])
+            sizes = sets.sizes[places[hit]]
+            parts.append(Hits(left[hit], documents, equal[hit], sizes, equal[hit] / n_positions))
+    return Hits.of_all(parts)
 
 
 def _hits_among(

@@ -246,13 +246,18 @@ class RemoteIndex:
         text: str | None = None,
         *,
         tokens: Tokens | None = None,
-        threshold: Threshold = None,
+        threshold: Threshold = "index",
         limit: int | None = None,
     ) -> list[Match]:
-        """Find the documents that are similar to a text, the most similar first."""
+        """Find the documents that are similar to a text, the most similar first.
+
+        ``threshold`` None, which needs a ``limit``, is no least similarity.
+        """
         from neardup.results import Match
 
         body = _given(text=text, tokens=_sent(tokens), threshold=threshold, limit=limit)
+        if threshold is None:
+            body["threshold"] = None
         found = self._post("query", body)["matches"]
         return [Match(match["id"], match["similarity"]) for match in found]
 

@@ -23,6 +23,13 @@ Threshold = Annotated[
     str | float | int,
     Meta(description="Least similarity in (0, 1], taken as the exact decimal: 0.8 or '0.8'."),
 ]
+LeastSimilarity = Annotated[
+    str | float | int,
+    Meta(
+        description="Least similarity in (0, 1], taken as the exact decimal: 0.8 or '0.8'; 'index' "
+        "is that of the index, and null, which needs a limit, none: the most similar."
+    ),
+]
 Count = Annotated[int, Meta(ge=0, le=LARGEST)]
 Rows = Annotated[int, Meta(ge=1, le=100_000, description="Rows to return at most.")]
 Kind = Literal["documents", "passages"]
@@ -37,7 +44,7 @@ class Query(Request):
 
     text: Text | None = None
     tokens: Tokens | None = None
-    threshold: Threshold | None = None
+    threshold: LeastSimilarity | None = "index"
     limit: Rows | None = None
 
 

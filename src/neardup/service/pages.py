@@ -131,7 +131,7 @@ async def find_everything(
 async def _find_documents(
     service: Service, served: Served, text: str, threshold: str, deadline: Deadline, share: Share
 ) -> Answer:
-    asked = m.Query(text=text, threshold=threshold or None, limit=_MOST_DOCUMENTS)
+    asked = m.Query(text=text, threshold=threshold or "index", limit=_MOST_DOCUMENTS)
     lane = lane_of(service, [text])
     matches = await lane.run(lambda: served.query(asked), deadline)
     hits = [Hit(match.id, match.similarity) for match in matches]

@@ -149,7 +149,7 @@ class Driven:
         """Ask the writer, which sees what it has inserted, and the reader, which does not."""
         threshold = None if threshold is None else max(threshold, self.threshold)
         for index, expected in ((self.index, self.now), (self.reader, self.seen)):
-            found = index.query(text, threshold=threshold)
+            found = index.query(text, threshold="index" if threshold is None else threshold)
             wanted = expected.query(text.split(), threshold)
             assert [match.id for match in found] == [name for name, _ in wanted]
             assert [match.similarity for match in found] == pytest.approx(

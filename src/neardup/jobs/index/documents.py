@@ -11,18 +11,18 @@ from types import TracebackType
 from typing import Any, Self
 
 from neardup.documents.index import DocumentHandle, OpenDocuments
-from neardup.documents.lookup import find_hits, in_rank_order
+from neardup.documents.lookup import Hits, find_estimated, find_hits, in_rank_order
 from neardup.documents.one_text import Tokens, make_query
 from neardup.documents.queries import Queries
 from neardup.documents.scheme import DocumentScheme
 from neardup.documents.session import InsertSession
 from neardup.documents.values import Id, checked_id, ids_of_values
-from neardup.errors import InvalidParameterError
+from neardup.errors import InvalidParameterError, SketchMismatchError
 from neardup.files.resolve import as_documents, resolve_inputs
 from neardup.indexes.index import create_index
 from neardup.jobs.index.index import AnyIndex
 from neardup.jobs.search.documents import search_documents
-from neardup.matching.measures import Measure, make_measure
+from neardup.matching.measures import Jaccard, Measure, make_measure
 from neardup.options.choices import Data, Number
 from neardup.options.documents import (
     CommitOptions,
@@ -35,9 +35,11 @@ from neardup.options.kinds import Whole
 from neardup.options.option import argument, option, takes
 from neardup.results import DocumentSearchResult, Match
 from neardup.runs.runner import Runner
+from neardup.sketches.minhash import MinHashScheme
 from neardup.sketches.weighted_minhash import WeightedMinHashScheme
 from neardup.stages.index_changes import DocumentRemovalResult
 from neardup.stages.options import choose_bands, weights_for
+from neardup.stages.sketches import Sketches
 from neardup.text.shingles import shingle_scheme
 from neardup.text.tokenizers import named_tokenizer
 
@@ -195,7 +197,8 @@ class DocumentIndex(AnyIndex[DocumentHandle, DocumentRemovalResult]):
         text: str | None = None,
         *,
         tokens: Tokens | None = None,
-        threshold: str | float | Decimal | Fraction | None = None,
+        sketch: Sketches | None = None,
+        threshold: str | float | Decimal | Fraction | None = "index",
         limit: int | None = None,
     ) -> list[Match]:
         """Find the documents that are similar to a text.
@@ -204,25 +207,46 @@ class DocumentIndex(AnyIndex[DocumentHandle, DocumentRemovalResult]):
         ----------
         text, tokens
             As for ``insert``.
+        sketch
+            A sketch of kind ``minhash`` instead, made with the index's options of shingles and its
+            seed, of as many values as its bands and rows have together or more; in an index of
+            measure ``jaccard``. Similarities are estimates then, from the signature alone.
         threshold
-            Least similarity, not below that of the index, which None is; an exact decimal.
+            Least similarity, not below that of the index, which ``"index"`` is; an exact decimal.
+            None, which needs a ``limit``, is none: the most similar of those that can be found at
+            all, see ``recall_at``.
         limit
             Only so many, the most similar.
 
         Returns
         -------
         Pairs of ``id`` and ``similarity``, the most similar first, on a tie in the order in which
-        documents were added. Each was compared exactly.
+        documents were added. Each was compared exactly, unless a sketch was given.
         """
         limit = _LIMIT.checked(limit)
         with self._session.shared() as view:
-            measure = view.scheme.measure_at(threshold)
-            query = make_query(text, tokens, view.scheme)
-            hits = in_rank_order(find_hits(view, query, measure))
+            measure = _measure_for(view.scheme, threshold, limit)
+            if sketch is None:
+                query = make_query(text, tokens, view.scheme)
+                hits = in_rank_order(find_hits(view, query, measure))
+            else:
+                if text is not None or tokens is not None:
+                    message = "give one of text, tokens and sketch"
+                    raise InvalidParameterError(message, "text", "tokens", "sketch")
+                hits = in_rank_order(_find_by_sketch(view, sketch, measure))
             if not len(hits):
                 return []
             ids = view.list_ids(hits.documents[:limit])
         return [Match(*pair) for pair in zip(ids, hits.similarities[:limit].tolist(), strict=True)]
+
+    def recall_at(self, similarity: str | float | Decimal | Fraction) -> float:
+        """Return the least probability that a document of a similarity is found by its text.
+
+        Of a similarity at the threshold of the index it is the recall that it was made for or more.
+        Below that it falls, and ``query`` without a threshold misses as many.
+        """
+        scheme = self._session.scheme
+        return scheme.predicted_recall(type(scheme.measure).parse(similarity))
 
     def get(self, id: Id) -> dict[str, Any] | None:  # noqa: A002
         """Return the document of an id, None if there is none.
@@ -304,6 +328,46 @@ class DocumentIndex(AnyIndex[DocumentHandle, DocumentRemovalResult]):
                 kept = ", ".join(known) if known else "none"
                 message = f"the index keeps no column {name!r}; it keeps {kept}"
                 raise InvalidParameterError(message, name)
+
+
+def _measure_for(scheme: DocumentScheme, threshold: Number | None, limit: int | None) -> Measure:
+    """Return the measure of a query, with the least similarity that is asked for."""
+    if threshold == "index":
+        return scheme.measure
+    if threshold is not None:
+        return scheme.measure_at(threshold)
+    if limit is None:
+        message = "threshold None, which is none, needs a limit: the most similar are found"
+        raise InvalidParameterError(message, "threshold", "limit")
+    return type(scheme.measure).lowest()
+
+
+def _find_by_sketch(view: OpenDocuments, sketch: Sketches, measure: Measure) -> Hits:
+    """Check that a sketch goes with an index, and look it up."""
+    scheme = view.scheme
+    if not isinstance(measure, Jaccard):
+        message = f"sketch estimates jaccard, and the index was made with measure {measure.name}"
+        raise InvalidParameterError(message, "sketch")
+    if sketch.kind != "minhash" or len(sketch) != 1 or sketch.blocks is not None:
+        message = (
+            f"sketch must be one of kind minhash, of a whole text, got {len(sketch)} of kind "
+            f"{sketch.kind}; Sketches.select takes one out of many"
+        )
+        raise InvalidParameterError(message, "sketch")
+    own = {**scheme.shingles.describe(), "seed": scheme.minhash.seed}
+    unlike = {key for key in own if own[key] != sketch.scheme.get(key)}
+    if unlike:
+        raise SketchMismatchError(
+            {key: (own[key], sketch.scheme.get(key)) for key in sorted(unlike)}
+        )
+    minhash = MinHashScheme(sketch.scheme["num_perm"], sketch.scheme["seed"])
+    if minhash.num_perm < scheme.banding.num_perm:
+        message = (
+            f"sketch must have {scheme.banding.num_perm} values or more, as the bands of the index "
+            f"have, got {minhash.num_perm}; make it with num_perm {scheme.banding.num_perm}"
+        )
+        raise InvalidParameterError(message, "sketch")
+    return find_estimated(view, sketch.rows, minhash, measure)
 
 
 # Columns that an index gives itself.

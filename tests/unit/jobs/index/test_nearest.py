@@ -1,0 +1,144 @@
+"""The most similar below the threshold, and queries by a sketch, against their definitions."""
+
+from __future__ import annotations
+
+import random
+from fractions import Fraction
+from unittest.mock import patch
+
+import pytest
+
+import neardup
+from neardup import DocumentIndex, InvalidParameterError, SketchMismatchError
+from tests.each import each_of
+from tests.oracles.hashing import hash_shingles, hash_token, lane_masks, signature
+from tests.oracles.signing import band_keys, shared_bands
+
+BANDS, ROWS, SEED = 8, 2, 7
+SCHEME = {
+    "ngram": 1,
+    "threshold": "0.8",
+    "num_perm": 16,
+    "bands": BANDS,
+    "rows": ROWS,
+    "seed": SEED,
+}
+WORDS = [f"w{number}" for number in range(30)]
+
+
+def make_texts(n, seed):
+    """Give texts that share more or fewer words with each other."""
+    generator = random.Random(seed)
+    return [" ".join(generator.sample(WORDS, generator.randint(1, 20))) for _ in range(n)]
+
+
+TEXTS = [*make_texts(60, 1), make_texts(60, 1)[5]]
+QUERIES = [*make_texts(25, 2), TEXTS[5], "none of these at all"]
+
+
+@pytest.fixture(scope="module", params=[True, False], ids=["with text", "without"])
+def index(request, tmp_path_factory):
+    """Make an index of a segment, of a tail, and of what waits for a commit."""
+    folder = tmp_path_factory.mktemp("nearest") / "idx"
+    made = DocumentIndex.create(folder, **SCHEME, with_text=request.param)
+    made.add([{"id": number, "text": text} for number, text in enumerate(TEXTS[:40])])
+    for number in range(40, 60):
+        made.insert(number, TEXTS[number])
+        if number == 50:
+            made.commit()
+    made.insert(60, TEXTS[60])
+    return made
+
+
+def nearest(text, numbers):
+    """Give those that share a band with a text, with their similarities, the most similar first."""
+    keys = band_keys(text, 1, BANDS, ROWS, SEED)
+    found = []
+    for number in numbers:
+        if shared_bands(keys, band_keys(TEXTS[number], 1, BANDS, ROWS, SEED)):
+            own, other = set(text.split()), set(TEXTS[number].split())
+            found.append((number, Fraction(len(own & other), len(own | other))))
+    return sorted(((n, s) for n, s in found if s), key=lambda pair: (-pair[1], pair[0]))
+
+
+@each_of("text", QUERIES)
+def test_query__the_nearest_below_the_threshold(index, text):
+    expected = nearest(text, range(61))
+    for limit in (1, 3, 100):
+        found = index.query(text, threshold=None, limit=limit)
+        assert found == [(n, float(similarity)) for n, similarity in expected[:limit]]
+    assert index.query(text) == [(n, float(s)) for n, s in expected if s >= Fraction(4, 5)]
+
+
+def test_query__no_threshold_needs_a_limit(index):
+    with pytest.raises(InvalidParameterError, match="None, which is none, needs a limit"):
+        index.query("a", threshold=None)
+    with pytest.raises(InvalidParameterError, match=r"threshold must be at least 0\.8"):
+        index.query("a", threshold="0.5", limit=1)
+
+
+@pytest.mark.parametrize("num_perm", [16, 40])
+@each_of("text", QUERIES)
+def test_query__by_a_sketch(index, text, num_perm):
+    """Estimates are shares of equal positions; the bands are those of the text."""
+    sketch = neardup.sketch([text], ngram=1, num_perm=num_perm, seed=SEED)
+    masks = [lane_masks(SEED, lane) for lane in range(num_perm)]
+
+    def sign(given):
+        return signature(hash_shingles([hash_token(w.encode()) for w in given.split()], 1), masks)
+
+    own = sign(text)
+    expected = [
+        (n, Fraction(sum(a == b for a, b in zip(own, sign(TEXTS[n]), strict=True)), num_perm))
+        for n, _ in nearest(text, range(61))
+    ]
+    expected.sort(key=lambda pair: (-pair[1], pair[0]))
+    as_found = [(n, float(share)) for n, share in expected]
+    with patch("neardup.documents.lookup._SIGNED_AT_ONCE", 7):
+        # Those that share no word are no hits of the text, but may agree by accident.
+        assert index.query(sketch=sketch, threshold=None, limit=100) == as_found
+        assert index.query(sketch=sketch, threshold=None, limit=2) == as_found[:2]
+        reached = [(n, float(share)) for n, share in expected if share >= Fraction(4, 5)]
+        assert index.query(sketch=sketch) == reached
+
+
+def test_query__sketches_that_do_not_go_with_the_index(index, tmp_path):
+    good = neardup.sketch(["w1 w2"], ngram=1, num_perm=16, seed=SEED)
+    for changed in ({"seed": 8}, {"ngram": 2}, {"tokenizer": "whitespace"}):
+        options = {"ngram": 1, "num_perm": 16, "seed": SEED} | changed
+        with pytest.raises(SketchMismatchError, match=next(iter(changed))):
+            index.query(sketch=neardup.sketch(["w1 w2"], **options))
+    with pytest.raises(InvalidParameterError, match="must have 16 values or more"):
+        index.query(sketch=neardup.sketch(["w1 w2"], ngram=1, num_perm=15, seed=SEED))
+    for wrong in (
+        neardup.sketch(["w1", "w2"], ngram=1, num_perm=16, seed=SEED),
+        neardup.sketch(["w1 w2"], ngram=1, kind="smallest"),
+    ):
+        with pytest.raises(InvalidParameterError, match="must be one of kind minhash"):
+            index.query(sketch=wrong)
+    with pytest.raises(InvalidParameterError, match="give one of text, tokens and sketch"):
+        index.query("w1 w2", sketch=good)
+    other = DocumentIndex.create(tmp_path / "idx", measure="cosine", ngram=1)
+    with pytest.raises(InvalidParameterError, match="sketch estimates jaccard"):
+        other.query(sketch=good)
+    empty = neardup.sketch([""], ngram=1, num_perm=16, seed=SEED)
+    assert index.query(sketch=empty, threshold=None, limit=5) == []
+
+
+def test_query__what_was_removed_is_not_near(tmp_path):
+    index = DocumentIndex.create(tmp_path / "idx", **SCHEME)
+    index.add([{"id": "a", "text": "w1 w2"}, {"id": "b", "text": "w1 w2 w3"}], id_column="id")
+    sketch = neardup.sketch(["w1 w2"], ngram=1, num_perm=16, seed=SEED)
+    asked = ({"text": "w1 w2"}, {"sketch": sketch})
+    for gone, left in ((None, ["a", "b"]), ("a", ["b"]), ("b", [])):
+        if gone is not None:
+            index.remove([gone])
+        for query in asked:
+            found = index.query(**query, threshold=None, limit=9)
+            assert [match.id for match in found] == left
+
+
+def test_recall_at__is_that_of_the_bands(index):
+    for similarity in ("0.1", "0.5", 0.8, 1):
+        missed = (1 - float(similarity) ** ROWS) ** BANDS
+        assert index.recall_at(similarity) == pytest.approx(1 - missed)
