@@ -78,6 +78,9 @@ class EntryLists:
         Pairs are in the order of owners and documents, each once.
         """
         n_slots = len(slots.keys)
+        if n_slots > len(self.pages.is_checked):
+            # So many touch most pages, and would be looked up again for those that are unchecked.
+            self.pages.check_all()
         # Mostly few find anything. A key is in one or two pages; with less room many keys are gone
         # through again and again.
         found: Uint64s = np.empty(max(_ROOM, n_slots), np.uint64)

@@ -193,6 +193,10 @@ class PageSums:
         return np.array(self._sums, np.uint32)
 
 
+# Pages that are checked between two questions whether to go on.
+_PAGES_AT_ONCE = 64
+
+
 def count_pages(n_bytes: int) -> int:
     """Count the pages of an array of so many bytes."""
     return -(-n_bytes // PAGE_BYTES)
@@ -226,10 +230,11 @@ class CheckedPages:
 
     def check(self, pages: Int64s | list[int]) -> None:
         """Check some pages, those that were not checked before."""
-        for page in pages:
-            if not self.is_checked[page]:
-                may_go_on()
-                self._check(int(page))
+        pages = np.asarray(pages, np.int64)
+        pages = pages[~self.is_checked[pages]]
+        for start in range(0, len(pages), _PAGES_AT_ONCE):
+            may_go_on()
+            self._check(pages[start : start + _PAGES_AT_ONCE])
 
     def check_elements(self, elements: Int64s) -> None:
         """Check the pages of some elements, where all pages have one width."""
@@ -256,20 +261,21 @@ class CheckedPages:
         """Check all pages."""
         self.check(np.flatnonzero(~self.is_checked))
 
-    def _check(self, page: int) -> None:
+    def _check(self, pages: Int64s) -> None:
         if self._bounds is None:
-            start, stop = page * self._width, (page + 1) * self._width
+            starts, stops = pages * self._width, (pages + 1) * self._width
         else:
-            start, stop = int(self._bounds[page]), int(self._bounds[page + 1])
-        found = zlib.crc32(_bytes_of(self.array[start:stop]))
-        if found != self._sums[page]:
-            message = f"the file is damaged (page {page:,}: checksum {found:08x}); {RESTORE}"
-            raise IndexFormatError(message, path=str(self._path))
-        self.is_checked[page] = True
-
-
-def _bytes_of(array: AnyArray) -> memoryview[Any]:
-    return array.data.cast("B")
+            starts, stops = self._bounds[pages], self._bounds[pages + 1]
+        data, size = self.array.data.cast("B"), self.array.itemsize
+        for page, start, stop, expected in zip(
+            *(each.tolist() for each in (pages, starts * size, stops * size, self._sums[pages])),
+            strict=True,
+        ):
+            found = zlib.crc32(data[start:stop])
+            if found != expected:
+                message = f"the file is damaged (page {page:,}: checksum {found:08x}); {RESTORE}"
+                raise IndexFormatError(message, path=str(self._path))
+        self.is_checked[pages] = True
 
 
 def kept_arrays(

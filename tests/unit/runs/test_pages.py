@@ -86,7 +86,7 @@ def test_checked_pages__read_nothing_else_and_that_once(array, monkeypatch):
     checked = []
     check = CheckedPages._check
     monkeypatch.setattr(
-        CheckedPages, "_check", lambda self, page: (checked.append(page), check(self, page))
+        CheckedPages, "_check", lambda self, pages: (checked.extend(pages), check(self, pages))
     )
     pages.check_elements(np.array([3, 513, 4]))
     pages.check_elements(np.array([5]))
