@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import json
+import shutil
 import statistics
+import subprocess
+import tempfile
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
+from subprocess import DEVNULL
 from typing import Any
 
 from benchmarks.documents.memory import AnonymousMemory
 from benchmarks.documents.shelf import Collection, Shelf, size_of
 from benchmarks.measuring.figures import MB
 from benchmarks.measuring.jobs import Report, report_of, report_of_script
-from benchmarks.measuring.processes import Run, combine, run
+from benchmarks.measuring.processes import PROC, Run, combine, run
 from benchmarks.peers.environments import PEERS, peer_versions
 from benchmarks.scale.measure import known_options
 
@@ -102,7 +107,7 @@ def _text_bytes(path: Path) -> int:
 def queries(bench: Bench) -> Figures:
     """Texts looked up one by one among 1,000,000 documents, on one core."""
     first = bench.look_up(bench.n_documents)
-    peer = _look_up_with_datasketch(bench)
+    peer = _look_up_with_datasketch(bench, bench.n_documents)
     last = bench.look_up(bench.n_documents)
     found = [report.pop("found") for report in (first, peer, last)]
     return {
@@ -114,18 +119,59 @@ def queries(bench: Bench) -> Figures:
     }
 
 
-def _look_up_with_datasketch(bench: Bench) -> Report:
-    index = bench.shelf.index(bench.n_documents)
+def redis(bench: Bench) -> Figures:
+    """Texts looked up one by one among 100,000 documents, beside datasketch on Redis, too."""
+    server = shutil.which("redis-server")
+    if server is None:
+        return {}
+    n_documents = bench.n_documents // FEWER
+    first = bench.look_up(n_documents)
+    in_memory = _look_up_with_datasketch(bench, n_documents)
+    with tempfile.TemporaryDirectory() as folder:
+        socket = Path(folder) / "socket"
+        # Durable within a second, as a user would have it.
+        options = ("--port", "0", "--unixsocket", str(socket), "--dir", folder, "--save", "")
+        process = subprocess.Popen([server, *options, "--appendonly", "yes"], stdout=DEVNULL)
+        try:
+            while not socket.exists() and process.poll() is None:
+                time.sleep(0.01)
+            on_redis = _look_up_with_datasketch(bench, n_documents, f"--redis={socket}")
+            memory = _resident_bytes(process.pid)
+        finally:
+            process.terminate()
+            process.wait()
+    last = bench.look_up(n_documents)
+    found = [report.pop("found") for report in (first, in_memory, on_redis, last)]
+    return {
+        "documents": n_documents,
+        "neardup": [first, last],
+        "datasketch": in_memory,
+        "redis": on_redis,
+        "server_bytes": memory,
+        "both": _compare(found[0][0], found[2][0]),
+        "peers": peer_versions(bench.peers),
+    }
+
+
+def _resident_bytes(pid: int) -> int:
+    """Return the memory of a process; 0 where there is no /proc."""
+    status = PROC / str(pid) / "status"
+    lines = status.read_text().splitlines() if status.exists() else []
+    return sum(1024 * int(line.split()[1]) for line in lines if line.startswith("VmRSS:"))
+
+
+def _look_up_with_datasketch(bench: Bench, n_documents: int, *more: str) -> Report:
+    index = bench.shelf.index(n_documents)
     program = (str(bench.python), "-m", "neardup", "index", "info", str(index), "--json")
     scheme = json.loads(run(program).output)["scheme"]
     options = [f"--{name}={scheme[name]}" for name in ("bands", "rows")]
     options.append(f"--threshold={float(Fraction(scheme['threshold']))}")
-    texts = bench.shelf.queries(bench.n_documents, bench.n_queries)
-    source = bench.shelf.collection(bench.n_documents).base
+    texts = bench.shelf.queries(n_documents, bench.n_queries)
+    source = bench.shelf.collection(n_documents).base
     return report_of_script(
         bench.peers,
         "peers/datasketch_lookups.py",
-        *map(str, (source, *texts, *options, "--workers=2")),
+        *map(str, (source, *texts, *options, "--workers=2", *more)),
     )
 
 
@@ -240,6 +286,7 @@ def readers(bench: Bench) -> Figures:
 PARTS: dict[str, Callable[[Bench], Figures]] = {
     "build": build,
     "queries": queries,
+    "redis": redis,
     "insertions": insertions,
     "against": against,
     "readers": readers,

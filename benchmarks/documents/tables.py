@@ -80,6 +80,35 @@ def queries(figures: Figures) -> str:
     return f"{table((*header, *more, *last_columns), rows)}\n\nPairs found: {both}. {memory}"
 
 
+def redis(figures: Figures) -> str:
+    """Lay out milliseconds of look-ups beside those of datasketch in memory and on Redis."""
+    if not figures:
+        return "Not measured: there is no `redis-server`."
+    rows: list[tuple[object, ...]] = []
+    for number, kind in enumerate(KINDS):
+        own = [each["queries"][number] for each in figures["neardup"]]
+        mean = statistics.mean(each["again"]["median_ms"] for each in own)
+        peers = [("datasketch", "datasketch"), ("datasketch on Redis", "redis")]
+        tools = [("neardup", own[0], mean)]
+        for name, key in peers:
+            found = figures[key]["queries"][number]
+            tools.append((name, found, found["again"]["median_ms"]))
+        for name, found, median in tools:
+            slow, cpu = found["again"]["slow_ms"], found["again_cpu"]["median_ms"]
+            counts = (found["queries"], found["found"], found["found_own"])
+            rows.append((kind, name, *counts, median, slow, cpu, median / mean))
+    header = ("texts", "tool", "number", "found", "own document", "median ms", "99 % within ms")
+    more = ("median CPU ms of the client", "times the median of neardup")
+    both = ", ".join(f"{name} {count:,}" for name, count in figures["both"].items())
+    built = [figures[key]["build_seconds"] for key in ("datasketch", "redis")]
+    told = (
+        f"Pairs found by neardup and on Redis: {both}. The server has "
+        f"{megabytes(figures['server_bytes']):,} MB; building took {built[0]:.0f} s in memory and "
+        f"{built[1]:.0f} s on Redis."
+    )
+    return f"{table((*header, *more), rows)}\n\n{told}"
+
+
 _LATENCIES = ("median_ms", "slow_ms")
 
 
@@ -208,6 +237,7 @@ def _exponents(cases: Sequence[dict[str, Any]]) -> str:
 TABLES: dict[str, Callable[[Figures], str]] = {
     "build": build,
     "queries": queries,
+    "redis": redis,
     "insertions": insertions,
     "against": against,
     "readers": readers,

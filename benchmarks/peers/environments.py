@@ -29,6 +29,8 @@ REQUIREMENTS = (
     "orjson",
     "numpy",
     "xxhash",
+    # Of datasketch's storage.
+    "redis",
 )
 PEERS = Environment(
     "peers",
@@ -43,6 +45,7 @@ PEERS = Environment(
         "orjson",
         "numpy",
         "xxhash",
+        "redis",
     ),
 )
 STRINGSIMJOIN = Environment(

@@ -151,6 +151,23 @@ def test_queries__beside_datasketch():
 
 
 @pytest.mark.slow
+def test_redis__beside_neardup():
+    own = [{"queries": [timed(0.2), timed(0.4)]}] * 2
+    peers = {
+        "datasketch": {"queries": [timed(0.1), timed(0.4)], "build_seconds": 1.0},
+        "redis": {"queries": [timed(1.0), timed(2.0)], "build_seconds": 9.0},
+    }
+    both = {"both": 2}
+    laid_out = tables.redis({"neardup": own, **peers, "server_bytes": 5 * 10**6, "both": both})
+    rows = cells(laid_out.partition("\n\n")[0])
+    assert [each["tool"] for each in rows] == ["neardup", "datasketch", "datasketch on Redis"] * 2
+    times = [each["times the median of neardup"] for each in rows]
+    assert times == ["1.00", "0.50", "5.00", "1.00", "1.00", "5.00"]
+    assert "both 2. The server has 5 MB; building took 1 s in memory and 9 s on Redis" in laid_out
+    assert tables.redis({}).startswith("Not measured")
+
+
+@pytest.mark.slow
 def test_insertions__take_the_median():
     runs = [
         {"offered": 100, "seconds": s, "cpu": 0.001, "inserted": 90, "segments": 3}
