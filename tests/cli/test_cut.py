@@ -40,7 +40,7 @@ def test_cut__files_and_report(run, here, how):
     assert lines[2].startswith("  2 copies in 2 documents: “word0 word1 ")
     assert lines[2].endswith("…")
     assert lines[-1].startswith("written to out in ")
-    assert ("similar at the threshold of 0.8 is found with" in outcome.out) == (not how)
+    assert ("similar at the threshold of 0.8 is found for certain" in outcome.out) == (not how)
     out = here / "out"
     assert sorted(path.name for path in out.iterdir()) == [
         "kept", "removed.parquet", "summary.json"

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections import Counter
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 from hypothesis import given
@@ -30,7 +31,7 @@ def narrow(
     limits: Limits,
     documents: Documents,
     scratch: Scratch,
-) -> tuple[Int, Int]:
+) -> tuple[Int, Int, Int]:
     """Call helpers, which only kernels can."""
     once, again = np.empty(types.shape[0]), np.empty(types.shape[0])
     narrowing.largest_shares(
@@ -89,7 +90,7 @@ weights = st.just([1.0] * N_TYPES) | st.lists(
 @examples(400)
 def test_possible_starts__none_is_lost(tokens, query, places, min_tokens, threshold, tf, inverses):
     first, last = (min(place, len(tokens) - 1) for place in places)
-    (low, high), weigh, wanted = possible(
+    (low, high, end), weigh, wanted = possible(
         tokens, query, first, last, min_tokens, threshold, tf, inverses
     )
     rows = [(0, len(tokens) - 1)] * len(tokens)
@@ -98,6 +99,7 @@ def test_possible_starts__none_is_lost(tokens, query, places, min_tokens, thresh
     starts = {i for i, _ in cells if first <= i <= last}
     assert low > high or first <= low <= high <= last
     assert starts <= set(range(low, high + 1))
+    assert all(j < end for i, j in cells if i in starts)
     if tf == "binary":
         # Sets: no bound is too high, so that the first and the last start are those of passages.
         assert {low, high} <= starts or low > high
@@ -105,7 +107,7 @@ def test_possible_starts__none_is_lost(tokens, query, places, min_tokens, thresh
 
 @each_of("tf", TERM_FREQUENCIES)
 def test_possible_starts__nothing_in_common(tf):
-    (low, high), *_ = possible([1, 2, 3, 1, 2], [0, 4], 0, 4, 1, Fraction(1, 3), tf, [1.0] * 6)
+    (low, high, _), *_ = possible([1, 2, 3, 1, 2], [0, 4], 0, 4, 1, Fraction(1, 3), tf, [1.0] * 6)
     assert low > high
 
 
@@ -114,4 +116,48 @@ def test_possible_starts__copies_in_sets_weigh_once():
         found, *_ = possible(
             [0, 0, 0, 1], [0, 1], 0, 0, min_tokens, Fraction(1), "binary", [1.0] * N_TYPES
         )
-        assert found == (0, 0)
+        assert found[:2] == (0, 0)
+
+
+runs = st.lists(
+    st.tuples(st.integers(0, 1), st.integers(0, 2), st.integers(0, 9), st.integers(0, 4), kinds),
+    max_size=12,
+)
+
+
+@given(runs, st.integers(0, 4), st.integers(0, 3), st.integers(1, 6), st.integers(1, 30))
+def test_join_ranges__all_that_begins_there(found, min_tokens, apart, n_regions, n_rows):
+    """Regions have the sub-texts of their ranges, no others, and none that may meet are parted."""
+    ranges, place = [], 0
+    for query, document, gap, more, longer in sorted(found, key=lambda row: row[:2]):
+        place = place + gap if ranges and ranges[-1][0] == query else gap
+        ranges.append((query, document, place, place + more, place + more + longer + 1))
+        place += more + 1
+    rows = np.array(ranges, np.int64).reshape(-1, 5)
+    cells, parts, done = [], [], 0
+    while done < len(rows):
+        regions = np.empty((n_regions, 5), np.int64)
+        lows, highs = np.empty(n_rows, np.int64), np.empty(n_rows, np.int64)
+        done, n = narrowing.join_ranges(rows, done, min_tokens, apart, regions, lows, highs)
+        if not n:
+            n_rows *= 2
+        for query, origin, end, row, behind in regions[:n].tolist():
+            own = [
+                (query, origin + i, origin + j)
+                for i in range(behind - row)
+                for j in range(lows[row + i], highs[row + i] + 1)
+            ]
+            assert all(origin <= i and j < end for _, i, j in own)
+            cells += own
+            parts.append((query, origin, end))
+    least = max(min_tokens, 1)
+    assert cells == [
+        (query, i, j)
+        for query, _, first, last, end in ranges
+        for i in range(first, last + 1)
+        for j in range(i + least - 1, end)
+    ]
+    of_documents = {(query, first): document for query, document, first, *_ in ranges}
+    for (query, start, end), (other, origin, _) in pairwise(parts):
+        if (query, of_documents[query, start]) == (other, of_documents[other, origin]):
+            assert origin >= end + apart

@@ -30,19 +30,22 @@ class Row(NamedTuple):
 class Plan:
     """Passages of ``min_tokens`` or more, found by windows of ``length`` tokens.
 
-    They go on over gaps of ``gap`` tokens, with None over any that have the evidence.
+    They go on over gaps of ``gap`` tokens, with None over any that have the evidence. With a
+    ``num_perm`` of 0 all sub-texts are compared with windows.
     """
 
     min_tokens: int
     length: int
     threshold: Fraction
-    num_perm: int
+    num_perm: int = 0
     recall: Fraction = Fraction(99, 100)
     seed: int = 42
     gap: int | None = 0
 
     @cached_property
     def hits(self) -> int:
+        if not self.num_perm:
+            return 0
         numbers = range(self.num_perm, 0, -1)
         return next(
             n

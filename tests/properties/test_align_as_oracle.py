@@ -21,16 +21,23 @@ from tests.oracles.hashing import hash_token
     st.sampled_from(["0.5", "0.7", "0.8", "1"]),
     st.booleans(),
     st.sampled_from([0, 2, 9, None]),
+    st.sampled_from([{}, {}, {"recall": 0.99}, {"num_perm": 64}, {"seed": 42}]),
 )
-@examples(60)
-def test_align__as_oracle(documents, min_tokens, threshold, within, gap):
+@examples(80)
+def test_align__as_oracle(documents, min_tokens, threshold, within, gap, hashes):
     texts = [make_text(document) for document in documents]
     with no_waiting():
         found = neardup.align(
-            texts, within=within, threshold=threshold, min_tokens=min_tokens, gap=gap, workers=1
+            texts,
+            within=within,
+            threshold=threshold,
+            min_tokens=min_tokens,
+            gap=gap,
+            workers=1,
+            **hashes,
         ).passages
     length = windows_for(min_tokens)
-    plan = alignment.Plan(min_tokens, length, Fraction(threshold), num_perm=64, gap=gap)
+    plan = alignment.Plan(min_tokens, length, Fraction(threshold), 64 if hashes else 0, gap=gap)
     hashes = [tuple(hash_token(word.encode()) for word in text.split()) for text in texts]
     expected = [
         (

@@ -31,9 +31,9 @@ least = st.sampled_from([4, 6, 9])
 keeps = st.sampled_from(["first", "longest", "shortest", "max:rank"])
 
 
-def pair_aligner(min_tokens, threshold):
+def pair_aligner(min_tokens, threshold, num_perm=16):
     """What brute force finds that two token lists share."""
-    plan = alignment.Plan(min_tokens, windows_for(min_tokens), Fraction(threshold), num_perm=16)
+    plan = alignment.Plan(min_tokens, windows_for(min_tokens), Fraction(threshold), num_perm)
 
     def align(query, document, is_own, lost):
         found = alignment.align(query, document, plan, is_own=is_own, lost=lost)
@@ -59,20 +59,21 @@ def order_of(texts, keep):
     st.sampled_from([None, None, 2, 3]),
     st.none() | collections(max_documents=2),
     st.sampled_from([1, 20]),
+    st.sampled_from([0, 16]),
 )
 @examples(60)
 def test_similar_passages__as_oracle(
-    documents, min_tokens, threshold, min_documents, others, free_rounds
+    documents, min_tokens, threshold, min_documents, others, free_rounds, num_perm
 ):
     if others is not None:
         # Those of one collection go for those of the other.
         others = [*others, *documents[:1]]
     with patch("neardup.passages.cutting._FREE_ROUNDS", free_rounds):
-        rows, _ = cut_similar(documents, min_tokens, threshold, others, min_documents)
+        rows, _ = cut_similar(documents, min_tokens, threshold, others, min_documents, num_perm)
     texts, kept = (
         [tuple(map(spread, text)) for text in each or []] for each in (documents, others)
     )
-    align = pair_aligner(min_tokens, threshold)
+    align = pair_aligner(min_tokens, threshold, num_perm)
     kept = None if others is None else kept
     cutter = oracle.Cutter(texts, align, kept, min_documents or 0, free_rounds)
     assert rows == sorted(removal.row() for removal in cutter.cut())

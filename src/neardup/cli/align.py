@@ -11,7 +11,7 @@ import click
 from neardup.cli import wording
 from neardup.cli.call import Call, TableOutput
 from neardup.cli.command import INPUTS, TableCommand, options_of
-from neardup.cli.wording import are_most, counted, list_passed_over, plural, say_ids
+from neardup.cli.wording import are_most, counted, list_passed_over, plural, say_ids, say_recall
 from neardup.options.option import no_effect
 
 if TYPE_CHECKING:
@@ -130,8 +130,8 @@ def _report(summary: dict[str, Any], smaller: str, output: TableOutput, duration
         f"{documents}: {counted(summary['passages'], 'passage')} in "
         f"{counted(summary['aligned_documents'], 'document')}",
         f"{counted(summary['windows'], 'window')} looked up; a passage of "
-        f"{summary['certain_tokens']} tokens holds one whole, which is found at the threshold with "
-        f"probability {summary['predicted_recall']:.4f}",
+        f"{summary['certain_tokens']} tokens holds one whole, which is found at the threshold"
+        f"{say_recall(summary)}",
     ]
     if summary["frequent_windows"]:
         lines.append(

@@ -95,8 +95,8 @@ def _report(summary: dict[str, Any], output: Target) -> str:
         ]
     if not summary.get("exact", True):
         lines.append(
-            f"what is similar at the threshold of {summary['threshold']:g} is found with "
-            f"probability {summary['predicted_recall']:.4f}"
+            f"what is similar at the threshold of {summary['threshold']:g} is found"
+            f"{wording.say_recall(summary)}"
         )
     lines += say_ids(summary)
     skipped = wording.note_skipped(summary, has_folder=True)

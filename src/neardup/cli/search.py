@@ -11,7 +11,7 @@ import click
 from neardup.cli import wording
 from neardup.cli.call import Call, TableOutput
 from neardup.cli.command import TableCommand, complete_paths, options_of
-from neardup.cli.wording import are_most, counted, list_passed_over, say_ids
+from neardup.cli.wording import are_most, counted, list_passed_over, say_ids, say_recall
 from neardup.options.option import no_effect
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def _report(summary: dict[str, Any], min_tokens: int) -> list[str]:
     lines = [
         f"{counted(summary['passages'], 'passage')} for {summary['found_queries']:,} of "
         f"{counted(summary['queries'], 'query', 'queries')}",
-        f"a passage at the threshold is found with probability {summary['predicted_recall']:.4f}",
+        f"a passage at the threshold is found{say_recall(summary)}",
     ]
     lines += say_ids(summary)
     if n_short:

@@ -72,6 +72,12 @@ def describe_weights(scheme: Mapping[str, Any]) -> str:
     return f", weighted by tf {scheme['tf']} and idf {scheme['idf']}"
 
 
+def say_recall(summary: dict[str, Any]) -> str:
+    """Say how surely something is found."""
+    recall = summary["predicted_recall"]
+    return " for certain" if recall == 1 else f" with probability {recall:.4f}"
+
+
 def warn_of_recall(summary: dict[str, Any]) -> list[str]:
     """Give a line where bands that the user chose give less than the recall asked for."""
     if summary.get("predicted_recall", 1) >= summary.get("recall", 1):

@@ -67,18 +67,26 @@ class Number(Kind):
 class Whole(Number):
     """A whole number from ``least`` to ``most``; messages write that range as ``within``.
 
-    Without ``least`` the range depends on other options, and the job checks it.
+    With ``or_none`` also 0. Without ``least`` the range depends on other options, and the job
+    checks it.
     """
 
-    def __init__(self, least: int | None = None, most: int | None = None, within: str = "") -> None:
-        self.least, self.most, self.within = least, most, within
+    def __init__(
+        self,
+        least: int | None = None,
+        most: int | None = None,
+        within: str = "",
+        *,
+        or_none: bool = False,
+    ) -> None:
+        self.least, self.most, self.within, self.or_none = least, most, within, or_none
 
     def read(self, name: str, value: Any) -> Any:
         """Return the number as a plain ``int``; NumPy's integers are whole numbers too."""
         number = _as_int(value)
         if number is None:
             raise _unlike(name, "a whole number", value)
-        if self.least is None:
+        if self.least is None or (self.or_none and number == 0):
             return number
         if self.most is None:
             expected = f"be at least {self.least}"

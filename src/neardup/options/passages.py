@@ -1,5 +1,6 @@
 """The options of jobs that find passages in documents, and cut them out."""
 
+from fractions import Fraction
 from pathlib import Path
 
 from neardup.errors import InvalidParameterError
@@ -26,8 +27,11 @@ from neardup.options.groups import (
     TrustOptions,
     WeightOptions,
 )
-from neardup.options.kinds import Choice, CountOrPercent, Whole
-from neardup.options.option import Options, but, option
+from neardup.options.kinds import Choice, CountOrPercent, Whole, exact_fraction
+from neardup.options.option import Options, but, no_effect, option
+
+# Of what is found by min-hashes, unless recall or hits are given.
+DEFAULT_RECALL = Fraction(99, 100)
 
 
 class PassageSchemeOptions(SeedOptions, TokenOptions):
@@ -36,11 +40,13 @@ class PassageSchemeOptions(SeedOptions, TokenOptions):
     num_perm: int | None = option(
         BandOptions.known["num_perm"],
         default=None,
-        kind=Whole(8, 1024, within="8 and 1,024"),
-        help="Hash functions.",
+        kind=Whole(8, 1024, within="8 and 1,024", or_none=True),
+        help="Hash functions; 0: none, all that may be similar is compared.",
         usual="64",
         python="Hash functions, 8 to 1,024; None is 64. More of them find passages with fewer "
-        "vain comparisons; the index grows with their number.",
+        "vain comparisons; the index grows with their number. 0: none; a third of the size, made "
+        "in a fraction of the time, and nothing is missed, but long queries take longer: all that "
+        "may be similar is compared.",
     )
     tf: TermFrequency | None = option(
         WeightOptions.known["tf"],
@@ -87,9 +93,11 @@ class HitsOptions(Options):
     recall: Number | None = option(
         BandOptions.known["recall"],
         default=None,
-        help="Least probability that a window at the threshold is found.",
+        help="Least probability that a window at the threshold is found; below 1 by min-hashes.",
+        usual="1; 0.99 with --num-perm or --seed",
         python="Least probability with which a window at the threshold is found; a longer "
-        "passage holds several. None is 0.99.",
+        "passage holds several. Below 1 only what shares enough min-hashes is compared. None is 1, "
+        "or 0.99 where ``num_perm`` or ``seed`` are given.",
     )
     hits: int | None = option(
         "Min-hashes in common at least, instead of choosing their number for the recall.",
@@ -108,6 +116,25 @@ class HitsOptions(Options):
                 "recall chooses hits, so that only one of them can be given; leave out the other"
             )
             raise InvalidParameterError(message, "recall", "hits")
+
+
+def window_recall(
+    recall: Number | None, hits: int | None = None, **of_hashes: int | None
+) -> Fraction | None:
+    """Return the least probability with which a window is found; None where ``hits`` decide.
+
+    It is 1 where nothing asks for min-hashes: neither ``recall`` nor, of options that have no
+    effect without them, any of ``of_hashes``.
+    """
+    if hits is not None:
+        return None
+    given = [name for name, value in of_hashes.items() if value is not None]
+    if recall is None:
+        return DEFAULT_RECALL if given and of_hashes.get("num_perm") != 0 else Fraction(1)
+    least = exact_fraction("recall", recall)
+    if least == 1 and given:
+        raise no_effect(given[0], "with a recall of 1", "leave it out", "recall")
+    return least
 
 
 class AlignOptions(HitsOptions, TextAgainstOptions):
@@ -226,9 +253,13 @@ class LookUpOptions(HitsOptions, TextReadingOptions):
     with_text: bool = option(WITH_TEXT, default=False)
     differs = but(
         recall={
-            "help": "Least probability that a passage at the threshold is found.",
+            "help": "Least probability that a passage at the threshold is found; 1: all are "
+            "compared that may be similar.",
+            "usual": "0.99; 1 without min-hashes",
             "python": "Least probability with which a passage at the threshold is found; one that "
-            "is more similar is found with a greater one. None is 0.99.",
+            "is more similar is found with a greater one. 1: all that may be similar is compared, "
+            "which takes longer for long queries. None is 0.99, or 1 of an index without "
+            "min-hashes.",
         }
     )
 
@@ -299,8 +330,10 @@ class CutOptions(TrustOptions, SeedOptions, TokenOptions, TextAgainstOptions):
         BandOptions.known["recall"],
         default=None,
         help="Least probability that what is similar is found.",
+        usual="0.99; of passages 1 unless --num-perm or --seed are given",
         python="Least probability with which something similar at the threshold is found; None "
-        "is 0.99.",
+        "is 0.99. Of passages it is that of a window, and None is 1, or 0.99 where ``num_perm`` or "
+        "``seed`` are given.",
     )
     num_perm: int | None = option(
         PassageSchemeOptions.known["num_perm"],

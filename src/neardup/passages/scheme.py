@@ -33,7 +33,8 @@ class PassageScheme:
         it, and windows take twice the room.
     num_perm
         Hash functions, from 8 to 1,024: an estimate of a similarity J has a standard error of
-        sqrt(J (1 - J) / num_perm).
+        sqrt(J (1 - J) / num_perm). 0: none, so that there are no windows, and searches compare all
+        that may be similar.
     weighting
         What tokens weigh.
     seed

@@ -1,9 +1,10 @@
 """Passages of a segment that are similar to queries, looked up and compared many at a time.
 
 First where passages may begin: by the rarest tokens (``kernels.passage.lookups``), then by all
-tokens (``kernels.passage.narrowing``) and by min-hashes (``kernels.passage.candidates``); then the
-sub-texts there that share enough min-hashes (``kernels.passage.sweep``), and of these the truth
-(``kernels.passage.matches``).
+tokens (``kernels.passage.narrowing``). What begins there is compared with the query
+(``kernels.passage.matches``): all of it, so that no passage is missed, or where a recall below 1 is
+asked for, what shares enough min-hashes (``kernels.passage.candidates`` and ``.sweep``). Without
+them cost grows with the square of a query's length, with them about linearly.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from neardup.kernels.passage.matches import Choice
 from neardup.kernels.passage.segments import Documents, Limits, Scratch, Windows
 from neardup.kernels.types import Int, sealed
 from neardup.options.choices import Report
+from neardup.options.passages import DEFAULT_RECALL
 from neardup.passages.scheme import PassageScheme
 from neardup.passages.segment import PassageSegment, fill_array, fill_in_parts
 from neardup.passages.windows import Queries, Query, inverse_frequencies
@@ -140,14 +142,10 @@ class BatchSearcher:
         ranges = self._find_ranges(batch, first_tokens, entries, limits)
         if not len(ranges):
             return _NOTHING
-        # Rows of the queries that have a range have meaning.
-        keys = batch.keys_for(np.unique(ranges[:, 0]))
-        lists: Int64s = np.empty((keys.size, 2), np.int64)
-        ranges = ranges[: candidates.sift_queries(keys, self._windows, limits, lists, ranges)]
         # Each kernel goes on where it stopped for want of room, so what it gives comes in parts.
         found = [
             compared.copy()
-            for outlined in self._outline(lists, ranges, limits.hits)
+            for outlined in self._outline(batch, ranges, limits)
             for compared in self._compare(batch, entries, choice, *outlined)
         ]
         if not found:
@@ -194,8 +192,8 @@ class BatchSearcher:
                     room,
                 )
 
-        ranges = [part.copy() for part in fill_in_parts(narrow, len(buckets), 4)]
-        return np.concatenate([np.empty((0, 4), np.int64), *ranges])
+        ranges = [part.copy() for part in fill_in_parts(narrow, len(buckets), 5)]
+        return np.concatenate([np.empty((0, 5), np.int64), *ranges])
 
     def _find_buckets(
         self,
@@ -249,20 +247,33 @@ class BatchSearcher:
         return self._reaches[number]
 
     def _outline(
-        self, lists: Int64s, ranges: Int64s, hits: int
+        self, batch: Batch, ranges: Int64s, limits: Limits
     ) -> Iterator[tuple[Int64s, Int64s, Int64s]]:
-        """Yield regions of sub-texts that share enough min-hashes, and their ends by start."""
+        """Yield regions of sub-texts to be compared, and their ends by start.
+
+        Those that share enough min-hashes with their query, or all that begin in its ranges.
+        """
+        lists: Int64s = np.empty((0, 2), np.int64)
+        if limits.hits:
+            # Rows of the queries that have a range have meaning.
+            keys = batch.keys_for(np.unique(ranges[:, 0]))
+            lists = np.empty((keys.size, 2), np.int64)
+            ranges = ranges[: candidates.sift_queries(keys, self._windows, limits, lists, ranges)]
         rows: list[Int64s] = []
 
         def outline(done: int, room: Int64s) -> tuple[Int, Int]:
             rows[:] = [np.empty(_ROWS_OF_REGION * len(room), np.int64) for _ in range(2)]
+            if not limits.hits:
+                return narrowing.join_ranges(
+                    ranges, done, limits.min_tokens, self.overlap, room, *rows
+                )
             return sweep.outline_regions(
                 lists,
                 self._scheme.num_perm,
                 ranges,
                 done,
                 self._windows,
-                hits,
+                limits.hits,
                 self.overlap,
                 room,
                 *rows,
@@ -408,16 +419,17 @@ def _far_runs(reaches: Int64s, span: int) -> Int64s:
 
 # How many min-hashes a passage must share with a query to be compared with it.
 
-# Unless recall or hits are given.
-DEFAULT_RECALL = Fraction(99, 100)
-
 
 def choose_hits(
     num_perm: int, threshold: Fraction, recall: Fraction | None = None, hits: int | None = None
 ) -> int:
-    """Return how many min-hashes to ask for: ``hits``, or as many as the recall allows."""
+    """Return how many min-hashes to ask for: ``hits``, or as many as the recall allows.
+
+    0 where none are asked for because nothing may be missed, or because there are none.
+    """
     if hits is None:
-        return least_hits(num_perm, threshold, DEFAULT_RECALL if recall is None else recall)
+        recall = DEFAULT_RECALL if recall is None else recall
+        return least_hits(num_perm, threshold, recall) if num_perm and recall < 1 else 0
     if hits > num_perm:
         message = f"hits must be at most num_perm, got {hits} of {num_perm} hash functions"
         raise InvalidParameterError(message, "hits", "num_perm")
@@ -467,8 +479,8 @@ _FIRST_ROOM = 1 << 10
 class SearchPlan:
     """What a passage must fulfil.
 
-    ``threshold`` is the least similarity; passages with ``hits`` common min-hashes are compared
-    exactly; ``report`` tells which of the verified ones are told.
+    ``threshold`` is the least similarity; passages with ``hits`` common min-hashes, with 0 all, are
+    compared exactly; ``report`` tells which of the verified ones are told.
     """
 
     threshold: Fraction

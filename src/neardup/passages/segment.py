@@ -21,7 +21,7 @@ from neardup.kernels.types import Int
 from neardup.matching.postings import number_values
 from neardup.passages.documents import DocumentBlock
 from neardup.passages.scheme import PassageScheme
-from neardup.passages.windows import count_windows
+from neardup.passages.windows import NO_WINDOWS, WindowLists, count_windows
 from neardup.runs.runner import Runner
 from neardup.tables import Bytes, Int32s, Int64s, TokenLists, Uint32s, Uint64s
 from neardup.text.weighting import DocumentFrequencies
@@ -236,15 +236,12 @@ def write_segment(
     """
     with SegmentWriter(folder, name) as writer:
         _write_documents(writer, block, overlap=scheme.shingles.ngram > 1)
-        _, list_windows = count_windows(block.tokens, scheme, frequencies)
         key_starts, list_starts, n_windows = [0], [np.zeros(1, np.int64)], 0
-        wide_rows = []
-        seeds = [int(seed) for seed in scheme.seeds]
-        for done, lists in enumerate(runner.map(list_windows, seeds), 1):
-            writer.append("keys", lists.keys)
-            writer.append("starts", lists.starts)
-            writer.append("spans", lists.spans)
-            writer.append("wide-spans", lists.wide_spans)
+        wide_rows = [np.empty(0, np.int64)]
+        # With no hash function the files are there, too.
+        _append_windows(writer, NO_WINDOWS)
+        for done, lists in enumerate(_all_windows(block.tokens, scheme, frequencies, runner), 1):
+            _append_windows(writer, lists)
             wide_rows.append(lists.wide_rows + n_windows)
             list_starts.append(lists.offsets[1:] + n_windows)
             key_starts.append(key_starts[-1] + len(lists.keys))
@@ -255,6 +252,26 @@ def write_segment(
         writer.add("wide-rows", np.concatenate(wide_rows))
         files = writer.commit()
     return SegmentRecord(name, len(block), block.n_tokens, files)
+
+
+def _all_windows(
+    tokens: TokenLists,
+    scheme: PassageScheme,
+    frequencies: DocumentFrequencies | None,
+    runner: Runner,
+) -> Iterator[WindowLists]:
+    """Yield the windows of each hash function."""
+    if scheme.num_perm:
+        _, list_windows = count_windows(tokens, scheme, frequencies)
+        yield from runner.map(list_windows, [int(seed) for seed in scheme.seeds])
+
+
+def _append_windows(writer: SegmentWriter, lists: WindowLists) -> None:
+    """Write what one hash function adds to the columns of the windows."""
+    writer.append("keys", lists.keys)
+    writer.append("starts", lists.starts)
+    writer.append("spans", lists.spans)
+    writer.append("wide-spans", lists.wide_spans)
 
 
 def _write_documents(writer: SegmentWriter, block: DocumentBlock, *, overlap: bool) -> None:

@@ -52,6 +52,16 @@ class WindowLists:
         return len(self.starts)
 
 
+NO_WINDOWS = WindowLists(
+    np.empty(0, np.uint64),
+    np.zeros(1, np.int64),
+    np.empty(0, np.uint32),
+    np.empty((0, 3), np.uint16),
+    np.empty(0, np.int64),
+    np.empty((0, 3), np.uint32),
+)
+
+
 def group_occurrences(token_lists: TokenLists) -> Occurrences:
     """Give the different tokens of each text numbers and list where they stand.
 

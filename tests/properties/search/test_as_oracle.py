@@ -75,9 +75,30 @@ def test_search__candidates_as_oracle(case, report, asked):
     assert table.to_pylist() == rows_of(case, found)
 
 
+@given(
+    case=cases() | cases(num_perm=0, longest=40),
+    report=st.sampled_from(["best", "maximal"]),
+    tokens=st.sampled_from([1 << 24, 20]),
+)
+@examples(100)
+def test_search__all_that_is_similar_as_oracle(case, report, tokens):
+    """Compare all that may be similar, so that nothing is missed."""
+    asked = {"recall": 1} if case.num_perm else {}
+    with indexed(case, cut=1, tokens=tokens) as index:
+        found = index.search(case.queries, case.threshold, report=report, **asked)
+    assert (found.summary["least_hits"], found.summary["predicted_recall"]) == (0, 1)
+    choose = case.picked if report == "best" else passages.maximal
+
+    def similar(number, name):
+        query, tokens = case.hashes(case.queries[number]), case.hashes(case.documents[name])
+        return choose(oracle.similar(case.scheme, query, tokens, case.threshold))
+
+    assert found.passages.to_pylist() == rows_of(case, similar)
+
+
 @given(case=cases(num_perm=16), report=st.sampled_from(["best", "maximal"]))
 @examples(100)
-def test_search__everything_as_oracle(case, report):
+def test_search__nearly_everything_as_oracle(case, report):
     """Ask for one common min-hash, or hardly more, which nearly all similar sub-texts have."""
     recall = Fraction(int((1 - (1 - case.threshold) ** case.num_perm) * 10**9), 10**9)
     least = hits_asked_for(case, recall)

@@ -84,7 +84,9 @@ def _new(
 ) -> NewDocuments:
     usual = PRESETS[options.preset]
     least = usual.min_tokens if options.min_tokens is None else options.min_tokens
-    return NewDocuments(sources, read, least, {**usual.scheme, **scheme}, is_input)
+    # Min-hashes are made only where they are asked for.
+    hashes = {"num_perm": 0} if options.recall == 1 else {}
+    return NewDocuments(sources, read, least, {**usual.scheme, **hashes, **scheme}, is_input)
 
 
 @contextmanager

@@ -13,7 +13,12 @@ from typing import Any
 from neardup.options.choices import PresetName
 from neardup.options.kinds import exact_fraction, percent_of
 from neardup.options.option import no_effect
-from neardup.options.passages import AlignOptions, AlignSchemeOptions, PassageSchemeOptions
+from neardup.options.passages import (
+    AlignOptions,
+    AlignSchemeOptions,
+    PassageSchemeOptions,
+    window_recall,
+)
 from neardup.passages.align import AlignmentPlan, make_alignment_plan
 from neardup.passages.scheme import PassageScheme
 from neardup.passages.search import make_search_plan
@@ -47,7 +52,7 @@ def plan_alignment(options: AlignOptions, scheme: PassageScheme) -> AlignmentPla
     threshold = exact_fraction(
         "threshold", usual if options.threshold is None else options.threshold
     )
-    recall = None if options.recall is None else exact_fraction("recall", options.recall)
+    recall = window_recall(options.recall, options.hits)
     search = make_search_plan(scheme, threshold, recall, "best", options.hits)
     least = scheme.min_tokens if options.min_tokens is None else options.min_tokens
     # Between the shingles of two parts are also those that share tokens with a part.
@@ -81,7 +86,9 @@ def choose_options(
         for name, option in PassageSchemeOptions.known.items()
         if getattr(given, name) is not option.default
     }
-    return chosen, scheme
+    of_hashes = {name: scheme.get(name) for name in ("num_perm", "seed")}
+    recall = window_recall(chosen.recall, chosen.hits, **of_hashes)
+    return chosen if recall is None else chosen.but(recall=recall), scheme
 
 
 def widest_gap(options: AlignOptions) -> int | None:

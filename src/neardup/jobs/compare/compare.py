@@ -333,7 +333,6 @@ def find_passages(
         [texts[pair.second]],
         threshold=options.threshold,
         min_tokens=least,
-        seed=options.seed,
         tokenizer=options.tokenizer,
         **vars(options.part(NormalOptions)),
         # Threads take longer to start than short texts to align.

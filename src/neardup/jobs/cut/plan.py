@@ -11,7 +11,7 @@ from neardup.options.documents import DedupOptions
 from neardup.options.groups import ShingleOptions, TextAgainstOptions, TokenOptions
 from neardup.options.kinds import exact_fraction
 from neardup.options.option import no_effect
-from neardup.options.passages import CutOptions, PassageOptions
+from neardup.options.passages import CutOptions, PassageOptions, window_recall
 from neardup.passages.align import make_alignment_plan, make_window_scheme
 from neardup.passages.cutting import CutPlan
 from neardup.passages.scheme import PassageScheme
@@ -113,13 +113,12 @@ def _check_exact(options: CutOptions) -> None:
 
 def _with_passages(plan: CutJobPlan) -> CutJobPlan:
     options = plan.options
-    of_index = vars(options.part(PassageOptions, min_tokens=1))
-    scheme = make_window_scheme(**(of_index | {"min_tokens": plan.min_tokens}))
+    recall = window_recall(options.recall, num_perm=options.num_perm, seed=options.seed)
+    of_index = vars(options.part(PassageOptions, min_tokens=plan.min_tokens))
+    # Min-hashes are made only where they are asked for.
+    scheme = make_window_scheme(**(of_index | ({"num_perm": 0} if recall == 1 else {})))
     threshold = DEFAULT_THRESHOLD if options.threshold is None else options.threshold
-    recall = "0.99" if options.recall is None else options.recall
-    search = make_search_plan(
-        scheme, exact_fraction("threshold", threshold), exact_fraction("recall", recall), "best"
-    )
+    search = make_search_plan(scheme, exact_fraction("threshold", threshold), recall, "best")
     # No gaps: what lies between two parts of a passage may be nowhere else.
     alignment = make_alignment_plan(
         search, scheme.count_shingles(plan.min_tokens), gap=scheme.count_tokens(0)

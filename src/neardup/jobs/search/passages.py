@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from neardup.errors import InvalidParameterError
 from neardup.files.ids import common_id_type
 from neardup.files.inputs import check_effect, passed_over
 from neardup.files.passes import ReadingPass
@@ -42,7 +43,14 @@ def plan_search(options: SearchOptions, index: OpenPassages) -> SearchPlan:
     """Work out what a search has to look for in an index."""
     threshold = exact_fraction("threshold", options.threshold)
     recall = None if options.recall is None else exact_fraction("recall", options.recall)
-    return make_search_plan(index.scheme, threshold, recall, options.report, options.hits)
+    plan = make_search_plan(index.scheme, threshold, recall, options.report, options.hits)
+    if options.report == "windows" and not plan.hits:
+        message = (
+            "windows are found by the min-hashes that they have in common with the query; ask for "
+            "a recall below 1, in an index that has min-hashes"
+        )
+        raise InvalidParameterError(message, "maximal", "recall", "num_perm")
+    return plan
 
 
 def search_sources(

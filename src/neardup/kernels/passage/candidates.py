@@ -433,10 +433,10 @@ def sift_queries(
 ) -> Int:
     """Keep the ranges of starts from which a passage shares enough min-hashes with its query.
 
-    Rows of ``ranges`` are query, document, first and last start, as ``narrowing.find_ranges`` gives
-    them; those kept are moved to the front. Row k of ``keys`` has the min-hashes of query k, which
-    has as many rows of ``lists`` as there are hash functions: where it has a range, they receive
-    the first window with a min-hash of it, and one after the last, the shortest list first.
+    ``ranges`` are those of ``narrowing.narrow_buckets``; those kept are moved to the front. Row k
+    of ``keys`` has the min-hashes of query k, which has as many rows of ``lists`` as there are hash
+    functions: where it has a range, they receive the first window with a min-hash of it, and one
+    after the last, the shortest list first.
 
     Returns how many ranges are kept.
     """
@@ -472,7 +472,7 @@ def sift_queries(
         for i in range(n_own):
             while ranges[row, 2] != own[i, 0]:
                 row += 1
-            for column in range(4):
+            for column in range(ranges.shape[1]):
                 ranges[n_kept, column] = ranges[row, column]
             n_kept += 1
         first = stop

@@ -415,9 +415,10 @@ def compare_regions(
 ) -> tuple[Int, Int]:
     """Find the passages of regions that are similar to their queries.
 
-    The arguments are those of ``narrowing.narrow_buckets``, and what ``outlines.outline_regions``
-    gives, from ``first_region`` on; ``lows`` and ``highs`` are narrowed. Rows of ``found`` receive
-    query, first token, the one behind the last, and the weight that is shared, and that of either.
+    The arguments are those of ``narrowing.narrow_buckets``, and what ``sweep.outline_regions`` or
+    ``narrowing.join_ranges`` gives, from ``first_region`` on; ``lows`` and ``highs`` are narrowed.
+    Rows of ``found`` receive query, first token, the one behind the last, and the weight that is
+    shared, and that of either.
 
     Returns the first region not done, which is below the end if its passages do not fit, and how
     many passages there are.

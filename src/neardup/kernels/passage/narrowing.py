@@ -6,6 +6,9 @@ much, and to the sub-text's own weight, at least so much; where the sub-text has
 both are others. With these sums instead of the true ones a sub-text is never less similar. First
 sums are taken that hold for all starts of a range, in two passes over what lies behind it, then
 those of each start.
+
+All sub-texts that begin there can be compared with the query, which misses none that is similar
+enough, or those that min-hashes leave of them (``candidates``, ``sweep``).
 """
 
 from __future__ import annotations
@@ -105,7 +108,7 @@ def possible_starts(
     limits: Limits,
     documents: Documents,
     scratch: Scratch,
-) -> tuple[Int, Int]:
+) -> tuple[Int, Int, Int]:
     """Narrow a range of starts to those from which a sub-text may be similar enough to a query.
 
     Sub-texts have the least tokens of ``limits`` or more and end before ``end``. ``scratch.known``
@@ -113,7 +116,8 @@ def possible_starts(
     ``term_weights[1]`` times its inverse document frequency, each further copy ``least_step`` times
     that or more.
 
-    Returns the first and the last start; the first is greater where there is none.
+    Returns the first and the last start, of which the first is greater where there is none, and the
+    token before which all sub-texts end that begin there and are not too heavy.
     """
     once, again, total = shares
     tokens, inverses = documents.tokens, documents.inverses
@@ -178,7 +182,7 @@ def possible_starts(
         low = np.int64(start)
     while low < high and not _may_reach(low, n, least, needed, before, firsts, laters):
         low += 1
-    return first + low, first + high
+    return first + low, first + high, first + n
 
 
 @helper
@@ -221,7 +225,7 @@ def narrow_buckets(
     ``buckets``, from ``first_bucket`` on, are those of ``lookups.find_buckets``, whose query k is
     ``first_query + k``; those of a query come together, ascend, and have no start in common.
     ``entries`` has for each number of a query's token the entry of the vocabulary, or -1. Rows of
-    ``ranges`` receive k, document, first and last start.
+    ``ranges`` receive k, document, first and last start, and the token before which passages end.
 
     Returns the first bucket not done, which is below the end if the ranges of its query do not fit,
     and how many ranges there are.
@@ -257,15 +261,16 @@ def narrow_buckets(
                     document, first_of_document = _document_of(offsets, document, first), n_ranges
                 end = offsets[document + 1]
                 behind = min(min(stop, end), first + max(limits.min_tokens, _LEAST))
-                low, high = possible_starts(
+                low, high, most = possible_starts(
                     first, behind - 1, end, shares, limits, documents, scratch
                 )
                 if low <= high:
                     if n_ranges > first_of_document and ranges[n_ranges - 1, 3] + 1 == low:
-                        ranges[n_ranges - 1, 3] = high
+                        ranges[n_ranges - 1, 3], ranges[n_ranges - 1, 4] = high, most
                     elif n_ranges < ranges.shape[0]:
                         ranges[n_ranges, 0], ranges[n_ranges, 1] = k, document
                         ranges[n_ranges, 2], ranges[n_ranges, 3] = low, high
+                        ranges[n_ranges, 4] = most
                         n_ranges += 1
                     else:
                         fits = False
@@ -275,3 +280,53 @@ def narrow_buckets(
         if not fits:
             return start, first_own
     return i, n_ranges
+
+
+@kernel
+def join_ranges(
+    ranges: ConstInt64Rows,
+    first_range: int,
+    min_tokens: int,
+    apart: int,
+    regions: Int64Rows,
+    lows: Int64s,
+    highs: Int64s,
+) -> tuple[Int, Int]:
+    """Take all sub-texts that begin in ranges, those that may meet as one region.
+
+    ``ranges``, from ``first_range`` on, are those of ``narrow_buckets``; sub-texts have
+    ``min_tokens`` or more. Two meet that are of one document and have less than ``apart`` tokens
+    between them. Rows of ``regions``, ``lows`` and ``highs`` receive what those of
+    ``sweep.outline_regions`` do.
+
+    Returns the first range not done, which is below the end if the next region does not fit, and
+    how many regions there are.
+    """
+    least = np.int64(max(min_tokens, 1))
+    n_regions, n_rows, k = np.int64(0), np.int64(0), np.int64(first_range)
+    while k < ranges.shape[0] and n_regions < regions.shape[0]:
+        origin, end, behind = ranges[k, 2], ranges[k, 4], k + 1
+        while (
+            behind < ranges.shape[0]
+            and ranges[behind, 0] == ranges[k, 0]
+            and ranges[behind, 1] == ranges[k, 1]
+            and ranges[behind, 2] < end + apart
+        ):
+            end = max(end, ranges[behind, 4])
+            behind += 1
+        n_starts = ranges[behind - 1, 3] + 1 - origin
+        if n_rows + n_starts > lows.shape[0]:
+            break
+        regions[n_regions, 0] = ranges[k, 0]
+        regions[n_regions, 1], regions[n_regions, 2] = origin, end
+        regions[n_regions, 3], regions[n_regions, 4] = n_rows, n_rows + n_starts
+        for row in range(n_rows, n_rows + n_starts):
+            lows[row], highs[row] = np.int64(1), np.int64(0)
+        while k < behind:
+            for start in range(ranges[k, 2] - origin, ranges[k, 3] + 1 - origin):
+                lows[n_rows + start] = start + least - 1
+                highs[n_rows + start] = ranges[k, 4] - origin - 1
+            k += 1
+        n_regions += 1
+        n_rows += n_starts
+    return k, n_regions

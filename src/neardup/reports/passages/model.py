@@ -64,11 +64,12 @@ def notes_of(about: About) -> list[str]:
     recall = about.summary.get("predicted_recall")
     if recall is None:
         return []
+    surely = "for certain" if recall == 1 else f"with probability {recall:.4f}"
     return [
         "Passages are found by looking up windows of one text among those of the others, so one "
-        "that is just similar enough can be missed: a window at the threshold is found with "
-        f"probability {recall:.4f}, and longer passages hold several. Everything that is shown was "
-        "verified: its similarity is the true one of the two whole passages."
+        "that is just similar enough can be missed: a window at the threshold is found "
+        f"{surely}, and longer passages hold several. Everything that is shown was verified: its "
+        "similarity is the true one of the two whole passages."
     ]
 
 
