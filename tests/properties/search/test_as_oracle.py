@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from fractions import Fraction
 
 from hypothesis import assume, given
@@ -94,6 +95,19 @@ def test_search__all_that_is_similar_as_oracle(case, report, tokens):
         return choose(oracle.similar(case.scheme, query, tokens, case.threshold))
 
     assert found.passages.to_pylist() == rows_of(case, similar)
+
+
+@each_of("seed", range(6))
+def test_search__all_that_is_similar_in_long_texts(seed):
+    """Starts of passages follow each other over more tokens than are bounded together."""
+    rng = random.Random(seed)
+    text, query = (" ".join(rng.choices("abcd", k=k)) for k in (90, 12))
+    case = Case({"d0": text}, [query], 2, 0, tf="raw", threshold=Fraction(3, 5))
+    with indexed(case) as index:
+        table = index.search([query], case.threshold, report="maximal").passages
+    cells = oracle.similar(case.scheme, case.hashes(query), case.hashes(text), case.threshold)
+    assert table.to_pylist() == rows_of(case, lambda *_: passages.maximal(cells))
+    assert len(table) > 1
 
 
 @given(case=cases(num_perm=16), report=st.sampled_from(["best", "maximal"]))
