@@ -418,6 +418,8 @@ class PassageCutter:
         """Make passages of what was found for a text."""
         places = self._texts.places_left(text)
         for each in found:
+            if not len(each.hits):
+                continue
             indexed, number = self._indexed[each.number], each.number
             n_more = indexed.index.scheme.shingles.ngram - 1
             hits = each.hits.take(self._are_there(number, each.hits))

@@ -269,6 +269,9 @@ class WindowHits:
     stops: Int64s
     similarities: Floats
 
+    def __len__(self) -> int:
+        return len(self.documents)
+
     def take(self, rows: Bools) -> WindowHits:
         """Return the rows of a mask."""
         return WindowHits(*(getattr(self, field.name)[rows] for field in fields(self)))
