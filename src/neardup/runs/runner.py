@@ -257,6 +257,10 @@ def map_ordered(function: Callable[[T], R], items: Iterable[T], workers: int) ->
                 future.cancel()
 
 
+# Of items that are large one is handed over for so many.
+_WORKERS_A_LARGE_ITEM = 4
+
+
 class Handed(Generic[T, R]):
     """Applies a function to what a thread hands over; idle threads of the map it works for help.
 
@@ -290,7 +294,7 @@ class Handed(Generic[T, R]):
         results: list[R] = []
         if self._threads is None or self._room is None:
             return [self._function(item)]
-        while is_large and 4 * len(self._waiting) + 4 > self._n_workers:
+        while is_large and _WORKERS_A_LARGE_ITEM * (len(self._waiting) + 1) > self._n_workers:
             if not self._waiting:
                 return [*results, self._function(item)]
             results.append(self._next())
@@ -307,6 +311,10 @@ class Handed(Generic[T, R]):
         while self._waiting and self._waiting[0][0].done():
             results.append(self._next())
         return results
+
+    def keeps(self, *, is_large: bool = False) -> bool:
+        """Return whether the thread would work on an item itself, whatever others do."""
+        return self._threads is None or (is_large and self._n_workers < _WORKERS_A_LARGE_ITEM)
 
     def rest(self) -> Iterator[R]:
         """Yield the results that are missing."""
