@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from benchmarks.measuring.jobs import Report, Settings
 
 BUILD, COPY = "corpora/build.py", "corpora/near_copies.py"
-SMALL_MB = 20
+GENERATE = "scale/generate.py"
+SMALL_MB, MADE_UP_MB = 20, 250
 
 
 def corpus(name: str) -> Path:
@@ -41,6 +42,15 @@ def small_collection() -> Path:
 def main_collection(settings: Settings) -> Path:
     """Return the main file of documents, or a part of it if all is to be quick."""
     return small_collection() if settings.quick else corpus("mixed")
+
+
+def made_up_collection(settings: Settings) -> Path:
+    """Return made-up documents of 3 kB, some of which are near-copies."""
+    n_bytes = f"{SMALL_MB if settings.quick else MADE_UP_MB}MB"
+    path = cache_folder() / f"made-up-{n_bytes}.jsonl"
+    if not path.exists():
+        run_script(GENERATE, "--bytes", n_bytes, "--no-truth", "--output", str(path))
+    return path
 
 
 def near_copies(count: int) -> Path:

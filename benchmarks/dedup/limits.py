@@ -4,9 +4,23 @@ from __future__ import annotations
 
 from typing import Any
 
-from benchmarks.corpora.files import near_copies, small_collection, ten_lines
+from benchmarks.corpora.files import (
+    made_up_collection,
+    near_copies,
+    small_collection,
+    ten_lines,
+)
+from benchmarks.measuring.environments import cache_folder
 from benchmarks.measuring.figures import megabytes
-from benchmarks.measuring.jobs import Settings, dedup_job, peer_job, report_of
+from benchmarks.measuring.jobs import (
+    Job,
+    Settings,
+    dedup_job,
+    peer_job,
+    report_of,
+    script_command,
+    script_environment,
+)
 from benchmarks.measuring.markdown import table
 from benchmarks.measuring.processes import Measurement, measure
 
@@ -22,7 +36,12 @@ print(json.dumps(neardup.deduplicate(sys.argv[1], **options).summary))
 def run(settings: Settings) -> dict[str, Any]:
     """Measure all cases."""
     return {
-        "cases": [_tiny_input(settings), *_just_below(settings), _python_function(settings)],
+        "cases": [
+            _tiny_input(settings),
+            *_beside_rensa(settings),
+            *_just_below(settings),
+            _python_function(settings),
+        ],
     }
 
 
@@ -31,6 +50,23 @@ def _tiny_input(settings: Settings) -> dict[str, Any]:
     own = dedup_job(settings, ten_lines()).measure(repeats)
     other = peer_job(settings, "rensa", ten_lines(), 16, 6, "--verify", "0.8").measure(repeats)
     return _case("ten lines", own, "rensa, verified", other)
+
+
+def _beside_rensa(settings: Settings) -> list[dict[str, Any]]:
+    """Measure the same job with rensa, and the least that rensa asks of a user; one thread each."""
+    source = made_up_collection(settings)
+    repeats = settings.repeats(REPEATS)
+    name = f"made-up documents, {source.stat().st_size // 10**6} MB, one thread"
+    own = dedup_job(settings, source, "--id-column", "id", "--workers", "1").measure(repeats)
+    bands, rows = report_of(own)["bands"], report_of(own)["rows"]
+    same = peer_job(settings, "rensa", source, bands, rows, "--workers", "1").measure(repeats)
+    target = cache_folder() / "output-rensa.jsonl"
+    command = script_command(settings.peers, "peers/rensa_readme.py", str(source), str(target))
+    shown = Job(command, target, script_environment()).measure(repeats)
+    return [
+        _case(name, own, "rensa, plain", same),
+        _case(name, own, "rensa as its page shows it, words for shingles", shown),
+    ]
 
 
 def _just_below(settings: Settings) -> list[dict[str, Any]]:

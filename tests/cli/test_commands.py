@@ -196,6 +196,28 @@ def test_output__reader_has_gone():
     assert process.wait() == 1
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="counts threads where Linux has them")
+@pytest.mark.parametrize("wanted", [None, "2"])
+def test_main__no_threads_that_nobody_needs(wanted):
+    script = """
+import os
+from neardup.cli import main
+try:
+    main(["--version"])
+except SystemExit:
+    import numpy
+    print(len(os.listdir("/proc/self/task")))
+"""
+    environment = {k: v for k, v in os.environ.items() if k != "OPENBLAS_NUM_THREADS"}
+    if wanted is not None:
+        environment["OPENBLAS_NUM_THREADS"] = wanted
+    result = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, env=environment, check=True
+    )
+    n_cores = len(os.sched_getaffinity(0))
+    assert result.stdout.splitlines()[-1] == str(1 if wanted is None else min(2, n_cores))
+
+
 def test_help__options_under_headings(run, monkeypatch):
     monkeypatch.setenv("COLUMNS", "100")
     text = run("dedup", "--help").out

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import importlib
 import io
+import os
 import signal
 import sys
 from typing import Any
@@ -112,6 +113,9 @@ def main(arguments: list[str] | None = None) -> None:
     # What is loaded stays: looking through it for garbage after each 700 objects, as by default,
     # costs a short command some hundredths of a second.
     gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
+    # NumPy's OpenBLAS starts a thread for each further core as it is loaded, and each spins for
+    # up to a tenth of a second before it sleeps. No command multiplies matrices.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # Schedulers and containers end a process with SIGTERM, which by itself would leave the
     # temporary folder behind.
     signal.signal(signal.SIGTERM, _terminate)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -25,8 +25,9 @@ _GROUP_BYTES = 64 << 20
 class TableWriter(RowWriter):
     """Collects rows and writes them in row groups of some tens of megabytes.
 
-    Idle threads of a map encode row groups side by side, each as a file of its own, in memory; the
-    file is the one that Arrow would write of all of them.
+    Row groups are encoded as files of their own, by idle threads of a map side by side and in
+    memory, or where there are too few straight to the file, which is the one that Arrow would write
+    of all of them.
 
     Parameters
     ----------
@@ -54,11 +55,11 @@ class TableWriter(RowWriter):
         self._rows = self._bytes = 0
         self._is_closed = self._has_failed = False
         with writing(destination), _fitting(destination):
-            self._footer = _footer_of(self._encode(None))
+            self._footer = self._encode(None, self._append_bytes)
             self._file = destination.create()
         self._place = 0
         self._append_bytes(_MARK)
-        self._handed = Handed(self._encode)
+        self._handed = Handed(self._encode_apart)
 
     def prepare(self, block: RowBlock, select: Mask) -> pa.Table | None:
         """Return the selected rows, all columns."""
@@ -89,36 +90,58 @@ class TableWriter(RowWriter):
         self._has_failed = True
         with writing(self._destination), _fitting(self._destination):
             is_large = 4 * group.nbytes > _GROUP_BYTES
-            for encoded in self._handed.add(group, is_large=is_large):
-                self._append_group(encoded)
+            if self._handed.keeps(is_large=is_large):
+                self._append_rest()
+                place = self._place
+                self._note_group(self._encode(group, self._append_bytes), place)
+            else:
+                for encoded in self._handed.add(group, is_large=is_large):
+                    self._append_group(*encoded)
         self._has_failed = False
 
-    def _encode(self, group: pa.Table | None) -> memoryview:
-        """Return a file that has one row group, or none."""
-        sink = pa.BufferOutputStream()
+    def _encode(self, group: pa.Table | None, put: Callable[[Any], object]) -> Struct:
+        """Hand over the bytes of a row group, page by page; return the end of a file of it."""
+        edges = bytearray()
+        sink = _Sink(edges.extend)
         writer: Any = pq.ParquetWriter(sink, self._schema, **self._options)
         try:
             if group is not None:
+                sink.put = put
                 # Arrow has no size for a group without rows.
                 writer.write_table(group, row_group_size=len(group) or None)
+                sink.put = edges.extend
         except BaseException:
             # Arrow's writer cannot be closed after an error, and would try later.
             writer.is_open = False
             raise
         writer.close()
-        return memoryview(sink.getvalue())
+        return read_struct(bytes(edges[len(_MARK) :]))
 
-    def _append_group(self, encoded: memoryview) -> None:
-        """Append the row group of a file."""
-        footer = _footer_of(encoded)
+    def _encode_apart(self, group: pa.Table) -> tuple[list[bytes], Struct]:
+        """Return the pages of a row group, and the end of a file of it."""
+        pages: list[bytes] = []
+        footer = self._encode(group, lambda data: pages.append(bytes(data)))
+        return pages, footer
+
+    def _append_group(self, pages: list[bytes], footer: Struct) -> None:
+        place = self._place
+        for page in pages:
+            self._append_bytes(page)
+        self._note_group(footer, place)
+
+    def _append_rest(self) -> None:
+        for encoded in self._handed.rest():
+            self._append_group(*encoded)
+
+    def _note_group(self, footer: Struct, place: int) -> None:
+        """Note in the footer the row group of another file, whose pages stand at a place here."""
         group = footer[ROW_GROUPS].values[0]
-        _move(group, self._place - len(_MARK), len(self._footer[ROW_GROUPS].values))
+        _move(group, place - len(_MARK), len(self._footer[ROW_GROUPS].values))
         self._footer[ROW_GROUPS].of = footer[ROW_GROUPS].of
         self._footer[ROW_GROUPS].values.append(group)
         self._footer[_NUM_ROWS] += footer[_NUM_ROWS]
-        self._append_bytes(encoded[len(_MARK) : -_TAIL - _footer_size(encoded)])
 
-    def _append_bytes(self, data: bytes | memoryview) -> None:
+    def _append_bytes(self, data: bytes | pa.Buffer) -> None:
         if self._digest is not None:
             self._digest.update(data)
         self._file.write(data)
@@ -135,8 +158,7 @@ class TableWriter(RowWriter):
         try:
             self._flush()
             with writing(self._destination), _fitting(self._destination):
-                for encoded in self._handed.rest():
-                    self._append_group(encoded)
+                self._append_rest()
                 footer = write_struct(self._footer)
                 self._append_bytes(footer + len(footer).to_bytes(4, "little") + _MARK)
                 self._file.close()
@@ -151,9 +173,24 @@ class TableWriter(RowWriter):
             self._file.close()
 
 
+class _Sink:
+    """A file that hands on the bytes that it gets."""
+
+    closed = False
+
+    def __init__(self, put: Callable[[Any], object]) -> None:
+        self.put = put
+
+    def write(self, data: Any) -> int:
+        self.put(data)
+        return len(data)
+
+    def flush(self) -> None:
+        """Nothing waits."""
+
+
 # What a file begins and ends with; before the end stand the footer and its length.
 _MARK = b"PAR1"
-_TAIL = 4 + len(_MARK)
 
 # Numbers of fields in the footer: of the file, of a row group, of a column of one.
 _NUM_ROWS, ROW_GROUPS = 3, 4
@@ -161,14 +198,6 @@ COLUMNS, _ORDINAL = 1, 7
 META_DATA = 3
 # Those that say where something is in the file.
 _PLACES_OF_GROUP, _PLACES_OF_COLUMN, _PLACES_OF_DATA = (5,), (2, 4, 6), (9, 10, 11, 14)
-
-
-def _footer_size(file: memoryview) -> int:
-    return int.from_bytes(file[-_TAIL : -len(_MARK)], "little")
-
-
-def _footer_of(file: memoryview) -> Struct:
-    return read_struct(bytes(file[-_TAIL - _footer_size(file) : -_TAIL]))
 
 
 def _move(group: Struct, distance: int, ordinal: int) -> None:

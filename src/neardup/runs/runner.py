@@ -257,6 +257,10 @@ def map_ordered(function: Callable[[T], R], items: Iterable[T], workers: int) ->
                 future.cancel()
 
 
+# Of items that are large one is handed over for so many.
+_WORKERS_A_LARGE_ITEM = 4
+
+
 class Handed(Generic[T, R]):
     """Applies a function to what a thread hands over; idle threads of the map it works for help.
 
@@ -280,7 +284,9 @@ class Handed(Generic[T, R]):
         self._threads = None if crew is None else crew.threads
         self._n_workers = 1 if crew is None else crew.n_workers
         self._room = None if crew is None else crew.ahead if is_ahead else crew.behind
-        self._waiting: deque[tuple[Future[R], T]] = deque()
+        # Each with its item in a list that is emptied when somebody takes it: what was taken back
+        # stays in the queue of the threads until one of them comes by.
+        self._waiting: deque[tuple[Future[R], list[T]]] = deque()
 
     def add(self, item: T, *, is_large: bool = False) -> list[R]:
         """Hand an item over; return the results that come next, as far as they are there.
@@ -290,7 +296,7 @@ class Handed(Generic[T, R]):
         results: list[R] = []
         if self._threads is None or self._room is None:
             return [self._function(item)]
-        while is_large and 4 * len(self._waiting) + 4 > self._n_workers:
+        while is_large and _WORKERS_A_LARGE_ITEM * (len(self._waiting) + 1) > self._n_workers:
             if not self._waiting:
                 return [*results, self._function(item)]
             results.append(self._next())
@@ -299,7 +305,8 @@ class Handed(Generic[T, R]):
                 return [*results, self._function(item)]
             results.append(self._next())
         try:
-            self._waiting.append((self._threads.submit(self._function, item), item))
+            held = [item]
+            self._waiting.append((self._threads.submit(self._work, held), held))
         except RuntimeError:
             # An error has ended the map, and threads take nothing any more.
             self._room.release()
@@ -307,6 +314,10 @@ class Handed(Generic[T, R]):
         while self._waiting and self._waiting[0][0].done():
             results.append(self._next())
         return results
+
+    def keeps(self, *, is_large: bool = False) -> bool:
+        """Return whether the thread would work on an item itself, whatever others do."""
+        return self._threads is None or (is_large and self._n_workers < _WORKERS_A_LARGE_ITEM)
 
     def rest(self) -> Iterator[R]:
         """Yield the results that are missing."""
@@ -316,8 +327,10 @@ class Handed(Generic[T, R]):
     def abandon(self) -> None:
         """Drop what nobody has begun, and await what is under way, whatever comes of it."""
         while self._waiting:
-            future, _ = self._waiting.popleft()
-            if not future.cancel():
+            future, held = self._waiting.popleft()
+            if future.cancel():
+                held.clear()
+            else:
                 wait([future])
             self._release()
 
@@ -334,7 +347,7 @@ class Handed(Generic[T, R]):
 
     def _next(self) -> R:
         """Return the first result; while another thread works on it, work on what nobody has."""
-        first, item = self._waiting[0]
+        first, held = self._waiting[0]
         is_free = first.cancel()
         while not (is_free or first.done()):
             if (place := self._take_back()) is None:
@@ -342,15 +355,18 @@ class Handed(Generic[T, R]):
             else:
                 done: Future[R] = Future()
                 try:
-                    done.set_result(self._function(self._waiting[place][1]))
+                    done.set_result(self._work(self._waiting[place][1]))
                 except BaseException as error:
                     done.set_exception(error)
-                self._waiting[place] = done, self._waiting[place][1]
+                self._waiting[place] = done, []
         self._waiting.popleft()
         try:
-            return self._function(item) if is_free else first.result()
+            return self._work(held) if is_free else first.result()
         finally:
             self._release()
+
+    def _work(self, held: list[T]) -> R:
+        return self._function(held.pop())
 
     def _take_back(self) -> int | None:
         """Take an item that nobody has begun; return its place, None if there is no such item."""

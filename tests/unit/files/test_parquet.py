@@ -266,13 +266,14 @@ def test_table_writer__flushes_and_fails(tmp_path, monkeypatch):
         TableWriter(LocalDestination(tmp_path / "x" / "a.parquet" / "b.parquet"), table().schema)
 
 
-GROUPS: list[list[int]] = [[], [0], [5], [5, 0, 7], [3] * 20, [70_000, 1]]
+GROUPS: list[list[int]] = [[], [0], [5], [5, 0, 7], [3] * 20, [70_000, 1], [9, 3_000, 3_000, 0, 9]]
 
 
 @pytest.mark.parametrize("sizes", GROUPS, ids=str)
 @pytest.mark.parametrize("codec", ["zstd", "none", "snappy"])
-def test_table_writer__the_bytes_that_arrow_writes(tmp_path, sizes, codec):
-    """However many threads encode row groups."""
+def test_table_writer__the_bytes_that_arrow_writes(tmp_path, monkeypatch, sizes, codec):
+    """However many threads encode row groups, and however large these are."""
+    monkeypatch.setattr("neardup.files.parquetwriter._GROUP_BYTES", 1 << 18)
     schema = pa.schema(
         [
             ("text", pa.string()),
@@ -311,6 +312,30 @@ def test_table_writer__the_bytes_that_arrow_writes(tmp_path, sizes, codec):
         written = (tmp_path / "a.parquet").read_bytes()
         assert written == sink.getvalue().to_pybytes()
         assert digests == [hashlib.sha256(written).hexdigest()]
+
+
+@pytest.mark.parametrize(("workers", "n_apart"), [(1, 0), (2, 2), (4, 4)])
+def test_table_writer__keeps_no_large_group_in_memory(tmp_path, monkeypatch, workers, n_apart):
+    """Where few threads help, pages of large groups go to the file as they are made."""
+    monkeypatch.setattr("neardup.files.parquetwriter._GROUP_BYTES", 1 << 12)
+    apart = []
+    encode = TableWriter._encode_apart
+
+    def counted(self, group):
+        apart.append(len(group))
+        return encode(self, group)
+
+    monkeypatch.setattr(TableWriter, "_encode_apart", counted)
+
+    def write(_: object) -> None:
+        place = LocalDestination(tmp_path / "a.parquet")
+        with TableWriter(place, table().schema) as writer:
+            for n_rows in (1, 100, 1, 200):
+                writer.write_group(table(n_rows))
+
+    list(Runner(workers).map(write, [0]))
+    assert len(apart) == n_apart
+    assert pq.read_metadata(tmp_path / "a.parquet").num_row_groups == 4
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")

@@ -6,6 +6,7 @@ import logging
 import re
 import threading
 import time
+import weakref
 
 import pytest
 
@@ -179,3 +180,33 @@ def test_stage__is_logged_with_its_counts(caplog):
     first, second, third = (record.getMessage() for record in caplog.records)
     assert (first, third) == ("read: begins", "join: begins")
     assert re.fullmatch(r"read: ends after \d+\.\d{3} s, documents 7, distinct texts 5", second)
+
+
+@pytest.mark.parametrize("ends", ["rest", "abandon"])
+def test_handed__keeps_nothing_that_was_taken_back(ends):
+    """Also while all other threads are busy, so that nobody looks at what was handed over."""
+
+    class Item:
+        pass
+
+    may_end = threading.Event()
+    living = []
+
+    def hand_over():
+        items = []
+        handed = Handed(lambda _: None)
+        for _ in range(20):
+            item = Item()
+            items.append(weakref.ref(item))
+            handed.add(item)
+        del item
+        if ends == "rest":
+            list(handed.rest())
+        else:
+            handed.abandon()
+        living.append(sum(each() is not None for each in items))
+        may_end.set()
+
+    for _ in Runner(2).map(lambda work: work(), [lambda: may_end.wait(10), hand_over]):
+        pass
+    assert living == [0]
