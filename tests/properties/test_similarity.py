@@ -96,6 +96,15 @@ def test_extract__as_pairs(options):
         ]
 
 
+def test_extract__at_the_threshold():
+    for length in range(1, 40):
+        text = "a" * length
+        for same in range(1, length + 1):
+            near = text[:same] + "b" * (length - same)
+            found = neardup.extract(text, [near], measure="edit", threshold=Fraction(same, length))
+            assert [each.similarity for each in found] == [same / length]
+
+
 def test_extract__blocks_of_strings_and_slices_of_texts(monkeypatch):
     monkeypatch.setattr("neardup.jobs.similarity._FIRST_STRINGS", 2)
     monkeypatch.setattr("neardup.jobs.similarity._MOST_STRINGS", 3)

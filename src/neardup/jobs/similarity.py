@@ -42,6 +42,10 @@ _SLICE_BYTES = 1 << 24
 # the nearest so far.
 _FIRST_STRINGS, _MOST_STRINGS = 1 << 10, 1 << 15
 
+# RapidFuzz compares similarities with the least in single precision: what is as near as that to it
+# is decided here.
+_TOO_CLOSE = 1e-6
+
 # Rows of two texts.
 _A: Int64s = np.zeros(1, np.int64)
 _B: Int64s = _A + 1
@@ -96,8 +100,7 @@ class _EditScorer(_Scorer):
         strings = [self._string(text) for text in texts] if self._string is not _as_it_is else texts
         if not len(wanted):
             return []
-        # RapidFuzz compares floats; what is as near as that to the threshold is decided here.
-        cutoff = max(float(least) - 1e-9, 0.0)
+        cutoff = max(float(least) - _TOO_CLOSE, 0.0)
         found: list[tuple[float, int]] = []
         start, step = 0, _FIRST_STRINGS
         while start < len(strings):
@@ -116,7 +119,7 @@ class _EditScorer(_Scorer):
             found.sort()
             if len(found) >= limit:
                 del found[limit:]
-                cutoff = max(cutoff, -found[-1][0] - 1e-9)
+                cutoff = max(cutoff, -found[-1][0] - _TOO_CLOSE)
             start, step = start + step, _MOST_STRINGS
         return [(place, -score) for score, place in found]
 
