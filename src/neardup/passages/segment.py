@@ -15,7 +15,7 @@ import pyarrow as pa
 from neardup.files.id_table import IdTable
 from neardup.files.ids import as_text
 from neardup.indexes.manifest import SegmentRecord
-from neardup.indexes.segments import Segment, SegmentWriter
+from neardup.indexes.segments import Segment, SegmentInMemory, SegmentWriter
 from neardup.kernels.passage import segments
 from neardup.kernels.types import Int
 from neardup.matching.postings import number_values
@@ -235,29 +235,55 @@ def write_segment(
     The bytes written do not depend on the number of threads.
     """
     with SegmentWriter(folder, name) as writer:
-        _write_documents(writer, block, overlap=scheme.shingles.ngram > 1)
-        _, list_windows = count_windows(block.tokens, scheme, frequencies)
-        key_starts, list_starts, n_windows = [0], [np.zeros(1, np.int64)], 0
-        wide_rows = []
-        seeds = [int(seed) for seed in scheme.seeds]
-        for done, lists in enumerate(runner.map(list_windows, seeds), 1):
-            writer.append("keys", lists.keys)
-            writer.append("starts", lists.starts)
-            writer.append("spans", lists.spans)
-            writer.append("wide-spans", lists.wide_spans)
-            wide_rows.append(lists.wide_rows + n_windows)
-            list_starts.append(lists.offsets[1:] + n_windows)
-            key_starts.append(key_starts[-1] + len(lists.keys))
-            n_windows += len(lists)
-            runner.report("windows", done, scheme.num_perm)
-        writer.add("key-starts", np.array(key_starts, np.int64))
-        writer.add("list-starts", np.concatenate(list_starts))
-        writer.add("wide-rows", np.concatenate(wide_rows))
+        _write(writer, block, scheme, frequencies, runner)
         files = writer.commit()
     return SegmentRecord(name, len(block), block.n_tokens, files)
 
 
-def _write_documents(writer: SegmentWriter, block: DocumentBlock, *, overlap: bool) -> None:
+def hold_segment(
+    name: str,
+    block: DocumentBlock,
+    scheme: PassageScheme,
+    frequencies: DocumentFrequencies | None,
+    runner: Runner,
+) -> tuple[SegmentRecord, PassageSegment]:
+    """Make a segment of some documents in memory, as if it had been written and opened."""
+    held = SegmentInMemory()
+    _write(held, block, scheme, frequencies, runner)
+    record = SegmentRecord(name, len(block), block.n_tokens, {})
+    return record, read_segment(held.segment(record), scheme)
+
+
+def _write(
+    writer: SegmentWriter | SegmentInMemory,
+    block: DocumentBlock,
+    scheme: PassageScheme,
+    frequencies: DocumentFrequencies | None,
+    runner: Runner,
+) -> None:
+    _write_documents(writer, block, overlap=scheme.shingles.ngram > 1)
+    _, list_windows = count_windows(block.tokens, scheme, frequencies)
+    key_starts, list_starts, n_windows = [0], [np.zeros(1, np.int64)], 0
+    wide_rows = []
+    seeds = [int(seed) for seed in scheme.seeds]
+    for done, lists in enumerate(runner.map(list_windows, seeds), 1):
+        writer.append("keys", lists.keys)
+        writer.append("starts", lists.starts)
+        writer.append("spans", lists.spans)
+        writer.append("wide-spans", lists.wide_spans)
+        wide_rows.append(lists.wide_rows + n_windows)
+        list_starts.append(lists.offsets[1:] + n_windows)
+        key_starts.append(key_starts[-1] + len(lists.keys))
+        n_windows += len(lists)
+        runner.report("windows", done, scheme.num_perm)
+    writer.add("key-starts", np.array(key_starts, np.int64))
+    writer.add("list-starts", np.concatenate(list_starts))
+    writer.add("wide-rows", np.concatenate(wide_rows))
+
+
+def _write_documents(
+    writer: SegmentWriter | SegmentInMemory, block: DocumentBlock, *, overlap: bool
+) -> None:
     schema = document_schema(block.ids.type)
     writer.add_table("documents", pa.table([as_text(block.ids), block.texts], schema))
     numbers, frequencies = number_values(block.tokens.values)
