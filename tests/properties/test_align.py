@@ -11,10 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import neardup
+from neardup.errors import InvalidInputError
 from neardup.options.kinds import exact_fraction
 from neardup.passages.align import certain_length, make_alignment_plan, windows_for
 from neardup.passages.scheme import make_passage_scheme
 from neardup.passages.search import make_search_plan
+from tests.each import each_of
 from tests.examples import examples
 from tests.oracles.shingles import shingle_tuples
 
@@ -243,3 +245,40 @@ def test_align__one_collection_does_not_loop():
     found = rows_of(neardup.align([document], within=True, min_tokens=MIN_TOKENS))
     assert found
     assert all(row[2] <= row[4] for row in found)
+
+
+@given(
+    texts=st.lists(st.lists(st.sampled_from("abcdefgh"), max_size=40).map(" ".join), max_size=4),
+    options=st.fixed_dictionaries(
+        {},
+        optional={
+            "ngram": st.just(2),
+            "idf": st.just("smooth"),
+            "within": st.just(True),
+            "tokenizer": st.just("characters"),
+        },
+    ),
+)
+def test_align__in_memory_as_in_a_folder(texts, options):
+    rows = [{"id": 7 * number, "text": text} for number, text in enumerate(texts)]
+
+    def find(others):
+        found = neardup.align(rows, others, min_tokens=5, with_text=True, **options)
+        del found.summary["seconds"]
+        return found.table, found.summary
+
+    for others in (rows[::-1], None):
+        if others is not None and "within" in options:
+            continue
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr("neardup.jobs.align.other._SHORT", -1)
+            expected = find(others)
+        assert find(others) == expected
+
+
+@each_of("short", [-1, 1 << 18])
+def test_align__refuses_repeated_ids(monkeypatch, short):
+    monkeypatch.setattr("neardup.jobs.align.other._SHORT", short)
+    rows = [{"id": id_, "text": "a b c d e f"} for id_ in (3, 5, 3)]
+    with pytest.raises(InvalidInputError, match=r"id 3 was used before, in data\.parquet, row 1"):
+        neardup.align(["a b c d e"], rows, min_tokens=5)

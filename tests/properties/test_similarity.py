@@ -96,9 +96,18 @@ def test_extract__as_pairs(options):
         ]
 
 
+def test_extract__at_the_threshold():
+    for length in range(1, 40):
+        text = "a" * length
+        for same in range(1, length + 1):
+            near = text[:same] + "b" * (length - same)
+            found = neardup.extract(text, [near], measure="edit", threshold=Fraction(same, length))
+            assert [each.similarity for each in found] == [same / length]
+
+
 def test_extract__blocks_of_strings_and_slices_of_texts(monkeypatch):
-    monkeypatch.setattr("neardup.jobs.similarity._FIRST_STRINGS", 2)
-    monkeypatch.setattr("neardup.jobs.similarity._MOST_STRINGS", 3)
+    monkeypatch.setattr("neardup.matching.nearest._FIRST_STRINGS", 2)
+    monkeypatch.setattr("neardup.matching.nearest._MOST_STRINGS", 3)
     monkeypatch.setattr("neardup.jobs.similarity._SLICE_BYTES", 10)
     texts = ["abcd", "abce", "abxx", "abcd", "zzzz", "abcd", "abc", "abcd", "axcd", "a", "abcd"]
     by_edits = neardup.extract("abcd", texts, limit=6, measure="edit")
@@ -158,3 +167,34 @@ def test_similarity__tokenizer_that_cannot_be_remembered():
             return text.split("-")
 
     assert neardup.similarity("a-b", "a-c", tokenizer=Cuts()) == pytest.approx(1 / 3)
+
+
+FEW = st.text("abA ä\u0308", max_size=6)
+
+
+@given(
+    few=st.lists(FEW, min_size=1, max_size=4),
+    many=st.lists(FEW, max_size=12),
+    top=st.integers(1, 6),
+    options=st.fixed_dictionaries(
+        {},
+        optional={
+            "threshold": st.sampled_from([1, "0.5", Fraction(1, 3)]),
+            "per_document": st.just(True),
+            "casefold": st.booleans(),
+            "strip_accents": st.just(True),
+            "unicode_form": st.sampled_from(["NFC", "NFKC"]),
+        },
+    ),
+)
+def test_find_pairs__few_strings_as_a_join(few, many, top, options):
+    def find():
+        found = neardup.find_pairs(few, many, measure="edit", top=top, **options)
+        for name in ("filters", "seconds"):
+            found.summary.pop(name)
+        return found.table, found.summary
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("neardup.jobs.pairs.few._FEW", 0)
+        expected = find()
+    assert find() == expected, (few, many, top, options)

@@ -44,12 +44,21 @@ class MemorySource(_Unnamed):
     table
         The rows; row numbers count from 1, as in files. Ids are positions, which count from 0 as
         they do in Python.
+    texts
+        The rows as strings, where they are nothing else.
     block_rows
         Most rows of a block.
     """
 
-    def __init__(self, table: pa.Table, *, block_rows: int = _BLOCK_ROWS) -> None:
+    def __init__(
+        self,
+        table: pa.Table,
+        *,
+        texts: list[str] | None = None,
+        block_rows: int = _BLOCK_ROWS,
+    ) -> None:
         check_batch(table, "the table")
+        self.texts = texts
         self.name = _NAME
         self.size = table.nbytes
         self._table = table
@@ -263,14 +272,17 @@ def rows_source(items: list[Any]) -> MemorySource:
     kind = str if isinstance(first, str) else dict
     fitting = (str, type(None)) if kind is str else (dict,)
     # One look at all types is much faster than one at each item, which finds the row.
-    for row, item in enumerate(items, 1) if not _types_of(items) <= {*fitting} else ():
+    types = _types_of(items)
+    for row, item in enumerate(items, 1) if not types <= {*fitting} else ():
         # None among texts is a bad row, as null is in a column.
         if not isinstance(item, kind) and (item is not None or kind is dict):
             expected = "only strings" if kind is str else "strings or dictionaries"
             message = f"expected {expected} in the list, got {type(item).__name__} in row {row}"
             raise InvalidInputError(message + _item_advice(item))
     if kind is str:
-        return MemorySource(pa.table({"text": _column("text", items)}))
+        column = _column("text", items, types)
+        texts = None if column.null_count else items
+        return MemorySource(pa.table({"text": column}), texts=texts)
     names = list(dict.fromkeys(name for row in items for name in row))
     return MemorySource(
         pa.table([_column(name, [row.get(name) for row in items]) for name in names], names=names)
@@ -295,9 +307,9 @@ def _item_advice(item: Any) -> str:
     return "; a row with an id is a dictionary, such as {'id': 7, 'text': 'as written'}"
 
 
-def _column(name: str, values: list[Any]) -> pa.Array:
+def _column(name: str, values: list[Any], types: set[type] | None = None) -> pa.Array:
     """Make a column; if its values do not go together, say which is the first that does not fit."""
-    nested = tuple(t for t in _types_of(values) if issubclass(t, list | tuple | Mapping))
+    nested = tuple(t for t in types or _types_of(values) if issubclass(t, list | tuple | Mapping))
     for row, value in enumerate(values, 1) if nested else ():
         if isinstance(value, nested) and _is_too_deep(value):
             raise InvalidInputError(f"column {name!r}: {TOO_DEEP}", row=row)

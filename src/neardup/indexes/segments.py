@@ -144,6 +144,31 @@ def _map_table(path: Path, record: FileRecord) -> pa.Table:
     return table
 
 
+class SegmentInMemory:
+    """Takes what a new segment holds, as ``SegmentWriter``, and keeps it; nothing is written."""
+
+    def __init__(self) -> None:
+        self._parts: dict[str, list[AnyArray]] = {}
+        self._tables: dict[str, pa.Table] = {}
+
+    def add(self, name: str, array: AnyArray) -> None:
+        """Take a whole array."""
+        self._parts[name] = [stored(array)]
+
+    def append(self, name: str, array: AnyArray) -> None:
+        """Take the next values of an array."""
+        self._parts.setdefault(name, []).append(stored(array))
+
+    def add_table(self, name: str, table: pa.Table) -> None:
+        """Take a table."""
+        self._tables[name] = table
+
+    def segment(self, record: SegmentRecord) -> Segment:
+        """Return the segment."""
+        arrays = {name: np.concatenate(parts) for name, parts in self._parts.items()}
+        return Segment(Path(record.name), record, arrays, self._tables)
+
+
 # Files that are waited for together when a segment is finished.
 _SYNCED_AT_ONCE = 8
 

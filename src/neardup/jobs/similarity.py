@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from rapidfuzz import process
 from rapidfuzz.distance import Levenshtein
 
 from neardup.errors import InvalidInputError
 from neardup.matching.measures import MEASURES, Measure, Overlap, rank_fractions
+from neardup.matching.nearest import as_it_is, nearest_strings, string_maker, texts_of
 from neardup.matching.verify import overlaps_at_threshold, score_pairs
 from neardup.options.documents import ExtractOptions, SimilarityOptions
 from neardup.options.groups import ShingleOptions
@@ -32,15 +31,9 @@ from neardup.text.weighting import (
 
 if TYPE_CHECKING:
     from neardup.options.choices import Number
-    from neardup.text.normalise import Normalisation
-    from neardup.text.tokenizers import Tokenizer
 
 # Texts that are cut into shingles together, in bytes.
 _SLICE_BYTES = 1 << 24
-
-# Strings whose edit distances are worked out together: those that follow need only be as near as
-# the nearest so far.
-_FIRST_STRINGS, _MOST_STRINGS = 1 << 10, 1 << 15
 
 # Rows of two texts.
 _A: Int64s = np.zeros(1, np.int64)
@@ -80,7 +73,7 @@ class _EditScorer(_Scorer):
                 raise no_effect(name, where, "compare sets of shingles", "measure")
         tokenizer = "characters" if options.tokenizer is None else options.tokenizer
         scheme = shingle_scheme(options.part(ShingleOptions, tokenizer=tokenizer))
-        self._string = _string_maker(scheme.tokenizer, scheme.normalisation)
+        self._string = string_maker(scheme.tokenizer, scheme.normalisation)
 
     def similarity(self, a: str, b: str) -> float:
         x, y = self._string(a), self._string(b)
@@ -90,53 +83,10 @@ class _EditScorer(_Scorer):
     def best(
         self, query: str, texts: Sequence[str], threshold: Number | None, limit: int
     ) -> list[tuple[int, float]]:
-        """Find them in blocks, each with the least similarity that may still be among them."""
         least = 0 if threshold is None else exact_fraction("threshold", threshold)
-        wanted = self._string(query)
-        strings = [self._string(text) for text in texts] if self._string is not _as_it_is else texts
-        if not len(wanted):
-            return []
-        # RapidFuzz compares floats; what is as near as that to the threshold is decided here.
-        cutoff = max(float(least) - 1e-9, 0.0)
-        found: list[tuple[float, int]] = []
-        start, step = 0, _FIRST_STRINGS
-        while start < len(strings):
-            near = process.extract(
-                wanted,
-                strings[start : start + step],
-                scorer=Levenshtein.normalized_similarity,
-                score_cutoff=cutoff,
-                limit=limit,
-            )
-            for string, _, place in near:
-                longer = max(len(wanted), len(string))
-                same = longer - Levenshtein.distance(wanted, string)
-                if same and same >= least * longer:
-                    found.append((-same / longer, start + place))
-            found.sort()
-            if len(found) >= limit:
-                del found[limit:]
-                cutoff = max(cutoff, -found[-1][0] - 1e-9)
-            start, step = start + step, _MOST_STRINGS
-        return [(place, -score) for score, place in found]
-
-
-def _as_it_is(text: str) -> str:
-    return text
-
-
-def _string_maker(
-    tokenizer: Tokenizer, normalisation: Normalisation
-) -> Callable[[str], Sequence[Hashable]]:
-    """Return what makes of a text the string whose edits are counted."""
-    if tokenizer.name != "characters":
-        return lambda text: tokenizer.hash_tokens(_texts_of(text)).values.tolist()
-    if normalisation.unicode_form is not None:
-        return lambda text: normalisation.fold_text(
-            normalisation.apply_form(_texts_of(text).to_arrow())[0].as_py()
-        )
-    folds = normalisation.casefold or normalisation.strip_accents or normalisation.fold_digits
-    return normalisation.fold_text if folds else _as_it_is
+        strings = [self._string(text) for text in texts] if self._string is not as_it_is else texts
+        found = nearest_strings(self._string(query), strings, least, limit)
+        return [(near.place, near.similarity) for near in found]
 
 
 class _SetScorer(_Scorer):
@@ -154,7 +104,7 @@ class _SetScorer(_Scorer):
         self._shingles: ShingleScheme = shingle_scheme(options.part(ShingleOptions, ngram=ngram))
 
     def similarity(self, a: str, b: str) -> float:
-        sets = self._sets(_texts_of(a, b), self._counted(a, [b]))
+        sets = self._sets(texts_of(a, b), self._counted(a, [b]))
         if not sets.sizes.all():
             return 0.0
         return float(score_pairs(sets, _A, _B, self._lowest)[0])
@@ -184,7 +134,7 @@ class _SetScorer(_Scorer):
         weights: WeightedScheme | None,
     ) -> tuple[Int64s, Int64s, Int64s, Int64s]:
         """Return the places of texts that reach the threshold, and what ``fractions`` takes."""
-        sets = self._sets(_texts_of(query, *texts), weights)
+        sets = self._sets(texts_of(query, *texts), weights)
         totals = sets.totals if isinstance(sets, WeightedSets) else sets.sizes
         right = np.flatnonzero(sets.sizes[1:]) + 1
         if not sets.sizes[0]:
@@ -201,7 +151,7 @@ class _SetScorer(_Scorer):
         if self._weights is None or not self._weights.needs_frequencies:
             return self._weights
         hash_tokens = self._shingles.tokenizer.hash_tokens
-        blocks = [_texts_of(query), *(_texts_of(*part) for _, part in _sliced(texts))]
+        blocks = [texts_of(query), *(texts_of(*part) for _, part in _sliced(texts))]
         counted = count_documents(
             frequency_lists(hash_tokens(block), self._shingles) for block in blocks
         )
@@ -212,12 +162,6 @@ class _SetScorer(_Scorer):
             return shingle_sets(texts, self._shingles)
         tokens = self._shingles.tokenizer.hash_tokens(texts)
         return weighted_sets(tokens, self._shingles, weights)
-
-
-def _texts_of(*strings: str) -> Texts:
-    encoded = [string.encode() for string in strings]
-    offsets: Int64s = np.array([0, *accumulate(map(len, encoded))], np.int64)
-    return Texts(np.frombuffer(b"".join(encoded) or b"\0", np.uint8), offsets)
 
 
 def _sliced(texts: Sequence[str]) -> Iterable[tuple[int, Sequence[str]]]:

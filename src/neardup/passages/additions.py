@@ -15,7 +15,7 @@ from neardup.files.passes import ReadingPass
 from neardup.files.rows import Source
 from neardup.indexes.changes import Addition, Compaction, NewIds, Removal, take_out, wanted_ids
 from neardup.indexes.index import create_index, segment_bytes
-from neardup.indexes.manifest import SegmentRecord, free_name, store_next
+from neardup.indexes.manifest import Manifest, SegmentRecord, free_name, store_next
 from neardup.indexes.stored import store_frequencies
 from neardup.passages.documents import (
     DocumentBlock,
@@ -25,7 +25,13 @@ from neardup.passages.documents import (
 )
 from neardup.passages.index import OpenPassages, PassageHandle
 from neardup.passages.scheme import PassageScheme
-from neardup.passages.segment import DOCUMENT_SCHEMA, PassageSegment, write_segment
+from neardup.passages.search import SegmentSearcher
+from neardup.passages.segment import (
+    DOCUMENT_SCHEMA,
+    PassageSegment,
+    hold_segment,
+    write_segment,
+)
 from neardup.runs.runner import Runner
 from neardup.tables import Bools, TokenLists, TokenSpans, Uint32s
 from neardup.text.tokenizers import TokenFunction
@@ -159,7 +165,40 @@ def remove_documents(handle: PassageHandle, ids: Iterable[str | int], runner: Ru
         return take_out(handle.folder, files, wanted, found)
 
 
-# A passage index of texts that are in memory, in a folder that goes with its last reader.
+# A passage index of texts that are in memory: in memory, or in a folder that goes with its last
+# reader.
+
+
+def index_in_memory(
+    sources: Sequence[Source], options: ReadOptions, scheme: PassageScheme, runner: Runner
+) -> tuple[OpenPassages, Addition]:
+    """Index documents as ``add_documents``, in an index of one segment that is in no folder."""
+    options = options.for_sources(sources)
+    reading = ReadingPass("read", sources, runner)
+    blocks = list(read_documents(sources, scheme.tokenizer, options, reading))
+    frequencies = None
+    if scheme.weighting.idf != "unary":
+        frequencies = count_documents(block.tokens for block in blocks)
+    manifest = Manifest(scheme.describe())
+    index = OpenPassages(manifest, scheme, (), (), frequencies, ())
+    addition, ids = Addition(options.columns, n_short=0), NewIds(index, options.columns)
+    for block in blocks:
+        ids.check(block.ids, block.places)
+        addition.count(np.diff(block.tokens.offsets), block.skipped, scheme.least_shingles)
+    ids.check_repeats()
+    for block in gather(blocks, addition.n_tokens + 1):
+        if len(block):
+            name = free_name(manifest, 0)
+            record, segment = hold_segment(name, block, scheme, frequencies, runner)
+            index = OpenPassages(
+                replace(manifest, segments=(record,)),
+                scheme,
+                (segment,),
+                (np.empty(0, np.uint32),),
+                frequencies,
+                (SegmentSearcher(segment, scheme, frequencies),),
+            )
+    return index, addition
 
 
 def index_tokens(

@@ -15,7 +15,7 @@ import pyarrow as pa
 from neardup.files.id_table import IdTable
 from neardup.files.ids import as_text
 from neardup.indexes.manifest import SegmentRecord
-from neardup.indexes.segments import Segment, SegmentWriter
+from neardup.indexes.segments import Segment, SegmentInMemory, SegmentWriter
 from neardup.kernels.passage import segments
 from neardup.kernels.types import Int
 from neardup.matching.postings import number_values
@@ -235,23 +235,47 @@ def write_segment(
     The bytes written do not depend on the number of threads.
     """
     with SegmentWriter(folder, name) as writer:
-        _write_documents(writer, block, overlap=scheme.shingles.ngram > 1)
-        key_starts, list_starts, n_windows = [0], [np.zeros(1, np.int64)], 0
-        wide_rows = [np.empty(0, np.int64)]
-        # With no hash function the files are there, too.
-        _append_windows(writer, NO_WINDOWS)
-        for done, lists in enumerate(_all_windows(block.tokens, scheme, frequencies, runner), 1):
-            _append_windows(writer, lists)
-            wide_rows.append(lists.wide_rows + n_windows)
-            list_starts.append(lists.offsets[1:] + n_windows)
-            key_starts.append(key_starts[-1] + len(lists.keys))
-            n_windows += len(lists)
-            runner.report("windows", done, scheme.num_perm)
-        writer.add("key-starts", np.array(key_starts, np.int64))
-        writer.add("list-starts", np.concatenate(list_starts))
-        writer.add("wide-rows", np.concatenate(wide_rows))
+        _write(writer, block, scheme, frequencies, runner)
         files = writer.commit()
     return SegmentRecord(name, len(block), block.n_tokens, files)
+
+
+def hold_segment(
+    name: str,
+    block: DocumentBlock,
+    scheme: PassageScheme,
+    frequencies: DocumentFrequencies | None,
+    runner: Runner,
+) -> tuple[SegmentRecord, PassageSegment]:
+    """Make a segment of some documents in memory, as if it had been written and opened."""
+    held = SegmentInMemory()
+    _write(held, block, scheme, frequencies, runner)
+    record = SegmentRecord(name, len(block), block.n_tokens, {})
+    return record, read_segment(held.segment(record), scheme)
+
+
+def _write(
+    writer: SegmentWriter | SegmentInMemory,
+    block: DocumentBlock,
+    scheme: PassageScheme,
+    frequencies: DocumentFrequencies | None,
+    runner: Runner,
+) -> None:
+    _write_documents(writer, block, overlap=scheme.shingles.ngram > 1)
+    key_starts, list_starts, n_windows = [0], [np.zeros(1, np.int64)], 0
+    wide_rows = [np.empty(0, np.int64)]
+    # With no hash function the files are there, too.
+    _append_windows(writer, NO_WINDOWS)
+    for done, lists in enumerate(_all_windows(block.tokens, scheme, frequencies, runner), 1):
+        _append_windows(writer, lists)
+        wide_rows.append(lists.wide_rows + n_windows)
+        list_starts.append(lists.offsets[1:] + n_windows)
+        key_starts.append(key_starts[-1] + len(lists.keys))
+        n_windows += len(lists)
+        runner.report("windows", done, scheme.num_perm)
+    writer.add("key-starts", np.array(key_starts, np.int64))
+    writer.add("list-starts", np.concatenate(list_starts))
+    writer.add("wide-rows", np.concatenate(wide_rows))
 
 
 def _all_windows(
@@ -266,7 +290,7 @@ def _all_windows(
         yield from runner.map(list_windows, [int(seed) for seed in scheme.seeds])
 
 
-def _append_windows(writer: SegmentWriter, lists: WindowLists) -> None:
+def _append_windows(writer: SegmentWriter | SegmentInMemory, lists: WindowLists) -> None:
     """Write what one hash function adds to the columns of the windows."""
     writer.append("keys", lists.keys)
     writer.append("starts", lists.starts)
@@ -274,7 +298,9 @@ def _append_windows(writer: SegmentWriter, lists: WindowLists) -> None:
     writer.append("wide-spans", lists.wide_spans)
 
 
-def _write_documents(writer: SegmentWriter, block: DocumentBlock, *, overlap: bool) -> None:
+def _write_documents(
+    writer: SegmentWriter | SegmentInMemory, block: DocumentBlock, *, overlap: bool
+) -> None:
     schema = document_schema(block.ids.type)
     writer.add_table("documents", pa.table([as_text(block.ids), block.texts], schema))
     numbers, frequencies = number_values(block.tokens.values)

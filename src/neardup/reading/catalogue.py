@@ -138,6 +138,17 @@ class Catalogue:
             yield first, ids
             first += len(ids)
 
+    def default_ids(self, documents: Int64s) -> pa.Array:
+        """Return the ids of some documents, whose numbers ascend, where no column has them."""
+        import pyarrow as pa
+
+        parts = [pa.array([], self.id_type)]
+        bounds = np.searchsorted(documents, self.source_starts)
+        for source in np.flatnonzero(np.diff(bounds)).tolist():
+            numbers = self.numbers[documents[bounds[source] : bounds[source + 1]]]
+            parts.append(self.sources[source].default_ids(numbers))
+        return pa.concat_arrays(parts)
+
     def _default_ids(self) -> Iterator[pa.Array]:
         for source, start, stop in self.ranges():
             for first in range(start, stop, _IDS_AT_A_TIME):

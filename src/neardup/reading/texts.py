@@ -46,6 +46,8 @@ class IdLookup:
         """Return the ids of some documents, whose numbers ascend."""
         import pyarrow as pa
 
+        if self._catalogue.ids is None:
+            return self._catalogue.default_ids(documents)
         parts = [self._ids.slice(0, 0)]
         if len(documents) and documents[0] < self._first:
             self._first, self._ids, self._slices = 0, self._ids.slice(0, 0), iter(())

@@ -378,6 +378,9 @@ class Handed(Generic[T, R]):
         self._room.release()
 
 
+# Seconds in which a stage leaves too little memory behind to look for it.
+_BRIEF = 0.005
+
 _log = logging.getLogger(__name__)
 # Without it messages of programs that configure no logging would go to standard error.
 logging.getLogger("neardup").addHandler(logging.NullHandler())
@@ -445,8 +448,10 @@ class Runner:
             try:
                 yield counts.update
             finally:
-                release_memory()
                 elapsed = time.perf_counter() - start
+                if elapsed > _BRIEF:
+                    release_memory()
+                    elapsed = time.perf_counter() - start
                 self._seconds[name] = self._seconds.get(name, 0.0) + elapsed
         if _log.isEnabledFor(logging.INFO):
             listed = "".join(f", {count.replace('_', ' ')} {n}" for count, n in counts.items())

@@ -214,7 +214,7 @@ class _Arguments(AlignSchemeOptions, IgnoreOptions, RunOptions, kw_only=False):
     a: Data = argument(DOCUMENTS)
     b: Data = argument(
         "Other documents, or a ``PassageIndex`` or the path of one; documents, also those of a "
-        "``DocumentIndex``, are indexed in a temporary folder. None: the documents of ``a`` "
+        "``DocumentIndex``, are indexed in memory or a temporary folder. None: those of ``a`` "
         "are compared with each other, each pair once; the earlier one is the query.",
         default=None,
     )

@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from neardup.errors import InvalidParameterError
+from neardup.files.memory import MemorySource
 from neardup.files.rows import Source
 from neardup.indexes.manifest import index_named, kind_of
 from neardup.jobs.align.plan import PRESETS
 from neardup.options.passages import AlignOptions
+from neardup.passages.additions import index_in_memory
 from neardup.passages.align import make_window_scheme
 from neardup.passages.documents import ReadOptions
 from neardup.passages.index import OpenPassages, PassageHandle
@@ -21,10 +23,15 @@ from neardup.runs.runner import Runner
 from neardup.stages import index_changes
 from neardup.stages.options import columns_of, other_columns_of
 
+# Bytes of rows in memory of which the index is held in memory, too: some hundred times as many.
+_SHORT = 1 << 18
+
 
 @dataclass(frozen=True)
 class NewDocuments:
     """Documents that an index is made of, in a temporary folder that goes afterwards.
+
+    The index of a few that are in memory is in no folder.
 
     Passages of ``min_tokens`` tokens are found in it; ``scheme`` are its other options. With
     ``is_input`` they are the very documents whose passages are looked for.
@@ -99,6 +106,14 @@ def open_other(other: Other, runner: Runner) -> Iterator[tuple[OpenPassages, lis
         yield other.view(runner), []
         return
     scheme = make_window_scheme(other.min_tokens, **other.scheme)
+    if all(isinstance(source, MemorySource) for source in other.sources) and (
+        sum(source.size or 0 for source in other.sources) <= _SHORT
+    ):
+        with runner.stage("read") as note:
+            index, addition = index_in_memory(other.sources, other.read, scheme, runner)
+            note(documents=addition.n_documents, tokens=addition.n_tokens)
+        yield index, addition.skipped
+        return
     with passing_folder() as folder:
         handle = PassageHandle(folder / "index", other.scheme.get("tokenizer"))
         made = index_changes.build(handle, scheme, other.sources, other.read, runner)

@@ -57,6 +57,11 @@ class PairPlan:
         return None if similarity is None else float(similarity)
 
     @property
+    def algorithm_of_strings(self) -> Algorithm:
+        """The algorithm, where there is nothing to choose by."""
+        return "ppjoin+" if self.algorithm == "auto" else self.algorithm
+
+    @property
     def measure_of_sets(self) -> Measure:
         """The measure, where it is one of sets."""
         assert self.measure is not None

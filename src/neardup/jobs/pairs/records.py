@@ -305,8 +305,7 @@ def make_records(found: FirstPass, plan: PairPlan) -> Records:
         from neardup.matching.edit_join import EditJoin
 
         assert plan.edit is not None
-        # There is nothing to choose by: for strings ``auto`` is one of the others.
-        of_strings: Algorithm = "ppjoin+" if plan.algorithm == "auto" else plan.algorithm
+        of_strings = plan.algorithm_of_strings
         of_edits = EditJoin(sets, plan.edit, plan.options.ngram, of_strings, keys)
         return Records(of_edits, of_documents, n_left, of_strings)
     if keys is not None:

@@ -44,6 +44,7 @@ from neardup.tables import Bools, Floats, Int64s, Uint64s
 if TYPE_CHECKING:
     from neardup.jobs.pairs.bucketed import Bucketed
     from neardup.jobs.pairs.conditions import Condition
+    from neardup.jobs.pairs.few import FewPairs
 
 
 def count_outside(
@@ -149,6 +150,14 @@ def find_matches(records: Records, options: PairOptions, runner: Runner) -> Matc
     total = FilterCounts.total(step_counts)
     n_steps = len(step_counts)
     return Matches([run], len(pairs), len(records), join.score_name, total, n_steps, algorithm)
+
+
+def _matches_of(few: FewPairs, plan: PairPlan) -> Matches:
+    """Return pairs of few strings as the others are."""
+    check_limit(plan.options.limit, len(few.similarities))
+    run = to_run(few.pairs, few.similarities)
+    algorithm = plan.algorithm_of_strings
+    return Matches([run], len(run), few.n_records, few.score_name, few.counts, 1, algorithm)
 
 
 def find_matches_in_buckets(
@@ -380,8 +389,17 @@ def find_pairs_in_sources(
             frequencies = count_shingles(reference, plan.reading, runner)
         collections = [(each, with_frequencies(own, frequencies)) for each, own in collections]
         plan = replace(plan, reading=with_frequencies(plan.reading, frequencies))
-    find = _find_exactly if plan.banding is None else _find_in_buckets
-    catalogues, matches, n_outside = find(collections, plan, workspace, runner)
+    few = None
+    if plan.edit and plan.options.top is not None:
+        # RapidFuzz is loaded for edit distances alone.
+        from neardup.jobs.pairs.few import find_in_few
+
+        few = find_in_few(collections, plan, runner)
+    if few is None:
+        find = _find_exactly if plan.banding is None else _find_in_buckets
+        catalogues, matches, n_outside = find(collections, plan, workspace, runner)
+    else:
+        catalogues, matches, n_outside = few.catalogues, _matches_of(few, plan), 0
     _log.debug("join: filters %s", vars(matches.counts))
     n_joined = matches.n_pairs
     if conditions:

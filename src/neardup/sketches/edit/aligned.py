@@ -341,11 +341,12 @@ def disturbed_windows(left: Floats, right: Floats, known: KnownLengths, target: 
     quantiles of the normal distribution its confidence limits (Rao's score interval).
     """
     low, high = np.zeros(len(left)), known.first.copy()
+    difference, spacing = known.difference, known.spacing
     for _ in range(_HALVINGS):
         middle = np.maximum((low + high) / 2, 1e-9)
-        longer = middle + known.difference
-        score = left / middle + right / longer - 2 / known.spacing
-        information = (1 / middle + 1 / longer) / known.spacing
+        longer = middle + difference
+        score = left / middle + right / longer - 2 / spacing
+        information = (1 / middle + 1 / longer) / spacing
         is_more = score > target * np.sqrt(information)
         low, high = np.where(is_more, middle, low), np.where(is_more, high, middle)
     return (low + high) / 2
