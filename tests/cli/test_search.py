@@ -93,6 +93,20 @@ def test_search__other_reports(run, here):
     assert search(run, "quiet.csv", "--quiet") == ""
 
 
+def test_search__without_min_hashes(run, fails, here):
+    options = ("--id-column", "id", "--min-tokens", "4", "--num-perm", "0", "--quiet")
+    assert run("index", "build", "bare", "documents.jsonl", *options).code == 0
+    command = ("search", "bare", "queries.jsonl", "--id-column", "id")
+    outcome = run(*command, "-o", "h.csv")
+    assert outcome.out.splitlines()[1] == "a passage at the threshold is found for certain"
+    assert pyarrow.csv.read_csv(here / "h.csv").to_pylist() == [HIT]
+    error = (
+        "windows are found by the min-hashes that they have in common with the query; ask for a "
+    )
+    error += "--recall below 1, in an index that has min-hashes"
+    fails(*command, "--all-windows", "-o", "w.csv", error=error)
+
+
 def test_search__shingles(run, here):
     """The index says how long they are: of five tokens, one at an end is another."""
     options = ("--id-column", "id", "--min-tokens", "4", "--ngram", "2", "--quiet")
@@ -144,7 +158,8 @@ def test_search__output_in_the_index(fails, here, place):
         (("--hits", "0"), "--hits must be at least 1, got 0"),
         (
             ("--hits", "9", "--recall", "0.9"),
-            "--recall chooses --hits, so that only one of them can be given; leave out the other",
+            "--recall and --hits both say how surely passages are found, so that only one of "
+            "them can be given; leave out the other",
         ),
         (("-o", "h.txt"), "the output file must end in .parquet, .csv, .jsonl, .xlsx, got 'h.txt'"),
         (("--overwrite", "-o", "queries.jsonl"),

@@ -485,8 +485,9 @@ def _of_indexes() -> dict[str, tuple[Option, ...]]:
             BandOptions,
             recall="Documents: least probability that one at the threshold is found.",
             num_perm={
-                "help": "Hash functions; for documents at most.",
+                "help": "Hash functions, for documents at most; 0, for passages: none.",
                 "usual": "64; 128 for documents",
+                "kind": Whole(0, 65536),
             },
             bands="Documents: bands, instead of choosing them for the recall.",
             rows="Documents: rows in a band; goes with --bands.",

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache, partial
 from itertools import pairwise
-from math import comb
+from math import comb, nextafter
 
 import numpy as np
 import numpy.typing as npt
@@ -457,13 +457,15 @@ def least_hits(num_perm: int, threshold: Fraction, recall: Fraction) -> int:
 
 @lru_cache(maxsize=64)
 def candidate_probability(num_perm: int, hits: int, similarity: Fraction) -> float:
-    """Give the probability that a passage of this similarity shares at least so many."""
-    return float(
-        sum(
-            comb(num_perm, k) * similarity**k * (1 - similarity) ** (num_perm - k)
-            for k in range(hits, num_perm + 1)
-        )
+    """Give the probability that a passage of this similarity shares at least so many.
+
+    It is 1 only where nothing can be missed, not by rounding.
+    """
+    exact = sum(
+        comb(num_perm, k) * similarity**k * (1 - similarity) ** (num_perm - k)
+        for k in range(hits, num_perm + 1)
     )
+    return float(exact) if exact == 1 else min(float(exact), nextafter(1.0, 0.0))
 
 
 # Lists are read from the shortest on, until those left can no longer matter by so many min-hashes.
