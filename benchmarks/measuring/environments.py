@@ -120,4 +120,4 @@ def prepare_neardup() -> Path:
 def _sources() -> Iterator[Path]:
     yield REPOSITORY / "pyproject.toml"
     yield from sorted((REPOSITORY / "src").rglob("*.py"))
-    yield from sorted((REPOSITORY / "native").iterdir())
+    yield from sorted((REPOSITORY / "native").glob("*.*"))
