@@ -212,6 +212,20 @@ def test_align__bad_option(fails, run, here, options, error):
 
 
 @pytest.mark.usefixtures("collections")
+def test_align__how_surely(run, fails):
+    arguments = ("align", "a.jsonl", "b.jsonl", *LEAST, "-o", "s.csv", "--overwrite")
+    plain, lower, by_hashes = (
+        json.loads(run(*arguments, "--json", *options).out)
+        for options in ((), ("--recall", "0.95"), ("--hits", "60", "--num-perm", "128"))
+    )
+    assert plain["window_threshold"] == plain["threshold"] > lower["window_threshold"]
+    assert lower["predicted_recall"] >= 0.95 > plain["predicted_recall"]
+    assert by_hashes["predicted_recall"] <= plain["predicted_recall"]
+    error = "--seed has no effect without --hits; leave it out, or give --hits"
+    fails(*arguments, "--seed", "3", error=error)
+
+
+@pytest.mark.usefixtures("collections")
 def test_align__one_collection(run, fails, here):
     arguments = ("a.jsonl", "b.jsonl", *LEAST)
     outcome = run("align", *arguments, "-o", "s.jsonl")

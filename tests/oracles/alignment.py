@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from math import inf
 from typing import NamedTuple
 
@@ -30,28 +30,19 @@ class Row(NamedTuple):
 class Plan:
     """Passages of ``min_tokens`` or more, found by windows of ``length`` tokens.
 
-    They go on over gaps of ``gap`` tokens, with None over any that have the evidence. With a
-    ``num_perm`` of 0 all sub-texts are compared with windows.
+    They go on over gaps of ``gap`` tokens, with None over any that have the evidence. Windows have
+    ``hits`` of ``num_perm`` min-hashes in common with what they find, and are as similar to it as
+    ``of_windows`` says, which finds ends that leave passages long enough, or as passages are.
     """
 
     min_tokens: int
     length: int
     threshold: Fraction
     num_perm: int = 0
-    recall: Fraction = Fraction(99, 100)
+    hits: int = 0
     seed: int = 42
     gap: int | None = 0
-
-    @cached_property
-    def hits(self) -> int:
-        if not self.num_perm:
-            return 0
-        numbers = range(self.num_perm, 0, -1)
-        return next(
-            n
-            for n in numbers
-            if search.probability_of_hits(self.num_perm, n, self.threshold) >= self.recall
-        )
+    of_windows: Fraction | None = None
 
     @property
     def within_runs(self) -> Rules:
@@ -116,7 +107,8 @@ def similar_parts(
     ]
     rows = search.hull_rows(candidates, len(document))
     scheme = search.Scheme(plan.length, plan.num_perm, seed=plan.seed)
-    return passages.picked(search.similar(scheme, window, document, plan.threshold, rows))
+    least = plan.threshold if plan.of_windows is None else plan.of_windows
+    return passages.picked(search.similar(scheme, window, document, least, rows))
 
 
 @lru_cache(maxsize=1 << 16)
@@ -159,14 +151,15 @@ class Settling:
         return [*kept, row]
 
     def _parts(self, chain: Sequence[Part]) -> list[Row]:
-        """A passage of the whole chain, or those of its two parts."""
+        """A passage of the whole chain, one that is long enough first, or those of its parts."""
         whole = hull([run.whole for run in chain])
         refined = refined_ends(self.query, self.document, whole, self.plan)
-        for match in (
-            *(grown(self.query, self.document, each) for each in (refined, whole)),
-            whole,
-        ):
-            row = self._measured(match)
+        ends = [*(grown(self.query, self.document, each) for each in (refined, whole)), whole]
+        is_short = longer(ends[0]) < self.plan.min_tokens
+        if self.plan.of_windows is not None and (is_short or self._measured(ends[0]) is None):
+            stretched = stretched_ends(self.query, self.document, whole, self.plan)
+            ends = [*stretched, *ends]
+        for row in map(self._measured, ends):
             if row is not None:
                 return [row]
         if len(chain) > 1:
@@ -266,6 +259,39 @@ def _in_order(query: Tokens, document: Tokens) -> tuple[int, int]:
         if score > best:
             best, ends = score, (edit.src_end, edit.dest_end)
     return ends
+
+
+def stretched_ends(query: Tokens, document: Tokens, match: Match, plan: Plan) -> list[Match]:
+    """Both ends so that most common tokens are beyond those asked for, of what is long enough."""
+    a, b, c, d = match
+    reach = plan.length
+    inner = min(reach, (b - a) // 2, (d - c) // 2)
+    lefts = _extents(
+        query[max(a - reach, 0) : a + inner][::-1],
+        document[max(c - reach, 0) : c + inner][::-1],
+        plan.threshold,
+    )
+    rights = _extents(query[b - inner : b + reach], document[d - inner : d + reach], plan.threshold)
+    best: tuple[Fraction, Match] | None = None
+    for x, y, before in lefts:
+        for v, w, behind in rights:
+            found = Match(a + inner - x, b - inner + v, c + inner - y, d - inner + w)
+            if longer(found) >= plan.min_tokens and (best is None or before + behind > best[0]):
+                best = before + behind, found
+    return [] if best is None else [best[1]]
+
+
+def _extents(
+    query: Tokens, document: Tokens, threshold: Fraction
+) -> list[tuple[int, int, Fraction]]:
+    """Ends of what both have in the same order, and common tokens beyond those asked for."""
+    found, surplus = [(0, 0, Fraction(0))], Fraction(0)
+    for edit in Levenshtein.opcodes(query, document):
+        x, y = edit.src_end - edit.src_start, edit.dest_end - edit.dest_start
+        surplus += x * (1 - threshold) if edit.tag == "equal" else -threshold * (x + y)
+        if edit.tag == "equal":
+            found.append((edit.src_end, edit.dest_end, surplus))
+    return found
 
 
 def grown(query: Tokens, document: Tokens, match: Match) -> Match:

@@ -21,10 +21,10 @@ from tests.oracles.hashing import hash_token
     st.sampled_from(["0.5", "0.7", "0.8", "1"]),
     st.booleans(),
     st.sampled_from([0, 2, 9, None]),
-    st.sampled_from([{}, {}, {"recall": 0.99}, {"num_perm": 64}, {"seed": 42}]),
+    st.sampled_from([{}, {}, {"recall": "0.9"}, {"hits": 30}, {"hits": 8, "num_perm": 16}]),
 )
 @examples(80)
-def test_align__as_oracle(documents, min_tokens, threshold, within, gap, hashes):
+def test_align__as_oracle(documents, min_tokens, threshold, within, gap, how):
     texts = [make_text(document) for document in documents]
     with no_waiting():
         found = neardup.align(
@@ -34,10 +34,17 @@ def test_align__as_oracle(documents, min_tokens, threshold, within, gap, hashes)
             min_tokens=min_tokens,
             gap=gap,
             workers=1,
-            **hashes,
-        ).passages
+            **how,
+        )
     length = windows_for(min_tokens)
-    plan = alignment.Plan(min_tokens, length, Fraction(threshold), 64 if hashes else 0, gap=gap)
+    num_perm = how.get("num_perm", 64) if "hits" in how else 0
+    plan = alignment.Plan(
+        *(min_tokens, length, Fraction(threshold), num_perm, how.get("hits", 0)),
+        gap=gap,
+        of_windows=Fraction(found.summary["window_threshold"]).limit_denominator(1000)
+        if "recall" in how
+        else None,
+    )
     hashes = [tuple(hash_token(word.encode()) for word in text.split()) for text in texts]
     expected = [
         (
@@ -52,7 +59,7 @@ def test_align__as_oracle(documents, min_tokens, threshold, within, gap, hashes)
         for match, s in alignment.align(hashes[a], hashes[b], plan, is_own=a == b)
     ]
     columns = "query_id", "query_start", "query_end", "doc_id", "doc_start", "doc_end", "similarity"
-    rows = [tuple(row[name] for name in columns) for row in found.to_pylist()]
+    rows = [tuple(row[name] for name in columns) for row in found.passages.to_pylist()]
     assert sorted(rows) == sorted(expected)
 
 

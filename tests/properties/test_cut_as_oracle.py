@@ -21,7 +21,7 @@ from tests.cutting import (
 )
 from tests.each import each_of
 from tests.examples import examples
-from tests.oracles import alignment, repeats
+from tests.oracles import alignment, repeats, search
 from tests.oracles import cut as oracle
 from tests.oracles.survivors import choose
 from tests.repeats import spread
@@ -33,13 +33,21 @@ keeps = st.sampled_from(["first", "longest", "shortest", "max:rank"])
 
 def pair_aligner(min_tokens, threshold, num_perm=16):
     """What brute force finds that two token lists share."""
-    plan = alignment.Plan(min_tokens, windows_for(min_tokens), Fraction(threshold), num_perm)
+    least = Fraction(threshold)
+    hits = least_hits(num_perm, least, Fraction(99, 100)) if num_perm else 0
+    plan = alignment.Plan(min_tokens, windows_for(min_tokens), least, num_perm, hits)
 
     def align(query, document, is_own, lost):
         found = alignment.align(query, document, plan, is_own=is_own, lost=lost)
         return [(match, float(similarity)) for match, similarity in found]
 
     return align
+
+
+def least_hits(num_perm, similarity, recall):
+    """How many of so many min-hashes a window at the threshold has with a probability."""
+    numbers = range(num_perm, 0, -1)
+    return next(n for n in numbers if search.probability_of_hits(num_perm, n, similarity) >= recall)
 
 
 def ranked(texts):

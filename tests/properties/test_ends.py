@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from neardup.passages.align import grow_equal, refine_ends
+from neardup.passages.align import grow_equal, refine_ends, stretch_ends
 from neardup.passages.chains import Hit
 
 HALF = Fraction(1, 2)
@@ -91,3 +91,39 @@ def test_refine_ends__of_shuffled_text(seed, shift):
 def test_refine_ends__stay_where_texts_have_nothing_in_common():
     query, document = np.arange(50, dtype=np.uint64), np.arange(100, 150, dtype=np.uint64)
     assert refine_ends(query, document, Hit(10, 30, 12, 28), 8, HALF) == Hit(10, 30, 12, 28)
+
+
+are_mostly_common = st.lists(st.sampled_from([True] * 3 + [False]), min_size=30, max_size=60)
+
+
+@given(are_mostly_common, st.integers(10, 30), st.integers(0, 12))
+def test_stretch_ends__most_similar_of_what_is_long_enough(are_common, min_tokens, shift):
+    """Words of one text were changed one for one: ends stand in the same places in both."""
+    n = len(are_common)
+    around = list(range(1000, 1040))
+    query = np.array([*around, *range(n), *around[::-1]], np.uint64)
+    document = query.copy()
+    document[: len(around)] += np.uint64(500)
+    document[len(around) + n :] += np.uint64(500)
+    changed = len(around) + np.flatnonzero(~np.array(are_common))
+    document[changed] += np.uint64(5000)
+    start, stop = len(around) + shift, len(around) + n - shift
+    found = stretch_ends(query, document, Hit(start, stop, start, stop), 60, HALF, min_tokens)
+    is_same = query == document
+    places, half = np.flatnonzero(is_same).tolist(), (stop - start) // 2
+
+    def surplus(first, behind):
+        return 3 * np.count_nonzero(is_same[first:behind]) - 2 * (behind - first)
+
+    reached = [
+        surplus(first, last + 1)
+        for first in places
+        for last in places
+        if first < start + half and last >= stop - half and last + 1 - first >= min_tokens
+    ]
+    if found is None:
+        assert not reached
+        return
+    assert (found.query_start, found.query_stop) == (found.start, found.stop)
+    assert found.longer >= min_tokens
+    assert surplus(found.start, found.stop) >= max(reached, default=-(10**9))

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 _SMALLER = "a smaller --min-tokens"
 _SMALLER_INDEX = f"an index of {_SMALLER}"
 _SMALLER_EITHER = f"{_SMALLER}, for the index too,"
+# Where fewer are found, it is said how to find more.
+_FEW = 0.9
 _EPILOG = """\b
 Examples:
   neardup align edition-1818.txt --against edition-1831.txt -o shared.jsonl
@@ -129,9 +131,10 @@ def _report(summary: dict[str, Any], smaller: str, output: TableOutput, duration
     lines = [
         f"{documents}: {counted(summary['passages'], 'passage')} in "
         f"{counted(summary['aligned_documents'], 'document')}",
-        f"{counted(summary['windows'], 'window')} looked up; a passage of "
-        f"{summary['certain_tokens']} tokens holds one whole, which is found at the threshold"
-        f"{say_recall(summary)}",
+        f"{counted(summary['windows'], 'window')} of {counted(summary['window_tokens'], 'token')} "
+        f"looked up at {summary['window_threshold']:.2f}; a passage of {summary['min_tokens']} "
+        f"tokens at the threshold is found{say_recall(summary)}"
+        + ("; --recall 0.9 finds more" if summary["predicted_recall"] < _FEW else ""),
     ]
     if summary["frequent_windows"]:
         lines.append(

@@ -27,8 +27,8 @@ from neardup.options.groups import (
     TrustOptions,
     WeightOptions,
 )
-from neardup.options.kinds import Choice, CountOrPercent, Whole, exact_fraction
-from neardup.options.option import Options, but, no_effect, option
+from neardup.options.kinds import Choice, CountOrPercent, Whole
+from neardup.options.option import Options, but, option
 
 # Of what is found by min-hashes, unless recall or hits are given.
 DEFAULT_RECALL = Fraction(99, 100)
@@ -88,22 +88,23 @@ class PassageOptions(PassageSchemeOptions):
 
 
 class HitsOptions(Options):
-    """How surely a window is found."""
+    """How surely passages are found."""
 
     recall: Number | None = option(
         BandOptions.known["recall"],
         default=None,
-        help="Least probability that a window at the threshold is found; below 1 by min-hashes.",
-        usual="1; 0.99 with --num-perm or --seed",
-        python="Least probability with which a window at the threshold is found; a longer "
-        "passage holds several. Below 1 only what shares enough min-hashes is compared. None is 1, "
-        "or 0.99 where ``num_perm`` or ``seed`` are given.",
+        help="Least probability that a passage at the threshold is found; 1: all are compared that "
+        "may be similar.",
+        usual="0.99; 1 without min-hashes",
+        python="Least probability with which a passage at the threshold is found; one that is more "
+        "similar is found with a greater one. 1: all that may be similar is compared, which takes "
+        "longer for long queries. None is 0.99, or 1 of an index without min-hashes.",
     )
     hits: int | None = option(
         "Min-hashes in common at least, instead of choosing their number for the recall.",
         Whole(1),
         default=None,
-        python="Least number of min-hashes that a window has in common with a passage, instead "
+        python="Least number of min-hashes that a passage has in common with a query, instead "
         "of choosing it for the recall; ``num_perm * threshold``, rounded up: all whose "
         "estimated similarity reaches the threshold, and no others.",
         metavar="N",
@@ -113,28 +114,10 @@ class HitsOptions(Options):
         """Raise if both are given."""
         if self.recall is not None and self.hits is not None:
             message = (
-                "recall chooses hits, so that only one of them can be given; leave out the other"
+                "recall and hits both say how surely passages are found, so that only one of them "
+                "can be given; leave out the other"
             )
             raise InvalidParameterError(message, "recall", "hits")
-
-
-def window_recall(
-    recall: Number | None, hits: int | None = None, **of_hashes: int | None
-) -> Fraction | None:
-    """Return the least probability with which a window is found; None where ``hits`` decide.
-
-    It is 1 where nothing asks for min-hashes: neither ``recall`` nor, of options that have no
-    effect without them, any of ``of_hashes``.
-    """
-    if hits is not None:
-        return None
-    given = [name for name, value in of_hashes.items() if value is not None]
-    if recall is None:
-        return DEFAULT_RECALL if given and of_hashes.get("num_perm") != 0 else Fraction(1)
-    least = exact_fraction("recall", recall)
-    if least == 1 and given:
-        raise no_effect(given[0], "with a recall of 1", "leave it out", "recall")
-    return least
 
 
 class AlignOptions(HitsOptions, TextAgainstOptions):
@@ -212,6 +195,25 @@ class AlignOptions(HitsOptions, TextAgainstOptions):
         metavar="N",
     )
 
+    differs = but(
+        recall={
+            "help": "Least probability that a passage of --min-tokens at the threshold is found, "
+            "its words changed independently: windows are looked up below the threshold for it.",
+            "usual": "0.99 for rewording; else windows are looked up at the threshold",
+            "python": "Least probability with which a passage of ``min_tokens`` tokens at the "
+            "threshold is found, its words changed independently of each other. Windows are looked "
+            "up as low as that takes; the lower, the longer it takes. None: windows are looked up "
+            "at the threshold, of a preset by what it chooses.",
+        },
+        hits={
+            "help": "Look up windows by min-hashes, so many in common at least.",
+            "python": "Look up windows by min-hashes, of which a passage has at least so many in "
+            "common with a window; ``num_perm * threshold``, rounded up: all whose estimated "
+            "similarity reaches the threshold, and no others. None: every window that is similar "
+            "enough is found, without min-hashes.",
+        },
+    )
+
     @property
     def has_texts(self) -> bool:
         """Whether passages have their texts."""
@@ -251,17 +253,6 @@ class LookUpOptions(HitsOptions, TextReadingOptions):
         "compared exactly.",
     )
     with_text: bool = option(WITH_TEXT, default=False)
-    differs = but(
-        recall={
-            "help": "Least probability that a passage at the threshold is found; 1: all are "
-            "compared that may be similar.",
-            "usual": "0.99; 1 without min-hashes",
-            "python": "Least probability with which a passage at the threshold is found; one that "
-            "is more similar is found with a greater one. 1: all that may be similar is compared, "
-            "which takes longer for long queries. None is 0.99, or 1 of an index without "
-            "min-hashes.",
-        }
-    )
 
 
 class SearchOptions(LookUpOptions):

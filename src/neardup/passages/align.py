@@ -145,6 +145,61 @@ def _in_order(query: Uint64s, document: Uint64s) -> tuple[int, int]:
     return best_ends
 
 
+def stretch_ends(
+    query: Uint64s, document: Uint64s, hit: Hit, reach: int, threshold: Fraction, min_tokens: int
+) -> Hit | None:
+    """Move the four ends of a passage so that it has ``min_tokens`` and is as similar as can be.
+
+    The arguments are those of ``refine_ends``, and so is the alignment; ends go where common tokens
+    are most above what the threshold asks for, of all passages that are long enough. None if there
+    is no such passage.
+    """
+    inner = min(reach, (hit.query_stop - hit.query_start) // 2, (hit.stop - hit.start) // 2)
+    left = _extents(
+        query[max(hit.query_start - reach, 0) : hit.query_start + inner][::-1],
+        document[max(hit.start - reach, 0) : hit.start + inner][::-1],
+        threshold,
+    )
+    right = _extents(
+        query[hit.query_stop - inner : hit.query_stop + reach],
+        document[hit.stop - inner : hit.stop + reach],
+        threshold,
+    )
+    middle = np.array([hit.query_stop - hit.query_start, hit.stop - hit.start]) - 2 * inner
+    lengths = (left[:, None, :2] + right[None, :, :2] + middle).max(axis=2)
+    worth = np.where(lengths >= min_tokens, left[:, None, 2] + right[None, :, 2], _NOT_AT_ALL)
+    best = int(worth.argmax())
+    if worth.flat[best] == _NOT_AT_ALL:
+        return None
+    before, behind = left[best // len(right)].tolist(), right[best % len(right)].tolist()
+    return Hit(
+        hit.query_start + inner - before[0],
+        hit.query_stop - inner + behind[0],
+        hit.start + inner - before[1],
+        hit.stop - inner + behind[1],
+    )
+
+
+_NOT_AT_ALL = -(1 << 62)
+
+
+def _extents(query: Uint64s, document: Uint64s, threshold: Fraction) -> Int64s:
+    """Return where equal tokens of two texts end, in either, and what is so far above a threshold.
+
+    Of p/q a common token is worth q, and each token of the union costs p.
+    """
+    p, q = threshold.numerator, threshold.denominator
+    found, worth = [(0, 0, 0)], 0
+    for edit in Levenshtein.opcodes(query.tolist(), document.tolist()):
+        n_query, n_document = edit.src_end - edit.src_start, edit.dest_end - edit.dest_start
+        if edit.tag == "equal":
+            worth += (q - p) * n_query
+            found.append((edit.src_end, edit.dest_end, worth))
+        else:
+            worth -= p * (n_query + n_document)
+    return np.array(found, np.int64)
+
+
 Passage = tuple[Hit, float]
 
 
@@ -153,7 +208,8 @@ class Settler:
 
     Passages are as similar as ``threshold`` asks for. Their ends are looked for up to ``reach``
     tokens away. With ``apart`` both texts are one, of which two passages do not overlap, and have
-    so many tokens between them at least.
+    so many tokens between them at least. With ``min_tokens`` ends that leave less are not taken if
+    there are others: formulas become passages that way, too.
     """
 
     def __init__(
@@ -164,8 +220,10 @@ class Settler:
         threshold: Fraction,
         reach: int,
         apart: int | None = None,
+        min_tokens: int | None = None,
     ) -> None:
         self._tokens, self._others = texts
+        self._min_tokens = min_tokens
         self._scheme, self._frequencies = scheme, frequencies
         self._threshold, self._reach, self._apart = threshold, reach, apart
 
@@ -217,12 +275,18 @@ class Settler:
         """Make one passage of a chain, if that is as similar as asked for.
 
         Ends that were refined may lie behind a difference that makes it less similar than asked
-        for; then they are only moved over equal tokens.
+        for, or leave it too short: then they are moved to where it is most similar of what is long
+        enough, and if that is not similar either, only over equal tokens.
         """
         tokens, others = self._tokens, self._others
         whole = hull([run.whole for run in chain])
         refined = refine_ends(tokens, others, whole, self._reach, self._threshold)
-        ends = [grow_equal(tokens, others, refined), grow_equal(tokens, others, whole), whole]
+        first = grow_equal(tokens, others, refined)
+        ends = [first, grow_equal(tokens, others, whole), whole]
+        least = self._min_tokens
+        if least is not None and (first.longer < least or self._similarity(first) is None):
+            stretched = stretch_ends(tokens, others, whole, self._reach, self._threshold, least)
+            ends = ends if stretched is None else [stretched, *ends]
         for hit in dict.fromkeys(ends):
             similarity = self._similarity(hit)
             if similarity is not None:
@@ -295,18 +359,22 @@ _LEAST_COST = 2**-10
 class AlignmentPlan:
     """How shared passages are found.
 
-    Query windows of ``length`` tokens, one every ``step``, are looked up by ``search``; their hits
-    are put together as ``chains`` says. Passages of fewer than ``min_tokens`` tokens in both texts
-    are left out, as are windows found in more than ``max_documents`` documents. Where an index has
-    shingles of several tokens, tokens stand for shingles here.
+    Query windows of ``length`` tokens, one every ``step``, are looked up by ``search``, at a
+    threshold of their own; their hits are put together as ``chains`` says. Passages below
+    ``threshold`` are left out, those of fewer than ``min_tokens`` tokens in both texts, and windows
+    found in more than ``max_documents`` documents. If few of ``min_tokens`` are to be missed, ends
+    are looked for that leave so many. Where an index has shingles of several tokens, tokens stand
+    for shingles here.
     """
 
     search: SearchPlan
+    threshold: Fraction
     length: int
     step: int
     chains: ChainRules
     min_tokens: int
     max_documents: int | None = None
+    misses_few: bool = False
 
 
 class Aligner:
@@ -370,14 +438,14 @@ class Aligner:
                 (tokens, self._document_tokens(document)),
                 self._index.scheme,
                 self._index.frequencies,
-                self._plan.search.threshold,
+                self._plan.threshold,
                 self._plan.length,
                 self._overlap if document == own else None,
+                self._plan.min_tokens if self._plan.misses_few else None,
             )
             chains = chain_hits(places[numbers], found.similarities[numbers], self._plan.chains)
             for hit, similarity in settler.settle(chains):
-                longer = max(hit.query_stop - hit.query_start, hit.stop - hit.start)
-                if longer >= self._plan.min_tokens:
+                if hit.longer >= self._plan.min_tokens:
                     yield document, hit, similarity
 
     def _document_tokens(self, document: int) -> Uint64s:
@@ -389,18 +457,28 @@ class Aligner:
 
 
 def make_alignment_plan(
-    search: SearchPlan, min_tokens: int, gap: int | None = None, max_documents: int | None = None
+    search: SearchPlan,
+    min_tokens: int,
+    gap: int | None = None,
+    threshold: Fraction | None = None,
 ) -> AlignmentPlan:
     """Choose windows for an index: its shortest passage, one beginning every half of it.
 
-    Passages go on over gaps of up to ``gap`` tokens; None: as far as their evidence carries.
+    Passages go on over gaps of up to ``gap`` tokens; None: as far as their evidence carries. They
+    are at ``threshold``; None: at that of the windows.
     """
     length = search.min_tokens
-    step = max(length // 2, 1)
+    step = step_of(length)
     chains = ChainRules(length, NO_LIMIT, _GAP_COST)
     if gap is not None:
         chains = ChainRules(min(length, gap), gap, _LEAST_COST)
-    return AlignmentPlan(search, length, step, chains, min_tokens, max_documents)
+    threshold = search.threshold if threshold is None else threshold
+    return AlignmentPlan(search, threshold, length, step, chains, min_tokens)
+
+
+def step_of(length: int) -> int:
+    """Return every how many tokens a window of so many begins."""
+    return max(length // 2, 1)
 
 
 def certain_length(plan: AlignmentPlan) -> int:

@@ -31,6 +31,11 @@ class Hit:
     start: int
     stop: int
 
+    @property
+    def longer(self) -> int:
+        """Tokens of the longer part."""
+        return max(self.query_stop - self.query_start, self.stop - self.start)
+
     def joined(self, other: Hit) -> Hit:
         """Give the parts that hold those of both."""
         return Hit(

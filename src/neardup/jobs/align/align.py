@@ -21,7 +21,13 @@ from neardup.files.passes import ReadingPass, keep_extracted
 from neardup.files.resolve import resolve_inputs
 from neardup.files.rows import Source
 from neardup.jobs.align.other import NewDocuments, Other, choose_other, no_other, open_other
-from neardup.jobs.align.plan import choose_options, most_documents, plan_alignment, widest_gap
+from neardup.jobs.align.plan import (
+    choose_options,
+    most_documents,
+    plan_alignment,
+    recall_of,
+    widest_gap,
+)
 from neardup.options.choices import Data
 from neardup.options.groups import DOCUMENTS, RunOptions
 from neardup.options.option import argument, takes
@@ -38,7 +44,6 @@ from neardup.passages.documents import ReadOptions, least_run, read_documents, r
 from neardup.passages.index import OpenPassages
 from neardup.passages.lookup import Later, WindowCounts
 from neardup.passages.matches import SCHEMA, SCHEMA_WITH_TEXT, excerpts, match_table, with_id_types
-from neardup.passages.search import candidate_probability
 from neardup.results import NO_COLUMNS, PassageResult, SkippedRow, describe_ids, describe_skipped
 from neardup.runs.runner import Runner
 from neardup.stages.options import columns_of
@@ -184,7 +189,6 @@ def _summary(
     table: pa.Table, counts: AlignCounts, plan: AlignmentPlan, index: OpenPassages, seconds: float
 ) -> dict[str, Any]:
     search, lookups = plan.search, counts.lookups
-    recall = candidate_probability(index.scheme.num_perm, search.hits, search.threshold)
     sizes = index.document_sizes()
     return {
         "documents": [counts.n_queries, index.n_documents],
@@ -193,7 +197,7 @@ def _summary(
             counts.n_short,
             int(((sizes > 0) & (sizes < plan.min_tokens)).sum()),
         ],
-        "threshold": float(search.threshold),
+        "threshold": float(plan.threshold),
         "min_tokens": index.scheme.count_tokens(plan.min_tokens),
         "ignored_tokens": counts.n_ignored,
         "aligned_documents": counts.n_aligned,
@@ -203,8 +207,10 @@ def _summary(
         "windows": lookups.windows,
         "frequent_windows": lookups.frequent_windows,
         "hits": lookups.hits,
+        "window_tokens": index.scheme.count_tokens(plan.length),
+        "window_threshold": float(search.threshold),
         "certain_tokens": index.scheme.count_tokens(certain_length(plan)),
-        "predicted_recall": recall,
+        "predicted_recall": recall_of(plan, index.scheme),
         **describe_skipped(counts.skipped),
         "seconds": round(seconds, 3),
     }

@@ -12,6 +12,7 @@ from neardup.files.memory import MemorySource
 from neardup.files.rows import Source
 from neardup.indexes.manifest import index_named, kind_of
 from neardup.jobs.align.plan import PRESETS
+from neardup.options.option import no_effect
 from neardup.options.passages import AlignOptions
 from neardup.passages.additions import index_in_memory
 from neardup.passages.align import make_window_scheme
@@ -91,8 +92,12 @@ def _new(
 ) -> NewDocuments:
     usual = PRESETS[options.preset]
     least = usual.min_tokens if options.min_tokens is None else options.min_tokens
+    if options.hits is None:
+        for name in ("num_perm", "seed"):
+            if scheme.get(name) is not None:
+                raise no_effect(name, "without hits", "give hits", "hits")
     # Min-hashes are made only where they are asked for.
-    hashes = {"num_perm": 0} if options.recall == 1 else {}
+    hashes = {"num_perm": 0} if options.hits is None else {}
     return NewDocuments(sources, read, least, {**usual.scheme, **hashes, **scheme}, is_input)
 
 

@@ -7,7 +7,8 @@ other.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from typing import Any
 
 from neardup.options.choices import PresetName
@@ -17,11 +18,11 @@ from neardup.options.passages import (
     AlignOptions,
     AlignSchemeOptions,
     PassageSchemeOptions,
-    window_recall,
 )
-from neardup.passages.align import AlignmentPlan, make_alignment_plan
+from neardup.passages.align import AlignmentPlan, make_alignment_plan, step_of
 from neardup.passages.scheme import PassageScheme
-from neardup.passages.search import make_search_plan
+from neardup.passages.search import candidate_probability, make_search_plan
+from neardup.passages.seeds import choose_seed_threshold, passage_recall
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,7 @@ class Preset:
     """Options of an alignment; ``scheme`` are those that decide an index."""
 
     threshold: str = "0.5"
+    recall: str | None = None
     min_tokens: int = 50
     gap: int | None = None
     scheme: Mapping[str, Any] = field(default_factory=dict)
@@ -42,23 +44,43 @@ PRESETS: dict[PresetName | None, Preset] = {
     # A line or two, each by itself, hardly changed; shorter or less similar ones are chance.
     "quotations": Preset(threshold="0.6", min_tokens=15, gap=15),
     # Whole sentences in other words; rare words weigh more, because everybody has the others.
-    "rewording": Preset(threshold="0.4", scheme={"idf": "smooth"}),
+    # Their windows vary, so that they are looked up lower.
+    "rewording": Preset(threshold="0.4", recall="0.99", scheme={"idf": "smooth"}),
 }
 
 
 def plan_alignment(options: AlignOptions, scheme: PassageScheme) -> AlignmentPlan:
     """Work out what an alignment has to look for in an index of a scheme."""
-    usual = PRESETS[options.preset].threshold
+    usual = PRESETS[options.preset]
     threshold = exact_fraction(
-        "threshold", usual if options.threshold is None else options.threshold
+        "threshold", usual.threshold if options.threshold is None else options.threshold
     )
-    recall = window_recall(options.recall, options.hits)
-    search = make_search_plan(scheme, threshold, recall, "best", options.hits)
     least = scheme.min_tokens if options.min_tokens is None else options.min_tokens
+    n_shingles, length = scheme.count_shingles(least), scheme.least_shingles
+    recall = usual.recall if options.recall is None else options.recall
+    of_windows = threshold
+    if recall is not None:
+        of_windows = choose_seed_threshold(
+            n_shingles, threshold, length, step_of(length), exact_fraction("recall", recall)
+        )
+    search = make_search_plan(scheme, of_windows, Fraction(1), "best", options.hits)
     # Between the shingles of two parts are also those that share tokens with a part.
     gap = widest_gap(options)
     gap = None if gap is None else scheme.count_tokens(gap)
-    return make_alignment_plan(search, scheme.count_shingles(least), gap)
+    plan = make_alignment_plan(search, n_shingles, gap, threshold)
+    return replace(plan, misses_few=recall is not None)
+
+
+def recall_of(plan: AlignmentPlan, scheme: PassageScheme) -> float:
+    """Return the probability that a passage of the least length is found at the threshold.
+
+    Of those by min-hashes it is that of one of its windows times that this is found.
+    """
+    search = plan.search
+    of_window = passage_recall(
+        plan.min_tokens, plan.threshold, plan.length, plan.step, search.threshold
+    )
+    return of_window * candidate_probability(scheme.num_perm, search.hits, search.threshold)
 
 
 def most_documents(most: int | str | None, n_documents: int) -> int | None:
@@ -86,9 +108,7 @@ def choose_options(
         for name, option in PassageSchemeOptions.known.items()
         if getattr(given, name) is not option.default
     }
-    of_hashes = {name: scheme.get(name) for name in ("num_perm", "seed")}
-    recall = window_recall(chosen.recall, chosen.hits, **of_hashes)
-    return chosen if recall is None else chosen.but(recall=recall), scheme
+    return chosen, scheme
 
 
 def widest_gap(options: AlignOptions) -> int | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 from neardup.errors import InvalidParameterError
 from neardup.matching.keep import KeepPolicy, parse_keep
@@ -11,7 +12,7 @@ from neardup.options.documents import DedupOptions
 from neardup.options.groups import ShingleOptions, TextAgainstOptions, TokenOptions
 from neardup.options.kinds import exact_fraction
 from neardup.options.option import no_effect
-from neardup.options.passages import CutOptions, PassageOptions, window_recall
+from neardup.options.passages import DEFAULT_RECALL, CutOptions, PassageOptions
 from neardup.passages.align import make_alignment_plan, make_window_scheme
 from neardup.passages.cutting import CutPlan
 from neardup.passages.scheme import PassageScheme
@@ -113,7 +114,7 @@ def _check_exact(options: CutOptions) -> None:
 
 def _with_passages(plan: CutJobPlan) -> CutJobPlan:
     options = plan.options
-    recall = window_recall(options.recall, num_perm=options.num_perm, seed=options.seed)
+    recall = _window_recall(options)
     of_index = vars(options.part(PassageOptions, min_tokens=plan.min_tokens))
     # Min-hashes are made only where they are asked for.
     scheme = make_window_scheme(**(of_index | ({"num_perm": 0} if recall == 1 else {})))
@@ -124,6 +125,17 @@ def _with_passages(plan: CutJobPlan) -> CutJobPlan:
         search, scheme.count_shingles(plan.min_tokens), gap=scheme.count_tokens(0)
     )
     return replace(plan, passages=CutPlan(alignment, options.min_documents), scheme=scheme)
+
+
+def _window_recall(options: CutOptions) -> Fraction:
+    """Return the least probability that a window is found: 1 if nothing asks for min-hashes."""
+    given = [name for name in ("num_perm", "seed") if getattr(options, name) is not None]
+    if options.recall is None:
+        return DEFAULT_RECALL if given and options.num_perm != 0 else Fraction(1)
+    least = exact_fraction("recall", options.recall)
+    if least == 1 and given:
+        raise no_effect(given[0], "with a recall of 1", "leave it out", "recall")
+    return least
 
 
 def _plan_units(options: CutOptions) -> DedupPlan:

@@ -23,8 +23,10 @@ _OPTIONS = {
     "min_tokens": "tokens of the shortest passage",
     "gap": "tokens between two parts",
     "max_documents": "most documents that have a passage",
-    "certain_tokens": "tokens of a passage that holds a window that is looked up",
-    "predicted_recall": "probability that such a window is found at the threshold",
+    "window_tokens": "tokens of the windows that are looked up",
+    "window_threshold": "least similarity of a window",
+    "certain_tokens": "tokens of a passage that holds a whole window",
+    "predicted_recall": "probability that a shortest passage at the threshold is found",
     "windows": "windows looked up",
     "frequent_windows": "windows left out, because too many documents have them",
     "ignored_tokens": "tokens taken for not written",
@@ -64,12 +66,11 @@ def notes_of(about: About) -> list[str]:
     recall = about.summary.get("predicted_recall")
     if recall is None:
         return []
-    surely = "for certain" if recall == 1 else f"with probability {recall:.4f}"
     return [
         "Passages are found by looking up windows of one text among those of the others, so one "
-        "that is just similar enough can be missed: a window at the threshold is found "
-        f"{surely}, and longer passages hold several. Everything that is shown was verified: its "
-        "similarity is the true one of the two whole passages."
+        "that is just similar enough can be missed: a shortest one at the threshold is found with "
+        f"probability {recall:.4f}, a longer or more similar one with a greater. Everything that "
+        "is shown was verified: its similarity is the true one of the two whole passages."
     ]
 
 

@@ -28,6 +28,7 @@ def test_align__takes_what_a_preset_says(name):
     preset = PRESETS[name]
     explicit = {
         "threshold": preset.threshold,
+        "recall": preset.recall,
         "min_tokens": preset.min_tokens,
         "gap": preset.gap,
         **preset.scheme,
@@ -48,10 +49,10 @@ def test_align__what_is_given_stands():
     assert [summary[name] for name in options] == [0.8, 9, 3]
     # With unary weights as without the preset: a weight that is given stands, too.
     unary = neardup.align(TEXTS, TEXTS, preset="rewording", idf="unary", min_tokens=9)
-    plain = neardup.align(TEXTS, TEXTS, threshold="0.4", min_tokens=9)
+    plain = neardup.align(TEXTS, TEXTS, threshold="0.4", recall="0.99", min_tokens=9)
     assert unary.passages.equals(plain.passages)
     smooth = neardup.align(TEXTS, TEXTS, preset="rewording", min_tokens=9)
-    given = neardup.align(TEXTS, TEXTS, threshold="0.4", min_tokens=9, idf="smooth")
+    given = neardup.align(TEXTS, TEXTS, threshold="0.4", recall="0.99", min_tokens=9, idf="smooth")
     assert smooth.passages.equals(given.passages)
     assert not smooth.passages.equals(plain.passages)
 

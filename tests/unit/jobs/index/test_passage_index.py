@@ -139,7 +139,7 @@ def test_search__options_out_of_range(index):
         InvalidParameterError, match=r"^hits must be at most num_perm, got 17 of 16"
     ):
         index.search(TEXT, hits=17)
-    with pytest.raises(InvalidParameterError, match=r"^recall chooses hits, so that only one of"):
+    with pytest.raises(InvalidParameterError, match=r"^recall and hits both say how surely"):
         index.search(TEXT, hits=4, recall="0.5")
     message = r"^recall 0.9999 is out of reach at threshold 0.1 with 16 hash functions; ask for"
     with pytest.raises(InvalidParameterError, match=message):
