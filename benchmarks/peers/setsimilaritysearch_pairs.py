@@ -14,7 +14,9 @@ from pathlib import Path
 import orjson
 from SetSimilaritySearch import all_pairs
 
-find_words = re.compile(r"\w+").findall
+# Words of neardup: of scripts that are written without spaces each character is one.
+UNSPACED = r"\u3040-\u312f\u3400-\u4dbf\u4e00-\u9fff"
+find_words = re.compile(rf"[{UNSPACED}]|[^\W{UNSPACED}]+").findall
 
 
 def main() -> None:

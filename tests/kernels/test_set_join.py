@@ -22,6 +22,7 @@ from tests.oracles.measures import JOIN_MEASURES
 def parities_always(monkeypatch):
     """Few sets meet too little for them."""
     monkeypatch.setattr(set_join, "_LEAST_MEETINGS", 0)
+    monkeypatch.setattr(set_join, "_LEAST_UNLIKE", 0)
 
 
 def joined(sets, measure, threshold, **options):
@@ -96,12 +97,25 @@ def test_join_sets__prefixes_start_with_what_no_other_set_has(algorithm):
 
 
 def test_join_sets__parities_where_much_is_met(monkeypatch):
-    """Else PPJoin+ does what PPJoin does."""
+    """Else PPJoin+ does what All-Pairs does."""
     monkeypatch.undo()
     alike = [{1, 2, 3, 4, 5, 6}] * 2 + [{11, 12, 13}] * 2
     counts = {name: joined(alike, "jaccard", "0.9", algorithm=name)[1] for name in ALGORITHMS}
-    assert counts["ppjoin+"] == counts["ppjoin"] != counts["allpairs"]
+    assert counts["ppjoin+"] == counts["allpairs"] != counts["ppjoin"]
     # Each of ten meets all others under all that they have.
     many = [{number, 100, 101, 102} for number in range(10)]
     found, counts = joined(many, "jaccard", "0.5", algorithm="ppjoin+")
     assert counts.after_parity == len(found) == 45
+
+
+def test_join_sets__parities_where_pairs_that_meet_are_unlike(monkeypatch):
+    """Where they are similar, nothing is saved, and PPJoin+ does what All-Pairs does."""
+    monkeypatch.undo()
+    generator = random.Random(7)
+    # Families of sets that all lack another element, and sets of elements that many have.
+    alike = [set(range(k, k + 24)) - {k + n} for k in range(0, 2400, 24) for n in range(12)]
+    unlike = [set(generator.sample(range(60), 12)) for _ in range(1200)]
+    for sets, is_alike in ((alike, True), (unlike, False)):
+        found = {name: joined(sets, "jaccard", "0.8", algorithm=name) for name in ALGORITHMS}
+        assert found["ppjoin+"][0] == found["allpairs"][0] == found["ppjoin"][0]
+        assert (found["ppjoin+"][1] == found["allpairs"][1]) is is_alike

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from unittest.mock import patch
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import neardup
+from neardup.jobs.pairs import spelling
 from neardup.jobs.pairs.spelling import Members, Speller
 from neardup.tables import ScoredPairs
 from tests.each import each_of
@@ -70,12 +73,13 @@ def spellers(draw):
 
 
 @examples(200)
-@given(spellers())
-def test_speller__as_defined(drawn):
+@given(spellers(), st.integers(1, 5))
+def test_speller__as_defined(drawn, n_at_once):
     speller, joined, expected = drawn
-    assert rows_of(speller.spell_out(joined)) == expected
-    assert speller.count(joined) == len(expected)
-    assert rows_of(speller.spell_out(joined, limit=len(expected))) == expected
+    with patch.object(spelling, "_AT_ONCE", n_at_once):
+        assert rows_of(speller.spell_out(joined)) == expected
+        assert speller.count(joined) == len(expected)
+        assert rows_of(speller.spell_out(joined, limit=len(expected))) == expected
 
 
 @each_of(

@@ -16,7 +16,7 @@ import numpy as np
 from neardup.jobs.pairs.plan import PairPlan
 from neardup.matching.bucket_join import join_buckets
 from neardup.matching.buckets import bucket_documents
-from neardup.matching.join import LEFT, RIGHT, Join, choose_algorithm, salt_sets
+from neardup.matching.join import LEFT, RIGHT, Join, choose_algorithm, cut_runs, salt_sets
 from neardup.matching.measures import Hamming, Measure
 from neardup.matching.set_join import HammingJoin, SetJoin, SetSizes
 from neardup.options.choices import Algorithm
@@ -29,6 +29,7 @@ from neardup.tables import (
     Buckets,
     Bytes,
     Digests,
+    Floats,
     Int64s,
     ScoredPairs,
     ShingleSets,
@@ -91,6 +92,9 @@ def sides_of(records: Int64s, n_left: int | None, n_records: int) -> Bytes | Non
     sides[right[right >= 0]] |= RIGHT
     return sides
 
+
+# Elements that are digested, and pairs that are judged, at a time.
+_AT_ONCE = 1 << 16
 
 # Second half of what stands for the digest of an empty set.
 _NO_DIGEST = np.uint64(2**64 - 1)
@@ -224,10 +228,15 @@ class RecordJoin:
 
 
 def digest_of(sets: ShingleSets | WeightedSets) -> Uint64s:
-    """Digest each set, as ``digest_sets``."""
-    if isinstance(sets, ShingleSets):
-        return digest_sets(sets)
-    return digest_weighted_sets(sets)
+    """Digest each set, as ``digest_sets``, some at a time, because they are copied for it."""
+    digests: Uint64s = np.empty((len(sets), 2), np.uint64)
+    for start, stop in cut_runs(sets.sizes, _AT_ONCE):
+        own = sets.take(np.arange(start, stop))
+        if isinstance(own, ShingleSets):
+            digests[start:stop] = digest_sets(own)
+        else:
+            digests[start:stop] = digest_weighted_sets(own)
+    return digests
 
 
 def _sizes_of(sets: ShingleSets | WeightedSets) -> Int64s:
@@ -277,10 +286,14 @@ class Records:
         """Return for each record whether the left collection has it, the right one, or both."""
         return sides_of(self.of_documents, self.n_left, len(self))
 
-    def of_pairs(self, pairs: ScoredPairs) -> ScoredPairs:
-        """Return the pairs of records of pairs of documents."""
-        of_documents = self.of_documents
-        return ScoredPairs(of_documents[pairs.left], of_documents[pairs.right], pairs.scores)
+    def similarities(self, pairs: ScoredPairs) -> Floats:
+        """Return the similarity of each pair of documents; memory beside them that of few."""
+        similarities: Floats = np.empty(len(pairs), np.float64)
+        for start in range(0, len(pairs), _AT_ONCE):
+            own = slice(start, start + _AT_ONCE)
+            left, right = (self.of_documents[side[own]] for side in (pairs.left, pairs.right))
+            similarities[own] = self.join.similarities(ScoredPairs(left, right, pairs.scores[own]))
+        return similarities
 
 
 def maker_of(plan: PairPlan) -> Callable[[TokenLists], Compared]:

@@ -19,7 +19,7 @@ from neardup.files.rows import Source
 from neardup.jobs.pairs.pair_result import PairResult
 from neardup.jobs.pairs.plan import PairPlan, check_no_workspace, plan_pairs
 from neardup.jobs.pairs.records import Records, make_records, maker_of
-from neardup.jobs.pairs.rows import PairRows, spell_runs, to_run
+from neardup.jobs.pairs.rows import PairRows, to_run
 from neardup.jobs.pairs.spelling import Speller
 from neardup.jobs.pairs.top import most_similar_pairs, most_similar_partners
 from neardup.kernels.bucket import survivors
@@ -140,13 +140,12 @@ def find_matches(records: Records, options: PairOptions, runner: Runner) -> Matc
     )
     if options.top is None:
         joined, counts = join.run(sides, options.limit, runner)
-        check_limit(options.limit, speller.count(joined))
-        runs = list(spell_runs(joined, speller, join))
-        return Matches(runs, len(runs[0]), len(records), join.score_name, counts, 1, algorithm)
-    best = most_similar_partners if options.per_document else most_similar_pairs
-    pairs, step_counts = best(join, speller, sides, options.top, runner)
-    check_limit(options.limit, len(pairs))
-    run = to_run(pairs, join.similarities(records.of_pairs(pairs)))
+        pairs, step_counts = speller.spell_out(joined, options.limit), [counts]
+    else:
+        best = most_similar_partners if options.per_document else most_similar_pairs
+        pairs, step_counts = best(join, speller, sides, options.top, runner)
+        check_limit(options.limit, len(pairs))
+    run = to_run(pairs, records.similarities(pairs))
     total = FilterCounts.total(step_counts)
     n_steps = len(step_counts)
     return Matches([run], len(pairs), len(records), join.score_name, total, n_steps, algorithm)

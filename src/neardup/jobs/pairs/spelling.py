@@ -10,6 +10,9 @@ import numpy as np
 from neardup.matching.join import check_limit
 from neardup.tables import Int64s, ScoredPairs
 
+# Pairs that are spelled out at a time, some 100 bytes each.
+_AT_ONCE = 1 << 16
+
 
 @dataclass(frozen=True)
 class Members:
@@ -141,11 +144,23 @@ class Speller:
         return total
 
     def spell_out(self, joined: ScoredPairs, limit: int | None = None) -> ScoredPairs:
-        """Give all pairs of documents, ascending."""
-        check_limit(limit, self.count(joined))
-        crossings = self.crossings(joined)
-        spelled = join_pairs([part for part, _ in self.spell_in_parts(crossings, n_at_once=None)])
-        return spelled.take(spelled.ascending())
+        """Give all pairs of documents, ascending.
+
+        Memory 24 bytes a pair, and as much again while they are sorted.
+        """
+        n_pairs = self.count(joined)
+        check_limit(limit, n_pairs)
+        spelled = ScoredPairs(*(np.empty(n_pairs, np.int64) for _ in range(3)))
+        stop = 0
+        for part, _ in self.spell_in_parts(self.crossings(joined), _AT_ONCE):
+            start, stop = stop, stop + len(part)
+            spelled.left[start:stop] = part.left
+            spelled.right[start:stop] = part.right
+            spelled.scores[start:stop] = part.scores
+        order = spelled.ascending()
+        for column in (spelled.left, spelled.right, spelled.scores):
+            column[:] = column[order]
+        return spelled
 
     def spell_in_parts(
         self, crossings: ScoredPairs, n_at_once: int | None
