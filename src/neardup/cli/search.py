@@ -65,6 +65,8 @@ def command(call: Call) -> None:
             raise no_effect("limit", "on passages", "search an index of documents")
         if call.all_windows and call.with_text:
             raise no_effect("with_text", "with all_windows", "leave that out", "all_windows")
+        if call.all_windows and call.page is not None:
+            raise no_effect("page", "with all_windows", "leave that out", "all_windows")
         options = call.of(
             SearchOptions,
             report="maximal" if call.maximal else "windows" if call.all_windows else "best",
