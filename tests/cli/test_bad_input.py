@@ -173,8 +173,30 @@ def test_dedup__bad_row_in_the_other_collection(fails, write_file):
 
 def test_dedup__binary_file(fails, write_file):
     write_file("a.jsonl", b"\xff" + random.Random(7).randbytes(5000))
-    error = f"a.jsonl, row 1: not valid UTF-8 at byte 1 of the row{LATIN_1}"
+    error = (
+        "a.jsonl, row 1: this is binary data, not text; leave it out, or convert it to text first"
+    )
     fails("dedup", "a.jsonl", "-o", "out", error=error)
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.csv"])
+@pytest.mark.parametrize(
+    ("content", "kind"),
+    [
+        (b"\x89PNG\r\n\x1a\n\0\0", "an image, not text; leave it out"),
+        (gzip.compress(GOOD, mtime=0), "compressed with gzip; let its name end in .gz"),
+        (
+            b"PAR1\x15\xff\n",
+            "a Parquet file, not text; read it with input_format parquet (--input-format parquet)",
+        ),
+    ],
+)
+def test_dedup__file_of_another_kind(run, write_file, name, content, kind):
+    write_file(name, content)
+    outcome = run("dedup", name, "-o", "out")
+    assert outcome.code == 1
+    assert f": this is {kind}" in outcome.err
+    assert "latin-1" not in outcome.err
 
 
 @pytest.mark.parametrize("suffix", ["gz", "zst", "xz", "bz2"])

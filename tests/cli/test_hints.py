@@ -44,6 +44,7 @@ def files(run, write_file):
     write_file("ids.txt", "no such id\n")
     write_file("one.txt", "one.jsonl:1\n")
     assert run("index", "build", "idx", "essays.jsonl", "--min-tokens", "8").code == 0
+    assert run("index", "build", "documents", "one.jsonl", "--kind", "documents").code == 0
     assert run("sketch", "essays.jsonl", "-o", "a.parquet").code == 0
 
 
@@ -67,6 +68,15 @@ FEW_TOKENS = (
 HINTS = [
     ((*DEDUP, "empty.jsonl"), NO_ROWS),
     ((*PAIRS, "empty.jsonl"), NO_ROWS),
+    (("cut", "empty.jsonl", "-o", "out"), NO_ROWS),
+    (
+        ("search", "idx", "empty.jsonl", "-o", "a.csv"),
+        "QUERY has no rows, so there was nothing to look for",
+    ),
+    (
+        ("search", "documents", "empty.jsonl", "-o", "a.csv"),
+        "QUERY has no rows, so there was nothing to look for",
+    ),
     ((*PAIRS, "empty.jsonl", "--against", "essays.jsonl"), NO_ROWS),
     (
         (*DEDUP, "essays.jsonl"),

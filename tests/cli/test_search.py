@@ -173,6 +173,12 @@ def test_search__bad_options(fails, options, error):
     fails("search", "idx", "queries.jsonl", *output, *options, error=error)
 
 
+def test_search__no_page_of_candidates(fails):
+    options = ("--all-windows", "--report", "page.html")
+    error = "--report has no effect with --all-windows; leave it out, or leave that out"
+    fails("search", "idx", "queries.jsonl", "-o", "o.csv", *options, error=error)
+
+
 def test_search__either_or(run, here):
     outcome = run("search", "idx", "queries.jsonl", "-o", "o", "--maximal", "--all-windows")
     assert outcome.code == 2

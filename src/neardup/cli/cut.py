@@ -10,7 +10,7 @@ import click
 from neardup.cli import wording
 from neardup.cli.call import Call, FolderOutput
 from neardup.cli.command import INPUTS, TableCommand, options_of
-from neardup.cli.wording import are_most, counted, say_ids
+from neardup.cli.wording import NO_ROWS, are_most, counted, say_ids
 
 if TYPE_CHECKING:
     from neardup.outputs.targets import Target
@@ -112,7 +112,9 @@ def _excerpt(text: str) -> str:
 
 def _hint(summary: dict[str, Any]) -> str:
     """Say what to try where nothing was repeated."""
-    if summary["spans"] or not summary["documents_in"] or "min_tokens" not in summary:
+    if not summary["documents_in"]:
+        return "" if summary["skipped_rows"] else NO_ROWS
+    if summary["spans"] or "min_tokens" not in summary:
         return ""
     if are_most(summary["short_documents"], summary["documents_in"]):
         return (

@@ -65,6 +65,8 @@ def command(call: Call) -> None:
             raise no_effect("limit", "on passages", "search an index of documents")
         if call.all_windows and call.with_text:
             raise no_effect("with_text", "with all_windows", "leave that out", "all_windows")
+        if call.all_windows and call.page is not None:
+            raise no_effect("page", "with all_windows", "leave that out", "all_windows")
         options = call.of(
             SearchOptions,
             report="maximal" if call.maximal else "windows" if call.all_windows else "best",
@@ -108,6 +110,7 @@ def _report_documents(summary: dict[str, Any]) -> list[str]:
     lines += wording.lines(
         wording.note_empty(summary["empty_queries"], "similar to nothing", "query", "queries"),
         wording.note_skipped(summary),
+        _note_no_rows(summary),
     )
     return lines + list_passed_over(summary["passed_over"])
 
@@ -138,9 +141,18 @@ def _hint(summary: dict[str, Any]) -> str:
     """Say what to try where no query is found."""
     n_queries = summary["queries"]
     n_short = summary["short_queries"] + summary["empty_queries"]
-    if summary["passages"] or not n_queries or are_most(n_short, n_queries):
+    if not n_queries:
+        return _note_no_rows(summary)
+    if summary["passages"] or are_most(n_short, n_queries):
         return ""
     return (
         "queries are looked for as a whole: a lower --threshold finds less similar passages, "
         "`neardup align` parts of queries"
     )
+
+
+def _note_no_rows(summary: dict[str, Any]) -> str:
+    """Say that there was no query; nothing where there was one, or only bad rows."""
+    if summary["queries"] or summary["skipped_rows"]:
+        return ""
+    return "QUERY has no rows, so there was nothing to look for"

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.errors import InvalidInputError
+from neardup.files.binary import HEAD_BYTES, foreign_kind
 from neardup.files.rows import DEFAULT_ID, ColumnNames, ParsedRows, RowBlock
 
 # What errors say of columns: which there are, and which option names another.
@@ -210,7 +211,11 @@ def not_utf8(error: UnicodeDecodeError, where: str) -> str:
 
 
 def not_decodable(error: UnicodeDecodeError, codec: str, where: str = "the row") -> str:
-    """Say where bytes stop being of an encoding, and what to do if that is UTF-8."""
+    """Say where bytes stop being of an encoding, and what to do if that is UTF-8.
+
+    Bytes that begin as a file of another kind are no text in Latin-1: that kind is said instead.
+    """
     if codec == "utf-8":
-        return not_utf8(error, where) + ENCODING_ADVICE
+        foreign = foreign_kind(error.object[:HEAD_BYTES])
+        return foreign or not_utf8(error, where) + ENCODING_ADVICE
     return f"not valid {codec} at byte {error.start + 1} of {where}"
