@@ -166,21 +166,28 @@ def stretch_ends(
         threshold,
     )
     middle = np.array([hit.query_stop - hit.query_start, hit.stop - hit.start]) - 2 * inner
-    lengths = (left[:, None, :2] + right[None, :, :2] + middle).max(axis=2)
-    worth = np.where(lengths >= min_tokens, left[:, None, 2] + right[None, :, 2], _NOT_AT_ALL)
-    best = int(worth.argmax())
-    if worth.flat[best] == _NOT_AT_ALL:
+    best, most = None, 0
+    # One at a time: all pairs of long windows would not fit into memory.
+    for before in left:
+        lengths = (right[:, :2] + (before[:2] + middle)).max(axis=1)
+        rows = np.flatnonzero(lengths >= min_tokens)
+        if not len(rows):
+            continue
+        behind = right[rows[right[rows, 2].argmax()]]
+        worth = int(before[2] + behind[2])
+        if best is None or worth > most:
+            best, most = (before, behind), worth
+    if best is None:
         return None
-    before, behind = left[best // len(right)].tolist(), right[best % len(right)].tolist()
-    return Hit(
-        hit.query_start + inner - before[0],
-        hit.query_stop - inner + behind[0],
-        hit.start + inner - before[1],
-        hit.stop - inner + behind[1],
+    (before_query, before_document, _), (behind_query, behind_document, _) = (
+        extent.tolist() for extent in best
     )
-
-
-_NOT_AT_ALL = -(1 << 62)
+    return Hit(
+        hit.query_start + inner - before_query,
+        hit.query_stop - inner + behind_query,
+        hit.start + inner - before_document,
+        hit.stop - inner + behind_document,
+    )
 
 
 def _extents(query: Uint64s, document: Uint64s, threshold: Fraction) -> Int64s:
