@@ -103,7 +103,8 @@ def command(call: Call) -> None:
     if result.document_pairs is not None:
         shares = plural(summary["document_pairs"], "shares", "share")
         lines.append(f"{counted(summary['document_pairs'], 'pair')} of documents {shares} text")
-    output.tell(summary, *lines, _report(summary, smaller, output, duration), *lines_of_page)
+    report = _report(summary, smaller, output, duration, by_hashes=call.hits is not None)
+    output.tell(summary, *lines, report, *lines_of_page)
 
 
 def _has_texts(call: Call, output: TableOutput) -> bool:
@@ -126,15 +127,19 @@ def _describe_preset(preset: str, summary: dict[str, Any], index: Path | None) -
     return f"for {preset}: threshold {summary['threshold']:g}, passages of {least}{gap}{own}"
 
 
-def _report(summary: dict[str, Any], smaller: str, output: TableOutput, duration: str) -> str:
+def _report(
+    summary: dict[str, Any], smaller: str, output: TableOutput, duration: str, *, by_hashes: bool
+) -> str:
     documents = " against ".join(counted(n, "document") for n in summary["documents"])
+    # With --hits there is no --recall.
+    can_find_more = summary["predicted_recall"] < _FEW and not by_hashes
     lines = [
         f"{documents}: {counted(summary['passages'], 'passage')} in "
         f"{counted(summary['aligned_documents'], 'document')}",
         f"{counted(summary['windows'], 'window')} of {counted(summary['window_tokens'], 'token')} "
         f"looked up at {summary['window_threshold']:.2f}; a passage of {summary['min_tokens']} "
         f"tokens at the threshold is found{say_recall(summary)}"
-        + ("; --recall 0.9 finds more" if summary["predicted_recall"] < _FEW else ""),
+        f"{'; --recall 0.9 finds more' if can_find_more else ''}",
     ]
     if summary["frequent_windows"]:
         lines.append(
