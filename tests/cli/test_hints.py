@@ -69,6 +69,7 @@ HINTS = [
     ((*DEDUP, "empty.jsonl"), NO_ROWS),
     ((*PAIRS, "empty.jsonl"), NO_ROWS),
     (("cut", "empty.jsonl", "-o", "out"), NO_ROWS),
+    (("align", "empty.jsonl", "-o", "a.csv"), NO_ROWS),
     (
         ("search", "idx", "empty.jsonl", "-o", "a.csv"),
         "QUERY has no rows, so there was nothing to look for",

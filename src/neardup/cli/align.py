@@ -167,6 +167,8 @@ def _report(
 
 def _hint(summary: dict[str, Any], smaller: str) -> str:
     """Say what to try where no passage is shared; ``smaller`` is what finds shorter ones."""
+    if not summary["documents"][0] and not summary["skipped_rows"]:
+        return wording.NO_ROWS
     sides = zip(
         summary["short_documents"], summary["empty_documents"], summary["documents"], strict=True
     )
