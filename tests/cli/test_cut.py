@@ -171,12 +171,30 @@ def test_cut__empty_files(run, here, write_file):
 
 
 @pytest.mark.parametrize(
+    ("options", "is_certain"),
+    [
+        ((), True),
+        (("--num-perm", "0", "--recall", "1"), True),
+        (("--recall", "0.9"), False),
+        (("--num-perm", "64"), False),
+        (("--seed", "3"), False),
+    ],
+)
+def test_cut__how_surely(run, here, options, is_certain):
+    assert run(*CUT, *LEAST, *options).code == 0
+    summary = json.loads((here / "out/summary.json").read_text())
+    assert (summary["predicted_recall"] == 1) == is_certain
+
+
+@pytest.mark.parametrize(
     ("options", "error"),
     [
         (("--exact", "--threshold", "0.9"),
          "--threshold has no effect with --exact; leave it out, or leave out --exact"),
         (("--exact", "--seed", "1"),
          "--seed has no effect with --exact; leave it out, or leave out --exact"),
+        (("--recall", "1", "--seed", "3"),
+         "--seed has no effect with a --recall of 1; leave it out, or ask for less"),
         (("--against", "b.jsonl", "--keep", "longest"),
          "--keep has no effect with --against; leave it out, or cut INPUT alone"),
         (("--against", "b.jsonl", "--unit", "lines"),

@@ -130,11 +130,13 @@ def _with_passages(plan: CutJobPlan) -> CutJobPlan:
 def _window_recall(options: CutOptions) -> Fraction:
     """Return the least probability that a window is found: 1 if nothing asks for min-hashes."""
     given = [name for name in ("num_perm", "seed") if getattr(options, name) is not None]
+    if options.num_perm == 0:
+        given.clear()
     if options.recall is None:
-        return DEFAULT_RECALL if given and options.num_perm != 0 else Fraction(1)
+        return DEFAULT_RECALL if given else Fraction(1)
     least = exact_fraction("recall", options.recall)
     if least == 1 and given:
-        raise no_effect(given[0], "with a recall of 1", "leave it out", "recall")
+        raise no_effect(given[0], "with a recall of 1", "ask for less", "recall")
     return least
 
 
