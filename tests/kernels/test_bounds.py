@@ -60,7 +60,7 @@ def possible(tokens, query, first, last, min_tokens, threshold, tf, inverses):
     found = narrow(
         *(first, last, np.float64(total), np.array(list(counts), np.int32)),
         *(np.array(list(counts.values()), np.int32), np.array(inverses)),
-        Limits(1, min_tokens, np.float64(threshold)),
+        Limits(1, min_tokens, np.float64(threshold), 0),
         sealed(Documents(np.array(tokens, np.int32), offsets, given_inverses, table, step)),
         Scratch(
             known,

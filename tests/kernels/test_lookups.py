@@ -131,7 +131,7 @@ def find(texts, queries, tf, inverses, threshold, first_tokens, reach_of):
         *(wanted, 0, np.arange(len(queries)), np.arange(N_TYPES, dtype=np.int32), first_tokens),
         *(len(documents.tokens), place_lists(documents.tokens.tolist())),
         *(reach_of(documents, heaviest), totals * float(threshold) * (1 - 1e-6)),
-        *(Limits(1, 1, np.float64(threshold)), 0, room),
+        *(Limits(1, 1, np.float64(threshold), 0), 0, room),
     )
     assert done == len(queries)
     found = [set() for _ in queries]

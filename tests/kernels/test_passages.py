@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from neardup.kernels.common.wide import compare_products, wide_product
 from neardup.kernels.passage.matches import maximal_passages, pick_passages
 from tests.each import each_of
+from tests.examples import examples
 from tests.oracles import passages as oracle
 
 TERM_WEIGHTS = {
@@ -62,7 +63,7 @@ class Case:
             Fraction(threshold),
         )
 
-    def run(self, kernel, room=None, apart=0):
+    def run(self, kernel, room=None, apart=0, times=0):
         room = len(self.rows) if room is None else room
         n_types = len(self.type_weights)
         counts = np.zeros(n_types, np.int32)
@@ -80,6 +81,7 @@ class Case:
             self.query_total,
             self.threshold.numerator,
             self.threshold.denominator,
+            *([times] if kernel is pick_passages else []),
             counts,
             passages[:room],
         )
@@ -96,6 +98,16 @@ class Case:
             self.query,
             self.query_total,
             self.threshold,
+        )
+
+    def holding(self, times):
+        return oracle.holding_cells(
+            self.tokens,
+            oracle.make_weigh(self.term_weights, self.type_weights),
+            self.query,
+            self.query_total,
+            self.threshold,
+            times,
         )
 
 
@@ -143,6 +155,20 @@ def cases(draw, longest=16):
 def test_pick_passages__oracle(case, apart):
     expected = oracle.picked(case.cells(), apart)
     assert case.run(pick_passages, apart=apart) == (expected, len(expected))
+
+
+@given(case=cases(), apart=st.integers(0, 4), times=st.integers(1, 5))
+@examples(300)
+def test_pick_passages__holding_a_share(case, apart, times):
+    case.rows = [(i, len(case.tokens) - 1) for i in range(len(case.tokens))]
+    case.min_tokens = 1
+    expected = oracle.picked_holding(case.holding(times), case.query_total, times, apart)
+    # Ends are narrowed before, to what does not weigh too much.
+    weigh = oracle.make_weigh(case.term_weights, case.type_weights)
+    for i in range(len(case.tokens)):
+        sizes = [oracle.weight(case.tokens[i : j + 1], weigh) for j in range(i, len(case.tokens))]
+        case.rows[i] = (i, i + sum(w <= times * case.query_total for w in sizes) - 1)
+    assert case.run(pick_passages, apart=apart, times=times) == (expected, len(expected))
 
 
 @given(case=cases())

@@ -54,7 +54,7 @@ def narrowed(tokens, tf, type_weights, query_total, p, q, rows):
     highs = np.array([high for _, high in rows], np.int64)
     matches.narrow_rows(
         *(numbers, table[:-1].copy(), np.array(type_weights), query_total, p, q),
-        *(counts, lows, highs),
+        *(0, counts, lows, highs),
     )
     assert not counts.any()
     return [

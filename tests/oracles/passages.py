@@ -105,6 +105,53 @@ def similar_cells(
     return found
 
 
+def weight(tokens: Sequence[int], weigh: Weigh) -> int:
+    """Weight of a text."""
+    return sum(weigh(kind, count) for kind, count in Counter(tokens).items())
+
+
+def holding_cells(
+    tokens: Sequence[int],
+    weigh: Weigh,
+    query: Mapping[int, int],
+    query_total: int,
+    threshold: Fraction,
+    times: int,
+) -> dict[Cell, tuple[int, int]]:
+    """Sub-texts that hold a share of the query, with what they share with it, and their weight.
+
+    They weigh at most so many times what the query does.
+    """
+    found = {}
+    for i in range(len(tokens)):
+        for j in range(i, len(tokens)):
+            part = tokens[i : j + 1]
+            shared, _ = similarity(Counter(part), query, query_total, weigh)
+            own = weight(part, weigh)
+            if 0 < shared >= threshold * query_total and own <= times * query_total:
+                found[i, j] = shared, own
+    return found
+
+
+def picked_holding(
+    cells: Mapping[Cell, tuple[int, int]], query_total: int, times: int, apart: int = 0
+) -> list[Passage]:
+    """That of the greatest index (shortest, first), then the same with those that do not overlap.
+
+    Tversky's index of a query and a text that has other things, which count a times-th.
+    """
+    if not cells:
+        return []
+
+    def index(cell: Cell) -> tuple[int, int]:
+        shared, own = cells[cell]
+        return times * shared, times * query_total + own - shared
+
+    i, j = min(cells, key=lambda c: (-Fraction(*index(c)), c[1] - c[0], c[0]))
+    others = {c: s for c, s in cells.items() if c[1] + apart < i or j + apart < c[0]}
+    return sorted([(i, j, *index((i, j))), *picked_holding(others, query_total, times, apart)])
+
+
 def maximal(cells: Mapping[Cell, tuple[int, int]]) -> list[Passage]:
     """Those that are not inside another one."""
     return [

@@ -115,6 +115,19 @@ def similar(
     )
 
 
+def holding(
+    scheme: Scheme, query: Tokens, document: Tokens, threshold: Fraction, times: int
+) -> tuple[dict[Cell, tuple[int, int]], int]:
+    """Find the sub-texts that hold a share of a query: what of it, and their weight; and its own.
+
+    They weigh at most so many times what it does.
+    """
+    weights = {token: scheme.weigh(token, n) for token, n in Counter(query).items()}
+    total = sum(weights.values())
+    cells = passages.holding_cells(document, scheme.weigh, weights, total, threshold, times)
+    return cells, total
+
+
 def hull_rows(cells: Iterable[Cell], n_tokens: int) -> list[Cell]:
     """Give, for each start, the first and the last end of some sub-texts that start there."""
     rows = [(n_tokens, -1)] * n_tokens

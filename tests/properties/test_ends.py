@@ -9,8 +9,8 @@ import numpy as np
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from neardup.passages.align import grow_equal, refine_ends, stretch_ends
 from neardup.passages.chains import Hit
+from neardup.passages.settle import grow_equal, refine_ends, stretch_ends
 
 HALF = Fraction(1, 2)
 

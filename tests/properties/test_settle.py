@@ -10,18 +10,18 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.passages.align import Settler
 from neardup.passages.chains import Hit, Run
 from neardup.passages.scheme import make_passage_scheme
+from neardup.passages.settle import Balance, Settler
 from tests.examples import examples
 
-SCHEME = make_passage_scheme(min_tokens=10)
+BALANCE = Balance(make_passage_scheme(min_tokens=10), None)
 HALF = Fraction(1, 2)
 
 
 def settler_of(query, document, threshold=HALF):
     texts = np.array(query, np.uint64), np.array(document, np.uint64)
-    return Settler(texts, SCHEME, None, threshold, 10)
+    return Settler(texts, BALANCE, threshold, 10)
 
 
 def chain_of(*places):
@@ -89,6 +89,6 @@ def test_settle__formulas_within_a_longer_passage():
 
 def test_settle__a_text_beside_itself_never_overlaps():
     text = np.array([1, 2, 3, 4] * 30, np.uint64)
-    settler = Settler((text, text), SCHEME, None, HALF, 10, apart=0)
+    settler = Settler((text, text), BALANCE, HALF, 10, apart=0)
     for hit, _ in settler.settle([chain_of((0, 40, 44, 84), (40, 60, 90, 110))]):
         assert hit.query_stop <= hit.start

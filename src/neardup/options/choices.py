@@ -50,6 +50,8 @@ Representative = Literal["first", "popular"]
 
 IndexKind = Literal["passages", "documents"]
 Refresh = Literal["auto", "manual"]
+PassageMeasure = Literal["jaccard", "containment"]
+AlignMeasure = Literal["jaccard", "containment", "doc-containment", "max-containment"]
 AlignmentSummary = Literal["documents"]
 Report = Literal["best", "maximal", "windows"]
 PresetName = Literal["editions", "quotations", "rewording"]

@@ -521,7 +521,8 @@ def _of_indexes() -> dict[str, tuple[Option, ...]]:
             *_TABLE,
             *_of(
                 SearchOptions,
-                *("threshold", "recall", "hits", "with_text"),
+                *("threshold", "measure", "times", "recall", "hits", "with_text"),
+                measure={"default": None, "usual": "jaccard"},
                 threshold={"default": None, "usual": "0.8; of documents that of the index"},
                 recall={
                     "help": "Passages: least probability that one at the threshold is found.",
@@ -657,7 +658,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
         *("occurrences", "fingerprint"),
     ),
     "Similarity": (
-        *("preset", "unit", "threshold", "measure", "pairs", "max_distance", "min_tokens"),
+        *("preset", "unit", "threshold", "measure", "times", "pairs", "max_distance", "min_tokens"),
         *("blocking", "min_significance", "method", "other", "tf", "idf_from", "audit"),
         "edit_limit",
     ),

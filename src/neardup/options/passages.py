@@ -5,11 +5,13 @@ from pathlib import Path
 
 from neardup.errors import InvalidParameterError
 from neardup.options.choices import (
+    AlignMeasure,
     AlignmentSummary,
     CutUnit,
     Data,
     InverseFrequency,
     Number,
+    PassageMeasure,
     PresetName,
     Report,
     TermFrequency,
@@ -28,7 +30,7 @@ from neardup.options.groups import (
     WeightOptions,
 )
 from neardup.options.kinds import Choice, CountOrPercent, Whole
-from neardup.options.option import Options, but, option
+from neardup.options.option import Options, but, no_effect, option
 
 # Of what is found by min-hashes, unless recall or hits are given.
 DEFAULT_RECALL = Fraction(99, 100)
@@ -87,6 +89,43 @@ class PassageOptions(PassageSchemeOptions):
     ngram: int = 1
 
 
+# How many times as much as what it holds a passage may weigh, unless times is given.
+DEFAULT_TIMES = 20
+
+
+class ContainedOptions(Options):
+    """What of two passages must be similar: both as wholes, or one to a part of the other."""
+
+    measure: AlignMeasure = option(
+        "jaccard: of what two passages have, the share that both have; containment: the share of "
+        "the query that a passage holds, which may be longer.",
+        default="jaccard",
+        python="``jaccard``, what both have over what either has; or ``containment``, what both "
+        "have over what the query has, so that the other may be longer. Of those that hold enough "
+        "the one of the greatest Tversky index is taken, in which a token that the query has not "
+        "counts one of ``times``.",
+    )
+    times: int | None = option(
+        "With containment: how many times as much as what it holds a passage may weigh.",
+        Whole(1, 1000),
+        default=None,
+        usual=str(DEFAULT_TIMES),
+        python="How many times as much as what it holds the longer passage may weigh, 1 to 1,000; "
+        f"None is {DEFAULT_TIMES}.",
+        metavar="N",
+    )
+
+    def check_containment(self) -> None:
+        """Raise if ``times`` is given and has no effect."""
+        if self.measure == "jaccard" and self.times is not None:
+            raise no_effect("times", "with jaccard", "ask for containment", "measure")
+
+    @property
+    def most_times(self) -> int:
+        """How many times as much a passage may weigh; 0 where both are to be similar."""
+        return 0 if self.measure == "jaccard" else self.times or DEFAULT_TIMES
+
+
 class HitsOptions(Options):
     """How surely passages are found."""
 
@@ -120,7 +159,7 @@ class HitsOptions(Options):
             raise InvalidParameterError(message, "recall", "hits")
 
 
-class AlignOptions(HitsOptions, TextAgainstOptions):
+class AlignOptions(ContainedOptions, HitsOptions, TextAgainstOptions):
     """What decides the result of an alignment."""
 
     preset: PresetName | None = option(
@@ -196,6 +235,16 @@ class AlignOptions(HitsOptions, TextAgainstOptions):
     )
 
     differs = but(
+        measure={
+            "help": "jaccard: of what two passages have, the share that both have; containment: of "
+            "the query's passage, the share that is in the document's, which may be longer; "
+            "doc-containment: of the document's; max-containment: of the shorter one.",
+            "python": "``jaccard``, what both passages have over what either has; "
+            "``containment``, over what that of ``a`` has, so that the other may be longer, as "
+            "what a summary sums up; ``doc-containment``, over what that of ``b`` has; "
+            "``max-containment``, one or the other. With them ``threshold`` and ``min_tokens`` are "
+            "those of the passage that is contained.",
+        },
         recall={
             "help": "Least probability that a passage of --min-tokens at the threshold is found, "
             "its words changed independently: windows are looked up below the threshold for it.",
@@ -213,6 +262,15 @@ class AlignOptions(HitsOptions, TextAgainstOptions):
             "enough is found, without min-hashes.",
         },
     )
+
+    def check_together(self) -> None:
+        """Raise if some of these options exclude each other."""
+        super().check_together()
+        self.check_containment()
+        if self.measure != "jaccard":
+            for name in ("hits", "within"):
+                if getattr(self, name):
+                    raise no_effect(name, f"with {self.measure}", "ask for jaccard", "measure")
 
     @property
     def has_texts(self) -> bool:
@@ -241,9 +299,12 @@ class IgnoreOptions(Options):
     )
 
 
-class LookUpOptions(HitsOptions, TextReadingOptions):
+class LookUpOptions(ContainedOptions, HitsOptions, TextReadingOptions):
     """What decides the result of a search for passages, at whatever threshold."""
 
+    measure: PassageMeasure = option(
+        ContainedOptions.known["measure"], default="jaccard", kind=Choice(PassageMeasure)
+    )
     report: Report = option(
         "Which of the passages found are reported.",
         default="best",
@@ -253,6 +314,23 @@ class LookUpOptions(HitsOptions, TextReadingOptions):
         "compared exactly.",
     )
     with_text: bool = option(WITH_TEXT, default=False)
+
+    def check_together(self) -> None:
+        """Raise if some of these options exclude each other."""
+        super().check_together()
+        self.check_containment()
+        if self.measure != "jaccard":
+            for name in ("hits", "recall"):
+                if getattr(self, name) is not None:
+                    raise no_effect(
+                        name,
+                        "with containment, of which nothing is missed",
+                        "ask for jaccard",
+                        "measure",
+                    )
+            if self.report != "best":
+                message = "of passages that hold enough, only the best are reported"
+                raise InvalidParameterError(message, "maximal", "measure")
 
 
 class SearchOptions(LookUpOptions):

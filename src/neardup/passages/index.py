@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -13,6 +13,7 @@ from neardup.indexes.handle import OpenFiles
 from neardup.indexes.index import IndexHandle, OpenIndex
 from neardup.indexes.segments import Segment
 from neardup.indexes.stored import open_frequencies
+from neardup.options.choices import InverseFrequency
 from neardup.passages.scheme import PassageScheme, restore_scheme
 from neardup.passages.search import SegmentSearcher
 from neardup.passages.segment import PassageSegment, read_segment
@@ -50,6 +51,15 @@ class OpenPassages(OpenIndex[PassageScheme, PassageSegment]):
         ]
         schema = pa.schema([("id", self.id_type), ("text", pa.large_string())])
         return pa.concat_tables(tables) if tables else schema.empty_table()
+
+    def weighed_by(self, idf: InverseFrequency) -> OpenPassages:
+        """Return an index without min-hashes by another inverse document frequency."""
+        weighting = replace(self.scheme.weighting, idf=idf)
+        scheme = replace(self.scheme, weighting=weighting)
+        searchers = tuple(
+            SegmentSearcher(segment, scheme, self.frequencies) for segment in self.segments
+        )
+        return replace(self, scheme=scheme, searchers=searchers)
 
     def counts(self) -> dict[str, Any]:
         """Return what there is of documents, for ``describe``."""

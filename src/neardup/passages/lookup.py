@@ -238,11 +238,13 @@ class Later:
     """Which documents of an index each query may find, where queries are themselves in an index.
 
     Query k finds passages of document ``firsts[k]`` and those behind it. Where ``are_own[k]``, that
-    document is the query itself, and what is found of it stands behind what it is like.
+    document is the query itself, and what is found of it stands behind what it is like; with
+    ``finds_before`` nothing is found of it, but of all others.
     """
 
     firsts: Int64s
     are_own: Bools
+    finds_before: bool = False
 
 
 @dataclass
@@ -318,7 +320,7 @@ class WindowFinder:
         sizes = np.diff(offsets)[numbers]
         stops = np.minimum(starts + length, sizes)
         behind = None
-        if later is not None:
+        if later is not None and not later.finds_before:
             # So many shingles behind a window share tokens with it.
             overlap = self._index.scheme.shingles.ngram - 1
             own = np.minimum(starts + length + overlap, sizes)
@@ -329,6 +331,8 @@ class WindowFinder:
             queries.values, firsts + starts, firsts + stops, scheme, frequencies
         )
         found = self._find_windows(windows, behind, report)
+        if later is not None and later.finds_before:
+            found = found.take(found.documents != later.firsts[numbers[found.queries]])
         self.counts.windows += len(windows)
         self.counts.hits += len(found)
         rows = np.searchsorted(numbers[found.queries], np.arange(len(queries) + 1))
@@ -373,4 +377,4 @@ def _part_of(later: Later | None, first: int, stop: int) -> Later | None:
     """Return what is said of some queries."""
     if later is None:
         return None
-    return Later(later.firsts[first:stop], later.are_own[first:stop])
+    return Later(later.firsts[first:stop], later.are_own[first:stop], later.finds_before)

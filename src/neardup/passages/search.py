@@ -162,6 +162,9 @@ class BatchSearcher:
         # A passage weighs no less than what it shares of a query, and no more than this allows.
         n_classes = max(round(-2 * np.log2(threshold)), 1)
         bounds = threshold ** (1 - np.arange(n_classes + 1) * 2 / n_classes)
+        if limits.times:
+            # Heavier ones share no more.
+            bounds = np.array([0.0, limits.times])
         has_weight = np.flatnonzero(totals > 0)
         found = [np.empty((0, 3), np.int64)]
         for low, high in pairwise(bounds.tolist()):
@@ -482,13 +485,16 @@ class SearchPlan:
     """What a passage must fulfil.
 
     ``threshold`` is the least similarity; passages with ``hits`` common min-hashes, with 0 all, are
-    compared exactly; ``report`` tells which of the verified ones are told.
+    compared exactly; ``report`` tells which of the verified ones are told. With ``times`` the
+    similarity is the share of the query that a passage holds, of whatever length, that weighs at
+    most so many times what the query does; min-hashes say nothing of it.
     """
 
     threshold: Fraction
     hits: int
     min_tokens: int
     report: Report = "best"
+    times: int = 0
 
 
 def make_search_plan(
@@ -497,10 +503,13 @@ def make_search_plan(
     recall: Fraction | None,
     report: Report,
     hits: int | None = None,
+    times: int = 0,
 ) -> SearchPlan:
     """Choose how many min-hashes to ask for: ``hits``, or as many as the recall allows."""
+    if times:
+        recall = Fraction(1)
     hits = choose_hits(scheme.num_perm, threshold, recall, hits)
-    return SearchPlan(threshold, hits, scheme.least_shingles, report)
+    return SearchPlan(threshold, hits, scheme.least_shingles, report, times)
 
 
 class SegmentSearcher:
@@ -525,12 +534,14 @@ class SegmentSearcher:
         Those of each begin at ``first_tokens`` or behind, counted through the segment. ``entries``
         is what the method of that name gives for all of them.
         """
-        threshold = plan.threshold
-        limits = Limits(plan.hits, plan.min_tokens, np.float64(threshold))
+        threshold, times = plan.threshold, plan.times
+        least = 1 if times else plan.min_tokens
+        limits = Limits(plan.hits, least, np.float64(threshold), times)
         choice = Choice(
-            plan.min_tokens,
+            least,
             threshold.numerator,
             threshold.denominator,
+            times,
             plan.report == "maximal",
             self._batches.overlap,
         )

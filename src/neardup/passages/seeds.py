@@ -3,9 +3,10 @@
 A passage of n tokens that is similar to another one, K of its tokens being in both, is found by a
 window of it. Which tokens were changed is chance: a window of L tokens has more or fewer of the K.
 If words were changed independently, that number is hypergeometric, and the other text has L tokens,
-or so, in the place of the window: with X common ones their similarity is X / (2 L - X). A window
-that must be as similar as the whole passage misses half of those that are just so, and with few
-windows in a short passage there is no second chance; looked up lower, it finds nearly all.
+or so, in the place of the window: with X common ones their similarity is X / (2 L - X), and the
+share of the window that is contained X / L. A window that must be as similar as the whole passage
+misses half of those that are just so, and with few windows in a short passage there is no second
+chance; looked up lower, it finds nearly all.
 
 Where windows begin has nothing to do with where passages do, so that the probability is a mean over
 all ways in which a passage may lie among them. What lies around a passage shares nothing.
@@ -85,6 +86,16 @@ def choose_seed_threshold(
         )
         raise InvalidParameterError(message, "recall", "min_tokens")
     return min(_jaccard(low, length), similarity)
+
+
+def jaccard_of_share(share: Fraction) -> Fraction:
+    """Give the Jaccard similarity of two passages as long that have so much in common."""
+    return share / (2 - share)
+
+
+def share_of_jaccard(similarity: Fraction) -> Fraction:
+    """Give which share of either is in common of two passages as long that are so similar."""
+    return 2 * similarity / (1 + similarity)
 
 
 # What is left of a sum of probabilities that is 1.

@@ -97,6 +97,26 @@ def test_search__all_that_is_similar_as_oracle(case, report, tokens):
     assert found.passages.to_pylist() == rows_of(case, similar)
 
 
+@given(
+    case=cases(ngram=1) | cases(num_perm=0, longest=40),
+    times=st.integers(1, 6),
+    tokens=st.sampled_from([1 << 24, 20]),
+)
+@examples(150)
+def test_search__all_that_holds_a_share_as_oracle(case, times, tokens):
+    with indexed(case, cut=1, tokens=tokens) as index:
+        found = index.search(case.queries, case.threshold, measure="containment", times=times)
+    assert (found.summary["least_hits"], found.summary["predicted_recall"]) == (0, 1)
+
+    def holding(number, name):
+        query, tokens = case.hashes(case.queries[number]), case.hashes(case.documents[name])
+        cells, total = oracle.holding(case.scheme, query, tokens, case.threshold, times)
+        picked = passages.picked_holding(cells, total, times, case.ngram - 1)
+        return [(i, j, cells[i, j][0], total) for i, j, _, _ in picked]
+
+    assert found.passages.to_pylist() == rows_of(case, holding)
+
+
 @each_of("seed", range(6))
 def test_search__all_that_is_similar_in_long_texts(seed):
     """Starts of passages follow each other over more tokens than are bounded together."""

@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.documents.other import resolve_other
+from neardup.errors import InvalidParameterError
 from neardup.files.ids import common_id_type
 from neardup.files.inputs import check_effect, passed_over
 from neardup.files.passes import ReadingPass, keep_extracted
@@ -30,9 +31,10 @@ from neardup.jobs.align.plan import (
 )
 from neardup.options.choices import Data
 from neardup.options.groups import DOCUMENTS, RunOptions
-from neardup.options.option import argument, takes
+from neardup.options.option import argument, no_effect, takes
 from neardup.options.passages import AlignOptions, AlignSchemeOptions, IgnoreOptions
 from neardup.passages.align import Aligner, AlignmentPlan, certain_length, make_window_scheme
+from neardup.passages.chains import Hit, without_inner
 from neardup.passages.document_pairs import (
     PAIR_SCHEMA,
     HiddenText,
@@ -103,19 +105,112 @@ def align_collections(
 ) -> PassageResult:
     """Find all passages that the documents of some sources share with another collection.
 
-    If that is the same collection, each pair of documents comes once, the earlier as the query.
-    Text that a document of ``ignore`` has is taken for not written; in an index it stays.
+    If that is the same collection, each pair of documents comes once, the earlier as the query; of
+    passages that are contained in others both ways. Text that a document of ``ignore`` has is taken
+    for not written; in an index it stays.
     """
+    read = ReadOptions(columns_of(options), options.skip_bad)
+    if options.measure in ("jaccard", "containment"):
+        return _align(sources, read, other, options, runner, ignore)[0]
+    where = f"with {options.measure}"
+    if options.summary is not None:
+        raise no_effect("summary", where, "ask for containment", "measure")
+    if ignore:
+        raise no_effect("ignore", where, "ask for containment", "measure")
+    if not isinstance(other, NewDocuments):
+        message = (
+            f"{options.measure} looks documents of the other collection up in this one; give these "
+            "documents instead of their index"
+        )
+        raise InvalidParameterError(message, "measure")
+    one_way = options.but(measure="containment")
+    exchanged = replace(other, sources=sources, read=read)
+    found = [_exchanged(*_align(other.sources, other.read, exchanged, one_way, runner))]
+    if options.measure == "max-containment":
+        found.append(_align(sources, read, other, one_way, runner))
+    return _both_ways(found, is_one=other.is_input)
+
+
+# Passages of a table by the numbers of their tokens' texts: query, its start, document, its start.
+_Places = Int64s
+
+
+def _exchanged(result: PassageResult, places: _Places) -> tuple[PassageResult, _Places]:
+    """Take queries for documents, and documents for queries."""
+    names = [
+        f"doc_{name.removeprefix('query_')}"
+        if name.startswith("query_")
+        else f"query_{name.removeprefix('doc_')}"
+        if name.startswith("doc_")
+        else name
+        for name in result.passages.column_names
+    ]
+    table = result.passages.rename_columns(names).select(result.passages.column_names)
+    summary = dict(result.summary)
+    for name in ("documents", "empty_documents", "short_documents"):
+        summary[name] = summary[name][::-1]
+    for name in ("id_column", "id_column_by_default"):
+        if f"against_{name}" in summary:
+            summary[name], summary[f"against_{name}"] = summary[f"against_{name}"], summary[name]
+    return PassageResult(table, summary), places[:, [2, 3, 0, 1]]
+
+
+def _earlier_first(result: PassageResult, places: _Places) -> tuple[PassageResult, _Places]:
+    """Take the earlier one of two documents of a collection for the query."""
+    is_later = places[:, 0] > places[:, 2]
+    exchanged, others = _exchanged(result, places)
+    rows = np.flatnonzero(~is_later), np.flatnonzero(is_later)
+    parts = [result.passages.take(pa.array(rows[0])), exchanged.passages.take(pa.array(rows[1]))]
+    numbers = np.concatenate([places[rows[0]], others[rows[1]]])
+    return PassageResult(pa.concat_tables(parts), result.summary), numbers
+
+
+def _both_ways(found: Sequence[tuple[PassageResult, _Places]], *, is_one: bool) -> PassageResult:
+    """Put passages together that were found either way, each once, in the order of the queries."""
+    if is_one and len(found) > 1:
+        found = [_earlier_first(*each) for each in found]
+    table = pa.concat_tables([result.passages for result, _ in found])
+    places = np.concatenate([numbers for _, numbers in found])
+    spans = [
+        table[name].to_numpy() for name in ("query_start", "query_end", "doc_start", "doc_end")
+    ]
+    hits = [Hit(*row) for row in zip(*(span.tolist() for span in spans), strict=True)]
+    kept = []
+    pairs = places[:, [0, 2]]
+    order = np.lexsort((pairs[:, 1], pairs[:, 0]))
+    heads = np.flatnonzero((np.diff(pairs[order], axis=0, prepend=-1) != 0).any(axis=1))
+    for rows in np.split(order, heads[1:]):
+        # What was found both ways, and what is part of something longer.
+        numbered = [(hits[row], row) for row in rows.tolist()]
+        kept += [int(row) for _, row in without_inner(numbered)]
+    chosen = np.array(kept, np.int64)
+    chosen = chosen[np.lexsort(places[chosen][:, [3, 2, 1, 0]].T)]
+    summaries = [result.summary for result, _ in found]
+    pairs = np.unique(pairs, axis=0)
+    aligned = np.unique(pairs if is_one else pairs[:, 0])
+    counts = {"passages": len(chosen), "document_pairs": len(pairs)}
+    counts["aligned_documents"] = len(aligned)
+    for name in ("windows", "frequent_windows", "hits", "seconds"):
+        counts[name] = sum(summary[name] for summary in summaries)
+    return PassageResult(table.take(pa.array(chosen)), summaries[-1] | counts)
+
+
+def _align(
+    sources: Sequence[Source],
+    read: ReadOptions,
+    other: Other,
+    options: AlignOptions,
+    runner: Runner,
+    ignore: Sequence[Source] = (),
+) -> tuple[PassageResult, _Places]:
+    """Find what queries share with another collection, and the numbers of what was found."""
     is_one = isinstance(other, NewDocuments) and other.is_input
     new = other.sources if isinstance(other, NewDocuments) and not is_one else ()
     check_effect(options, sources, new, ignore)
     if is_one:
         keep_extracted(open_workspace(None, None), sources)
     start = time.perf_counter()
-    read, of_other = (
-        ReadOptions(columns_of(options), options.skip_bad).for_sources(sources),
-        NO_COLUMNS,
-    )
+    read, of_other = read.for_sources(sources), NO_COLUMNS
     if isinstance(other, NewDocuments):
         options = options.but(min_tokens=other.min_tokens)
         other = replace(other, read=other.read.for_sources(other.sources))
@@ -138,6 +233,7 @@ def align_collections(
         tables = [(SCHEMA_WITH_TEXT if options.has_texts else SCHEMA).empty_table()]
         pairs = [PAIR_SCHEMA.empty_table()]
         aligned: list[Int64s] = [np.empty(0, np.int64)]
+        places: list[_Places] = [np.empty((0, 4), np.int64)]
         reading = ReadingPass("align", sources, runner)
         for block in read_documents(sources, index.scheme.tokenizer, read, reading):
             later = _later(counts.n_queries, len(block), options) if is_one else None
@@ -146,10 +242,13 @@ def align_collections(
             if options.excerpt is not None:
                 passages = excerpts(passages, options.excerpt)
             tables.append(passages)
+            numbers = matches.queries + counts.n_queries
+            columns = (numbers, matches.query_starts, matches.documents, matches.starts)
+            places.append(np.stack(columns, axis=1))
             counts.n_pairs += count_pairs(matches)
             if options.summary is not None:
                 pairs.append(pair_table(matches, passages, block, index, hidden))
-            aligned.append(np.unique(matches.queries) + counts.n_queries)
+            aligned.append(np.unique(numbers))
             if is_one:
                 aligned.append(np.unique(matches.documents))
             _count(counts, np.diff(block.tokens.offsets), plan.min_tokens)
@@ -169,12 +268,16 @@ def align_collections(
                 summary[name] = summary[name][:1]
     summary["gap"] = widest_gap(options)
     summary["passed_over"] = passed_over(sources, new)
-    return PassageResult(table, summary | describe_ids(read.columns, of_other), of_documents)
+    summary |= describe_ids(read.columns, of_other)
+    return PassageResult(table, summary, of_documents), np.concatenate(places)
 
 
 def _later(first: int, n_documents: int, options: AlignOptions) -> Later:
-    """Return what documents of a collection find in it: later ones, or themselves, too."""
+    """Return what documents of a collection find in it: later ones, themselves, too, or others."""
     own = np.arange(first, first + n_documents, dtype=np.int64)
+    if options.most_times:
+        # That one is contained in another does not say that this is in it.
+        return Later(own, np.zeros(n_documents, np.bool_), finds_before=True)
     return Later(own if options.within else own + 1, np.full(n_documents, options.within))
 
 

@@ -11,7 +11,8 @@ from neardup.errors import InvalidParameterError
 from neardup.files.memory import MemorySource
 from neardup.files.rows import Source
 from neardup.indexes.manifest import index_named, kind_of
-from neardup.jobs.align.plan import PRESETS
+from neardup.jobs.align.plan import usual_of
+from neardup.options.choices import InverseFrequency
 from neardup.options.option import no_effect
 from neardup.options.passages import AlignOptions
 from neardup.passages.additions import index_in_memory
@@ -27,6 +28,9 @@ from neardup.stages.options import columns_of, other_columns_of
 # Bytes of rows in memory of which the index is held in memory, too: some hundred times as many.
 _SHORT = 1 << 18
 
+# Below so many documents a word that all of them have may still say something.
+_FEW = 5
+
 
 @dataclass(frozen=True)
 class NewDocuments:
@@ -34,15 +38,23 @@ class NewDocuments:
 
     The index of a few that are in memory is in no folder.
 
-    Passages of ``min_tokens`` tokens are found in it; ``scheme`` are its other options. With
-    ``is_input`` they are the very documents whose passages are looked for.
+    Passages of ``min_tokens`` tokens are found in it; ``scheme`` are its other options. Few
+    documents are weighed by ``idf_of_few``, if that is given. With ``is_input`` they are the very
+    documents whose passages are looked for.
     """
 
     sources: Sequence[Source]
     read: ReadOptions
     min_tokens: int
     scheme: Mapping[str, Any]
+    idf_of_few: InverseFrequency | None = None
     is_input: bool = False
+
+    def weighed(self, index: OpenPassages) -> OpenPassages:
+        """Return the index that was made of them with the weights that it is to have."""
+        if self.idf_of_few is None or index.n_documents >= _FEW:
+            return index
+        return index.weighed_by(self.idf_of_few)
 
 
 # What the passages of some documents are looked for in.
@@ -90,7 +102,7 @@ def _new(
     *,
     is_input: bool = False,
 ) -> NewDocuments:
-    usual = PRESETS[options.preset]
+    usual = usual_of(options)
     least = usual.min_tokens if options.min_tokens is None else options.min_tokens
     if options.hits is None:
         for name in ("num_perm", "seed"):
@@ -98,7 +110,12 @@ def _new(
                 raise no_effect(name, "without hits", "give hits", "hits")
     # Min-hashes are made only where they are asked for.
     hashes = {"num_perm": 0} if options.hits is None else {}
-    return NewDocuments(sources, read, least, {**usual.scheme, **hashes, **scheme}, is_input)
+    # In few documents nearly every word is in all.
+    idf: InverseFrequency | None = None
+    if usual.scheme.get("idf") == "standard" and scheme.get("idf") is None:
+        idf = "smooth"
+    options_of_index = {**usual.scheme, **hashes, **scheme}
+    return NewDocuments(sources, read, least, options_of_index, idf, is_input)
 
 
 @contextmanager
@@ -117,12 +134,12 @@ def open_other(other: Other, runner: Runner) -> Iterator[tuple[OpenPassages, lis
         with runner.stage("read") as note:
             index, addition = index_in_memory(other.sources, other.read, scheme, runner)
             note(documents=addition.n_documents, tokens=addition.n_tokens)
-        yield index, addition.skipped
+        yield other.weighed(index), addition.skipped
         return
     with passing_folder() as folder:
         handle = PassageHandle(folder / "index", other.scheme.get("tokenizer"))
         made = index_changes.build(handle, scheme, other.sources, other.read, runner)
-        yield handle.view(runner), made.skipped
+        yield other.weighed(handle.view(runner)), made.skipped
 
 
 def _check_no_scheme(chosen: Mapping[str, Any]) -> None:

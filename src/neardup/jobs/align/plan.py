@@ -22,7 +22,12 @@ from neardup.options.passages import (
 from neardup.passages.align import AlignmentPlan, make_alignment_plan, step_of
 from neardup.passages.scheme import PassageScheme
 from neardup.passages.search import candidate_probability, make_search_plan
-from neardup.passages.seeds import choose_seed_threshold, passage_recall
+from neardup.passages.seeds import (
+    choose_seed_threshold,
+    jaccard_of_share,
+    passage_recall,
+    share_of_jaccard,
+)
 
 
 @dataclass(frozen=True)
@@ -37,6 +42,8 @@ class Preset:
 
 
 NO_PRESET = Preset()
+# Any long passage holds the frequent words of a shorter one; those of all documents say nothing.
+_CONTAINED = Preset(threshold="0.65", recall="0.95", min_tokens=40, scheme={"idf": "standard"})
 PRESETS: dict[PresetName | None, Preset] = {
     None: NO_PRESET,
     # Long texts in few pieces; what is shorter is mostly phrases that recur.
@@ -51,7 +58,7 @@ PRESETS: dict[PresetName | None, Preset] = {
 
 def plan_alignment(options: AlignOptions, scheme: PassageScheme) -> AlignmentPlan:
     """Work out what an alignment has to look for in an index of a scheme."""
-    usual = PRESETS[options.preset]
+    usual, times = usual_of(options), options.most_times
     threshold = exact_fraction(
         "threshold", usual.threshold if options.threshold is None else options.threshold
     )
@@ -61,9 +68,14 @@ def plan_alignment(options: AlignOptions, scheme: PassageScheme) -> AlignmentPla
     of_windows = threshold
     if recall is not None:
         of_windows = choose_seed_threshold(
-            n_shingles, threshold, length, step_of(length), exact_fraction("recall", recall)
+            n_shingles,
+            jaccard_of_share(threshold) if times else threshold,
+            length,
+            step_of(length),
+            exact_fraction("recall", recall),
         )
-    search = make_search_plan(scheme, of_windows, Fraction(1), "best", options.hits)
+        of_windows = share_of_jaccard(of_windows) if times else of_windows
+    search = make_search_plan(scheme, of_windows, Fraction(1), "best", options.hits, times)
     # Between the shingles of two parts are also those that share tokens with a part.
     gap = widest_gap(options)
     gap = None if gap is None else scheme.count_tokens(gap)
@@ -76,11 +88,20 @@ def recall_of(plan: AlignmentPlan, scheme: PassageScheme) -> float:
 
     Of those by min-hashes it is that of one of its windows times that this is found.
     """
-    search = plan.search
+    search, similarities = plan.search, (plan.threshold, plan.search.threshold)
+    if search.times:
+        similarities = (jaccard_of_share(plan.threshold), jaccard_of_share(search.threshold))
     of_window = passage_recall(
-        plan.min_tokens, plan.threshold, plan.length, plan.step, search.threshold
+        plan.min_tokens, similarities[0], plan.length, plan.step, similarities[1]
     )
     return of_window * candidate_probability(scheme.num_perm, search.hits, search.threshold)
+
+
+def usual_of(options: AlignOptions) -> Preset:
+    """Return what stands for options that are not given."""
+    if options.preset is None and options.measure != "jaccard":
+        return _CONTAINED
+    return PRESETS[options.preset]
 
 
 def most_documents(most: int | str | None, n_documents: int) -> int | None:
@@ -113,4 +134,4 @@ def choose_options(
 
 def widest_gap(options: AlignOptions) -> int | None:
     """Return the tokens between two parts of a passage; None where their evidence decides."""
-    return PRESETS[options.preset].gap if options.gap is None else options.gap
+    return usual_of(options).gap if options.gap is None else options.gap

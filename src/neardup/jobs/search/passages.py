@@ -43,7 +43,9 @@ def plan_search(options: SearchOptions, index: OpenPassages) -> SearchPlan:
     """Work out what a search has to look for in an index."""
     threshold = exact_fraction("threshold", options.threshold)
     recall = None if options.recall is None else exact_fraction("recall", options.recall)
-    plan = make_search_plan(index.scheme, threshold, recall, options.report, options.hits)
+    plan = make_search_plan(
+        index.scheme, threshold, recall, options.report, options.hits, options.most_times
+    )
     if options.report == "windows" and not plan.hits:
         message = (
             "windows are found by the min-hashes that they have in common with the query; ask for "

@@ -5,6 +5,12 @@ token. A walk goes from cell to cell, along one row to the right and along the n
 that each step adds or takes away a single token. The similarity of multisets is a fraction of two
 integers: the weight that query and sub-text share over the weight that either has.
 
+Where a share of the query is asked for, its containment, sub-texts may weigh ``times`` times what
+it does. Any longer one holds as much, so that those are told of which Tversky's index is greatest:
+weights s shared, v of the query and w of the sub-text make s / (v + (w - s) / times). It is the
+Jaccard similarity if ``times`` is 1, and an end goes outwards for as long as what comes in shares
+more than a times-th of the index.
+
 All totals of weights must stay below 2**62.
 
 A region of a text is made ready for comparison with numbers for its tokens and possible ends.
@@ -66,15 +72,19 @@ def narrow_rows(
     query_total: int,
     p: int,
     q: int,
+    times: int,
     counts: Int32s,
     lows: Int64s,
     highs: Int64s,
 ) -> None:
     """Leave out ends of sub-texts that weigh too little or too much to be as similar as p / q.
 
-    Of two texts that weigh v and w, the similarity is at most min(v, w) / max(v, w). ``counts``
+    Of two texts that weigh v and w, the similarity is at most min(v, w) / max(v, w). If ``times``
+    is not 0, p / q is a share of the query, than which they may be so much heavier. ``counts``
     (n types) is zero, and zero again afterwards.
     """
+    # What is too much, as a share of the query's weight.
+    too_much, of_it = (q, p) if times == 0 else (times, 1)
     # First the ends below which sub-texts weigh too little, then those from which too much.
     for is_upper in range(2):
         behind, total = np.int64(0), np.int64(0)
@@ -86,7 +96,7 @@ def narrow_rows(
                 weight = type_weights[token]
                 more = total - scaled_weight(term_weights[counts[token]], weight)
                 more += scaled_weight(term_weights[counts[token] + 1], weight)
-                if is_upper == 1 and compare_products(more, p, query_total, q) > 0:
+                if is_upper == 1 and compare_products(more, of_it, query_total, too_much) > 0:
                     break
                 counts[token] += 1
                 total = more
@@ -125,6 +135,7 @@ class _Search(NamedTuple):
     query_total: Int
     p: Int
     q: Int
+    times: Int
     counts: npt.NDArray[np.int32]
 
 
@@ -156,10 +167,13 @@ def _measure_rows(
 
     Only rows whose ``ends`` are beyond ``limit`` are looked at, and of them the cells up to it. The
     best is the most similar sub-text, of several the longest; with ``is_maximal`` it is the longest
-    one, unless a row before reaches as far. A row's ``ends`` becomes the last token of its best, or
-    -1, and ``overlaps`` over ``unions`` its similarity.
+    one, unless a row before reaches as far. Where a share of the query is asked for, it is that of
+    the greatest index, of several the shortest. A row's ``ends`` becomes the last token of its
+    best, or -1, and ``overlaps`` over ``unions`` its similarity, or index.
     """
     counts, tokens = search.counts, search.tokens
+    is_share, times = search.times > 0, max(search.times, np.int64(1))
+    whole = times * search.query_total
     # The state is that of tokens[first:behind].
     first: Int = 0
     behind: Int = 0
@@ -170,6 +184,9 @@ def _measure_rows(
         if ends[row] <= limit:
             continue
         ends[row] = -1
+        # The shortest one begins with something shared.
+        if is_share and search.query_weights[tokens[row]] == 0:
+            continue
         low = max(search.lows[row], row + search.min_tokens - 1)
         if is_maximal:
             low = max(low, reached + 1)
@@ -198,6 +215,8 @@ def _measure_rows(
         # What the next best cell must reach, or surpass.
         end: Int = -1
         overlap, union = search.p, search.q
+        if is_share:
+            overlap, union = np.int64(0), np.int64(1)
         for step in range(high - low + 1):
             if step > 0 and rightwards:
                 total, shared = _turn(behind, 1, total, shared, search)
@@ -205,18 +224,23 @@ def _measure_rows(
             elif step > 0:
                 behind -= 1
                 total, shared = _turn(behind, -1, total, shared, search)
+            enough = shared > 0
+            if is_share:
+                enough &= compare_products(shared, search.q, search.query_total, search.p) >= 0
             if not rightwards:
                 # Shorter sub-texts share no more, and the union has all of the query.
-                order = compare_products(shared, union, overlap, search.query_total)
-                if order < 0 or (order == 0 and end >= 0):
+                order = compare_products(times * shared, union, overlap, whole)
+                if not enough or order < 0 or (order == 0 and end >= 0 and not is_share):
                     break
-            either = total + search.query_total - shared
-            order = compare_products(shared, union, overlap, either)
-            if shared == 0 or order < 0 or (order == 0 and behind - 1 < end):
+            either = total + whole - shared
+            order = compare_products(times * shared, union, overlap, either)
+            if not enough or order < 0:
                 continue
-            end, overlaps[row], unions[row] = behind - 1, shared, either
+            if order == 0 and end >= 0 and (behind - 1 < end) != is_share:
+                continue
+            end, overlaps[row], unions[row] = behind - 1, times * shared, either
             if not is_maximal:
-                overlap, union = shared, either
+                overlap, union = overlaps[row], either
             elif not rightwards:
                 break
         ends[row] = end
@@ -226,13 +250,20 @@ def _measure_rows(
 
 
 @inlined
-def _better_row(a: Int, b: Int, ends: Int64s, overlaps: Int64s, unions: Int64s) -> Int:
-    """Tell which row's best cell is more similar, or longer, or earlier; rows without one lose."""
+def _better_row(
+    a: Int, b: Int, is_share: bool, ends: Int64s, overlaps: Int64s, unions: Int64s
+) -> Int:
+    """Tell which row's best cell is more similar, or longer, or earlier; rows without one lose.
+
+    Where a share of the query is asked for, not the longer one but the shorter.
+    """
     if ends[a] < 0 or ends[b] < 0:
         return b if ends[a] < 0 else a
     order = compare_products(overlaps[a], unions[b], overlaps[b], unions[a])
     if order == 0:
         order = np.int64((ends[a] - a) - (ends[b] - b))
+        if is_share:
+            order = -order
     if order == 0:
         order = np.int64(b - a)
     return a if order > 0 else b
@@ -267,13 +298,16 @@ def pick_passages(
     query_total: int,
     p: int,
     q: int,
+    times: int,
     counts: Int32s,
     passages: Int64Rows,
 ) -> Int:
     """Choose sub-texts that do not overlap: each time the most similar one of those left.
 
-    Of several the longest is chosen, and of those the first. Between two there are ``apart`` tokens
-    or more; the other arguments are those of ``maximal_passages``. Memory
+    Of several the longest is chosen, and of those the first. If ``times`` is not 0, each holds a
+    share of p / q of the query, weighs at most so many times what the query does, and the first
+    chosen is that of the greatest index, of several the shortest. Between two there are ``apart``
+    tokens or more; the other arguments are those of ``maximal_passages``. Memory
     48 to 88 bytes a row. Cost, beyond one walk over all cells: those that begin left of a passage
     and reach into it are looked at again, without those that do.
     """
@@ -289,8 +323,10 @@ def pick_passages(
         query_total,
         p,
         q,
+        times,
         counts,
     )
+    is_share = times > 0
     n_leaves = np.int64(1)
     while n_leaves < n_rows:
         n_leaves <<= 1
@@ -309,7 +345,7 @@ def pick_passages(
         winners[n_leaves + row] = row
     for node in range(n_leaves - 1, 0, -1):
         winners[node] = _better_row(
-            winners[2 * node], winners[2 * node + 1], ends, overlaps, unions
+            winners[2 * node], winners[2 * node + 1], is_share, ends, overlaps, unions
         )
     picked_ends = np.full(n_rows, -1, np.int64)
     while ends[winners[1]] >= 0:
@@ -328,7 +364,7 @@ def pick_passages(
             right >>= 1
             for node in range(left, right + 1):
                 winners[node] = _better_row(
-                    winners[2 * node], winners[2 * node + 1], ends, overlaps, unions
+                    winners[2 * node], winners[2 * node + 1], is_share, ends, overlaps, unions
                 )
     return _write_passages(picked_ends, overlaps, unions, passages)
 
@@ -373,6 +409,7 @@ def maximal_passages(
         query_total,
         p,
         q,
+        0,
         counts,
     )
     ends = np.full(n_rows, n_tokens, np.int64)
@@ -388,13 +425,15 @@ _ROOM = 1 << 6
 class Choice(NamedTuple):
     """Which passages are told: with at least so many tokens, and a similarity of p/q or more.
 
-    Those that are part of no other such one if ``is_maximal``, else the most similar ones that have
-    ``apart`` tokens or more between them.
+    ``times`` is what it is in ``Limits``. Those that are part of no other such one if
+    ``is_maximal``, which needs Jaccard similarity, else the most similar ones that have ``apart``
+    tokens or more between them.
     """
 
     min_tokens: int
     p: int
     q: int
+    times: int
     is_maximal: bool
     apart: int
 
@@ -418,13 +457,13 @@ def compare_regions(
     The arguments are those of ``narrowing.narrow_buckets``, and what ``sweep.outline_regions`` or
     ``narrowing.join_ranges`` gives, from ``first_region`` on; ``lows`` and ``highs`` are narrowed.
     Rows of ``found`` receive query, first token, the one behind the last, and the weight that is
-    shared, and that of either.
+    shared, and that of either, or of the query where a share of it is asked for.
 
     Returns the first region not done, which is below the end if its passages do not fit, and how
     many passages there are.
     """
     tokens, inverses, term_weights = documents.tokens, documents.inverses, documents.term_weights
-    p, q, least = choice.p, choice.q, choice.min_tokens
+    p, q, times, least = choice.p, choice.q, choice.times, choice.min_tokens
     longest = np.int64(1)
     for k in range(first_region, regions.shape[0]):
         query = first_query + regions[k, 0]
@@ -461,7 +500,9 @@ def compare_regions(
         counts = np.zeros(n_numbers, np.int32)
         own_lows = lows[regions[k, 3] : regions[k, 4]]
         own_highs = highs[regions[k, 3] : regions[k, 4]]
-        narrow_rows(numbers, term_weights, type_weights, total, p, q, counts, own_lows, own_highs)
+        narrow_rows(
+            numbers, term_weights, type_weights, total, p, q, times, counts, own_lows, own_highs
+        )
         n: Int = passages.shape[0] + 1
         while n > passages.shape[0]:
             if choice.is_maximal:
@@ -492,6 +533,7 @@ def compare_regions(
                     total,
                     p,
                     q,
+                    times,
                     counts,
                     passages,
                 )
@@ -506,6 +548,8 @@ def compare_regions(
             found[n_found, 1] = passages[i, 0] + origin
             found[n_found, 2] = passages[i, 1] + origin + 1
             found[n_found, 3], found[n_found, 4] = passages[i, 2], passages[i, 3]
+            if times > 0:
+                found[n_found, 3], found[n_found, 4] = passages[i, 2] // times, total
             n_found += 1
     note_entries(types, n_types, entries, False, known)
     return done, n_found

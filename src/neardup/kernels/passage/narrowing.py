@@ -128,9 +128,13 @@ def possible_starts(
     least_step = documents.least_step * _SCALE
     has_inverses = inverses.shape[0] > 0
     least = max(min_tokens, 1)
-    most = total / threshold
+    most, enough = total / threshold, threshold * total
     slack = _SHARE * total
+    # What sub-texts have and the query has not counts nothing where a share of this is asked for.
     gain, price = 1.0 + threshold, threshold
+    if limits.times > 0:
+        most = total * np.float64(limits.times)
+        gain, price = np.float64(1.0), np.float64(0.0)
     sum_, behind_last = 0.0, 0.0
     sums[0] = 0.0
     # Up to where the lightest sub-text is too heavy.
@@ -165,7 +169,7 @@ def possible_starts(
         n += 1
         sums[n] = sum_
     slack += _UNITS * gain * n
-    needed = price * total - slack
+    needed = enough - slack
     low, high = np.int64(size), np.int64(-1)
     # From right to left the greatest sum up to an end; it is compared with that before the start.
     best, behind = -np.inf, n
@@ -252,15 +256,18 @@ def narrow_buckets(
         largest_shares(types, copies, n_types, wanted.inverses, wanted.term_weights, once, again)
         shares = Shares(once, again, np.float64(total))
         note_entries(types, n_types, entries, True, known)
+        # Bounds of a few starts are sharper, those of many cost less where passages are long.
+        together = max(limits.min_tokens, _LEAST)
+        together = max(together, limits.times * (wanted.stops[query] - wanted.starts[query]) // 2)
         first_of_document, document, fits = n_ranges, np.int64(0), True
         while i < buckets.shape[0] and buckets[i, 0] == k and fits:
             first, stop = buckets[i, 1], min(buckets[i, 2], tokens.shape[0])
-            # There may be tokens of several documents. Bounds of a few starts are sharper.
+            # There may be tokens of several documents.
             while first < stop and fits:
                 if offsets[document + 1] <= first:
                     document, first_of_document = _document_of(offsets, document, first), n_ranges
                 end = offsets[document + 1]
-                behind = min(min(stop, end), first + max(limits.min_tokens, _LEAST))
+                behind = min(min(stop, end), first + together)
                 low, high, most = possible_starts(
                     first, behind - 1, end, shares, limits, documents, scratch
                 )

@@ -73,11 +73,16 @@ class Scratch(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """What passages must fulfil: common min-hashes, tokens, and similarity."""
+    """What passages must fulfil: common min-hashes, tokens, and similarity.
+
+    If ``times`` is 0, that is Jaccard similarity. Else it is the share of a query that they hold,
+    and they weigh at most so many times what the query does.
+    """
 
     hits: int
     min_tokens: int
     threshold: np.float64
+    times: int
 
 
 ELSEWHERE = 255

@@ -1,0 +1,383 @@
+"""Chains of hits made into passages: ends moved, verified, and each stretch reported once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+import numpy as np
+from rapidfuzz.distance import Levenshtein
+
+from neardup.kernels.passage import chains
+from neardup.kernels.text import weights
+from neardup.passages.chains import Hit, Run, hull, split_chain, without_inner
+from neardup.passages.scheme import PassageScheme
+from neardup.passages.windows import inverse_frequencies
+from neardup.tables import Floats, Int64s, Uint64s
+from neardup.text.weighting import DocumentFrequencies, term_frequencies
+
+# Tokens compared at a time; ends are seldom far from where texts differ.
+_AT_A_TIME = 256
+
+
+def refine_ends(
+    query: Uint64s, document: Uint64s, hit: Hit, reach: int, threshold: Fraction
+) -> Hit:
+    """Move the four ends of a passage to those of the best alignment near them.
+
+    Parameters
+    ----------
+    query, document
+        Tokens of the whole texts.
+    hit
+        A passage that was found, with ends that may be some tokens off.
+    reach
+        Tokens on both sides of an end that are looked at.
+    threshold
+        How similar passages have to be.
+
+    Notes
+    -----
+    Around each pair of ends both texts are aligned by edit distance. A token that both have counts
+    1, an edit -1; from inside the passage outwards the end goes where the sum is greatest, the
+    nearest of several. Where the order of words was changed, that is too near: there the end goes
+    where most words are common in any order, as many as the threshold asks for. Cost reach^2 steps
+    or so.
+    """
+    inner = min(reach, (hit.query_stop - hit.query_start) // 2, (hit.stop - hit.start) // 2)
+    if inner < 1:
+        return hit
+    left = _outward(
+        query[max(hit.query_start - reach, 0) : hit.query_start + inner][::-1],
+        document[max(hit.start - reach, 0) : hit.start + inner][::-1],
+        inner,
+        threshold,
+    )
+    right = _outward(
+        query[hit.query_stop - inner : hit.query_stop + reach],
+        document[hit.stop - inner : hit.stop + reach],
+        inner,
+        threshold,
+    )
+    refined = Hit(
+        hit.query_start + inner - left[0],
+        hit.query_stop - inner + right[0],
+        hit.start + inner - left[1],
+        hit.stop - inner + right[1],
+    )
+    is_empty = refined.query_start >= refined.query_stop or refined.start >= refined.stop
+    return hit if is_empty else refined
+
+
+def grow_equal(query: Uint64s, document: Uint64s, hit: Hit) -> Hit:
+    """Move the ends of a passage outwards for as long as the tokens of both texts are equal."""
+    left = _equal_tokens(query[: hit.query_start][::-1], document[: hit.start][::-1])
+    right = _equal_tokens(query[hit.query_stop :], document[hit.stop :])
+    return Hit(hit.query_start - left, hit.query_stop + right, hit.start - left, hit.stop + right)
+
+
+def _equal_tokens(query: Uint64s, document: Uint64s) -> int:
+    """Count the tokens with which two texts begin alike."""
+    n_tokens = min(len(query), len(document))
+    for first in range(0, n_tokens, _AT_A_TIME):
+        stop = min(first + _AT_A_TIME, n_tokens)
+        differing = np.flatnonzero(query[first:stop] != document[first:stop])
+        if len(differing):
+            return first + int(differing[0])
+    return n_tokens
+
+
+def _outward(query: Uint64s, document: Uint64s, inner: int, threshold: Fraction) -> tuple[int, int]:
+    """Return how many tokens of two texts to take so that most agree and fewest do not.
+
+    ``inner`` of either, if nothing is worth it. Words in the same order mark an end best; where
+    these are less than half as many as words in any order, that was changed.
+    """
+    words, numbers = np.unique(np.concatenate([query, document]), return_inverse=True)
+    numbers = numbers.astype(np.int64)
+    counts: Int64s = np.empty((2, len(words)), np.int64)
+    best: Int64s = np.zeros(3, np.int64)
+    chains.common_extent(
+        numbers[: len(query)],
+        numbers[len(query) :],
+        threshold.numerator,
+        threshold.denominator,
+        counts[0],
+        counts[1],
+        best,
+    )
+    in_order, in_any_order = _in_order(query, document), (int(best[1]), int(best[2]))
+    if not sum(in_order) + sum(in_any_order):
+        return inner, inner
+    return in_order if 2 * sum(in_order) >= sum(in_any_order) else in_any_order
+
+
+def _in_order(query: Uint64s, document: Uint64s) -> tuple[int, int]:
+    best, best_ends, score = 0, (0, 0), 0
+    for edit in Levenshtein.opcodes(query.tolist(), document.tolist()):
+        if edit.tag == "equal":
+            score += edit.src_end - edit.src_start
+            if score > best:
+                best, best_ends = score, (edit.src_end, edit.dest_end)
+        else:
+            score -= max(edit.src_end - edit.src_start, edit.dest_end - edit.dest_start)
+    return best_ends
+
+
+def stretch_ends(
+    query: Uint64s, document: Uint64s, hit: Hit, reach: int, threshold: Fraction, min_tokens: int
+) -> Hit | None:
+    """Move the four ends of a passage so that it has ``min_tokens`` and is as similar as can be.
+
+    The arguments are those of ``refine_ends``, and so is the alignment; ends go where common tokens
+    are most above what the threshold asks for, of all passages that are long enough. None if there
+    is no such passage.
+    """
+    inner = min(reach, (hit.query_stop - hit.query_start) // 2, (hit.stop - hit.start) // 2)
+    left = _extents(
+        query[max(hit.query_start - reach, 0) : hit.query_start + inner][::-1],
+        document[max(hit.start - reach, 0) : hit.start + inner][::-1],
+        threshold,
+    )
+    right = _extents(
+        query[hit.query_stop - inner : hit.query_stop + reach],
+        document[hit.stop - inner : hit.stop + reach],
+        threshold,
+    )
+    middle = np.array([hit.query_stop - hit.query_start, hit.stop - hit.start]) - 2 * inner
+    best, most = None, 0
+    # One at a time: all pairs of long windows would not fit into memory.
+    for before in left:
+        lengths = (right[:, :2] + (before[:2] + middle)).max(axis=1)
+        rows = np.flatnonzero(lengths >= min_tokens)
+        if not len(rows):
+            continue
+        behind = right[rows[right[rows, 2].argmax()]]
+        worth = int(before[2] + behind[2])
+        if best is None or worth > most:
+            best, most = (before, behind), worth
+    if best is None:
+        return None
+    (before_query, before_document, _), (behind_query, behind_document, _) = (
+        extent.tolist() for extent in best
+    )
+    return Hit(
+        hit.query_start + inner - before_query,
+        hit.query_stop - inner + behind_query,
+        hit.start + inner - before_document,
+        hit.stop - inner + behind_document,
+    )
+
+
+def _extents(query: Uint64s, document: Uint64s, threshold: Fraction) -> Int64s:
+    """Return where equal tokens of two texts end, in either, and what is so far above a threshold.
+
+    Of p/q a common token is worth q, and each token of the union costs p.
+    """
+    p, q = threshold.numerator, threshold.denominator
+    found, worth = [(0, 0, 0)], 0
+    for edit in Levenshtein.opcodes(query.tolist(), document.tolist()):
+        n_query, n_document = edit.src_end - edit.src_start, edit.dest_end - edit.dest_start
+        if edit.tag == "equal":
+            worth += (q - p) * n_query
+            found.append((edit.src_end, edit.dest_end, worth))
+        else:
+            worth -= p * (n_query + n_document)
+    return np.array(found, np.int64)
+
+
+Passage = tuple[Hit, float]
+
+
+class Balance:
+    """Weighs two texts against each other, as an index weighs its tokens.
+
+    With binary frequencies copies count here, too: as a set a long passage is its vocabulary, of
+    which two spellings of one text share little though they share most of their words.
+    """
+
+    def __init__(self, scheme: PassageScheme, frequencies: DocumentFrequencies | None) -> None:
+        self._scheme, self._frequencies = scheme, frequencies
+
+    def weigh(self, one: Uint64s, other: Uint64s) -> tuple[int, int, int]:
+        """Return what two texts share, and what each has."""
+        hashes, numbers = np.unique(np.concatenate([one, other]), return_inverse=True)
+        inverses = inverse_frequencies(hashes, self._scheme, self._frequencies)
+        of_both = []
+        for part in (numbers[: len(one)], numbers[len(one) :]):
+            counts = np.bincount(part, minlength=len(hashes)).astype(np.int64)
+            of_both.append(self._weights(counts, inverses))
+        return int(np.minimum(*of_both).sum()), int(of_both[0].sum()), int(of_both[1].sum())
+
+    def weigh_parts(self, text: Uint64s, other: Uint64s) -> tuple[Int64s, Int64s]:
+        """Return what each beginning of a text shares with another one, and has itself.
+
+        Element k is that of the first k tokens, from 0 to all.
+        """
+        hashes, numbers = np.unique(np.concatenate([text, other]), return_inverse=True)
+        inverses = inverse_frequencies(hashes, self._scheme, self._frequencies)
+        own, others = numbers[: len(text)], numbers[len(text) :]
+        wanted = self._weights(
+            np.bincount(others, minlength=len(hashes)).astype(np.int64), inverses
+        )[own]
+        # Which copy of it each token is.
+        order = np.argsort(own, kind="stable")
+        firsts = np.flatnonzero(np.diff(own[order], prepend=-1))
+        sizes = np.diff(np.append(firsts, len(own)))
+        copies: Int64s = np.empty(len(own), np.int64)
+        copies[order] = np.arange(1, len(own) + 1) - np.repeat(firsts, sizes)
+        before = self._weights(copies - 1, inverses[own])
+        behind = self._weights(copies, inverses[own])
+        shared = np.minimum(behind, wanted) - np.minimum(before, wanted)
+        return (
+            np.concatenate([[0], np.cumsum(shared)]),
+            np.concatenate([[0], np.cumsum(behind - before)]),
+        )
+
+    def _weights(self, counts: Int64s, inverses: Floats) -> Int64s:
+        """Return what so many copies of tokens weigh."""
+        tf = self._scheme.weighting.tf
+        table = term_frequencies("raw" if tf == "binary" else tf, int(counts.max(initial=0)))
+        weighed: Int64s = np.empty(len(counts), np.int64)
+        weights.fill_weights(counts, table, inverses, weighed)
+        return weighed
+
+
+class Settler:
+    """Makes passages of what was found for one query in one document.
+
+    Passages are as similar as ``threshold`` asks for. Their ends are looked for up to ``reach``
+    tokens away. With ``apart`` both texts are one, of which two passages do not overlap, and have
+    so many tokens between them at least. With ``min_tokens`` ends that leave less are not taken if
+    there are others: formulas become passages that way, too.
+    """
+
+    def __init__(
+        self,
+        texts: tuple[Uint64s, Uint64s],
+        balance: Balance,
+        threshold: Fraction,
+        reach: int,
+        apart: int | None = None,
+        min_tokens: int | None = None,
+    ) -> None:
+        self._tokens, self._others = texts
+        self._min_tokens = min_tokens
+        self._balance = balance
+        self._threshold, self._reach, self._apart = threshold, reach, apart
+
+    def settle(self, chains: Sequence[Sequence[Run]]) -> list[Passage]:
+        """Make passages of chains, of which those with most evidence come first.
+
+        Passages that overlap in both texts become one where what one adds to the other is similar
+        enough; else one that lies half within a better one, in both texts, is left out.
+        """
+        kept: list[Passage] = []
+        for chain in chains:
+            whole = hull([run.whole for run in chain])
+            if any(passage.holds(whole) for passage, _ in kept):
+                continue
+            for passage in self._settle_chain(chain):
+                self._keep(kept, passage)
+        return without_inner(kept)
+
+    def size(self, hit: Hit) -> int:
+        """Return the tokens by which a passage is long enough or not: of either text."""
+        return hit.longer
+
+    def _keep(self, kept: list[Passage], passage: Passage) -> None:
+        """Add a passage to those that have more evidence, as part of one where it can be."""
+        for number, (other, _) in enumerate(kept):
+            share = self._common_share(other, passage[0])
+            if not share:
+                continue
+            both = other.joined(passage[0])
+            similarity = self._similarity(both)
+            if similarity is not None and self._worth(both) > self._worth(other):
+                kept[number] = both, similarity
+                return
+            if share >= 0.5:
+                return
+        kept.append(passage)
+
+    def _common_share(self, one: Hit, other: Hit) -> float:
+        """Return which share of another passage one has; half of it is enough for both."""
+        return one.common_share(other)
+
+    def _settle_chain(self, chain: Sequence[Run]) -> list[Passage]:
+        """Make passages of a chain that are as similar as asked for, as few as can be."""
+        passages: list[Passage] = []
+        # Not by recursion: a chain may have thousands of hits, and lose one at a time.
+        parts = [chain]
+        while parts:
+            part = parts.pop()
+            settled = self._make_passage(part)
+            if settled is not None:
+                self._append_joined(passages, settled)
+            elif len(part) > 1 or len(part[0].hits) > 1:
+                parts += reversed(split_chain(part))
+        return passages
+
+    def _make_passage(self, chain: Sequence[Run]) -> Passage | None:
+        """Make one passage of a chain, if that is as similar as asked for."""
+        for hit in dict.fromkeys(self._ends(hull([run.whole for run in chain]))):
+            similarity = self._similarity(hit)
+            if similarity is not None:
+                return hit, similarity
+        return None
+
+    def _ends(self, whole: Hit) -> list[Hit]:
+        """Return passages with the ends that one may have, the best first.
+
+        Ends that were refined may lie behind a difference that makes it less similar than asked
+        for, or leave it too short: then they are moved to where it is most similar of what is long
+        enough, and if that is not similar either, only over equal tokens.
+        """
+        tokens, others = self._tokens, self._others
+        refined = refine_ends(tokens, others, whole, self._reach, self._threshold)
+        first = grow_equal(tokens, others, refined)
+        ends = [first, grow_equal(tokens, others, whole), whole]
+        least = self._min_tokens
+        if least is not None and (first.longer < least or self._similarity(first) is None):
+            stretched = stretch_ends(tokens, others, whole, self._reach, self._threshold, least)
+            ends = ends if stretched is None else [stretched, *ends]
+        return ends
+
+    def _append_joined(self, passages: list[Passage], last: Passage) -> None:
+        """Append a passage, as one with those before it as long as that is similar enough.
+
+        A chain is parted at its gaps, and not always where it is least similar.
+        """
+        while passages:
+            both = passages[-1][0].joined(last[0])
+            similarity = self._similarity(both)
+            if similarity is None:
+                break
+            last = both, similarity
+            passages.pop()
+        passages.append(last)
+
+    def _similarity(self, hit: Hit) -> float | None:
+        """Give the similarity of two passages; None if it is below the threshold.
+
+        None also for passages of one text that overlap.
+        """
+        if self._apart is not None and hit.start < hit.query_stop + self._apart:
+            return None
+        shared, either = self._compare(hit)
+        threshold = self._threshold
+        if shared * threshold.denominator < either * threshold.numerator:
+            return None
+        return shared / either
+
+    def _worth(self, hit: Hit) -> float:
+        """Return by how much two passages share more than the threshold asks for."""
+        shared, either = self._compare(hit)
+        return shared * self._threshold.denominator - either * self._threshold.numerator
+
+    def _compare(self, hit: Hit) -> tuple[int, int]:
+        """Weigh what two passages share, and what either has."""
+        shared, of_query, of_document = self._balance.weigh(
+            self._tokens[hit.query_start : hit.query_stop], self._others[hit.start : hit.stop]
+        )
+        return shared, max(of_query + of_document - shared, 1)

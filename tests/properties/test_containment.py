@@ -1,0 +1,231 @@
+"""Passages that hold a share of a query's: true shares, smallest places, none missed."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import neardup
+from tests.cutting import collections, make_text, no_waiting
+from tests.each import each_of
+from tests.examples import examples
+
+
+def shared_and_own(text, start, stop, other, first, last):
+    """Count what a part of a text shares with a part of another one, and the words of both."""
+    parts = Counter(text[start:stop].split()), Counter(other[first:last].split())
+    return (parts[0] & parts[1]).total(), parts[0].total(), parts[1].total()
+
+
+@given(
+    collections() | collections(n_words=5, longest=60),
+    collections(),
+    st.sampled_from(["0.3", "0.6", "1"]),
+    st.sampled_from([1, 2, 5]),
+    st.sampled_from([None, "0.9"]),
+)
+@examples(60)
+def test_align__shares_as_reported(queries, documents, threshold, times, recall):
+    queries, documents = ([make_text(each) for each in some] for some in (queries, documents))
+    with no_waiting():
+        found = neardup.align(
+            queries,
+            documents,
+            measure="containment",
+            threshold=threshold,
+            times=times,
+            recall=recall,
+            min_tokens=4,
+            idf="unary",
+        )
+    rows = found.passages.to_pylist()
+    for row in rows:
+        query, document = queries[int(row["query_id"])], documents[int(row["doc_id"])]
+        places = row["query_start"], row["query_end"], document, row["doc_start"], row["doc_end"]
+        shared, own, other = shared_and_own(query, *places)
+        assert row["similarity"] == shared / own >= float(threshold)
+        assert own >= 4
+        assert other <= times * own
+    for one in rows:
+        for other in rows:
+            if one is not other and (one["query_id"], one["doc_id"]) == (
+                other["query_id"],
+                other["doc_id"],
+            ):
+                common = min(one["query_end"], other["query_end"]) - max(
+                    one["query_start"], other["query_start"]
+                )
+                assert common < one["query_end"] - one["query_start"]
+
+
+@each_of("seed", range(8))
+def test_align__summaries(seed):
+    """Sentences of a document, in another text: found, from the first of them to the last."""
+    rng = random.Random(seed)
+    sentences = [[f"w{rng.randrange(10**6)}" for _ in range(10)] for _ in range(60)]
+    picked = sorted(rng.sample(range(10, 50), 6))
+    document = " ".join(" ".join(sentence) for sentence in sentences)
+    summary = [word for number in picked for word in sentences[number]]
+    before, behind = (
+        [f"x{rng.randrange(10**6)}" for _ in range(rng.randrange(30, 90))] for _ in range(2)
+    )
+    query = " ".join([*before, *summary, *behind])
+    others = [" ".join(f"y{rng.randrange(10**6)}" for _ in range(200)) for _ in range(5)]
+    found = neardup.align([query], [*others, document], measure="containment")
+    start, first = len(" ".join(before)) + 1, document.index(sentences[picked[0]][0])
+    last = document.index(sentences[picked[-1]][-1]) + len(sentences[picked[-1]][-1])
+    assert found.passages.to_pylist() == [
+        {
+            "query_id": "0",
+            "query_start": start,
+            "query_end": start + len(" ".join(summary)),
+            "doc_id": "5",
+            "doc_start": first,
+            "doc_end": last,
+            "similarity": 1.0,
+        }
+    ]
+
+
+def test_align__nearest_of_several_places():
+    """The words of a query are twice in a document: the part where they stand together."""
+    words = [f"w{i}" for i in range(40)]
+    spread = " ".join(f"{word} a{i} b{i}" for i, word in enumerate(words))
+    document = f"{spread} {' '.join(f'c{i}' for i in range(50))} {' '.join(words)}"
+    (row,) = neardup.align(
+        [" ".join(words)], [document], measure="containment"
+    ).passages.to_pylist()
+    assert document[row["doc_start"] : row["doc_end"]] == " ".join(words)
+
+
+def test_align__one_collection_finds_both_ways():
+    words = [f"w{i}" for i in range(200)]
+    long, short = " ".join(words), " ".join(words[20:180:3])
+    for texts in ([long, short], [short, long]):
+        found = neardup.align(texts, measure="containment").passages.to_pylist()
+        assert [(row["query_id"], row["doc_id"]) for row in found] == [
+            (str(texts.index(short)), str(texts.index(long)))
+        ]
+
+
+@pytest.mark.statistics
+@pytest.mark.parametrize("recall", ["0.5", "0.9"])
+def test_align__finds_as_many_as_asked_for(recall):
+    """Passages of which a share at the threshold is in the document, at random places."""
+    rng = random.Random(recall)
+    n, share, trials = 50, Fraction(3, 5), 300
+    fresh = (f"w{i}" for i in range(10**9))
+    query, document, places = [], [], []
+    for _ in range(trials):
+        words = [next(fresh) for _ in range(n)]
+        kept = {0, n - 1, *rng.sample(range(1, n - 1), int(share * n) - 2)}
+        places.append((len(query), len(query) + n))
+        query += words
+        for i in sorted(kept):
+            document += [words[i], *(next(fresh) for _ in range(rng.randrange(6)))]
+        query += [next(fresh) for _ in range(60 + rng.randrange(60))]
+        document += [next(fresh) for _ in range(800)]
+    found = neardup.align(
+        [" ".join(query)],
+        [" ".join(document)],
+        measure="containment",
+        threshold=share,
+        min_tokens=n,
+        recall=recall,
+        idf="unary",
+    )
+    starts = [0]
+    for word in query:
+        starts.append(starts[-1] + len(word) + 1)
+    rows = found.passages.to_pylist()
+    n_found = sum(
+        any(row["query_start"] < starts[stop] and starts[start] < row["query_end"] for row in rows)
+        for start, stop in places
+    )
+    predicted = found.summary["predicted_recall"]
+    assert predicted >= float(recall) - 1e-9
+    # Not below by more than five standard errors.
+    assert n_found >= trials * predicted - 5 * (trials * predicted * (1 - predicted)) ** 0.5
+
+
+PLACES = ("query_id", "query_start", "query_end", "doc_id", "doc_start", "doc_end", "similarity")
+
+
+def rows_of(table):
+    return [tuple(row[name] for name in PLACES) for row in table.to_pylist()]
+
+
+@given(collections(), collections(), st.sampled_from(["0.5", "0.8"]))
+@examples(40)
+def test_align__contained_in_either(ones, others, threshold):
+    """Of the document's: the queries are looked up the other way round. Of either: both ways."""
+    ones, others = ([make_text(each) for each in some] for some in (ones, others))
+    options = {"threshold": threshold, "min_tokens": 4, "idf": "unary", "times": 3}
+    with no_waiting():
+        forth, back, of_doc, of_either = (
+            neardup.align(a, b, measure=measure, **options)
+            for a, b, measure in (
+                (ones, others, "containment"),
+                (others, ones, "containment"),
+                (ones, others, "doc-containment"),
+                (ones, others, "max-containment"),
+            )
+        )
+    turned = [(*row[3:6], *row[:3], row[6]) for row in rows_of(back.passages)]
+    by_place = sorted(turned, key=lambda row: (int(row[0]), row[1], int(row[3]), row[4], row[2]))
+    found = rows_of(of_doc.passages)
+    assert sorted(found) == sorted(set(by_place))
+    assert [row[:2] for row in found] == [row[:2] for row in by_place]
+    both = rows_of(forth.passages) + turned
+    either = rows_of(of_either.passages)
+    assert set(either) <= set(both)
+    for row in both:
+        assert any(holds(other, row) for other in either)
+    for one in either:
+        assert not any(holds(other, one) for other in either if other is not one)
+    assert of_either.summary["passages"] == len(either)
+    assert of_doc.summary["documents"] == [len(ones), len(others)]
+
+
+def holds(one, other):
+    """Whether a row is of the same texts as another, and of no less of either."""
+    return (one[0], one[3]) == (other[0], other[3]) and all(
+        one[i] <= other[i] and other[i + 1] <= one[i + 1] for i in (1, 4)
+    )
+
+
+def test_align__earlier_one_is_the_query_of_either():
+    words = [f"w{i}" for i in range(200)]
+    long, short = " ".join(words), " ".join(words[20:180:3])
+    for texts in ([long, short], [short, long]):
+        found = neardup.align(texts, measure="max-containment")
+        assert [row[0::3] for row in rows_of(found.passages)] == [("0", "1", 1.0)]
+        assert found.summary["aligned_documents"] == 2
+
+
+def test_align__what_has_no_effect_with_containment(tmp_path):
+    text = " ".join(f"w{i}" for i in range(60))
+    index = neardup.PassageIndex.create(tmp_path / "index", min_tokens=20)
+    for options, message in (
+        ({"measure": "containment", "hits": 3}, "hits has no effect with containment"),
+        ({"measure": "containment", "within": True}, "within has no effect with containment"),
+        ({"times": 3}, "times has no effect with jaccard"),
+        ({"measure": "doc-containment", "summary": "documents"}, "summary has no effect"),
+        ({"measure": "max-containment", "ignore": [text]}, "ignore has no effect"),
+    ):
+        with pytest.raises(neardup.InvalidParameterError, match=message):
+            neardup.align([text], [text] if "within" not in options else None, **options)
+    with pytest.raises(neardup.InvalidParameterError, match="give these documents instead"):
+        neardup.align([text], index, measure="doc-containment")
+    for options, message in (
+        ({"measure": "containment", "recall": "0.9"}, "recall has no effect"),
+        ({"measure": "containment", "report": "maximal"}, "only the best are reported"),
+        ({"times": 4}, "times has no effect"),
+    ):
+        with pytest.raises(neardup.InvalidParameterError, match=message):
+            index.search([text], **options)
