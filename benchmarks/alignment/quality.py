@@ -18,7 +18,7 @@ import numpy as np
 import neardup
 from benchmarks.alignment.editions import HALVES, Aligned, Anchor, Graded, Pair, folder
 from benchmarks.alignment.plagdet import Passage, intervals_of, length_of_union, score
-from benchmarks.alignment.sets import ALIGNED, GRADED, preset_of
+from benchmarks.alignment.sets import ALIGNED, GRADED, options_for
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -198,7 +198,7 @@ def measure(name: str, half: str) -> dict[str, Any]:
     parts = list(ALIGNED[name](root, half))
     return {
         "default": measure_aligned(parts),
-        "preset": measure_aligned(parts, preset=preset_of(name)),
+        "preset": measure_aligned(parts, **options_for(name)),
     }
 
 

@@ -3,7 +3,8 @@
 Each word of a reworded passage is changed with a given probability: replaced, by a synonym where
 the list next to this module has one, left out, or another word put in behind it. Then the words of
 each sentence are shuffled, and neighbouring sentences exchanged. Of quotations words are changed
-only. The lengths of passages are even on a logarithmic scale.
+only; summaries are a few of the sentences of a passage, reworded. The lengths of passages are even
+on a logarithmic scale.
 
 The halves have no text in common, and neither has a query with the sources of its passages.
 """
@@ -23,7 +24,7 @@ from benchmarks.corpora.lines import open_lines, read_rows
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-PASSAGES = 60
+PASSAGES = 100
 EXCHANGED_SENTENCES = 0.3
 
 _SYNONYMS = Path(__file__).with_name("synonyms.txt")
@@ -35,21 +36,29 @@ Synonyms = dict[str, list[str]]
 @dataclass(frozen=True)
 class Recipe:
     """How passages are made: share of changed words, least and most words of one and between two,
-    and whether the order of words is changed, too."""
+    whether the order of words is changed, too, and which share of the sentences is picked."""
 
     share: float
     words: tuple[int, int]
     between: tuple[int, int]
     is_shuffled: bool
+    picked: float = 1.0
 
 
 REWORDING = {
-    f"{share:.0%} of words": Recipe(share, (60, 500), (150, 600), is_shuffled=True)
-    for share in (0.1, 0.2, 0.3, 0.4)
+    f"{share:.0%} of {words[0]} to {words[1]} words": Recipe(
+        share, words, (150, 600), is_shuffled=True
+    )
+    for words in ((50, 75), (100, 400))
+    for share in (0.2, 0.3, 0.4, 0.5)
 }
 QUOTATIONS = {
     "word for word": Recipe(0.0, (15, 60), (40, 150), is_shuffled=False),
     "a tenth changed": Recipe(0.1, (15, 60), (40, 150), is_shuffled=False),
+}
+SUMMARIES = {
+    f"{share:.0%} of words": Recipe(share, (400, 1500), (150, 600), is_shuffled=True, picked=0.15)
+    for share in (0.0, 0.1, 0.2, 0.3)
 }
 
 
@@ -61,6 +70,11 @@ def rewording(root: Path, half: str) -> Iterator[Aligned]:
 def quotations(root: Path, half: str) -> Iterator[Aligned]:
     """Put quotations of plays and chapters into others, near each other."""
     return _planted(root, half, "quotations", QUOTATIONS)
+
+
+def summaries(root: Path, half: str) -> Iterator[Aligned]:
+    """Put summaries of passages of plays and chapters into others: a few of their sentences."""
+    return _planted(root, half, "summaries", SUMMARIES)
 
 
 def _planted(root: Path, half: str, name: str, recipes: Mapping[str, Recipe]) -> Iterator[Aligned]:
@@ -139,9 +153,18 @@ class _Maker:
                 n_words += len(sentences[stop].split())
                 stop += 1
             if least <= n_words <= most:
+                places = self._pick(range(first, stop))
+                first, stop = places[0], places[-1] + 1
                 start = sum(len(sentence) + 1 for sentence in sentences[:first])
-                chosen = list(sentences[first:stop])
-                return name, start, start + len(" ".join(chosen)), chosen
+                size = len(" ".join(sentences[first:stop]))
+                return name, start, start + size, [sentences[place] for place in places]
+
+    def _pick(self, places: range) -> list[int]:
+        """Choose which sentences stay, in their order."""
+        if self._recipe.picked == 1:
+            return list(places)
+        n_picked = max(round(self._recipe.picked * len(places)), 1)
+        return sorted(self._rng.sample(places, n_picked))
 
     def _put_in(
         self,

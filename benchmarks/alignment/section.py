@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from benchmarks.alignment.editions import FOLDER_VARIABLE, HALVES, folder
-from benchmarks.alignment.sets import ALIGNED, GRADED, preset_of
+from benchmarks.alignment.sets import ALIGNED, GRADED, options_for
 from benchmarks.measuring.figures import decimals
 from benchmarks.measuring.jobs import Settings, own_report
 from benchmarks.measuring.markdown import table
@@ -58,9 +58,9 @@ def format_table(figures: Figures) -> str:
 
 
 def _sets(aligned: Figures, half: str, options: str) -> list[tuple[str, str, Figures]]:
-    """List the sets with a preset and their figures with some options."""
+    """List the sets, with what is made for them, and their figures with some options."""
     return [
-        (preset_of(name), part, found)
+        (*options_for(name).values(), part, found)
         for name, halves in aligned.items()
         for part, found in halves[half][options].items()
     ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from benchmarks.alignment.editions import bible, civil_codes, frankenstein, rfcs, shakespeare
-from benchmarks.alignment.rewording import quotations, rewording
+from benchmarks.alignment.rewording import quotations, rewording, summaries
 
 ALIGNED = {
     "frankenstein": frankenstein,
@@ -11,13 +11,18 @@ ALIGNED = {
     "bible": bible,
     "quotations": quotations,
     "rewording": rewording,
+    "summaries": summaries,
 }
 GRADED = {"civil codes": civil_codes, "rfcs": rfcs}
 
-# The preset that is made for a set; the others are editions.
-_OTHER_PRESETS = {"quotations": "quotations", "rewording": "rewording"}
+# What is made for a set; for the others, editions.
+_OTHERS = {
+    "quotations": {"preset": "quotations"},
+    "rewording": {"preset": "rewording"},
+    "summaries": {"measure": "containment"},
+}
 
 
-def preset_of(name: str) -> str:
-    """Return the preset for a set."""
-    return _OTHER_PRESETS.get(name, "editions")
+def options_for(name: str) -> dict[str, str]:
+    """Return the option that says what a set is."""
+    return _OTHERS.get(name, {"preset": "editions"})
