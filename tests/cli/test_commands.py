@@ -169,7 +169,7 @@ def test_commands__same_options():
         assert plan[name].to_info_dict() == dedup[name].to_info_dict()
     for name in decided:
         assert dedup[name].entry.default is None
-        assert dedup[name].entry.usual.partition(";")[0] == plan[name].entry.default
+        assert dedup[name].entry.usual.partition(";")[0] == plan[name].entry.shown_default
         assert dedup[name].type.to_info_dict() == plan[name].type.to_info_dict()
 
 

@@ -24,7 +24,7 @@ def test_command_line__summary_keys(readme_run):
         for table in tables("docs/command-line.md", "summary.json")
     )
     sometimes = {"skipped", "removed_beyond_survivors", "method_choice", "audit", "configuration"}
-    sometimes |= {"by", "documents_added", "documents_known", "against_skipped"}
+    sometimes |= {"by", "documents_added", "documents_known", "against_skipped", "preset"}
     assert of_run - sometimes == set(summary) - sometimes
     assert of_scheme - {"tf", "idf", "frequencies"} == set(summary["scheme"])
     assert of_counts == set(summary["by_file"])
@@ -59,6 +59,7 @@ def test_command_line__keys_of_pairs():
         {"method": "minhash", "ngram": 1},
         {"max_distance": 5},
         {"top": 1},
+        {"preset": "titles"},
         {"measure": "weighted-jaccard", "idf": "unary"},
         {"blocking": "kind", "one_to_one": True, "with_columns": "kind", "also": "kind:edit:1"},
     )
@@ -96,14 +97,16 @@ def test_command_line__keys_and_columns_of_passages(tmp_path, capsys, monkeypatc
     monkeypatch.chdir(tmp_path)
     pages, questions = ROOT / "examples/pages.jsonl", ROOT / "examples/questions.jsonl"
     ids = ("--id-column", "id")
-    build = json_of(capsys, "index", "build", "idx", pages, *ids, "--min-tokens", 20)
+    preset = ("--for", "quotations")
+    build = json_of(capsys, "index", "build", "idx", pages, *ids, "--min-tokens", 20, *preset)
     assert set(build) | {"skipped"} == keys_of("neardup index build")
     assert set(json_of(capsys, "index", "info", "idx")) == keys_of("neardup index info")
-    search = json_of(capsys, "search", "idx", questions, *ids, "-o", "hits.csv")
+    search = json_of(capsys, "search", "idx", questions, *ids, "-o", "hits.csv", *preset)
     assert set(search) | {"skipped"} == keys_of("JSON of search")
     windows = ("--all-windows", "-o", "windows.csv")
     json_of(capsys, "search", "idx", questions, *ids, *windows)
-    align = json_of(capsys, "align", questions, *ids, "--against", "idx", "-o", "shared.parquet")
+    others = ("--against", "idx")
+    align = json_of(capsys, "align", questions, *ids, *others, *preset, "-o", "shared.parquet")
     assert set(align) | {"skipped"} == keys_of("JSON of align")
     drop = json_of(capsys, "drop", pages, *ids, "--named-in", "hits.csv", "-o", "out")
     assert set(drop) | {"skipped", "by"} == keys_of("JSON of drop")

@@ -99,7 +99,7 @@ def command(call: Call) -> None:
     of_index = _SMALLER_INDEX if call.min_tokens is None else _SMALLER_EITHER
     smaller = _SMALLER if index is None else of_index
     summary = result.summary
-    lines = [] if call.preset is None else [_describe_preset(call.preset, summary, index)]
+    lines = [] if call.preset is None else [_describe_preset(summary, index)]
     if result.document_pairs is not None:
         shares = plural(summary["document_pairs"], "shares", "share")
         lines.append(f"{counted(summary['document_pairs'], 'pair')} of documents {shares} text")
@@ -119,12 +119,17 @@ def _has_texts(call: Call, output: TableOutput) -> bool:
     return output.takes_texts()
 
 
-def _describe_preset(preset: str, summary: dict[str, Any], index: Path | None) -> str:
+def _describe_preset(summary: dict[str, Any], index: Path | None) -> str:
     """Say which options are those of a preset, and which an index has decided."""
+    preset, chosen = summary["preset"]["name"], summary["preset"]["chosen"]
     gap = "" if summary["gap"] is None else f", {counted(summary['gap'], 'token')} between parts"
+    tokens = f", {chosen['tokenizer']} as tokens" if "tokenizer" in chosen else ""
+    tokens += f", {chosen['ngram']} in a shingle" if "ngram" in chosen else ""
     own = "" if index is None else "; --min-tokens and --idf are those of the index"
     least = counted(summary["min_tokens"], "token")
-    return f"for {preset}: threshold {summary['threshold']:g}, passages of {least}{gap}{own}"
+    return (
+        f"for {preset}: threshold {summary['threshold']:g}, passages of {least}{gap}{tokens}{own}"
+    )
 
 
 def _report(

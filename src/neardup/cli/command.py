@@ -246,13 +246,13 @@ class ChoiceType(click.Choice[str]):
 
     def __init__(self, kind: Choice) -> None:
         super().__init__(kind.values)
-        self._elsewhere = kind.elsewhere
+        self._kind = kind
 
     def get_invalid_choice_message(self, value: Any, ctx: Any) -> str:
         """Return click's message, and the reason if there is one."""
         message = super().get_invalid_choice_message(value, ctx)
-        reason = self._elsewhere.get(value)
-        return message if reason is None else f"{message.removesuffix('.')}; {reason}."
+        advice = self._kind.advice(value)
+        return f"{message.removesuffix('.')}; {advice}." if advice else message
 
 
 def options_of(name: str) -> Callable[[Callable[[Call], Any]], Callable[..., Any]]:

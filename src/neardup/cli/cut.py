@@ -98,6 +98,7 @@ def _report(summary: dict[str, Any], output: Target) -> str:
             f"what is similar at the threshold of {summary['threshold']:g} is found"
             f"{wording.say_recall(summary)}"
         )
+    lines += wording.say_preset(summary)
     lines += say_ids(summary)
     skipped = wording.note_skipped(summary, has_folder=True)
     return "\n".join(lines + wording.ending(summary, output, skipped, _hint(summary)))

@@ -154,6 +154,7 @@ def _report(
         f"similar: {summary['measure']} >= {summary['threshold']} over {scheme['tokenizer']} "
         f"{scheme['ngram']}-grams{describe_weights(scheme)}; {found}",
         *warn_of_recall(summary),
+        *wording.say_preset(summary),
     ]
     if is_against:
         lines.insert(

@@ -68,7 +68,7 @@ def build(call: Call) -> None:
     for name, option in {} if call.inputs else reading.known.items():
         if getattr(reading, name) != option.default:
             raise no_effect(name, "without INPUT", "name files, or give it to index add")
-    scheme = _make_scheme(call)
+    scheme, preset = _make_scheme(call)
     with call.display:
         sources = resolve_paths(call.inputs, reading) if call.inputs else []
         check_effect(reading, sources)
@@ -77,11 +77,12 @@ def build(call: Call) -> None:
             handle = _handle(scratch, call.tokenizer, call.kind)
             addition = index_changes.build(handle, scheme, sources, _how(reading), call.runner)
     said = [f"{call.folder} is an index of {call.kind}, of which there are none yet"]
-    call.tell(addition.summary, *(_say_added(addition, call.folder) if call.inputs else said))
+    said = _say_added(addition, call.folder) if call.inputs else said
+    call.tell(addition.summary | preset, *wording.say_preset(preset), *said)
 
 
-def _make_scheme(call: Call) -> Any:
-    """Make the scheme of a new index."""
+def _make_scheme(call: Call) -> tuple[Any, dict[str, Any]]:
+    """Make the scheme of a new index; say for the summary what a preset has chosen of it."""
     from neardup.options.documents import DocumentSchemeOptions
     from neardup.options.passages import PassageOptions
 
@@ -91,12 +92,14 @@ def _make_scheme(call: Call) -> Any:
         for name, value in call.given(DocumentSchemeOptions, no_text=call.no_text).items():
             if name not in PassageOptions.known and value:
                 raise no_effect(name, "on passages", "choose --kind documents")
-        return make_passage_scheme(**call.given(PassageOptions))
+        of_passages = call.of(PassageOptions)
+        return make_passage_scheme(**vars(of_passages)), of_passages.describe_preset()
     from neardup.jobs.index.documents import make_document_scheme
 
     if call.min_tokens is not None:
         raise no_effect("min_tokens", "on documents", "choose --kind passages")
-    return make_document_scheme(call.of(DocumentSchemeOptions, with_text=not call.no_text))
+    options = call.of(DocumentSchemeOptions, with_text=not call.no_text)
+    return make_document_scheme(options), options.describe_preset()
 
 
 def _handle(folder: Path, tokenizer: str | None = None, kind: IndexKind | None = None) -> Any:

@@ -100,6 +100,7 @@ def _report(summary: dict[str, Any], output: TableOutput) -> str:
     lines = [f"{documents}: {counted(summary['pairs'], 'pair')}{_condition(summary)}"]
     if summary["method"] == "minhash":
         lines += [describe_bands(summary), *warn_of_recall(summary)]
+    lines += wording.say_preset(summary)
     lines += say_ids(summary)
     ngram, n_documents = summary["scheme"].get("ngram", 1), sum(summary["documents"])
     # Two of one shingle each are at a Hamming distance of 2.

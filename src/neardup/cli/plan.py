@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
+from neardup.cli import wording
 from neardup.cli.call import Call
 from neardup.cli.command import ANY_INPUTS, TableCommand, options_of
 from neardup.cli.wording import counted, list_passed_over
@@ -192,10 +193,11 @@ def command(call: Call) -> None:
         with call.display:
             sources = resolve_paths(call.inputs, plan.options)
             estimate = forecast_job(sources, plan, call.runner, resources, planned)
-    lines = [_chart(plan)]
+    facts = _facts(plan, estimate)
+    lines = [*wording.say_preset(facts), _chart(plan)]
     if estimate is not None:
         lines.append(describe_forecast(estimate, plan.reading.shingles.ngram))
-    call.tell(_facts(plan, estimate), *lines)
+    call.tell(facts, *lines)
 
 
 def _curve(plan: DedupPlan) -> list[tuple[float, float]]:
@@ -226,6 +228,7 @@ def _facts(plan: DedupPlan, estimate: JobForecast | None) -> dict[str, Any]:
             for choice in _choices(plan)
         ],
         "curve": [{"jaccard": s, "probability": p} for s, p in _curve(plan)],
+        **plan.options.describe_preset(),
     }
     return facts if estimate is None else {**facts, "estimate": vars(estimate)}
 

@@ -56,7 +56,7 @@ def command(call: Call) -> None:
     is_of_documents = kind_of(folder) == "documents"
     options: Any
     if is_of_documents:
-        for name in ("recall", "hits", "maximal", "all_windows", "with_text", "no_text"):
+        for name in ("preset", "recall", "hits", "maximal", "all_windows", "with_text", "no_text"):
             if getattr(call, name):
                 raise no_effect(name, "on an index of documents", "search an index of passages")
         options = call.of(DocumentSearchOptions)
@@ -121,6 +121,7 @@ def _report(summary: dict[str, Any], min_tokens: int) -> list[str]:
         f"{counted(summary['passages'], 'passage')} for {summary['found_queries']:,} of "
         f"{counted(summary['queries'], 'query', 'queries')}",
         f"a passage at the threshold is found{say_recall(summary)}",
+        *wording.say_preset(summary),
     ]
     lines += say_ids(summary)
     if n_short:

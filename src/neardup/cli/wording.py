@@ -56,6 +56,18 @@ def say_ids(summary: dict[str, Any]) -> list[str]:
     ]
 
 
+def say_preset(summary: Mapping[str, Any]) -> list[str]:
+    """Say what a preset has chosen, if there is one."""
+    found = summary.get("preset")
+    if found is None:
+        return []
+    flags = [
+        f"--{name.replace('_', '-')}{'' if value is True else f' {value}'}"
+        for name, value in found["chosen"].items()
+    ]
+    return [f"for {found['name']}: {', '.join(flags) or 'nothing chosen'}"]
+
+
 def describe_bands(summary: dict[str, Any]) -> str:
     """Say how surely the bands of a run find a pair at the threshold."""
     bands = counted(summary["bands"], "band")

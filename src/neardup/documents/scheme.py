@@ -163,7 +163,7 @@ def restore_document_scheme(
 _DECIDED = [
     name
     for name in DocumentSchemeOptions.known
-    if name not in ("threshold", "tokenizer", "columns", "with_text")
+    if name not in ("preset", "threshold", "tokenizer", "columns", "with_text")
 ]
 
 

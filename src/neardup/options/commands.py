@@ -378,6 +378,7 @@ def _of_documents() -> dict[str, tuple[Option, ...]]:
             *_of(
                 DedupOptions,
                 *(
+                    "preset",
                     "measure",
                     "threshold",
                     "recall",
@@ -388,8 +389,8 @@ def _of_documents() -> dict[str, tuple[Option, ...]]:
                     "idf",
                     "keep",
                 ),
-                measure={"default": "jaccard", "usual": ""},
-                threshold={"default": "0.8", "usual": ""},
+                measure={"usual": "jaccard"},
+                threshold={"usual": "0.8"},
             ),
             *_of(DocumentOptions),
             *_of(CommandOptions, "documents", "input_size", "executors", "executor_cores"),
@@ -441,9 +442,11 @@ def _of_passages() -> dict[str, tuple[Option, ...]]:
 def _of_indexes() -> dict[str, tuple[Option, ...]]:
     from neardup.options.documents import DocumentSchemeOptions, DocumentSearchOptions
     from neardup.options.passages import PassageOptions, SearchOptions
+    from neardup.options.presets import PresetOptions
 
     # Of an index whose kind decides which options have an effect.
     any_scheme = (
+        *_of(PresetOptions),
         *_of(
             DocumentSchemeOptions,
             *("measure", "threshold", "tf", "idf", "ngram", "occurrences", "fingerprint"),
@@ -521,7 +524,7 @@ def _of_indexes() -> dict[str, tuple[Option, ...]]:
             *_TABLE,
             *_of(
                 SearchOptions,
-                *("threshold", "measure", "times", "recall", "hits", "with_text"),
+                *("preset", "threshold", "measure", "times", "recall", "hits", "with_text"),
                 measure={"default": None, "usual": "jaccard"},
                 threshold={"default": None, "usual": "0.8; of documents that of the index"},
                 recall={

@@ -1,12 +1,14 @@
 """The options of jobs that compare whole documents, and of what is done with their results."""
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Any, Literal
 
 from neardup.errors import InvalidParameterError
 from neardup.options.choices import (
     Algorithm,
     ColumnNames,
     DocumentMeasure,
+    DocumentPreset,
     Method,
     Missing,
     MissingValues,
@@ -39,9 +41,43 @@ from neardup.options.groups import (
 )
 from neardup.options.kinds import Choice, Columns, Conditions, ShareOrCount, Whole
 from neardup.options.option import Options, but, no_effect, option
+from neardup.options.presets import Preset, PresetOptions, preset_option
 
 
-class SparkOptions(KeepOptions, BandOptions, CountingOptions, DocumentOptions, AgainstOptions):
+class DocumentPresetOptions(PresetOptions):
+    """What documents are, which decides how they are compared."""
+
+    preset: DocumentPreset | None = preset_option(
+        DocumentPreset,
+        *("tokenizer", "casefold", "ngram", "threshold"),
+        python="; the threshold only for measure ``jaccard``",
+    )
+
+    @classmethod
+    def row(cls, preset: Preset, given: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return what is chosen for documents; the threshold is one of Jaccard similarities."""
+        row = preset.documents or {}
+        names = ("measure", "max_distance", "top")
+        measure, *others = (given.get(name) for name in names)
+        if measure in (None, "jaccard") and others == [None, None]:
+            return row
+        return {name: value for name, value in row.items() if name != "threshold"}
+
+    def check_no_preset(self) -> None:
+        """Raise if a preset was given beside an index, which has its own options."""
+        if self.preset is not None:
+            where = "with an index, which was made for its documents"
+            raise no_effect("preset", where, "name files with against", "against")
+
+
+class SparkOptions(
+    DocumentPresetOptions,
+    KeepOptions,
+    BandOptions,
+    CountingOptions,
+    DocumentOptions,
+    AgainstOptions,
+):
     """Everything that decides the result of a deduplication on Spark."""
 
     # None stands for the default, so that one that was given beside an index is noticed.
@@ -119,7 +155,9 @@ class ChooseOptions(KeepOptions, TrustOptions, ReadingOptions):
     )
 
 
-class PairOptions(BandOptions, CountingOptions, DocumentOptions, AgainstOptions):
+class PairOptions(
+    DocumentPresetOptions, BandOptions, CountingOptions, DocumentOptions, AgainstOptions
+):
     """Everything that decides the result of ``find_pairs``."""
 
     measure: PairMeasure | None = option(
@@ -287,7 +325,7 @@ def _names(named: ColumnNames | None) -> tuple[str, ...]:
     return (named,) if isinstance(named, str) else tuple(named or ())
 
 
-class DocumentSchemeOptions(BandOptions, WeightOptions, ShingleOptions):
+class DocumentSchemeOptions(DocumentPresetOptions, BandOptions, WeightOptions, ShingleOptions):
     """Everything that decides the answers of an index of documents."""
 
     measure: DocumentMeasure = option(

@@ -218,9 +218,13 @@ class Choice(Kind):
         """Return the value."""
         if not isinstance(value, str) or value not in self.values:
             message = f"{name} must be {self.listed}, got {value!r}"
-            reason = self.elsewhere.get(value) if isinstance(value, str) else None
-            raise InvalidParameterError(message if reason is None else f"{message}; {reason}")
+            advice = self.advice(value) if isinstance(value, str) else ""
+            raise InvalidParameterError(f"{message}; {advice}" if advice else message)
         return value
+
+    def advice(self, value: str) -> str:
+        """Return what else to say of a value that is none; empty if nothing."""
+        return self.elsewhere.get(value, "")
 
 
 class Flag(Kind):

@@ -195,6 +195,9 @@ class Options:
             if name in given:
                 raise MisfitError(f"got multiple values for argument {name!r}")
             given[name] = value
+        # What is not given, or None, which is the same.
+        chosen = self.usual(given)
+        given |= {name: value for name, value in chosen.items() if given.get(name) is None}
         values = {name: given.pop(name, option.default) for name, option in known.items()}
         if given:
             raise MisfitError(f"got an unexpected keyword argument {next(iter(given))!r}")
@@ -205,6 +208,11 @@ class Options:
                 raise MisfitError(f"missing a required argument: {name!r}")
         vars(self).update((name, known[name].checked(value)) for name, value in values.items())
         self.check_together()
+
+    @classmethod
+    def usual(cls, given: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return what other values than the defaults are usual beside those that are given."""
+        return {}
 
     def check_together(self) -> None:
         """Raise for options that exclude each other, whatever the job does with them."""

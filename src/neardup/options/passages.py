@@ -1,18 +1,21 @@
 """The options of jobs that find passages in documents, and cut them out."""
 
+from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 from neardup.errors import InvalidParameterError
 from neardup.options.choices import (
     AlignMeasure,
     AlignmentSummary,
+    CutPreset,
     CutUnit,
     Data,
     InverseFrequency,
     Number,
     PassageMeasure,
-    PresetName,
+    PassagePresetName,
     Report,
     TermFrequency,
 )
@@ -31,6 +34,7 @@ from neardup.options.groups import (
 )
 from neardup.options.kinds import Choice, CountOrPercent, Whole
 from neardup.options.option import Options, but, no_effect, option
+from neardup.options.presets import Preset, PresetOptions, preset_option
 
 # Of what is found by min-hashes, unless recall or hits are given.
 DEFAULT_RECALL = Fraction(99, 100)
@@ -77,9 +81,12 @@ class PassageSchemeOptions(SeedOptions, TokenOptions):
     )
 
 
-class PassageOptions(PassageSchemeOptions):
+class PassageOptions(PresetOptions, PassageSchemeOptions):
     """Everything that decides an index of passages."""
 
+    preset: PassagePresetName | None = preset_option(
+        PassagePresetName, "tokenizer", "casefold", "ngram", "min_tokens", "idf"
+    )
     min_tokens: int = option(MIN_TOKENS, default=50, usual="")
     num_perm: int = 64
     tf: TermFrequency = "binary"
@@ -87,6 +94,12 @@ class PassageOptions(PassageSchemeOptions):
     seed: int = 42
     tokenizer: str | Path = "words"
     ngram: int = 1
+
+    @classmethod
+    def row(cls, preset: Preset, given: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return what is chosen for an index."""
+        found = preset.passages
+        return {} if found is None else {"min_tokens": found.min_tokens, **found.scheme}
 
 
 # How many times as much as what it holds a passage may weigh, unless times is given.
@@ -162,15 +175,10 @@ class HitsOptions(Options):
 class AlignOptions(ContainedOptions, HitsOptions, TextAgainstOptions):
     """What decides the result of an alignment."""
 
-    preset: PresetName | None = option(
-        "What passages are looked for; chooses --threshold, --min-tokens, --gap and --idf "
-        "where they are not given.",
-        default=None,
-        python="What passages are looked for: ``editions``, long texts that were revised; "
-        "``quotations``, a line or two each; ``rewording``, sentences in other words. It "
-        "chooses ``threshold``, ``min_tokens``, ``gap`` and ``idf`` where these are not given; "
-        "an index has its own ``min_tokens`` and ``idf``.",
-        flags=("--for",),
+    preset: PassagePresetName | None = preset_option(
+        PassagePresetName,
+        *("threshold", "recall", "min_tokens", "gap", "tokenizer", "casefold", "ngram", "idf"),
+        python="; an index has its own, but for ``threshold``, ``recall`` and ``gap``",
     )
     threshold: Number | None = option(
         THRESHOLD,
@@ -299,9 +307,10 @@ class IgnoreOptions(Options):
     )
 
 
-class LookUpOptions(ContainedOptions, HitsOptions, TextReadingOptions):
+class LookUpOptions(PresetOptions, ContainedOptions, HitsOptions, TextReadingOptions):
     """What decides the result of a search for passages, at whatever threshold."""
 
+    preset: PassagePresetName | None = preset_option(PassagePresetName, "threshold")
     measure: PassageMeasure = option(
         ContainedOptions.known["measure"], default="jaccard", kind=Choice(PassageMeasure)
     )
@@ -332,6 +341,11 @@ class LookUpOptions(ContainedOptions, HitsOptions, TextReadingOptions):
                 message = "of passages that hold enough, only the best are reported"
                 raise InvalidParameterError(message, "maximal", "measure")
 
+    @classmethod
+    def row(cls, preset: Preset, given: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return what is chosen for a search."""
+        return {} if preset.passages is None else {"threshold": preset.passages.threshold}
+
 
 class SearchOptions(LookUpOptions):
     """What decides the result of a search for passages."""
@@ -339,9 +353,14 @@ class SearchOptions(LookUpOptions):
     threshold: Number = option(THRESHOLD, default="0.8")
 
 
-class CutOptions(TrustOptions, SeedOptions, TokenOptions, TextAgainstOptions):
+class CutOptions(PresetOptions, TrustOptions, SeedOptions, TokenOptions, TextAgainstOptions):
     """Everything that decides the result of ``cut``."""
 
+    preset: CutPreset | None = preset_option(
+        CutPreset,
+        *("tokenizer", "casefold", "ngram", "threshold", "min_tokens"),
+        python="; with ``exact`` neither ``ngram`` nor ``threshold``",
+    )
     unit: CutUnit | None = option(
         "What goes: passages of any extent, or whole paragraphs, parted by blank lines, or lines.",
         default=None,
@@ -411,3 +430,19 @@ class CutOptions(TrustOptions, SeedOptions, TokenOptions, TextAgainstOptions):
         python="Hash functions; None is 64, of paragraphs and lines 128.",
     )
     differs = but(ngram={"usual": "1; 5 of other units"})
+
+    @classmethod
+    def row(cls, preset: Preset, given: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return what is chosen for what goes: passages, or whole units."""
+        found = preset.passages
+        if given.get("unit") in ("paragraphs", "lines"):
+            row = preset.units or {}
+        elif found is not None:
+            row = {
+                "threshold": found.threshold,
+                "min_tokens": found.min_tokens,
+                **found.scheme,
+            }
+        if not given.get("exact"):
+            return row
+        return {name: row[name] for name in row if name not in ("ngram", "threshold")}

@@ -49,4 +49,4 @@ def test_grouped__required_ones_first_then_those_used_most():
     assert names("index remove", "Input")[0] == "id_file"
     assert names("align", "Output")[0] == "output"
     assert names("drop", "Input")[0] == "named_in"
-    assert names("dedup", "Similarity")[:2] == ["threshold", "measure"]
+    assert names("dedup", "Similarity")[:3] == ["preset", "threshold", "measure"]

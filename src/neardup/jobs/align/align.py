@@ -24,6 +24,7 @@ from neardup.files.rows import Source
 from neardup.jobs.align.other import NewDocuments, Other, choose_other, no_other, open_other
 from neardup.jobs.align.plan import (
     choose_options,
+    describe_choices,
     most_documents,
     plan_alignment,
     recall_of,
@@ -268,6 +269,7 @@ def _align(
                 summary[name] = summary[name][:1]
     summary["gap"] = widest_gap(options)
     summary["passed_over"] = passed_over(sources, new)
+    summary |= describe_choices(options, other.scheme if isinstance(other, NewDocuments) else {})
     summary |= describe_ids(read.columns, of_other)
     return PassageResult(table, summary, of_documents), np.concatenate(places)
 

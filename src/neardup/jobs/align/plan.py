@@ -1,17 +1,12 @@
-"""Options of an alignment, what presets choose of them, and the plan that is made of them.
-
-Presets were chosen on one half of the texts in docs/alignment.md, which has the figures of the
-other.
-"""
+"""Options of an alignment, and the plan that is made of them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from neardup.options.choices import PresetName
 from neardup.options.kinds import exact_fraction, percent_of
 from neardup.options.option import no_effect
 from neardup.options.passages import (
@@ -19,6 +14,7 @@ from neardup.options.passages import (
     AlignSchemeOptions,
     PassageSchemeOptions,
 )
+from neardup.options.presets import PassagePreset, describe_preset, passages_for
 from neardup.passages.align import AlignmentPlan, make_alignment_plan, step_of
 from neardup.passages.scheme import PassageScheme
 from neardup.passages.search import candidate_probability, make_search_plan
@@ -29,31 +25,9 @@ from neardup.passages.seeds import (
     share_of_jaccard,
 )
 
-
-@dataclass(frozen=True)
-class Preset:
-    """Options of an alignment; ``scheme`` are those that decide an index."""
-
-    threshold: str = "0.5"
-    recall: str | None = None
-    min_tokens: int = 50
-    gap: int | None = None
-    scheme: Mapping[str, Any] = field(default_factory=dict)
-
-
-NO_PRESET = Preset()
-# Any long passage holds the frequent words of a shorter one; those of all documents say nothing.
-_CONTAINED = Preset(threshold="0.65", recall="0.95", min_tokens=40, scheme={"idf": "standard"})
-PRESETS: dict[PresetName | None, Preset] = {
-    None: NO_PRESET,
-    # Long texts in few pieces; what is shorter is mostly phrases that recur.
-    "editions": Preset(min_tokens=75),
-    # A line or two, each by itself, hardly changed; shorter or less similar ones are chance.
-    "quotations": Preset(threshold="0.6", min_tokens=15, gap=15),
-    # Whole sentences in other words; rare words weigh more, because everybody has the others.
-    # Their windows vary, so that they are looked up lower.
-    "rewording": Preset(threshold="0.4", recall="0.99", scheme={"idf": "smooth"}),
-}
+# What is usual for passages that are contained: any long one holds the frequent words of a shorter
+# one, and those of all documents say nothing.
+_CONTAINED = PassagePreset("0.65", recall="0.95", min_tokens=40, scheme={"idf": "standard"})
 
 
 def plan_alignment(options: AlignOptions, scheme: PassageScheme) -> AlignmentPlan:
@@ -83,6 +57,18 @@ def plan_alignment(options: AlignOptions, scheme: PassageScheme) -> AlignmentPla
     return replace(plan, misses_few=recall is not None)
 
 
+def describe_choices(options: AlignOptions, scheme: Mapping[str, Any]) -> dict[str, Any]:
+    """Return for a summary what the preset has chosen; ``scheme`` is empty with an index."""
+    usual = passages_for(options.preset)
+    row = {"threshold": usual.threshold, "recall": usual.recall, "gap": usual.gap}
+    # Of these, what is not given is as the preset has it.
+    own = {name: value for name, value in row.items() if getattr(options, name) is None}
+    if scheme:
+        row |= {"min_tokens": usual.min_tokens, **usual.scheme}
+        own |= {"min_tokens": options.min_tokens, **scheme}
+    return describe_preset(options.preset, row, own)
+
+
 def recall_of(plan: AlignmentPlan, scheme: PassageScheme) -> float:
     """Return the probability that a passage of the least length is found at the threshold.
 
@@ -97,11 +83,11 @@ def recall_of(plan: AlignmentPlan, scheme: PassageScheme) -> float:
     return of_window * candidate_probability(scheme.num_perm, search.hits, search.threshold)
 
 
-def usual_of(options: AlignOptions) -> Preset:
+def usual_of(options: AlignOptions) -> PassagePreset:
     """Return what stands for options that are not given."""
     if options.preset is None and options.measure != "jaccard":
         return _CONTAINED
-    return PRESETS[options.preset]
+    return passages_for(options.preset)
 
 
 def most_documents(most: int | str | None, n_documents: int) -> int | None:

@@ -64,6 +64,7 @@ def summarise(
         "min_tokens": plan.min_tokens,
         "min_documents": options.min_documents,
         "predicted_recall": _recall(plan),
+        **options.describe_preset(),
     }
     return summary
 

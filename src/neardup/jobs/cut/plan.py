@@ -29,10 +29,10 @@ LEAST_TOKENS: dict[CutUnit, int] = {"passages": 50, "paragraphs": 5, "lines": 5}
 
 
 # Options that say what goes, as a table does.
-_DECIDING = [
+_DECIDING = ["preset"] + [
     name
     for name in CutOptions.known
-    if name not in {"keep", "replacement", "trust", *TextAgainstOptions.known}
+    if name not in {"preset", "keep", "replacement", "trust", *TextAgainstOptions.known}
 ]
 
 

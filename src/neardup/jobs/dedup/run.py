@@ -84,6 +84,8 @@ class DedupJob:
         self.options, self.index, self._resolve = options, index, resolve
         self._data, self._against, self._idf_from = data, against, idf_from
         has_other, has_index = against is not None, index is not None
+        if has_index:
+            options.check_no_preset()
         self.plan = make_plan(options, has_other=has_other, has_index=has_index)
 
     @cached_property

@@ -70,6 +70,7 @@ def summarise(
         "measure": plan.measure.name,
         "keep": plan.options.keep,
         "clusters": plan.options.clusters,
+        **plan.options.describe_preset(),
         "scheme": plan.reading.shingles.describe(),
         "engine": engine,
         "workers": runner.workers if workers is None else workers,

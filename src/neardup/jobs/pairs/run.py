@@ -194,6 +194,7 @@ def summarise_pairs(
         "threshold": plan.threshold,
         "method": options.method,
         **_describe_method(plan, matches),
+        **options.describe_preset(),
     }
     if options.top is not None:
         summary["top"], summary["per_document"] = options.top, options.per_document
@@ -289,6 +290,7 @@ class PairJob:
             has_other = against is not None
             self.plan = plan_pairs(options, other=other, has_other=has_other, **workspace)
         else:
+            options.check_no_preset()
             check_no_workspace(**workspace)
 
     @cached_property

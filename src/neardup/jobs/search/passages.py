@@ -76,7 +76,7 @@ def search_sources(
         table = with_id_types(pa.concat_tables(tables), common_id_type(id_types), index)
         note(queries=counts.n_queries, passages=len(table))
     summary = _summary(table, counts, plan, index, time.perf_counter() - start)
-    summary["passed_over"] = passed_over(sources)
+    summary |= options.describe_preset() | {"passed_over": passed_over(sources)}
     return PassageResult(table, summary | describe_ids(read.columns))
 
 

@@ -1,0 +1,171 @@
+"""Presets: for each kind of text, or of likeness, the options that suit it.
+
+``PRESETS`` is the one table of them. Classes of options whose jobs take presets extend
+``PresetOptions``: what a user does not give himself is filled from the table as their values are
+made, in one place. How the values were chosen, and what they find, docs/presets.md says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from neardup.options.choices import PresetName
+from neardup.options.kinds import Choice
+from neardup.options.option import Options, option
+
+
+@dataclass(frozen=True)
+class PassagePreset:
+    """Options of an alignment; ``scheme`` are those that decide an index of passages."""
+
+    threshold: str = "0.5"
+    recall: str | None = None
+    min_tokens: int = 50
+    gap: int | None = None
+    scheme: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A row of the table.
+
+    Parameters
+    ----------
+    purpose
+        What it is for, in a few words.
+    documents
+        Options of jobs that compare whole documents; None: it is not for these.
+    passages
+        Options of jobs that find passages; None: it is not for these.
+    units
+        Options of a cut of whole paragraphs or lines; None: it is not for these.
+    cuts
+        Whether passages that are found with it may be cut out.
+    """
+
+    purpose: str
+    documents: Mapping[str, Any] | None = None
+    passages: PassagePreset | None = None
+    units: Mapping[str, Any] | None = None
+    cuts: bool = False
+
+
+NO_PRESET = PassagePreset()
+
+# Errors of a scanner leave more shingles of characters than of words as they were. Of five
+# characters one in three is left at an error in ten, and texts that have nothing to do with each
+# other have one in eight in common; of three that would be one in three.
+_SCANNED: Mapping[str, Any] = {"tokenizer": "characters", "casefold": True, "ngram": 5}
+
+PRESETS: dict[str, Preset] = {
+    "ocr": Preset(
+        "scanned text with wrong characters",
+        documents={**_SCANNED, "threshold": "0.35"},
+        passages=PassagePreset(threshold="0.35", min_tokens=300, scheme=_SCANNED),
+        units={**_SCANNED, "threshold": "0.35", "min_tokens": 30},
+        cuts=True,
+    ),
+    "titles": Preset(
+        "short records, such as titles, names and addresses",
+        documents={
+            "tokenizer": "characters",
+            "casefold": True,
+            "ngram": 2,
+            "threshold": "0.65",
+        },
+    ),
+    # Long texts in few pieces; what is shorter is mostly phrases that recur.
+    "editions": Preset("long texts that were revised", passages=PassagePreset(min_tokens=75)),
+    # A line or two, each by itself, hardly changed; shorter or less similar ones are chance.
+    "quotations": Preset(
+        "a line or two, hardly changed",
+        passages=PassagePreset(threshold="0.6", min_tokens=15, gap=15),
+    ),
+    # Whole sentences in other words; rare words weigh more, because everybody has the others.
+    # Their windows vary, so that they are looked up lower.
+    "rewording": Preset(
+        "sentences in other words",
+        passages=PassagePreset(threshold="0.4", recall="0.99", scheme={"idf": "smooth"}),
+    ),
+}
+
+
+def passages_for(preset: str | None) -> PassagePreset:
+    """Return the options of an alignment that are usual for a preset, or without one."""
+    return NO_PRESET if preset is None else PRESETS[preset].passages or NO_PRESET
+
+
+class PresetChoice(Choice):
+    """The name of a preset that a job takes; messages say what each is for."""
+
+    @property
+    def described(self) -> str:
+        """The names, with what each is for."""
+        return "; ".join(
+            f"{name}: {preset.purpose}" for name, preset in PRESETS.items() if name in self.values
+        )
+
+    def advice(self, value: str) -> str:
+        """Return what there is instead."""
+        return (
+            f"{value} is for other jobs; {self.described}" if value in PRESETS else self.described
+        )
+
+
+def preset_option(literal: Any, *chosen: str, python: str = "") -> Any:
+    """Declare the option of a job, by what it may choose; docstrings say ``python``, too."""
+    kind = PresetChoice(literal)
+    names = ", ".join(f"``{name}``" for name in chosen)
+    return option(
+        f"What is compared; {kind.described}. Chooses the options that suit it, where they are not "
+        "given.",
+        kind,
+        default=None,
+        python=f"What is compared; {kind.described}. Of {names} it chooses those that are not "
+        f"given{python}.",
+        flags=("--for",),
+    )
+
+
+class PresetOptions(Options):
+    """Options of a job that takes presets: what is not given is as the preset has it.
+
+    A class that extends this one declares ``preset``, and says in ``row`` what of a preset is for
+    its job.
+    """
+
+    preset: PresetName | None = preset_option(PresetName, "all options")
+
+    @classmethod
+    def row(cls, preset: Preset, given: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the options that a preset chooses beside those that are given."""
+        raise NotImplementedError
+
+    @classmethod
+    def usual(cls, given: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return what the preset chooses, if one is given that the job takes."""
+        name, kind = given.get("preset"), cls.known["preset"].kind
+        if not (isinstance(name, str) and isinstance(kind, PresetChoice) and name in kind.values):
+            return {}
+        row = cls.row(PRESETS[name], given)
+        return {key: value for key, value in row.items() if key in cls.known}
+
+    def describe_preset(self) -> dict[str, Any]:
+        """Return for a summary what the preset has chosen; nothing without one."""
+        return describe_preset(self.preset, self.usual(vars(self)), vars(self))
+
+
+def describe_preset(
+    preset: str | None, row: Mapping[str, Any], options: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return for a summary which options are as the row of a preset has them; nothing for None."""
+    if preset is None:
+        return {}
+    chosen = {
+        name: float(value) if name in ("threshold", "recall") else value
+        for name, value in row.items()
+        if value is not None and options.get(name) == value
+    }
+    return {"preset": {"name": preset, "chosen": chosen}}
