@@ -62,12 +62,12 @@ GOOD = b'{"text": "one", "id": "a"}\n'
         ),
         (
             "--tokenizer word",
-            "--tokenizer must be one of words, whitespace, characters, lines, bytes, a "
+            "--tokenizer must be one of words, whitespace, characters, lines, bytes, code, a "
             "tokenizer.json file or a function, got 'word'",
         ),
         (
             "--tokenizer bytes --casefold",
-            "--tokenizer bytes compares bytes as they are; leave out --casefold, or choose another "
+            "--tokenizer bytes has nothing to fold away; leave out --casefold, or choose another "
             "--tokenizer",
         ),
         (

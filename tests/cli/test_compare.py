@@ -217,7 +217,7 @@ def test_compare__input_that_cannot_be_read(fails, write_file, here):
         (["--compression", "0"], "--compression must lie between 1 and 1,048,576, got 0"),
         (
             ["--tokenizer", "bytes", "--fold-digits"],
-            "--tokenizer bytes compares bytes as they are; leave out --fold-digits, or choose "
+            "--tokenizer bytes has nothing to fold away; leave out --fold-digits, or choose "
             "another --tokenizer",
         ),
     ],

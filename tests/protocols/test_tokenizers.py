@@ -21,6 +21,7 @@ from neardup.errors import InvalidParameterError
 from neardup.options import kinds
 from neardup.options.commands import COMMANDS
 from neardup.tables import Texts
+from neardup.text.code import guess_language
 from neardup.text.normalise import Normalisation
 from neardup.text.shingles import make_shingle_scheme
 from neardup.text.tokenizers import NAMED, Tokenizer, file_in_name, make_tokenizer
@@ -28,6 +29,7 @@ from tests.arrays import make_texts, unragged
 from tests.each import each_of
 from tests.examples import examples
 from tests.oracles import hashing
+from tests.oracles.programs import program_tokens
 from tests.oracles.spans import byte_length, normalised_characters
 from tests.oracles.tokens import Options, fold, tokenize
 from tests.strategies import any_text, assigned_only, options
@@ -132,6 +134,12 @@ CASES = [
     _named("characters"),
     _named("lines"),
     _named("bytes", normalises=False),
+    Case(
+        "code",
+        lambda text, _, __: program_tokens(text, guess_language(text)),
+        lambda _: "code",
+        normalises=False,
+    ),
     _file("pairs.json"),
     _file("pieces.json"),
     _function(split_at_a, lambda _, token: token.encode()),
@@ -318,5 +326,5 @@ def test_named__what_is_folded_away(name):
     if NAMED[name].normalises:
         assert make_shingle_scheme(name, fold_digits=True).normalisation.fold_digits
     else:
-        with pytest.raises(InvalidParameterError, match=rf"^tokenizer {name} compares bytes"):
+        with pytest.raises(InvalidParameterError, match=rf"^tokenizer {name} has nothing"):
             make_shingle_scheme(name, fold_digits=True)

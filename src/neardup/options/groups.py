@@ -215,11 +215,12 @@ class TokenOptions(NormalOptions):
     """What texts are cut into: tokens, and shingles of several."""
 
     tokenizer: TokenizerChoice | None = option(
-        "words, whitespace, characters, lines, bytes, or the path of a tokenizer.json file.",
+        "words, whitespace, characters, lines, bytes, code, or the path of a tokenizer.json file.",
         Tokenizer(),
         default=None,
         usual="words",
-        python="``words``, ``whitespace``, ``characters``, ``lines``, ``bytes``, the path of a "
+        python="``words``, ``whitespace``, ``characters``, ``lines``, ``bytes``, ``code`` (what "
+        "programs are made of, whatever their names, values and comments), the path of a "
         "``tokenizer.json`` or a function from a text to its tokens. None is ``words``, or "
         "``bytes`` where these are read.",
     )

@@ -317,7 +317,7 @@ def parts_of_condition(text: str) -> tuple[str, str, str]:
 class Tokenizer(Kind):
     """The name of a tokenizer, the path of a ``tokenizer.json`` file, or a function."""
 
-    names = ("words", "whitespace", "characters", "lines", "bytes")
+    names = ("words", "whitespace", "characters", "lines", "bytes", "code")
 
     def checked(self, name: str, value: Any) -> Any:
         """Return the value."""

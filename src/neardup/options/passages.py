@@ -436,7 +436,10 @@ class CutOptions(PresetOptions, TrustOptions, SeedOptions, TokenOptions, TextAga
         """Return what is chosen for what goes: passages, or whole units."""
         found = preset.passages
         if given.get("unit") in ("paragraphs", "lines"):
-            row = preset.units or {}
+            if preset.units is None:
+                message = "preset code is for passages; leave out unit, or the preset"
+                raise InvalidParameterError(message, "preset", "unit")
+            row = preset.units
         elif found is not None:
             row = {
                 "threshold": found.threshold,

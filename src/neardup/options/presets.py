@@ -58,6 +58,7 @@ NO_PRESET = PassagePreset()
 # characters one in three is left at an error in ten, and texts that have nothing to do with each
 # other have one in eight in common; of three that would be one in three.
 _SCANNED: Mapping[str, Any] = {"tokenizer": "characters", "casefold": True, "ngram": 5}
+_CODE: Mapping[str, Any] = {"tokenizer": "code", "ngram": 9}
 
 PRESETS: dict[str, Preset] = {
     "ocr": Preset(
@@ -75,6 +76,12 @@ PRESETS: dict[str, Preset] = {
             "ngram": 2,
             "threshold": "0.65",
         },
+    ),
+    "code": Preset(
+        "programs, whatever their names and comments",
+        documents={**_CODE, "threshold": "0.6"},
+        passages=PassagePreset(threshold="0.6", min_tokens=75, scheme=_CODE),
+        cuts=True,
     ),
     # Long texts in few pieces; what is shorter is mostly phrases that recur.
     "editions": Preset("long texts that were revised", passages=PassagePreset(min_tokens=75)),

@@ -280,7 +280,7 @@ class ShingleScheme:
     def describe(self) -> dict[str, object]:
         """Give all that decides the sets, as plain values, for schemes and summaries."""
         return {
-            "tokenizer": self.tokenizer.name,
+            **self.tokenizer.describe(),
             **vars(self.normalisation),
             "ngram": self.ngram,
             "occurrences": self.occurrences,
@@ -315,7 +315,7 @@ def shingle_scheme(options: ShingleOptions) -> ShingleScheme:
     if not may_normalise and normalisation != Normalisation(casefold=False):
         names = [name for name, value in vars(normalisation).items() if value]
         message = (
-            f"tokenizer {tokenizer} compares bytes as they are; leave out {', '.join(names)}, or "
+            f"tokenizer {tokenizer} has nothing to fold away; leave out {', '.join(names)}, or "
             "choose another tokenizer"
         )
         raise InvalidParameterError(message, "tokenizer", *names)

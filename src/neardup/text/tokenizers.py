@@ -41,6 +41,10 @@ class Tokenizer(ABC):
     is_bytewise: bool = False
     """Whether the tokens of a text are its bytes, in their order."""
 
+    def describe(self) -> dict[str, object]:
+        """Give all that decides the tokens but for what is folded away, as plain values."""
+        return {"tokenizer": self.name}
+
     @abstractmethod
     def hash_tokens(self, texts: Texts) -> TokenLists:
         """Hash the tokens of each text; safe to call from several threads."""
@@ -291,6 +295,38 @@ class ByteTokenizer(Tokenizer):
         return lists, TokenSpans(starts, starts + 1)
 
 
+# The tokenizer of programs.
+
+
+@dataclass(frozen=True)
+class CodeTokenizer(Tokenizer):
+    """Tokens of programs, whatever their names, values and comments; see ``text.code``."""
+
+    name: Literal["code"] = "code"
+
+    def hash_tokens(self, texts: Texts) -> TokenLists:
+        """Hash the tokens of each program."""
+        return self._cut(texts.to_arrow().to_pylist())[0]
+
+    def locate_tokens(self, texts: Texts) -> tuple[TokenLists, TokenSpans]:
+        """Hash the tokens of each program, and find where each stands."""
+        return locate_strings(texts, Normalisation(casefold=False), self._cut)
+
+    def _cut(self, strings: list[str]) -> tuple[TokenLists, list[list[Place]]]:
+        # Lexers take long to import, and few have programs.
+        from neardup.text.code import cut_programs
+
+        found = cut_programs(strings)
+        lists = hash_lists([[token for token, _, _ in tokens] for tokens in found])
+        return lists, [[(start, stop) for _, start, stop in tokens] for tokens in found]
+
+    def describe(self) -> dict[str, object]:
+        """Name the version of the lexers, too."""
+        from neardup.text.code import LEXERS
+
+        return {**super().describe(), "lexers": LEXERS}
+
+
 # The tokenizers that have a name.
 
 
@@ -319,6 +355,7 @@ NAMED = {
     "characters": NamedTokenizer(CharacterTokenizer),
     "lines": NamedTokenizer(LineTokenizer),
     "bytes": NamedTokenizer(lambda name, _: ByteTokenizer(), normalises=False),
+    "code": NamedTokenizer(lambda name, _: CodeTokenizer(), normalises=False),
 }
 """All of them, in the order in which messages list them."""
 
@@ -551,11 +588,11 @@ def make_tokenizer(
         ``words``: runs of letters, marks, numbers and underscores; characters of scripts written
         without spaces (Han, kana, Thai, Lao, Khmer, Myanmar) are one token each. ``whitespace``:
         runs of anything but white space. ``characters``: every code point. ``lines``: every
-        line that is not blank, without white space at its end. ``bytes``: every UTF-8 byte. The
-        path of a ``tokenizer.json`` file. A function from a text to its tokens, see
-        ``TokenFunction``.
+        line that is not blank, without white space at its end. ``bytes``: every UTF-8 byte.
+        ``code``: what a program is made of, whatever its names, values and comments. The path of a
+        ``tokenizer.json`` file. A function from a text to its tokens, see ``TokenFunction``.
     normalisation
-        Folded away before tokens are hashed; ``bytes`` takes none.
+        Folded away before tokens are hashed; ``bytes`` and ``code`` take none.
 
     Raises
     ------

@@ -172,7 +172,7 @@ def test_byte_size__units(text, n_bytes):
         (
             Tokenizer(),
             "word",
-            "x must be one of words, whitespace, characters, lines, bytes, a "
+            "x must be one of words, whitespace, characters, lines, bytes, code, a "
             "tokenizer.json file or a function, got 'word'",
         ),
     ],
