@@ -32,11 +32,14 @@ def told(run, *arguments) -> dict:
 def test_dedup__for_ocr(run, texts):
     assert told(run, "dedup", "a.jsonl", "-o", "plain")["documents_removed"] == 0
     outcome = run("dedup", "a.jsonl", "--for", "ocr", "-o", "out")
-    line = "for ocr: --tokenizer characters, --casefold, --ngram 5, --threshold 0.35"
+    line = (
+        "for ocr: --tokenizer characters, --casefold, --ngram 5, --threshold 0.35, --num-perm 512"
+    )
     assert line in outcome.out.splitlines()
     summary = json.loads((texts / "out/summary.json").read_text())
     assert summary["documents_removed"] == 1
-    chosen = {"tokenizer": "characters", "casefold": True, "ngram": 5, "threshold": 0.35}
+    chosen = {"tokenizer": "characters", "casefold": True, "ngram": 5}
+    chosen |= {"threshold": 0.35, "num_perm": 512}
     assert summary["preset"] == {"name": "ocr", "chosen": chosen}
 
 

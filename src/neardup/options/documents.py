@@ -49,19 +49,23 @@ class DocumentPresetOptions(PresetOptions):
 
     preset: DocumentPreset | None = preset_option(
         DocumentPreset,
-        *("tokenizer", "casefold", "ngram", "threshold"),
+        *("tokenizer", "casefold", "ngram", "threshold", "num_perm"),
         python="; the threshold only for measure ``jaccard``",
     )
 
     @classmethod
     def row(cls, preset: Preset, given: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return what is chosen for documents; the threshold is one of Jaccard similarities."""
-        row = preset.documents or {}
+        row = dict(preset.documents or {})
         names = ("measure", "max_distance", "top")
         measure, *others = (given.get(name) for name in names)
-        if measure in (None, "jaccard") and others == [None, None]:
-            return row
-        return {name: value for name, value in row.items() if name != "threshold"}
+        if measure not in (None, "jaccard") or others != [None, None]:
+            row.pop("threshold", None)
+        # Hash functions have no effect on exact joins, which are usual for pairs.
+        method = cls.known.get("method")
+        if method and (given.get("method") or method.default) not in ("minhash", "auto"):
+            row.pop("num_perm", None)
+        return row
 
     def check_no_preset(self) -> None:
         """Raise if a preset was given beside an index, which has its own options."""

@@ -63,7 +63,8 @@ _CODE: Mapping[str, Any] = {"tokenizer": "code", "ngram": 9}
 PRESETS: dict[str, Preset] = {
     "ocr": Preset(
         "scanned text with wrong characters",
-        documents={**_SCANNED, "threshold": "0.35"},
+        # At that threshold more functions than are usual spare two of three comparisons.
+        documents={**_SCANNED, "threshold": "0.35", "num_perm": 512},
         passages=PassagePreset(threshold="0.35", min_tokens=300, scheme=_SCANNED),
         units={**_SCANNED, "threshold": "0.35", "min_tokens": 30},
         cuts=True,
@@ -80,7 +81,7 @@ PRESETS: dict[str, Preset] = {
     "code": Preset(
         "programs, whatever their names and comments",
         documents={**_CODE, "threshold": "0.6"},
-        passages=PassagePreset(threshold="0.6", min_tokens=75, scheme=_CODE),
+        passages=PassagePreset(threshold="0.6", min_tokens=100, scheme=_CODE),
         cuts=True,
     ),
     # Long texts in few pieces; what is shorter is mostly phrases that recur.

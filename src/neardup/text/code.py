@@ -48,7 +48,7 @@ _ACCESS = r"(?:public|private|protected|internal)"
 _LINES = {
     "python": r"(?:async )?def \w+ *\(.*|class \w+ *(?:\(.*\) *)?:|from [\w. ]+ import .*"
     r"|import [\w.]+(?: as \w+)?|(?:elif|except|if|for|while|with) .*:|(?:else|try|finally) *:"
-    r"|@[\w.]+ *(?:\(.*\))?",
+    r"|@[\w.]+ *(?:\(.*\))?|\w+ = [\[{(]|\"\"\".*",
     "cpp": r"# *(?:include|define|ifn?def|endif|undef|pragma)\b.*|template ?<.*>|namespace \w* ?\{"
     r"|using namespace .*|(?:static|extern|inline|typedef|struct|unsigned|virtual|const char)\b.*"
     r"|(?:int|void|char|bool|double|float|size_t|long)[ *]+\w+[(\[ ;=].*|.*\w->\w.*;",

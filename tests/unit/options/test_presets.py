@@ -61,9 +61,13 @@ def test_presets__what_is_given_wins(job):
     for name in job.known["preset"].kind.values:
         row = job.usual({"preset": name})
         for key, value in row.items():
-            other = {"ngram": 7, "min_tokens": 17, "threshold": "0.9", "casefold": False}.get(
-                key, "unary" if key == "idf" else "words"
-            )
+            other = {
+                "num_perm": 64,
+                "ngram": 7,
+                "min_tokens": 17,
+                "threshold": "0.9",
+                "casefold": False,
+            }.get(key, "unary" if key == "idf" else "words")
             found = job(preset=name, **{key: other})
             assert vars(found)[key] == other
             assert {**vars(found), key: value} == vars(job(preset=name))
@@ -82,9 +86,8 @@ def test_preset__of_a_default_that_is_typed():
     """The index's usual threshold is 0.8, and its usual tokenizer words."""
     made = DocumentSchemeOptions(preset="ocr", threshold="0.8", tokenizer="words")
     assert (made.threshold, made.tokenizer, made.ngram, made.casefold) == ("0.8", "words", 5, True)
-    assert made.describe_preset() == {
-        "preset": {"name": "ocr", "chosen": {"casefold": True, "ngram": 5}}
-    }
+    chosen = {"casefold": True, "ngram": 5, "num_perm": 512}
+    assert made.describe_preset() == {"preset": {"name": "ocr", "chosen": chosen}}
 
 
 @each_of(
@@ -100,6 +103,13 @@ def test_preset__threshold_is_one_of_jaccard_similarities(given):
     found = PairOptions(preset="titles", **given)
     assert (found.threshold, found.tokenizer, found.ngram) == (None, "characters", 2)
     assert "threshold" not in found.describe_preset()["preset"]["chosen"]
+
+
+def test_preset__hash_functions_where_there_are_bands():
+    assert PairOptions(preset="ocr").num_perm is None
+    assert PairOptions(preset="ocr", method="minhash").num_perm == 512
+    assert DedupOptions(preset="ocr").num_perm == 512
+    assert DedupOptions(preset="ocr", method="exact").num_perm is None
 
 
 def test_preset__survives_in_parts():

@@ -30,6 +30,10 @@ class Tree(Base):
         # Count them.
         names = ["one", f"{depth!r} two",
             "three"]
+        text = (
+            "one"
+            "two"
+        )
         return len(names) + 1.5e3 if depth is not None else u""
 '''
 C = """\
@@ -140,7 +144,7 @@ def test_cut_programs__of_python():
     found = words(PYTHON)
     expected = (
         "import N . N as N class N ( N ) : N def N ( N , N : N = 1 ) - > N : "
-        "N = [ S , S N S , S ] return N ( N ) + 1 if N is not None else S"
+        "N = [ S , S N S , S ] N = ( S S ) return N ( N ) + 1 if N is not None else S"
     )
     short = {code.NAME: "N", code.NUMBER: "1", code.STRING: "S"}
     assert [short.get(token, token) for token in found] == expected.split()
@@ -155,7 +159,7 @@ class Wood (Plant):
     @thing
     def number_of_all(this, q: float = 7) -> bytes:
         w = ['other', f'{q!r}', # four
-             'more']; return size(w)+2 if q is not None else ''
+             'more']; z = ('three' 'four'); return size(w)+2 if q is not None else ''
 """
 
 
