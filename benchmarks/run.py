@@ -1,7 +1,7 @@
 """All benchmarks: ``python benchmarks/run.py`` measures, prints tables, writes results.json.
 
 ``--report`` measures nothing and puts the tables of results.json into README.md, those of
-``linkage`` and ``alignment`` into their pages of docs.
+``linkage``, ``alignment`` and ``presets`` into their pages of docs.
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ from benchmarks.measuring.results import (
 from benchmarks.passages import section as passages
 from benchmarks.peers import section as peers
 from benchmarks.peers.environments import PEERS, peer_versions
+from benchmarks.presets import section as presets
 from benchmarks.recall import section as recall
 from benchmarks.sketches import section as sketches
 from benchmarks.start import section as start
@@ -55,6 +56,7 @@ README = HERE / "README.md"
 PAGES = {
     "linkage": REPOSITORY / "docs" / "linkage.md",
     "alignment": REPOSITORY / "docs" / "alignment.md",
+    "presets": REPOSITORY / "docs" / "presets.md",
 }
 
 
@@ -84,6 +86,7 @@ SECTIONS: dict[str, Section] = {
     "join_growth": join_growth,
     "linkage": linkage,
     "alignment": alignment,
+    "presets": presets,
     "windows": windows,
     "passages": passages,
     "repeats": repeats,

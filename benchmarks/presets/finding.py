@@ -2,96 +2,24 @@
 
 Copies are made of one half of some texts, at each share of changes; the job is run with the preset
 and, beside it, with the default options. Prints the counts as JSON.
-
-Texts are read from the folder that the environment variable NEARDUP_PRESETS names. It has folders
-``civil-codes-ocr`` with ``codes.jsonl.xz`` (``text``, statutes with their sections) and
-``debian-descriptions`` with ``descriptions.jsonl.xz`` (``source``, and ``text`` whose first line is
-a title). Programs are those of the library of the Python that runs this, which needs no folder.
 """
 
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
-import os
 import random
 import sys
-import sysconfig
 import time
-from collections.abc import Iterable
-from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import neardup
-from benchmarks.corpora.lines import read_rows
-from benchmarks.presets.noise import sections, with_errors
+from benchmarks.presets.noise import with_errors
 from benchmarks.presets.renaming import rename_python
+from benchmarks.presets.texts import HALVES, read_programs, read_statutes, read_titles
+from neardup.options.presets import PRESETS
 
-FOLDER_VARIABLE = "NEARDUP_PRESETS"
-HALVES = ("chosen on", "reported")
 SHARES = (0.01, 0.03, 0.05, 0.1)
-_SECTIONS, _TITLES, _PROGRAMS = 400, 2000, 200
-# Share of their neighbouring words from which on two texts are akin: legislators have copied whole
-# sections from each other, and packages of one source have one description. Of these one is taken.
-_AKIN = 0.1
-
-
-def half_of(identity: str) -> str:
-    """Tell which half something belongs to, by a digest of it."""
-    return HALVES[hashlib.sha256(identity.encode()).digest()[0] & 1]
-
-
-def _drawn(texts: Iterable[str], half: str, size: int) -> list[str]:
-    """Draw some of a half, none of them akin to another."""
-    found = sorted({text for text in texts if half_of(text) == half})
-    random.Random(half).shuffle(found)
-    drawn: list[str] = []
-    known: list[set[tuple[str, str]]] = []
-    for text in found:
-        words = text.lower().split()
-        own = set(pairwise(words)) or {(text, "")}
-        if all(len(own & other) < _AKIN * len(own | other) for other in known):
-            drawn.append(text)
-            known.append(own)
-        if len(drawn) == size:
-            break
-    return drawn
-
-
-def read_statutes(half: str) -> list[str]:
-    """Read sections of statutes, of 800 to 3,000 characters."""
-    rows = read_rows(_folder() / "civil-codes-ocr" / "codes.jsonl.xz")
-    return _drawn((part for row in rows for part in sections(row["text"])), half, _SECTIONS)
-
-
-def read_titles(half: str) -> list[str]:
-    """Read titles of packages, of 15 characters and more."""
-    rows = read_rows(_folder() / "debian-descriptions" / "descriptions.jsonl.xz")
-    titles = (row["text"].partition("\n")[0] for row in rows)
-    return _drawn((title for title in titles if len(title) >= 15), half, _TITLES)
-
-
-def read_programs() -> dict[str, str]:
-    """Read the modules of Python's library, of a package one, with 50 lines and more."""
-    library = Path(sysconfig.get_path("stdlib"))
-    packages = [
-        sorted(found)
-        for folder in sorted(library.iterdir())
-        if folder.name not in ("site-packages", "test") and (found := list(folder.glob("*.py")))
-    ]
-    files = [
-        *sorted(library.glob("[!_]*.py")),
-        *(random.Random(1).choice(each) for each in packages),
-    ]
-    read = [(file.name, file.read_text("utf-8", errors="replace")) for file in files]
-    long = [(name, text) for name, text in read if text.count("\n") >= 50]
-    return dict(long[:_PROGRAMS])
-
-
-def _folder() -> Path:
-    return Path(os.environ[FOLDER_VARIABLE])
 
 
 def measure_noise(texts: list[str], share: float, options: dict[str, Any]) -> dict[str, Any]:
@@ -174,13 +102,13 @@ def measure_speed(texts: list[str], options: dict[str, Any]) -> float:
 
 
 def measure(preset: str, half: str) -> dict[str, Any]:
-    """Measure one preset on one half, beside the default options."""
+    """Measure one preset on one half, beside the default options; of programs all are one."""
     found: dict[str, Any] = {"preset": preset, "half": half}
     ways: dict[str, dict[str, Any]] = {"preset": {"preset": preset}, "defaults": {}}
     if preset == "code":
         texts = list(read_programs().values())
         found["ways"] = {
-            "preset": measure_programs({"tokenizer": "code", "ngram": 9}),
+            "preset": measure_programs({"preset": "code"}),
             "defaults": measure_programs({}),
         }
     else:
@@ -197,13 +125,36 @@ def measure(preset: str, half: str) -> dict[str, Any]:
     return found
 
 
+def list_options() -> list[dict[str, Any]]:
+    """List the rows of the table, each with what it is for and its options."""
+    rows = []
+    for name, preset in PRESETS.items():
+        found, of_passages = preset.passages, None
+        if found is not None:
+            of_passages = {"threshold": found.threshold, "recall": found.recall}
+            of_passages |= {"min_tokens": found.min_tokens, "gap": found.gap, **found.scheme}
+        kinds = {
+            "documents": preset.documents,
+            "passages": of_passages,
+            "lines, paragraphs": preset.units,
+        }
+        rows += [
+            {"name": name, "purpose": preset.purpose, "of": kind, "options": dict(options)}
+            for kind, options in kinds.items()
+            if options is not None
+        ]
+    return rows
+
+
 def main() -> None:
-    """Measure, and print the figures."""
+    """Measure, and print the figures; those of ``options`` are the table of presets."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("preset", choices=("ocr", "titles", "code"))
-    parser.add_argument("half", choices=HALVES)
+    parser.add_argument("preset", choices=("options", "ocr", "titles", "code"))
+    parser.add_argument("half", choices=HALVES, nargs="?", default=HALVES[1])
     options = parser.parse_args()
-    sys.stdout.write(json.dumps(measure(options.preset, options.half)) + "\n")
+    is_table = options.preset == "options"
+    found = list_options() if is_table else measure(options.preset, options.half)
+    sys.stdout.write(json.dumps(found) + "\n")
 
 
 if __name__ == "__main__":
