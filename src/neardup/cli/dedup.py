@@ -45,6 +45,7 @@ _EPILOG = """\b
 Examples:
   neardup dedup corpus/*.jsonl.zst -o clean
   neardup dedup train.parquet --against test.parquet --threshold 0.5 -o clean
+  neardup dedup scans/*.txt --for ocr -o clean
   neardup dedup pages/ --keep longest --measure containment --threshold 0.9 -o clean
   neardup dedup corpus/*.jsonl --pairs pairs.parquet --threshold 0.95 -o stricter
   neardup dedup week-37.jsonl --against idx --add -o new

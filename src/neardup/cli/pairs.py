@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _EPILOG = """\b
 Examples:
-  neardup pairs records.csv --text-column title --tokenizer characters --ngram 3 -o pairs.csv
+  neardup pairs records.csv --text-column title --for titles -o pairs.csv
   neardup pairs names.csv --text-column name --max-distance 2 -o pairs.csv
   neardup pairs new.jsonl --against old.jsonl --top 3 --per-document -o nearest.parquet
   neardup pairs docs.jsonl --measure weighted-jaccard --threshold 0.7 -o pairs.parquet
