@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from pygments import __version__
@@ -31,7 +31,7 @@ NAME, NUMBER, STRING = " name", " number", " string"
 # lexer has no kind for, such as punctuation.
 _NAMES = re.compile(r"[^\s.]+|\.")
 _WORDS, _PIECES = re.compile(r"\S+"), re.compile(r"\w+|[^\w\s]")
-_OPENING, _CLOSING = frozenset("([{"), frozenset(")]}")
+_DEPTHS = {**dict.fromkeys("([{", 1), **dict.fromkeys(")]}", -1)}
 
 # The language of a program is what its first line says, or else that of whose lines it has most, of
 # equal ones the first. The name of its file has no part in it: the same text is the same tokens
@@ -126,10 +126,12 @@ def cut_programs(texts: Sequence[str]) -> list[list[tuple[str, int, int]]]:
 def _placed(tokens: Iterator[tuple[str, int, int]], text: str) -> Iterator[tuple[str, int, int]]:
     """Move tokens from where they stand in a text of one newline for two characters."""
     longer = [match.start() - i for i, match in enumerate(re.finditer("\r\n", text))]
+    n_characters = len(text)
     for token, start, stop in tokens:
+        if longer:
+            start, stop = start + bisect_left(longer, start), stop + bisect_left(longer, stop)
         # An open string may have taken the newline at the end.
-        last = min(stop + bisect_left(longer, stop), len(text))
-        yield token, start + bisect_left(longer, start), last
+        yield token, start, min(stop, n_characters)
 
 
 def _tokens(text: str, lexer: Any, *, has_docstrings: bool) -> Iterator[tuple[str, int, int]]:
@@ -150,21 +152,24 @@ def _tokens(text: str, lexer: Any, *, has_docstrings: bool) -> Iterator[tuple[st
         if is_string:
             first = start if first < 0 else first
             is_comment |= kind in String.Doc
-        elif kind in Name or kind in Keyword.Type:
-            for match in _NAMES.finditer(value):
-                token = "." if match[0] == "." else NAME
-                yield token, start + match.start(), start + match.end()
-        elif kind in Number:
-            yield NUMBER, start, stop
-        elif kind in Keyword or kind in Operator:
-            for match in _WORDS.finditer(value):
-                yield match[0], start + match.start(), start + match.end()
         elif kind not in Comment:
-            for match in _PIECES.finditer(value):
-                piece = match[0]
-                depth += (piece in _OPENING) - (piece in _CLOSING)
-                is_word = piece.isalnum() or len(piece) > 1
-                yield NAME if is_word else piece, start + match.start(), start + match.end()
+            for token, offset, end in _parts(kind, value):
+                depth += _DEPTHS.get(token, 0)
+                yield token, start + offset, start + end
+
+
+@lru_cache(1 << 16)
+def _parts(kind: Any, value: str) -> list[tuple[str, int, int]]:
+    """Return the tokens of what a lexer takes for one, each with its place in that."""
+    if kind in Number:
+        return [(NUMBER, 0, len(value))]
+    if kind in Name or kind in Keyword.Type:
+        names = ((match[0], match.span()) for match in _NAMES.finditer(value))
+        return [("." if name == "." else NAME, *span) for name, span in names]
+    if kind in Keyword or kind in Operator:
+        return [(match[0], *match.span()) for match in _WORDS.finditer(value)]
+    pieces = ((match[0], match.span()) for match in _PIECES.finditer(value))
+    return [(NAME if piece.isalnum() or len(piece) > 1 else piece, *span) for piece, span in pieces]
 
 
 def _is_alone(text: str, start: int, stop: int) -> bool:
