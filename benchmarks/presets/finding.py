@@ -22,11 +22,18 @@ from neardup.options.presets import PRESETS
 SHARES = (0.01, 0.03, 0.05, 0.1)
 
 
-def measure_noise(texts: list[str], share: float, options: dict[str, Any]) -> dict[str, Any]:
-    """Remove noisy copies from among their originals: how many go, and what goes for others."""
+def measure_noise(
+    texts: list[str], share: float, options: dict[str, Any], *, both: bool = False
+) -> dict[str, Any]:
+    """Remove noisy copies from among their originals: how many go, and what goes for others.
+
+    With ``both`` the originals have errors of their own.
+    """
     rng = random.Random(f"{share}")
     numbers = range(len(texts))
-    rows = [{"id": f"t{i}", "text": texts[i]} for i in numbers]
+    rows = [
+        {"id": f"t{i}", "text": with_errors(texts[i], share if both else 0, rng)} for i in numbers
+    ]
     rows += [{"id": f"c{i}", "text": with_errors(texts[i], share, rng)} for i in numbers]
     removed = neardup.deduplicate(rows, **options).removed
     gone = zip(removed["id"].to_pylist(), removed["kept_id"].to_pylist(), strict=True)
@@ -118,6 +125,11 @@ def measure(preset: str, half: str) -> dict[str, Any]:
             for name, options in ways.items()
         }
         if preset == "ocr":
+            lower = {"preset": preset, "threshold": "0.2"}
+            found["both"] = {
+                name: [measure_noise(texts, share, given, both=True) for share in SHARES]
+                for name, given in {"preset": {"preset": preset}, "lower": lower}.items()
+            }
             found["passages"] = [measure_passages(texts, share) for share in SHARES]
     n_bytes = sum(len(text.encode()) for text in texts)
     found |= {"documents": len(texts), "bytes": n_bytes}

@@ -39,6 +39,7 @@ def format_table(figures: dict[str, Any]) -> str:
     parts = {
         "Options": _options(figures["options"]),
         "Texts with wrong characters": _noise(found),
+        "Both texts with wrong characters": _both(found),
         "Passages with wrong characters": _passages(found),
         "Programs with other names": _programs(found["code"][0]),
         "Speed": _speed(found),
@@ -80,6 +81,22 @@ def _noise(found: dict[str, list[Measured]]) -> str:
                     for each in shares
                 ]
     header = ("`--for`", "texts", "half", "characters wrong", "copies found", "wrong ones")
+    return table(header, rows)
+
+
+def _both(found: dict[str, list[Measured]]) -> str:
+    rows = [
+        (
+            "`ocr`" if way == "preset" else "`ocr`, `--threshold 0.2`",
+            *(measured["half"], f"{each['share']:.0%}"),
+            *(decimals(each["found"], 3), decimals(each["wrong"], 3)),
+        )
+        for halves in found.values()
+        for measured in halves
+        for way, shares in measured.get("both", {}).items()
+        for each in shares
+    ]
+    header = ("`--for`", "half", "characters wrong, in each", "copies found", "wrong ones")
     return table(header, rows)
 
 
