@@ -8,27 +8,25 @@ made, in one place. How the values were chosen, and what they find, docs/presets
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from neardup.options.choices import PresetName
 from neardup.options.kinds import Choice
 from neardup.options.option import Options, option
 
 
-@dataclass(frozen=True)
-class PassagePreset:
+class PassagePreset(NamedTuple):
     """Options of an alignment; ``scheme`` are those that decide an index of passages."""
 
     threshold: str = "0.5"
     recall: str | None = None
     min_tokens: int = 50
     gap: int | None = None
-    scheme: Mapping[str, Any] = field(default_factory=dict)
+    scheme: Mapping[str, Any] = MappingProxyType({})
 
 
-@dataclass(frozen=True)
-class Preset:
+class Preset(NamedTuple):
     """A row of the table.
 
     Parameters
