@@ -15,6 +15,8 @@ NeardupError
   EngineError           (RuntimeError)     Spark is not as it has to be, or could not finish
   ServiceError          (RuntimeError)     a service refused a request, or could not be reached
 
+``NeardupHint`` is a warning, and no error: the options that are usual are wrong for the texts.
+
 Each message says what was expected, what came, and what to do. The command line prints it after
 ``error:`` and ends with exit code 1; anything else that is raised is a defect of neardup.
 """
@@ -170,6 +172,13 @@ class ServiceError(NeardupError, RuntimeError):
     def __init__(self, message: str, *, status: int | None = None) -> None:
         self.status = status
         super().__init__(message)
+
+
+class NeardupHint(UserWarning):
+    """The options that are usual are wrong for the texts, and others are right.
+
+    What it says is in ``summary["hints"]`` of the result, too, which it does not change.
+    """
 
 
 def _restored(

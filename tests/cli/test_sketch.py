@@ -82,11 +82,12 @@ def test_sketch__json_and_info(run, here, rows, kind):
         "id_column_by_default": True,
         "skipped_rows": 0,
         "passed_over": {},
+        "hints": facts["hints"],
         "scheme": sketches.scheme,
     }
     info = json.loads(run("sketch", "--info", "a.parquet", "--json").out)
     of_counts = ("empty_documents", "single_shingle_documents", "skipped_rows", "passed_over")
-    for of_making in (*of_counts, "id_column", "id_column_by_default"):
+    for of_making in (*of_counts, "id_column", "id_column_by_default", "hints"):
         del facts[of_making]
     assert info == facts | {"format": 1, "neardup": neardup.__version__}
     outcome = run("sketch", "--info", "a.parquet")

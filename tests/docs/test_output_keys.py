@@ -153,7 +153,7 @@ def test_command_line__keys_and_columns_of_sketches(kind, tmp_path, capsys, monk
     assert set(made) == keys - {"skipped"}
     info = json_of(capsys, "sketch", "--info", "a.parquet")
     of_making = {"empty_documents", "single_shingle_documents", "skipped_rows", "skipped"}
-    of_making |= {"passed_over", "id_column", "id_column_by_default"}
+    of_making |= {"passed_over", "id_column", "id_column_by_default", "hints"}
     assert set(info) == keys - of_making | {"format", "neardup"}
     described = dict(tables("docs/command-line.md", "neardup sketch")[0])
     assert set(described) == set(SKETCH_KINDS)

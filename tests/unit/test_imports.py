@@ -117,7 +117,8 @@ def test_public_names__errors_are_what_callers_expect():
         for name in neardup.__all__
         if inspect.isclass(value := getattr(neardup, name)) and issubclass(value, Exception)
     }
-    assert errors - {"NeardupError"} == builtin.keys()
+    assert errors - {"NeardupError", "NeardupHint"} == builtin.keys()
+    assert issubclass(neardup.NeardupHint, UserWarning)
     for name, base in builtin.items():
         assert issubclass(getattr(neardup, name), (neardup.NeardupError,))
         assert issubclass(getattr(neardup, name), (base,))

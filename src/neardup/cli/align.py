@@ -165,6 +165,7 @@ def _report(
         wording.note_empty(sum(summary["empty_documents"]), "in no passage"),
         wording.note_skipped(summary),
         _hint(summary, smaller),
+        *wording.hints(summary),
     )
     lines += list_passed_over(summary["passed_over"])
     return "\n".join([*lines, f"written to {output} in {duration}"])

@@ -99,7 +99,7 @@ class TableCommand(click.Command):
             )
             click.echo(", ".join(said), err=True)
         try:
-            with nullcontext() if is_quiet else _showing_compilation():
+            with nullcontext() if is_quiet else _showing_logs():
                 return super().invoke(ctx)
         except InvalidParameterError as error:
             spelled = spell_options(error, self)
@@ -142,20 +142,27 @@ class TableGroup(click.Group):
 
 
 @contextmanager
-def _showing_compilation() -> Iterator[None]:
-    """Show on standard error what is logged of kernels: that they are compiled as they are called.
+def _showing_logs() -> Iterator[None]:
+    """Show on standard error what is logged for users while a job runs.
 
-    It is logged, so that nothing of the kernels has to be loaded before they are.
+    That is of kernels that they are compiled as they are called, and of hints those that may spare
+    the rest of the job. They are logged, so that nothing has to be loaded before they are.
     """
     # Help need not wait for it.
     import logging
 
-    logger, handler = logging.getLogger("neardup.kernels"), logging.StreamHandler()
-    logger.addHandler(handler)
+    handler = logging.StreamHandler()
+    loggers = [logging.getLogger(f"neardup.{name}") for name in ("kernels", "hints")]
+    levels = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.addHandler(handler)
+        logger.setLevel(logging.INFO)
     try:
         yield
     finally:
-        logger.removeHandler(handler)
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.removeHandler(handler)
+            logger.setLevel(level)
 
 
 def _shown(value: Any) -> str:

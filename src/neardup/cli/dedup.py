@@ -178,10 +178,11 @@ def _report(
         lines.append(f"components remove {more} more than survivors")
     lines += wording.lines(
         wording.note_empty(summary["empty_documents"], "kept"),
-        wording.note_short(summary["short_documents"], summary["documents_in"], scheme["ngram"]),
+        wording.note_short(summary["short_documents"], scheme["ngram"]),
         wording.note_skipped(summary, has_folder=True),
         # An index has decided what hints would name.
         _hint(summary) if index is None else "",
+        *wording.hints(summary),
     )
     lines += list_passed_over(summary["passed_over"])
     memory = summary["peak_memory_bytes"]

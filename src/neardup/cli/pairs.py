@@ -102,18 +102,19 @@ def _report(summary: dict[str, Any], output: TableOutput) -> str:
         lines += [describe_bands(summary), *warn_of_recall(summary)]
     lines += wording.say_preset(summary)
     lines += say_ids(summary)
-    ngram, n_documents = summary["scheme"].get("ngram", 1), sum(summary["documents"])
+    ngram = summary["scheme"].get("ngram", 1)
     # Two of one shingle each are at a Hamming distance of 2.
     n_short = 0 if summary["measure"] == "hamming" else summary["short_documents"]
     lines += wording.ending(
         summary,
         output,
         wording.note_empty(summary["empty_documents"], "similar to nothing"),
-        wording.note_short(n_short, n_documents, ngram, wording.SHORT_TEXTS_OF_PAIRS),
+        wording.note_short(n_short, ngram),
         wording.note_outside(summary.get("unblocked", 0), summary.get("blocking", [])),
         wording.note_skipped(summary),
         *wording.note_unjudged(summary),
         _hint(summary),
+        *wording.hints(summary),
     )
     return "\n".join(lines)
 

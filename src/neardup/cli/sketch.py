@@ -65,7 +65,7 @@ def command(call: Call) -> None:
         sketches = sketch_sources(sources, options, idf_sources=weighing, runner=call.runner)
         sketches.write(output, overwrite=call.overwrite)
     size, summary = size_of(output), sketches.summary
-    counts = ("empty_documents", "single_shingle_documents", "skipped_rows", "skipped")
+    counts = ("empty_documents", "single_shingle_documents", "skipped_rows", "skipped", "hints")
     facts = {
         "path": str(output),
         "documents": sketches.n_documents,
@@ -114,8 +114,9 @@ def _report(sketches: Sketches, output: Target, size: int) -> list[str]:
     lines += say_ids(summary)
     lines += wording.lines(
         wording.note_empty(summary["empty_documents"], "similar to nothing"),
-        wording.note_single(summary["single_shingle_documents"], len(sketches), ngram),
+        wording.note_single(summary["single_shingle_documents"], ngram),
         wording.note_skipped(summary),
+        *wording.hints(summary),
     )
     lines += list_passed_over(sketches.passed_over)
     return [*lines, f"written to {output}, {size:,} bytes{each}"]

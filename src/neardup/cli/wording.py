@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from unicodedata import category
 
+import click
+
 
 def plural(number: int, one: str, many: str) -> str:
     """Choose the form of a word that goes with a number."""
@@ -173,23 +175,35 @@ def note_empty(n_documents: int, fate: str, one: str = "document", many: str | N
     return f"{counted(n_documents, one, many)} without tokens, {fate}" if n_documents else ""
 
 
-def note_short(n_short: int, n_documents: int, ngram: int, remedy: str = SHORTER_SHINGLES) -> str:
-    """Say how many of some documents are shorter than a shingle; if most are, what to do."""
+def note_short(n_short: int, ngram: int) -> str:
+    """Say how many documents are shorter than a shingle."""
     if not n_short:
         return ""
-    note = f"{counted(n_short, 'document')} shorter than {ngram} tokens, similar only to equal ones"
-    return f"{note}; {remedy}" if are_most(n_short, n_documents) else note
+    return f"{counted(n_short, 'document')} shorter than {ngram} tokens, similar only to equal ones"
 
 
-def note_single(n_single: int, n_documents: int, ngram: int) -> str:
-    """Say how many sketches are of a single shingle; if most are, what to do."""
+def note_single(n_single: int, ngram: int) -> str:
+    """Say how many sketches are of a single shingle."""
     if not n_single:
         return ""
-    note = (
+    return (
         f"{counted(n_single, 'document')} of a single shingle, {ngram} tokens or fewer, similar "
         "only to equal ones"
     )
-    return f"{note}; {SHORTER_SHINGLES}" if are_most(n_single, n_documents) else note
+
+
+def hints(summary: Mapping[str, Any]) -> list[str]:
+    """Return a line for each hint of a summary, with the options as the command writes them."""
+    command = click.get_current_context().command
+    spelled = {option.name: option.opts[-1] for option in command.params}
+    return [
+        f"hint: {hint['message']}; try "
+        + " or ".join(
+            " ".join(f"{spelled[name]} {value}" for name, value in way.items())
+            for way in hint["try"]
+        )
+        for hint in summary["hints"]
+    ]
 
 
 def note_outside(n_documents: int, columns: Sequence[str]) -> str:

@@ -23,6 +23,7 @@ from neardup.runs.runner import Runner
 from neardup.sketches.from_texts import SketchMaker, make_maker
 from neardup.sketches.kind import AnyKind, SketchRows, to_column
 from neardup.sketches.table_format import BlockPlaces, cut_texts, join_places
+from neardup.stages.hints import Beginnings, hints_of_documents, with_warning
 from neardup.stages.options import reading_plan
 from neardup.stages.sketches import Sketches
 from neardup.stages.workspaces import open_workspace
@@ -83,9 +84,17 @@ def sketch_sources(
             places = join_places(options.blocks, found)
     skipped = tuple(row for block in blocks for row in block.documents.skipped)
     left_out = passed_over(sources, idf_sources or ())
-    return Sketches(
+    sketches = Sketches(
         maker.describe(), ids, rows, skipped, runner.seconds, left_out, columns, digests, places
     )
+    sketches.summary["hints"] = hints_of_documents(
+        options,
+        Beginnings(sources, columns),
+        n_documents=len(sketches),
+        n_short=sketches.summary["single_shingle_documents"],
+        shingles=plan.shingles,
+    )
+    return sketches
 
 
 def _count_frequencies(
@@ -173,4 +182,5 @@ def sketch(given: _Arguments) -> Sketches:
     with Runner(given.workers, given.progress) as runner:
         sources = resolve_inputs(given.data, options)
         idf_sources = None if given.idf_from is None else resolve_inputs(given.idf_from, options)
-        return sketch_sources(sources, options, idf_sources=idf_sources, runner=runner)
+        sketches = sketch_sources(sources, options, idf_sources=idf_sources, runner=runner)
+    return with_warning(sketches)

@@ -43,6 +43,7 @@ from neardup.spark.session import cluster_of
 from neardup.spark.sign import SignedTasks, sign_on_executors
 from neardup.stages.components import pack_components
 from neardup.stages.decide import Decision, assign
+from neardup.stages.hints import with_warning
 from neardup.stages.options import other_columns_of, to_be_counted
 from neardup.stages.plan import DedupPlan, plan_deduplication
 from neardup.stages.workspaces import open_workspace
@@ -390,4 +391,5 @@ def deduplicate(given: _Arguments) -> DeduplicationResult:
     )
     cluster = cluster_of(given.session)
     with Runner(None, given.progress) as runner, job.opened(runner):
-        return run_on_spark(cluster, job, runner, open_workspace(given.memory, given.work))
+        result = run_on_spark(cluster, job, runner, open_workspace(given.memory, given.work))
+    return with_warning(result)

@@ -49,6 +49,14 @@ from neardup.passages.lookup import Later, WindowCounts
 from neardup.passages.matches import SCHEMA, SCHEMA_WITH_TEXT, excerpts, match_table, with_id_types
 from neardup.results import NO_COLUMNS, PassageResult, SkippedRow, describe_ids, describe_skipped
 from neardup.runs.runner import Runner
+from neardup.stages.hints import (
+    Beginnings,
+    Flood,
+    Hint,
+    hints_of_flood,
+    hints_of_letters,
+    with_warning,
+)
 from neardup.stages.options import columns_of
 from neardup.stages.workspaces import open_workspace
 from neardup.tables import Int64s
@@ -210,14 +218,17 @@ def _align(
     check_effect(options, sources, new, ignore)
     if is_one:
         keep_extracted(open_workspace(None, None), sources)
-    start = time.perf_counter()
+    start, hints = time.perf_counter(), list[Hint]()
     read, of_other = read.for_sources(sources), NO_COLUMNS
     if isinstance(other, NewDocuments):
         options = options.but(min_tokens=other.min_tokens)
         other = replace(other, read=other.read.for_sources(other.sources))
         of_other = NO_COLUMNS if is_one else other.read.columns
         # What cannot be is refused before anything is read.
-        plan_alignment(options, make_window_scheme(other.min_tokens, **other.scheme))
+        scheme = make_window_scheme(other.min_tokens, **other.scheme)
+        plan_alignment(options, scheme)
+        if not {"tokenizer", "ngram"} & other.scheme.keys():
+            hints = hints_of_letters(Beginnings(sources, read.columns), scheme.shingles)
     else:
         options.check_no_other("with an index", "align with documents")
     hidden = None
@@ -228,6 +239,8 @@ def _align(
         most = most_documents(options.max_documents, index.n_documents)
         plan = replace(plan_alignment(options, index.scheme), max_documents=most)
         aligner = Aligner(index, plan, runner)
+        is_wanted = options.max_documents is None and hidden is None
+        flood = Flood(index.n_documents, is_wanted=is_wanted)
         # A collection that is read twice has each bad row once.
         counts = AlignCounts(aligner.counts, skipped=[] if is_one else skipped)
         id_types: set[pa.DataType] = set()
@@ -238,7 +251,13 @@ def _align(
         reading = ReadingPass("align", sources, runner)
         for block in read_documents(sources, index.scheme.tokenizer, read, reading):
             later = _later(counts.n_queries, len(block), options) if is_one else None
-            matches = aligner.align(block.tokens, reading.within, later)
+
+            def report(share: float) -> None:
+                reading.within(share)
+                flood.look(aligner.counts.windows, aligner.counts.hits)
+
+            matches = aligner.align(block.tokens, report, later)
+            flood.add(matches.queries, matches.documents)
             passages = match_table(matches, block, index, with_text=options.has_texts)
             if options.excerpt is not None:
                 passages = excerpts(passages, options.excerpt)
@@ -268,6 +287,7 @@ def _align(
             for name in ("documents", "empty_documents", "short_documents"):
                 summary[name] = summary[name][:1]
     summary["gap"] = widest_gap(options)
+    summary["hints"] = hints + hints_of_flood(flood, summary["documents"][-1], len(table))
     summary["passed_over"] = passed_over(sources, new)
     summary |= describe_choices(options, other.scheme if isinstance(other, NewDocuments) else {})
     summary |= describe_ids(read.columns, of_other)
@@ -373,4 +393,5 @@ def align(given: _Arguments) -> PassageResult:
             other: Other = no_other(sources, options, chosen)
         else:
             other = choose_other(b, resolve, options, chosen)
-        return align_collections(sources, other, options, runner, templates)
+        result = align_collections(sources, other, options, runner, templates)
+    return with_warning(result)

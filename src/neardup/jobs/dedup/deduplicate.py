@@ -11,6 +11,7 @@ from neardup.options.documents import DedupOptions
 from neardup.options.groups import DATA, AgainstDataOptions, RunOptions, WorkspaceOptions
 from neardup.options.option import argument, but, takes
 from neardup.runs.runner import Runner
+from neardup.stages.hints import with_warning
 from neardup.stages.workspaces import open_workspace
 
 
@@ -72,4 +73,5 @@ def deduplicate(given: _Arguments) -> DeduplicationResult:
     index = None if given.against is None else index_among(given.against, options.tokenizer)
     job = DedupJob(options, resolve_inputs, given.data, given.against, given.idf_from, index=index)
     with Runner(given.workers, given.progress) as runner, job.opened(runner) as other:
-        return job.run(other, runner, open_workspace(given.memory, given.work))
+        result = job.run(other, runner, open_workspace(given.memory, given.work))
+    return with_warning(result)

@@ -224,7 +224,16 @@ def deduplicate_sources(
             note(documents=n_added)
         added = {"documents_added": n_added, "documents_known": int(are_known.sum())}
     summary = summarise(
-        contents, decision, assignment, plan, method, choice, audit, runner, n_against=n_against
+        contents,
+        decision,
+        assignment,
+        plan,
+        method,
+        choice,
+        audit,
+        runner,
+        n_against=n_against,
+        has_index=index is not None,
     )
     summary |= added
     shares_ids = plan.options.add

@@ -13,6 +13,7 @@ from neardup.runs.runner import Runner
 from neardup.stages.contents import Contents
 from neardup.stages.counts import Groups, count_by_groups
 from neardup.stages.decide import Assignment, Decision, MethodChoice
+from neardup.stages.hints import Beginnings, hints_of_documents
 from neardup.stages.options import describe_inputs, describe_reading
 from neardup.stages.plan import DedupPlan
 from neardup.stages.selection import complete_summary
@@ -32,12 +33,14 @@ def summarise(
     runner: Runner,
     *,
     n_against: int | None = None,
+    has_index: bool = False,
     engine: Engine = "threads",
     workers: int | None = None,
 ) -> dict[str, Any]:
     """Put together what ``summary.json`` says of a run; writing adds its time.
 
-    ``n_against`` documents were compared against; None: those of the other collection.
+    ``n_against`` documents were compared against; None: those of the other collection. An index
+    has decided what hints would name.
     """
     own, other = contents.own, contents.other
     n_documents = int(own.is_document.sum())
@@ -96,4 +99,13 @@ def summarise(
         summary["audit"] = audit.describe()
     if plan.options.clusters == "components":
         summary["removed_beyond_survivors"] = decision.n_beyond
+    summary["hints"] = []
+    if not has_index:
+        summary["hints"] = hints_of_documents(
+            plan.options,
+            Beginnings(own.sources, own.columns),
+            n_documents=n_documents,
+            n_short=summary["short_documents"],
+            shingles=plan.reading.shingles,
+        )
     return summary

@@ -115,6 +115,8 @@ def find_pairs_in_index(
         **_describe(index, measure),
         "workers": runner.workers,
         "seconds": runner.seconds,
+        # What they would name the index has decided.
+        "hints": [],
     }
     rows = IndexPairs(table.replace_schema_metadata(metadata_of(summary)))
     return PairResult(rows, found_counts, summary)

@@ -10,6 +10,8 @@ from neardup.options.documents import PairOptions
 from neardup.options.groups import DOCUMENTS, RunOptions, WorkspaceOptions
 from neardup.options.option import argument, takes
 from neardup.runs.runner import Runner
+from neardup.runs.work import IN_MEMORY
+from neardup.stages.hints import with_warning
 from neardup.stages.workspaces import open_workspace
 
 
@@ -70,8 +72,8 @@ def find_pairs(given: _Arguments) -> PairResult:
         work=given.work,
     )
     with Runner(given.workers, given.progress) as runner:
-        if not job.has_work:
-            return job.run(runner)
         # Inputs are found before a folder is made.
         _ = job.right, job.left, job.counted
-        return job.run(runner, open_workspace(given.memory, given.work))
+        workspace = open_workspace(given.memory, given.work) if job.has_work else IN_MEMORY
+        result = job.run(runner, workspace)
+    return with_warning(result)

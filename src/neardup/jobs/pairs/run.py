@@ -36,6 +36,7 @@ from neardup.reading.signed_batches import count_shingles, numbers_of, with_freq
 from neardup.results import NO_COLUMNS, describe_ids, describe_skipped
 from neardup.runs.runner import Runner
 from neardup.runs.work import IN_MEMORY, Workspace
+from neardup.stages.hints import Beginnings, hints_of_documents
 from neardup.stages.options import other_columns_of, to_be_counted
 from neardup.stages.pair_ids import metadata_of
 from neardup.stages.workspaces import key_of
@@ -429,6 +430,14 @@ def find_pairs_in_sources(
         summary |= {"one_to_one": True, "similar_pairs": n_similar}
     if names:
         summary["with_columns"] = list(names)
+    summary["hints"] = hints_of_documents(
+        plan.options,
+        Beginnings(catalogues[0].sources, catalogues[0].columns),
+        n_documents=sum(summary["documents"]),
+        # Two of one shingle each are at a Hamming distance of 2.
+        n_short=0 if isinstance(plan.measure, Hamming) else summary["short_documents"],
+        shingles=plan.reading.shingles,
+    )
     rows = PairRows(
         matches.runs,
         catalogues,

@@ -43,6 +43,7 @@ def test_sketches__summary(sketches, tmp_path):
         "id_column_by_default": False,
         "skipped_rows": 1,
         "passed_over": {},
+        "hints": [],
     }
     json.dumps(sketches.summary)
     sketches.write(tmp_path / "a.parquet")

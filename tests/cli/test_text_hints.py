@@ -1,0 +1,202 @@
+"""Hints: said where texts are not what the usual options are for, and nowhere else."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import random
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import pytest
+
+import neardup
+from tests.each import each_of
+
+ROOT = Path(__file__).parents[2]
+THAI = "มนุษย์ทั้งหลายเกิดมามีอิสระและเสมอภาคกันในเกียรติศักดิ์และสิทธิ"
+DRAWN = random.Random(7)
+WORDS = ["".join(DRAWN.choices("abdegiklmnoprstu", k=8)) for _ in range(400)]
+
+
+def prose(n_words: int) -> str:
+    return " ".join(DRAWN.choices(WORDS, k=n_words))
+
+
+def misread(text: str) -> str:
+    """Read about 2 % of the letters wrong."""
+    return "".join("c" if DRAWN.random() < 0.02 and c != " " else c for c in text)
+
+
+HEAD = prose(80)
+TEXTS = {
+    "prose": [prose(120) for _ in range(60)],
+    "titles": [prose(3) for _ in range(60)],
+    "ocr": [misread(prose(120)) for _ in range(60)],
+    "code": [p.read_text(encoding="utf-8") for p in sorted(ROOT.glob("src/neardup/cli/*.py"))],
+    "thai": [" ".join(DRAWN.choices(THAI.split("า"), k=9)) for _ in range(12)],
+    "heads": [f"{HEAD} {prose(20)}" for _ in range(60)],
+}
+
+
+@pytest.fixture
+def files(write_file):
+    for name, texts in TEXTS.items():
+        rows = (json.dumps({"id": f"{i}", "text": text}) + "\n" for i, text in enumerate(texts))
+        write_file(f"{name}.jsonl", "".join(rows))
+
+
+def hints_of(run, *arguments: str) -> tuple[list[str], list[str]]:
+    """Return the names of the hints of a command in its JSON, and the lines that it prints."""
+    told = run(*arguments, "--overwrite")
+    assert told.code == 0
+    lines = [line for line in told.out.splitlines() if line.startswith("hint: ")]
+    facts = json.loads(run(*arguments, "--overwrite", "--json").out)
+    quiet = run(*arguments, "--overwrite", "--quiet")
+    assert (quiet.code, quiet.out, quiet.err) == (0, "", "")
+    return [hint["name"] for hint in facts["hints"]], lines
+
+
+DEDUP = "dedup {} -o out"
+PAIRS = "pairs {} -o pairs.csv"
+SKETCH = "sketch {} -o sketches.parquet"
+ALIGN = "align {} -o passages.csv --min-tokens 20"
+
+FINER = "try --ngram 1 or --tokenizer characters"
+SAID = {
+    (DEDUP, "titles"): ("short", FINER),
+    (PAIRS, "titles"): ("short", f"{FINER} or --max-distance 2"),
+    (SKETCH, "titles"): ("short", FINER),
+    (DEDUP, "ocr"): ("ocr", "try --tokenizer characters --ngram 5 --threshold 0.5"),
+    (PAIRS, "ocr"): ("ocr", "try --tokenizer characters --ngram 5 --threshold 0.5"),
+    (DEDUP, "code"): ("code", "try --ngram 3 --threshold 0.5"),
+    (PAIRS, "code"): ("code", "try --ngram 3 --threshold 0.5"),
+    (ALIGN, "thai"): ("letters", "try --ngram 3"),
+    (ALIGN, "heads"): ("flood", "try --max-documents 10% or --ignore FILE"),
+}
+
+
+@each_of("case", SAID)
+def test_hint__is_said_with_the_options_of_the_command(run, files, case):
+    (command, name), (hint, remedy) = case, SAID[case]
+    names, [line] = hints_of(run, *command.format(f"{name}.jsonl").split())
+    assert names == [hint]
+    assert line.endswith(remedy)
+
+
+UNSAID = [
+    *((command, "prose") for command in (DEDUP, PAIRS, SKETCH, ALIGN)),
+    # Who has chosen himself needs none.
+    (f"{DEDUP} --tokenizer characters", "ocr"),
+    (f"{DEDUP} --tokenizer words", "ocr"),
+    (f"{DEDUP} --ngram 3", "code"),
+    (f"{PAIRS} --tokenizer whitespace", "code"),
+    (f"{DEDUP} --ngram 1", "titles"),
+    (f"{PAIRS} --max-distance 2", "titles"),
+    (f"{PAIRS} --measure hamming --max-distance 2", "titles"),
+    (f"{ALIGN} --ngram 3", "thai"),
+    (f"{ALIGN} --ngram 1 --max-documents 50", "thai"),
+    (f"{ALIGN} --max-documents 10%", "heads"),
+    (f"{ALIGN} --ignore prompt.txt", "heads"),
+    # Passages by words find what is misread, and one of which few have.
+    (ALIGN, "ocr"),
+    (ALIGN, "titles"),
+]
+
+
+@each_of("case", UNSAID)
+def test_hint__is_not_said_otherwise(run, files, write_file, case):
+    write_file("prompt.txt", HEAD)
+    command, name = case
+    assert hints_of(run, *command.format(f"{name}.jsonl").split()) == ([], [])
+
+
+def test_hint__of_an_index_is_not_said(run, files):
+    """It has decided what hints would name."""
+    assert run("index", "build", "idx", "prose.jsonl", "--kind", "documents").code == 0
+    for command in (DEDUP, PAIRS):
+        arguments = command.format("titles.jsonl").split()
+        assert hints_of(run, *arguments, "--against", "idx") == ([], [])
+
+
+def test_hint__is_in_the_folder_and_changes_nothing_else(run, files, tmp_path):
+    assert run("dedup", "ocr.jsonl", "-o", "out").code == 0
+    written = json.loads(Path("out/summary.json").read_text())
+    assert [hint["name"] for hint in written["hints"]] == ["ocr"]
+    assert written["hints"][0]["try"] == [{"tokenizer": "characters", "ngram": 5, "threshold": 0.5}]
+    assert Path("out/kept/ocr.jsonl").read_bytes() == Path("ocr.jsonl").read_bytes()
+
+
+def test_hint__is_the_same_however_a_job_is_run(run, files):
+    told = set()
+    for more in ("--workers 1", "--workers 3", "--memory 60MB", "--method exact"):
+        found = json.loads(
+            run("dedup", "ocr.jsonl", "-o", "o", "--overwrite", "--json", *more.split()).out
+        )
+        told.add(json.dumps(found["hints"]))
+    rows = Path("ocr.jsonl").read_bytes()
+    with gzip.open("ocr.jsonl.gz", "wb") as file:
+        file.write(rows)
+    found = json.loads(run("dedup", "ocr.jsonl.gz", "-o", "o", "--overwrite", "--json").out)
+    told.add(json.dumps(found["hints"]))
+    assert len(told) == 1
+    assert "misread" in told.pop()
+
+
+def test_hint__of_many_small_files(run, write_file):
+    for number, text in enumerate(TEXTS["ocr"]):
+        write_file(f"texts/{number}.txt", text)
+    names, _ = hints_of(run, *DEDUP.format("texts").split())
+    assert names == ["ocr"]
+
+
+@each_of(
+    ("name", "call", "remedy"),
+    [
+        ("titles", lambda texts: neardup.deduplicate(texts), "ngram=1 or tokenizer='characters'"),
+        ("titles", lambda texts: neardup.find_pairs(texts), "max_distance=2"),
+        ("titles", lambda texts: neardup.sketch(texts), "ngram=1 or tokenizer='characters'"),
+        ("ocr", lambda texts: neardup.deduplicate(texts), "tokenizer='characters', ngram=5"),
+        ("code", lambda texts: neardup.find_pairs(texts), "ngram=3, threshold=0.5"),
+        (
+            "heads",
+            lambda texts: neardup.align(texts, min_tokens=20),
+            "max_documents='10%' or ignore='FILE'",
+        ),
+    ],
+)
+def test_warning__once_a_call_at_its_line(name, call, remedy):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        result = call(TEXTS[name])
+    [warning] = caught
+    assert issubclass(warning.category, neardup.NeardupHint)
+    assert Path(warning.filename) == Path(__file__)
+    [hint] = result.summary["hints"]
+    assert str(warning.message).startswith(hint["message"])
+    assert remedy in str(warning.message)
+
+
+def test_warning__none_where_nothing_is_wrong():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        neardup.deduplicate(TEXTS["prose"])
+        neardup.deduplicate(TEXTS["ocr"], tokenizer="characters")
+        # Data in which nothing can be looked at.
+        neardup.deduplicate([])
+        neardup.align([], [])
+
+
+@pytest.mark.slow
+def test_align__says_of_letters_before_it_begins(files):
+    """On standard error, where the results are not; nothing with --quiet."""
+    command = [sys.executable, "-m", "neardup", *ALIGN.format("thai.jsonl").split()]
+    loud = subprocess.run([*command, "--json"], capture_output=True, text=True, check=True)
+    [hint] = json.loads(loud.stdout)["hints"]
+    [line] = loud.stderr.splitlines()
+    assert line == f"{hint['message']}; ngram (--ngram) of 3 compares them by more"
+    command += ["--overwrite", "--quiet"]
+    quiet = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert (quiet.stdout, quiet.stderr) == ("", "")
