@@ -34,6 +34,7 @@ HEAD = prose(80)
 TEXTS = {
     "prose": [prose(120) for _ in range(60)],
     "titles": [prose(3) for _ in range(60)],
+    "half titles": [prose(3 if i % 2 else 120) for i in range(60)],
     "ocr": [misread(prose(120)) for _ in range(60)],
     "code": [p.read_text(encoding="utf-8") for p in sorted(ROOT.glob("src/neardup/cli/*.py"))],
     "thai": [" ".join(DRAWN.choices(THAI.split("า"), k=9)) for _ in range(12)],
@@ -59,6 +60,10 @@ def hints_of(run, *arguments: str) -> tuple[list[str], list[str]]:
     return [hint["name"] for hint in facts["hints"]], lines
 
 
+def arguments(command: str, name: str) -> list[str]:
+    return [word.format(f"{name}.jsonl") for word in command.split()]
+
+
 DEDUP = "dedup {} -o out"
 PAIRS = "pairs {} -o pairs.csv"
 SKETCH = "sketch {} -o sketches.parquet"
@@ -81,13 +86,14 @@ SAID = {
 @each_of("case", SAID)
 def test_hint__is_said_with_the_options_of_the_command(run, files, case):
     (command, name), (hint, remedy) = case, SAID[case]
-    names, [line] = hints_of(run, *command.format(f"{name}.jsonl").split())
+    names, [line] = hints_of(run, *arguments(command, name))
     assert names == [hint]
     assert line.endswith(remedy)
 
 
 UNSAID = [
     *((command, "prose") for command in (DEDUP, PAIRS, SKETCH, ALIGN)),
+    *((command, "half titles") for command in (DEDUP, PAIRS, SKETCH)),
     # Who has chosen himself needs none.
     (f"{DEDUP} --tokenizer characters", "ocr"),
     (f"{DEDUP} --tokenizer words", "ocr"),
@@ -110,7 +116,7 @@ UNSAID = [
 def test_hint__is_not_said_otherwise(run, files, write_file, case):
     write_file("prompt.txt", HEAD)
     command, name = case
-    assert hints_of(run, *command.format(f"{name}.jsonl").split()) == ([], [])
+    assert hints_of(run, *arguments(command, name)) == ([], [])
 
 
 def test_hint__of_an_index_is_not_said(run, files):

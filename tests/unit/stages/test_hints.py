@@ -48,8 +48,12 @@ def test_beginnings__of_a_large_file_are_from_all_of_it(tmp_path, n_characters):
 
 def test_beginnings__of_what_has_no_places_are_the_first(tmp_path):
     write_rows(tmp_path / "a.jsonl.gz", 100_000)
-    texts = Beginnings(resolve_paths([str(tmp_path / "a.jsonl.gz")]), COLUMNS).texts
+    [source] = sources = resolve_paths([str(tmp_path / "a.jsonl.gz")])
+    block_bytes = source.block_bytes
+    texts = Beginnings(sources, COLUMNS).texts
     assert [int(text.split()[0]) for text in texts] == list(range(128))
+    # Little was read of it, and others read as much as before.
+    assert source.block_bytes == block_bytes
 
 
 def test_beginnings__of_many_files_are_of_64(tmp_path):

@@ -112,6 +112,9 @@ def test_code__of_java_and_mixed_with_prose():
     assert are_code([JAVA, JAVA, JAVA, *prose])
     assert not are_code([JAVA, *prose])
     assert not are_code([])
+    # A page with examples: a third of its lines are of code.
+    assert not are_code(["\n".join(["An example of it is", "as follows below:", "x = 1"] * 9)])
+    assert are_code(["\n".join(["An example of it is", "y = f(2)", "x = 1"] * 9)])
     # Too few lines to tell.
     assert not are_code(["return x;", "y = 1"])
     # What is between comments counts, not how many of these there are.
