@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from neardup.files.rows import ColumnNames
 from neardup.outputs.table_files import write_table
 from neardup.outputs.targets import target_of
+from neardup.runs.progress import counted
 from neardup.version import __version__
 
 if TYPE_CHECKING:
@@ -186,6 +187,10 @@ def _shorten(value: object) -> str:
     return text if len(text) <= _SHOWN_CHARACTERS else text[: _SHOWN_CHARACTERS - 3] + "..."
 
 
+def _queries(summary: dict[str, Any]) -> str:
+    return counted(summary["queries"], "query", "queries")
+
+
 class Match(NamedTuple):
     """A document that is similar to a text."""
 
@@ -214,7 +219,7 @@ class DocumentSearchResult(TableResult):
 
     def headline(self) -> str:
         """Return the counts of queries and documents."""
-        return f"{self.summary['queries']:,} queries: {len(self.matches):,} documents"
+        return _queries(self.summary) + f": {counted(len(self.matches), 'document')}"
 
     def _chart(self) -> str:
         from neardup.reports.notebook import similarities_in_notebook
@@ -246,11 +251,10 @@ class PassageResult(TableResult):
     def headline(self) -> str:
         """Return the counts of documents and passages."""
         if "documents" in self.summary:
-            counts = [f"{n:,}" for n in self.summary["documents"]]
-            searched = f"{' and '.join(counts)} documents"
+            searched = " and ".join(counted(n, "document") for n in self.summary["documents"])
         else:
-            searched = f"{self.summary['queries']:,} queries"
-        return f"{searched}: {len(self.passages):,} passages"
+            searched = _queries(self.summary)
+        return f"{searched}: {counted(len(self.passages), 'passage')}"
 
     def _chart(self) -> str:
         from neardup.reports.notebook import similarities_in_notebook

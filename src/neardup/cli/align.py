@@ -11,8 +11,9 @@ import click
 from neardup.cli import wording
 from neardup.cli.call import Call, TableOutput
 from neardup.cli.command import INPUTS, TableCommand, options_of
-from neardup.cli.wording import are_most, counted, list_passed_over, plural, say_ids, say_recall
+from neardup.cli.wording import are_most, list_passed_over, say_ids, say_recall
 from neardup.options.option import no_effect
+from neardup.runs.progress import counted, plural
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

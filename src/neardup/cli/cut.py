@@ -10,7 +10,8 @@ import click
 from neardup.cli import wording
 from neardup.cli.call import Call, FolderOutput
 from neardup.cli.command import INPUTS, TableCommand, options_of
-from neardup.cli.wording import NO_ROWS, are_most, counted, say_ids
+from neardup.cli.wording import NO_ROWS, are_most, say_ids
+from neardup.runs.progress import counted
 
 if TYPE_CHECKING:
     from neardup.outputs.targets import Target

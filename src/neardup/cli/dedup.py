@@ -19,11 +19,9 @@ from neardup.cli.wording import (
     SHORTER_SHINGLES,
     are_most,
     are_of_few_tokens,
-    counted,
     describe_bands,
     describe_weights,
     list_passed_over,
-    plural,
     say_few_tokens,
     say_ids,
     tables_of_groups,
@@ -31,6 +29,7 @@ from neardup.cli.wording import (
     warn_of_recall,
 )
 from neardup.options.commands import COMMANDS
+from neardup.runs.progress import counted, plural
 
 if TYPE_CHECKING:
     from neardup.jobs.dedup.deduplication_result import DeduplicationResult

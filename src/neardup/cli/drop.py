@@ -9,7 +9,8 @@ import click
 from neardup.cli import wording
 from neardup.cli.call import Call, FolderOutput
 from neardup.cli.command import INPUTS, TableCommand, options_of
-from neardup.cli.wording import counted, say_ids, tables_of_groups
+from neardup.cli.wording import say_ids, tables_of_groups
+from neardup.runs.progress import counted
 
 if TYPE_CHECKING:
     from neardup.outputs.targets import Target

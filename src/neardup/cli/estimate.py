@@ -8,8 +8,9 @@ import click
 
 from neardup.cli.call import Call, TableOutput
 from neardup.cli.command import TableCommand, TargetType, options_of
-from neardup.cli.wording import counted, took
+from neardup.cli.wording import took
 from neardup.options.option import no_effect
+from neardup.runs.progress import counted
 
 _EPILOG = """\b
 Examples:

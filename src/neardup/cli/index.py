@@ -11,8 +11,9 @@ import click
 from neardup.cli import wording
 from neardup.cli.call import Call
 from neardup.cli.command import ANY_INPUTS, INPUTS, TableGroup, options_of
-from neardup.cli.wording import counted, list_passed_over, say_ids
+from neardup.cli.wording import list_passed_over, say_ids
 from neardup.options.option import no_effect
+from neardup.runs.progress import counted
 
 if TYPE_CHECKING:
     from neardup.options.choices import IndexKind

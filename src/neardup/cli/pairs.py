@@ -17,13 +17,13 @@ from neardup.cli.wording import (
     SHORT_TEXTS_OF_PAIRS,
     are_most,
     are_of_few_tokens,
-    counted,
     describe_bands,
     describe_weights,
     say_few_tokens,
     say_ids,
     warn_of_recall,
 )
+from neardup.runs.progress import counted
 
 if TYPE_CHECKING:
     pass

@@ -11,8 +11,8 @@ from click.core import ParameterSource
 from neardup.cli import wording
 from neardup.cli.call import Call
 from neardup.cli.command import ANY_INPUTS, TableCommand, options_of
-from neardup.cli.wording import counted, list_passed_over
-from neardup.runs.progress import size
+from neardup.cli.wording import list_passed_over
+from neardup.runs.progress import counted, size
 
 if TYPE_CHECKING:
     from neardup.jobs.plan.forecast import JobForecast

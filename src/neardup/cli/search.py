@@ -11,8 +11,9 @@ import click
 from neardup.cli import wording
 from neardup.cli.call import Call, TableOutput
 from neardup.cli.command import TableCommand, complete_paths, options_of
-from neardup.cli.wording import are_most, counted, list_passed_over, say_ids, say_recall
+from neardup.cli.wording import are_most, list_passed_over, say_ids, say_recall
 from neardup.options.option import no_effect
+from neardup.runs.progress import counted
 
 if TYPE_CHECKING:
     from neardup.results import DocumentSearchResult, PassageResult

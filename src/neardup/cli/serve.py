@@ -9,7 +9,7 @@ import click
 
 from neardup.cli.call import Call
 from neardup.cli.command import TableCommand, options_of
-from neardup.cli.wording import counted
+from neardup.runs.progress import counted
 
 if TYPE_CHECKING:
     pass

@@ -8,7 +8,8 @@ import click
 
 from neardup.cli.call import Call, print_output
 from neardup.cli.command import ANY_INPUTS, TableCommand, complete_paths, options_of
-from neardup.cli.wording import counted, printable
+from neardup.cli.wording import printable
+from neardup.runs.progress import counted
 
 if TYPE_CHECKING:
     from neardup.jobs.show import Example, Examples

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from neardup.cli.call import print_output
-from neardup.cli.wording import counted, printable
+from neardup.cli.wording import printable
+from neardup.runs.progress import counted
 
 if TYPE_CHECKING:
     from rich.console import Console

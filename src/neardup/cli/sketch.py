@@ -9,7 +9,8 @@ import click
 from neardup.cli import wording
 from neardup.cli.call import Call
 from neardup.cli.command import TableCommand, complete_paths, options_of
-from neardup.cli.wording import counted, list_passed_over, say_ids
+from neardup.cli.wording import list_passed_over, say_ids
+from neardup.runs.progress import counted
 
 if TYPE_CHECKING:
     from neardup.outputs.targets import Target

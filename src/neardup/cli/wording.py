@@ -8,15 +8,7 @@ from unicodedata import category
 
 import click
 
-
-def plural(number: int, one: str, many: str) -> str:
-    """Choose the form of a word that goes with a number."""
-    return one if number == 1 else many
-
-
-def counted(number: int, one: str, many: str | None = None) -> str:
-    """Write a number with the noun that it counts."""
-    return f"{number:,} {plural(number, one, many or one + 's')}"
+from neardup.runs.progress import counted, plural
 
 
 def printable(text: str) -> str:

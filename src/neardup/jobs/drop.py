@@ -20,6 +20,7 @@ from neardup.reading.catalogue import Catalogue
 from neardup.reading.first_pass import list_documents
 from neardup.reading.texts import IdLookup
 from neardup.results import describe_ids, describe_skipped, versions
+from neardup.runs.progress import counted
 from neardup.runs.runner import Runner
 from neardup.runs.work import IN_MEMORY, Workspace
 from neardup.stages.counts import Groups, count_documents
@@ -38,7 +39,7 @@ class DropResult(Selection):
         """Return the counts of documents kept and removed."""
         counts = self.summary
         return (
-            f"{counts['documents_in']:,} documents: {counts['documents_kept']:,} kept, "
+            f"{counted(counts['documents_in'], 'document')}: {counts['documents_kept']:,} kept, "
             f"{counts['documents_removed']:,} removed"
         )
 

@@ -71,6 +71,16 @@ def report_part(
     return lambda share: report(start + share * (stop - start))
 
 
+def plural(number: int, one: str, many: str) -> str:
+    """Choose the form of a word that goes with a number."""
+    return one if number == 1 else many
+
+
+def counted(number: int, one: str, many: str | None = None) -> str:
+    """Write a number with the noun that it counts."""
+    return f"{number:,} {plural(number, one, many or one + 's')}"
+
+
 class StageProgress:
     """How far a stage is; times are seconds of some clock."""
 

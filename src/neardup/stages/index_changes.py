@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 from neardup.files.inputs import passed_over
 from neardup.files.rows import ColumnNames, Source
 from neardup.results import SkippedRow, describe_ids, describe_skipped
+from neardup.runs.progress import counted
 from neardup.runs.runner import Runner
 
 if TYPE_CHECKING:
@@ -53,7 +54,10 @@ class AdditionResult:
 
     def __repr__(self) -> str:
         """Return the class and the counts."""
-        return f"AdditionResult({self.n_documents:,} documents: {self.n_tokens:,} tokens)"
+        return (
+            f"AdditionResult({counted(self.n_documents, 'document')}: "
+            f"{counted(self.n_tokens, 'token')})"
+        )
 
 
 @dataclass(frozen=True, repr=False)
@@ -127,7 +131,8 @@ class CompactionResult:
     def __repr__(self) -> str:
         """Return the class and the counts."""
         return (
-            f"CompactionResult({self.n_documents:,} documents: {self.n_segments:,} segments, "
+            f"CompactionResult({counted(self.n_documents, 'document')}: "
+            f"{counted(self.n_segments, 'segment')}, "
             f"{self.n_freed_bytes:,} bytes freed)"
         )
 

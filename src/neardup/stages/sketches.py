@@ -27,6 +27,7 @@ from neardup.outputs.folder import STANDARD_OUTPUT
 from neardup.outputs.table_files import write_table
 from neardup.outputs.targets import Target, target_of
 from neardup.results import NO_COLUMNS, Result, SkippedRow, describe_ids, describe_skipped
+from neardup.runs.progress import counted
 from neardup.sketches import table_format
 from neardup.sketches.kind import AnyKind, KindScheme, no_digests
 from neardup.sketches.registry import kind_of
@@ -285,8 +286,8 @@ class Sketches(Result):
 
     def headline(self) -> str:
         """Return kind and number."""
-        parts = "" if self.blocks is None else f" in {len(self):,} blocks"
-        return f"{self.kind}: {self.n_documents:,} documents{parts}"
+        parts = "" if self.blocks is None else f" in {counted(len(self), 'block')}"
+        return f"{self.kind}: {counted(self.n_documents, 'document')}{parts}"
 
     @property
     def table(self) -> pa.Table:

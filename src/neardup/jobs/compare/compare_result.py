@@ -216,7 +216,10 @@ def summary_lines(result: Comparison, *, full: bool) -> Iterator[str]:
     for number, passage in enumerate(result.passages[:MOST_SHOWN], 1):
         changes, (in_first, in_second) = "", (passage.changes_a, passage.changes_b)
         if in_first is not None and in_second is not None and (in_first or in_second):
-            changes = f", changed in {len(in_first)} and {len(in_second)} places"
+            # One place in either text, or several.
+            is_one = len(in_first) == len(in_second) == 1
+            places = "one place" if is_one else f"{len(in_first)} and {len(in_second)} places"
+            changes = f", changed in {places}"
         yield (
             f"  {number}  {_range(passage.a)} and {_range(passage.b)}, similarity "
             f"{_number('', passage.similarity)}{changes}: {_excerpt(result.texts[0], passage.a)}"

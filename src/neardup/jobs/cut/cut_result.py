@@ -15,6 +15,7 @@ from neardup.jobs.cut.spans import CutSpans, Gaps
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.texts import IdLookup
 from neardup.reading.write_pass import sides_of
+from neardup.runs.progress import counted
 from neardup.stages.selection import Selection, in_batches
 from neardup.tables import Bools, Int64s
 
@@ -49,7 +50,8 @@ class CutResult(Selection):
         """Return the counts of documents and spans, and how much text went."""
         counts = self.summary
         return (
-            f"{counts['documents_in']:,} documents: {counts['spans']:,} spans cut out of "
+            f"{counted(counts['documents_in'], 'document')}: "
+            f"{counted(counts['spans'], 'span')} cut out of "
             f"{counts['documents_cut']:,}, {counts['characters_removed']:,} characters"
         )
 

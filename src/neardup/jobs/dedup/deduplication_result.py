@@ -14,7 +14,7 @@ from neardup.matching.measures import Number
 from neardup.options.choices import OutputFormat
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.texts import IdLookup
-from neardup.runs.progress import Progress
+from neardup.runs.progress import Progress, counted
 from neardup.runs.runner import Runner
 from neardup.stages.decide import Assignment
 from neardup.stages.options import OF_INPUTS
@@ -66,7 +66,7 @@ class DeduplicationResult(Selection):
         counts = self.summary
         copies = counts["exact_copies"]
         return (
-            f"{counts['documents_in']:,} documents: "
+            f"{counted(counts['documents_in'], 'document')}: "
             f"{counts['documents_kept']:,} kept, {counts['documents_removed']:,} removed"
             + ("" if copies is None else f", {copies:,} of those exact copies")
         )

@@ -16,6 +16,7 @@ from neardup.options.choices import Number
 from neardup.options.option import argument, option, takes
 from neardup.options.sketches import ClusterOptions, RepresentativeOptions
 from neardup.results import TableResult
+from neardup.runs.progress import counted
 from neardup.runs.runner import Runner
 from neardup.sketches.greedy import cluster_greedily
 from neardup.sketches.registry import kinds_with
@@ -42,7 +43,8 @@ class ClusterResult(TableResult):
 
     def headline(self) -> str:
         """Return the numbers of documents and of clusters."""
-        return f"{len(self.clusters):,} documents: {self.summary['clusters']:,} clusters"
+        documents = counted(len(self.clusters), "document")
+        return f"{documents}: {counted(self.summary['clusters'], 'cluster')}"
 
     def _chart(self) -> str:
         from neardup.reports.notebook import chart_in_notebook, size_chart

@@ -26,6 +26,7 @@ from neardup.options.kinds import exact_fraction
 from neardup.options.option import argument, no_effect, takes
 from neardup.options.sketches import EstimateOptions
 from neardup.results import TableResult
+from neardup.runs.progress import counted
 from neardup.runs.runner import Runner
 from neardup.sketches.kind import (
     AnyKind,
@@ -388,7 +389,7 @@ class EstimateResult(TableResult):
 
     def headline(self) -> str:
         """Return kind and number of pairs."""
-        return f"{self.summary['kind']}: {len(self.pairs):,} pairs"
+        return f"{self.summary['kind']}: {counted(len(self.pairs), 'pair')}"
 
     def _chart(self) -> str:
         from neardup.reports.notebook import similarities_in_notebook

@@ -15,6 +15,7 @@ from neardup.options.choices import Data
 from neardup.options.groups import DOCUMENTS, RunOptions, TextReadingOptions
 from neardup.options.option import argument, takes
 from neardup.passages.documents import ReadOptions
+from neardup.runs.progress import counted
 from neardup.runs.runner import Runner
 from neardup.stages import index_changes
 from neardup.stages.index_changes import AdditionResult, CompactionResult, RemovalResult
@@ -65,7 +66,7 @@ class AnyIndex(ABC, Generic[H, R]):
 
     def __repr__(self) -> str:
         """Return the class, the folder and the number of documents."""
-        return f"{type(self).__name__}({str(self.folder)!r}: {len(self):,} documents)"
+        return f"{type(self).__name__}({str(self.folder)!r}: {counted(len(self), 'document')})"
 
     def info(self) -> dict[str, Any]:
         """Return what the index holds and how it was made; of what is committed.

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from neardup.matching.join import FilterCounts
 from neardup.results import TableResult
+from neardup.runs.progress import counted
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -59,8 +60,8 @@ class PairResult(TableResult):
 
     def headline(self) -> str:
         """Return how many documents there are, of each collection, and how many pairs."""
-        documents = " and ".join(f"{number:,}" for number in self.summary["documents"])
-        return f"{documents} documents: {len(self):,} pairs"
+        documents = " and ".join(counted(n, "document") for n in self.summary["documents"])
+        return f"{documents}: {counted(len(self), 'pair')}"
 
     def _first_rows(self, most: int) -> tuple[pa.Table, int]:
         import pyarrow as pa

@@ -53,7 +53,7 @@ def without_seconds(summary: dict) -> dict:
 
 def test_search__summary_is_that_of_the_command(index, queries, tmp_path, capsys):
     result = index.search(queries, "0.7", **QUERY_ROWS)
-    assert repr(result) == "PassageResult(3 queries: 1 passages)"
+    assert repr(result) == "PassageResult(3 queries: 1 passage)"
     assert len(result) == 1
     assert without_seconds(result.summary) == {
         "queries": 3,
@@ -88,7 +88,7 @@ def test_align__summary_is_that_of_the_command(index, queries, tmp_path, capsys)
     for kind, other in others.items():
         options = {"min_tokens": 5} if kind == "documents" else {}
         result = neardup.align(queries, other, threshold="0.7", **options, **QUERY_ROWS)
-        assert repr(result) == "PassageResult(3 and 1 documents: 1 passages)"
+        assert repr(result) == "PassageResult(3 documents and 1 document: 1 passage)"
         assert result.summary["skipped"][0]["row"] == 2
         named = index.folder if kind == "index" else other
         told = printed(
@@ -192,6 +192,6 @@ def test_change__of_an_index(tmp_path):
     assert (compaction.n_segments, compaction.n_documents) == (1, 1)
     assert compaction.n_freed_bytes == before - made.info()["bytes"] > 0
     assert repr(compaction) == (
-        f"CompactionResult(1 documents: 1 segments, {compaction.n_freed_bytes:,} bytes freed)"
+        f"CompactionResult(1 document: 1 segment, {compaction.n_freed_bytes:,} bytes freed)"
     )
     assert compaction.summary.keys() == {"segments", "documents", "freed_bytes", "seconds"}

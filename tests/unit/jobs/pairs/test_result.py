@@ -17,9 +17,9 @@ def result():
 
 
 def test_repr__counts_of_each_collection(result):
-    assert repr(result) == "PairResult(3 documents: 1 pairs)"
+    assert repr(result) == "PairResult(3 documents: 1 pair)"
     two = neardup.find_pairs(TEXTS * 400, TEXTS[:1], ngram=1, threshold="0.8")
-    assert repr(two) == "PairResult(1,200 and 1 documents: 800 pairs)"
+    assert repr(two) == "PairResult(1,200 documents and 1 document: 800 pairs)"
 
 
 def test_table__is_the_pairs(result):
@@ -49,3 +49,7 @@ def test_find_pairs__strings_of_a_list_are_texts_whatever_they_name(tmp_path):
     given = [np.str_(folder), "one two three four five"]
     found = neardup.find_pairs(["one two three four five"], given)
     assert found.pairs["id_b"].to_pylist() == ["1"]
+
+
+def test_repr__of_one_document():
+    assert repr(neardup.find_pairs(TEXTS[:1])) == "PairResult(1 document: 0 pairs)"

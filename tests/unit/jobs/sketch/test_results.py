@@ -101,7 +101,7 @@ def test_sketches__of_tables(sketches):
 def test_estimate_result__is_a_table(sketches, tmp_path):
     result = neardup.estimate(sketches)
     assert isinstance(result, TableResult)
-    assert repr(result) == "EstimateResult(smallest: 1 pairs)"
+    assert repr(result) == "EstimateResult(smallest: 1 pair)"
     assert len(result) == 1
     assert pa.table(result) == result.table == result.pairs
     result.write(tmp_path / "pairs.parquet")
@@ -132,7 +132,7 @@ def test_estimate_result__is_a_table(sketches, tmp_path):
 def test_cluster_result__is_a_table(sketches, tmp_path):
     result = neardup.cluster_sketches(sketches)
     assert isinstance(result, TableResult)
-    assert repr(result) == "ClusterResult(2 documents: 1 clusters)"
+    assert repr(result) == "ClusterResult(2 documents: 1 cluster)"
     assert pa.table(result) == result.table == result.clusters
     result.write(tmp_path / "clusters.csv")
     assert (tmp_path / "clusters.csv").read_text().count("\n") == 3
