@@ -43,6 +43,9 @@ def files(run, write_file):
     write_file("empty.jsonl", "")
     write_file("ids.txt", "no such id\n")
     write_file("one.txt", "one.jsonl:1\n")
+    write_file("header.csv", "id,text\n")
+    for kind in ("passages", "documents"):
+        assert run("index", "build", f"no {kind}", "--kind", kind).code == 0
     assert run("index", "build", "idx", "essays.jsonl", "--min-tokens", "8").code == 0
     assert run("index", "build", "documents", "one.jsonl", "--kind", "documents").code == 0
     assert run("sketch", "essays.jsonl", "-o", "a.parquet").code == 0
@@ -60,6 +63,7 @@ PAIRS = ("pairs", "-o", "pairs.csv")
 NO_ROWS = "INPUT has no rows, so there was nothing to compare"
 MOST = "--measure max-containment --top 20` lists the pairs that have most in common"
 
+NO_DOCUMENTS = "DIR has no documents; `neardup index add` adds some"
 FEW_TOKENS = (
     "texts have fewer than 10 tokens in the mean, where one other token can change all 5-grams: a "
     "smaller --ngram"
@@ -149,6 +153,14 @@ HINTS = [
         "queries are looked for as a whole: a lower --threshold finds less similar passages, "
         "`neardup align` parts of queries",
     ),
+    *(
+        (("search", empty, "essays.jsonl", "-o", "a.csv"), NO_DOCUMENTS)
+        for empty in ("no passages", "no documents")
+    ),
+    (
+        ("drop", "names.jsonl", "--named-in", "header.csv", "-o", "out"),
+        "the table of --named-in has no rows, so nothing is named, and all documents stay",
+    ),
     (
         ("estimate", "a.parquet", "--threshold", "0.9", "-o", "pairs.csv"),
         "no estimate reaches 0.9: a lower --threshold, or none, shows more",
@@ -219,3 +231,13 @@ def test_hint__what_it_names_finds_the_essays(run, files):
     with open("pairs.csv", encoding="utf-8") as file:
         pairs = [line.split(",")[:2] for line in file.read().splitlines()[1:]]
     assert pairs == [['"3"', '"7"']]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["passages", "documents"])
+def test_index__says_that_there_were_no_rows(run, files, kind):
+    line = "INPUT has no rows, so there was nothing to add"
+    for rows in ("empty.jsonl", "one.jsonl"):
+        told = run("index", "build", "new", rows, "--kind", kind, "--overwrite").out
+        assert (line in told.splitlines()) == (rows == "empty.jsonl")
+    assert line not in run("index", "add", "new", "essays.jsonl").out.splitlines()

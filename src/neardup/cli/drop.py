@@ -72,8 +72,10 @@ def _report(summary: dict[str, Any], output: Target) -> str:
 
 def _hint(summary: dict[str, Any]) -> str:
     """Say what to try where no document goes."""
-    if summary["documents_removed"] or not summary["named_documents"]:
+    if summary["documents_removed"]:
         return ""
+    if not summary["named_documents"]:
+        return "the table of --named-in has no rows, so nothing is named, and all documents stay"
     return (
         "no document has one of these ids: give INPUT and --id-column as when the ids were made, "
         "or choose another --column"

@@ -258,6 +258,8 @@ def _say_added(addition: AdditionResult, folder: Path) -> list[str]:
         f"{counted(addition.n_tokens, 'token')} added to {folder} in {addition.seconds:.1f} s"
     ]
     lines += say_ids(addition.summary)
+    if not addition.n_documents and not addition.skipped:
+        lines.append("INPUT has no rows, so there was nothing to add")
     lines += wording.lines(wording.note_empty(addition.n_empty, "never found"))
     if addition.n_short:
         lines.append(

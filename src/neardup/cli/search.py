@@ -84,7 +84,7 @@ def command(call: Call) -> None:
             documents = DocumentHandle(folder, call.tokenizer).view(call.runner)
             start = time.perf_counter()
             result = search_documents(documents, queries, options, call.runner)
-            said = _report_documents(result.summary)
+            said = _report_documents(result.summary, documents.n_documents)
         else:
             from neardup.jobs.search.passages import search_sources
             from neardup.passages.index import PassageHandle
@@ -92,7 +92,7 @@ def command(call: Call) -> None:
             index = PassageHandle(folder, call.tokenizer).view(call.runner)
             start = time.perf_counter()
             result = search_sources(index, queries, options, call.runner)
-            said = _report(result.summary, index.scheme.min_tokens)
+            said = _report(result.summary, index.scheme.min_tokens, index.n_documents)
         said.append(f"written to {output} in {time.perf_counter() - start:.1f} s")
         # An index of documents need not have texts.
         read = () if is_of_documents else (options, queries, [IndexSource(index, folder)])
@@ -100,7 +100,7 @@ def command(call: Call) -> None:
     output.tell(result.summary, *said, *lines)
 
 
-def _report_documents(summary: dict[str, Any]) -> list[str]:
+def _report_documents(summary: dict[str, Any], n_documents: int) -> list[str]:
     lines = [
         f"{counted(summary['matches'], 'document')} for {summary['found_queries']:,} of "
         f"{counted(summary['queries'], 'query', 'queries')}, {summary['measure']} "
@@ -111,12 +111,12 @@ def _report_documents(summary: dict[str, Any]) -> list[str]:
     lines += wording.lines(
         wording.note_empty(summary["empty_queries"], "similar to nothing", "query", "queries"),
         wording.note_skipped(summary),
-        _note_no_rows(summary),
+        _note_no_rows(summary) or _note_no_documents(n_documents),
     )
     return lines + list_passed_over(summary["passed_over"])
 
 
-def _report(summary: dict[str, Any], min_tokens: int) -> list[str]:
+def _report(summary: dict[str, Any], min_tokens: int, n_documents: int) -> list[str]:
     n_short, n_empty = summary["short_queries"], summary["empty_queries"]
     lines = [
         f"{counted(summary['passages'], 'passage')} for {summary['found_queries']:,} of "
@@ -134,17 +134,17 @@ def _report(summary: dict[str, Any], min_tokens: int) -> list[str]:
     lines += wording.lines(
         wording.note_empty(n_empty, "similar to nothing", "query", "queries"),
         wording.note_skipped(summary),
-        _hint(summary),
+        _hint(summary, n_documents),
     )
     return lines + list_passed_over(summary["passed_over"])
 
 
-def _hint(summary: dict[str, Any]) -> str:
-    """Say what to try where no query is found."""
+def _hint(summary: dict[str, Any], n_documents: int) -> str:
+    """Say what to try where no query is found in an index of so many documents."""
     n_queries = summary["queries"]
     n_short = summary["short_queries"] + summary["empty_queries"]
-    if not n_queries:
-        return _note_no_rows(summary)
+    if not n_queries or not n_documents:
+        return _note_no_rows(summary) or _note_no_documents(n_documents)
     if summary["passages"] or are_most(n_short, n_queries):
         return ""
     return (
@@ -158,3 +158,8 @@ def _note_no_rows(summary: dict[str, Any]) -> str:
     if summary["queries"] or summary["skipped_rows"]:
         return ""
     return "QUERY has no rows, so there was nothing to look for"
+
+
+def _note_no_documents(n_documents: int) -> str:
+    """Say that nothing can be found in an index, if it has no documents."""
+    return "" if n_documents else "DIR has no documents; `neardup index add` adds some"
