@@ -14,6 +14,7 @@ from typing import Any
 
 from neardup.errors import InvalidInputError, ReadError
 from neardup.files.archives import is_archive, unpack
+from neardup.files.binary import HEAD_BYTES, foreign_kind
 from neardup.files.formats import KNOWN_SUFFIXES, format_of, is_readable, missing_extras
 from neardup.files.inputs import Inputs, NoFile, list_endings, passed_over
 from neardup.files.streams import is_remote, reading
@@ -111,11 +112,21 @@ class Found:
             message = f"no file of a known format in {what}; a name ends in one of {KNOWN_SUFFIXES}"
             if self.passed_over:
                 counts = passed_over(Inputs([], self.passed_over))
-                as_text = "input_format text (--input-format text) reads all files as text"
-                advice = missing_extras(counts) or [as_text]
+                advice = missing_extras(counts)
+                if not advice and any(map(_may_be_text, self.passed_over)):
+                    advice = ["input_format text (--input-format text) reads all files as text"]
                 message = "; ".join([message, list_endings(counts), *advice])
             raise InvalidInputError(message)
         return Found(sorted(set(self.files)), sorted(set(self.passed_over)))
+
+
+def _may_be_text(location: str) -> bool:
+    """Return whether a file that was passed over may be text, as far as its first bytes tell."""
+    if isinstance(location, NoFile):
+        return False
+    with contextlib.suppress(OSError), open(location, "rb") as file:
+        return foreign_kind(file.read(HEAD_BYTES)) is None
+    return True
 
 
 class Archives:

@@ -400,3 +400,12 @@ def test_resolve_paths__parquet(make_file, tmp_path):
     pq.write_table(pa.table({"text": ["x"]}), tmp_path / "a.parquet")
     [source] = resolve_paths([str(tmp_path / "a.parquet")])
     assert type(source) is ParquetSource
+
+
+@pytest.mark.parametrize(("content", "may_be_text"), [(b"MZ\0\0", False), (b"plain", True)])
+def test_resolve_paths__advises_text_only_of_what_may_be_text(tmp_path, content, may_be_text):
+    (tmp_path / "a.png").write_bytes(b"\x89PNG\r\n")
+    (tmp_path / "b.exe").write_bytes(content)
+    with pytest.raises(InvalidInputError, match="2 files passed over") as caught:
+        resolve_paths([str(tmp_path)])
+    assert ("reads all files as text" in str(caught.value)) == may_be_text
