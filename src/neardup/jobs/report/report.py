@@ -128,6 +128,12 @@ def make_report(
         output = open_output(result, trust=options.trust)
         return report_of_dedup(output, runner, against=given.against, by=given.by)
     name = str(result) if isinstance(result, str | Path) else "the table"
+    if isinstance(result, str | Path) and Path(result).is_dir():
+        message = (
+            "a folder that is no output of dedup or cut, which has a summary.json; name such a "
+            "folder, or a table that pairs, estimate, align or search has written"
+        )
+        raise InvalidInputError(message, path=name)
     table, summary = read_table(result, runner, trust=options.trust)
     return _report_of_table(table, summary, given, name, runner)
 
