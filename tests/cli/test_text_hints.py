@@ -8,11 +8,16 @@ import random
 import subprocess
 import sys
 import warnings
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 import neardup
+from neardup.options.documents import DedupOptions, PairOptions
+from neardup.options.kinds import Choice
+from neardup.options.option import Options
+from neardup.options.sketches import SketchOptions
 from tests.each import each_of
 
 ROOT = Path(__file__).parents[2]
@@ -69,15 +74,25 @@ PAIRS = "pairs {} -o pairs.csv"
 SKETCH = "sketch {} -o sketches.parquet"
 ALIGN = "align {} -o passages.csv --min-tokens 20"
 
-FINER = "try --ngram 1 or --tokenizer characters"
+
+def remedy(name: str, otherwise: str, kind: type[Options] = DedupOptions) -> str:
+    """Return the preset of a name, if a command has it, else other options."""
+    preset = kind.known.get("preset")
+    values = () if preset is None or not isinstance(preset.kind, Choice) else preset.kind.values
+    return f"try --for {name}" if name in values else f"try {otherwise}"
+
+
+FINER = "--ngram 1 or --tokenizer characters"
+OCR = remedy("ocr", "--tokenizer characters --ngram 5 --threshold 0.5")
+CODE = remedy("code", "--ngram 3 --threshold 0.5")
 SAID = {
-    (DEDUP, "titles"): ("short", FINER),
-    (PAIRS, "titles"): ("short", f"{FINER} or --max-distance 2"),
-    (SKETCH, "titles"): ("short", FINER),
-    (DEDUP, "ocr"): ("ocr", "try --tokenizer characters --ngram 5 --threshold 0.5"),
-    (PAIRS, "ocr"): ("ocr", "try --tokenizer characters --ngram 5 --threshold 0.5"),
-    (DEDUP, "code"): ("code", "try --ngram 3 --threshold 0.5"),
-    (PAIRS, "code"): ("code", "try --ngram 3 --threshold 0.5"),
+    (DEDUP, "titles"): ("short", remedy("titles", FINER)),
+    (PAIRS, "titles"): ("short", remedy("titles", f"{FINER} or --max-distance 2", PairOptions)),
+    (SKETCH, "titles"): ("short", remedy("titles", FINER, SketchOptions)),
+    (DEDUP, "ocr"): ("ocr", OCR),
+    (PAIRS, "ocr"): ("ocr", OCR),
+    (DEDUP, "code"): ("code", CODE),
+    (PAIRS, "code"): ("code", CODE),
     (ALIGN, "thai"): ("letters", "try --ngram 3"),
     (ALIGN, "heads"): ("flood", "try --max-documents 10% or --ignore FILE"),
 }
@@ -85,10 +100,10 @@ SAID = {
 
 @each_of("case", SAID)
 def test_hint__is_said_with_the_options_of_the_command(run, files, case):
-    (command, name), (hint, remedy) = case, SAID[case]
+    (command, name), (hint, end) = case, SAID[case]
     names, [line] = hints_of(run, *arguments(command, name))
     assert names == [hint]
-    assert line.endswith(remedy)
+    assert line.endswith(end)
 
 
 UNSAID = [
@@ -131,7 +146,8 @@ def test_hint__is_in_the_folder_and_changes_nothing_else(run, files, tmp_path):
     assert run("dedup", "ocr.jsonl", "-o", "out").code == 0
     written = json.loads(Path("out/summary.json").read_text())
     assert [hint["name"] for hint in written["hints"]] == ["ocr"]
-    assert written["hints"][0]["try"] == [{"tokenizer": "characters", "ngram": 5, "threshold": 0.5}]
+    [way] = written["hints"][0]["try"]
+    assert way in ({"tokenizer": "characters", "ngram": 5, "threshold": 0.5}, {"preset": "ocr"})
     assert Path("out/kept/ocr.jsonl").read_bytes() == Path("ocr.jsonl").read_bytes()
 
 
@@ -159,30 +175,27 @@ def test_hint__of_many_small_files(run, write_file):
 
 
 @each_of(
-    ("name", "call", "remedy"),
+    ("name", "call", "hint"),
     [
-        ("titles", lambda texts: neardup.deduplicate(texts), "ngram=1 or tokenizer='characters'"),
-        ("titles", lambda texts: neardup.find_pairs(texts), "max_distance=2"),
-        ("titles", lambda texts: neardup.sketch(texts), "ngram=1 or tokenizer='characters'"),
-        ("ocr", lambda texts: neardup.deduplicate(texts), "tokenizer='characters', ngram=5"),
-        ("code", lambda texts: neardup.find_pairs(texts), "ngram=3, threshold=0.5"),
-        (
-            "heads",
-            lambda texts: neardup.align(texts, min_tokens=20),
-            "max_documents='10%' or ignore='FILE'",
-        ),
+        ("titles", neardup.deduplicate, "short"),
+        ("titles", neardup.find_pairs, "short"),
+        ("titles", neardup.sketch, "short"),
+        ("ocr", neardup.deduplicate, "ocr"),
+        ("code", neardup.find_pairs, "code"),
+        ("heads", partial(neardup.align, min_tokens=20), "flood"),
     ],
 )
-def test_warning__once_a_call_at_its_line(name, call, remedy):
+def test_warning__once_a_call_at_its_line(name, call, hint):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         result = call(TEXTS[name])
     [warning] = caught
     assert issubclass(warning.category, neardup.NeardupHint)
     assert Path(warning.filename) == Path(__file__)
-    [hint] = result.summary["hints"]
-    assert str(warning.message).startswith(hint["message"])
-    assert remedy in str(warning.message)
+    [told] = result.summary["hints"]
+    assert told["name"] == hint
+    ways = (", ".join(f"{key}={value!r}" for key, value in way.items()) for way in told["try"])
+    assert str(warning.message) == f"{told['message']}; try {' or '.join(ways)}"
 
 
 def test_warning__none_where_nothing_is_wrong():
