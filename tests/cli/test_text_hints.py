@@ -219,3 +219,13 @@ def test_align__says_of_letters_before_it_begins(files):
     command += ["--overwrite", "--quiet"]
     quiet = subprocess.run(command, capture_output=True, text=True, check=True)
     assert (quiet.stdout, quiet.stderr) == ("", "")
+
+
+@pytest.mark.slow
+def test_align__says_of_a_flood_before_it_begins(write_file):
+    rows = (json.dumps({"text": f"{HEAD} {prose(20)}"}) + "\n" for _ in range(120))
+    write_file("many.jsonl", "".join(rows))
+    command = [sys.executable, "-m", "neardup", *ALIGN.format("many.jsonl").split(), "--overwrite"]
+    for more, is_told in ((), True), (("--max-documents", "10%"), False):
+        run = subprocess.run([*command, *more], capture_output=True, text=True, check=True)
+        assert ("max_documents (--max-documents) or ignore" in run.stderr) == is_told

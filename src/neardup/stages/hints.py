@@ -23,7 +23,7 @@ from neardup.files.problems import option_name
 from neardup.files.rawsource import RawSource
 from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.options.kinds import Choice
-from neardup.tables import Int64s
+from neardup.tables import Int64s, TokenLists
 from neardup.text.shingles import ShingleScheme
 
 # What a summary says: the name of the hint, what is wrong, and options of which each is a remedy.
@@ -136,8 +136,8 @@ _DECIDING = ("tokenizer", "ngram", "preset")
 
 # Partners of a document, and passages of each, from which on they are too many to be looked at.
 _MANY, _TIMES = 20, 5
-# Windows after which it is said while the alignment runs.
-_WINDOWS = 1000
+# Beginnings of texts that are looked up before all, and the documents from which on it is worth it.
+_HEADS, _HEAD_TOKENS, _LONG_JOB = 5, 400, 100
 
 _log = logging.getLogger("neardup.hints")
 
@@ -150,7 +150,6 @@ class Flood:
 
     def __init__(self, n_documents: int, *, is_wanted: bool) -> None:
         self._n_documents, self._is_wanted = n_documents, is_wanted
-        self._is_told = False
         self.n_partners = 0
         """The most documents that one shares text with."""
 
@@ -158,20 +157,29 @@ class Flood:
         """Return whether so many documents are most."""
         return self._is_wanted and n_partners >= _MANY and 2 * n_partners > self._n_documents
 
-    def look(self, n_windows: int, n_hits: int) -> None:
-        """Log it, once, if most documents have windows like those looked up so far.
+    def heads(self, tokens: TokenLists) -> TokenLists:
+        """Return the beginnings of a few texts, for ``look``; of none where it does not look."""
+        n = min(_HEADS, len(tokens)) if self._is_wanted and self._n_documents >= _LONG_JOB else 0
+        rows = [i * len(tokens) // n for i in range(n)]
+        starts, stops = tokens.offsets[rows], tokens.offsets[[row + 1 for row in rows]]
+        stops = np.minimum(stops, starts + _HEAD_TOKENS)
+        parts = [tokens.values[start:stop] for start, stop in zip(starts, stops, strict=True)]
+        offsets = np.concatenate([[0], np.cumsum(stops - starts)]).astype(np.int64)
+        return TokenLists(np.concatenate([tokens.values[:0], *parts]), offsets)
+
+    def look(self, numbers: Sequence[int]) -> None:
+        """Log it if most of the ``heads`` have so many partners, before all texts are aligned.
 
         Commands show it, while there is time to begin anew.
         """
-        if self._is_told or n_windows < _WINDOWS or not self.is_one(n_hits // n_windows):
-            return
-        self._is_told = True
-        _log.info(
-            "what is looked up is found in more than half of the documents so far: near-copies are "
-            "better taken out before (dedup), and what most have left out with %s or %s",
-            option_name("max_documents"),
-            option_name("ignore"),
-        )
+        if 2 * sum(map(self.is_one, numbers)) > len(numbers):
+            _log.info(
+                "text that more than half of the documents have makes an alignment long: "
+                "near-copies are better taken out before (dedup), and what most have left out with "
+                "%s or %s",
+                option_name("max_documents"),
+                option_name("ignore"),
+            )
 
     def add(self, queries: Int64s, documents: Int64s) -> None:
         """Take the passages of some queries."""

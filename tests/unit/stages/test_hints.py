@@ -12,6 +12,7 @@ import pytest
 from neardup.files.resolve import resolve_inputs, resolve_paths
 from neardup.files.rows import ColumnNames
 from neardup.stages.hints import Beginnings, Flood, hints_of_flood
+from neardup.tables import TokenLists
 from tests.each import each_of
 
 COLUMNS = ColumnNames("body")
@@ -100,15 +101,36 @@ def test_flood__is_what_most_documents_have(
     assert len(hints_of_flood(flood, n_documents, n_passages)) == is_flood
 
 
-def test_flood__is_logged_once_while_windows_are_looked_up(caplog):
+def test_flood__is_looked_for_in_a_few_beginnings():
+    tokens = TokenLists(np.arange(2500, dtype=np.uint64), np.arange(0, 2501, 500))
+    heads = Flood(100, is_wanted=True).heads(tokens)
+    assert heads.offsets.tolist() == [0, 400, 800, 1200, 1600, 2000]
+    assert heads.values[400:402].tolist() == [500, 501]
+    short = TokenLists(np.arange(20, dtype=np.uint64), np.arange(0, 21, 2))
+    assert Flood(100, is_wanted=True).heads(short).values.tolist() == [
+        0,
+        1,
+        4,
+        5,
+        8,
+        9,
+        12,
+        13,
+        16,
+        17,
+    ]
+    for flood in (Flood(99, is_wanted=True), Flood(100, is_wanted=False)):
+        assert flood.heads(tokens).offsets.tolist() == [0]
+    none = TokenLists(tokens.values[:0], tokens.offsets[:1])
+    assert Flood(100, is_wanted=True).heads(none).offsets.tolist() == [0]
+
+
+def test_flood__is_logged_before_all_is_aligned(caplog):
     caplog.set_level(logging.INFO, "neardup.hints")
     flood = Flood(100, is_wanted=True)
-    flood.look(999, 99_900)
-    flood.look(1000, 50_000)
+    for few in ([], [50] * 5, [51, 51, 9, 9, 9]):
+        flood.look(few)
     assert caplog.records == []
-    flood.look(1000, 51_000)
-    flood.look(2000, 200_000)
+    flood.look([51, 100, 51, 9, 9])
     [record] = caplog.records
     assert "max_documents (--max-documents) or ignore (--ignore)" in record.getMessage()
-    Flood(100, is_wanted=False).look(2000, 200_000)
-    assert len(caplog.records) == 1

@@ -251,12 +251,10 @@ def _align(
         reading = ReadingPass("align", sources, runner)
         for block in read_documents(sources, index.scheme.tokenizer, read, reading):
             later = _later(counts.n_queries, len(block), options) if is_one else None
-
-            def report(share: float) -> None:
-                reading.within(share)
-                flood.look(aligner.counts.windows, aligner.counts.hits)
-
-            matches = aligner.align(block.tokens, report, later)
+            if not counts.n_queries:
+                heads = Aligner(index, plan, runner).find(flood.heads(block.tokens), lambda _: None)
+                flood.look([len(np.unique(found.documents)) for found in heads])
+            matches = aligner.align(block.tokens, reading.within, later)
             flood.add(matches.queries, matches.documents)
             passages = match_table(matches, block, index, with_text=options.has_texts)
             if options.excerpt is not None:
