@@ -36,6 +36,11 @@ class Hit:
         """Tokens of the longer part."""
         return max(self.query_stop - self.query_start, self.stop - self.start)
 
+    @property
+    def size(self) -> int:
+        """Tokens of both parts."""
+        return self.query_stop - self.query_start + self.stop - self.start
+
     def joined(self, other: Hit) -> Hit:
         """Give the parts that hold those of both."""
         return Hit(

@@ -35,7 +35,7 @@ from neardup.options.groups import DOCUMENTS, RunOptions
 from neardup.options.option import argument, no_effect, takes
 from neardup.options.passages import AlignOptions, AlignSchemeOptions, IgnoreOptions
 from neardup.passages.align import Aligner, AlignmentPlan, certain_length, make_window_scheme
-from neardup.passages.chains import Hit, without_inner
+from neardup.passages.chains import Hit
 from neardup.passages.document_pairs import (
     PAIR_SCHEMA,
     HiddenText,
@@ -189,9 +189,12 @@ def _both_ways(found: Sequence[tuple[PassageResult, _Places]], *, is_one: bool) 
     order = np.lexsort((pairs[:, 1], pairs[:, 0]))
     heads = np.flatnonzero((np.diff(pairs[order], axis=0, prepend=-1) != 0).any(axis=1))
     for rows in np.split(order, heads[1:]):
-        # What was found both ways, and what is part of something longer.
-        numbered = [(hits[row], row) for row in rows.tolist()]
-        kept += [int(row) for _, row in without_inner(numbered)]
+        # What was found both ways, and what is mostly part of something longer.
+        longest: list[int] = []
+        for row in sorted(rows.tolist(), key=lambda row: (-hits[row].size, row)):
+            if all(hits[other].common_share(hits[row]) < 0.5 for other in longest):
+                longest.append(row)
+        kept += longest
     chosen = np.array(kept, np.int64)
     chosen = chosen[np.lexsort(places[chosen][:, [3, 2, 1, 0]].T)]
     summaries = [result.summary for result, _ in found]
