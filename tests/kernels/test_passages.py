@@ -171,6 +171,14 @@ def test_pick_passages__holding_a_share(case, apart, times):
     assert case.run(pick_passages, apart=apart, times=times) == (expected, len(expected))
 
 
+def test_pick_passages__shortest_of_those_that_hold_as_much():
+    case = Case.of([0, 1, 1, 0, 1, 1], [0], 1, idf=[1.0, 0.0])
+    assert case.run(pick_passages, times=2)[0] == [
+        (0, 0, 2 * ONE, 2 * ONE),
+        (3, 3, 2 * ONE, 2 * ONE),
+    ]
+
+
 @given(case=cases())
 def test_maximal_passages__oracle(case):
     expected = oracle.maximal(case.cells())

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import neardup
+from neardup.passages.align import windows_for
 from tests.cutting import collections, make_text, no_waiting
 from tests.each import each_of
 from tests.examples import examples
@@ -53,14 +54,30 @@ def test_align__shares_as_reported(queries, documents, threshold, times, recall)
         assert other <= times * own
     for one in rows:
         for other in rows:
-            if one is not other and (one["query_id"], one["doc_id"]) == (
+            if one is other or (one["query_id"], one["doc_id"]) != (
                 other["query_id"],
                 other["doc_id"],
             ):
-                common = min(one["query_end"], other["query_end"]) - max(
-                    one["query_start"], other["query_start"]
+                continue
+            common = min(one["query_end"], other["query_end"]) - max(
+                one["query_start"], other["query_start"]
+            )
+            assert common < one["query_end"] - one["query_start"]
+            # What is near each other in the query is one passage where that may be.
+            query, document = queries[int(one["query_id"])], documents[int(one["doc_id"])]
+            start, stop, first, last = (
+                choose(one[name], other[name])
+                for choose, name in (
+                    (min, "query_start"),
+                    (max, "query_end"),
+                    (min, "doc_start"),
+                    (max, "doc_end"),
                 )
-                assert common < one["query_end"] - one["query_start"]
+            )
+            shared, own, longer = shared_and_own(query, start, stop, document, first, last)
+            gap = query[one["query_end"] : other["query_start"]]
+            is_near = len(gap.split()) <= windows_for(4)
+            assert not (is_near and shared >= Fraction(threshold) * own and longer <= times * own)
 
 
 @each_of("seed", range(8))
@@ -101,6 +118,22 @@ def test_align__nearest_of_several_places():
         [" ".join(words)], [document], measure="containment"
     ).passages.to_pylist()
     assert document[row["doc_start"] : row["doc_end"]] == " ".join(words)
+
+
+def test_align__what_is_too_far_apart():
+    """Two halves of a query, further apart than they may be; and a word that is too far away."""
+    words = [f"w{i}" for i in range(100)]
+    first, second = words[:50], words[50:]
+    fillers = [f"c{i}" for i in range(700)]
+    query, document = " ".join(words), " ".join([*first, *fillers, *second])
+    options = {"measure": "containment", "idf": "unary"}
+    rows = neardup.align([query], [document], times=7, **options).passages.to_pylist()
+    assert [document[row["doc_start"] : row["doc_end"]].split() for row in rows] == [first, second]
+    [row] = neardup.align([query], [document], times=9, **options).passages.to_pylist()
+    assert document[row["doc_start"] : row["doc_end"]] == document
+    lone = " ".join([*words[1:], *fillers, words[0]])
+    [row] = neardup.align([query], [lone], times=9, **options).passages.to_pylist()
+    assert lone[row["doc_start"] : row["doc_end"]] == " ".join(words[1:])
 
 
 def test_align__one_collection_finds_both_ways():

@@ -111,15 +111,19 @@ class ContainedSettler(Settler):
         """
         joined: list[Passage] = []
         for hit, similarity in super().settle(chains):
-            for number, (before, _) in enumerate(joined):
-                both = before.joined(hit)
-                is_near = hit.query_start - before.query_stop <= self._near
+            last, number = (hit, similarity), 0
+            while number < len(joined):
+                before, after = sorted(
+                    [joined[number][0], last[0]], key=lambda hit: hit.query_start
+                )
+                both = before.joined(after)
+                is_near = after.query_start - before.query_stop <= self._near
                 of_both = self._similarity(both) if is_near else None
+                number += 1
                 if of_both is not None:
-                    joined[number] = both, of_both
-                    break
-            else:
-                joined.append((hit, similarity))
+                    del joined[number - 1]
+                    last, number = (both, of_both), 0
+            joined.append(last)
         return joined
 
     def size(self, hit: Hit) -> int:

@@ -117,6 +117,17 @@ def test_search__all_that_holds_a_share_as_oracle(case, times, tokens):
     assert found.passages.to_pylist() == rows_of(case, holding)
 
 
+@each_of("times", [1, 2, 3, 30])
+def test_search__as_heavy_as_it_may_be(times):
+    """Two words of a query, as far apart as the passage that holds them may be long, or more."""
+    for gap in range(max(2 * times - 5, 0), 2 * times + 3):
+        text = " ".join(["x", "a", *(f"y{i}" for i in range(gap)), "b", "x"])
+        case = Case({"d0": text}, ["a b"], 2, 0, tf="raw", threshold=Fraction(1))
+        with indexed(case) as index:
+            found = index.search(case.queries, 1, measure="containment", times=times)
+        assert len(found.passages) == (gap + 2 <= 2 * times)
+
+
 @each_of("seed", range(6))
 def test_search__all_that_is_similar_in_long_texts(seed):
     """Starts of passages follow each other over more tokens than are bounded together."""
