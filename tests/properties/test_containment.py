@@ -131,8 +131,8 @@ def test_align__what_is_too_far_apart():
     assert [document[row["doc_start"] : row["doc_end"]].split() for row in rows] == [first, second]
     [row] = neardup.align([query], [document], times=9, **options).passages.to_pylist()
     assert document[row["doc_start"] : row["doc_end"]] == document
-    lone = " ".join([*words[1:], *fillers, words[0]])
-    [row] = neardup.align([query], [lone], times=9, **options).passages.to_pylist()
+    lone = " ".join([*words[1:], *fillers[:20], words[0]])
+    [row] = neardup.align([query], [lone], times=2, **options).passages.to_pylist()
     assert lone[row["doc_start"] : row["doc_end"]] == " ".join(words[1:])
 
 
