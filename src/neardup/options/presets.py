@@ -17,10 +17,15 @@ from neardup.options.option import Options, option
 
 
 class PassagePreset(NamedTuple):
-    """Options of an alignment; ``scheme`` are those that decide an index of passages."""
+    """Options of an alignment; ``scheme`` are those that decide an index of passages.
+
+    Windows are looked up at ``window_threshold``, or as low as ``recall`` takes; without either at
+    the threshold.
+    """
 
     threshold: str = "0.5"
     recall: str | None = None
+    window_threshold: str | None = None
     min_tokens: int = 50
     gap: int | None = None
     scheme: Mapping[str, Any] = MappingProxyType({})
@@ -82,8 +87,12 @@ PRESETS: dict[str, Preset] = {
         passages=PassagePreset(threshold="0.6", min_tokens=100, scheme=_CODE),
         cuts=True,
     ),
-    # Long texts in few pieces; what is shorter is mostly phrases that recur.
-    "editions": Preset("long texts that were revised", passages=PassagePreset(min_tokens=75)),
+    # Long texts in few pieces; what is shorter is mostly phrases that recur. Where a page was
+    # written anew, windows are far less similar than the whole.
+    "editions": Preset(
+        "long texts that were revised",
+        passages=PassagePreset(threshold="0.45", window_threshold="0.3", min_tokens=75),
+    ),
     # A line or two, each by itself, hardly changed; shorter or less similar ones are chance.
     "quotations": Preset(
         "a line or two, hardly changed",

@@ -40,6 +40,8 @@ def plan_alignment(options: AlignOptions, scheme: PassageScheme) -> AlignmentPla
     n_shingles, length = scheme.count_shingles(least), scheme.least_shingles
     recall = usual.recall if options.recall is None else options.recall
     of_windows = threshold
+    if recall is None and usual.window_threshold is not None and options.hits is None:
+        of_windows = min(exact_fraction("threshold", usual.window_threshold), threshold)
     if recall is not None:
         of_windows = choose_seed_threshold(
             n_shingles,
