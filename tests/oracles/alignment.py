@@ -158,7 +158,8 @@ class Settling:
         is_short = longer(ends[0]) < self.plan.min_tokens
         if self.plan.of_windows is not None and (is_short or self._measured(ends[0]) is None):
             stretched = stretched_ends(self.query, self.document, whole, self.plan)
-            ends = [*stretched, *ends]
+            mixed = mixed_ends(self.query, self.document, whole, self.plan)
+            ends = [*stretched, *mixed, *ends]
         for row in map(self._measured, ends):
             if row is not None:
                 return [row]
@@ -279,6 +280,36 @@ def stretched_ends(query: Tokens, document: Tokens, match: Match, plan: Plan) ->
             if longer(found) >= plan.min_tokens and (best is None or before + behind > best[0]):
                 best = before + behind, found
     return [] if best is None else [best[1]]
+
+
+def mixed_ends(query: Tokens, document: Tokens, match: Match, plan: Plan) -> list[Match]:
+    """The ends between which most tokens are common, in any order, of what is long enough.
+
+    None where they leave out more of the query than what is looked at beyond it.
+    """
+    a, b, c, d = match
+    reach = plan.length
+    low, first = max(a - reach, 0), max(c - reach, 0)
+    around, other = query[low : b + reach], document[first : d + reach]
+    i, j = _best_range(around, other, plan.min_tokens, plan.threshold)
+    k, m = _best_range(other, around[i:j], 1, plan.threshold)
+    found = Match(low + i, low + j, first + k, first + m)
+    return [found] if max(found.query_start - a, b - found.query_stop) <= reach else []
+
+
+def _best_range(text: Tokens, other: Tokens, least: int, threshold: Fraction) -> tuple[int, int]:
+    """The part of a text with most common tokens beyond those asked for; first end, first start.
+
+    Of copies the first ones are common, as many as the other text has.
+    """
+    copies: Counter[int] = Counter()
+    gains = []
+    for token in text:
+        copies[token] += 1
+        gains.append((copies[token] <= Counter(other)[token]) - threshold)
+    least = min(least, len(text))
+    ranges = [(i, j) for j in range(least, len(text) + 1) for i in range(j - least + 1)]
+    return max(ranges, key=lambda each: (sum(gains[each[0] : each[1]]), -each[1], -each[0]))
 
 
 def _extents(

@@ -145,25 +145,16 @@ class ContainedSettler(Settler):
                 break
         ends = [best, self._with_part(whole), whole]
         if self.size(best) < self._least or self._similarity(best) is None:
-            ends = [self._with_part(self._stretched(best)), *ends]
+            ends = [self._with_part(self._stretched(best, self._least)), *ends]
         return ends
 
-    def _stretched(self, hit: Hit) -> Hit:
-        """Move the ends in the query to where most is shared of what is long enough.
-
-        What is shared counts by how far it is above the threshold.
-        """
-        low = max(hit.query_start - self._reach, 0)
-        query = self._tokens[low : hit.query_stop + self._reach]
-        first = max(hit.start - self._around(hit), 0)
-        last = min(hit.stop + self._around(hit), len(self._others))
-        shared, own = self._balance.weigh_parts(query, self._others[first:last])
-        worth = shared * self._threshold.denominator - own * self._threshold.numerator
-        least = min(self._least, len(query))
-        # For each end the best start that leaves enough.
-        starts = np.minimum.accumulate(worth[: len(worth) - least])
-        stop = int((worth[least:] - starts).argmax()) + least
-        start = int(worth[: stop - least + 1].argmin())
+    def _stretched(self, whole: Hit, least: int) -> Hit:
+        """Move the ends in the query to where most is shared of what is long enough."""
+        low = max(whole.query_start - self._reach, 0)
+        first = max(whole.start - self._around(whole), 0)
+        last = min(whole.stop + self._around(whole), len(self._others))
+        query = self._tokens[low : whole.query_stop + self._reach]
+        start, stop = self._best_range(query, self._others[first:last], least)
         return Hit(low + start, low + stop, first, last)
 
     def _with_part(self, hit: Hit) -> Hit:

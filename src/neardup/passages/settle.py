@@ -340,8 +340,38 @@ class Settler:
         least = self._min_tokens
         if least is not None and (first.longer < least or self._similarity(first) is None):
             stretched = stretch_ends(tokens, others, whole, self._reach, self._threshold, least)
+            in_any_order = self._stretched(whole, least)
+            left_out = max(
+                in_any_order.query_start - whole.query_start,
+                whole.query_stop - in_any_order.query_stop,
+            )
+            # What leaves out more is a part of the chain, which is parted elsewhere.
+            ends = [in_any_order, *ends] if left_out <= self._reach else ends
             ends = ends if stretched is None else [stretched, *ends]
         return ends
+
+    def _stretched(self, whole: Hit, least: int) -> Hit:
+        """Move the ends to where most is shared, in any order, of what is long enough."""
+        reach = self._reach
+        low, high = max(whole.query_start - reach, 0), whole.query_stop + reach
+        first, last = max(whole.start - reach, 0), whole.stop + reach
+        query, document = self._tokens[low:high], self._others[first:last]
+        start, stop = self._best_range(query, document, least)
+        begin, end = self._best_range(document, query[start:stop], 1)
+        return Hit(low + start, low + stop, first + begin, first + end)
+
+    def _best_range(self, text: Uint64s, other: Uint64s, least: int) -> tuple[int, int]:
+        """Return which part of a text shares most, above what the threshold asks for.
+
+        Of ``least`` tokens, or of all if there are fewer.
+        """
+        shared, own = self._balance.weigh_parts(text, other)
+        worth = shared * self._threshold.denominator - own * self._threshold.numerator
+        least = min(least, len(text))
+        # For each end the best start that leaves enough.
+        starts = np.minimum.accumulate(worth[: len(worth) - least])
+        stop = int((worth[least:] - starts).argmax()) + least
+        return int(worth[: stop - least + 1].argmin()), stop
 
     def _append_joined(self, passages: list[Passage], last: Passage) -> None:
         """Append a passage, as one with those before it as long as that is similar enough.
