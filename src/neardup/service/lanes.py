@@ -225,7 +225,11 @@ class Lane:
             # If two threads see that nobody is woken, the loop is woken once too often.
             if not self._is_woken:
                 self._is_woken = True
-                self._loop.call_soon_threadsafe(self._deliver)
+                try:
+                    self._loop.call_soon_threadsafe(self._deliver)
+                except RuntimeError:
+                    # The service has ended before this work did: nobody waits for it.
+                    return
 
     def _deliver(self) -> None:
         self._is_woken = False
