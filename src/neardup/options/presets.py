@@ -91,7 +91,7 @@ PRESETS: dict[str, Preset] = {
     # written anew, windows are far less similar than the whole.
     "editions": Preset(
         "long texts that were revised",
-        passages=PassagePreset(threshold="0.45", window_threshold="0.3", min_tokens=75),
+        passages=PassagePreset(threshold="0.45", window_threshold="0.3", min_tokens=100),
     ),
     # A line or two, each by itself, hardly changed; shorter or less similar ones are chance.
     "quotations": Preset(
