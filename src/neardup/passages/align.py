@@ -112,16 +112,17 @@ class Aligner:
             texts = tokens, self._document_tokens(document)
             hits, similarities = places[numbers], found.similarities[numbers]
             if times:
+                near = plan.length if plan.chains.gap == NO_LIMIT else plan.chains.gap
                 settler: Settler = ContainedSettler(
                     texts,
                     self._balance,
                     plan.threshold,
                     plan.length,
                     times,
-                    plan.chains.near,
+                    near,
                     plan.min_tokens,
                 )
-                chains = group_contained(hits, similarities, times, plan.chains.near)
+                chains = group_contained(hits, similarities, times, near)
             else:
                 settler = Settler(
                     texts,

@@ -111,20 +111,24 @@ class ContainedSettler(Settler):
         """
         joined: list[Passage] = []
         for hit, similarity in super().settle(chains):
-            last, number = (hit, similarity), 0
-            while number < len(joined):
-                before, after = sorted(
-                    [joined[number][0], last[0]], key=lambda hit: hit.query_start
-                )
-                both = before.joined(after)
-                is_near = after.query_start - before.query_stop <= self._near
-                of_both = self._similarity(both) if is_near else None
-                number += 1
-                if of_both is not None:
-                    del joined[number - 1]
-                    last, number = (both, of_both), 0
+            last: Passage = hit, similarity
+            while (both := self._joined_with_any(joined, last[0])) is not None:
+                last = both
             joined.append(last)
         return joined
+
+    def _joined_with_any(self, passages: list[Passage], hit: Hit) -> Passage | None:
+        """Join one with the first passage that may be one with it, which is taken out."""
+        for number, (other, _) in enumerate(passages):
+            before, after = sorted([other, hit], key=lambda each: each.query_start)
+            if after.query_start - before.query_stop > self._near:
+                continue
+            both = before.joined(after)
+            similarity = self._similarity(both)
+            if similarity is not None:
+                del passages[number]
+                return both, similarity
+        return None
 
     def size(self, hit: Hit) -> int:
         """Return the tokens by which a passage is long enough or not: of the query."""

@@ -132,12 +132,17 @@ def align_collections(
             "documents instead of their index"
         )
         raise InvalidParameterError(message, "measure")
-    one_way = options.but(measure="containment")
+    one_way, is_either = options.but(measure="containment"), options.measure == "max-containment"
     exchanged = replace(other, sources=sources, read=read)
-    found = [_exchanged(*_align(other.sources, other.read, exchanged, one_way, runner))]
-    if options.measure == "max-containment":
+    forth_or_back = _align(other.sources, other.read, exchanged, one_way, runner)
+    if other.is_input:
+        # In one collection each document is a query of all others already.
+        turn = _earlier_first if is_either else _exchanged
+        return _both_ways([turn(*forth_or_back)], is_one=True)
+    found = [_exchanged(*forth_or_back)]
+    if is_either:
         found.append(_align(sources, read, other, one_way, runner))
-    return _both_ways(found, is_one=other.is_input)
+    return _both_ways(found, is_one=False)
 
 
 # Passages of a table by the numbers of their tokens' texts: query, its start, document, its start.
@@ -176,8 +181,6 @@ def _earlier_first(result: PassageResult, places: _Places) -> tuple[PassageResul
 
 def _both_ways(found: Sequence[tuple[PassageResult, _Places]], *, is_one: bool) -> PassageResult:
     """Put passages together that were found either way, each once, in the order of the queries."""
-    if is_one and len(found) > 1:
-        found = [_earlier_first(*each) for each in found]
     table = pa.concat_tables([result.passages for result, _ in found])
     places = np.concatenate([numbers for _, numbers in found])
     spans = [
