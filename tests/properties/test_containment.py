@@ -147,46 +147,6 @@ def test_align__one_collection_finds_both_ways():
         ]
 
 
-@pytest.mark.statistics
-@pytest.mark.parametrize("recall", ["0.5", "0.9"])
-def test_align__finds_as_many_as_asked_for(recall):
-    """Passages of which a share at the threshold is in the document, at random places."""
-    rng = random.Random(recall)
-    n, share, trials = 50, Fraction(3, 5), 300
-    fresh = (f"w{i}" for i in range(10**9))
-    query, document, places = [], [], []
-    for _ in range(trials):
-        words = [next(fresh) for _ in range(n)]
-        kept = {0, n - 1, *rng.sample(range(1, n - 1), int(share * n) - 2)}
-        places.append((len(query), len(query) + n))
-        query += words
-        for i in sorted(kept):
-            document += [words[i], *(next(fresh) for _ in range(rng.randrange(6)))]
-        query += [next(fresh) for _ in range(60 + rng.randrange(60))]
-        document += [next(fresh) for _ in range(800)]
-    found = neardup.align(
-        [" ".join(query)],
-        [" ".join(document)],
-        measure="containment",
-        threshold=share,
-        min_tokens=n,
-        recall=recall,
-        idf="unary",
-    )
-    starts = [0]
-    for word in query:
-        starts.append(starts[-1] + len(word) + 1)
-    rows = found.passages.to_pylist()
-    n_found = sum(
-        any(row["query_start"] < starts[stop] and starts[start] < row["query_end"] for row in rows)
-        for start, stop in places
-    )
-    predicted = found.summary["predicted_recall"]
-    assert predicted >= float(recall) - 1e-9
-    # Not below by more than five standard errors.
-    assert n_found >= trials * predicted - 5 * (trials * predicted * (1 - predicted)) ** 0.5
-
-
 PLACES = ("query_id", "query_start", "query_end", "doc_id", "doc_start", "doc_end", "similarity")
 
 

@@ -35,6 +35,18 @@ def make_texts(rng, n_tokens, similarity):
     return query, document, places
 
 
+def count_found(query, places, found):
+    """Count the places, in words of a query, that a passage found is at."""
+    starts = [0]
+    for word in query:
+        starts.append(starts[-1] + len(word) + 1)
+    rows = found.passages.to_pylist()
+    return sum(
+        any(row["query_start"] < starts[stop] and starts[start] < row["query_end"] for row in rows)
+        for start, stop in places
+    )
+
+
 @pytest.mark.parametrize("recall", ["0.5", "0.9", "0.99"])
 @pytest.mark.parametrize(("n_tokens", "threshold"), [(50, "0.4"), (50, "0.6"), (30, "0.5")])
 def test_align__finds_as_many_as_asked_for(n_tokens, threshold, recall):
@@ -48,15 +60,40 @@ def test_align__finds_as_many_as_asked_for(n_tokens, threshold, recall):
         recall=recall,
         tokenizer="whitespace",
     )
-    starts = [0]
-    for word in query:
-        starts.append(starts[-1] + len(word) + 1)
-    rows = found.passages.to_pylist()
-    n_found = sum(
-        any(row["query_start"] < starts[stop] and starts[start] < row["query_end"] for row in rows)
-        for start, stop in places
-    )
+    n_found = count_found(query, places, found)
     assert found.summary["predicted_recall"] >= float(recall) - 1e-9
     # Not below by more than five standard errors; overlapping windows find some more.
     error = sqrt(float(recall) * (1 - float(recall)) / N_TRIALS)
     assert n_found / N_TRIALS >= float(recall) - 5 * error
+
+
+@pytest.mark.parametrize("recall", ["0.5", "0.9"])
+def test_align__finds_as_many_that_are_contained(recall):
+    """Passages of which a share at the threshold is in the document, at random places."""
+    rng = random.Random(recall)
+    n, share, trials = 50, Fraction(3, 5), 300
+    fresh = (f"w{i}" for i in range(10**9))
+    query, document, places = [], [], []
+    for _ in range(trials):
+        words = [next(fresh) for _ in range(n)]
+        kept = {0, n - 1, *rng.sample(range(1, n - 1), int(share * n) - 2)}
+        places.append((len(query), len(query) + n))
+        query += words
+        for i in sorted(kept):
+            document += [words[i], *(next(fresh) for _ in range(rng.randrange(6)))]
+        query += [next(fresh) for _ in range(60 + rng.randrange(60))]
+        document += [next(fresh) for _ in range(800)]
+    found = neardup.align(
+        [" ".join(query)],
+        [" ".join(document)],
+        measure="containment",
+        threshold=share,
+        min_tokens=n,
+        recall=recall,
+        idf="unary",
+    )
+    n_found = count_found(query, places, found)
+    predicted = found.summary["predicted_recall"]
+    assert predicted >= float(recall) - 1e-9
+    # Not below by more than five standard errors.
+    assert n_found >= trials * predicted - 5 * (trials * predicted * (1 - predicted)) ** 0.5
