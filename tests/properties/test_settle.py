@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from fractions import Fraction
+from math import ceil
 
 import numpy as np
 from hypothesis import given
@@ -92,3 +93,36 @@ def test_settle__a_text_beside_itself_never_overlaps():
     settler = Settler((text, text), BALANCE, HALF, 10, apart=0)
     for hit, _ in settler.settle([chain_of((0, 40, 44, 84), (40, 60, 90, 110))]):
         assert hit.query_stop <= hit.start
+
+
+@examples(100)
+@given(
+    seed=st.integers(0, 2**32), threshold=st.sampled_from(["0.4", "0.6"]), first=st.integers(0, 20)
+)
+def test_settle__all_that_is_just_at_the_threshold_in_another_order(seed, threshold, first):
+    """Words that both texts have may be few at its ends: only the whole is long enough."""
+    rng = random.Random(seed)
+    n, least = 50, Fraction(threshold)
+    n_common = ceil(2 * n * least / (1 + least))
+    kept = {0, n - 1, *rng.sample(range(1, n - 1), n_common - 2)}
+    changed = [i if i in kept else 1000 + i for i in range(n)]
+    sentences = [changed[start : start + 12] for start in range(0, n, 12)]
+    around = [range(2000 + 100 * i, 2060 + 100 * i) for i in range(4)]
+    query = [*around[0], *range(n), *around[1]]
+    document = [*around[2], *(w for s in sentences for w in rng.sample(s, len(s))), *around[3]]
+    texts = np.array(query, np.uint64), np.array(document, np.uint64)
+    settler = Settler(texts, BALANCE, least, 34, min_tokens=n)
+    start = 60 + first
+    [(hit, _)] = settler.settle([chain_of((start, start + 30, start, start + 30))])
+    assert hit.longer >= n
+    assert similarity(query, document, hit) >= least
+
+
+def test_settle__a_short_part_if_there_is_no_other():
+    """It may be long enough with what lies beside it."""
+    shared = list(range(40))
+    query, document = [*range(200, 260), *shared], [*range(300, 360), *shared]
+    texts = np.array(query, np.uint64), np.array(document, np.uint64)
+    settler = Settler(texts, BALANCE, Fraction(9, 10), 10, min_tokens=60)
+    [(hit, reported)] = settler.settle([chain_of((60, 100, 60, 100))])
+    assert (hit, reported) == (Hit(60, 100, 60, 100), 1.0)

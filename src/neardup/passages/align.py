@@ -130,7 +130,7 @@ class Aligner:
                     plan.threshold,
                     plan.length,
                     self._overlap if document == own else None,
-                    plan.min_tokens if plan.misses_few else None,
+                    plan.min_tokens if plan.misses_few else 0,
                 )
                 chains = chain_hits(hits, similarities, plan.chains)
             for hit, similarity in settler.settle(chains):

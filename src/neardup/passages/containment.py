@@ -9,7 +9,7 @@ of the document that holds what is shared weighs no more than ``times`` what it 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -101,8 +101,8 @@ class ContainedSettler(Settler):
         near: int,
         min_tokens: int,
     ) -> None:
-        super().__init__(texts, balance, threshold, reach)
-        self._times, self._near, self._least = times, near, min_tokens
+        super().__init__(texts, balance, threshold, reach, min_tokens=min_tokens)
+        self._times, self._near = times, near
 
     def settle(self, chains: Sequence[Sequence[Run]]) -> list[Passage]:
         """Make passages of groups, as one where the document's part of both is still short enough.
@@ -139,26 +139,28 @@ class ContainedSettler(Settler):
         query = min(one.query_stop, other.query_stop) - max(one.query_start, other.query_start)
         return max(query / (other.query_stop - other.query_start), 0.0)
 
-    def _ends(self, whole: Hit) -> list[Hit]:
-        """Return the passage with ends where they are best, and the one that was found."""
+    def _ends(self, whole: Hit) -> Iterator[Hit]:
+        """Yield the passage with ends where they are best, and the one that was found."""
         best = whole
         for _ in range(_ROUNDS):
             before = best
             best = self._with_part(self._with_query(best))
             if best == before:
                 break
-        ends = [best, self._with_part(whole), whole]
-        if self.size(best) < self._least or self._similarity(best) is None:
-            ends = [self._with_part(self._stretched(best, self._least)), *ends]
-        return ends
+        yield best
+        yield self._with_part(self._stretched(best))
+        yield self._with_part(whole)
+        yield whole
 
-    def _stretched(self, whole: Hit, least: int) -> Hit:
+    def _stretched(self, whole: Hit) -> Hit:
         """Move the ends in the query to where most is shared of what is long enough."""
         low = max(whole.query_start - self._reach, 0)
         first = max(whole.start - self._around(whole), 0)
         last = min(whole.stop + self._around(whole), len(self._others))
         query = self._tokens[low : whole.query_stop + self._reach]
-        start, stop = self._best_range(query, self._others[first:last], least)
+        start, stop = self._best_range(
+            query, self._others[first:last], self._min_tokens, self._threshold.denominator
+        )
         return Hit(low + start, low + stop, first, last)
 
     def _with_part(self, hit: Hit) -> Hit:

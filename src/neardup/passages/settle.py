@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -259,7 +259,7 @@ class Settler:
         threshold: Fraction,
         reach: int,
         apart: int | None = None,
-        min_tokens: int | None = None,
+        min_tokens: int = 0,
     ) -> None:
         self._tokens, self._others = texts
         self._min_tokens = min_tokens
@@ -319,54 +319,69 @@ class Settler:
         return passages
 
     def _make_passage(self, chain: Sequence[Run]) -> Passage | None:
-        """Make one passage of a chain, if that is as similar as asked for."""
-        for hit in dict.fromkeys(self._ends(hull([run.whole for run in chain]))):
-            similarity = self._similarity(hit)
-            if similarity is not None:
-                return hit, similarity
-        return None
+        """Make one passage of a chain, if that is as similar as asked for.
 
-    def _ends(self, whole: Hit) -> list[Hit]:
-        """Return passages with the ends that one may have, the best first.
+        One that is too short if there is no other: with those beside it, it may be long enough.
+        """
+        short = None
+        for hit in self._ends(hull([run.whole for run in chain])):
+            similarity = self._similarity(hit)
+            if similarity is None:
+                continue
+            if self.size(hit) >= self._min_tokens:
+                return hit, similarity
+            short = short or (hit, similarity)
+        return short
+
+    def _ends(self, whole: Hit) -> Iterator[Hit]:
+        """Yield passages with the ends that one may have, the best first.
 
         Ends that were refined may lie behind a difference that makes it less similar than asked
         for, or leave it too short: then they are moved to where it is most similar of what is long
-        enough, and if that is not similar either, only over equal tokens.
+        enough, and if that is not similar either, only over equal tokens, or to all that makes it
+        more similar.
         """
         tokens, others = self._tokens, self._others
         refined = refine_ends(tokens, others, whole, self._reach, self._threshold)
-        first = grow_equal(tokens, others, refined)
-        ends = [first, grow_equal(tokens, others, whole), whole]
-        least = self._min_tokens
-        if least is not None and (first.longer < least or self._similarity(first) is None):
-            stretched = stretch_ends(tokens, others, whole, self._reach, self._threshold, least)
-            in_any_order = self._stretched(whole, least)
-            left_out = max(
-                in_any_order.query_start - whole.query_start,
-                whole.query_stop - in_any_order.query_stop,
+        yield grow_equal(tokens, others, refined)
+        if self._min_tokens:
+            stretched = stretch_ends(
+                tokens, others, whole, self._reach, self._threshold, self._min_tokens
             )
-            # What leaves out more is a part of the chain, which is parted elsewhere.
-            ends = [in_any_order, *ends] if left_out <= self._reach else ends
-            ends = ends if stretched is None else [stretched, *ends]
-        return ends
+            if stretched is not None:
+                yield stretched
+            yield from self._in_any_order(whole, self._threshold.denominator)
+        yield grow_equal(tokens, others, whole)
+        yield whole
+        if self._min_tokens:
+            p, q = self._threshold.as_integer_ratio()
+            yield from self._in_any_order(whole, p + q)
 
-    def _stretched(self, whole: Hit, least: int) -> Hit:
-        """Move the ends to where most is shared, in any order, of what is long enough."""
+    def _in_any_order(self, whole: Hit, gain: int) -> Iterator[Hit]:
+        """Move the ends to where most is shared, in any order, of what is long enough.
+
+        Of the threshold p/q each token costs p, and one that is shared gains q: what is as similar
+        as asked for by itself is worth having. With a gain of p + q all is that makes the whole
+        more similar, of which some is chance.
+        """
         reach = self._reach
         low, high = max(whole.query_start - reach, 0), whole.query_stop + reach
         first, last = max(whole.start - reach, 0), whole.stop + reach
         query, document = self._tokens[low:high], self._others[first:last]
-        start, stop = self._best_range(query, document, least)
-        begin, end = self._best_range(document, query[start:stop], 1)
-        return Hit(low + start, low + stop, first + begin, first + end)
+        start, stop = self._best_range(query, document, self._min_tokens, gain)
+        begin, end = self._best_range(document, query[start:stop], 1, gain)
+        hit = Hit(low + start, low + stop, first + begin, first + end)
+        # What leaves out more is a part of the chain, which is parted elsewhere.
+        if max(hit.query_start - whole.query_start, whole.query_stop - hit.query_stop) <= reach:
+            yield hit
 
-    def _best_range(self, text: Uint64s, other: Uint64s, least: int) -> tuple[int, int]:
-        """Return which part of a text shares most, above what the threshold asks for.
+    def _best_range(self, text: Uint64s, other: Uint64s, least: int, gain: int) -> tuple[int, int]:
+        """Return which part of a text gains most by what it shares with another one.
 
         Of ``least`` tokens, or of all if there are fewer.
         """
         shared, own = self._balance.weigh_parts(text, other)
-        worth = shared * self._threshold.denominator - own * self._threshold.numerator
+        worth = shared * gain - own * self._threshold.numerator
         least = min(least, len(text))
         # For each end the best start that leaves enough.
         starts = np.minimum.accumulate(worth[: len(worth) - least])
