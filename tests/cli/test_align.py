@@ -221,6 +221,9 @@ def test_align__how_surely(run, fails):
     assert plain["window_threshold"] == plain["threshold"] > lower["window_threshold"]
     assert lower["predicted_recall"] >= 0.95 > plain["predicted_recall"]
     assert by_hashes["predicted_recall"] <= plain["predicted_recall"]
+    moved = f", or {lower['predicted_recall_moved']:.4f} if its words were moved"
+    assert moved in run(*arguments, "--recall", "0.95").out
+    assert "moved" not in run(*arguments).out
     hint = "; --recall 0.9 finds more"
     assert hint in run(*arguments).out
     assert hint not in run(*arguments, "--hits", "60").out

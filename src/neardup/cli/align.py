@@ -144,7 +144,7 @@ def _report(
         f"{counted(summary['aligned_documents'], 'document')}",
         f"{counted(summary['windows'], 'window')} of {counted(summary['window_tokens'], 'token')} "
         f"looked up at {summary['window_threshold']:.2f}; a passage of {summary['min_tokens']} "
-        f"tokens at the threshold is found{say_recall(summary)}"
+        f"tokens at the threshold is found{say_recall(summary)}{_say_moved(summary)}"
         f"{'; --recall 0.9 finds more' if can_find_more else ''}",
     ]
     if summary["frequent_windows"]:
@@ -170,6 +170,14 @@ def _report(
     )
     lines += list_passed_over(summary["passed_over"])
     return "\n".join([*lines, f"written to {output} in {duration}"])
+
+
+def _say_moved(summary: dict[str, Any]) -> str:
+    """Say how surely it is found if order was changed, to those who look for what was changed."""
+    recall = summary.get("predicted_recall_moved", 1)
+    if round(recall, 4) == 1 or summary["window_threshold"] == summary["threshold"]:
+        return ""
+    return f", or {recall:.4f} if its words were moved"
 
 
 def _hint(summary: dict[str, Any], smaller: str) -> str:

@@ -27,7 +27,7 @@ from neardup.jobs.align.plan import (
     describe_choices,
     most_documents,
     plan_alignment,
-    recall_of,
+    recalls_of,
     widest_gap,
 )
 from neardup.options.choices import Data
@@ -339,7 +339,7 @@ def _summary(
         "window_tokens": index.scheme.count_tokens(plan.length),
         "window_threshold": float(search.threshold),
         "certain_tokens": index.scheme.count_tokens(certain_length(plan)),
-        "predicted_recall": recall_of(plan, index.scheme),
+        **recalls_of(plan, index.scheme),
         **describe_skipped(counts.skipped),
         "seconds": round(seconds, 3),
     }

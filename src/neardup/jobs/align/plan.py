@@ -19,6 +19,7 @@ from neardup.passages.align import AlignmentPlan, make_alignment_plan, step_of
 from neardup.passages.scheme import PassageScheme
 from neardup.passages.search import candidate_probability, make_search_plan
 from neardup.passages.seeds import (
+    SENTENCE,
     choose_seed_threshold,
     jaccard_of_share,
     passage_recall,
@@ -71,16 +72,24 @@ def describe_choices(options: AlignOptions, scheme: Mapping[str, Any]) -> dict[s
     return describe_preset(options.preset, row, own)
 
 
-def recall_of(plan: AlignmentPlan, scheme: PassageScheme) -> float:
-    """Return the probability that a passage of the least length is found at the threshold.
+def recalls_of(plan: AlignmentPlan, scheme: PassageScheme) -> dict[str, float]:
+    """Return for a summary how probable it is that a shortest passage at the threshold is found.
 
-    Of those by min-hashes it is that of one of its windows times that this is found.
+    Of those by min-hashes it is that of one of its windows times that this is found. Where order
+    matters, that is where words were changed, and where they were moved in their sentences, too.
     """
+    recalls = {"predicted_recall": _recall_of(plan, scheme)}
+    if not plan.search.times and scheme.shingles.ngram == 1:
+        recalls["predicted_recall_moved"] = _recall_of(plan, scheme, SENTENCE)
+    return recalls
+
+
+def _recall_of(plan: AlignmentPlan, scheme: PassageScheme, sentence: int = 1) -> float:
     search, similarities = plan.search, (plan.threshold, plan.search.threshold)
     if search.times:
         similarities = (jaccard_of_share(plan.threshold), jaccard_of_share(search.threshold))
     of_window = passage_recall(
-        plan.min_tokens, similarities[0], plan.length, plan.step, similarities[1]
+        plan.min_tokens, similarities[0], plan.length, plan.step, similarities[1], sentence
     )
     return of_window * candidate_probability(scheme.num_perm, search.hits, search.threshold)
 

@@ -27,6 +27,7 @@ _OPTIONS = {
     "window_threshold": "least similarity of a window",
     "certain_tokens": "tokens of a passage that holds a whole window",
     "predicted_recall": "probability that a shortest passage at the threshold is found",
+    "predicted_recall_moved": "the same if words were moved in their sentences",
     "windows": "windows looked up",
     "frequent_windows": "windows left out, because too many documents have them",
     "ignored_tokens": "tokens taken for not written",
