@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import neardup
+from neardup import DocumentIndex, PassageIndex
 from neardup.options.documents import DedupOptions, PairOptions
 from neardup.options.kinds import Choice
 from neardup.options.option import Options
@@ -54,11 +55,15 @@ def files(write_file):
         write_file(f"{name}.jsonl", "".join(rows))
 
 
-def hints_of(run, *arguments: str) -> tuple[list[str], list[str]]:
-    """Return the names of the hints of a command in its JSON, and the lines that it prints."""
+def lines_of(run, *arguments: str) -> list[str]:
     told = run(*arguments, "--overwrite")
     assert told.code == 0
-    lines = [line for line in told.out.splitlines() if line.startswith("hint: ")]
+    return [line for line in told.out.splitlines() if line.startswith("hint: ")]
+
+
+def hints_of(run, *arguments: str) -> tuple[list[str], list[str]]:
+    """Return the names of the hints of a command in its JSON, and the lines that it prints."""
+    lines = lines_of(run, *arguments)
     facts = json.loads(run(*arguments, "--overwrite", "--json").out)
     quiet = run(*arguments, "--overwrite", "--quiet")
     assert (quiet.code, quiet.out, quiet.err) == (0, "", "")
@@ -73,6 +78,12 @@ DEDUP = "dedup {} -o out"
 PAIRS = "pairs {} -o pairs.csv"
 SKETCH = "sketch {} -o sketches.parquet"
 ALIGN = "align {} -o passages.csv --min-tokens 20"
+CUT = "cut {} -o out"
+CUT_THAI = f"{CUT} --min-tokens 20"
+LINES = f"{CUT} --unit lines"
+EXACT = f"{CUT} --exact"
+BUILD = "index build idx {} --kind documents"
+BUILD_PASSAGES = "index build idx {} --min-tokens 20"
 
 
 def remedy(name: str, otherwise: str, kind: type[Options] = DedupOptions) -> str:
@@ -94,6 +105,25 @@ SAID = {
     (DEDUP, "code"): ("code", CODE),
     (PAIRS, "code"): ("code", CODE),
     (ALIGN, "thai"): ("letters", "try --ngram 3"),
+    (ALIGN, "code"): ("code", "try --for code"),
+    (f"{ALIGN} --threshold 0.8", "ocr"): ("ocr", "try --for ocr"),
+    (CUT, "titles"): (
+        "short",
+        "fewer than 50 tokens, and nothing shorter is found; try --min-tokens 2",
+    ),
+    (EXACT, "titles"): ("short", "try --min-tokens 2"),
+    (CUT, "ocr"): ("ocr", "try --for ocr"),
+    (CUT, "code"): ("code", "try --for code"),
+    (CUT_THAI, "thai"): ("letters", "try --ngram 3"),
+    (LINES, "ocr"): ("ocr", "try --for ocr"),
+    (f"{LINES} --min-tokens 10", "titles"): ("short", "try --min-tokens 2"),
+    (BUILD, "titles"): ("short", "try --for titles"),
+    (BUILD, "ocr"): ("ocr", "try --for ocr"),
+    (BUILD, "code"): ("code", "try --for code"),
+    (BUILD_PASSAGES, "titles"): ("short", "try --min-tokens 2"),
+    (BUILD_PASSAGES, "ocr"): ("ocr", "try --for ocr"),
+    (BUILD_PASSAGES, "code"): ("code", "try --for code"),
+    (BUILD_PASSAGES, "thai"): ("letters", "try --ngram 3"),
     (ALIGN, "heads"): ("flood", "try --max-documents 10% or --ignore FILE"),
 }
 
@@ -106,8 +136,20 @@ def test_hint__is_said_with_the_options_of_the_command(run, files, case):
     assert line.endswith(end)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("case", SAID, ids=str)
+def test_hint__what_it_names_silences_it(run, files, case):
+    """An option that the command takes, and one that suits the texts."""
+    given = arguments(*case)
+    [line] = lines_of(run, *given)
+    ways = [way for way in line.split("; try ")[1].split(" or ") if "FILE" not in way]
+    for way in ways:
+        assert lines_of(run, *given, *way.split()) == []
+
+
 UNSAID = [
-    *((command, "prose") for command in (DEDUP, PAIRS, SKETCH, ALIGN)),
+    *((command, "prose") for command in (DEDUP, PAIRS, SKETCH, ALIGN, CUT, LINES, EXACT)),
+    *((command, "prose") for command in (BUILD, BUILD_PASSAGES)),
     *((command, "half titles") for command in (DEDUP, PAIRS, SKETCH)),
     # Who has chosen himself needs none.
     (f"{DEDUP} --tokenizer characters", "ocr"),
@@ -121,6 +163,20 @@ UNSAID = [
     (f"{ALIGN} --ngram 1 --max-documents 50", "thai"),
     (f"{ALIGN} --max-documents 10%", "heads"),
     (f"{ALIGN} --ignore prompt.txt", "heads"),
+    *((f"{each} --tokenizer words", "ocr") for each in (CUT, LINES, BUILD, BUILD_PASSAGES)),
+    *((f"{each} --ngram 1", "code") for each in (ALIGN, CUT, BUILD, BUILD_PASSAGES)),
+    (f"{ALIGN} --for editions", "thai"),
+    (f"{BUILD_PASSAGES} --for rewording", "code"),
+    (f"{CUT} --for ocr", "ocr"),
+    # What is half the same, or contained, few wrong letters hide; equal is equal.
+    (f"{CUT} --threshold 0.5", "ocr"),
+    (f"{ALIGN} --threshold 0.8 --measure containment", "ocr"),
+    *((EXACT, name) for name in ("ocr", "code")),
+    (f"{EXACT} --min-tokens 20", "thai"),
+    # Lines of programs are no programs; there is no preset for them.
+    (LINES, "code"),
+    (f"{CUT} --min-tokens 2", "titles"),
+    *((command, "half titles") for command in (CUT, EXACT, BUILD, BUILD_PASSAGES)),
     # Passages by words find what is misread, and one of which few have.
     (ALIGN, "ocr"),
     (ALIGN, "titles"),
@@ -140,6 +196,106 @@ def test_hint__of_an_index_is_not_said(run, files):
     for command in (DEDUP, PAIRS):
         arguments = command.format("titles.jsonl").split()
         assert hints_of(run, *arguments, "--against", "idx") == ([], [])
+
+
+def build(run, name: str, kind: str, *more: str) -> None:
+    made = run("index", "build", "idx", f"{name}.jsonl", "--overwrite", "--kind", kind, *more)
+    assert made.code == 0
+
+
+OF_INDEX = {
+    ("documents", "titles"): ("short", "try an index with --for titles"),
+    ("documents", "ocr"): ("ocr", "try an index with --for ocr"),
+    ("documents", "code"): ("code", "try an index with --for code"),
+    ("passages", "titles"): ("short", "nothing shorter is found; try an index with --min-tokens 2"),
+    ("passages", "ocr"): ("ocr", "try an index with --for ocr"),
+    ("passages", "code"): ("code", "try an index with --for code"),
+    ("passages", "thai"): ("letters", "try an index with --ngram 3"),
+}
+
+
+@each_of("case", OF_INDEX)
+def test_search__names_options_of_another_index(run, files, case):
+    (kind, name), (hint, end) = case, OF_INDEX[case]
+    build(run, "prose", kind, *(["--min-tokens", "20"] if kind == "passages" else []))
+    search = ["search", "idx", f"{name}.jsonl", "-o", "hits.csv"]
+    names, [line] = hints_of(run, *search)
+    assert names == [hint]
+    assert line.endswith(end)
+    if hint == "short":
+        assert "most queries have fewer than" in line
+    # What it names silences it.
+    build(run, "prose", kind, *line.split(" with ")[-1].split())
+    assert hints_of(run, *search) == ([], [])
+
+
+NOT_OF_INDEX = [
+    *(("documents", "", name) for name in ("prose", "half titles")),
+    *(("passages", "", name) for name in ("prose", "half titles")),
+    ("documents", "--ngram 1", "titles"),
+    ("documents", "--ngram 4", "ocr"),
+    ("documents", "--tokenizer characters", "code"),
+    ("passages", "--ngram 2", "ocr"),
+    ("passages", "--ngram 2 --min-tokens 20", "thai"),
+]
+
+
+@each_of("case", NOT_OF_INDEX)
+def test_search__says_nothing_otherwise(run, files, case):
+    kind, more, name = case
+    build(run, "prose", kind, *more.split())
+    assert hints_of(run, "search", "idx", f"{name}.jsonl", "-o", "hits.csv") == ([], [])
+
+
+@each_of("more", ["--threshold 0.5", "--measure containment", "--for quotations"])
+def test_search__says_nothing_where_it_finds_what_is_misread(run, files, more):
+    build(run, "prose", "passages")
+    search = ["search", "idx", "ocr.jsonl", "-o", "hits.csv"]
+    assert hints_of(run, *search)[0] == ["ocr"]
+    assert hints_of(run, *search, *more.split()) == ([], [])
+
+
+@each_of("kind", ["documents", "passages"])
+def test_add__of_the_first_documents_alone(run, files, kind):
+    assert run("index", "build", "idx", "--kind", kind, "--overwrite").code == 0
+    add = ["index", "add", "idx", "ocr.jsonl", "--id-column", "id"]
+    told = run(*add)
+    assert told.code == 0
+    [line] = [line for line in told.out.splitlines() if line.startswith("hint: ")]
+    assert line.endswith("so is the whole word; try an index with --for ocr")
+    more = Path("ocr.jsonl").read_text().replace('{"id": "', f'{{"id": "{kind}-')
+    Path("more.jsonl").write_text(more)
+    add[3] = "more.jsonl"
+    assert json.loads(run(*add, "--json").out)["hints"] == []
+
+
+@each_of("kind", ["documents", "passages"])
+def test_search__of_an_empty_index_says_nothing(run, files, kind):
+    assert run("index", "build", "idx", "--kind", kind, "--overwrite").code == 0
+    assert hints_of(run, "search", "idx", "ocr.jsonl", "-o", "hits.csv") == ([], [])
+
+
+def test_cut__that_finds_something_does_not_say_that_most_are_short(run, write_file):
+    texts = [*(prose(3) for _ in range(9)), HEAD, HEAD]
+    write_file("few.jsonl", "".join(json.dumps({"text": text}) + "\n" for text in texts))
+    assert hints_of(run, *CUT.format("few.jsonl").split()) == ([], [])
+    assert hints_of(run, *CUT.format("few.jsonl").split(), "--min-tokens", "81")[0] == ["short"]
+
+
+def test_search__that_finds_most_does_not_say_that_they_are_short(run, files, write_file):
+    build(run, "prose", "passages")
+    parts = [" ".join(text.split()[:45]) for text in TEXTS["prose"]]
+    write_file("parts.jsonl", "".join(json.dumps({"text": text}) + "\n" for text in parts))
+    search = ["search", "idx", "parts.jsonl", "-o", "hits.csv"]
+    assert hints_of(run, *search) == ([], [])
+    assert hints_of(run, *search, "--threshold", "1")[0] == ["short"]
+
+
+def test_cut__of_what_a_table_names_says_nothing(run, files, write_file):
+    write_file("spans.csv", "id,start,end\n")
+    for name in ("titles", "ocr"):
+        named = ["--named-in", "spans.csv", "--id-column", "id"]
+        assert hints_of(run, "cut", f"{name}.jsonl", "-o", "out", *named) == ([], [])
 
 
 def test_hint__is_in_the_folder_and_changes_nothing_else(run, files, tmp_path):
@@ -174,6 +330,9 @@ def test_hint__of_many_small_files(run, write_file):
     assert names == ["ocr"]
 
 
+_OF_PASSAGES = (PassageIndex.add, PassageIndex.search)
+
+
 @each_of(
     ("name", "call", "hint"),
     [
@@ -183,9 +342,22 @@ def test_hint__of_many_small_files(run, write_file):
         ("ocr", neardup.deduplicate, "ocr"),
         ("code", neardup.find_pairs, "code"),
         ("heads", partial(neardup.align, min_tokens=20), "flood"),
+        ("ocr", neardup.cut, "ocr"),
+        ("titles", partial(neardup.cut, exact=True), "short"),
+        ("ocr", DocumentIndex.add, "ocr"),
+        ("code", PassageIndex.add, "code"),
+        ("titles", DocumentIndex.search, "short"),
+        ("ocr", PassageIndex.search, "ocr"),
     ],
 )
-def test_warning__once_a_call_at_its_line(name, call, hint):
+def test_warning__once_a_call_at_its_line(name, call, hint, tmp_path):
+    of_index = call in (DocumentIndex.add, DocumentIndex.search, *_OF_PASSAGES)
+    if of_index:
+        kind = PassageIndex if call in _OF_PASSAGES else DocumentIndex
+        index = kind.create(tmp_path / "index")
+        if call is kind.search:
+            index.add(TEXTS["prose"])
+        call = partial(call, index)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         result = call(TEXTS[name])
@@ -195,10 +367,12 @@ def test_warning__once_a_call_at_its_line(name, call, hint):
     [told] = result.summary["hints"]
     assert told["name"] == hint
     ways = (", ".join(f"{key}={value!r}" for key, value in way.items()) for way in told["try"])
-    assert str(warning.message) == f"{told['message']}; try {' or '.join(ways)}"
+    where = "an index with " if of_index else ""
+    assert told["index"] == of_index
+    assert str(warning.message) == f"{told['message']}; try {where}{' or '.join(ways)}"
 
 
-def test_warning__none_where_nothing_is_wrong():
+def test_warning__none_where_nothing_is_wrong(tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         neardup.deduplicate(TEXTS["prose"])
@@ -206,6 +380,16 @@ def test_warning__none_where_nothing_is_wrong():
         # Data in which nothing can be looked at.
         neardup.deduplicate([])
         neardup.align([], [])
+        neardup.cut([])
+        neardup.cut(TEXTS["prose"])
+        for kind in (DocumentIndex, PassageIndex):
+            index = kind.create(tmp_path / kind.__name__)
+            index.add([])
+            index.search(TEXTS["titles"])
+            index.add(TEXTS["prose"])
+            index.search(TEXTS["prose"])
+            # An index that is in use has been decided on.
+            index.add([{"id": f"more-{i}", "text": text} for i, text in enumerate(TEXTS["ocr"])])
 
 
 @pytest.mark.slow

@@ -102,7 +102,8 @@ def _report(summary: dict[str, Any], output: Target) -> str:
     lines += wording.say_preset(summary)
     lines += say_ids(summary)
     skipped = wording.note_skipped(summary, has_folder=True)
-    return "\n".join(lines + wording.ending(summary, output, skipped, _hint(summary)))
+    said = (skipped, _hint(summary), *wording.hints(summary))
+    return "\n".join(lines + wording.ending(summary, output, *said))
 
 
 def _excerpt(text: str) -> str:
@@ -119,11 +120,7 @@ def _hint(summary: dict[str, Any]) -> str:
     if summary["spans"] or "min_tokens" not in summary:
         return ""
     if are_most(summary["short_documents"], summary["documents_in"]):
-        return (
-            f"{counted(summary['short_documents'], 'document')} shorter than "
-            f"{summary['min_tokens']} tokens, of which nothing goes; a smaller --min-tokens cuts "
-            "shorter things"
-        )
+        return ""
     looser = "" if summary["exact"] else ", a lower --threshold less similar ones"
     exactly = "; without --exact similar ones are found, too" if summary["exact"] else ""
     return (

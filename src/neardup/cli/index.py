@@ -18,6 +18,7 @@ from neardup.runs.progress import counted
 if TYPE_CHECKING:
     from neardup.options.choices import IndexKind
     from neardup.options.groups import TextReadingOptions
+    from neardup.stages.hints import Remedies
     from neardup.stages.index_changes import AdditionResult, RemovalResult
 
 # Documents that are named one by one.
@@ -69,23 +70,29 @@ def build(call: Call) -> None:
     for name, option in {} if call.inputs else reading.known.items():
         if getattr(reading, name) != option.default:
             raise no_effect(name, "without INPUT", "name files, or give it to index add")
-    scheme, preset = _make_scheme(call)
+    scheme, preset, remedies = _make_scheme(call)
     with call.display:
         sources = resolve_paths(call.inputs, reading) if call.inputs else []
         check_effect(reading, sources)
         check_apart(call.folder, (source.origin for source in sources))
         with new_folder(call.folder, overwrite=call.overwrite, kind=INDEX) as scratch:
             handle = _handle(scratch, call.tokenizer, call.kind)
-            addition = index_changes.build(handle, scheme, sources, _how(reading), call.runner)
+            addition = index_changes.build(
+                handle, scheme, sources, _how(reading), call.runner, remedies
+            )
     said = [f"{call.folder} is an index of {call.kind}, of which there are none yet"]
     said = _say_added(addition, call.folder) if call.inputs else said
     call.tell(addition.summary | preset, *wording.say_preset(preset), *said)
 
 
-def _make_scheme(call: Call) -> tuple[Any, dict[str, Any]]:
-    """Make the scheme of a new index; say for the summary what a preset has chosen of it."""
+def _make_scheme(call: Call) -> tuple[Any, dict[str, Any], Remedies]:
+    """Make the scheme of a new index.
+
+    Returns also what a preset has chosen of it, for the summary, and what hints may name.
+    """
     from neardup.options.documents import DocumentSchemeOptions
     from neardup.options.passages import PassageOptions
+    from neardup.stages.hints import Remedies
 
     if call.kind == "passages":
         from neardup.passages.scheme import make_passage_scheme
@@ -94,13 +101,15 @@ def _make_scheme(call: Call) -> tuple[Any, dict[str, Any]]:
             if name not in PassageOptions.known and value:
                 raise no_effect(name, "on passages", "choose --kind documents")
         of_passages = call.of(PassageOptions)
-        return make_passage_scheme(**vars(of_passages)), of_passages.describe_preset()
+        scheme = make_passage_scheme(**vars(of_passages))
+        return scheme, of_passages.describe_preset(), Remedies.of(call, PassageOptions)
     from neardup.jobs.index.documents import make_document_scheme
 
     if call.min_tokens is not None:
         raise no_effect("min_tokens", "on documents", "choose --kind passages")
     options = call.of(DocumentSchemeOptions, with_text=not call.no_text)
-    return make_document_scheme(options), options.describe_preset()
+    remedies = Remedies.of(call, DocumentSchemeOptions)
+    return make_document_scheme(options), options.describe_preset(), remedies
 
 
 def _handle(folder: Path, tokenizer: str | None = None, kind: IndexKind | None = None) -> Any:
@@ -266,5 +275,6 @@ def _say_added(addition: AdditionResult, folder: Path) -> list[str]:
             f"{counted(addition.n_short, 'document')} with fewer tokens than --min-tokens, never "
             "found; a smaller number includes them"
         )
-    lines += wording.lines(wording.note_skipped(addition.summary))
+    summary = addition.summary
+    lines += wording.lines(wording.note_skipped(summary), *wording.hints(summary))
     return lines + list_passed_over(addition.passed_over)

@@ -112,6 +112,7 @@ def _report_documents(summary: dict[str, Any], n_documents: int) -> list[str]:
         wording.note_empty(summary["empty_queries"], "similar to nothing", "query", "queries"),
         wording.note_skipped(summary),
         _note_no_rows(summary) or _note_no_documents(n_documents),
+        *wording.hints(summary),
     )
     return lines + list_passed_over(summary["passed_over"])
 
@@ -135,6 +136,7 @@ def _report(summary: dict[str, Any], min_tokens: int, n_documents: int) -> list[
         wording.note_empty(n_empty, "similar to nothing", "query", "queries"),
         wording.note_skipped(summary),
         _hint(summary, n_documents),
+        *wording.hints(summary),
     )
     return lines + list_passed_over(summary["passed_over"])
 

@@ -8,6 +8,7 @@ from unicodedata import category
 
 import click
 
+from neardup.options.commands import COMMANDS
 from neardup.runs.progress import counted, plural
 
 
@@ -187,15 +188,16 @@ def note_single(n_single: int, ngram: int) -> str:
 def hints(summary: Mapping[str, Any]) -> list[str]:
     """Return a line for each hint of a summary, with the options as the command writes them."""
     command = click.get_current_context().command
-    spelled = {option.name: option.opts[-1] for option in command.params}
-    return [
-        f"hint: {hint['message']}; try "
-        + " or ".join(
-            " ".join(f"{spelled[name]} {value}" for name, value in way.items())
-            for way in hint["try"]
+    spelled = {str(option.name): option.opts[-1] for option in command.params}
+    of_index = {option.name: option.spelling[-1] for option in COMMANDS["index build"]}
+    said = []
+    for hint in summary["hints"]:
+        where, names = ("an index with ", of_index) if hint["index"] else ("", spelled)
+        ways = (
+            " ".join(f"{names[name]} {value}" for name, value in way.items()) for way in hint["try"]
         )
-        for hint in summary["hints"]
-    ]
+        said.append(f"hint: {hint['message']}; try {where}{' or '.join(ways)}")
+    return said
 
 
 def note_outside(n_documents: int, columns: Sequence[str]) -> str:

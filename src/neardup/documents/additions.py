@@ -470,9 +470,10 @@ def add_documents(
     then the input is read twice.
     """
     columns, skip_bad = choose_id_column(how.columns, sources), how.skip_bad
-    addition = Addition(columns)
     with handle.changing(runner) as files:
-        scheme = handle.read(files).scheme
+        index = handle.read(files)
+        scheme = index.scheme
+        addition = Addition(columns, scheme, was_empty=not index.n_documents)
         frequencies = None
         if scheme.needs_frequencies:
             plan = scheme.reading_plan(columns, skip_bad=skip_bad)
@@ -486,7 +487,7 @@ def add_documents(
                 sources, columns, new.scheme, reading, skip_bad=skip_bad
             ):
                 ids.check(documents.batch.ids, documents.places)
-                addition.count(documents.batch.n_tokens, documents.skipped)
+                addition.count(documents.batch.n_tokens, documents.skipped, scheme.shingles.ngram)
                 new.add(documents.batch)
             ids.check_repeats()
     return addition

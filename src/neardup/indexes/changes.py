@@ -49,20 +49,26 @@ class Reading(Protocol):
 
 @dataclass
 class Addition:
-    """What an addition did, and where text and ids were; see ``AdditionResult``."""
+    """What an addition did, and where text and ids were; see ``AdditionResult``.
+
+    ``n_short`` documents have fewer tokens than a passage that is found, or a shingle. ``scheme``
+    is that of the index, of which they are the first documents if it ``was_empty``.
+    """
 
     columns: ColumnNames
+    scheme: Any
+    was_empty: bool
     n_documents: int = 0
     n_tokens: int = 0
     n_empty: int = 0
-    n_short: int | None = None
+    n_short: int = 0
     skipped: list[tuple[str, int, str]] = field(default_factory=list)
 
     def count(
         self,
         n_tokens: Int64s,
         skipped: Sequence[tuple[str, int, str]],
-        least: int | None = None,
+        least: int,
     ) -> None:
         """Count the next documents, which have so many tokens each, and rows left out.
 
@@ -71,9 +77,7 @@ class Addition:
         self.n_documents += len(n_tokens)
         self.n_tokens += int(n_tokens.sum())
         self.n_empty += int((n_tokens == 0).sum())
-        if least is not None:
-            n_short = int(((n_tokens > 0) & (n_tokens < least)).sum())
-            self.n_short = n_short + (self.n_short or 0)
+        self.n_short += int(((n_tokens > 0) & (n_tokens < least)).sum())
         self.skipped += skipped
 
 

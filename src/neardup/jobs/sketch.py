@@ -23,7 +23,7 @@ from neardup.runs.runner import Runner
 from neardup.sketches.from_texts import SketchMaker, make_maker
 from neardup.sketches.kind import AnyKind, SketchRows, to_column
 from neardup.sketches.table_format import BlockPlaces, cut_texts, join_places
-from neardup.stages.hints import Beginnings, hints_of_documents, with_warning
+from neardup.stages.hints import Beginnings, Remedies, hints_of_documents, with_warning
 from neardup.stages.options import reading_plan
 from neardup.stages.sketches import Sketches
 from neardup.stages.workspaces import open_workspace
@@ -88,7 +88,7 @@ def sketch_sources(
         maker.describe(), ids, rows, skipped, runner.seconds, left_out, columns, digests, places
     )
     sketches.summary["hints"] = hints_of_documents(
-        options,
+        Remedies.of(options),
         Beginnings(sources, columns),
         n_documents=len(sketches),
         n_short=sketches.summary["single_shingle_documents"],

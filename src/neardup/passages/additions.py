@@ -83,7 +83,8 @@ def add_documents(
             # No documents decide nothing: with their frequencies, no token ever weighed anything.
             if frequencies.n_documents:
                 files.update(store_frequencies(folder, frequencies))
-        addition, ids = Addition(options.columns, n_short=0), NewIds(index, options.columns)
+        addition = Addition(options.columns, scheme, was_empty=not index.n_documents)
+        ids = NewIds(index, options.columns)
         records = list(manifest.segments)
         reading = ReadingPass("read", sources, runner)
         blocks = read_documents(sources, scheme.tokenizer, options, reading)
@@ -181,7 +182,8 @@ def index_in_memory(
         frequencies = count_documents(block.tokens for block in blocks)
     manifest = Manifest(scheme.describe())
     index = OpenPassages(manifest, scheme, (), (), frequencies, ())
-    addition, ids = Addition(options.columns, n_short=0), NewIds(index, options.columns)
+    addition = Addition(options.columns, scheme, was_empty=True)
+    ids = NewIds(index, options.columns)
     for block in blocks:
         ids.check(block.ids, block.places)
         addition.count(np.diff(block.tokens.offsets), block.skipped, scheme.least_shingles)

@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from typing import Any, Protocol, TypeVar
@@ -23,17 +24,22 @@ from neardup.files.problems import option_name
 from neardup.files.rawsource import RawSource
 from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.options.kinds import Choice
+from neardup.options.option import Option, Options
 from neardup.tables import Int64s, TokenLists
 from neardup.text.shingles import ShingleScheme
 
-# What a summary says: the name of the hint, what is wrong, and options of which each is a remedy.
+# What a summary says: the name of the hint, what is wrong, options of which each is a remedy, and
+# whether these are of an index, to be made anew.
 Hint = dict[str, Any]
+
+_log = logging.getLogger("neardup.hints")
 
 # Documents that are looked at, and their characters.
 _DOCUMENTS, _CHARACTERS = 128, 128_000
-# Files that they are from, and of larger ones places, and bytes read at each.
-_FILES, _PLACES, _PLACE_BYTES = 64, 8, 1 << 17
-_LARGE = 1 << 20
+# Files that they are from, if these are small, and bytes read of each.
+_FILES, _LARGE, _FIRST_BYTES = 64, 1 << 20, 1 << 17
+# Places of a large one, and bytes read at each.
+_PLACES, _PLACE_BYTES = 8, 1 << 16
 
 
 class Beginnings:
@@ -50,7 +56,9 @@ class Beginnings:
     def texts(self) -> list[str]:
         """They themselves."""
         sources = [s for s in self._sources if not s.extracts_text or s.kept_texts is not None]
-        n_files = _FILES if sum(s.size or 0 for s in sources) <= _LARGE * len(sources) else 2
+        # What a URL has costs a request, however small it is.
+        sizes = [_LARGE + 1 if s.size is None else s.size for s in sources]
+        n_files = _FILES if sum(sizes) <= _LARGE * len(sources) else 2
         chosen = [sources[i * len(sources) // n_files] for i in range(n_files)] if sources else []
         chosen = list(dict.fromkeys(chosen))
         found: list[str] = []
@@ -78,68 +86,189 @@ def _blocks(source: Source) -> Iterator[RowBlock]:
         if isinstance(source, RawSource):
             # Of a compressed file, or one with quoted line ends, a block is much to read.
             source = copy(source)
-            source.block_bytes = _PLACE_BYTES
+            source.block_bytes = _FIRST_BYTES
         return islice(source.blocks(), 1)
     starts = (i * (size - _PLACE_BYTES) // (_PLACES - 1) for i in range(_PLACES))
     ranges = [range(start, start + _PLACE_BYTES) for start in starts]
     return (block for _, block in source.sample_blocks(ranges) if len(block))
 
 
+# Who gives one of these has chosen himself.
+_DECIDING = ("tokenizer", "ngram", "preset")
+
+
+@dataclass(frozen=True)
+class Remedies:
+    """Options of which a hint may name some, and what it says of them.
+
+    Parameters
+    ----------
+    known
+        Those of the job, or of an index.
+    are_chosen
+        Whether somebody has chosen what texts are compared by.
+    are_of_index
+        Whether it is an index that would have to be made anew.
+    noun
+        What the texts are called that are looked at.
+    """
+
+    known: Mapping[str, Option]
+    are_chosen: bool
+    are_of_index: bool = False
+    noun: str = "documents"
+
+    @classmethod
+    def of(cls, given: Any, kind: type[Options] | None = None) -> Remedies:
+        """Take the options of a job, or those of a ``kind``; what nobody has given is None."""
+        known = given.known if kind is None else kind.known
+        return cls(known, any(getattr(given, name, None) for name in _DECIDING))
+
+    @classmethod
+    def of_index(
+        cls, kind: type[Options], shingles: ShingleScheme, usual_ngram: int, noun: str = "documents"
+    ) -> Remedies:
+        """Take those that an index was made with; what is usual there nobody has chosen."""
+        return cls(kind.known, shingles.ngram != usual_ngram, are_of_index=True, noun=noun)
+
+    def hint(self, name: str, message: str, *ways: Mapping[str, Any]) -> list[Hint]:
+        """Make a hint."""
+        return [_hint(name, message, *ways, of_index=self.are_of_index)]
+
+    def preset(self, name: str, *otherwise: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+        """Return the preset of a name as the remedy, if there is one; else other options."""
+        kind = self.known["preset"].kind if "preset" in self.known else None
+        there = isinstance(kind, Choice) and name in kind.values
+        return [{"preset": name}] if there else list(otherwise)
+
+
 def hints_of_documents(
-    options: Any,
+    remedies: Remedies,
     beginnings: Beginnings,
     *,
     n_documents: int,
     n_short: int,
     shingles: ShingleScheme,
 ) -> list[Hint]:
-    """Make the hints of a job that compares documents by ``shingles``, made of its ``options``.
+    """Make the hints of a job that compares documents by ``shingles``.
 
     ``n_short`` of ``n_documents`` have fewer tokens than a shingle.
     """
     tokenizer, ngram = shingles.tokenizer.name, shingles.ngram
-    remedies: list[Mapping[str, Any]]
     if 2 * n_short > n_documents:
-        remedies = [{"ngram": 2}]
+        ways: list[Mapping[str, Any]] = [{"ngram": 2}]
         if tokenizer not in ("characters", "bytes"):
-            remedies = [{"ngram": 1}, _CHARACTERWISE]
-        if "max_distance" in options.known:
-            remedies.append({"max_distance": 2})
-        return [
-            _hint(
-                "short",
-                f"most documents have fewer than {ngram} tokens, so that each is one shingle and "
-                "similar only to equal ones",
-                *_preset(options, "titles", *remedies),
-            )
-        ]
-    if tokenizer != "words" or any(getattr(options, name, None) for name in _DECIDING):
+            ways = [{"ngram": 1}, _CHARACTERWISE]
+        if "max_distance" in remedies.known:
+            ways.append({"max_distance": 2})
+        message = (
+            f"most {remedies.noun} have fewer than {ngram} tokens, so that each is one shingle and "
+            "similar only to equal ones"
+        )
+        return remedies.hint("short", message, *remedies.preset("titles", *ways))
+    if tokenizer != "words" or remedies.are_chosen:
         return []
-    # Programs and OCR are found where they are, which takes some milliseconds.
-    from neardup.text.kinds import are_code, are_misread
+    return _hints_of_code(remedies, beginnings) or _hints_of_misread(remedies, beginnings)
 
-    if are_code(beginnings.texts):
-        message = "most texts look like program source, in which names and layout change"
-        remedies = _preset(options, "code", {"ngram": 3, "threshold": 0.5})
-        return [_hint("code", message, *remedies)]
-    if are_misread(beginnings.texts):
-        message = "texts look misread, as by OCR: where one letter is wrong, so is the whole word"
-        remedies = _preset(options, "ocr", {**_CHARACTERWISE, "ngram": 5, "threshold": 0.5})
-        return [_hint("ocr", message, *remedies)]
-    return []
+
+# Passages that have to be as similar, or equal, are lost where letters are misread. Of those that
+# are half the same few are, and of those that are contained.
+_STRICT = 0.6
+# So many times as short are the least passages that are advised, and half of a text.
+_SHORTER = 5
+
+
+def hints_of_passages(
+    remedies: Remedies,
+    beginnings: Beginnings,
+    *,
+    shingles: ShingleScheme,
+    threshold: float,
+    of_units: bool = False,
+    is_early: bool = False,
+) -> list[Hint]:
+    """Make the hints of a job that finds passages by ``shingles``, or lines or paragraphs.
+
+    With ``is_early``, before the job begins, it is logged, too, that it may take long: commands
+    show it.
+    """
+    if shingles.tokenizer.name != "words" or remedies.are_chosen:
+        return []
+    if not of_units:
+        if shingles.ngram == 1 and (found := _hints_of_letters(remedies, beginnings)):
+            if is_early:
+                message, name = found[0]["message"], option_name("ngram")
+                _log.info("%s; %s of 3 compares them by more", message, name)
+            return found
+        if found := _hints_of_code(remedies, beginnings):
+            return found
+    return _hints_of_misread(remedies, beginnings) if threshold >= _STRICT else []
+
+
+def hints_of_short(
+    remedies: Remedies,
+    *,
+    n_documents: int,
+    n_short: int,
+    n_tokens: int,
+    min_tokens: int,
+    ngram: int = 1,
+) -> list[Hint]:
+    """Make the hint of documents of which most are shorter than the least passage.
+
+    ``n_tokens`` are those of all documents together.
+    """
+    mean = n_tokens // max(n_documents, 1)
+    least = max(min(min_tokens // _SHORTER, mean // 2), ngram, 2)
+    if 2 * n_short <= n_documents or least >= min_tokens:
+        return []
+    message = (
+        f"most {remedies.noun} have fewer than {min_tokens} tokens, and nothing shorter is found"
+    )
+    return remedies.hint("short", message, {"min_tokens": least})
 
 
 _CHARACTERWISE = {"tokenizer": "characters"}
-# Who gives one of these has chosen himself; of an index it is not known.
-_DECIDING = ("tokenizer", "ngram", "preset")
+
+
+# What kind of text it is, is found where it may matter: that takes a millisecond or two.
+
+
+def _hints_of_code(remedies: Remedies, beginnings: Beginnings) -> list[Hint]:
+    from neardup.text.kinds import are_code
+
+    if not are_code(beginnings.texts):
+        return []
+    message = "most texts look like program source, in which names and layout change"
+    return remedies.hint("code", message, *remedies.preset("code", {"ngram": 3, "threshold": 0.5}))
+
+
+def _hints_of_misread(remedies: Remedies, beginnings: Beginnings) -> list[Hint]:
+    from neardup.text.kinds import are_misread
+
+    if not are_misread(beginnings.texts):
+        return []
+    message = "texts look misread, as by OCR: where one letter is wrong, so is the whole word"
+    otherwise = {**_CHARACTERWISE, "ngram": 5, "threshold": 0.5}
+    return remedies.hint("ocr", message, *remedies.preset("ocr", otherwise))
+
+
+def _hints_of_letters(remedies: Remedies, beginnings: Beginnings) -> list[Hint]:
+    from neardup.text.kinds import are_bare_letters
+
+    if not are_bare_letters(beginnings.texts):
+        return []
+    message = (
+        "texts are in a script without spaces, of few letters, each a token: unlike passages share "
+        "most of them"
+    )
+    return remedies.hint("letters", message, {"ngram": 3})
 
 
 # Partners of a document, and passages of each, from which on they are too many to be looked at.
 _MANY, _TIMES = 20, 5
 # Beginnings of texts that are looked up before all, and the documents from which on it is worth it.
 _HEADS, _HEAD_TOKENS, _LONG_JOB = 5, 400, 100
-
-_log = logging.getLogger("neardup.hints")
 
 
 class Flood:
@@ -188,25 +317,6 @@ class Flood:
         self.n_partners = max(self.n_partners, int(counts.max(initial=0)))
 
 
-def hints_of_letters(beginnings: Beginnings, shingles: ShingleScheme) -> list[Hint]:
-    """Make the hint of passages that are compared by single letters, for few of an alphabet.
-
-    It is logged, too, because such a job takes long: commands show it before that begins.
-    """
-    if shingles.ngram > 1 or shingles.tokenizer.name != "words":
-        return []
-    from neardup.text.kinds import are_bare_letters
-
-    if not are_bare_letters(beginnings.texts):
-        return []
-    message = (
-        "texts are in a script without spaces, of few letters, each a token: unlike passages share "
-        "most of them"
-    )
-    _log.info("%s; %s of 3 compares them by more", message, option_name("ngram"))
-    return [_hint("letters", message, {"ngram": 3})]
-
-
 def hints_of_flood(flood: Flood, n_documents: int, n_passages: int) -> list[Hint]:
     """Make the hint of an alignment that has found what most of ``n_documents`` have."""
     n_partners = flood.n_partners
@@ -220,15 +330,8 @@ def hints_of_flood(flood: Flood, n_documents: int, n_passages: int) -> list[Hint
     return [_hint("flood", message, {"max_documents": "10%"}, {"ignore": "FILE"})]
 
 
-def _preset(options: Any, name: str, *otherwise: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return the preset of a name as the remedy, if the job has it; else other options."""
-    preset = options.known.get("preset")
-    there = preset is not None and isinstance(preset.kind, Choice) and name in preset.kind.values
-    return [{"preset": name}] if there else list(otherwise)
-
-
-def _hint(name: str, message: str, *remedies: Mapping[str, Any]) -> Hint:
-    return {"name": name, "message": message, "try": [dict(each) for each in remedies]}
+def _hint(name: str, message: str, *ways: Mapping[str, Any], of_index: bool = False) -> Hint:
+    return {"name": name, "message": message, "try": list(map(dict, ways)), "index": of_index}
 
 
 class Summarised(Protocol):
@@ -256,4 +359,5 @@ def with_warning(result: ResultT) -> ResultT:
 
 def _in_python(hint: Hint) -> str:
     ways = (", ".join(f"{name}={value!r}" for name, value in way.items()) for way in hint["try"])
-    return f"{hint['message']}; try {' or '.join(ways)}"
+    where = "an index with " if hint["index"] else ""
+    return f"{hint['message']}; try {where}{' or '.join(ways)}"

@@ -10,9 +10,19 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from neardup.files.inputs import passed_over
 from neardup.files.rows import ColumnNames, Source
+from neardup.options.documents import DocumentSchemeOptions
+from neardup.options.passages import PassageOptions, SearchOptions
 from neardup.results import SkippedRow, describe_ids, describe_skipped
 from neardup.runs.progress import counted
 from neardup.runs.runner import Runner
+from neardup.stages.hints import (
+    Beginnings,
+    Hint,
+    Remedies,
+    hints_of_documents,
+    hints_of_passages,
+    hints_of_short,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -25,7 +35,8 @@ class AdditionResult:
     ``n_empty`` of the documents have no token, and are never found; nor are ``n_short``, which have
     fewer than the ``min_tokens`` of an index of passages (None for other kinds). ``skipped`` rows
     (file, row, reason) were left out; ``passed_over`` counts files of folders that were not read,
-    by ending; ``columns`` says where text and ids were.
+    by ending; ``columns`` says where text and ids were. ``hints`` are about the first documents of
+    an index: where what it was made with does not suit them.
     """
 
     n_documents: int
@@ -36,6 +47,7 @@ class AdditionResult:
     passed_over: dict[str, int] = field(default_factory=dict)
     seconds: float = 0.0
     columns: ColumnNames = field(default_factory=ColumnNames)
+    hints: list[Hint] = field(default_factory=list)
 
     @property
     def summary(self) -> dict[str, Any]:
@@ -49,6 +61,7 @@ class AdditionResult:
             **describe_ids(self.columns),
             **describe_skipped(self.skipped),
             "passed_over": self.passed_over,
+            "hints": self.hints,
             "seconds": round(self.seconds, 3),
         }
 
@@ -163,23 +176,73 @@ def _changes_of(handle: Handle) -> _Changes:
 
 
 def build(
-    handle: Handle, scheme: Scheme, sources: Sequence[Source], how: Reading, runner: Runner
+    handle: Handle,
+    scheme: Scheme,
+    sources: Sequence[Source],
+    how: Reading,
+    runner: Runner,
+    remedies: Remedies | None = None,
 ) -> AdditionResult:
-    """Make an index of documents, where the handle will have it."""
+    """Make an index of documents, where the handle will have it; hints name ``remedies``."""
     from neardup.indexes.index import create_index
 
     create_index(handle.folder, scheme)
-    return add(handle, sources, how, runner)
+    return add(handle, sources, how, runner, remedies)
 
 
-def add(handle: Handle, sources: Sequence[Source], how: Reading, runner: Runner) -> AdditionResult:
-    """Add documents, all of them or none."""
+def add(
+    handle: Handle,
+    sources: Sequence[Source],
+    how: Reading,
+    runner: Runner,
+    remedies: Remedies | None = None,
+) -> AdditionResult:
+    """Add documents, all of them or none.
+
+    Hints name ``remedies``; None: options of another index, because this one is made.
+    """
     start = time.perf_counter()
     with runner.stage("read") as note:
-        addition = _changes_of(handle).add_documents(handle, sources, how, runner)
-        note(documents=addition.n_documents, tokens=addition.n_tokens)
-    seconds = time.perf_counter() - start
-    return AdditionResult(**vars(addition), passed_over=passed_over(sources), seconds=seconds)
+        added = _changes_of(handle).add_documents(handle, sources, how, runner)
+        note(documents=added.n_documents, tokens=added.n_tokens)
+    return AdditionResult(
+        added.n_documents,
+        added.n_tokens,
+        added.n_empty,
+        added.n_short if handle.kind == "passages" else None,
+        added.skipped,
+        passed_over(sources),
+        time.perf_counter() - start,
+        added.columns,
+        _hints(handle.kind, added, sources, remedies) if added.was_empty else [],
+    )
+
+
+def _hints(
+    kind: str, added: Addition, sources: Sequence[Source], remedies: Remedies | None
+) -> list[Hint]:
+    """Say where the first documents of an index are not what it is made for."""
+    scheme, beginnings = added.scheme, Beginnings(sources, added.columns)
+    shingles, n_documents, n_short = scheme.shingles, added.n_documents, added.n_short
+    if kind == "documents":
+        if remedies is None:
+            remedies = Remedies.of_index(DocumentSchemeOptions, shingles, scheme.usual_ngram)
+        return hints_of_documents(
+            remedies, beginnings, n_documents=n_documents, n_short=n_short, shingles=shingles
+        )
+    if remedies is None:
+        remedies = Remedies.of_index(PassageOptions, shingles, 1)
+    hints = hints_of_short(
+        remedies,
+        n_documents=n_documents,
+        n_short=n_short,
+        n_tokens=added.n_tokens,
+        min_tokens=scheme.min_tokens,
+        ngram=shingles.ngram,
+    )
+    # Searches take the usual threshold.
+    threshold = float(SearchOptions.known["threshold"].default)
+    return hints or hints_of_passages(remedies, beginnings, shingles=shingles, threshold=threshold)
 
 
 def remove(handle: Handle, ids: Iterable[str | int], runner: Runner) -> RemovalResult:

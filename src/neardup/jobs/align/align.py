@@ -53,8 +53,9 @@ from neardup.stages.hints import (
     Beginnings,
     Flood,
     Hint,
+    Remedies,
     hints_of_flood,
-    hints_of_letters,
+    hints_of_passages,
     with_warning,
 )
 from neardup.stages.options import columns_of
@@ -232,9 +233,15 @@ def _align(
         of_other = NO_COLUMNS if is_one else other.read.columns
         # What cannot be is refused before anything is read.
         scheme = make_window_scheme(other.min_tokens, **other.scheme)
-        plan_alignment(options, scheme)
+        threshold = plan_alignment(options, scheme).threshold
         if not {"tokenizer", "ngram"} & other.scheme.keys():
-            hints = hints_of_letters(Beginnings(sources, read.columns), scheme.shingles)
+            hints = hints_of_passages(
+                Remedies.of(options),
+                Beginnings(sources, read.columns),
+                shingles=scheme.shingles,
+                threshold=0 if options.most_times else float(threshold),
+                is_early=True,
+            )
     else:
         options.check_no_other("with an index", "align with documents")
     hidden = None

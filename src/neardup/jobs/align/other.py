@@ -10,19 +10,19 @@ from typing import Any
 from neardup.errors import InvalidParameterError
 from neardup.files.memory import MemorySource
 from neardup.files.rows import Source
+from neardup.indexes.index import create_index
 from neardup.indexes.manifest import index_named, kind_of
 from neardup.jobs.align.plan import usual_of
 from neardup.options.choices import InverseFrequency
 from neardup.options.option import no_effect
 from neardup.options.passages import AlignOptions
-from neardup.passages.additions import index_in_memory
+from neardup.passages.additions import add_documents, index_in_memory
 from neardup.passages.align import make_window_scheme
 from neardup.passages.documents import ReadOptions
 from neardup.passages.index import OpenPassages, PassageHandle
 from neardup.results import SkippedRow
 from neardup.runs.disk import passing_folder
 from neardup.runs.runner import Runner
-from neardup.stages import index_changes
 from neardup.stages.options import columns_of, other_columns_of
 
 # Bytes of rows in memory of which the index is held in memory, too: some hundred times as many.
@@ -138,8 +138,11 @@ def open_other(other: Other, runner: Runner) -> Iterator[tuple[OpenPassages, lis
         return
     with passing_folder() as folder:
         handle = PassageHandle(folder / "index", other.scheme.get("tokenizer"))
-        made = index_changes.build(handle, scheme, other.sources, other.read, runner)
-        yield other.weighed(handle.view(runner)), made.skipped
+        create_index(handle.folder, scheme)
+        with runner.stage("read") as note:
+            addition = add_documents(handle, other.sources, other.read, runner)
+            note(documents=addition.n_documents, tokens=addition.n_tokens)
+        yield other.weighed(handle.view(runner)), addition.skipped
 
 
 def _check_no_scheme(chosen: Mapping[str, Any]) -> None:

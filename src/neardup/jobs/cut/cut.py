@@ -34,6 +34,14 @@ from neardup.reading.first_pass import list_documents
 from neardup.results import describe_ids, describe_skipped, versions
 from neardup.runs.runner import Runner
 from neardup.runs.work import IN_MEMORY
+from neardup.stages.hints import (
+    Beginnings,
+    Hint,
+    Remedies,
+    hints_of_passages,
+    hints_of_short,
+    with_warning,
+)
 from neardup.stages.selection import complete_summary
 from neardup.stages.workspaces import open_workspace
 
@@ -66,7 +74,34 @@ def summarise(
         "predicted_recall": _recall(plan),
         **options.describe_preset(),
     }
+    summary["hints"] = _hints(own, plan, summary)
     return summary
+
+
+def _hints(own: Catalogue, plan: CutJobPlan, summary: dict[str, Any]) -> list[Hint]:
+    """Say where documents are too short, or similar ones are looked for by what does not suit."""
+    options, remedies = plan.options, Remedies.of(plan.options)
+    is_of_units = plan.unit != "passages"
+    shingles = plan.reading.shingles if plan.scheme is None else plan.scheme.shingles
+    hints = hints_of_short(
+        remedies,
+        n_documents=summary["documents_in"],
+        # Where long ones repeat something, shorter passages would be phrases.
+        n_short=0 if summary["spans"] else summary["short_documents"],
+        n_tokens=summary["tokens"],
+        min_tokens=plan.min_tokens,
+        ngram=1 if is_of_units else shingles.ngram,
+    )
+    # Who asks for what is equal has chosen himself.
+    if hints or options.exact:
+        return hints
+    return hints_of_passages(
+        remedies,
+        Beginnings(own.sources, own.columns),
+        shingles=shingles,
+        threshold=summary["threshold"],
+        of_units=is_of_units,
+    )
 
 
 def summarise_gaps(
@@ -93,6 +128,7 @@ def summarise_gaps(
         "keep": plan.options.keep,
         "replacement": plan.options.replacement,
         "workers": runner.workers,
+        "hints": [],
     }
     complete_summary(summary, runner)
     summary["versions"] = versions()
@@ -262,6 +298,7 @@ def cut(given: _Arguments) -> CutResult:
         if given.against is not None:
             resolve = partial(resolve_inputs, options=options)
             others = resolve_against(given.against, resolve, options, options.tokenizer)
-        return cut_sources(
+        result = cut_sources(
             sources, others, plan, runner, workspace, named_in=named_in, side=given.side
         )
+    return with_warning(result)

@@ -13,7 +13,7 @@ from neardup.runs.runner import Runner
 from neardup.stages.contents import Contents
 from neardup.stages.counts import Groups, count_by_groups
 from neardup.stages.decide import Assignment, Decision, MethodChoice
-from neardup.stages.hints import Beginnings, hints_of_documents
+from neardup.stages.hints import Beginnings, Remedies, hints_of_documents
 from neardup.stages.options import describe_inputs, describe_reading
 from neardup.stages.plan import DedupPlan
 from neardup.stages.selection import complete_summary
@@ -102,7 +102,7 @@ def summarise(
     summary["hints"] = []
     if not has_index:
         summary["hints"] = hints_of_documents(
-            plan.options,
+            Remedies.of(plan.options),
             Beginnings(own.sources, own.columns),
             n_documents=n_documents,
             n_short=summary["short_documents"],

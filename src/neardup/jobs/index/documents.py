@@ -14,7 +14,7 @@ from neardup.documents.index import DocumentHandle, OpenDocuments
 from neardup.documents.lookup import Hits, find_estimated, find_hits, in_rank_order
 from neardup.documents.one_text import Tokens, make_query
 from neardup.documents.queries import Queries
-from neardup.documents.scheme import DocumentScheme
+from neardup.documents.scheme import DocumentScheme, usual_ngram
 from neardup.documents.session import InsertSession
 from neardup.documents.values import Id, checked_id, ids_of_values
 from neardup.errors import InvalidParameterError, SketchMismatchError
@@ -37,6 +37,7 @@ from neardup.results import DocumentSearchResult, Match
 from neardup.runs.runner import Runner
 from neardup.sketches.minhash import MinHashScheme
 from neardup.sketches.weighted_minhash import WeightedMinHashScheme
+from neardup.stages.hints import with_warning
 from neardup.stages.index_changes import DocumentRemovalResult
 from neardup.stages.options import choose_bands, weights_for
 from neardup.stages.sketches import Sketches
@@ -313,7 +314,8 @@ class DocumentIndex(AnyIndex[DocumentHandle, DocumentRemovalResult]):
         with Runner(given.workers, given.progress) as runner:
             sources = resolve_inputs(as_documents(given.queries), options)
             with self._session.shared() as view:
-                return search_documents(view, sources, options, runner)
+                result = search_documents(view, sources, options, runner)
+        return with_warning(result)
 
     def _shared(self) -> AbstractContextManager[OpenDocuments]:
         return self._session.shared()
@@ -381,7 +383,7 @@ def make_document_scheme(options: DocumentSchemeOptions) -> DocumentScheme:
     banding, minhash = choose_bands(options, measure)
     if weighted:
         minhash = WeightedMinHashScheme(minhash.num_perm, minhash.seed)
-    usual = 1 if weighted else 5
+    usual = usual_ngram(is_weighted=weighted is not None)
     shingles = shingle_scheme(options.but(ngram=usual if options.ngram is None else options.ngram))
     # The check has left a name, or a tuple of several.
     given = options.columns or ()

@@ -18,6 +18,7 @@ from neardup.passages.documents import ReadOptions
 from neardup.runs.progress import counted
 from neardup.runs.runner import Runner
 from neardup.stages import index_changes
+from neardup.stages.hints import with_warning
 from neardup.stages.index_changes import AdditionResult, CompactionResult, RemovalResult
 from neardup.stages.options import columns_of
 from neardup.stages.selection import as_list_of_ids
@@ -86,8 +87,8 @@ class AnyIndex(ABC, Generic[H, R]):
 
         Returns
         -------
-        ``n_documents``, ``n_tokens``, ``n_empty``, of passages ``n_short``, and ``skipped`` rows;
-        all of these as ``summary``.
+        ``n_documents``, ``n_tokens``, ``n_empty``, of passages ``n_short``, ``skipped`` rows, and
+        ``hints``; all of these as ``summary``.
 
         Raises
         ------
@@ -104,7 +105,8 @@ class AnyIndex(ABC, Generic[H, R]):
             check_effect(reading, sources)
             self._settle(runner)
             how = ReadOptions(columns_of(reading), reading.skip_bad)
-            return index_changes.add(self.handle, sources, how, runner)
+            result = index_changes.add(self.handle, sources, how, runner)
+        return with_warning(result)
 
     def remove(self, ids: Iterable[str | int]) -> R:
         """Take documents out, all of them or none; what was inserted before is committed first.

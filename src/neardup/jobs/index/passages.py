@@ -23,6 +23,7 @@ from neardup.passages.index import OpenPassages, PassageHandle
 from neardup.passages.scheme import make_passage_scheme
 from neardup.results import PassageResult
 from neardup.runs.runner import Runner
+from neardup.stages.hints import with_warning
 from neardup.stages.index_changes import RemovalResult
 from neardup.text.tokenizers import KNOWN_NAMES
 
@@ -161,4 +162,5 @@ class PassageIndex(AnyIndex[PassageHandle, RemovalResult]):
         options = given.part(SearchOptions)
         with Runner(given.workers, given.progress) as runner:
             sources = resolve_inputs(as_documents(given.queries), options)
-            return search_sources(self.handle.latest(runner), sources, options, runner)
+            result = search_sources(self.handle.latest(runner), sources, options, runner)
+        return with_warning(result)

@@ -36,7 +36,7 @@ from neardup.reading.signed_batches import count_shingles, numbers_of, with_freq
 from neardup.results import NO_COLUMNS, describe_ids, describe_skipped
 from neardup.runs.runner import Runner
 from neardup.runs.work import IN_MEMORY, Workspace
-from neardup.stages.hints import Beginnings, hints_of_documents
+from neardup.stages.hints import Beginnings, Remedies, hints_of_documents
 from neardup.stages.options import other_columns_of, to_be_counted
 from neardup.stages.pair_ids import metadata_of
 from neardup.stages.workspaces import key_of
@@ -431,7 +431,7 @@ def find_pairs_in_sources(
     if names:
         summary["with_columns"] = list(names)
     summary["hints"] = hints_of_documents(
-        plan.options,
+        Remedies.of(plan.options),
         Beginnings(catalogues[0].sources, catalogues[0].columns),
         n_documents=sum(summary["documents"]),
         # Two of one shingle each are at a Hamming distance of 2.

@@ -14,9 +14,10 @@ from neardup.documents.lookup import Hits, in_rank_order, look_up
 from neardup.files.ids import choose_id_column, common_id_type
 from neardup.files.inputs import check_effect, passed_over
 from neardup.files.rows import Source
-from neardup.options.documents import DocumentSearchOptions
+from neardup.options.documents import DocumentSchemeOptions, DocumentSearchOptions
 from neardup.results import DocumentSearchResult, SkippedRow, describe_ids, describe_skipped
 from neardup.runs.runner import Runner
+from neardup.stages.hints import Beginnings, Remedies, hints_of_documents
 from neardup.stages.options import columns_of
 from neardup.tables import Int64s
 
@@ -27,6 +28,7 @@ class _Counts:
 
     n_queries: int = 0
     n_empty: int = 0
+    n_short: int = 0
     n_found: int = 0
     skipped: list[SkippedRow] = field(default_factory=list)
 
@@ -43,6 +45,8 @@ def search_documents(
     start = time.perf_counter()
     columns = choose_id_column(columns_of(options), sources)
     counts, id_types = _Counts(), set()
+    shingles = index.scheme.shingles
+    ngram = shingles.ngram
     tables: list[pa.Table] = []
     with runner.stage("search") as note:
         skip_bad = options.skip_bad
@@ -51,6 +55,8 @@ def search_documents(
             hits = hits.take(first_of_each(hits.queries, options.limit))
             counts.n_queries += len(rows)
             counts.n_empty += int((found.n_tokens == 0).sum())
+            is_short = (found.n_tokens > 0) & (found.n_tokens < ngram)
+            counts.n_short += int(is_short.sum())
             counts.n_found += len(np.unique(hits.queries))
             counts.skipped += rows.skipped
             id_types |= {rows.ids.type} if len(rows) else set()
@@ -68,6 +74,15 @@ def search_documents(
         **describe_skipped(counts.skipped),
         "seconds": round(time.perf_counter() - start, 3),
         "passed_over": passed_over(sources),
+        "hints": hints_of_documents(
+            Remedies.of_index(DocumentSchemeOptions, shingles, index.scheme.usual_ngram, "queries"),
+            Beginnings(sources, columns),
+            n_documents=counts.n_queries,
+            n_short=counts.n_short,
+            shingles=shingles,
+        )
+        if index.n_documents
+        else [],
     }
     return DocumentSearchResult(table, summary | describe_ids(columns))
 

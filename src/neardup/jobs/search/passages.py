@@ -16,7 +16,7 @@ from neardup.files.inputs import check_effect, passed_over
 from neardup.files.passes import ReadingPass
 from neardup.files.rows import Source
 from neardup.options.kinds import exact_fraction
-from neardup.options.passages import SearchOptions
+from neardup.options.passages import PassageOptions, SearchOptions
 from neardup.passages.documents import DocumentBlock, ReadOptions, read_documents
 from neardup.passages.index import OpenPassages
 from neardup.passages.lookup import WINDOW_SCHEMA, find_passages, find_windows, window_table
@@ -25,6 +25,13 @@ from neardup.passages.search import SearchPlan, candidate_probability, make_sear
 from neardup.passages.windows import gather_queries, make_queries
 from neardup.results import PassageResult, SkippedRow, describe_ids, describe_skipped
 from neardup.runs.runner import Runner
+from neardup.stages.hints import (
+    Beginnings,
+    Hint,
+    Remedies,
+    hints_of_passages,
+    hints_of_short,
+)
 from neardup.stages.options import columns_of
 
 
@@ -36,6 +43,7 @@ class SearchCounts:
     n_empty: int = 0
     n_short: int = 0
     n_found: int = 0
+    n_tokens: int = 0
     skipped: list[SkippedRow] = field(default_factory=list)
 
 
@@ -77,6 +85,8 @@ def search_sources(
         note(queries=counts.n_queries, passages=len(table))
     summary = _summary(table, counts, plan, index, time.perf_counter() - start)
     summary |= options.describe_preset() | {"passed_over": passed_over(sources)}
+    beginnings = Beginnings(sources, read.columns)
+    summary["hints"] = _hints(beginnings, counts, plan, index, options) if index.n_documents else []
     return PassageResult(table, summary | describe_ids(read.columns))
 
 
@@ -109,6 +119,34 @@ def _search_block(
     return match_table(matches, block, index, with_text=options.with_text)
 
 
+def _hints(
+    beginnings: Beginnings,
+    counts: SearchCounts,
+    plan: SearchPlan,
+    index: OpenPassages,
+    options: SearchOptions,
+) -> list[Hint]:
+    scheme = index.scheme
+    remedies = Remedies.of_index(PassageOptions, scheme.shingles, 1, "queries")
+    hints = hints_of_short(
+        remedies,
+        n_documents=counts.n_queries,
+        # Somewhat short queries are found in passages that are longer.
+        n_short=0 if 2 * counts.n_found > counts.n_queries else counts.n_short,
+        n_tokens=counts.n_tokens,
+        min_tokens=scheme.min_tokens,
+        ngram=scheme.shingles.ngram,
+    )
+    if hints or options.preset is not None:
+        return hints
+    return hints_of_passages(
+        remedies,
+        beginnings,
+        shingles=scheme.shingles,
+        threshold=0 if options.most_times else float(plan.threshold),
+    )
+
+
 def _schema(options: SearchOptions) -> pa.Schema:
     if options.report == "windows":
         return WINDOW_SCHEMA
@@ -118,6 +156,7 @@ def _schema(options: SearchOptions) -> pa.Schema:
 def _count(counts: SearchCounts, block: DocumentBlock, index: OpenPassages) -> None:
     sizes = np.diff(block.tokens.offsets)
     counts.n_queries += len(block)
+    counts.n_tokens += int(sizes.sum())
     counts.n_empty += int((sizes == 0).sum())
     counts.n_short += int(((sizes > 0) & (sizes < index.scheme.least_shingles)).sum())
     counts.skipped.extend(block.skipped)

@@ -66,6 +66,7 @@ def test_search__summary_is_that_of_the_command(index, queries, tmp_path, capsys
         "skipped_rows": 1,
         "skipped": result.summary["skipped"],
         "passed_over": {},
+        "hints": [],
         "id_column": "id",
         "id_column_by_default": False,
     }  # fmt: skip
