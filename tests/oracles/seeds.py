@@ -75,22 +75,24 @@ def is_found_moved(
 def whole_sentence_recall(
     n_tokens: int, similarity: Fraction, length: int, step: int, least: Fraction, sentence: int
 ) -> Fraction:
-    """Give in how many cases one window finds it by some of its sentences, each whole or not.
+    """Give in how many cases one window finds it, with sentences that it has in part or without.
 
     It is the first of those that have most of the passage, for passages shorter than two windows.
     """
     kept = list(combinations(range(n_tokens), least_common(n_tokens, similarity)))
     sentences = [set(range(n_tokens)[i : i + sentence]) for i in range(0, n_tokens, sentence)]
-    some = [
-        set().union(*chosen)
-        for size in range(len(sentences) + 1)
-        for chosen in combinations(sentences, size)
-    ]
     found = 0
     for phase in range(step):
         starts = (phase, phase - step) if phase + length > n_tokens else (phase,)
         windows = [set(range(n_tokens)) & set(range(start, start + length)) for start in starts]
         window = max(windows, key=len)
+        whole = set().union(*(each for each in sentences if each <= window))
+        parts = [each for each in sentences if each & window and not each <= window]
+        some = [
+            whole.union(*chosen)
+            for size in range(len(parts) + 1)
+            for chosen in combinations(parts, size)
+        ]
         for each in kept:
             shared = window & set(each)
             found += any(

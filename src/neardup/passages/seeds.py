@@ -166,7 +166,7 @@ class _Chances:
         """Return the tokens in whole sentences, and of the others those inside, and in all."""
         n, sentence = self._n_tokens, self._sentence
         first = -(-start // sentence) * sentence
-        last = stop // sentence * sentence
+        last = n if stop == n else stop // sentence * sentence
         if first > last:
             begin = first - sentence
             return (0, 0), (stop - start, min(first, n) - begin)
