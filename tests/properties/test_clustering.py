@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.matching import survivors
+from neardup.matching import rare_elements, survivors
 from neardup.matching import survivors as components
 from neardup.matching.buckets import list_keys
 from neardup.matching.measures import Jaccard, make_measure
@@ -112,8 +112,7 @@ def test_clustering__steps_change_nothing_and_report_progress(stage, monkeypatch
     bands = generator.integers(0, 12, (3, 60)).tolist()
     whole = run(stage, sets, bands, "jaccard", Fraction(1))
     reports: list[int] = []
-    module = survivors if stage is survivors.choose_survivors else components
-    monkeypatch.setattr(module, "_STEP", 7)
+    monkeypatch.setattr(rare_elements, "STEP", 7)
     parts = stage(
         list_keys(make_buckets(bands)),
         make_sets(sets),

@@ -229,6 +229,17 @@ class Measure(ABC):
         probing = self.size_bounds(distinct).probing[of_size]
         return probing, probing
 
+    def mutual_prefixes(self, sizes: Int64s) -> tuple[Int64s, Int64s]:
+        """Return prefixes for sets in any order, a short one and a long one of each.
+
+        Two sets at the threshold have an element in common that is in the short prefix of one of
+        them and in the long one of the other. Of a measure without direction the short one is that
+        of the smaller set.
+        """
+        distinct, of_size = np.unique(sizes, return_inverse=True)
+        bounds = self.size_bounds(distinct)
+        return bounds.indexing[of_size], bounds.probing[of_size]
+
 
 # Jaccard similarity: the share of the elements of either set that are in both.
 
@@ -308,6 +319,10 @@ class _OfContained(Measure):
         p, q = self.threshold.numerator, self.threshold.denominator
         least: Int64s = (p * sizes + q - 1) // q
         return SizeBounds(least, sizes - least + 1, sizes)
+
+    def mutual_prefixes(self, sizes: Int64s) -> tuple[Int64s, Int64s]:
+        """Return the prefixes of the contained set, and whole sets."""
+        return self.size_bounds(sizes).probing, sizes
 
 
 class Containment(_OfContained):

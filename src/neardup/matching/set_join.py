@@ -280,7 +280,7 @@ def _prepare(
         records,
         groups,
         index,
-        _make_parities(ranked, sizes, 0, index, is_folded=False),
+        make_parities(ranked, sizes, 0),
     )
     if algorithm == "ppjoin+" and (
         # To make parities would take longer than to look at what little there is to meet.
@@ -292,7 +292,11 @@ def _prepare(
         return replace(without, algorithm=ALGORITHMS[algorithm])
     is_folded = tell_apart(sizes, measure, 64)
     n_words = count_words(ranked.sizes)
-    parities = _make_parities(ranked, sizes, n_words, index, is_folded=is_folded)
+    parities = make_parities(ranked, sizes, n_words)
+    if is_folded:
+        folded: Uint64s = np.empty(len(index.records), np.uint64)
+        parity_rows.fold_postings(parities, index.records, folded)
+        parities = sealed(parities._replace(of_postings=folded))
     return replace(without, algorithm=ALGORITHMS[algorithm], parities=parities)
 
 
@@ -336,22 +340,16 @@ def _share_unlike(prepared: _Prepared, measure: Measure) -> float:
     return (int(counts[set_join.VERIFIED]) - n_similar) / n_met if n_met else 1.0
 
 
-def _make_parities(
-    ranked: RankedRecords, sizes: Int64s, n_words: int, index: Postings, *, is_folded: bool
-) -> ParityRows:
-    """Make the parities of all records, or none of no words; those of postings if they are."""
+def make_parities(ranked: RankedRecords, sizes: Int64s, n_words: int) -> ParityRows:
+    """Make the parities of all records, none of postings; or none at all of no words."""
     n = len(sizes) if n_words else 0
     firsts: Uint64s = np.empty(2 * n, np.uint64)
     others: Uint64s = np.empty(n * max(n_words - 1, 0), np.uint64)
-    folded: Uint64s = np.empty(len(index.records) if is_folded and n_words else 0, np.uint64)
     if n_words:
         parity_rows.fill_parity_rows(
             ranked.tokens, ranked.starts, ranked.sizes, sizes, n_words, firsts, others
         )
-    rows = sealed(ParityRows(firsts, others, n_words, folded))
-    if len(folded):
-        parity_rows.fold_postings(rows, index.records, folded)
-    return rows
+    return sealed(ParityRows(firsts, others, n_words, np.empty(0, np.uint64)))
 
 
 def _pairs(found: Columns, order: Int64s, *, is_directed: bool) -> ScoredPairs:

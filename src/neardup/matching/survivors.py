@@ -12,11 +12,12 @@ import numpy as np
 
 from neardup.kernels.bucket import components, survivors
 from neardup.kernels.common import union_find
-from neardup.kernels.join.overlap import Comparisons, Keys, MeasuredSets
+from neardup.kernels.join.overlap import Comparisons, MeasuredSets
 from neardup.kernels.text import shingles
 from neardup.kernels.types import sealed
 from neardup.matching.buckets import list_full_keys
 from neardup.matching.measures import Measure
+from neardup.matching.rare_elements import Meetings, Ranking, count_candidates
 from neardup.matching.verify import measure_sets, score_pairs
 from neardup.tables import (
     Bools,
@@ -143,10 +144,6 @@ def _grown(values: Uint64s, n_kept: int, size: int) -> Uint64s:
     return larger
 
 
-# Documents decided between two calls of ``progress``, during which Ctrl-C is not noticed.
-_STEP = 4096
-
-
 def choose_survivors(
     lists: KeyLists,
     sets: ShingleSets | WeightedSets,
@@ -155,6 +152,7 @@ def choose_survivors(
     n_fixed: int = 0,
     earlier: EarlierKeepers | None = None,
     progress: Callable[[int], None] | None = None,
+    capacity: int | None = None,
 ) -> Removals:
     """Go through the documents in order; remove those similar to one that already stays.
 
@@ -176,19 +174,23 @@ def choose_survivors(
         others have none.
     progress
         Called with the number of documents decided so far.
+    capacity
+        About how many elements are ranked at once, where that becomes worth it; None for all.
 
     Notes
     -----
     Removed documents are never compared again, so a cluster of n copies of one document costs n
-    comparisons. Documents that share a key without being similar all stay and are all compared
-    with each other.
+    comparisons. Documents that share a key without being similar all stay. Where they become so
+    many that most comparisons are in vain, those to come are compared with those only with which
+    they share rare elements (``rare_elements``). The result is the same, counts included: pairs
+    that were left out are counted.
     """
-    choice = Choice(lists, measure, n_fixed, earlier)
+    choice = Choice(lists, measure, n_fixed, earlier, capacity)
     choice.go_through(0, len(sets), measure_sets(sets), progress=progress)
     return choice.removals
 
 
-class Choice:
+class Choice(Meetings):
     """Who stays, as far as it is decided.
 
     Attributes
@@ -203,56 +205,77 @@ class Choice:
         measure: Measure,
         n_fixed: int,
         earlier: EarlierKeepers | None = None,
+        capacity: int | None = None,
     ) -> None:
-        n_documents = len(lists.starts) - 1
+        super().__init__(lists, measure, capacity)
         self.members = survivors.Members(
             starts=np.cumsum(lists.sizes) - lists.sizes,
             sizes=np.zeros(len(lists.sizes), np.int64),
             documents=np.empty(len(lists.keys), np.int32),
         )
-        self._keys = sealed(Keys(lists.starts, lists.keys))
-        self._n_probed = lists.n_probed
-        self._threshold = measure.in_kernels
         self._n_fixed = n_fixed
-        self._decisions = _begin(n_documents, earlier)
-        self._comparisons = Comparisons(np.full(n_documents, -1, np.int32), np.zeros(2, np.int64))
+        self._decisions = _begin(self.n_documents, earlier)
 
-    def go_through(
-        self,
-        start: int,
-        stop: int,
-        sets: MeasuredSets,
-        *,
-        decides: bool = True,
-        progress: Callable[[int], None] | None = None,
-    ) -> None:
-        """Compare documents ``start`` to ``stop`` with the members, and decide who stays.
+    def _meet_by_keys(self, start: int, stop: int, sets: MeasuredSets, enters: bool) -> None:
+        """Compare documents with the members; without ``enters`` they are not decided yet."""
+        survivors.choose_survivors(
+            start,
+            stop,
+            self._n_fixed,
+            self._keys,
+            self._lists.n_probed,
+            self.members,
+            sets,
+            self._measure.in_kernels,
+            self._decisions,
+            self._comparisons,
+            enters,
+        )
 
-        Without ``decides`` they only note who is most similar to them so far.
-        """
-        for first in range(start, stop, _STEP):
-            last = min(first + _STEP, stop)
-            survivors.choose_survivors(
-                first,
-                last,
+    def _meet_by_elements(
+        self, ranking: Ranking, n_shown: int, sets: MeasuredSets, enters: bool
+    ) -> Callable[[int, int], None]:
+        found = survivors.Members(
+            starts=ranking.starts,
+            sizes=np.zeros(len(ranking.starts), np.int64),
+            documents=np.empty(ranking.n_places, np.int32),
+        )
+        last_compared: Int32s = np.full(len(ranking.sets.documents), -1, np.int32)
+
+        def compare(start: int, stop: int) -> None:
+            survivors.choose_by_prefixes(
+                start,
+                stop,
+                n_shown,
                 self._n_fixed,
+                ranking.sets,
+                ranking.parities,
+                found,
                 self._keys,
-                self._n_probed,
+                self._lists.n_probed,
                 self.members,
-                sets,
-                self._threshold,
+                sets.totals,
+                self._measure.in_kernels,
                 self._decisions,
-                self._comparisons,
-                decides,
+                Comparisons(last_compared, self._comparisons.counts),
+                enters,
             )
-            if progress is not None:
-                progress(last)
+
+        return compare
+
+    def _are_met(self, documents: Int64s) -> Int64s:
+        """Return those that stay."""
+        staying: Int64s = documents[self._decisions.keepers[documents] == -1]
+        return staying
 
     @property
     def removals(self) -> Removals:
         """What was decided; all documents are."""
-        n_compared, n_verified = self._comparisons.counts.tolist()
-        keepers = self._decisions.keepers.astype(np.int64)
+        n_compared, n_verified = self.counts
+        decided = self._decisions.keepers
+        if self._by_elements:
+            n_compared = count_candidates(self._lists, decided, self._n_fixed)
+        keepers = decided.astype(np.int64)
         return Removals(keepers, self._decisions.similarities, n_compared, n_verified)
 
 
@@ -261,7 +284,7 @@ def _begin(n_documents: int, earlier: EarlierKeepers | None) -> survivors.Decisi
     decisions = survivors.Decisions(
         keepers=np.full(n_documents, -1, np.int32),
         overlaps=np.zeros(n_documents, np.int64),
-        similarities=np.empty(n_documents, np.float64),
+        similarities=np.full(n_documents, np.nan),
         known_sizes=np.empty(0, np.int64),
     )
     if earlier is not None:
@@ -321,7 +344,7 @@ def choose_in_chunks(
     """
     n_documents = len(sizes)
     lists = list_full_keys(keys, components)
-    choice = Choice(lists, measure, n_fixed, earlier)
+    choice = Choice(lists, measure, n_fixed, earlier, capacity // 2)
     members = choice.members
     shelf = Shelf(sizes, read_sets, capacity, is_weighted=measure.is_weighted)
     choice.go_through(0, n_fixed, shelf.measured, progress=progress)
@@ -338,7 +361,7 @@ def choose_in_chunks(
         members.sizes[shared] = 0
         for shown in shelf.slices(np.sort(listed[:n_earlier]).astype(np.int64)):
             survivors.show_next(shared, ends, int(shown[-1]) + 1, members)
-            choice.go_through(start, stop, shelf.measured, decides=False)
+            choice.go_through(start, stop, shelf.measured, shown=shown, enters=False)
 
         # Survivors of the chunk itself come behind the earlier ones.
         members.starts[shared], members.sizes[shared] = ends, 0
@@ -357,6 +380,7 @@ def join_components(
     *,
     n_fixed: int = 0,
     progress: Callable[[int], None] | None = None,
+    capacity: int | None = None,
 ) -> Removals:
     """Remove all documents of a component but the first, whether similar to it or not.
 
@@ -365,7 +389,7 @@ def join_components(
     document which stays for it, and may be below the threshold, even zero.
     """
     n_documents = len(sets)
-    joining = Joining(lists, measure, np.arange(n_documents, dtype=np.int64))
+    joining = Joining(lists, measure, np.arange(n_documents, dtype=np.int64), capacity)
     joining.go_through(0, n_documents, measure_sets(sets), progress=progress)
     keepers = joining.keepers(n_fixed)
     removed = np.flatnonzero(keepers >= 0)
@@ -374,47 +398,63 @@ def join_components(
     return Removals(keepers, similarities, *joining.counts)
 
 
-class Joining:
+class Joining(Meetings):
     """Components, as far as documents have been joined to them.
 
     ``parents`` has for each document an earlier one of its component, or itself.
     """
 
-    def __init__(self, lists: KeyLists, measure: Measure, parents: Int64s) -> None:
-        self._parents = parents
-        self._keys = sealed(Keys(lists.starts, lists.keys))
-        self._threshold = measure.in_kernels
-        self._groups = _no_groups(lists)
-        self._comparisons = Comparisons(np.full(len(parents), -1, np.int32), np.zeros(2, np.int64))
-
-    def go_through(
-        self,
-        start: int,
-        stop: int,
-        sets: MeasuredSets,
-        *,
-        enters: bool = True,
-        progress: Callable[[int], None] | None = None,
+    def __init__(
+        self, lists: KeyLists, measure: Measure, parents: Int64s, capacity: int | None = None
     ) -> None:
-        """Compare documents ``start`` to ``stop`` with those in groups, and put them there, too.
+        super().__init__(lists, measure, capacity)
+        self._parents = parents
+        owners = np.repeat(np.arange(self.n_documents), np.diff(lists.starts))
+        self._groups = _no_groups(owners, len(lists.sizes))
 
-        Without ``enters`` they are only compared.
-        """
-        for first in range(start, stop, _STEP):
-            last = min(first + _STEP, stop)
-            components.join_components(
-                first,
-                last,
+    def _meet_by_keys(self, start: int, stop: int, sets: MeasuredSets, enters: bool) -> None:
+        """Compare documents with those in groups, and put them there, too, if they enter."""
+        components.join_components(
+            start,
+            stop,
+            self._keys,
+            sets,
+            self._measure.in_kernels,
+            self._groups,
+            self._parents,
+            self._comparisons,
+            enters,
+        )
+
+    def _meet_by_elements(
+        self, ranking: Ranking, n_shown: int, sets: MeasuredSets, enters: bool
+    ) -> Callable[[int, int], None]:
+        documents = ranking.sets.documents
+        groups = _no_groups(np.repeat(documents, ranking.sets.long), len(ranking.starts))
+        places: Int32s = np.full(self.n_documents, -1, np.int32)
+        places[documents] = np.arange(len(documents))
+
+        def compare(start: int, stop: int) -> None:
+            components.join_by_prefixes(
+                start,
+                stop,
+                n_shown,
+                ranking.sets,
+                ranking.parities,
                 self._keys,
-                sets,
-                self._threshold,
-                self._groups,
+                self._measure.in_kernels,
+                groups,
+                places,
                 self._parents,
                 self._comparisons,
                 enters,
             )
-            if progress is not None:
-                progress(last)
+
+        return compare
+
+    def _are_met(self, documents: Int64s) -> Int64s:
+        """Return all of them."""
+        return documents
 
     def replace_members(self, last: Int64s, following: Int64s) -> None:
         """Take the documents ``last``, which are all that are in groups, out; put others there."""
@@ -427,20 +467,13 @@ class Joining:
         keepers[:n_fixed] = -1
         return keepers
 
-    @property
-    def counts(self) -> list[int]:
-        """How many pairs were compared, and how many of them are similar."""
-        counts: list[int] = self._comparisons.counts.tolist()
-        return counts
 
-
-def _no_groups(lists: KeyLists) -> components.Groups:
-    """Make room for the groups of each key, of which there is none yet."""
-    documents = np.arange(len(lists.starts) - 1, dtype=np.int32)
-    next_group, next_member, last_member = np.full((3, len(lists.keys)), -1, np.int64)
+def _no_groups(owners: Int64s, n_keys: int) -> components.Groups:
+    """Make room for the groups of keys, of which there is none yet."""
+    next_group, next_member, last_member = np.full((3, len(owners)), -1, np.int64)
     groups = components.Groups(
-        owners=np.repeat(documents, np.diff(lists.starts)),
-        heads=np.full(len(lists.sizes), -1, np.int64),
+        owners=owners.astype(np.int32),
+        heads=np.full(n_keys, -1, np.int64),
         next_group=next_group,
         next_member=next_member,
         last_member=last_member,
@@ -490,7 +523,7 @@ def join_in_chunks(
     n_documents = len(sizes)
     joined = np.where(chosen.keepers >= 0, chosen.keepers, np.arange(n_documents))
     lists = _keys_between(list_full_keys(keys, components), joined)
-    joining = Joining(lists, measure, joined)
+    joining = Joining(lists, measure, joined, capacity // 2)
     everyone = _everyone(lists)
     shelf = Shelf(sizes, read_sets, capacity, is_weighted=measure.is_weighted)
     marks: Int32s = np.full(n_documents, -1, np.int32)
@@ -503,7 +536,7 @@ def join_in_chunks(
         found = listed[: survivors.list_members(shared, everyone, start, marks, listed)]
         for earlier in shelf.slices(np.sort(found[found < chunk[0]]).astype(np.int64)):
             joining.replace_members(entered, earlier)
-            joining.go_through(start, stop, shelf.measured, enters=False)
+            joining.go_through(start, stop, shelf.measured, shown=earlier, enters=False)
             entered = earlier
         joining.replace_members(entered, entered[:0])
         joining.go_through(start, stop, shelf.measured, progress=progress)

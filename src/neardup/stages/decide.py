@@ -139,18 +139,27 @@ def decide(
     n_fixed: int,
     earlier: EarlierKeepers | None = None,
     progress: Callable[[int], None] | None = None,
+    capacity: int | None = None,
 ) -> Decision:
     """Go through some contents in keep order and decide which of them stay.
 
     The first ``n_fixed`` stay in any case, and those that have an ``earlier`` keeper go. No
-    document outside shares a component with them.
+    document outside shares a component with them. ``capacity`` as for ``choose_survivors``.
     """
     chosen = choose_survivors(
-        keys, sets, plan.measure, n_fixed=n_fixed, earlier=earlier, progress=progress
+        keys,
+        sets,
+        plan.measure,
+        n_fixed=n_fixed,
+        earlier=earlier,
+        progress=progress,
+        capacity=capacity,
     )
     joined = None
     if plan.options.clusters == "components":
-        joined = join_components(keys, sets, plan.measure, n_fixed=n_fixed, progress=progress)
+        joined = join_components(
+            keys, sets, plan.measure, n_fixed=n_fixed, progress=progress, capacity=capacity
+        )
     return _decision(documents, chosen, joined)
 
 
@@ -164,15 +173,19 @@ def decide_within(
     n_fixed: int,
     capacity: int | None,
     earlier: EarlierKeepers | None = None,
+    *,
+    are_in_memory: bool = False,
 ) -> Decision:
     """Decide as ``decide`` with so many elements in memory at once, None for all.
 
-    Arguments as of ``choose_in_chunks``.
+    Arguments as of ``choose_in_chunks``. All sets ``are_in_memory`` in any case, or are read; to
+    rank them takes as much memory again in both cases.
     """
-    if capacity is None or int(sizes.sum()) <= capacity:
+    if capacity is None or are_in_memory or int(sizes.sum()) <= capacity:
         own_sets = read_sets(np.arange(len(documents)))
         lists = list_full_keys(keys, components)
-        return decide(documents, lists, own_sets, plan, n_fixed, earlier)
+        ranked = None if capacity is None else capacity // 2
+        return decide(documents, lists, own_sets, plan, n_fixed, earlier, capacity=ranked)
     chosen = choose_in_chunks(
         keys,
         sizes,
@@ -409,8 +422,9 @@ def choose_by_buckets(
                 read_some,
                 plan,
                 n_fixed,
-                None if texts is None else capacity,
+                capacity,
                 None if known is None else known.of_documents(documents),
+                are_in_memory=texts is None,
             )
 
         def kept_decision(partition: int) -> Decision:

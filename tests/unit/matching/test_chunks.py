@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from neardup.matching import survivors
+from neardup.matching import rare_elements
 from neardup.matching.measures import Jaccard
 from neardup.matching.survivors import choose_in_chunks
 from tests.unit.matching.runs import Runs
@@ -64,7 +64,7 @@ def test_choose_in_chunks__what_shares_no_key_is_not_read():
 
 
 def test_choose_in_chunks__reports_steps(monkeypatch):
-    monkeypatch.setattr(survivors, "_STEP", 4)
+    monkeypatch.setattr(rare_elements, "STEP", 4)
     runs, reports = Runs(np.arange(20) * 100), []
     choose(runs, np.ones((20, 1)), n_fixed=5, capacity=100, progress=reports.append)
     assert reports == [4, 5, 9, 11, 15, 17, 20]

@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from neardup.matching import survivors
+from neardup.matching import rare_elements
 from neardup.matching.measures import Jaccard
 from neardup.matching.survivors import choose_in_chunks, join_in_chunks
 from tests.unit.matching.runs import Runs
@@ -45,7 +45,7 @@ def test_join_in_chunks__one_cluster_is_not_compared_again():
 
 
 def test_join_in_chunks__reports_steps(monkeypatch):
-    monkeypatch.setattr(survivors, "_STEP", 4)
+    monkeypatch.setattr(rare_elements, "STEP", 4)
     reports: list[int] = []
     join(Runs(np.arange(20) * 100), np.ones((20, 1)), capacity=100, progress=reports.append)
     assert reports == [4, 6, 10, 12, 16, 18, 20]

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from neardup.kernels._compile import inlined, kernel
+from neardup.kernels.bucket.survivors import RankedSets, share_key
 from neardup.kernels.common.hashing import GOLDEN
 from neardup.kernels.common.parities import count_ones
 from neardup.kernels.common.union_find import find_root
@@ -19,6 +20,13 @@ from neardup.kernels.join.overlap import (
     Threshold,
     overlap_at_least,
     required_overlap,
+)
+from neardup.kernels.join.postings import count_common
+from neardup.kernels.join.set_join import (
+    ParityRows,
+    first_distance,
+    other_distance,
+    read_sizes,
 )
 from neardup.kernels.join.weighted import common_weight
 from neardup.kernels.types import (
@@ -160,6 +168,85 @@ def join_components(
                 group = next_group[group]
             if enters:
                 add_to_list(slot, keys[slot], groups, parents)
+
+
+@kernel
+def join_by_prefixes(
+    start: int,
+    stop: int,
+    n_shown: int,
+    ranked: RankedSets,
+    parity_rows: ParityRows,
+    document_keys: Keys,
+    threshold: Threshold,
+    groups: Groups,
+    places: Int32s,
+    parents: Int64s,
+    comparisons: Comparisons,
+    enters: bool,
+) -> None:
+    """Join the sets ``start`` to ``stop`` as ``join_components``, all earlier ones being done.
+
+    The first ``n_shown`` are only entered. Documents meet under their rare elements: under key 2 t
+    for element t where it is among the short prefix of the one in the group, and under 2 t + 1
+    where it is among the long one only. Slots of groups are places in long prefixes, one set behind
+    the other. ``places`` has for each document that is ranked where it stands among those.
+    """
+    documents, tokens, starts, lengths, sizes, short, long = ranked
+    measure, p, q = threshold
+    owners, heads, next_group, next_member, _ = groups
+    last_compared, counts = comparisons
+    key_starts = document_keys.starts
+    slot = np.int64(0)
+    for k in range(start):
+        slot += long[k]
+    for k in range(start, stop):
+        d = documents[k]
+        x, x_length = sizes[k], lengths[k]
+        for i in range(long[k] if k >= n_shown else 0):
+            first_key = 2 * np.int64(tokens[starts[k] + i])
+            for key in range(first_key, first_key + (2 if i < short[k] else 1)):
+                group = heads[key]
+                while group >= 0:
+                    root = find_root(parents, np.int64(owners[group]))
+                    member = group
+                    while member >= 0 and root != find_root(parents, d):
+                        other = np.int64(owners[member])
+                        member = next_member[member]
+                        if last_compared[other] == d:
+                            continue
+                        last_compared[other] = d
+                        counts[0] += 1
+                        o = np.int64(places[other])
+                        y, y_length = read_sizes(parity_rows, o)
+                        required = min(
+                            required_overlap(measure, x, y, p, q),
+                            required_overlap(measure, y, x, p, q),
+                        )
+                        if required > x_length or required > y_length:
+                            continue
+                        limit: Int = x_length + y_length - 2 * required
+                        limit -= first_distance(parity_rows, k, o)
+                        if limit < 0 or other_distance(parity_rows, k, o, limit) > limit:
+                            continue
+                        overlap = count_common(
+                            tokens,
+                            starts[k],
+                            starts[k] + x_length,
+                            starts[o],
+                            starts[o] + y_length,
+                            required,
+                        )
+                        n_keys = key_starts[d + 1] - key_starts[d]
+                        if overlap >= required and share_key(document_keys, d, n_keys, other):
+                            counts[1] += 1
+                            root = join_root(parents, d, root)
+                    group = next_group[group]
+        if enters or k < n_shown:
+            for i in range(long[k]):
+                entered = 2 * np.int64(tokens[starts[k] + i]) + np.int64(i >= short[k])
+                add_to_list(slot + i, entered, groups, parents)
+        slot += long[k]
 
 
 @kernel

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from neardup.kernels._compile import kernel
+from neardup.kernels._compile import inlined, kernel
 from neardup.kernels.common.parities import count_ones
 from neardup.kernels.join.overlap import (
     WEIGHTED_JACCARD,
@@ -22,6 +22,13 @@ from neardup.kernels.join.overlap import (
     required_overlap,
     similarity,
 )
+from neardup.kernels.join.postings import count_common
+from neardup.kernels.join.set_join import (
+    ParityRows,
+    first_distance,
+    other_distance,
+    read_sizes,
+)
 from neardup.kernels.join.weighted import common_weight
 from neardup.kernels.types import (
     Bools,
@@ -32,7 +39,11 @@ from neardup.kernels.types import (
     Int,
     Int32s,
     Int64s,
+    Uint64Rows,
+    Uint64s,
 )
+
+_0, _1 = np.uint64(0), np.uint64(1)
 
 # Keeper of a document that goes in any case, for one that is not among those which are decided.
 KNOWN = -2
@@ -63,6 +74,28 @@ class Decisions(NamedTuple):
     overlaps: Int64s
     similarities: Floats
     known_sizes: ConstInt64s
+
+
+@inlined
+def _is_better(
+    measure: Int,
+    x: Int,
+    other: Int,
+    overlap: Int,
+    y: Int,
+    best: Int,
+    best_overlap: Int,
+    best_size: Int,
+) -> bool:
+    """Whether a set of size x goes rather for ``other``, of size y, than for ``best``; -1 is none.
+
+    The earlier one has a tie.
+    """
+    if best == -1:
+        return True
+    if is_closer(measure, x, best_overlap, best_size, overlap, y):
+        return False
+    return bool(other < best or is_closer(measure, x, overlap, y, best_overlap, best_size))
 
 
 @kernel
@@ -140,13 +173,8 @@ def choose_survivors(
                         if overlap < required:
                             continue
                     counts[1] += 1
-                    if best != -1:
-                        if is_closer(measure, x, best_overlap, best_size, overlap, y):
-                            continue
-                        is_tie = not is_closer(measure, x, overlap, y, best_overlap, best_size)
-                        if is_tie and best < other:
-                            continue
-                    best, best_overlap, best_size = other, np.int64(overlap), y
+                    if _is_better(measure, x, other, overlap, y, best, best_overlap, best_size):
+                        best, best_overlap, best_size = other, np.int64(overlap), y
         keepers[d], overlaps[d] = best, best_overlap
         if not decides:
             continue
@@ -158,6 +186,193 @@ def choose_survivors(
         for k in range(key_starts[d], key_starts[d + 1]):
             documents[member_starts[keys[k]] + n_members[keys[k]]] = d
             n_members[keys[k]] += 1
+
+
+class RankedSets(NamedTuple):
+    """Sets of some documents, their elements ranked from the rarest of all to the most frequent.
+
+    Set k is that of ``documents[k]``, which ascend. It has ``sizes[k]`` elements; those of them
+    that another set has, too, are ``tokens[starts[k] :][: lengths[k]]``, ascending. Two sets at the
+    threshold have an element in common that is among the first ``short[k]`` of one run and the
+    first ``long[k]`` of the other, which are no fewer than the short ones.
+    """
+
+    documents: ConstInt64s
+    tokens: ConstInt32s
+    starts: ConstInt64s
+    lengths: ConstInt64s
+    sizes: ConstInt64s
+    short: ConstInt64s
+    long: ConstInt64s
+
+
+@inlined
+def share_key(document_keys: Keys, d: Int, n_probed: Int, other: Int) -> bool:
+    """Whether one of the first ``n_probed`` keys of d is one of the other's; keys ascend."""
+    starts, keys = document_keys
+    i, stop = starts[d], starts[d] + n_probed
+    j, other_stop = starts[other], starts[other + 1]
+    while i < stop and j < other_stop:
+        if keys[i] == keys[j]:
+            return True
+        is_less = keys[i] < keys[j]
+        i += np.int64(is_less)
+        j += np.int64(not is_less)
+    return False
+
+
+@kernel
+def choose_by_prefixes(
+    start: int,
+    stop: int,
+    n_shown: int,
+    n_fixed: int,
+    ranked: RankedSets,
+    parities: ParityRows,
+    found: Members,
+    document_keys: Keys,
+    n_probed: ConstInt64s,
+    members: Members,
+    totals: ConstInt64s,
+    threshold: Threshold,
+    decisions: Decisions,
+    comparisons: Comparisons,
+    decides: bool,
+) -> None:
+    """Decide as ``choose_survivors`` the sets ``start`` to ``stop``, all earlier ones being done.
+
+    The first ``n_shown`` sets are of documents that stay, with which the others are compared.
+    Documents meet under their rare elements, and what has come out as similar is asked for a key in
+    common: so those that share keys only are never looked at, however many they are.
+
+    ``found`` has those that stay: element t is under key 2 t where it is among the short prefix,
+    and under 2 t + 1 where it is only among the long one; it begins with sizes of 0. So do
+    ``members``, or with those of earlier documents. ``totals`` has the sizes of the sets of all
+    documents that have been compared. Pairs are counted if they are similar, others are not.
+    """
+    documents, tokens, starts, lengths, sizes, short, long = ranked
+    found_starts, n_found, found_sets = found
+    key_starts, keys = document_keys
+    measure, p, q = threshold
+    keepers, overlaps, similarities, known_sizes = decisions
+    last_compared, counts = comparisons
+    for k in range(start, stop):
+        d = documents[k]
+        x, x_start, x_stop = sizes[k], starts[k], starts[k] + lengths[k]
+        best = np.int64(-1)
+        if k >= n_shown:
+            best, best_overlap = np.int64(keepers[d]), overlaps[d]
+            best_size = known_sizes[d] if best == KNOWN else np.int64(0)
+            if best >= 0:
+                best_size = totals[best]
+            for i in range(long[k] if d >= n_fixed else 0):
+                first_key = 2 * np.int64(tokens[x_start + i])
+                for key in range(first_key, first_key + (2 if i < short[k] else 1)):
+                    for m in range(found_starts[key], found_starts[key] + n_found[key]):
+                        o = np.int64(found_sets[m])
+                        if last_compared[o] == k:
+                            continue
+                        last_compared[o] = k
+                        y, y_length = read_sizes(parities, o)
+                        required = required_overlap(measure, x, y, p, q)
+                        if required > lengths[k] or required > y_length:
+                            continue
+                        # Most of what shares an element differs in too many others.
+                        limit: Int = lengths[k] + y_length - 2 * required
+                        limit -= first_distance(parities, k, o)
+                        if limit < 0 or other_distance(parities, k, o, limit) > limit:
+                            continue
+                        y_start = starts[o]
+                        overlap = count_common(
+                            tokens, x_start, x_stop, y_start, y_start + y_length, required
+                        )
+                        other = documents[o]
+                        if overlap < required:
+                            continue
+                        if not share_key(document_keys, d, n_probed[d], other):
+                            continue
+                        counts[1] += 1
+                        if _is_better(measure, x, other, overlap, y, best, best_overlap, best_size):
+                            best, best_overlap, best_size = other, np.int64(overlap), y
+            keepers[d], overlaps[d] = best, best_overlap
+            if not decides:
+                continue
+            if best >= 0:
+                similarities[d] = similarity(measure, best_overlap, x, best_size)
+            if best != -1:
+                continue
+            similarities[d] = np.nan
+            for i in range(key_starts[d], key_starts[d + 1]):
+                members.documents[members.starts[keys[i]] + members.sizes[keys[i]]] = d
+                members.sizes[keys[i]] += 1
+        for i in range(long[k]):
+            entered = 2 * np.int64(tokens[x_start + i]) + np.int64(i >= short[k])
+            found_sets[found_starts[entered] + n_found[entered]] = k
+            n_found[entered] += 1
+
+
+class Rows(NamedTuple):
+    """The documents that stay, numbered, by key: as bits of a row where there are many.
+
+    ``numbers`` is -1 for a key whose documents are listed instead: those with key b are
+    ``listed[starts[b] :][: sizes[b]]``. All begin empty.
+    """
+
+    numbers: ConstInt32s
+    bits: Uint64Rows
+    starts: ConstInt64s
+    sizes: Int64s
+    listed: Int32s
+
+
+@kernel
+def count_candidates(
+    document_keys: Keys,
+    n_probed: ConstInt64s,
+    keepers: ConstInt32s,
+    n_fixed: int,
+    rows: Rows,
+    seen: Uint64s,
+) -> Int:
+    """Count the pairs of a document and an earlier one that stays and has a key it looks under.
+
+    The first ``n_fixed`` documents look for none. ``seen`` has as many words as a row, all 0.
+    """
+    key_starts, keys = document_keys
+    numbers, bits, starts, sizes, listed = rows
+    n_pairs, n_staying = np.int64(0), np.int64(0)
+    for d in range(keepers.shape[0]):
+        stop = key_starts[d] + (n_probed[d] if d >= n_fixed else 0)
+        n_words = np.int64(0)
+        for i in range(key_starts[d], stop):
+            row = np.int64(numbers[keys[i]])
+            if row >= 0:
+                n_words = (n_staying + 63) >> 6
+                for w in range(n_words):
+                    seen[w] |= bits[row, w]
+        for i in range(key_starts[d], stop):
+            for m in range(starts[keys[i]], starts[keys[i]] + sizes[keys[i]]):
+                word, bit = np.int64(listed[m]) >> 6, _1 << np.uint64(listed[m] & 63)
+                if word >= n_words and seen[word] & bit == _0:
+                    n_pairs += 1
+                seen[word] |= bit
+        for w in range(n_words):
+            n_pairs += count_ones(seen[w])
+            seen[w] = _0
+        for i in range(key_starts[d], stop):
+            for m in range(starts[keys[i]], starts[keys[i]] + sizes[keys[i]]):
+                seen[np.int64(listed[m]) >> 6] = _0
+        if keepers[d] != -1:
+            continue
+        for i in range(key_starts[d], key_starts[d + 1]):
+            row = np.int64(numbers[keys[i]])
+            if row >= 0:
+                bits[row, n_staying >> 6] |= _1 << np.uint64(n_staying & 63)
+            else:
+                listed[starts[keys[i]] + sizes[keys[i]]] = n_staying
+                sizes[keys[i]] += 1
+        n_staying += 1
+    return n_pairs
 
 
 @kernel

@@ -1,0 +1,253 @@
+"""Documents that share keys: compared if they do, or only if they share rare elements as well.
+
+The shingles of a form are in all of its copies, what is filled in is in few. Of two sets at the
+threshold so much is common that some of the rarest elements are: documents that share none of these
+need not be compared, whatever keys they share, and however many.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from neardup.kernels.bucket import survivors
+from neardup.kernels.bucket.survivors import RankedSets
+from neardup.kernels.join import postings
+from neardup.kernels.join.overlap import Comparisons, Keys, MeasuredSets
+from neardup.kernels.join.set_join import ParityRows
+from neardup.kernels.types import sealed
+from neardup.matching.join import count_words, cut_runs
+from neardup.matching.measures import Measure
+from neardup.matching.postings import rank_sets
+from neardup.matching.set_join import make_parities
+from neardup.tables import Int32s, Int64s, KeyLists, ShingleSets, Uint64s
+
+# Documents gone through between two calls of ``progress``, during which Ctrl-C is not noticed.
+STEP = 1024
+
+# Pairs a document that are compared in vain until rare elements are asked for: it takes as long to
+# rank the elements of a document as to compare some 30 pairs.
+PATIENCE = 16
+
+NOBODY: Int64s = np.empty(0, np.int64)
+
+
+class Meetings(ABC):
+    """Documents in keep order, which meet those before them with which they share a key.
+
+    Where they meet too often in vain, those to come meet those only with which they share rare
+    elements, and of what then turns out to be similar a key in common is asked. Weighted sets go by
+    keys alone.
+
+    Parameters
+    ----------
+    lists
+        Keys of documents; those of each ascend.
+    measure
+        How sets are compared.
+    capacity
+        About how many elements are ranked at once, None for all.
+    """
+
+    def __init__(self, lists: KeyLists, measure: Measure, capacity: int | None) -> None:
+        self._lists = lists
+        self._keys = sealed(Keys(lists.starts, lists.keys))
+        self._measure = measure
+        self._capacity = capacity
+        self._comparisons = Comparisons(
+            np.full(self.n_documents, -1, np.int32), np.zeros(2, np.int64)
+        )
+        self._by_elements = False
+
+    @property
+    def n_documents(self) -> int:
+        """How many documents there are."""
+        return len(self._lists.starts) - 1
+
+    @property
+    def counts(self) -> list[int]:
+        """How many pairs were compared, and how many of them are similar."""
+        counts: list[int] = self._comparisons.counts.tolist()
+        return counts
+
+    @abstractmethod
+    def _meet_by_keys(self, start: int, stop: int, sets: MeasuredSets, enters: bool) -> None:
+        """Compare documents ``start`` to ``stop`` with those that share a key."""
+
+    @abstractmethod
+    def _meet_by_elements(
+        self, ranking: Ranking, n_shown: int, sets: MeasuredSets, enters: bool
+    ) -> Callable[[int, int], None]:
+        """Return what compares some of the ranked sets after others, the first ``n_shown`` known.
+
+        It is called with where they start and stop.
+        """
+
+    @abstractmethod
+    def _are_met(self, documents: Int64s) -> Int64s:
+        """Return which of some documents that have entered are to be met by later ones."""
+
+    def go_through(
+        self,
+        start: int,
+        stop: int,
+        sets: MeasuredSets,
+        *,
+        shown: Int64s = NOBODY,
+        enters: bool = True,
+        progress: Callable[[int], None] | None = None,
+    ) -> None:
+        """Compare documents ``start`` to ``stop`` with those that have entered, and let them enter.
+
+        Of those before ``start`` these are ``shown``, whose sets are at hand. Without ``enters``
+        documents are only compared with these.
+        """
+        first = start
+        while first < stop and not self._is_in_vain():
+            last = min(first + STEP, stop)
+            self._meet_by_keys(first, last, sets, enters)
+            first = last
+            if progress is not None:
+                progress(first)
+        if first == stop:
+            return
+        if enters:
+            shown = np.concatenate([shown, self._are_met(self._with_keys(start, first))])
+        half = None if self._capacity is None else max(1, self._capacity // 2)
+        for block in _cut(self._with_keys(first, stop), sets.sizes, half):
+            everyone = np.concatenate([shown, block])
+            if half is None or int(sets.sizes[everyone].sum()) <= 2 * half:
+                self._meet(shown, block, sets, enters, progress)
+            else:
+                for some in _cut(shown, sets.sizes, half):
+                    self._meet(some, block, sets, enters=False)
+                if enters:
+                    self._meet(NOBODY, block, sets, enters, progress)
+            if enters:
+                shown = np.concatenate([shown, self._are_met(block)])
+        if progress is not None:
+            progress(stop)
+
+    def _is_in_vain(self) -> bool:
+        """Return whether documents that share a key are seldom similar; once so it remains so."""
+        n_compared, n_similar = self.counts
+        is_so = n_compared - n_similar > PATIENCE * self.n_documents
+        self._by_elements |= is_so and not self._measure.is_weighted
+        return self._by_elements
+
+    def _with_keys(self, start: int, stop: int) -> Int64s:
+        """Return which of documents ``start`` to ``stop`` have a key."""
+        return start + np.flatnonzero(np.diff(self._lists.starts[start : stop + 1]))
+
+    def _meet(
+        self,
+        shown: Int64s,
+        documents: Int64s,
+        sets: MeasuredSets,
+        enters: bool,
+        progress: Callable[[int], None] | None = None,
+    ) -> None:
+        """Compare documents with those shown, and with each other if they enter."""
+        everyone = np.concatenate([shown, documents])
+        ranking = rank_documents(sets, everyone, self._measure)
+        compare = self._meet_by_elements(ranking, len(shown), sets, enters)
+        for first in range(0, len(everyone), STEP):
+            last = min(first + STEP, len(everyone))
+            compare(first, last)
+            if progress is not None and len(shown) < last < len(everyone):
+                progress(int(everyone[last]))
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """Sets of some documents, their elements ranked, and room for prefixes by their elements.
+
+    Those who have element t in the short prefix go under key 2 t, who have it only in the long
+    one under 2 t + 1: place ``starts[key]`` and following, of ``n_places`` in all.
+    """
+
+    sets: RankedSets
+    parities: ParityRows
+    starts: Int64s
+    n_places: int
+
+
+def rank_documents(sets: MeasuredSets, documents: Int64s, measure: Measure) -> Ranking:
+    """Rank the elements of some documents' sets, from the rarest among these on.
+
+    Notes
+    -----
+    What is common at least depends on both sizes. Therefore prefixes are two: the short one is
+    enough where the other set is no smaller, and lacks the frequent elements that the long one may
+    reach. Time linear but for the sort of distinct elements. Memory 12 bytes an element while it
+    works, then 4 to 4.5, and 4 an element of a long prefix.
+
+    References
+    ----------
+    Xiao, Wang, Lin, Yu (2008), Efficient similarity joins for near duplicate detection, section 3.
+    """
+    sizes = sets.sizes[documents]
+    records = rank_sets(ShingleSets(sets.values, sets.starts, sets.sizes), documents)
+    # A set may be empty here, as one that is not at hand because nothing meets it yet.
+    short, long = (
+        np.minimum(records.shorten(each, sizes), records.sizes)
+        for each in measure.mutual_prefixes(sizes)
+    )
+    of_short, of_long = (np.zeros(records.n_tokens + 1, np.int64) for _ in range(2))
+    postings.count_postings(records.tokens, records.starts, short, of_short)
+    postings.count_postings(records.tokens, records.starts, long, of_long)
+    starts: Int64s = np.empty(2 * records.n_tokens, np.int64)
+    starts[::2] = of_long[:-1]
+    starts[1::2] = of_long[:-1] + np.diff(of_short)
+    ranked = RankedSets(
+        documents, records.tokens, records.starts, records.sizes, sizes, short, long
+    )
+    parities = make_parities(records, sizes, count_words(records.sizes))
+    return Ranking(sealed(ranked), parities, starts, int(of_long[-1]))
+
+
+def _cut(documents: Int64s, sizes: Int64s, capacity: int | None) -> Iterator[Int64s]:
+    """Cut documents into runs of about so many elements; all are one if there is no limit."""
+    if capacity is None:
+        yield documents
+        return
+    for start, stop in cut_runs(sizes[documents], capacity):
+        yield documents[start:stop]
+
+
+# A key that fewer of those who stay may have is a list of them, not a row of bits for all: to read
+# a row takes as long as to look at one in so many.
+_BITS_A_LISTED = 128
+
+
+def count_candidates(lists: KeyLists, keepers: Int32s, n_fixed: int) -> int:
+    """Count the pairs that would have been compared by keys alone, of who is known to stay.
+
+    Those are the pairs of a document, but for the first ``n_fixed``, and an earlier one that stays
+    and has a key under which it looks.
+
+    Notes
+    -----
+    Who stays and has a key is a row of bits, so that 64 are united at a step, and counted: a small
+    part of the time in which they are compared. Memory 16 bytes a document and key at most.
+    """
+    n_staying = int(np.count_nonzero(keepers == -1))
+    n_words = (n_staying + 63) >> 6
+    is_row = lists.sizes * _BITS_A_LISTED >= max(n_staying, 1)
+    numbers: Int32s = np.where(is_row, np.cumsum(is_row) - 1, -1).astype(np.int32)
+    n_listed = np.where(is_row, 0, lists.sizes)
+    rows = survivors.Rows(
+        numbers=numbers,
+        bits=np.zeros((int(is_row.sum()), n_words), np.uint64),
+        starts=np.cumsum(n_listed) - n_listed,
+        sizes=np.zeros(len(lists.sizes), np.int64),
+        listed=np.empty(int(n_listed.sum()), np.int32),
+    )
+    seen: Uint64s = np.zeros(n_words, np.uint64)
+    keys = sealed(Keys(lists.starts, lists.keys))
+    return int(
+        survivors.count_candidates(keys, lists.n_probed, keepers, n_fixed, sealed(rows), seen)
+    )

@@ -1,0 +1,285 @@
+"""Documents that meet under rare elements decide as those that meet under keys, bit by bit."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neardup.matching import rare_elements, survivors
+from neardup.matching.buckets import list_full_keys
+from neardup.matching.measures import make_measure
+from neardup.matching.prefixes import list_prefixes
+from neardup.matching.rare_elements import count_candidates, rank_documents
+from neardup.matching.verify import measure_sets
+from neardup.tables import EarlierKeepers
+from tests.arrays import make_sets, make_weighted_sets
+from tests.each import each_of
+from tests.oracles import components as components_oracle
+from tests.oracles import survivors as oracle
+from tests.oracles.measures import MEASURES, WEIGHTED, rank_of_sets, sets_reach, value
+from tests.strategies import thresholds
+
+measures = st.sampled_from(MEASURES)
+# Always, from the first comparison in vain on, or when there were some.
+patience = st.sampled_from([-1, 0, 0.1, 0.5])
+capacities = st.none() | st.integers(0, 60)
+
+
+@st.composite
+def filled_forms(draw):
+    """Sets of a form or two that are filled in differently, with keys of which many share one."""
+    forms = draw(st.lists(st.integers(1, 14), min_size=1, max_size=2))
+    n = draw(st.integers(1, 24))
+    n_values = draw(st.integers(1, 6))
+    sets = []
+    for _ in range(n):
+        form = draw(st.integers(0, len(forms) - 1))
+        filled = draw(st.sets(st.integers(0, n_values), max_size=5))
+        missing = draw(st.sets(st.integers(0, forms[form] - 1), max_size=2))
+        own = {100 * form + element for element in range(forms[form])}
+        chosen = (own - {100 * form + each for each in missing}) | {50 + each for each in filled}
+        sets.append(chosen or {7})
+    n_bands = draw(st.integers(1, 3))
+    key = st.integers(0, draw(st.sampled_from([0, 1, n])))
+    keys = draw(st.lists(st.lists(key, min_size=n_bands, max_size=n_bands), min_size=n, max_size=n))
+    return sets, np.array(keys, np.uint64), draw(st.integers(0, n // 3))
+
+
+def share_a_key(keys):
+    return lambda d, other: bool((keys[d] == keys[other]).any())
+
+
+def by_elements(function, *arguments, after, steps=3, **options):
+    """Run a stage that has so much patience, in small steps; reports have to ascend."""
+    reports: list[int] = []
+    with (
+        patch.object(rare_elements, "PATIENCE", after),
+        patch.object(rare_elements, "STEP", steps),
+    ):
+        removals = function(*arguments, progress=reports.append, **options)
+    assert reports == sorted({*reports})
+    assert reports[-1] == len(removals.keepers)
+    return removals
+
+
+def assert_same(removals, expected):
+    assert removals.keepers.tolist() == expected.keepers.tolist()
+    assert removals.similarities.tobytes() == expected.similarities.tobytes()
+    assert (removals.n_compared, removals.n_verified) == (expected.n_compared, expected.n_verified)
+
+
+@given(filled_forms(), measures, thresholds, patience, capacities)
+def test_choose_survivors__by_elements_as_by_keys(drawn, measure, threshold, after, capacity):
+    sets, keys, n_fixed = drawn
+    given_ones = (list_full_keys(keys), make_sets(sets), make_measure(measure, threshold))
+    found = by_elements(
+        survivors.choose_survivors, *given_ones, n_fixed=n_fixed, capacity=capacity, after=after
+    )
+    assert_same(found, survivors.choose_survivors(*given_ones, n_fixed=n_fixed))
+    assert found.keepers.tolist() == oracle.choose(
+        sets, measure, threshold, n_fixed=n_fixed, are_candidates=share_a_key(keys)
+    )
+
+
+@given(filled_forms(), measures, thresholds, patience, st.data())
+def test_choose_survivors__by_elements_what_goes_for_an_earlier_one(
+    drawn, measure, threshold, after, data
+):
+    sets, keys, _ = drawn
+    numbers = st.integers(0, len(sets) - 1)
+    known = data.draw(st.dictionaries(numbers, st.sampled_from(sets)))
+    known = {d: x for d, x in known.items() if x & sets[d]}
+    earlier = EarlierKeepers(
+        np.array([9 if d in known else -1 for d in range(len(sets))]),
+        np.array([len(known.get(d, set()) & sets[d]) for d in range(len(sets))]),
+        np.array([len(known.get(d, ())) for d in range(len(sets))]),
+        np.array(
+            [
+                value(measure, rank_of_sets(measure, sets[d], known[d])) if d in known else -1
+                for d in range(len(sets))
+            ]
+        ),
+        np.zeros(len(sets), np.bool_),
+        np.zeros(len(sets), np.bool_),
+    )
+    given_ones = (list_full_keys(keys), make_sets(sets), make_measure(measure, threshold))
+    found = by_elements(survivors.choose_survivors, *given_ones, earlier=earlier, after=after)
+    assert_same(found, survivors.choose_survivors(*given_ones, earlier=earlier))
+    assert found.keepers.tolist() == oracle.choose(
+        sets, measure, threshold, are_candidates=share_a_key(keys), earlier=known
+    )
+
+
+@given(filled_forms(), measures, thresholds, patience)
+def test_choose_survivors__by_elements_where_keys_are_prefixes(drawn, measure, threshold, after):
+    """As in the exact method, where documents look under some of their keys only."""
+    sets, _, n_fixed = drawn
+    table, chosen = make_sets(sets), make_measure(measure, threshold)
+    given_ones = (list_prefixes(table, chosen), table, chosen)
+    found = by_elements(survivors.choose_survivors, *given_ones, n_fixed=n_fixed, after=after)
+    assert_same(found, survivors.choose_survivors(*given_ones, n_fixed=n_fixed))
+    assert found.keepers.tolist() == oracle.choose(sets, measure, threshold, n_fixed=n_fixed)
+
+
+@given(filled_forms(), measures, thresholds, patience, st.integers(0, 120))
+def test_choose_in_chunks__by_elements_as_one_run(drawn, measure, threshold, after, capacity):
+    sets, keys, n_fixed = drawn
+    chosen = make_measure(measure, threshold)
+    found = by_elements(
+        survivors.choose_in_chunks,
+        keys,
+        np.array([len(x) for x in sets]),
+        lambda documents: make_sets([sets[d] for d in documents]),
+        chosen,
+        n_fixed=n_fixed,
+        capacity=capacity,
+        after=after,
+    )
+    whole = survivors.choose_survivors(
+        list_full_keys(keys), make_sets(sets), chosen, n_fixed=n_fixed
+    )
+    assert_same(found, whole)
+
+
+@given(filled_forms(), measures, thresholds, patience, capacities)
+def test_join_components__by_elements_as_oracle(drawn, measure, threshold, after, capacity):
+    sets, keys, n_fixed = drawn
+    given_ones = (list_full_keys(keys), make_sets(sets), make_measure(measure, threshold))
+    found = by_elements(
+        survivors.join_components, *given_ones, n_fixed=n_fixed, capacity=capacity, after=after
+    )
+    assert found.keepers.tolist() == components_oracle.choose(
+        sets, measure, threshold, n_fixed=n_fixed, are_candidates=share_a_key(keys)
+    )
+    by_keys = survivors.join_components(*given_ones, n_fixed=n_fixed)
+    assert found.similarities.tobytes() == by_keys.similarities.tobytes()
+
+
+@given(filled_forms(), measures, thresholds, patience, st.integers(0, 120))
+def test_join_in_chunks__by_elements_as_one_run(drawn, measure, threshold, after, capacity):
+    sets, keys, n_fixed = drawn
+    chosen, table, lists = make_measure(measure, threshold), make_sets(sets), list_full_keys(keys)
+    found = by_elements(
+        survivors.join_in_chunks,
+        keys,
+        np.array([len(x) for x in sets]),
+        lambda documents: make_sets([sets[d] for d in documents]),
+        chosen,
+        survivors.choose_survivors(lists, table, chosen, n_fixed=n_fixed),
+        n_fixed=n_fixed,
+        capacity=capacity,
+        after=after,
+    )
+    whole = survivors.join_components(lists, table, chosen, n_fixed=n_fixed)
+    assert found.keepers.tolist() == whole.keepers.tolist()
+    assert found.similarities.tobytes() == whole.similarities.tobytes()
+
+
+@given(filled_forms(), measures, thresholds)
+def test_rank_documents__similar_sets_meet_in_a_short_and_a_long_prefix(drawn, measure, threshold):
+    sets, _, _ = drawn
+    documents = np.arange(len(sets))
+    ranking = rank_documents(
+        measure_sets(make_sets(sets)), documents, make_measure(measure, threshold)
+    )
+    ranked = ranking.sets
+    assert (np.minimum(ranked.short, ranked.long) == ranked.short).all()
+    assert (ranked.long <= ranked.lengths).all()
+    assert ranking.n_places == ranked.long.sum()
+    prefixes = [
+        [{*ranked.tokens[start : start + n].tolist()} for n in (short, long)]
+        for start, short, long in zip(ranked.starts, ranked.short, ranked.long, strict=True)
+    ]
+    for d, x in enumerate(sets):
+        for other in range(d):
+            if not sets_reach(measure, x, sets[other], threshold):
+                continue
+            (short, long), (other_short, other_long) = prefixes[d], prefixes[other]
+            assert short & other_long or long & other_short
+
+
+@given(filled_forms(), st.data(), st.sampled_from([1, 4, 128]))
+def test_count_candidates__as_counted_one_by_one(drawn, data, bits):
+    _, keys, n_fixed = drawn
+    n = len(keys)
+    keepers = data.draw(st.lists(st.sampled_from([-2, -1, -1, -1, 0]), min_size=n, max_size=n))
+    with patch.object(rare_elements, "_BITS_A_LISTED", bits):
+        found = count_candidates(list_full_keys(keys), np.array(keepers, np.int32), n_fixed)
+    shares = share_a_key(keys)
+    assert found == sum(
+        keepers[other] == -1 and shares(d, other) for d in range(n_fixed, n) for other in range(d)
+    )
+
+
+@each_of("bits", [1, 16, 10_000])
+def test_count_candidates__of_rows_and_lists_of_several_words(bits):
+    generator = np.random.default_rng(bits)
+    keys = generator.integers(0, (2, 9, 150), (300, 3)).astype(np.uint64)
+    keepers = generator.choice([-1, -1, 5], 300).astype(np.int32)
+    with patch.object(rare_elements, "_BITS_A_LISTED", bits):
+        found = count_candidates(list_full_keys(keys), keepers, 20)
+    stays = np.flatnonzero(keepers == -1)
+    assert found == sum(
+        int((keys[d] == keys[stays[stays < d]]).any(axis=1).sum()) for d in range(20, 300)
+    )
+
+
+def test_choose_survivors__a_form_filled_in_differently_is_left_to_rare_elements():
+    """The switch comes by itself, and no pair is looked at behind it; all are counted."""
+    n = 3 * rare_elements.STEP
+    sets = [{*range(30), *range(1000 + 9 * d, 1009 + 9 * d)} for d in range(n)]
+    given_ones = (
+        list_full_keys(np.ones((n, 1), np.uint64)),
+        make_sets(sets),
+        make_measure("jaccard", Fraction("0.8")),
+    )
+    with patch.object(survivors.survivors, "choose_by_prefixes") as never:
+        never.side_effect = RuntimeError
+        with pytest.raises(RuntimeError):
+            survivors.choose_survivors(*given_ones)
+    removals = survivors.choose_survivors(*given_ones)
+    assert (removals.keepers == -1).all()
+    assert (removals.n_compared, removals.n_verified) == (n * (n - 1) // 2, 0)
+
+
+def test_choose_survivors__near_copies_are_never_ranked():
+    n = 200
+    sets = [{*range(30), 1000 + d} for d in range(n)]
+    with (
+        patch.object(rare_elements, "PATIENCE", 0),
+        patch.object(rare_elements, "STEP", 8),
+        patch.object(rare_elements, "rank_documents", side_effect=AssertionError),
+    ):
+        removals = survivors.choose_survivors(
+            list_full_keys(np.ones((n, 2), np.uint64)),
+            make_sets(sets),
+            make_measure("jaccard", Fraction("0.8")),
+        )
+    assert removals.keepers.tolist() == [-1, *[0] * (n - 1)]
+
+
+def test_choose_survivors__weighted_sets_go_by_keys():
+    sets = [{1: 1, 2: 2 + d} for d in range(20)]
+    chosen = make_measure(WEIGHTED, Fraction("0.99"))
+    lists = list_full_keys(np.ones((20, 1), np.uint64))
+    with patch.object(rare_elements, "PATIENCE", -1):
+        removals = survivors.choose_survivors(lists, make_weighted_sets(sets), chosen)
+    assert removals.keepers.tolist() == oracle.choose(sets, WEIGHTED, Fraction("0.99"))
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_join_components__by_elements_in_either_direction(order):
+    sets = [{1, 2, 60}, {*range(3, 30), 1, 2, 60}, {40, 41}][::order]
+    removals = by_elements(
+        survivors.join_components,
+        list_full_keys(np.ones((3, 1), np.uint64)),
+        make_sets(sets),
+        make_measure("containment", Fraction(1)),
+        after=-1,
+    )
+    assert sorted(removals.keepers.tolist()) == [-1, -1, 0 if order == 1 else 1]
