@@ -1,7 +1,9 @@
 """Many near-copies of one text, all similar to each other: the hard case of deduplication.
 
+And forms, filled in so that hardly any two are similar enough: the harder one.
+
 ``python -m benchmarks.corpora.near_copies 10000`` writes them and prints their facts and a sampled
-check.
+check; ``--form isolated`` writes forms.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ import re
 import sys
 from dataclasses import asdict
 from pathlib import Path
+from string import ascii_lowercase
 from typing import TYPE_CHECKING
 
 from benchmarks.corpora.documents import Document, facts, prepare, write_lines
@@ -100,6 +103,48 @@ def near_copies(
             made.add(copy)
 
 
+FORM_WORDS = 150
+
+# Words that may be filled in at a place, and the places; all in one place, or one for each word.
+FORMS = {
+    "isolated": (2_000, (12, 40, 68, 96, 124)),
+    "together": (2_000, (70,) * 17),
+    "few-values": (50, (12, 37, 62, 87, 112, 137)),
+}
+
+
+def filled_forms(kind: str, count: int, *, seed: int = 1) -> Iterator[Document]:
+    """Yield copies of a form of 150 words, of which some are drawn anew for each copy.
+
+    Parameters
+    ----------
+    kind
+        Of ``FORMS``: ``isolated`` words have mean similarities of 0.7, words that stand
+        ``together`` 0.75, and of few values, six words, two copies share some now and then.
+    count
+        Number of copies; some may be equal where values are few.
+    seed
+        Copies are the same for the same seed; more copies begin with the fewer.
+
+    Yields
+    ------
+    Id and text.
+    """
+    n_values, places = FORMS[kind]
+    chance = random.Random(seed)
+
+    def word() -> str:
+        return "".join(chance.choices(ascii_lowercase, k=chance.randint(3, 9)))
+
+    form = [word() for _ in range(FORM_WORDS)]
+    values = [word() for _ in range(n_values)]
+    for number in range(count):
+        words = form.copy()
+        for k, place in enumerate(places):
+            words[place + k if kind == "together" else place] = chance.choice(values)
+        yield f"form-{number:06d}", " ".join(words)
+
+
 def default_template() -> str:
     """Return the text of a licence of about 350 words from the corpus of licences."""
     with prepare("licences", CORPORA["licences"]).open(encoding="utf-8") as lines:
@@ -112,7 +157,7 @@ def default_template() -> str:
     raise LookupError(message)
 
 
-def prepare_copies(count: int, folder: Path | None = None) -> Path:
+def prepare_copies(count: int, folder: Path | None = None, form: str | None = None) -> Path:
     """Write near-copies of the default template as JSON lines unless they are there already.
 
     Parameters
@@ -121,24 +166,27 @@ def prepare_copies(count: int, folder: Path | None = None) -> Path:
         Number of copies.
     folder
         Where the file goes; the benchmarks' cache folder by default.
+    form
+        A kind of forms, which are written instead.
 
     Returns
     -------
     The file.
     """
-    target = (folder or cache_folder()) / f"templates-{count}.jsonl"
+    target = (folder or cache_folder()) / f"{form or 'templates'}-{count}.jsonl"
     if not target.exists():
-        write_lines(target, near_copies(default_template(), count))
+        copies = filled_forms(form, count) if form else near_copies(default_template(), count)
+        write_lines(target, copies)
     return target
 
 
-def least_sampled_similarity(path: Path, pairs: int = 1000, seed: int = 2) -> float:
-    """Return the smallest exact similarity among random pairs of a file's documents."""
+def sampled_similarities(path: Path, pairs: int = 1000, seed: int = 2) -> list[float]:
+    """Return the exact similarities of random pairs of a file's documents, ascending."""
     with path.open(encoding="utf-8") as lines:
         texts = [json.loads(line)["text"] for line in lines]
     chance = random.Random(seed)
     sampled = (chance.sample(texts, 2) for _ in range(pairs))
-    return min(jaccard(first, second) for first, second in sampled)
+    return sorted(jaccard(first, second) for first, second in sampled)
 
 
 def main() -> None:
@@ -146,12 +194,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("count", type=int)
     parser.add_argument("--folder", type=Path, help="where the file goes (default: the cache)")
+    parser.add_argument("--form", choices=FORMS, help="forms, filled in, of this kind")
     options = parser.parse_args()
-    path = prepare_copies(options.count, options.folder)
+    path = prepare_copies(options.count, options.folder, options.form)
+    similarities = sampled_similarities(path)
     report = {
         "path": str(path),
         **asdict(facts(path)),
-        "least_sampled_similarity": least_sampled_similarity(path),
+        "least_sampled_similarity": similarities[0],
+        "median_sampled_similarity": similarities[len(similarities) // 2],
+        "largest_sampled_similarity": similarities[-1],
     }
     sys.stdout.write(json.dumps(report, indent=2) + "\n")
 
