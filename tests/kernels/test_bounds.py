@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from neardup.kernels.passage import narrowing
 from neardup.kernels.passage.segments import Documents, Limits, Scratch
-from neardup.kernels.types import ConstFloats, ConstInt32s, Int, sealed
+from neardup.kernels.types import ConstFloats, ConstInt32s, Int
+from neardup.passages.search import weighed_documents
 from neardup.text.weighting import TERM_FREQUENCIES, term_frequencies
 from tests.each import each_of
 from tests.examples import examples
@@ -28,21 +29,22 @@ def narrow(
     types: ConstInt32s,
     copies: ConstInt32s,
     of_query: ConstFloats,
+    heaviest: np.float64,
     limits: Limits,
     documents: Documents,
     scratch: Scratch,
 ) -> tuple[Int, Int, Int]:
     """Call helpers, which only kernels can."""
-    once, again = np.empty(types.shape[0]), np.empty(types.shape[0])
+    once, again = np.empty(types.shape[0] + 1), np.empty(types.shape[0] + 1)
     narrowing.largest_shares(
         types, copies, types.shape[0], of_query, documents.term_weights, once, again
     )
     shares = narrowing.Shares(once, again, total)
     end = documents.tokens.shape[0]
-    return narrowing.possible_starts(first, last, end, shares, limits, documents, scratch)
+    return narrowing.possible_starts(first, last, end, shares, heaviest, limits, documents, scratch)
 
 
-def possible(tokens, query, first, last, min_tokens, threshold, tf, inverses):
+def possible(tokens, query, first, last, min_tokens, threshold, tf, inverses, heaviest=np.inf):
     """Narrow a range of starts; gives it with what tokens weigh."""
     table = term_frequencies(tf, max(len(tokens), len(query)) + 1)
     weigh = oracle.make_weigh(table.tolist(), inverses)
@@ -55,13 +57,13 @@ def possible(tokens, query, first, last, min_tokens, threshold, tf, inverses):
     seen = np.array([behind.get(kind, -1) for kind in range(N_TYPES)])
     given_inverses = np.array([] if set(inverses) == {1.0} else inverses)
     rooms = [np.empty(len(tokens) + 1) for _ in range(3)]
-    step = np.float64(np.diff(table[1:]).min())
     offsets = np.array([0, len(tokens)])
     found = narrow(
         *(first, last, np.float64(total), np.array(list(counts), np.int32)),
         *(np.array(list(counts.values()), np.int32), np.array(inverses)),
+        np.float64(heaviest),
         Limits(1, min_tokens, np.float64(threshold), 0),
-        sealed(Documents(np.array(tokens, np.int32), offsets, given_inverses, table, step)),
+        weighed_documents(np.array(tokens, np.int32), offsets, N_TYPES, given_inverses, table),
         Scratch(
             known,
             seen,
@@ -86,21 +88,29 @@ weights = st.just([1.0] * N_TYPES) | st.lists(
     threshold=st.sampled_from([Fraction(t) for t in ("1/3", "1/2", "3/5", "4/5", "1")]),
     tf=st.sampled_from(TERM_FREQUENCIES),
     inverses=weights,
+    heaviest=st.just(np.inf) | st.integers(1, 40).map(lambda units: units * 2.0**20),
 )
 @examples(400)
-def test_possible_starts__none_is_lost(tokens, query, places, min_tokens, threshold, tf, inverses):
+def test_possible_starts__none_is_lost(
+    tokens, query, places, min_tokens, threshold, tf, inverses, heaviest
+):
     first, last = (min(place, len(tokens) - 1) for place in places)
     (low, high, end), weigh, wanted = possible(
-        tokens, query, first, last, min_tokens, threshold, tf, inverses
+        tokens, query, first, last, min_tokens, threshold, tf, inverses, heaviest
     )
     rows = [(0, len(tokens) - 1)] * len(tokens)
     total = sum(wanted.values())
     cells = oracle.similar_cells(tokens, rows, min_tokens, weigh, wanted, total, threshold)
+    cells = {
+        (i, j)
+        for i, j in cells
+        if sum(weigh(kind, f) for kind, f in Counter(tokens[i : j + 1]).items()) <= heaviest
+    }
     starts = {i for i, _ in cells if first <= i <= last}
     assert low > high or first <= low <= high <= last
     assert starts <= set(range(low, high + 1))
     assert all(j < end for i, j in cells if i in starts)
-    if tf == "binary":
+    if tf == "binary" and heaviest == np.inf:
         # Sets: no bound is too high, so that the first and the last start are those of passages.
         assert {low, high} <= starts or low > high
 

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from neardup.kernels.passage import lookups
 from neardup.kernels.passage.lookups import Places, Reach
 from neardup.kernels.passage.query_keys import Wanted
-from neardup.kernels.passage.segments import Documents, Limits
+from neardup.kernels.passage.segments import Limits
 from neardup.kernels.types import sealed
+from neardup.passages.search import weighed_documents
 from neardup.text.weighting import TERM_FREQUENCIES, term_frequencies
 from tests.arrays import JUNK
 from tests.each import each_of
@@ -44,11 +45,10 @@ def documents_of(texts, tf, inverses):
     """Make documents of texts as kernels take them, and give what weighs their tokens."""
     tokens = [token for text in texts for token in text]
     table = term_frequencies(tf, max(len(tokens), _MOST_COPIES) + 1)
-    step = np.float64(np.diff(table[1:]).min(initial=np.inf))
     offsets = np.cumsum([0, *map(len, texts)])
     own = np.array([] if set(inverses) == {1.0} else inverses)
-    documents = Documents(np.array(tokens, np.int32), offsets, own, table, step)
-    return sealed(documents), oracle.make_weigh(table.tolist(), inverses)
+    documents = weighed_documents(np.array(tokens, np.int32), offsets, N_TYPES, own, table)
+    return documents, oracle.make_weigh(table.tolist(), inverses)
 
 
 def weight_of(tokens, weigh):
@@ -107,7 +107,41 @@ def test_find_reaches__no_further_than_need_be(tf):
         assert i + reach == max(lasts)
 
 
-def find(texts, queries, tf, inverses, threshold, first_tokens, reach_of):
+def least_weights_of(documents, n_least, bits):
+    weights = np.full((len(documents.tokens) >> bits) + 1, -1.0)
+    counts = np.zeros(N_TYPES, np.int32)
+    lookups.find_least_weights(documents, n_least, bits, counts, weights)
+    assert not counts.any()
+    return weights
+
+
+@given(
+    texts=TEXTS,
+    tf=st.sampled_from(TERM_FREQUENCIES),
+    inverses=WEIGHTS,
+    n_least=st.integers(1, 8),
+    bits=st.integers(0, 3),
+)
+@examples(200)
+def test_find_least_weights__of_all_sub_texts(texts, tf, inverses, n_least, bits):
+    documents, weigh = documents_of(texts, tf, inverses)
+    least = np.full((sum(map(len, texts)) >> bits) + 1, np.inf)
+    first = 0
+    for text in texts:
+        for i in range(len(text) + 1 - n_least):
+            # None of more tokens weighs less.
+            weight = weight_of(text[i : i + n_least], weigh)
+            least[(first + i) >> bits] = min(least[(first + i) >> bits], weight)
+        first += len(text)
+    found = least_weights_of(documents, n_least, bits)
+    assert (found <= least).all()
+    if tf in ("binary", "raw"):
+        # Rounding is given two units a token, and one.
+        assert (found[least < np.inf] >= least[least < np.inf] - 3 * n_least).all()
+        assert (found[least == np.inf] == np.inf).all()
+
+
+def find(texts, queries, tf, inverses, threshold, first_tokens, reach_of, min_tokens=1):
     """Find the starts for each query, of passages as light and as heavy as they may be."""
     documents, weigh = documents_of(texts, tf, inverses)
     numbers = [token for query in queries for token in query]
@@ -130,8 +164,8 @@ def find(texts, queries, tf, inverses, threshold, first_tokens, reach_of):
     done, n = lookups.find_buckets(
         *(wanted, 0, np.arange(len(queries)), np.arange(N_TYPES, dtype=np.int32), first_tokens),
         *(len(documents.tokens), place_lists(documents.tokens.tolist())),
-        *(reach_of(documents, heaviest), totals * float(threshold) * (1 - 1e-6)),
-        *(Limits(1, 1, np.float64(threshold), 0), 0, room),
+        *(reach_of(documents, heaviest, min_tokens), totals * float(threshold) * (1 - 1e-6)),
+        *(Limits(1, min_tokens, np.float64(threshold), 0), 0, room),
     )
     assert done == len(queries)
     found = [set() for _ in queries]
@@ -140,7 +174,7 @@ def find(texts, queries, tf, inverses, threshold, first_tokens, reach_of):
     return found
 
 
-def starts_of_similar(texts, query, tf, inverses, threshold):
+def starts_of_similar(texts, query, tf, inverses, threshold, min_tokens):
     """Give where sub-texts start that are similar enough, by looking at all of them."""
     _, weigh = documents_of(texts, tf, inverses)
     counts = {kind: weigh(kind, f) for kind, f in Counter(query).items()}
@@ -148,7 +182,7 @@ def starts_of_similar(texts, query, tf, inverses, threshold):
     for text in texts:
         rows = [(0, len(text) - 1)] * len(text)
         total = sum(counts.values())
-        cells = oracle.similar_cells(text, rows, 1, weigh, counts, total, threshold)
+        cells = oracle.similar_cells(text, rows, min_tokens, weigh, counts, total, threshold)
         starts |= {first + i for i, _ in cells}
         first += len(text)
     return starts
@@ -157,12 +191,13 @@ def starts_of_similar(texts, query, tf, inverses, threshold):
 def whole_reach(bits, span):
     """Give what makes a reach of some span; from where it is further, there is a run."""
 
-    def reach_of(documents, heaviest):
+    def reach_of(documents, heaviest, min_tokens):
         reaches = reaches_of(documents, heaviest, bits)
         bounds = np.flatnonzero(np.diff(reaches > span, prepend=False, append=False))
         runs = bounds.reshape(-1, 2).tolist()
         far = [(a, b, (np.arange(a, b) + reaches[a:b]).max()) for a, b in runs]
-        return sealed(Reach(bits, span, np.array(far, np.int64).reshape(-1, 3)))
+        weights = least_weights_of(documents, min_tokens, bits)
+        return sealed(Reach(bits, span, np.array(far, np.int64).reshape(-1, 3), weights))
 
     return reach_of
 
@@ -177,16 +212,22 @@ def whole_reach(bits, span):
     threshold=st.sampled_from(THRESHOLDS),
     bits=st.integers(0, 2),
     span=st.integers(0, 5),
+    min_tokens=st.integers(1, 6),
     data=st.data(),
 )
 @examples(400)
-def test_find_buckets__none_is_lost(texts, queries, tf, inverses, threshold, bits, span, data):
+def test_find_buckets__none_is_lost(
+    texts, queries, tf, inverses, threshold, bits, span, min_tokens, data
+):
     n_tokens = sum(map(len, texts))
     first = st.integers(0, n_tokens)
     first_tokens = np.array(data.draw(st.tuples(*[first for _ in queries])), np.int64)
-    found = find(texts, queries, tf, inverses, threshold, first_tokens, whole_reach(bits, span))
+    found = find(
+        *(texts, queries, tf, inverses, threshold, first_tokens),
+        *(whole_reach(bits, span), min_tokens),
+    )
     for query, first, starts in zip(queries, first_tokens, found, strict=True):
-        similar = starts_of_similar(texts, query, tf, inverses, threshold)
+        similar = starts_of_similar(texts, query, tf, inverses, threshold, min_tokens)
         assert {start for start in similar if start >= first} <= starts
 
 
@@ -198,9 +239,14 @@ def test_find_buckets__over_many_blocks():
     for place in places:
         text[place : place + 8] = [0, 4, 5, 1, 6, 7, 2, 8]
     query = [8, 2, 7, 6, 1, 5, 4, 0]
+
+    def near(documents, *_):
+        weights = least_weights_of(documents, 8, 3)
+        return sealed(Reach(3, 3, np.empty((0, 3), np.int64), weights))
+
     found = find(
         *([text], [query, [9, 10]], "binary", [1.0] * N_TYPES, Fraction(4, 5)),
-        *(np.array([0, 0]), lambda *_: sealed(Reach(3, 3, np.empty((0, 3), np.int64)))),
+        *(np.array([0, 0]), near, 8),
     )
     assert set(places) <= found[0]
     assert len(found[0]) < 600

@@ -26,6 +26,7 @@ from neardup.kernels.passage import candidates, lookups, matches, narrowing, swe
 from neardup.kernels.passage.lookups import Places, Reach
 from neardup.kernels.passage.matches import Choice
 from neardup.kernels.passage.segments import Documents, Limits, Scratch, Windows
+from neardup.kernels.text.weights import MOST_WEIGHT, SCALE
 from neardup.kernels.types import Int, sealed
 from neardup.options.choices import Report
 from neardup.options.passages import DEFAULT_RECALL
@@ -39,8 +40,10 @@ from neardup.text.weighting import DocumentFrequencies, term_frequencies
 _ROWS_OF_REGION = 8
 
 # Weights of passages are told apart by classes, so many of them for each power of two; a passage
-# is in one that is as heavy, whatever rounding does.
-_CLASSES, _SLACK = 4, 1e-6
+# is in one that is as heavy, whatever rounding does. They are looked for by fewer.
+_CLASSES, _CLASSES_SOUGHT, _SLACK = 4, 2, 1e-6
+# In one place of so many the least tokens of a passage may be lighter than is usual.
+_LIGHT_OF = 50
 # From one run of buckets in so many, and some more, passages may reach further than from others.
 _FEW_OF, _FEW = 4096, 4
 # They usually reach over so many buckets at most.
@@ -48,6 +51,8 @@ _MOST_BUCKETS = 4
 # Buckets have so many starts at least, as a power of two.
 _LEAST_BITS = 3
 
+# What rounding takes from a weight at most.
+_UNITS = 2.0
 # Below this term frequency no weight is cut off at the greatest one.
 _SURELY_EXACT = 2.0**25
 
@@ -102,9 +107,9 @@ class BatchSearcher:
 
     What takes a look at the whole segment is made once and kept: where each token stands, the
     inverse document frequencies of its vocabulary, if tokens have any, how far passages of some
-    weight reach, and scratch memory for each thread that searches while others do. Memory 4 bytes
-    for each token, 8 for each entry of the vocabulary and as many with weights, and for each thread
-    12 for each entry and less than 2 for each token.
+    weight reach and what they weigh at least, and scratch memory for each thread that searches
+    while others do. Memory 6 bytes for each token, 24 for each entry of the vocabulary and 8 more
+    with weights, and for each thread 12 for each entry and less than 2 for each token.
     """
 
     def __init__(
@@ -119,6 +124,7 @@ class BatchSearcher:
         # So many shingles behind one share tokens with it.
         self.overlap = scheme.shingles.ngram - 1
         self._reaches: dict[int, Reach] = {}
+        self._lightest_by_bits: dict[int, Floats] = {}
         self._idle: deque[Scratch] = deque()
 
     def entries(self, queries: Queries) -> Int32s:
@@ -159,18 +165,24 @@ class BatchSearcher:
     ) -> Int64s:
         """Find the ranges of starts from which passages may be similar enough, by query."""
         totals, threshold = batch.totals, limits.threshold
-        # A passage weighs no less than what it shares of a query, and no more than this allows.
-        n_classes = max(round(-2 * np.log2(threshold)), 1)
-        bounds = threshold ** (1 - np.arange(n_classes + 1) * 2 / n_classes)
+        has_weight = np.flatnonzero(totals > 0)
+        found, heaviest = [np.empty((0, 3), np.int64)], [np.empty(0, np.float64)]
+        if not len(has_weight):
+            return np.empty((0, 5), np.int64)
+        # A passage weighs no less than what it shares of a query, and no more than this allows. The
+        # first class has those that are lighter than the least tokens are in most places, too.
+        light = self._usually_lightest / np.median(totals[has_weight])
+        light = np.clip(light, threshold, 1.0)
+        n_classes = max(round(-_CLASSES_SOUGHT * np.log2(threshold * light)), 1)
+        bounds = np.geomspace(light, 1 / threshold, n_classes + 1)
+        bounds[0] = threshold
         if limits.times:
             # Heavier ones share no more.
             bounds = np.array([0.0, limits.times])
-        has_weight = np.flatnonzero(totals > 0)
-        found = [np.empty((0, 3), np.int64)]
         for low, high in pairwise(bounds.tolist()):
             most = np.ceil(_CLASSES * np.log2(totals[has_weight] * high * (1 + _SLACK)))
             for number in np.unique(most).tolist():
-                found += self._find_buckets(
+                for buckets in self._find_buckets(
                     batch,
                     has_weight[most == number],
                     self._reach(int(number)),
@@ -178,8 +190,10 @@ class BatchSearcher:
                     first_tokens,
                     entries,
                     limits,
-                )
-        buckets = _merge_buckets(np.concatenate(found))
+                ):
+                    found.append(buckets)
+                    heaviest.append(np.full(len(buckets), _weight_of(number)))
+        merged, weights = _merge_buckets(np.concatenate(found), np.concatenate(heaviest))
 
         def narrow(done: int, room: Int64s) -> tuple[Int, Int]:
             with self._scratch() as scratch:
@@ -190,12 +204,13 @@ class BatchSearcher:
                     self._documents,
                     limits,
                     scratch,
-                    buckets,
+                    merged,
+                    weights,
                     done,
                     room,
                 )
 
-        ranges = [part.copy() for part in fill_in_parts(narrow, len(buckets), 5)]
+        ranges = [part.copy() for part in fill_in_parts(narrow, len(merged), 5)]
         return np.concatenate([np.empty((0, 5), np.int64), *ranges])
 
     def _find_buckets(
@@ -230,14 +245,13 @@ class BatchSearcher:
             yield buckets.copy()
 
     def _reach(self, number: int) -> Reach:
-        """Return how far passages reach whose weight is of a class: 2^(number / _CLASSES)."""
+        """Return how far passages reach whose weight is of a class."""
         if number not in self._reaches:
             bits = _LEAST_BITS
             n_buckets = (len(self._segment.tokens) >> bits) + 1
             reaches: Int64s = np.empty(n_buckets, np.int64)
             counts: Int32s = np.zeros(len(self._segment.vocabulary), np.int32)
-            budget = np.float64(2.0 ** (number / _CLASSES))
-            lookups.find_reaches(self._documents, budget, bits, counts, reaches)
+            lookups.find_reaches(self._documents, _weight_of(number), bits, counts, reaches)
             span = _usual_span(reaches)
             if span > _MOST_BUCKETS:
                 # In larger buckets they are fewer.
@@ -246,8 +260,31 @@ class BatchSearcher:
                 ends = (np.arange(n_buckets) + reaches) >> more
                 reaches = np.maximum.reduceat(ends, firsts) - (firsts >> more)
                 bits, span = bits + more, _usual_span(reaches)
-            self._reaches[number] = sealed(Reach(bits, span, _far_runs(reaches, span)))
+            lightest = self._lightest(bits)
+            self._reaches[number] = sealed(Reach(bits, span, _far_runs(reaches, span), lightest))
         return self._reaches[number]
+
+    def _lightest(self, bits: int) -> Floats:
+        """Return what passages weigh at least that begin in each bucket of ``1 << bits`` tokens."""
+        if bits not in self._lightest_by_bits:
+            n_buckets = (len(self._segment.tokens) >> bits) + 1
+            weights: Floats = np.empty(n_buckets, np.float64)
+            if bits > _LEAST_BITS:
+                firsts = np.arange(n_buckets) << bits - _LEAST_BITS
+                weights = np.minimum.reduceat(self._lightest(_LEAST_BITS), firsts)
+            else:
+                least = self._scheme.least_shingles
+                counts: Int32s = np.zeros(len(self._segment.vocabulary), np.int32)
+                lookups.find_least_weights(self._documents, least, bits, counts, weights)
+            self._lightest_by_bits[bits] = weights
+        return self._lightest_by_bits[bits]
+
+    @cached_property
+    def _usually_lightest(self) -> float:
+        """What passages weigh at least that begin in any but a few buckets."""
+        weights = self._lightest(_LEAST_BITS)
+        few = len(weights) // _LIGHT_OF
+        return float(np.partition(weights, few)[few])
 
     def _outline(
         self, batch: Batch, ranges: Int64s, limits: Limits
@@ -374,20 +411,41 @@ class BatchSearcher:
         if self._frequencies is not None:
             inverses = inverse_frequencies(segment.vocabulary, self._scheme, self._frequencies)
         table = term_frequencies(self._scheme.weighting.tf, self._longest + 1)
-        least_step = np.diff(table[1:]).min(initial=np.inf)
-        if not len(table[2:]) or table[-1] >= _SURELY_EXACT:
-            least_step = 0.0
-        return sealed(
-            Documents(segment.tokens, segment.offsets, inverses, table, np.float64(least_step))
+        return weighed_documents(
+            segment.tokens, segment.offsets, len(segment.vocabulary), inverses, table
         )
+
+
+def weighed_documents(
+    tokens: Int32s, offsets: Int64s, n_entries: int, inverses: Floats, term_weights: Floats
+) -> Documents:
+    """Return texts as kernels take them; see ``Documents`` for the arguments."""
+    # The least that a further copy adds; nothing where weights may be cut off at the greatest.
+    step = np.diff(term_weights[1:]).min(initial=np.inf)
+    if not len(term_weights[2:]) or term_weights[-1] >= _SURELY_EXACT:
+        step = 0.0
+    scaled = SCALE * (inverses if len(inverses) else np.ones(n_entries))
+    once = np.minimum(term_weights[1] * scaled, MOST_WEIGHT)
+    again = np.minimum(step * scaled, once)
+    whole = [np.maximum(weights - _UNITS, 0).astype(np.int64) for weights in (once, again)]
+    return sealed(Documents(tokens, offsets, inverses, term_weights, *whole))
 
 
 _NOTHING = Hits(*(np.empty(0, np.int64) for _ in range(5)))
 
 
-def _merge_buckets(buckets: Int64s) -> Int64s:
-    """Join starts of one query that overlap, or adjoin; rows are query, first start, one behind."""
-    buckets = buckets[np.lexsort((buckets[:, 1], buckets[:, 0]))]
+def _weight_of(number: float) -> np.float64:
+    """Return the weight that passages of a class have at most."""
+    return np.float64(2.0 ** (number / _CLASSES))
+
+
+def _merge_buckets(buckets: Int64s, heaviest: Floats) -> tuple[Int64s, Floats]:
+    """Join starts of one query that overlap, or adjoin; rows are query, first start, one behind.
+
+    Of the weights the greatest is kept.
+    """
+    order = np.lexsort((buckets[:, 1], buckets[:, 0]))
+    buckets, heaviest = buckets[order], heaviest[order]
     heads = np.empty(len(buckets), np.bool_)
     heads[:1] = True
     # By query, as numbers so far apart that no start reaches from one to the next.
@@ -396,9 +454,10 @@ def _merge_buckets(buckets: Int64s) -> Int64s:
     heads[1:] = (buckets[1:, 0] * far + buckets[1:, 1]) > behind[:-1]
     rows = np.flatnonzero(heads)
     merged = buckets[rows]
-    if len(rows):
-        merged[:, 2] = np.maximum.reduceat(buckets[:, 2], rows)
-    return merged
+    if not len(rows):
+        return merged, heaviest
+    merged[:, 2] = np.maximum.reduceat(buckets[:, 2], rows)
+    return merged, np.maximum.reduceat(heaviest, rows)
 
 
 def _usual_span(reaches: Int64s) -> int:

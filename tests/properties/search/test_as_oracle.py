@@ -141,6 +141,40 @@ def test_search__all_that_is_similar_in_long_texts(seed):
     assert len(table) > 1
 
 
+@each_of("share", [Fraction(share) for share in ("1/4", "1/3", "1/2", "2/3", "4/5")])
+def test_search__passages_at_the_threshold_of_any_weight(share):
+    """All words of a query, in other order and with so many more between them, far from others."""
+    queries, passages_of, documents, rng = [], {}, {}, random.Random(1)
+    for n in range(4, 29, 4):
+        words = [f"q{n}_{i}" for i in range(n)]
+        inner = [*words[2:], *(f"m{n}_{i}" for i in range(int(n / share) - n))]
+        rng.shuffle(inner)
+        passage = " ".join([words[0], *inner, words[1]])
+        before, behind = (" ".join(f"{side}{n}_{i}" for i in range(150)) for side in "lr")
+        documents[f"d{n}"] = f"{before} {passage} {behind}"
+        passages_of[f"d{n}"] = (len(before) + 1, len(before) + 1 + len(passage))
+        queries.append(" ".join(words))
+    with indexed(Case(documents, queries, 1, 0)) as index:
+        found = index.search(queries, share, report="maximal").passages.to_pylist()
+    places = {(row["doc_id"], (row["doc_start"], row["doc_end"])) for row in found}
+    assert places >= set(passages_of.items())
+
+
+@each_of("n", [6, 12, 40, 100])
+@each_of("k", [2, 4, 5])
+def test_search__passages_lighter_than_most_places(n, k):
+    """A few words of a query again and again, between as many words that stand once each."""
+    words, rng = [f"q{i}" for i in range(n)], random.Random(n)
+    passage = words[:k] + rng.choices(words[:k], k=n - k)
+    around = [" ".join(f"{side}{i}" for i in range(500)) for side in "lr"]
+    case = Case({"d0": " ".join([around[0], *passage, around[1]])}, [" ".join(words)], n, 0)
+    with indexed(case) as index:
+        found = index.search(case.queries, Fraction(k, n)).passages
+    (row,) = found.to_pylist()
+    start = len(around[0]) + 1
+    assert (row["doc_start"], row["doc_end"]) == (start, start + len(" ".join(passage)))
+
+
 @given(case=cases(num_perm=16), report=st.sampled_from(["best", "maximal"]))
 @examples(100)
 def test_search__nearly_everything_as_oracle(case, report):

@@ -9,8 +9,9 @@ have most of the places, are seldom read.
 
 Places are counted in buckets of a few tokens, those of a block at a time, and what is reached from
 a bucket is added up. How far passages reach depends on what they weigh, and on the text: where that
-repeats itself, further. Where enough is reached, the longer lists are entered, too, one by one for
-as long as that is so.
+repeats itself, further. Passages have some tokens at least: where these weigh more than the
+lightest passages of a class, more must be shared. Where enough is reached, the longer lists are
+entered, too, one by one for as long as that is so.
 
 References
 ----------
@@ -28,7 +29,6 @@ from neardup.kernels._compile import helper, kernel
 from neardup.kernels.common.ordering import order_of
 from neardup.kernels.passage.query_keys import Wanted, count_tokens, weigh_tokens
 from neardup.kernels.passage.segments import Documents, Limits
-from neardup.kernels.text.weights import MOST_WEIGHT, SCALE
 from neardup.kernels.types import (
     ConstFloats,
     ConstInt32s,
@@ -51,13 +51,13 @@ _FREQUENT = 0.7
 
 # Starts of a block, in buckets. Weights are counted in whole numbers; as often as a list may count
 # from one bucket, all of a query's fit in 16 bits.
-_SIZE, _WHOLE = 1024, np.float64(60_000)
+_SIZE, _WHOLE, _MOST_EXTRA = 1024, np.float64(60_000), np.float64(65_535)
 
 # Runs of so many buckets from which passages reach further are looked at before they are chosen.
 _LONG_RUN = 8
 
-# What rounding takes from a weight at most, and from the share that passages have of a query's.
-_UNITS, _SHARE = 2.0, 1e-6
+# What rounding takes from the share that passages have of a query's weight.
+_SHARE = 1e-6
 
 
 class Places(NamedTuple):
@@ -75,12 +75,14 @@ class Reach(NamedTuple):
 
     From any start in a bucket of ``1 << bits`` tokens over the ``span`` buckets behind it at most.
     Rows of ``far`` are runs of buckets from which they reach further: the first, the one behind the
-    last, and the last one that is reached.
+    last, and the last one that is reached. ``weights`` has for each bucket what passages weigh at
+    least that begin there.
     """
 
     bits: int
     span: int
     far: ConstInt64Rows
+    weights: ConstFloats
 
 
 @kernel
@@ -105,46 +107,64 @@ def list_places(tokens: ConstInt32s, starts: Int64s, places: Int32s) -> None:
 
 
 @kernel
+def find_least_weights(
+    documents: Documents, n_least: int, bits: int, counts: Int32s, weights: Floats
+) -> None:
+    """Find what sub-texts of ``n_least`` tokens or more weigh at least, by where they begin.
+
+    ``weights`` has a row for each bucket of ``1 << bits`` tokens: of its starts the least, infinite
+    where none begin. ``counts`` has 0 for each entry of the vocabulary, and is left so.
+    """
+    tokens, offsets = documents.tokens, documents.offsets
+    once, again = documents.once, documents.again
+    for bucket in range(weights.shape[0]):
+        weights[bucket] = np.inf
+    for d in range(offsets.shape[0] - 1):
+        first, weight = offsets[d], np.int64(0)
+        for last in range(offsets[d], offsets[d + 1]):
+            token = tokens[last]
+            weight += again[token] if counts[token] > 0 else once[token]
+            counts[token] += 1
+            if last + 1 - first < n_least:
+                continue
+            weights[first >> bits] = min(weights[first >> bits], np.float64(weight))
+            token = tokens[first]
+            counts[token] -= 1
+            weight -= again[token] if counts[token] > 0 else once[token]
+            first += 1
+        for place in range(first, offsets[d + 1]):
+            counts[tokens[place]] = 0
+
+
+@kernel
 def find_reaches(
     documents: Documents, budget: np.float64, bits: int, counts: Int32s, reaches: Int64s
 ) -> None:
     """Find over how many buckets behind its own a sub-text reaches that weighs ``budget`` at most.
 
     ``reaches`` has a row for each bucket, of its starts the furthest. ``counts`` has 0 for each
-    entry of the vocabulary, and is left so. A token weighs what ``possible_starts`` of
-    ``kernels.passage.narrowing`` says.
+    entry of the vocabulary, and is left so.
     """
-    tokens, offsets, inverses = documents.tokens, documents.offsets, documents.inverses
-    has_inverses = inverses.shape[0] > 0
-    scale, most = np.float64(SCALE), np.float64(MOST_WEIGHT)
-    first_weight, step = documents.term_weights[1] * scale, documents.least_step * scale
+    tokens, offsets = documents.tokens, documents.offsets
+    once, again = documents.once, documents.again
     for bucket in range(reaches.shape[0]):
         reaches[bucket] = 0
     for d in range(offsets.shape[0] - 1):
-        # What a sub-text weighs, in whole numbers, so that taking away undoes adding.
         stop, weight = offsets[d], np.int64(0)
         for start in range(offsets[d], offsets[d + 1]):
             while stop < offsets[d + 1]:
                 token = tokens[stop]
-                inverse = inverses[token] if has_inverses else 1.0
-                more = min(first_weight * inverse, most)
-                if counts[token] > 0:
-                    more = min(more, step * inverse)
-                whole = np.int64(max(more - _UNITS, 0.0))
-                if stop > start and np.float64(weight + whole) > budget:
+                more = again[token] if counts[token] > 0 else once[token]
+                if stop > start and np.float64(weight + more) > budget:
                     break
                 counts[token] += 1
-                weight += whole
+                weight += more
                 stop += 1
             bucket = start >> bits
             reaches[bucket] = max(reaches[bucket], ((stop - 1) >> bits) - bucket)
             token = tokens[start]
-            inverse = inverses[token] if has_inverses else 1.0
-            less = min(first_weight * inverse, most)
             counts[token] -= 1
-            if counts[token] > 0:
-                less = min(less, step * inverse)
-            weight -= np.int64(max(less - _UNITS, 0.0))
+            weight -= again[token] if counts[token] > 0 else once[token]
 
 
 @helper
@@ -197,6 +217,16 @@ def _add_reached(counts: Uint16s, span: Int, sums: Uint16s) -> None:
             sums[b] += counts[b + s]
     for b in range(counts.shape[0]):
         counts[b] = 0
+
+
+@helper
+def _take_extra(
+    weights: ConstFloats, block: Int, lightest: np.float64, scale: np.float64, sums: Uint16s
+) -> None:
+    """Take from what is reached what heavier passages must share more than the lightest."""
+    for b in range(min(weights.shape[0] - block, np.int64(_SIZE))):
+        extra = min((weights[block + b] - lightest) * scale, _MOST_EXTRA)
+        sums[b] -= min(sums[b], np.uint16(max(extra, 0.0)))
 
 
 @helper
@@ -375,6 +405,8 @@ def find_buckets(
             rest -= own[o]
             # Each list that is read may lack a unit for rounding.
             leasts[o] = max(np.int64((needed - max(rest, 0.0)) / unit) - o - 2, np.int64(1))
+        # For what passages weigh more than the lightest they share the more.
+        extra = np.float64(0.0 if limits.times else share / (1.0 + share) / unit)
         n_read = _count_read(sizes[:n_lists], own[:n_lists], needed, n_tokens, reach)
         if first_token > 0:
             for o in range(n_lists):
@@ -410,6 +442,10 @@ def find_buckets(
                 )
             _add_reached(counts, span, sums)
             least = leasts[n_read - 1]
+            if _greatest(sums, np.int64(0), _SIZE - 1) < least:
+                continue
+            if extra > 0.0:
+                _take_extra(reach.weights, block, lightest[k], extra, sums)
             behind_run: Int = np.int64(0)
             while _greatest(sums, behind_run, _SIZE - 1) >= least:
                 # The next run of buckets that reach enough, and each other.

@@ -46,7 +46,8 @@ class Shares(NamedTuple):
     """What a query weighs, and what each of its tokens adds to what is shared.
 
     ``once`` has that of the first copy, ``again`` that of a later one, at most: no copy does more,
-    and none that the query does not have itself.
+    and none that the query does not have itself. Type t has row t + 1; row 0, of tokens that are
+    not in the query, has 0.
     """
 
     once: Floats
@@ -65,13 +66,14 @@ def largest_shares(
     again: Floats,
 ) -> None:
     """Fill ``once`` and ``again`` of ``Shares``."""
+    once[0], again[0] = 0.0, 0.0
     for t in range(n_types):
         weight = inverses[types[t]] * _SCALE
-        once[t] = min(term_weights[1] * weight, _MOST)
-        again[t] = 0.0
+        once[t + 1] = min(term_weights[1] * weight, _MOST)
+        more = 0.0
         for x in range(2, copies[t] + 1):
-            again[t] = max(again[t], (term_weights[x] - term_weights[x - 1]) * weight)
-        again[t] = min(again[t], _MOST)
+            more = max(more, (term_weights[x] - term_weights[x - 1]) * weight)
+        again[t + 1] = min(more, _MOST)
 
 
 @helper
@@ -105,28 +107,24 @@ def possible_starts(
     last: Int,
     end: Int,
     shares: Shares,
+    heaviest: np.float64,
     limits: Limits,
     documents: Documents,
     scratch: Scratch,
 ) -> tuple[Int, Int, Int]:
     """Narrow a range of starts to those from which a sub-text may be similar enough to a query.
 
-    Sub-texts have the least tokens of ``limits`` or more and end before ``end``. ``scratch.known``
-    has the number of each entry of the vocabulary in the query, or -1. A token weighs
-    ``term_weights[1]`` times its inverse document frequency, each further copy ``least_step`` times
-    that or more.
+    Sub-texts have the least tokens of ``limits`` or more, weigh ``heaviest`` or less and end before
+    ``end``. ``scratch.known`` has the number of each entry of the vocabulary in the query, or -1.
 
     Returns the first and the last start, of which the first is greater where there is none, and the
     token before which all sub-texts end that begin there and are not too heavy.
     """
     once, again, total = shares
-    tokens, inverses = documents.tokens, documents.inverses
+    tokens, weights, later_weights = documents.tokens, documents.once, documents.again
     known, seen, before = scratch.known, scratch.seen, scratch.before
     firsts, laters, sums = scratch.firsts, scratch.laters, scratch.sums
     min_tokens, threshold = limits.min_tokens, limits.threshold
-    first_weight = documents.term_weights[1] * _SCALE
-    least_step = documents.least_step * _SCALE
-    has_inverses = inverses.shape[0] > 0
     least = max(min_tokens, 1)
     most, enough = total / threshold, threshold * total
     slack = _SHARE * total
@@ -135,39 +133,32 @@ def possible_starts(
     if limits.times > 0:
         most = total * np.float64(limits.times)
         gain, price = np.float64(1.0), np.float64(0.0)
+    most = min(most, heaviest)
     sum_, behind_last = 0.0, 0.0
     sums[0] = 0.0
     # Up to where the lightest sub-text is too heavy.
     n = np.int64(0)
     size = end - first
     while n < size and behind_last <= most + slack + _UNITS * n:
-        token = tokens[first + n]
-        number = known[token]
-        weight, later_weight = first_weight, least_step
-        if has_inverses:
-            weight = min(weight * inverses[token], _MOST)
-            later_weight *= inverses[token]
-        later_weight = min(later_weight, weight)
-        shared, later_shared = 0.0, 0.0
-        if number >= 0:
-            shared, later_shared = once[number], again[number]
+        # Few of these choices can be foreseen; as they are written none of them is a jump.
+        # Indexes without a sign are not looked at for being counted from the end.
+        token, m = np.uint64(tokens[np.uint64(first + n)]), np.uint64(n)
+        number = np.uint64(known[token] + 1)
+        weight, later_weight = np.float64(weights[token]), np.float64(later_weights[token])
+        shared = gain * once[number] - price * weight
+        later_shared = gain * again[number] - price * later_weight
         place = seen[token] - first
+        place = np.int64(-1) if place >= n else place
         seen[token] = first + n
-        place = -1 if place >= n else max(place, np.int64(-1))
-        before[n] = place
-        firsts[n] = gain * shared - price * weight
-        laters[n] = gain * later_shared - price * later_weight
+        before[m], firsts[m], laters[m] = place, shared, later_shared
         # Whatever the start: the token's first copy, a later one, or either.
-        if place < 0:
-            sum_ += firsts[n]
-        elif first + place >= last:
-            sum_ += laters[n]
-        else:
-            sum_ += max(firsts[n], laters[n])
-        if first + n >= last:
-            behind_last += weight if place < 0 else later_weight
+        either = max(shared, later_shared)
+        either = later_shared if first + place >= last else either
+        sum_ += shared if place < 0 else either
+        heavier = weight if place < 0 else later_weight
+        behind_last += heavier if first + n >= last else 0.0
         n += 1
-        sums[n] = sum_
+        sums[np.uint64(n)] = sum_
     slack += _UNITS * gain * n
     needed = enough - slack
     low, high = np.int64(size), np.int64(-1)
@@ -221,13 +212,15 @@ def narrow_buckets(
     limits: Limits,
     scratch: Scratch,
     buckets: ConstInt64Rows,
+    heaviest: ConstFloats,
     first_bucket: int,
     ranges: Int64Rows,
 ) -> tuple[Int, Int]:
     """Find the ranges of starts of passages that may be similar enough to queries.
 
     ``buckets``, from ``first_bucket`` on, are those of ``lookups.find_buckets``, whose query k is
-    ``first_query + k``; those of a query come together, ascend, and have no start in common.
+    ``first_query + k``; those of a query come together, ascend, and have no start in common. What
+    begins in one weighs as much as ``heaviest`` says at most.
     ``entries`` has for each number of a query's token the entry of the vocabulary, or -1. Rows of
     ``ranges`` receive k, document, first and last start, and the token before which passages end.
 
@@ -243,7 +236,7 @@ def narrow_buckets(
     of_numbers = np.zeros(wanted.hashes.shape[0], np.int32)
     types, copies = np.empty(longest, np.int32), np.empty(longest, np.int32)
     weights = np.empty(longest, np.int64)
-    once, again = np.empty(longest, np.float64), np.empty(longest, np.float64)
+    once, again = np.empty(longest + 1, np.float64), np.empty(longest + 1, np.float64)
     n_ranges: Int = np.int64(0)
     i: Int = np.int64(first_bucket)
     while i < buckets.shape[0]:
@@ -269,11 +262,12 @@ def narrow_buckets(
                 end = offsets[document + 1]
                 behind = min(min(stop, end), first + together)
                 low, high, most = possible_starts(
-                    first, behind - 1, end, shares, limits, documents, scratch
+                    first, behind - 1, end, shares, heaviest[i], limits, documents, scratch
                 )
                 if low <= high:
                     if n_ranges > first_of_document and ranges[n_ranges - 1, 3] + 1 == low:
-                        ranges[n_ranges - 1, 3], ranges[n_ranges - 1, 4] = high, most
+                        ranges[n_ranges - 1, 3] = high
+                        ranges[n_ranges - 1, 4] = max(ranges[n_ranges - 1, 4], most)
                     elif n_ranges < ranges.shape[0]:
                         ranges[n_ranges, 0], ranges[n_ranges, 1] = k, document
                         ranges[n_ranges, 2], ranges[n_ranges, 3] = low, high

@@ -47,14 +47,17 @@ class Documents(NamedTuple):
 
     Document d is ``tokens[offsets[d] : offsets[d + 1]]``. ``inverses`` are inverse document
     frequencies of the vocabulary, or empty where all are 1. A token that a passage has f times
-    weighs ``term_weights[f]`` times that; each further copy ``least_step`` times that or more.
+    weighs ``term_weights[f]`` times that. The first copy of entry e adds ``once[e]`` or more to
+    what a passage weighs, each further one ``again[e]`` or more: whole numbers, so that taking one
+    away undoes adding it.
     """
 
     tokens: ConstInt32s
     offsets: ConstInt64s
     inverses: ConstFloats
     term_weights: ConstFloats
-    least_step: np.float64
+    once: ConstInt64s
+    again: ConstInt64s
 
 
 class Scratch(NamedTuple):
