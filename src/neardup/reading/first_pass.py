@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -164,7 +164,9 @@ def sign_collections(
         with SpilledBatches(
             name, workspace, share=SIGNED_SHARE, weight_of_file=FILE_TEXT_BYTES
         ) as signed:
-            _read(sources, partial(_sign, plan=plan, look=look), signed, reading, workspace, take)
+            read_blocks(
+                sources, partial(_sign, plan=plan, look=look), signed, reading, workspace, take
+            )
         batches.add(signed)
         catalogues.append(
             make_catalogue(
@@ -198,7 +200,7 @@ def list_documents(
     with SpilledBatches(
         "ids", workspace, share=SIGNED_SHARE, weight_of_file=FILE_TEXT_BYTES
     ) as listed:
-        _read(
+        read_blocks(
             sources,
             lambda block: (
                 list_block(block, columns, skip_bad=skip_bad, with_lengths=with_lengths, by=by),
@@ -213,6 +215,18 @@ def list_documents(
     )
 
 
+@dataclass(frozen=True)
+class KeptElsewhere:
+    """What is taken from texts and kept beside what stays known of their documents.
+
+    An earlier run has taken it from ``n_blocks`` of each source; ``count_bytes`` says how much has
+    gone to files in this one. Once something has, what stays known does, too.
+    """
+
+    n_blocks: list[int]
+    count_bytes: Callable[[], int]
+
+
 def _sign(
     block: RowBlock, plan: ReadingPlan, look: Callable[[TokenLists], L] | None
 ) -> tuple[SignedBlock, list[L]]:
@@ -221,20 +235,44 @@ def _sign(
     return signed, seen
 
 
-def _read(
+def read_blocks(
     sources: Sequence[Source],
     read: Callable[[RowBlock], tuple[ListedBlock, list[L]]],
     batches: SpilledBatches,
     reading: ReadingPass,
     workspace: Workspace,
     take: Callable[[pa.RecordBatch, list[L]], object] = lambda *_: None,
+    take_known: Callable[[Mapping[str, Any], list[L]], object] = lambda *_: None,
+    kept: KeptElsewhere | None = None,
 ) -> None:
-    """Read the blocks of a collection, but for those that an earlier run has read."""
-    n_done = [0] * len(sources)
+    """Read the blocks of a collection, but for those that an earlier run has read.
+
+    Parameters
+    ----------
+    sources
+        Of the collection.
+    read
+        Makes of a block what stays known of its documents, and what ``take`` takes; in threads.
+    batches
+        Gets what stays known.
+    reading, workspace
+        The pass over all collections; memory, and the disk that is looked at.
+    take
+        Called with the batch of each block and with what ``read`` has found, in order.
+    take_known
+        Called with what is known of the block instead of the batch.
+    kept
+        What ``take`` keeps, if that may go to files, too.
+    """
+    n_listed = [0] * len(sources)
     written_before = workspace.work.size_bytes if workspace.work else 0
     n_bytes, is_checked = 0, False
     for _, known in batches.known():
-        n_done[known["source"]] += 1
+        n_listed[known["source"]] += 1
+    n_taken = n_listed if kept is None else kept.n_blocks
+    # Those that either lacks are read again.
+    n_done = [min(each) for each in zip(n_listed, n_taken, strict=True)]
+    n_met = n_done.copy()
 
     def work(_: Source, block: RowBlock) -> tuple[pa.RecordBatch, dict[str, Any], list[L]]:
         found, seen = read(block)
@@ -244,14 +282,21 @@ def _read(
 
     for i, (batch, known, seen) in reading.map(work, sources, n_done):
         known["source"], text_bytes = i, known["text_bytes"]
-        take(batch, seen)
-        batches.append(batch, known, text_bytes)
-        n_bytes += batch.nbytes
-        if not (is_checked or batches.is_in_memory):
+        n_met[i] += 1
+        if n_met[i] > n_taken[i]:
+            take(batch, seen)
+            take_known(known, seen)
+        if kept is not None and kept.count_bytes():
+            batches.to_files()
+        if n_met[i] > n_listed[i]:
+            batches.append(batch, known, text_bytes)
+            n_bytes += batch.nbytes
+        n_new = n_bytes + (0 if kept is None else kept.count_bytes())
+        if not (is_checked or (batches.is_in_memory and n_new == n_bytes)):
             is_checked = True
             if share := reading.share_done:
                 # What is to come is taken to be like what there is.
-                workspace.require_disk(int((written_before + n_bytes) * (1 / share - 1)))
+                workspace.require_disk(int((written_before + n_new) * (1 / share - 1)))
 
 
 # What documents are compared by.

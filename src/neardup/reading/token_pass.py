@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -11,9 +11,8 @@ from neardup.files.ids import choose_id_column
 from neardup.files.passes import ReadingPass
 from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.reading.catalogue import Catalogue, make_catalogue
-from neardup.reading.first_pass import FILE_TEXT_BYTES
+from neardup.reading.first_pass import FILE_TEXT_BYTES, KeptElsewhere, read_blocks
 from neardup.reading.sign import SLICE_BYTES, ListedBlock, ReadingPlan, listed
-from neardup.reading.signed_batches import to_batch
 from neardup.runs.arrays import GrowingArray
 from neardup.runs.exchange import SpilledBatches
 from neardup.runs.runner import Runner
@@ -46,7 +45,7 @@ def read_tokens(
     and some 30 bytes a document.
     """
 
-    def take(_: int, parts: Sequence[TokenLists]) -> None:
+    def take(_: int, parts: Sequence[TokenLists], *__: int) -> None:
         for part in parts:
             values.append(part.values)
 
@@ -75,9 +74,10 @@ def take_texts(
     collections: Sequence[Collection],
     plan: ReadingPlan,
     look: Callable[[pa.Array], tuple[Int64s, T]],
-    take: Callable[[int, T], None],
+    take: Callable[[int, T, int, int], None],
     workspace: Workspace,
     runner: Runner,
+    kept: Sequence[KeptElsewhere] | None = None,
 ) -> tuple[Catalogue, ...]:
     """Read all documents of some collections once, and take something from each block.
 
@@ -91,29 +91,31 @@ def take_texts(
         Takes the texts of a block, nulls for skipped rows; returns the number of tokens of each,
         and what is taken. Called in threads.
     take
-        Takes the number of the collection, and what ``look`` has found, block after block.
+        Takes the number of the collection, what ``look`` has found, the number of the source in
+        the collection, and the bytes of its text; block after block.
     workspace, runner
         Memory, threads.
+    kept
+        Of each collection what ``take`` keeps, if that may go to files.
     """
     reading = ReadingPass("read", [each for sources, _ in collections for each in sources], runner)
     catalogues = []
     for number, (sources, named) in enumerate(collections):
         columns = choose_id_column(named, sources)
 
-        def read(
-            _: Source, block: RowBlock, columns: ColumnNames = columns
-        ) -> tuple[ListedBlock, T]:
+        def read(block: RowBlock, columns: ColumnNames = columns) -> tuple[ListedBlock, list[T]]:
             parsed = block.parse(columns, skip_bad=plan.skip_bad)
             sizes, found = look(parsed.text)
-            return listed(block, parsed, sizes, with_lengths=plan.with_lengths), found
+            return listed(block, parsed, sizes, with_lengths=plan.with_lengths), [found]
+
+        def take_found(known: Mapping[str, Any], found: list[T], number: int = number) -> None:
+            take(number, found[0], known["source"], known["text_bytes"])
 
         with SpilledBatches(
             f"ids-{number}", workspace, share=_LISTED_SHARE, weight_of_file=FILE_TEXT_BYTES
         ) as batches:
-            for i, (block, found) in reading.map(read, sources):
-                known = {"source": i, "text_bytes": block.text_bytes, "skipped": block.skipped}
-                batches.append(to_batch(block), known, block.text_bytes)
-                take(number, found)
+            own = None if kept is None else kept[number]
+            read_blocks(sources, read, batches, reading, workspace, take_known=take_found, kept=own)
         catalogues.append(
             make_catalogue(
                 sources,

@@ -232,6 +232,7 @@ class SpilledBatches:
         self._in_memory: list[tuple[pa.RecordBatch, Any]] = []
         self._bytes = self._weight = 0
         self._n_files = 0
+        self._goes_to_files = False
         # The file that is being written, and what is known of its batches.
         self._open: BatchFile | None = None
         self._known: list[Any] = []
@@ -243,6 +244,10 @@ class SpilledBatches:
     def is_in_memory(self) -> bool:
         """Whether no batch is in a file."""
         return self._n_files == 0 and self._open is None
+
+    def to_files(self) -> None:
+        """See that batches are in files from the next one on, and those before it, too."""
+        self._goes_to_files = True
 
     def known(self) -> Iterator[tuple[pa.RecordBatch, Any]]:
         """Yield all batches, each with what is known of it."""
@@ -266,7 +271,8 @@ class SpilledBatches:
         if self._open is None:
             self._in_memory += waiting
             self._bytes += batch.get_total_buffer_size()
-            if self.is_in_memory and self._workspace.fits(self._bytes, self._share):
+            fits = self._workspace.fits(self._bytes, self._share)
+            if self.is_in_memory and fits and not self._goes_to_files:
                 return
             self._open = self._new_file()
             waiting, self._in_memory = self._in_memory, []
@@ -329,7 +335,7 @@ class Shuffle:
     n_partitions
         Their number.
     in_memory
-        Whether all rows stay in memory.
+        Whether all rows stay in memory; None: as long as they fit into their share of it.
     share
         Part of the memory in which rows may wait to be written.
     compression
@@ -348,21 +354,36 @@ class Shuffle:
         workspace: Workspace,
         n_partitions: int,
         *,
-        in_memory: bool,
+        in_memory: bool | None,
         share: float,
         compression: str | None = None,
         weight_of_file: int = 1 << 62,
     ) -> None:
-        self._name, self._workspace, self._n_partitions = name, workspace, n_partitions
-        self._room = None if in_memory else workspace.share(share)
+        self._name, self._workspace, self.n_partitions = name, workspace, n_partitions
+        stays = in_memory or (in_memory is None and workspace.work is None)
+        self._room = None if stays else workspace.share(share)
+        self._may_stay = in_memory is None
         self._compression, self._weight_of_file = compression, weight_of_file
-        self._waiting: list[list[pa.RecordBatch]] = [[] for _ in range(n_partitions)]
-        self._bytes_waiting = 0
+        # Rows that are in no file yet, each batch with where its partitions begin.
+        self._waiting: list[tuple[pa.RecordBatch, list[int]]] = []
+        self._bytes_waiting = self._bytes_written = 0
         self._n_files = 0
-        self._file: _ShuffleFile | None = None
+        # Of what the next file will have, or the one that is being written.
+        self._known: list[Any] = []
+        self._weight = 0
+        self._file: BatchFile | None = None
+        # Of each run of rows in it, where its partitions begin, and where the last one ends.
+        self._runs: list[list[int]] = []
         work = workspace.work
-        while not in_memory and work is not None and work.is_done(self._task(self._n_files)):
+        while (
+            self._room is not None and work is not None and work.is_done(self._task(self._n_files))
+        ):
             self._n_files += 1
+
+    @property
+    def bytes_in_files(self) -> int:
+        """Bytes of the rows that were added to files, or wait for it; 0 while all may stay."""
+        return 0 if self._stays else self._bytes_written + self._bytes_waiting
 
     def done(self) -> list[Any]:
         """Return what is known of the rows that an earlier run has written."""
@@ -372,24 +393,20 @@ class Shuffle:
         self, batch: pa.RecordBatch, partitions: Int64s, known: Any = None, weight: int = 0
     ) -> None:
         """Add rows, sorted by the partitions that they go to; what is ``known`` is plain values."""
-        bounds = np.searchsorted(partitions, np.arange(self._n_partitions + 1)).tolist()
-        for partition in np.unique(partitions).tolist():
-            start, stop = bounds[partition], bounds[partition + 1]
-            self._waiting[partition].append(batch.slice(start, stop - start))
+        bounds = np.searchsorted(partitions, np.arange(self.n_partitions + 1)).tolist()
+        self._waiting.append((batch, bounds))
         if self._room is None:
             return
         self._bytes_waiting += batch.get_total_buffer_size()
-        if self._file is None:
-            assert self._workspace.work is not None
-            task = self._workspace.work.task(self._task(self._n_files))
-            self._file = _ShuffleFile(BatchFile(task, _SHUFFLED_FILE, self._compression))
-        self._file.known.append(known)
-        self._file.weight += weight
-        is_complete = self._file.weight >= self._weight_of_file
-        if is_complete:
+        self._known.append(known)
+        self._weight += weight
+        is_full = self._bytes_waiting >= self._room
+        if self._stays and not is_full:
+            return
+        if self._weight >= self._weight_of_file:
             self._complete_file()
-        elif self._bytes_waiting >= self._room:
-            self._write_waiting(self._file)
+        elif is_full:
+            self._write_waiting(self._opened())
 
     def __enter__(self) -> Shuffle:
         return self
@@ -400,12 +417,11 @@ class Shuffle:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        if self._file is None:
-            return
-        if error is None:
+        if error is not None:
+            if self._file is not None:
+                self._file.__exit__(kind, error, traceback)
+        elif self._known and not self._stays:
             self._complete_file()
-        else:
-            self._file.batches.__exit__(kind, error, traceback)
 
     def read(
         self, partition: int, is_wanted: Callable[[pa.RecordBatch], bool] | None = None
@@ -421,45 +437,72 @@ class Shuffle:
             for places in self._result(number)["runs"]:
                 start, stop = places[partition], places[partition + 1]
                 yield from read_batches(path, start, stop, is_wanted)
-        yield from self._waiting[partition]
+        for batch, bounds in self._waiting:
+            if bounds[partition] < bounds[partition + 1]:
+                yield _slice_of(batch, bounds, partition)
+
+    def nbytes(self, partition: int) -> int:
+        """Return how many bytes the rows of a partition take, in files and in memory."""
+        n_bytes = 0
+        for number in range(self._n_files):
+            for places in self._result(number)["runs"]:
+                n_bytes += places[partition + 1] - places[partition]
+        for batch, bounds in self._waiting:
+            n_rows = bounds[partition + 1] - bounds[partition]
+            n_bytes += batch.nbytes * n_rows // max(1, len(batch))
+        return int(n_bytes)
+
+    @property
+    def _stays(self) -> bool:
+        """Whether all rows are in memory, and may stay there."""
+        is_there = self._n_files == 0 and self._file is None
+        return self._room is None or (
+            self._may_stay and is_there and self._bytes_waiting < self._room
+        )
 
     def _result(self, number: int) -> Any:
         assert self._workspace.work is not None
         return self._workspace.work.result(self._task(number))
 
-    def _write_waiting(self, file: _ShuffleFile) -> None:
-        file.write_run(self._waiting)
-        self._waiting = [[] for _ in range(self._n_partitions)]
+    def _opened(self) -> BatchFile:
+        """Return the file that is being written."""
+        if self._file is None:
+            assert self._workspace.work is not None
+            task = self._workspace.work.task(self._task(self._n_files))
+            self._file = BatchFile(task, _SHUFFLED_FILE, self._compression)
+        return self._file
+
+    def _write_waiting(self, file: BatchFile) -> None:
+        """Write what waits as a run: the rows of each partition as one batch."""
+        import pyarrow as pa
+
+        places = [file.size]
+        for partition in range(self.n_partitions):
+            batches = [
+                _slice_of(batch, bounds, partition)
+                for batch, bounds in self._waiting
+                if bounds[partition] < bounds[partition + 1]
+            ]
+            if batches:
+                file.write(pa.concat_batches(batches))
+            places.append(file.size)
+        self._runs.append(places)
+        self._waiting = []
+        self._bytes_written += self._bytes_waiting
         self._bytes_waiting = 0
 
     def _complete_file(self) -> None:
-        assert self._file is not None
-        file, self._file = self._file, None
-        with file.batches:
+        file = self._opened()
+        self._file = None
+        with file:
             self._write_waiting(file)
-            file.batches.finish({"known": file.known, "runs": file.runs})
+            file.finish({"known": self._known, "runs": self._runs})
+        self._known, self._runs, self._weight = [], [], 0
         self._n_files += 1
 
     def _task(self, number: int) -> str:
         return f"{self._name}-{number:05d}"
 
 
-class _ShuffleFile:
-    """The file that is being written: runs of rows, each sorted by partition."""
-
-    def __init__(self, batches: BatchFile) -> None:
-        self.batches = batches
-        self.known: list[Any] = []
-        self.weight = 0
-        # Of each run, where its partitions begin, and where the last one ends.
-        self.runs: list[list[int]] = []
-
-    def write_run(self, rows: list[list[pa.RecordBatch]]) -> None:
-        import pyarrow as pa
-
-        places = [self.batches.size]
-        for batches in rows:
-            if batches:
-                self.batches.write(pa.concat_batches(batches))
-            places.append(self.batches.size)
-        self.runs.append(places)
+def _slice_of(batch: pa.RecordBatch, bounds: list[int], partition: int) -> pa.RecordBatch:
+    return batch.slice(bounds[partition], bounds[partition + 1] - bounds[partition])

@@ -46,7 +46,7 @@ def as_list_of_ids(ids: Iterable[str | int]) -> list[str | int]:
 
 
 # Rows of a table that are made at a time.
-_ROWS_AT_ONCE = 1 << 16
+ROWS_AT_ONCE = 1 << 16
 
 
 # What ``skipped`` and ``skipped.parquet`` have of a bad row.
@@ -212,8 +212,8 @@ def in_batches(rows_of: Callable[[Int64s], pa.Table], documents: Int64s) -> pa.R
     import pyarrow as pa
 
     def batches() -> Iterator[pa.RecordBatch]:
-        for start in range(0, len(documents), _ROWS_AT_ONCE):
-            yield from rows_of(documents[start : start + _ROWS_AT_ONCE]).to_batches()
+        for start in range(0, len(documents), ROWS_AT_ONCE):
+            yield from rows_of(documents[start : start + ROWS_AT_ONCE]).to_batches()
 
     return pa.RecordBatchReader.from_batches(rows_of(documents[:0]).schema, batches())
 

@@ -33,7 +33,7 @@ def result(tmp_path):
 
 @pytest.mark.parametrize("at_once", [1, 4, 1 << 16])
 def test_write__tables_are_those_of_the_result(tmp_path, monkeypatch, result, at_once):
-    monkeypatch.setattr(selection, "_ROWS_AT_ONCE", at_once)
+    monkeypatch.setattr(selection, "ROWS_AT_ONCE", at_once)
     result.write(tmp_path / "out")
     for name in TABLES:
         written, table = pq.read_table(tmp_path / f"out/{name}.parquet"), getattr(result, name)
@@ -65,7 +65,7 @@ def test_write__tables_beyond_a_part_are_folders(tmp_path, monkeypatch, result):
 
 
 def test_in_batches__rows_are_made_when_they_are_read(monkeypatch):
-    monkeypatch.setattr(selection, "_ROWS_AT_ONCE", 2)
+    monkeypatch.setattr(selection, "ROWS_AT_ONCE", 2)
     asked = []
 
     def rows_of(documents):

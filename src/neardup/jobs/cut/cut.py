@@ -14,9 +14,13 @@ from neardup.files.resolve import resolve_inputs
 from neardup.files.rows import Source
 from neardup.jobs.cut.cut_result import CutResult
 from neardup.jobs.cut.named import ReadKeepers, cut_named, read_named_spans
-from neardup.jobs.cut.passages import cut_passages, most_repeated
+from neardup.jobs.cut.passages import (
+    cut_passages,
+    describe_repeated,
+    most_repeated,
+)
 from neardup.jobs.cut.plan import CutJobPlan, plan_cut
-from neardup.jobs.cut.spans import CutSpans, Gaps, keep_ranks, merge_spans, read_collections
+from neardup.jobs.cut.spans import CutSpans, Extent, Spans, keep_ranks, read_collections
 from neardup.jobs.cut.units import cut_units
 from neardup.options.choices import Data, Side
 from neardup.options.groups import (
@@ -52,8 +56,7 @@ if TYPE_CHECKING:
 def summarise(
     own: Catalogue,
     other: Catalogue,
-    spans: CutSpans,
-    gaps: Gaps,
+    extent: Extent,
     plan: CutJobPlan,
     most: list[dict[str, Any]],
     runner: Runner,
@@ -61,7 +64,7 @@ def summarise(
     """Put together what ``summary.json`` says of a run; writing adds its time."""
     options = plan.options
     sizes = np.maximum(own.n_tokens, 0)
-    summary = summarise_gaps(own, other, spans, gaps, plan, most, runner)
+    summary = summarise_extent(own, other, extent, plan, most, runner)
     summary |= {
         "empty_documents": own.count_empty(),
         "short_documents": int(((sizes > 0) & (sizes < plan.min_tokens)).sum()),
@@ -104,11 +107,10 @@ def _hints(own: Catalogue, plan: CutJobPlan, summary: dict[str, Any]) -> list[Hi
     )
 
 
-def summarise_gaps(
+def summarise_extent(
     own: Catalogue,
     other: Catalogue,
-    spans: CutSpans,
-    gaps: Gaps,
+    extent: Extent,
     plan: CutJobPlan,
     most: list[dict[str, Any]],
     runner: Runner,
@@ -116,9 +118,9 @@ def summarise_gaps(
     """Put together what is to be said of what went, however it was found."""
     summary: dict[str, Any] = {
         "documents_in": int(own.is_document.sum()),
-        "documents_cut": len(np.unique(gaps.documents)),
-        "spans": len(spans),
-        "characters_removed": gaps.n_characters,
+        "documents_cut": extent.documents,
+        "spans": extent.spans,
+        "characters_removed": extent.characters,
         "most_repeated": most,
         **describe_skipped(own.skipped, other.skipped),
         "passed_over": passed_over(own.sources, other.sources),
@@ -176,23 +178,28 @@ def cut_sources(
             raise refusal
     if named_in is not None:
         return _cut_as_named(sources, named_in, side, plan, runner, workspace)
-    if plan.units is not None:
-        other, own, spans = cut_units(sources, others, plan, workspace, runner)
+    spans: Spans
+    if plan.unit != "passages":
+        other, own, spans, found = cut_units(sources, others, plan, workspace, runner)
     else:
         with runner.stage("read") as note:
             collections = read_collections(sources, others, plan, workspace, runner)
             other, own = collections.catalogues
             note(documents=len(own), tokens=len(collections.tokens.values))
         spans = cut_passages(collections, plan, runner)
+        found = None
     if against is not None and not len(other):
         # Stages take this for a collection by itself.
-        spans = CutSpans.of_none()
-    gaps = merge_spans(spans)
+        spans, found = CutSpans.of_none(), None
     with runner.stage("report"):
-        most = most_repeated(own, spans, plan.reading, runner)
-    summary = summarise(own, other, spans, gaps, plan, most, runner)
-    keepers = ReadKeepers(own, other, spans)
-    return CutResult(own, other, spans, gaps, keepers, plan.options.replacement, summary)
+        extent = Extent.of(spans)
+        if found is None:
+            assert isinstance(spans, CutSpans)
+            found = most_repeated(spans)
+        most = describe_repeated(own, found, plan.reading, runner)
+        keepers = ReadKeepers(own, other, spans)
+    summary = summarise(own, other, extent, plan, most, runner)
+    return CutResult(own, other, spans, keepers, plan.options.replacement, summary)
 
 
 def _cut_as_named(
@@ -217,11 +224,12 @@ def _cut_as_named(
     with runner.stage("cut") as note:
         spans, keepers = cut_named(own, table, side, keep_ranks(own, plan.keep))
         note(spans=len(spans))
-    gaps, other = merge_spans(spans), Catalogue.of_none()
+    other = Catalogue.of_none()
     with runner.stage("report"):
-        most = most_repeated(own, spans, plan.reading, runner)
-    summary = summarise_gaps(own, other, spans, gaps, plan, most, runner)
-    return CutResult(own, other, spans, gaps, keepers, plan.options.replacement, summary)
+        extent = Extent.of(spans)
+        most = describe_repeated(own, most_repeated(spans), plan.reading, runner)
+    summary = summarise_extent(own, other, extent, plan, most, runner)
+    return CutResult(own, other, spans, keepers, plan.options.replacement, summary)
 
 
 class _Arguments(

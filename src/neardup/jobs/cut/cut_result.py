@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -11,13 +11,13 @@ import numpy as np
 from neardup.files.cuts import Cuts
 from neardup.files.rows import RowBlock
 from neardup.jobs.cut.named import Keepers
-from neardup.jobs.cut.spans import CutSpans, Gaps
+from neardup.jobs.cut.spans import CutSpans, Spans, merge_spans
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.texts import IdLookup
 from neardup.reading.write_pass import sides_of
 from neardup.runs.progress import counted
-from neardup.stages.selection import Selection, in_batches
-from neardup.tables import Bools, Int64s
+from neardup.stages.selection import ROWS_AT_ONCE, Selection
+from neardup.tables import Bools
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -36,14 +36,13 @@ class CutResult(Selection):
         self,
         own: Catalogue,
         other: Catalogue,
-        spans: CutSpans,
-        gaps: Gaps,
+        spans: Spans,
         keepers: Keepers,
         replacement: str,
         summary: dict[str, Any],
     ) -> None:
         super().__init__(own, np.ones(len(own), np.bool_), summary)
-        self._other, self._spans, self._gaps = other, spans, gaps
+        self._other, self._spans = other, spans
         self._keepers, self._replacement = keepers, replacement
 
     def headline(self) -> str:
@@ -74,8 +73,20 @@ class CutResult(Selection):
 
     def tables(self) -> dict[str, pa.RecordBatchReader]:
         """Return the table that is written beside the rows."""
-        rows = np.arange(len(self._spans), dtype=np.int64)
-        return {"removed.parquet": in_batches(self._removed_rows, rows)}
+        import pyarrow as pa
+
+        schema = self._removed_rows(CutSpans.of_none(), 0).schema
+        return {
+            "removed.parquet": pa.RecordBatchReader.from_batches(schema, self._removed_batches())
+        }
+
+    def _removed_batches(self) -> Iterator[pa.RecordBatch]:
+        first = 0
+        for part in self._spans.parts():
+            for start in range(0, len(part), ROWS_AT_ONCE):
+                rows = part.select(slice(start, start + ROWS_AT_ONCE))
+                yield from self._removed_rows(rows, first + start).to_batches()
+            first += len(part)
 
     def _sides(self) -> dict[str, Bools]:
         """Return that all documents stay; there is no folder of removed ones."""
@@ -90,40 +101,39 @@ class CutResult(Selection):
         ``against``. Places are characters of the texts as they came in, ends exclusive. Spans of a
         document may overlap, and one may reach over another that had gone before it.
         """
-        return self._removed_rows(np.arange(len(self._spans), dtype=np.int64))
+        return self.tables()["removed.parquet"].read_all()
 
     def _changed(self, block: RowBlock, rows: slice) -> RowBlock:
         """Cut out of the texts of a block what goes; ``rows`` are its documents."""
-        gaps = self._gaps
-        first, last = np.searchsorted(gaps.documents, [rows.start, rows.stop])
-        if first == last:
+        gaps = merge_spans(self._spans.of_documents(rows))
+        if not len(gaps):
             return block
         return block.with_cuts(
             Cuts(
                 self._documents.columns.texts,
-                gaps.documents[first:last] - rows.start,
-                gaps.starts[first:last],
-                gaps.stops[first:last],
+                gaps.documents - rows.start,
+                gaps.starts,
+                gaps.stops,
                 self._replacement,
             )
         )
 
-    def _removed_rows(self, rows: Int64s) -> pa.Table:
+    def _removed_rows(self, spans: CutSpans, first: int) -> pa.Table:
+        """Return a row for each of some spans, those from the row ``first`` on."""
         import pyarrow as pa
 
-        spans = self._spans.select(rows)
         return pa.table(
             {
                 "id": self._own_ids.take(spans.documents),
                 "start": spans.starts,
                 "end": spans.stops,
-                "kept_id": self._keepers.ids(rows),
+                "kept_id": self._keepers.ids(spans, first),
                 "kept_start": spans.kept_starts,
                 "kept_end": spans.kept_stops,
                 "similarity": pa.array(spans.similarities, mask=np.isnan(spans.similarities)),
                 "file": self._documents.document_files(spans.documents),
                 "row": self._documents.numbers[spans.documents],
-                "kept_in": self._keepers.places(rows),
+                "kept_in": self._keepers.places(spans, first),
             }
         )
 

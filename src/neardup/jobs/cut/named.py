@@ -11,7 +11,7 @@ import numpy as np
 
 from neardup.errors import InvalidInputError
 from neardup.files.ids import as_text
-from neardup.jobs.cut.spans import CutSpans
+from neardup.jobs.cut.spans import CutSpans, Spans
 from neardup.options.choices import Side
 from neardup.outputs.summary_file import resolve_tables
 from neardup.reading.catalogue import Catalogue
@@ -23,33 +23,36 @@ if TYPE_CHECKING:
 
 
 class Keepers(ABC):
-    """Where what stays for some spans is."""
+    """Where what stays for some spans is: consecutive ones, of which ``first`` is the number."""
 
     @abstractmethod
-    def ids(self, rows: Int64s) -> pa.Array:
+    def ids(self, spans: CutSpans, first: int) -> pa.Array:
         """Return the ids of the documents that have what stays for some spans."""
 
     @abstractmethod
-    def places(self, rows: Int64s) -> pa.Array:
+    def places(self, spans: CutSpans, first: int) -> pa.Array:
         """Return for each whether that is in the ``input`` or ``against``."""
 
 
 class ReadKeepers(Keepers):
     """Documents of two collections that were read, the other one numbered first."""
 
-    def __init__(self, own: Catalogue, other: Catalogue, spans: CutSpans) -> None:
-        self._numbers, self._n_other = spans.kept_documents, len(other)
-        self._ids = KeeperIds(own, other, self._numbers)
+    def __init__(self, own: Catalogue, other: Catalogue, spans: Spans) -> None:
+        self._n_other = len(other)
+        stay: Bools = np.zeros(len(other) + len(own), np.bool_)
+        for part in spans.parts():
+            stay[part.kept_documents] = True
+        self._ids = KeeperIds(own, other, np.flatnonzero(stay))
 
-    def ids(self, rows: Int64s) -> pa.Array:
+    def ids(self, spans: CutSpans, first: int) -> pa.Array:
         """Return ids; those of the other collection with ``against/`` where both have them."""
-        return self._ids.take(self._numbers[rows])
+        return self._ids.take(spans.kept_documents)
 
-    def places(self, rows: Int64s) -> pa.Array:
+    def places(self, spans: CutSpans, first: int) -> pa.Array:
         """Return in which collection the documents are."""
         import pyarrow as pa
 
-        return pa.array(np.where(self._numbers[rows] < self._n_other, "against", "input"))
+        return pa.array(np.where(spans.kept_documents < self._n_other, "against", "input"))
 
 
 class NamedKeepers(Keepers):
@@ -58,18 +61,16 @@ class NamedKeepers(Keepers):
     def __init__(self, ids: pa.Array, are_own: pa.Array) -> None:
         self._ids, self._are_own = ids, are_own
 
-    def ids(self, rows: Int64s) -> pa.Array:
+    def ids(self, spans: CutSpans, first: int) -> pa.Array:
         """Return ids as the table has them."""
-        import pyarrow as pa
+        return self._ids.slice(first, len(spans))
 
-        return self._ids.take(pa.array(rows))
-
-    def places(self, rows: Int64s) -> pa.Array:
+    def places(self, spans: CutSpans, first: int) -> pa.Array:
         """Return whether the input has documents of these ids."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        are_own = self._are_own.take(pa.array(rows))
+        are_own = self._are_own.slice(first, len(spans))
         return pc.if_else(are_own, "input", "against").cast(pa.string())
 
 

@@ -5,15 +5,16 @@ They are located in their texts, and what was repeated most is kept for the repo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
+from heapq import nsmallest
 from typing import Any
 
 import numpy as np
 
 from neardup.jobs.cut.plan import CutJobPlan
-from neardup.jobs.cut.spans import Collections, CutSpans
+from neardup.jobs.cut.spans import Collections, CutSpans, count_documents
 from neardup.passages.additions import index_tokens
 from neardup.passages.cutting import PassageCutter, RemovedPassages, join_lists
 from neardup.passages.matches import character_spans, group_overlapping
@@ -186,40 +187,81 @@ def _marks_at_end(gap: str) -> int:
 _LISTED, _EXCERPT = 20, 200
 
 
-def most_repeated(
-    own: Catalogue, spans: CutSpans, plan: ReadingPlan, runner: Runner
-) -> list[dict[str, Any]]:
-    """Describe what went most often, the most copies first.
+@dataclass(frozen=True)
+class Repeated:
+    """What stays for others that go, and is counted: copies, their documents, their characters.
 
-    Copies are those of one passage that stays; passages that stay and overlap are one. ``text``
-    is the start of the first copy that went.
+    Copies are those of one passage that stays. ``document``, ``start`` and ``stop`` are those of
+    the first copy that went.
     """
+
+    copies: int
+    documents: int
+    characters: int
+    document: int
+    start: int
+    stop: int
+
+    @staticmethod
+    def most(found: Iterable[Repeated]) -> list[Repeated]:
+        """Return those of the most copies, then of the most text, then the first ones."""
+        return nsmallest(
+            _LISTED,
+            found,
+            key=lambda each: (-each.copies, -each.characters, each.document, each.start),
+        )
+
+
+def count_repeated(spans: CutSpans, groups: Int64s) -> list[Repeated]:
+    """Return what is repeated most among some spans, given the number of what each goes for."""
     if not len(spans):
         return []
-    groups = group_overlapping(spans.kept_documents, spans.kept_starts, spans.kept_stops)
     counts = np.bincount(groups)
     sizes = np.bincount(groups, spans.stops - spans.starts).astype(np.int64)
     first_rows = np.full(len(counts), len(spans), np.int64)
-    np.minimum.at(first_rows, groups, np.arange(len(spans)))
-    most = np.lexsort((first_rows, -sizes, -counts))[:_LISTED]
-    pairs = np.unique(np.stack([groups, spans.documents]), axis=1)
-    n_documents = np.bincount(pairs[0], minlength=len(counts))
-    texts = _excerpts(own, spans.select(first_rows[most]), plan, runner)
+    first_rows[groups[::-1]] = np.arange(len(spans))[::-1]
+    # Among those of as many copies as the last one of these, text and place decide.
+    least = np.partition(counts, -_LISTED)[-_LISTED] if len(counts) > _LISTED else 1
+    most = np.flatnonzero(counts >= max(1, least))
+    most = most[np.lexsort((first_rows[most], -sizes[most], -counts[most]))][:_LISTED]
+    places = np.full(len(counts), -1, np.int64)
+    places[most] = np.arange(len(most))
+    rows = np.flatnonzero(places[groups] >= 0)
+    n_documents = count_documents(places[groups[rows]], spans.documents[rows], len(most))
+    first = spans.select(first_rows[most])
+    columns = (counts[most], n_documents, sizes[most], first.documents, first.starts, first.stops)
+    return [Repeated(*row) for row in zip(*(each.tolist() for each in columns), strict=True)]
+
+
+def most_repeated(spans: CutSpans) -> list[Repeated]:
+    """Return what went most often; passages that stay and overlap are one."""
+    groups = group_overlapping(spans.kept_documents, spans.kept_starts, spans.kept_stops)
+    return count_repeated(spans, groups)
+
+
+def describe_repeated(
+    own: Catalogue, found: Sequence[Repeated], plan: ReadingPlan, runner: Runner
+) -> list[dict[str, Any]]:
+    """Describe what went most often; ``text`` is the start of the first copy that went."""
+    if not found:
+        return []
     return [
         {
-            "copies": int(counts[group]),
-            "documents": int(n_documents[group]),
-            "characters": int(sizes[group]),
+            "copies": each.copies,
+            "documents": each.documents,
+            "characters": each.characters,
             "text": text,
         }
-        for group, text in zip(most.tolist(), texts, strict=True)
+        for each, text in zip(found, _excerpts(own, found, plan, runner), strict=True)
     ]
 
 
-def _excerpts(own: Catalogue, spans: CutSpans, plan: ReadingPlan, runner: Runner) -> list[str]:
-    """Return the starts of some spans' texts."""
-    found = [""] * len(spans)
-    documents, rows_of = np.unique(spans.documents, return_inverse=True)
+def _excerpts(
+    own: Catalogue, passages: Sequence[Repeated], plan: ReadingPlan, runner: Runner
+) -> list[str]:
+    """Return the starts of some passages' texts."""
+    found = [""] * len(passages)
+    documents, rows_of = np.unique([each.document for each in passages], return_inverse=True)
     wanted: Int64s = np.full(len(own), -1, np.int64)
     wanted[documents] = np.arange(len(documents))
 
@@ -228,7 +270,7 @@ def _excerpts(own: Catalogue, spans: CutSpans, plan: ReadingPlan, runner: Runner
         for k, place in enumerate(places.tolist()):
             text = strings[k].as_py()
             for row in np.flatnonzero(rows_of == place).tolist():
-                start, stop = int(spans.starts[row]), int(spans.stops[row])
+                start, stop = passages[row].start, passages[row].stop
                 found[row] = text[start : min(stop, start + _EXCERPT)]
 
     for _ in read_texts([own], [wanted], plan, runner, take):

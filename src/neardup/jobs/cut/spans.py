@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -47,7 +47,13 @@ class CutSpans:
         nothing = np.empty(0, np.int64)
         return cls(nothing, nothing, nothing, nothing, nothing, nothing, np.empty(0, np.float64))
 
-    def select(self, rows: Sequence[int] | Int64s) -> CutSpans:
+    @classmethod
+    def join(cls, parts: Sequence[CutSpans]) -> CutSpans:
+        """Return the rows of some parts, one behind the other."""
+        columns = zip(*(vars(part).values() for part in [cls.of_none(), *parts]), strict=True)
+        return cls(*map(np.concatenate, columns))
+
+    def select(self, rows: Sequence[int] | Int64s | slice) -> CutSpans:
         """Return some rows."""
         return CutSpans(*(getattr(self, field.name)[rows] for field in fields(self)))
 
@@ -59,6 +65,31 @@ class CutSpans:
     def in_order(self) -> CutSpans:
         """Return the rows in ``order``."""
         return self.select(self.order())
+
+    def parts(self) -> Iterator[CutSpans]:
+        """Yield all rows, in parts of whole documents."""
+        yield self
+
+    def of_documents(self, documents: slice) -> CutSpans:
+        """Return the rows of some consecutive documents."""
+        first, last = np.searchsorted(self.documents, [documents.start, documents.stop])
+        return self.select(slice(first, last))
+
+
+class Spans(Protocol):
+    """Spans that go, wherever they are: ``CutSpans``, or some that are not all in memory."""
+
+    def __len__(self) -> int:
+        """Count the rows."""
+        ...
+
+    def parts(self) -> Iterator[CutSpans]:
+        """Yield all rows by document and start, in parts of whole documents."""
+        ...
+
+    def of_documents(self, documents: slice) -> CutSpans:
+        """Return the rows of some consecutive documents."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -95,6 +126,34 @@ def merge_spans(spans: CutSpans) -> Gaps:
     ends = reached[np.append(heads[1:], len(starts)) - 1]
     documents = spans.documents[order][heads]
     return Gaps(documents, starts[heads] - documents * room, ends - documents * room)
+
+
+@dataclass(frozen=True)
+class Extent:
+    """How much goes: spans, documents that lose some, characters that go out of these in all."""
+
+    spans: int
+    documents: int
+    characters: int
+
+    @classmethod
+    def of(cls, spans: Spans) -> Extent:
+        """Count what goes, one part after the other."""
+        n_documents = n_characters = 0
+        for part in spans.parts():
+            gaps = merge_spans(part)
+            n_documents += len(np.unique(gaps.documents))
+            n_characters += gaps.n_characters
+        return cls(len(spans), n_documents, n_characters)
+
+
+def count_documents(groups: Int64s, documents: Int64s, n_groups: int) -> Int64s:
+    """Count the different documents of each of some groups, given a row for each member."""
+    order = np.lexsort((documents, groups))
+    groups, documents = groups[order], documents[order]
+    is_new = (np.diff(groups, prepend=-1) != 0) | (np.diff(documents, prepend=-1) != 0)
+    counts: Int64s = np.bincount(groups[is_new], minlength=n_groups)
+    return counts
 
 
 @dataclass(frozen=True)

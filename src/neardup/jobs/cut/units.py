@@ -1,9 +1,10 @@
-"""Paragraphs and lines that go: deduplicated like documents, each for one that stays."""
+"""Paragraphs and lines that go, each for one that stays; similar ones as documents go."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -11,20 +12,22 @@ import numpy as np
 from neardup.files.parquetwriter import TableWriter
 from neardup.files.rows import ColumnNames, RowBlock, RowWriter, Source
 from neardup.files.tableblocks import TableBlock
+from neardup.jobs.cut.equal_units import DigestedUnits, cut_equal_units
+from neardup.jobs.cut.passages import Repeated
 from neardup.jobs.cut.plan import CutJobPlan
-from neardup.jobs.cut.spans import CutSpans, keep_ranks
+from neardup.jobs.cut.spans import CutSpans, Spans, count_documents, keep_ranks
 from neardup.kernels.text import tokens
 from neardup.matching.keep import KeepPolicy
-from neardup.passages.matches import character_spans
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.second_pass import numbered_blocks
 from neardup.reading.token_pass import hash_tokens, take_texts
 from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
 from neardup.stages.contents import find_contents, sign_documents
-from neardup.stages.decide import Assignment, Decision, assign, choose_by_buckets
+from neardup.stages.decide import Assignment, assign, choose_by_buckets
 from neardup.stages.options import other_columns_of
-from neardup.tables import Int64s, Texts
+from neardup.tables import Bools, Int64s, Texts, TokenLists
+from neardup.text.shingles import digest_token_lists
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -121,18 +124,26 @@ def cut_units(
     plan: CutJobPlan,
     workspace: Workspace,
     runner: Runner,
-) -> tuple[Catalogue, Catalogue, CutSpans]:
-    """Find the paragraphs or lines that go; returns both collections, the other one first."""
+) -> tuple[Catalogue, Catalogue, Spans, list[Repeated] | None]:
+    """Find the paragraphs or lines that go.
+
+    Returns both collections, the other one first, what goes, and what of it is repeated most, if
+    that is known.
+    """
+    collections = [(against, other_columns_of(plan.options)), (sources, plan.reading.columns)]
+    if plan.options.exact:
+        look = partial(_digest_units, plan=plan)
+        (other, own), spans, most = cut_equal_units(collections, look, plan, workspace, runner)
+        return other, own, spans, most
     with runner.stage("read") as note:
-        collections = [(against, other_columns_of(plan.options)), (sources, plan.reading.columns)]
         (other, own), listed = _list_units(collections, plan, workspace, runner)
         note(documents=len(own), units=sum(map(len, listed)))
     with runner.stage("cut") as note:
         ranks = keep_ranks(own, plan.keep)
         assignment = _decide((other, own), listed, ranks, plan, workspace, runner)
-        spans = _spans(assignment, listed[0], listed[1], len(other))
-        note(units=len(spans))
-    return other, own, with_enough(spans, plan.options.min_documents, len(other))
+        found = _spans(assignment, listed[0], listed[1], len(other))
+        note(units=len(found))
+    return other, own, with_enough(found, plan.options.min_documents, len(other)), None
 
 
 def with_enough(spans: CutSpans, min_documents: int | None, n_other: int) -> CutSpans:
@@ -142,10 +153,8 @@ def with_enough(spans: CutSpans, min_documents: int | None, n_other: int) -> Cut
     groups = np.unique(
         np.stack([spans.kept_documents, spans.kept_starts], axis=1), axis=0, return_inverse=True
     )[1].reshape(-1)
-    pairs = np.stack(
-        [np.tile(groups, 2), np.append(spans.documents + n_other, spans.kept_documents)]
-    )
-    n_documents = np.bincount(np.unique(pairs, axis=1)[0])
+    documents = np.append(spans.documents + n_other, spans.kept_documents)
+    n_documents = count_documents(np.tile(groups, 2), documents, int(groups.max()) + 1)
     return spans.select(np.flatnonzero(n_documents[groups] >= min_documents))
 
 
@@ -158,28 +167,53 @@ def _list_units(
     """List the units of all documents that have enough tokens."""
     parts: list[list[ListedUnits]] = [[] for _ in collections]
     n_done = [0] * len(collections)
-    tokenizer = plan.reading.shingles.tokenizer
 
     def look(texts: pa.Array) -> tuple[Int64s, tuple[int, ListedUnits]]:
-        assert plan.unit != "passages"
-        units = split_units(texts, plan.unit)
-        sizes, _ = hash_tokens(
-            _cut_out(texts, units.documents, units.starts, units.stops), tokenizer
-        )
-        n_tokens = np.bincount(units.documents, sizes, len(texts)).astype(np.int64)
-        long = np.flatnonzero(sizes >= plan.min_tokens)
-        documents, starts, stops = units.documents[long], units.starts[long], units.stops[long]
-        places = character_spans(texts, documents, starts, stops)
-        _, ends = character_spans(texts, documents, starts, units.ends[long])
-        return n_tokens, (len(texts), ListedUnits(documents, starts, stops, *places, ends))
+        n_tokens, units, _ = _find_units(texts, plan)
+        return n_tokens, (len(texts), units)
 
-    def take(number: int, found: tuple[int, ListedUnits]) -> None:
+    def take(number: int, found: tuple[int, ListedUnits], *_: int) -> None:
         n_documents, units = found
         parts[number].append(replace(units, documents=units.documents + n_done[number]))
         n_done[number] += n_documents
 
     catalogues = take_texts(collections, plan.reading, look, take, workspace, runner)
     return catalogues, [_join(each) for each in parts]
+
+
+def _find_units(
+    texts: pa.Array, plan: CutJobPlan
+) -> tuple[Int64s, ListedUnits, list[tuple[TokenLists, Bools]]]:
+    """Find the units of some texts that have enough tokens.
+
+    Returns how many tokens each text has, the units, and the tokens of all, some at a time, with
+    which of them have enough.
+    """
+    assert plan.unit != "passages"
+    units = split_units(texts, plan.unit)
+    cut_out = _cut_out(texts, units.documents, units.starts, units.stops)
+    sizes, parts = hash_tokens(cut_out, plan.reading.shingles.tokenizer)
+    n_tokens = np.bincount(units.documents, sizes, len(texts)).astype(np.int64)
+    are_long = sizes >= plan.min_tokens
+    documents = units.documents[are_long]
+    starts, stops, ends = (each[are_long] for each in (units.starts, units.stops, units.ends))
+    # They ascend, and so do the units of a text.
+    places: Int64s = np.stack([starts, stops, ends], axis=1).reshape(-1)
+    found = Texts.from_arrow(texts)
+    bounds = 3 * np.searchsorted(documents, np.arange(len(texts) + 1)).astype(np.int64)
+    characters = np.empty_like(places)
+    tokens.count_characters(found.data, found.offsets, places, bounds, characters)
+    listed = ListedUnits(documents, starts, stops, *characters.reshape(-1, 3).T.copy())
+    cuts = np.cumsum([len(part) for part in parts])[:-1]
+    return n_tokens, listed, list(zip(parts, np.split(are_long, cuts), strict=True))
+
+
+def _digest_units(texts: pa.Array, plan: CutJobPlan) -> tuple[Int64s, DigestedUnits]:
+    """Find the units of some texts, and digest their tokens."""
+    n_tokens, listed, parts = _find_units(texts, plan)
+    digests = [np.empty((0, 2), np.uint64)]
+    digests += [digest_token_lists(lists)[are_long] for lists, are_long in parts]
+    return n_tokens, DigestedUnits(len(texts), listed, np.concatenate(digests))
 
 
 def _join(parts: Sequence[ListedUnits]) -> ListedUnits:
@@ -261,7 +295,7 @@ def _decide(
     workspace: Workspace,
     runner: Runner,
 ) -> Assignment:
-    """Deduplicate the units of both collections, the other one first."""
+    """Deduplicate the units of both collections, the other one first, as documents are."""
     assert plan.units is not None
     reading = replace(plan.units.reading, columns=ColumnNames(_TEXT, order=_RANK))
     units = replace(plan.units, keep=_BY_RANK, reading=reading)
@@ -277,9 +311,7 @@ def _decide(
     )
     signed = sign_documents(of_own, of_other, units, workspace, runner)
     contents = find_contents(signed, units.keep, workspace)
-    decision = Decision.of_all([])
-    if not plan.options.exact:
-        decision = choose_by_buckets(signed.batches, contents, units, workspace, runner)
+    decision = choose_by_buckets(signed.batches, contents, units, workspace, runner)
     return assign(contents, decision)
 
 

@@ -93,7 +93,7 @@ def test_arrays__as_planned(monkeypatch, keep, id_column):
     arrays_of = [each for each in vars(assignment).values() if isinstance(each, np.ndarray)]
     assigned = sum(array.nbytes for array in arrays_of)
     # Rows of tables are made some at a time, which are few of a large collection.
-    monkeypatch.setattr("neardup.stages.selection._ROWS_AT_ONCE", 200)
+    monkeypatch.setattr("neardup.stages.selection.ROWS_AT_ONCE", 200)
     tables, _ = peak_of(lambda: read_tables(contents, assignment))
     peaks["write"] = (catalogue + assigned) / N + tables
     for stage, peak in peaks.items():
