@@ -47,7 +47,9 @@ def cut(run, here, monkeypatch):
 
     def cut_within(memory, *arguments):
         with spilling(memory) if memory else nullcontext():
-            found = run("cut", "a.jsonl", "--exact", *arguments, "--overwrite", "-q", "-o", "out")
+            found = run(
+                "cut", "a.jsonl", "--exact", *arguments, "--overwrite", "--quiet", "-o", "out"
+            )
         assert (found.code, found.out, found.err) == (0, "", "")
         assert work_folders(here) == []
         return files_of(here / "out")
