@@ -19,6 +19,7 @@ from neardup.kernels.text.folding import (
     SEVERAL,
     SINGLE,
     WORD,
+    ascii_end,
     decode,
     first_length,
     load_eight,
@@ -394,18 +395,35 @@ def count_characters(
     """
     for doc in range(offsets.shape[0] - 1):
         origin = offsets[doc]
-        i = origin
-        count = np.int64(0)
+        # Up to here each byte is a character.
+        plain = i = ascii_end(data, origin, offsets[doc + 1])
+        count = i - origin
         for p in range(position_offsets[doc], position_offsets[doc + 1]):
             stop = origin + positions[p]
             for k in range(i, stop):
                 # All bytes but 10xxxxxx start a character.
                 count += np.int64((data[np.uint64(k)] & 0xC0) != 0x80)
             i = max(i, stop)
-            counts[p] = count
+            counts[p] = positions[p] if stop <= plain else count
 
 
 _NEWLINE, _RETURN = 10, 13
+_ONES = np.uint64(0x0101010101010101)
+_NEWLINES, _RETURNS = _ONES * np.uint64(_NEWLINE), _ONES * np.uint64(_RETURN)
+
+
+@inlined
+def _line_stop(data: ConstBytes, i: Int, end: Int) -> Int:
+    """Return where the line ends that has byte i."""
+    while i + 8 <= end:
+        word = load_eight(data, np.uint64(i))
+        breaks = _zero_bytes(word ^ _NEWLINES) | _zero_bytes(word ^ _RETURNS)
+        if breaks != _0:
+            return i + np.int64(np.uint64(trailing_zeros(breaks)) >> _3)
+        i += 8
+    while i < end and data[i] != _NEWLINE and data[i] != _RETURN:
+        i += 1
+    return i
 
 
 @inlined
@@ -447,18 +465,16 @@ def find_units(
         i = origin
         while i < end:
             start = i
+            stop = _line_stop(data, i, end)
             is_blank = True
-            while i < end and data[i] != _NEWLINE and data[i] != _RETURN:
-                if is_blank:
-                    code_point, length = np.int64(data[i]), np.int64(1)
-                    if code_point >= 128:
-                        character, n_bytes = decode(data, i)
-                        code_point, length = np.int64(character), np.int64(n_bytes)
-                    is_blank = _is_space(code_point)
-                    i += length
-                else:
-                    i += 1
-            stop = i
+            while is_blank and i < stop:
+                code_point, length = np.int64(data[i]), np.int64(1)
+                if code_point >= 128:
+                    character, n_bytes = decode(data, i)
+                    code_point, length = np.int64(character), np.int64(n_bytes)
+                is_blank = _is_space(code_point)
+                i += length
+            i = stop
             if i < end:
                 is_pair = data[i] == _RETURN and i + 1 < end and data[i + 1] == _NEWLINE
                 i += 2 if is_pair else 1
