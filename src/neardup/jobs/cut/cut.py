@@ -13,12 +13,9 @@ from neardup.files.inputs import check_effect, passed_over
 from neardup.files.resolve import resolve_inputs
 from neardup.files.rows import Source
 from neardup.jobs.cut.cut_result import CutResult
+from neardup.jobs.cut.equal_units import cut_equal_units
 from neardup.jobs.cut.named import ReadKeepers, cut_named, read_named_spans
-from neardup.jobs.cut.passages import (
-    cut_passages,
-    describe_repeated,
-    most_repeated,
-)
+from neardup.jobs.cut.passages import cut_passages, describe_repeated, most_repeated
 from neardup.jobs.cut.plan import CutJobPlan, plan_cut
 from neardup.jobs.cut.spans import CutSpans, Extent, Spans, keep_ranks, read_collections
 from neardup.jobs.cut.units import cut_units
@@ -179,25 +176,27 @@ def cut_sources(
     if named_in is not None:
         return _cut_as_named(sources, named_in, side, plan, runner, workspace)
     spans: Spans
-    if plan.unit != "passages":
-        other, own, spans, found = cut_units(sources, others, plan, workspace, runner)
-    else:
+    found = None
+    if plan.unit == "passages":
         with runner.stage("read") as note:
             collections = read_collections(sources, others, plan, workspace, runner)
             other, own = collections.catalogues
             note(documents=len(own), tokens=len(collections.tokens.values))
         spans = cut_passages(collections, plan, runner)
-        found = None
+    elif plan.options.exact:
+        other, own, spans, found = cut_equal_units(sources, others, plan, workspace, runner)
+    else:
+        other, own, spans = cut_units(sources, others, plan, workspace, runner)
     if against is not None and not len(other):
         # Stages take this for a collection by itself.
         spans, found = CutSpans.of_none(), None
     with runner.stage("report"):
-        extent = Extent.of(spans)
+        extent = Extent.of(spans, len(other) + len(own))
         if found is None:
             assert isinstance(spans, CutSpans)
             found = most_repeated(spans)
         most = describe_repeated(own, found, plan.reading, runner)
-        keepers = ReadKeepers(own, other, spans)
+        keepers = ReadKeepers(own, other, extent.keepers)
     summary = summarise(own, other, extent, plan, most, runner)
     return CutResult(own, other, spans, keepers, plan.options.replacement, summary)
 
@@ -226,7 +225,7 @@ def _cut_as_named(
         note(spans=len(spans))
     other = Catalogue.of_none()
     with runner.stage("report"):
-        extent = Extent.of(spans)
+        extent = Extent.of(spans, len(own))
         most = describe_repeated(own, most_repeated(spans), plan.reading, runner)
     summary = summarise_extent(own, other, extent, plan, most, runner)
     return CutResult(own, other, spans, keepers, plan.options.replacement, summary)

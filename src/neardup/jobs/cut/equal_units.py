@@ -8,29 +8,30 @@ Both exchanges are in memory while rows fit, and in files of the work folder fro
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache, partial
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from neardup.files.rows import ColumnNames, Source
+from neardup.files.rows import Source
 from neardup.jobs.cut.passages import Repeated, count_repeated
 from neardup.jobs.cut.plan import CutJobPlan
 from neardup.jobs.cut.spans import CutSpans, count_documents, keep_ranks
+from neardup.jobs.cut.units import find_units
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.first_pass import FILE_TEXT_BYTES, ContentTable, KeptElsewhere, part_of
 from neardup.reading.signed_batches import numbers_of
 from neardup.reading.token_pass import take_texts
 from neardup.runs.exchange import Shuffle
-from neardup.tables import Bools, Digests, Int64s, Uint64s
+from neardup.stages.options import other_columns_of
+from neardup.tables import Bools, Digests, Int64s
+from neardup.text.shingles import digest_token_lists
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from neardup.jobs.cut.units import ListedUnits
     from neardup.runs.runner import Runner
     from neardup.runs.work import Workspace
 
@@ -48,33 +49,31 @@ _UNITS_OF_PART, _MOST_PARTS = 1 << 16, 1024
 # What goes, in a file of the work folder: a run that was killed loses so much.
 _FILE_BYTES = 1 << 28
 
-_DIGESTS = ("digest_low", "digest_high")
+_DIGESTS, _PLACES = ("digest_low", "digest_high"), ("document", "start", "stop", "end")
 _GONE = ("document", "start", "stop", "kept_document", "kept_start", "kept_stop")
 
+# Rows, sorted by the partitions that they go to.
+Sorted = tuple["pa.RecordBatch", Int64s]
 
-@dataclass(frozen=True)
-class DigestedUnits:
-    """Units of the documents of a block, and the digest of each (n, 2)."""
 
-    n_documents: int
-    listed: ListedUnits
-    digests: Uint64s
+def digest_units(texts: pa.Array, plan: CutJobPlan) -> tuple[Int64s, tuple[Sorted, int]]:
+    """Make a row of each unit of some texts; documents are counted from the first text.
 
-    def rows(self) -> tuple[pa.RecordBatch, Int64s]:
-        """Return a row for each, sorted by partition; documents count from those of the block."""
-        import pyarrow as pa
+    Returns how many tokens each text has; the rows, and how many texts there are.
+    """
+    import pyarrow as pa
 
-        partitions = part_of(self.digests[:, 1], N_PARTITIONS).astype(np.uint16)
-        order = np.argsort(partitions, kind="stable")
-        columns = dict(zip(_DIGESTS, self.digests[order].T.copy(), strict=True))
-        listed = self.listed
-        columns |= {
-            "document": listed.documents[order],
-            "start": listed.starts[order],
-            "stop": listed.stops[order],
-            "end": listed.ends[order],
-        }
-        return pa.RecordBatch.from_pydict(columns), partitions[order].astype(np.int64)
+    n_tokens, listed, parts, long = find_units(texts, plan)
+    digests = [np.empty((0, 2), np.uint64), *map(digest_token_lists, parts)]
+    low, high = np.concatenate(digests).T
+    partitions = part_of(high[long], N_PARTITIONS).astype(np.uint16)
+    order = np.argsort(partitions, kind="stable")
+    rows = long[order]
+    columns = dict(zip(_DIGESTS, (low[rows], high[rows]), strict=True))
+    places = (listed.documents, listed.starts, listed.stops, listed.ends)
+    columns |= {name: each[order] for name, each in zip(_PLACES, places, strict=True)}
+    batch = pa.RecordBatch.from_pydict(columns)
+    return n_tokens, ((batch, partitions[order].astype(np.int64)), len(texts))
 
 
 class UnitExchange:
@@ -104,14 +103,11 @@ class UnitExchange:
                 counts[source] += 1
         return KeptElsewhere(counts, lambda: self.shuffle.bytes_in_files)
 
-    def add(
-        self, collection: int, source: int, rows: tuple[pa.RecordBatch, Int64s], n_documents: int,
-        text_bytes: int,
-    ) -> None:  # fmt: skip
-        """Add the units of the next block."""
+    def add(self, collection: int, found: tuple[Sorted, int], source: int, text_bytes: int) -> None:
+        """Add the units of the next block, as ``digest_units`` has found them."""
         import pyarrow as pa
 
-        batch, partitions = rows
+        (batch, partitions), n_documents = found
         numbers = pa.array(numbers_of(batch, "document") + self._n_documents)
         place = batch.schema.get_field_index("document")
         batch = batch.set_column(place, "document", numbers)
@@ -138,13 +134,10 @@ class UnitExchange:
 class ExchangedSpans:
     """Equal units that go, by document, some consecutive documents a partition: ``Spans``."""
 
-    def __init__(self, shuffle: Shuffle, bounds: Int64s) -> None:
-        self._shuffle, self._bounds = shuffle, bounds
+    def __init__(self, shuffle: Shuffle, bounds: Int64s, size: int) -> None:
+        self._shuffle, self._bounds, self._size = shuffle, bounds, size
         # Blocks of documents ask for one partition several times, one after the other.
         self._part = lru_cache(maxsize=4)(self._read)
-        self._size = sum(
-            len(batch) for part in range(self._n_parts) for batch in shuffle.read(part)
-        )
 
     def __len__(self) -> int:
         return self._size
@@ -169,59 +162,55 @@ class ExchangedSpans:
         return CutSpans.join([self._part(part).of_documents(documents) for part in parts])
 
     def _read(self, part: int) -> CutSpans:
-        columns = [[np.empty(0, np.int64)] for _ in _GONE]
-        for batch in self._shuffle.read(part):
-            for column, name in zip(columns, _GONE, strict=True):
-                # Copies, because a column may be mapped from a file.
-                column.append(numbers_of(batch, name).copy())
-        joined = [np.concatenate(column) for column in columns]
-        order = np.lexsort((joined[1], joined[0]))
-        documents, starts, stops, *kept = (column[order] for column in joined)
+        columns = _columns_of(self._shuffle.read(part), _GONE)
+        documents, starts = columns[:2]
+        room = int(starts.max(initial=0)) + 1
+        # One run of rows after the other is in order, which this sort makes use of.
+        order = np.argsort((documents - self._bounds[part]) * room + starts, kind="stable")
+        documents, starts, stops, *kept = (column[order] for column in columns)
         return CutSpans(documents, starts, stops, kept[0], kept[1], kept[2], np.ones(len(order)))
 
 
+def _columns_of(batches: Iterable[pa.RecordBatch], names: Sequence[str]) -> list[Any]:
+    """Return columns of some batches, each of all of them as one array in memory."""
+    import pyarrow as pa
+
+    listed = list(batches)
+    if not listed:
+        return [np.empty(0, np.uint64 if name in _DIGESTS else np.int64) for name in names]
+    table = pa.Table.from_batches(listed)
+    return [table.column(name).to_numpy() for name in names]
+
+
 def cut_equal_units(
-    collections: Sequence[tuple[Sequence[Source], ColumnNames]],
-    look: Callable[[pa.Array], tuple[Int64s, DigestedUnits]],
+    sources: Sequence[Source],
+    against: Sequence[Source],
     plan: CutJobPlan,
     workspace: Workspace,
     runner: Runner,
-) -> tuple[tuple[Catalogue, ...], ExchangedSpans, list[Repeated]]:
-    """Find the units that go for an equal one, and what of them is repeated most.
+) -> tuple[Catalogue, Catalogue, ExchangedSpans, list[Repeated]]:
+    """Find the paragraphs or lines that go for an equal one.
 
-    Parameters
-    ----------
-    collections
-        The other one, whose units all stay, and the own one.
-    look
-        Finds the units of some texts, and how many tokens each text has.
+    Returns both collections, the other one first, what goes, and what of it is repeated most.
     """
-
-    def look_further(texts: pa.Array) -> tuple[Int64s, tuple[Any, int]]:
-        n_tokens, units = look(texts)
-        return n_tokens, (units.rows(), units.n_documents)
-
+    collections = [(against, other_columns_of(plan.options)), (sources, plan.reading.columns)]
+    look = partial(digest_units, plan=plan)
     exchange = UnitExchange(workspace)
-    kept = [exchange.kept_of(k, len(sources)) for k, (sources, _) in enumerate(collections)]
+    kept = [exchange.kept_of(k, len(each)) for k, (each, _) in enumerate(collections)]
     with runner.stage("read") as note:
         with exchange.shuffle:
-
-            def take(number: int, found: tuple[Any, int], source: int, text_bytes: int) -> None:
-                exchange.add(number, source, *found, text_bytes)
-
-            catalogues = take_texts(
-                collections, plan.reading, look_further, take, workspace, runner, kept
+            other, own = take_texts(
+                collections, plan.reading, look, exchange.add, workspace, runner, kept
             )
-        note(documents=len(catalogues[1]), units=exchange.n_units)
+        note(documents=len(own), units=exchange.n_units)
     with runner.stage("cut") as note:
-        other, own = catalogues
         ranks = None if plan.keep.rule == "first" else keep_ranks(own, plan.keep)
         settling = _Settling(
             exchange, exchange.bounds_of(1), len(other), ranks, plan.options.min_documents
         )
         spans, most = settling.run(workspace, runner)
         note(units=len(spans))
-    return catalogues, spans, most
+    return other, own, spans, most
 
 
 class _Settling:
@@ -252,45 +241,44 @@ class _Settling:
             share=_GONE_SHARE,
             weight_of_file=_FILE_BYTES,
         )
-        most: list[Repeated] = []
-        n_done = 0
-        for known in gone.done():
-            if known is not None:
-                n_done += 1
-                most += [Repeated(**each) for each in known]
+        # Of each partition how many units go, and what is repeated most among them.
+        settled: list[tuple[int, list[Any]]] = [each for each in gone.done() if each is not None]
         work = []
-        for partition in range(n_done, N_PARTITIONS):
+        for partition in range(len(settled), N_PARTITIONS):
             n_bytes = _SETTLING * self._units.nbytes(partition) * runner.workers
             n_passes = workspace.passes(n_bytes, _SETTLING_SHARE)
             work += list(product([partition], range(n_passes), [n_passes]))
-        own_most: list[Repeated] = []
-        weight = 0
+        most: list[Repeated] = []
+        size = n_bytes = 0
         with gone:
             for (partition, number, n_passes), (batch, parts, found) in zip(
                 work, runner.map(self._settle, work), strict=True
             ):
-                own_most = Repeated.most([*own_most, *found])
-                weight += batch.nbytes
+                most = Repeated.most([*most, *found])
+                size, n_bytes = size + len(batch), n_bytes + batch.nbytes
                 if number < n_passes - 1:
                     # No file ends within a partition.
                     gone.add(batch, parts)
                     continue
-                gone.add(batch, parts, [asdict(each) for each in own_most], weight)
-                most += own_most
-                own_most, weight = [], 0
+                settled.append((size, most))
+                gone.add(batch, parts, settled[-1], n_bytes)
+                most, size, n_bytes = [], 0, 0
                 runner.report("cut", partition + 1, N_PARTITIONS)
-        return ExchangedSpans(gone, self._bounds), Repeated.most(most)
+        every = (Repeated(*each) for _, found in settled for each in found)
+        spans = ExchangedSpans(gone, self._bounds, sum(size for size, _ in settled))
+        return spans, Repeated.most(every)
 
     def _settle(self, work: tuple[int, int, int]) -> tuple[pa.RecordBatch, Int64s, list[Repeated]]:
         """Return what goes of a pass over a partition, sorted by the parts it goes to."""
         import pyarrow as pa
 
-        digests, (documents, starts, stops, ends) = self._read(*work)
+        low, high, documents, starts, stops, ends = self._read(*work)
         order = np.arange(len(documents))
         if self._ranks is not None:
             # Units of one document have its rank, so that they stay in the order of the text.
             order = np.argsort(self._ranks[documents - self._n_other], kind="stable")
-        found = ContentTable().number(Digests(digests[order], np.ones(len(order), np.bool_)))
+        digests = np.column_stack([low[order], high[order]])
+        found = ContentTable().number(Digests(digests, np.ones(len(order), np.bool_)))
         keepers = np.empty(len(order), np.int64)
         groups = np.empty(len(order), np.int64)
         groups[order] = found.numbers
@@ -321,18 +309,15 @@ class _Settling:
         parts = np.searchsorted(self._bounds, spans.documents, side="right") - 1
         return batch, parts, count_repeated(spans, groups[gone])
 
-    def _read(self, partition: int, number: int, n_passes: int) -> tuple[Uint64s, list[Int64s]]:
-        """Return the digests and places of a partition's units, in the order of the texts."""
-        digests = [np.empty((0, 2), np.uint64)]
-        places: list[list[Int64s]] = [
-            [np.empty(0, np.int64)] for _ in ("document", "start", "stop", "end")
-        ]
-        for batch in self._units.read(partition):
-            pairs = np.column_stack([numbers_of(batch, name) for name in _DIGESTS])
-            rows: Any = slice(None)
-            if n_passes > 1:
-                rows = np.flatnonzero(part_of(pairs[:, 0], n_passes) == number)
-            digests.append(pairs[rows])
-            for column, name in zip(places, ("document", "start", "stop", "end"), strict=True):
-                column.append(numbers_of(batch, name)[rows])
-        return np.concatenate(digests), [np.concatenate(column) for column in places]
+    def _read(self, partition: int, number: int, n_passes: int) -> list[Any]:
+        """Return digests and places of a partition's units, in the order of the texts."""
+        import pyarrow as pa
+
+        def wanted(batch: pa.RecordBatch) -> pa.RecordBatch:
+            is_wanted = part_of(numbers_of(batch, _DIGESTS[0]), n_passes) == number
+            return batch.take(pa.array(np.flatnonzero(is_wanted)))
+
+        batches = self._units.read(partition)
+        if n_passes > 1:
+            batches = map(wanted, batches)
+        return _columns_of(batches, _DIGESTS + _PLACES)

@@ -11,7 +11,7 @@ import numpy as np
 
 from neardup.errors import InvalidInputError
 from neardup.files.ids import as_text
-from neardup.jobs.cut.spans import CutSpans, Spans
+from neardup.jobs.cut.spans import CutSpans
 from neardup.options.choices import Side
 from neardup.outputs.summary_file import resolve_tables
 from neardup.reading.catalogue import Catalogue
@@ -37,12 +37,8 @@ class Keepers(ABC):
 class ReadKeepers(Keepers):
     """Documents of two collections that were read, the other one numbered first."""
 
-    def __init__(self, own: Catalogue, other: Catalogue, spans: Spans) -> None:
-        self._n_other = len(other)
-        stay: Bools = np.zeros(len(other) + len(own), np.bool_)
-        for part in spans.parts():
-            stay[part.kept_documents] = True
-        self._ids = KeeperIds(own, other, np.flatnonzero(stay))
+    def __init__(self, own: Catalogue, other: Catalogue, keepers: Int64s) -> None:
+        self._n_other, self._ids = len(other), KeeperIds(own, other, keepers)
 
     def ids(self, spans: CutSpans, first: int) -> pa.Array:
         """Return ids; those of the other collection with ``against/`` where both have them."""
@@ -52,7 +48,7 @@ class ReadKeepers(Keepers):
         """Return in which collection the documents are."""
         import pyarrow as pa
 
-        return pa.array(np.where(spans.kept_documents < self._n_other, "against", "input"))
+        return _places(pa.array(spans.kept_documents >= self._n_other))
 
 
 class NamedKeepers(Keepers):
@@ -67,11 +63,15 @@ class NamedKeepers(Keepers):
 
     def places(self, spans: CutSpans, first: int) -> pa.Array:
         """Return whether the input has documents of these ids."""
-        import pyarrow as pa
-        import pyarrow.compute as pc
+        return _places(self._are_own.slice(first, len(spans)))
 
-        are_own = self._are_own.slice(first, len(spans))
-        return pc.if_else(are_own, "input", "against").cast(pa.string())
+
+def _places(are_own: pa.Array) -> pa.Array:
+    """Spell out whether documents are of the input; null where that is not known."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    return pc.if_else(are_own, "input", "against").cast(pa.string())
 
 
 _SIDES: tuple[Side, ...] = ("query", "doc")

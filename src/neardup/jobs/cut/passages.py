@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from heapq import nsmallest
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -187,8 +187,7 @@ def _marks_at_end(gap: str) -> int:
 _LISTED, _EXCERPT = 20, 200
 
 
-@dataclass(frozen=True)
-class Repeated:
+class Repeated(NamedTuple):
     """What stays for others that go, and is counted: copies, their documents, their characters.
 
     Copies are those of one passage that stays. ``document``, ``start`` and ``stop`` are those of

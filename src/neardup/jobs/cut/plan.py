@@ -40,8 +40,9 @@ _DECIDING = ["preset"] + [
 class CutJobPlan:
     """Checked options: what each stage works with.
 
-    Similar passages are found by ``passages`` and ``scheme``, paragraphs and lines by ``units``;
-    equal passages need neither. ``min_tokens`` are those of the shortest thing that goes.
+    Similar passages are found by ``passages`` and ``scheme``, similar paragraphs and lines by
+    ``units``; what is equal needs neither. ``min_tokens`` are those of the shortest thing that
+    goes.
     """
 
     options: CutOptions
@@ -83,9 +84,11 @@ def plan_cut(
         with_lengths=keep.by_length,
     )
     plan = CutJobPlan(options, unit, keep, reading, min_tokens)
+    if options.exact:
+        return plan
     if unit == "passages":
-        return plan if options.exact else _with_passages(plan)
-    if has_other and not options.exact:
+        return _with_passages(plan)
+    if has_other:
         message = (
             f"unit {unit} goes with against only if exact is set: what is similar is "
             "looked for in one collection; set exact, or choose unit passages"
@@ -141,9 +144,7 @@ def _window_recall(options: CutOptions) -> Fraction:
 
 
 def _plan_units(options: CutOptions) -> DedupPlan:
-    """Return how paragraphs or lines are compared; equal ones by their digests alone."""
+    """Return how paragraphs or lines are compared."""
     names = ("threshold", "recall", "num_perm", "seed", "on_error", *TokenOptions.known)
     chosen = {name: getattr(options, name) for name in names}
-    return plan_deduplication(
-        DedupOptions(**chosen, method="exact" if options.exact else "minhash")
-    )
+    return plan_deduplication(DedupOptions(**chosen, method="minhash"))

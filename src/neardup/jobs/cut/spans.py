@@ -15,7 +15,7 @@ from neardup.reading.catalogue import Catalogue
 from neardup.reading.token_pass import read_tokens
 from neardup.runs.runner import Runner
 from neardup.stages.options import other_columns_of
-from neardup.tables import Floats, Int64s, TokenLists
+from neardup.tables import Bools, Floats, Int64s, TokenLists
 
 if TYPE_CHECKING:
     from neardup.runs.work import Workspace
@@ -118,33 +118,38 @@ def merge_spans(spans: CutSpans) -> Gaps:
         return Gaps(spans.documents, spans.starts, spans.stops)
     # Each document has a stretch of numbers of its own, longer than any text.
     room = int(spans.stops.max()) + 2
-    order = np.lexsort((spans.starts, spans.documents))
-    base = spans.documents[order] * room
-    starts, stops = base + spans.starts[order], base + spans.stops[order]
+    base = spans.documents * room
+    starts, stops = base + spans.starts, base + spans.stops
     reached = np.maximum.accumulate(stops)
     heads = np.flatnonzero(np.concatenate([[True], starts[1:] > reached[:-1]]))
     ends = reached[np.append(heads[1:], len(starts)) - 1]
-    documents = spans.documents[order][heads]
+    documents = spans.documents[heads]
     return Gaps(documents, starts[heads] - documents * room, ends - documents * room)
 
 
 @dataclass(frozen=True)
 class Extent:
-    """How much goes: spans, documents that lose some, characters that go out of these in all."""
+    """How much goes: spans, documents that lose some, characters that go out of these in all.
+
+    ``keepers`` are the documents that have what stays, numbered in both collections, ascending.
+    """
 
     spans: int
     documents: int
     characters: int
+    keepers: Int64s
 
     @classmethod
-    def of(cls, spans: Spans) -> Extent:
-        """Count what goes, one part after the other."""
-        n_documents = n_characters = 0
+    def of(cls, spans: Spans, n_documents: int) -> Extent:
+        """Count what goes, one part after the other, of so many documents of both collections."""
+        n_cut = n_characters = 0
+        have: Bools = np.zeros(n_documents, np.bool_)
         for part in spans.parts():
             gaps = merge_spans(part)
-            n_documents += len(np.unique(gaps.documents))
+            n_cut += len(np.unique(gaps.documents))
             n_characters += gaps.n_characters
-        return cls(len(spans), n_documents, n_characters)
+            have[part.kept_documents] = True
+        return cls(len(spans), n_cut, n_characters, np.flatnonzero(have))
 
 
 def count_documents(groups: Int64s, documents: Int64s, n_groups: int) -> Int64s:

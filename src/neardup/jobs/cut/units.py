@@ -1,10 +1,9 @@
-"""Paragraphs and lines that go, each for one that stays; similar ones as documents go."""
+"""Paragraphs and lines of texts; similar ones go as documents go, each for one that stays."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -12,10 +11,8 @@ import numpy as np
 from neardup.files.parquetwriter import TableWriter
 from neardup.files.rows import ColumnNames, RowBlock, RowWriter, Source
 from neardup.files.tableblocks import TableBlock
-from neardup.jobs.cut.equal_units import DigestedUnits, cut_equal_units
-from neardup.jobs.cut.passages import Repeated
 from neardup.jobs.cut.plan import CutJobPlan
-from neardup.jobs.cut.spans import CutSpans, Spans, count_documents, keep_ranks
+from neardup.jobs.cut.spans import CutSpans, count_documents, keep_ranks
 from neardup.kernels.text import tokens
 from neardup.matching.keep import KeepPolicy
 from neardup.reading.catalogue import Catalogue
@@ -26,8 +23,7 @@ from neardup.runs.work import Workspace
 from neardup.stages.contents import find_contents, sign_documents
 from neardup.stages.decide import Assignment, assign, choose_by_buckets
 from neardup.stages.options import other_columns_of
-from neardup.tables import Bools, Int64s, Texts, TokenLists
-from neardup.text.shingles import digest_token_lists
+from neardup.tables import Int64s, Texts, TokenLists
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -124,17 +120,12 @@ def cut_units(
     plan: CutJobPlan,
     workspace: Workspace,
     runner: Runner,
-) -> tuple[Catalogue, Catalogue, Spans, list[Repeated] | None]:
-    """Find the paragraphs or lines that go.
+) -> tuple[Catalogue, Catalogue, CutSpans]:
+    """Find the similar paragraphs or lines that go; returns both collections, the other one first.
 
-    Returns both collections, the other one first, what goes, and what of it is repeated most, if
-    that is known.
+    Memory: some 200 bytes a unit.
     """
     collections = [(against, other_columns_of(plan.options)), (sources, plan.reading.columns)]
-    if plan.options.exact:
-        look = partial(_digest_units, plan=plan)
-        (other, own), spans, most = cut_equal_units(collections, look, plan, workspace, runner)
-        return other, own, spans, most
     with runner.stage("read") as note:
         (other, own), listed = _list_units(collections, plan, workspace, runner)
         note(documents=len(own), units=sum(map(len, listed)))
@@ -143,7 +134,7 @@ def cut_units(
         assignment = _decide((other, own), listed, ranks, plan, workspace, runner)
         found = _spans(assignment, listed[0], listed[1], len(other))
         note(units=len(found))
-    return other, own, with_enough(found, plan.options.min_documents, len(other)), None
+    return other, own, with_enough(found, plan.options.min_documents, len(other))
 
 
 def with_enough(spans: CutSpans, min_documents: int | None, n_other: int) -> CutSpans:
@@ -169,7 +160,7 @@ def _list_units(
     n_done = [0] * len(collections)
 
     def look(texts: pa.Array) -> tuple[Int64s, tuple[int, ListedUnits]]:
-        n_tokens, units, _ = _find_units(texts, plan)
+        n_tokens, units, _, _ = find_units(texts, plan)
         return n_tokens, (len(texts), units)
 
     def take(number: int, found: tuple[int, ListedUnits], *_: int) -> None:
@@ -181,39 +172,33 @@ def _list_units(
     return catalogues, [_join(each) for each in parts]
 
 
-def _find_units(
+def find_units(
     texts: pa.Array, plan: CutJobPlan
-) -> tuple[Int64s, ListedUnits, list[tuple[TokenLists, Bools]]]:
+) -> tuple[Int64s, ListedUnits, list[TokenLists], Int64s]:
     """Find the units of some texts that have enough tokens.
 
-    Returns how many tokens each text has, the units, and the tokens of all, some at a time, with
-    which of them have enough.
+    Returns how many tokens each text has, the units, the tokens of all units, also short ones, some
+    at a time, and which of these are listed.
     """
     assert plan.unit != "passages"
     units = split_units(texts, plan.unit)
     cut_out = _cut_out(texts, units.documents, units.starts, units.stops)
     sizes, parts = hash_tokens(cut_out, plan.reading.shingles.tokenizer)
     n_tokens = np.bincount(units.documents, sizes, len(texts)).astype(np.int64)
-    are_long = sizes >= plan.min_tokens
-    documents = units.documents[are_long]
-    starts, stops, ends = (each[are_long] for each in (units.starts, units.stops, units.ends))
-    # They ascend, and so do the units of a text.
-    places: Int64s = np.stack([starts, stops, ends], axis=1).reshape(-1)
+    long = np.flatnonzero(sizes >= plan.min_tokens)
+    documents = units.documents[long]
+    places: Int64s = np.empty((len(long), 3), np.int64)
+    for column, values in zip(places.T, (units.starts, units.stops, units.ends), strict=True):
+        column[:] = values[long]
     found = Texts.from_arrow(texts)
+    # Places ascend within a text.
     bounds = 3 * np.searchsorted(documents, np.arange(len(texts) + 1)).astype(np.int64)
     characters = np.empty_like(places)
-    tokens.count_characters(found.data, found.offsets, places, bounds, characters)
-    listed = ListedUnits(documents, starts, stops, *characters.reshape(-1, 3).T.copy())
-    cuts = np.cumsum([len(part) for part in parts])[:-1]
-    return n_tokens, listed, list(zip(parts, np.split(are_long, cuts), strict=True))
-
-
-def _digest_units(texts: pa.Array, plan: CutJobPlan) -> tuple[Int64s, DigestedUnits]:
-    """Find the units of some texts, and digest their tokens."""
-    n_tokens, listed, parts = _find_units(texts, plan)
-    digests = [np.empty((0, 2), np.uint64)]
-    digests += [digest_token_lists(lists)[are_long] for lists, are_long in parts]
-    return n_tokens, DigestedUnits(len(texts), listed, np.concatenate(digests))
+    tokens.count_characters(
+        found.data, found.offsets, places.reshape(-1), bounds, characters.reshape(-1)
+    )
+    first_bytes, last_bytes, _ = places.T
+    return n_tokens, ListedUnits(documents, first_bytes, last_bytes, *characters.T), parts, long
 
 
 def _join(parts: Sequence[ListedUnits]) -> ListedUnits:
