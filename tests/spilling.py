@@ -58,6 +58,9 @@ def spilling(memory: int = 3000, block: int = 1500, file: int = 4000) -> Iterato
             patch.object(Workspace, "share", lambda _, share: max(1, int(memory * share))),
             patch("os.fsync", lambda _: None),
             patch("neardup.reading.first_pass.FILE_TEXT_BYTES", file),
+            patch("neardup.reading.token_pass.FILE_TEXT_BYTES", file),
+            patch("neardup.jobs.cut.equal_units.FILE_TEXT_BYTES", file),
+            patch("neardup.jobs.cut.equal_units._FILE_BYTES", file),
             patch("neardup.stages.components._FILE_BYTES", file),
         ):
             stack.enter_context(each)

@@ -25,6 +25,11 @@ KINDS = {
     "equal": ["--exact", "--min-tokens", "12"],
     "lines": ["--unit", "lines", "--workers", "2"],
 }
+# What goes on where it was stopped.
+LASTING = {
+    "equal lines": ["--exact", "--unit", "lines", "--workers", "2"],
+    "equal paragraphs": ["--exact", "--unit", "paragraphs", "--keep", "longest", "--work", "tmp"],
+}
 
 
 @pytest.fixture
@@ -55,20 +60,20 @@ def finish(folder, *arguments):
     """Run without a mishap: the output is there, and what killed runs left beside it is not."""
     code, _, err = end(start_cut(folder, {}, "--overwrite", *arguments))
     assert code == 0, err
-    assert [path.name for path in folder.iterdir() if path.name.startswith(".")] == []
+    assert list(folder.glob("**/.*")) == []
     return files_of(folder / "out")
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", KINDS | LASTING)
 @pytest.mark.parametrize("is_there", [False, True])
 @pytest.mark.usefixtures("rows")
 def test_killed__leaves_the_old_output_or_the_new(tmp_path, kind, is_there):
     rng = random.Random(f"{kind} {is_there}")
-    out, before = tmp_path / "out", tmp_path / "tmp/before"
+    options, out, before = (KINDS | LASTING)[kind], tmp_path / "out", tmp_path / "tmp/before"
     old = finish(tmp_path, "--exact", "--unit", "paragraphs")
     out.rename(before)
     begun = time.monotonic()
-    expected = finish(tmp_path, *KINDS[kind])
+    expected = finish(tmp_path, *options)
     seconds = time.monotonic() - begun
     n_killed = 0
     while n_killed < N_KILLS:
@@ -78,7 +83,7 @@ def test_killed__leaves_the_old_output_or_the_new(tmp_path, kind, is_there):
         settings = {}
         if rng.random() < 0.6:
             settings = {"kill_at": rng.randint(1, 40), "kill_in": ".out.neardup-"}
-        process = start_cut(tmp_path, settings, "--overwrite", *KINDS[kind])
+        process = start_cut(tmp_path, settings, "--overwrite", *options)
         if not settings:
             time.sleep(rng.random() * seconds)
             process.kill()
@@ -91,7 +96,7 @@ def test_killed__leaves_the_old_output_or_the_new(tmp_path, kind, is_there):
         else:
             assert code
             assert not is_there
-    assert finish(tmp_path, *KINDS[kind]) == expected
+    assert finish(tmp_path, *options) == expected
 
 
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
@@ -129,3 +134,18 @@ def test_disk_full__one_line(tmp_path, kind, largest):
     ]  # fmt: skip
     assert list((tmp_path / "tmp").iterdir()) == []
     finish(tmp_path, *KINDS[kind])
+
+
+@pytest.mark.parametrize("largest", [500, 5000])
+@pytest.mark.parametrize("kind", LASTING)
+@pytest.mark.usefixtures("rows")
+def test_disk_full__goes_on_when_there_is_room(tmp_path, kind, largest):
+    expected = finish(tmp_path, *LASTING[kind])
+    shutil.rmtree(tmp_path / "out")
+    code, out, err = end(start_cut(tmp_path, {"largest_file": largest}, *LASTING[kind]))
+    assert (code, out) == (1, "")
+    (line,) = err.splitlines()
+    assert line.startswith("error: cannot write ")
+    assert "File too large" in line
+    assert not (tmp_path / "out").exists()
+    assert finish(tmp_path, *LASTING[kind]) == expected

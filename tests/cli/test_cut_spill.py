@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import gc
 import json
+import pickle
 import random
+import shutil
 from contextlib import nullcontext
 
 import pytest
 
+import neardup
 from neardup.jobs.cut import equal_units
 from neardup.runs.exchange import Shuffle
-from tests.spilling import files_of, spilling, work_folders, write_lines
+from neardup.runs.work import WorkFolder
+from tests.spilling import files_of, spilling, stopped_after, work_folders, write_lines
 
 OPTIONS = [
     "--unit lines",
@@ -19,6 +24,8 @@ OPTIONS = [
     "--unit lines --against others.jsonl",
     "--unit lines --against others.jsonl --min-documents 2 --replacement …",
 ]
+# The quick tests look at one of them.
+SOME = [OPTIONS[1], *(pytest.param(each, marks=pytest.mark.slow) for each in OPTIONS[2:])]
 
 
 def make_rows(seed, n):
@@ -57,7 +64,7 @@ def cut(run, here, monkeypatch):
     return cut_within
 
 
-@pytest.mark.parametrize("options", OPTIONS)
+@pytest.mark.parametrize("options", [*SOME, pytest.param(OPTIONS[0], marks=pytest.mark.slow)])
 def test_same_bytes__whatever_the_memory_and_the_workers(cut, options, monkeypatch):
     written, passes = [], set()
     write, read = Shuffle._write_waiting, equal_units._Settling._read
@@ -70,7 +77,104 @@ def test_same_bytes__whatever_the_memory_and_the_workers(cut, options, monkeypat
     expected = cut(None, *options.split(), "--workers", 1)
     assert json.loads(expected["summary.json"])["spans"] > 5
     assert (written, passes) == ([], {1})
-    for memory, workers in ((9_000, 1), (30_000, 2), (600, 2)):
+    for memory, workers in ((9_000, 1), (30_000, 2), (1_500, 2)):
         assert cut(memory, *options.split(), "--workers", workers) == expected
     assert {"units", "gone"} == set(written)
     assert max(passes) > 1
+
+
+def stop_and_finish(run, here, n_tasks, options, again):
+    """Stop a cut after some tasks; return what another run says, and its files."""
+    job = ("cut", "a.jsonl", "--exact", *options.split(), "-o", "out")
+    with spilling(9_000), stopped_after(n_tasks):
+        found = run(*job, "--workers", 1)
+    if found.code == 0:
+        return None
+    (folder,) = work_folders(here)
+    assert (found.code, found.out) == (130, "")
+    assert found.err.endswith(
+        f"what was done is kept in {folder}: the same command goes on there, --fresh starts over\n"
+    )
+    with spilling(30_000):
+        found = run(*job, "--workers", 2, *again)
+    assert (found.code, work_folders(here)) == (0, [])
+    return found.err, files_of(here / "out")
+
+
+@pytest.mark.parametrize("options", SOME[:3])
+def test_stopped_after_any_task__goes_on(cut, run, here, options):
+    expected = cut(None, *options.split())
+    n_tasks = 1
+    while True:
+        shutil.rmtree(here / "out")
+        found = stop_and_finish(run, here, n_tasks, options, [])
+        if found is None:
+            break
+        are_done = "1 task is" if n_tasks == 1 else f"{n_tasks} tasks are"
+        first = f"going on with a run that was stopped: {are_done} done; --fresh starts over\n"
+        assert found == (first, expected)
+        n_tasks += 3
+    assert n_tasks >= 7
+
+
+def test_stopped__only_what_is_left_is_done(cut, run, here, monkeypatch):
+    expected = cut(None, "--unit", "lines")
+    shutil.rmtree(here / "out")
+    tasks = []
+    with monkeypatch.context() as patch:
+        finish = WorkFolder._finish
+        patch.setattr(WorkFolder, "_finish", lambda *each: tasks.append(each[1]) or finish(*each))
+        assert cut(9_000, "--unit", "lines", "--workers", 1) == expected
+    assert {name[:-6] for name in tasks} == {"units", "ids-1", "gone"}
+    shutil.rmtree(here / "out")
+    monkeypatch.setattr(equal_units, "digest_units", once(equal_units.digest_units))
+    monkeypatch.setattr(equal_units._Settling, "_settle", once(equal_units._Settling._settle))
+    _, found = stop_and_finish(run, here, len(tasks), "--unit lines", [])
+    assert found == expected
+
+
+def once(function):
+    """Let each thing be done once in all runs."""
+    done = set()
+
+    def called(*arguments, **options):
+        key = arguments[1] if len(arguments) > 1 else tuple(arguments[0].to_pylist())
+        assert key not in done
+        done.add(key)
+        return function(*arguments, **options)
+
+    return called
+
+
+def test_stopped__starts_over(cut, run, here):
+    expected = cut(None, "--unit", "lines")
+    shutil.rmtree(here / "out")
+    err, found = stop_and_finish(run, here, 4, "--unit lines", ["--fresh"])
+    assert (err, found) == ("", expected)
+
+
+@pytest.mark.parametrize(
+    "options", ["--exact", "--unit lines", "--named-in a.parquet", "--exact --unit passages"]
+)
+def test_fresh__has_no_effect(run, options):
+    found = run("cut", "a.jsonl", "-o", "out", "--fresh", *options.split())
+    assert (found.code, found.out) == (1, "")
+    assert found.err == (
+        "error: --fresh has no effect unless --exact cuts paragraphs or lines; leave it out, or "
+        "choose these by --unit\n"
+    )
+
+
+def test_result__files_are_there_as_long_as_it_is(here, tmp_path):
+    write_lines(here / "a.jsonl", make_rows(1, 60))
+    with spilling(9_000):
+        result = neardup.cut("a.jsonl", unit="lines", exact=True, work=tmp_path)
+        assert len(work_folders(tmp_path)) == 1
+        copy = pickle.loads(pickle.dumps(result))
+        rows, kept = result.removed, result.kept
+        del result
+        gc.collect()
+        assert work_folders(tmp_path) == []
+    assert rows.num_rows > 50
+    assert (copy.removed, copy.kept) == (rows, kept)
+    assert neardup.cut("a.jsonl", unit="lines", exact=True).removed == rows

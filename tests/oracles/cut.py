@@ -203,3 +203,15 @@ def unit_rows(
         for (text, start, _, end), keeper in zip(listed, keepers, strict=True)
         if keeper >= 0 and len(having[keeper]) >= min_documents
     )
+
+
+def equal_keepers(contents: Sequence[object], n_against: int | None = None) -> list[int]:
+    """Which unit each goes for, -1 for none: the first of the same content, of all or some.
+
+    Given the contents of units in the order in which they stay. With ``n_against`` the first units
+    are those of other texts, all of which stay, and nothing else goes but for them.
+    """
+    firsts = [list(contents).index(content) for content in contents]
+    if n_against is None:
+        return [first if first < k else -1 for k, first in enumerate(firsts)]
+    return [first if first < n_against <= k else -1 for k, first in enumerate(firsts)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import ExitStack
 from fractions import Fraction
 from unittest.mock import patch
 
@@ -25,6 +26,7 @@ from tests.oracles import alignment, repeats, search
 from tests.oracles import cut as oracle
 from tests.oracles.survivors import choose
 from tests.repeats import spread
+from tests.spilling import spilling
 
 thresholds = st.sampled_from(["0.5", "0.7", "0.8", "1"])
 least = st.sampled_from([4, 6, 9])
@@ -158,18 +160,15 @@ def rows_of(found):
     st.lists(unit_texts, min_size=1, max_size=5),
     st.sampled_from(["lines", "paragraphs"]),
     st.integers(1, 9),
-    st.sampled_from([None, "0.3", "0.5", "0.7", "1"]),
+    st.sampled_from(["0.3", "0.5", "0.7", "1"]),
     keeps,
     st.sampled_from([None, 2, 3]),
 )
-@examples(100)
-def test_units__as_oracle(texts, unit, min_tokens, threshold, keep, min_documents):
+@examples(80)
+def test_similar_units__as_oracle(texts, unit, min_tokens, threshold, keep, min_documents):
     options = {"unit": unit, "min_tokens": min_tokens, "min_documents": min_documents, "keep": keep}
-    if threshold is None:
-        options["exact"] = True
-    else:
-        # All that is similar meets in a band of one value.
-        options |= {"threshold": threshold, "recall": "0.999999999"}
+    # All that is similar meets in a band of one value.
+    options |= {"threshold": threshold, "recall": "0.999999999"}
     found = cut(ranked(texts), **options)
     order = order_of(texts, keep)
     listed = oracle.list_units([texts[i] for i in order], unit, min_tokens, words)
@@ -177,11 +176,9 @@ def test_units__as_oracle(texts, unit, min_tokens, threshold, keep, min_document
     parts = [texts[text][start:stop] for text, start, stop, _ in listed]
     alike = [words(part) for part in parts]
     firsts = [alike.index(each) for each in alike]
-    keepers = [-1] * len(parts)
-    if threshold is not None:
-        # Equal ones go where the first of them goes.
-        sets = [shingles(part) if firsts[k] == k else set() for k, part in enumerate(parts)]
-        keepers = choose(sets, "jaccard", Fraction(threshold))
+    # Equal ones go where the first of them goes.
+    sets = [shingles(part) if firsts[k] == k else set() for k, part in enumerate(parts)]
+    keepers = choose(sets, "jaccard", Fraction(threshold))
     for k, first in enumerate(firsts):
         if first < k:
             keepers[k] = first if keepers[first] < 0 else keepers[first]
@@ -193,20 +190,43 @@ def test_units__as_oracle(texts, unit, min_tokens, threshold, keep, min_document
     assert found.kept["text"].to_pylist() == list(map(without, texts, gone))
 
 
-@given(st.lists(unit_texts, max_size=4), st.lists(unit_texts, max_size=3), st.integers(1, 9))
-@examples(40)
-def test_units__against_as_oracle(texts, others, min_tokens):
-    options = {"unit": "lines", "exact": True, "min_tokens": min_tokens}
-    found = cut(texts, against=others, **options)
-    listed = oracle.list_units([*others, *texts], "lines", min_tokens, words)
-    first = {}
-    for text, start, stop, _ in listed:
-        if text < len(others):
-            place = (words(([*others, *texts])[text][start:stop]), (text, start, stop))
-            first.setdefault(*place)
+@given(
+    st.lists(unit_texts, min_size=1, max_size=5),
+    st.none() | st.lists(unit_texts, max_size=3),
+    st.sampled_from(["lines", "paragraphs"]),
+    st.integers(1, 9),
+    keeps,
+    st.sampled_from([None, 2, 3]),
+    st.sampled_from([None, 500, 3000, 20_000]),
+    st.integers(1, 3),
+)
+@examples(100)
+def test_equal_units__as_oracle_in_any_memory(
+    texts, others, unit, min_tokens, keep, min_documents, memory, workers
+):
+    keep = keep if others is None else "first"
+    options = {"unit": unit, "min_tokens": min_tokens, "min_documents": min_documents, "keep": keep}
+    with ExitStack() as stack:
+        if memory is not None:
+            # Next to no units are of the documents of a partition.
+            stack.enter_context(patch("neardup.jobs.cut.equal_units._UNITS_OF_PART", 3))
+            stack.enter_context(spilling(memory))
+        found = cut(ranked(texts), against=others, exact=True, workers=workers, **options)
+        rows, kept = rows_of(found), found.kept["text"].to_pylist()
+    # Numbers in their own collections, those of others first.
+    numbers = [*range(len(others or [])), *order_of(texts, keep)]
+    every = [*(others or []), *(texts[i] for i in order_of(texts, keep))]
+    listed = oracle.list_units(every, unit, min_tokens, words)
+    contents = [words(every[text][start:stop]) for text, start, stop, _ in listed]
+    n_against = None if others is None else sum(text < len(others) for text, *_ in listed)
     expected = [
-        (text - len(others), start, end, *first[tokens])
-        for text, start, stop, end in listed
-        if text >= len(others) and (tokens := words(texts[text - len(others)][start:stop])) in first
+        (numbers[text], start, end, numbers[other], *places)
+        for text, start, end, other, *places in oracle.unit_rows(
+            listed, oracle.equal_keepers(contents, n_against), min_documents or 1
+        )
     ]
-    assert rows_of(found) == expected
+    assert rows == sorted(expected)
+    gone = [set() for _ in texts]
+    for text, start, end, *_ in rows:
+        gone[text].update(range(start, end))
+    assert kept == list(map(without, texts, gone))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from neardup.cli import wording
-from neardup.cli.call import Call, FolderOutput
+from neardup.cli.call import Call, FolderOutput, reported
 from neardup.cli.command import INPUTS, TableCommand, options_of
 from neardup.cli.wording import NO_ROWS, are_most, say_ids
 from neardup.runs.progress import counted
@@ -49,8 +49,9 @@ def command(call: Call) -> None:
     from neardup.files.resolve import STANDARD_INPUT, resolve_paths
     from neardup.jobs.cut.cut import cut_sources
     from neardup.jobs.cut.plan import plan_cut
+    from neardup.options.option import no_effect
     from neardup.options.passages import CutOptions
-    from neardup.stages.workspaces import open_workspace
+    from neardup.stages.workspaces import key_of, open_workspace, with_format
 
     against, named_in, side = call.against, call.named_in, call.side
     if named_in == STANDARD_INPUT:
@@ -59,6 +60,10 @@ def command(call: Call) -> None:
     output = FolderOutput(call)
     options = call.of(CutOptions)
     plan = plan_cut(options, has_other=bool(against), is_named=named_in is not None, side=side)
+    goes_on = plan.goes_on and named_in is None
+    if call.fresh and not goes_on:
+        where, remedy = "unless exact cuts paragraphs or lines", "choose these by unit"
+        raise no_effect("fresh", where, remedy, "exact", "unit")
     sources = resolve_paths(call.inputs, options)
     others = None
     if against:
@@ -70,8 +75,15 @@ def command(call: Call) -> None:
             options.tokenizer,
         )
     output.check(sources, [*(source.origin for source in others or ()), named_in])
-    workspace = open_workspace(call.memory, call.work, output=call.output)
-    with workspace, call.display:
+    key = None
+    if goes_on:
+        scheme = plan.reading.shingles.describe()
+        key = key_of("cut", options, scheme, inputs=sources, against=others or [])
+        key = with_format(key, sources, call.output_format)
+    workspace = open_workspace(
+        call.memory, call.work, fresh=call.fresh, output=call.output, key=key
+    )
+    with workspace, reported(workspace.work, quiet=call.quiet), call.display:
         table = None if named_in is None else Path(named_in)
         result = cut_sources(
             sources, others, plan, call.runner, workspace, named_in=table, side=side

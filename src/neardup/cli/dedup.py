@@ -80,7 +80,7 @@ def command(call: Call) -> None:
     from neardup.jobs.dedup.run import DedupJob
     from neardup.options.documents import DedupOptions
     from neardup.options.option import no_effect
-    from neardup.stages.workspaces import open_workspace
+    from neardup.stages.workspaces import open_workspace, with_format
 
     options, on_spark = call.of(DedupOptions), call.engine == "spark"
     if call.trust:
@@ -99,8 +99,7 @@ def command(call: Call) -> None:
     output.check(sources, origins, index=folder, is_copy=True)
     with job.opened(call.runner) as other:
         key = None if on_spark else job.key(other)
-        if key is not None and any(source.demand is not None for source in sources):
-            key["format"] = call.output_format
+        key = with_format(key, sources, call.output_format)
         workspace = open_workspace(
             call.memory, call.work, fresh=call.fresh, output=call.output, key=key
         )

@@ -110,6 +110,15 @@ def key_of(
     }
 
 
+def with_format(
+    key: dict[str, Any] | None, sources: Sequence[Source], output_format: str
+) -> dict[str, Any] | None:
+    """Return a key with the format of the rows written, if that decides which of them are bad."""
+    if key is None or all(source.demand is None for source in sources):
+        return key
+    return key | {"format": output_format}
+
+
 def _state(source: Source) -> dict[str, object] | None:
     """Return what changes when a file does; None if it is not a file."""
     location = source.origin
