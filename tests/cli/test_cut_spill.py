@@ -146,6 +146,22 @@ def once(function):
     return called
 
 
+def test_stopped__documents_are_known_before_their_units(cut, run, here):
+    """What is known of documents goes to files first where most have no unit of enough words."""
+    few = [{"id": str(k), "text": "too short\n" * (k % 3)} for k in range(200)]
+    write_lines(here / "a.jsonl", [*few[:150], *make_rows(1, 12), *few[150:]])
+    expected = cut(None, "--unit", "lines")
+    job = ("cut", "a.jsonl", "--exact", "--unit", "lines", "-o", "out")
+    shutil.rmtree(here / "out")
+    with spilling(20_000), stopped_after(1):
+        assert run(*job).code == 130
+    names = {path.name[:5] for folder in work_folders(here) for path in folder.iterdir()}
+    assert names & {"ids-1", "units"} == {"ids-1"}
+    with spilling(20_000):
+        assert run(*job).code == 0
+    assert files_of(here / "out") == expected
+
+
 def test_stopped__starts_over(cut, run, here):
     expected = cut(None, "--unit", "lines")
     shutil.rmtree(here / "out")

@@ -85,8 +85,8 @@ class CutResult(Selection):
         for part in self._spans.parts():
             for start in range(0, len(part), ROWS_AT_ONCE):
                 rows = part.select(slice(start, start + ROWS_AT_ONCE))
-                yield from self._removed_rows(rows, first + start).to_batches()
-            first += len(part)
+                yield from self._removed_rows(rows, first).to_batches()
+                first += len(rows)
 
     def _sides(self) -> dict[str, Bools]:
         """Return that all documents stay; there is no folder of removed ones."""

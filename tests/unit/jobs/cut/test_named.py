@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from unittest.mock import patch
+
 import pyarrow as pa
 import pytest
 
@@ -57,6 +59,9 @@ def test_named__the_later_of_two_loses():
     texts, rows = gone(table)
     assert texts == ["0123456789", "afghij", "DEFGHIJKLMNO"]
     assert rows == [("y", 1, 5, "x", 0, 4, "input"), ("z", 0, 3, "y", 7, 9, "input")]
+    # The table is written some rows at a time.
+    with patch("neardup.jobs.cut.cut_result.ROWS_AT_ONCE", 1):
+        assert gone(table) == (texts, rows)
     # By rank y is first, then x.
     texts, rows = gone(table, keep="min:rank")
     assert texts == ["456789", "abcdefghij", "DEFGHIJKLMNO"]
