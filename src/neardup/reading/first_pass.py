@@ -165,7 +165,12 @@ def sign_collections(
             name, workspace, share=SIGNED_SHARE, weight_of_file=FILE_TEXT_BYTES
         ) as signed:
             read_blocks(
-                sources, partial(_sign, plan=plan, look=look), signed, reading, workspace, take
+                sources,
+                partial(_sign, plan=plan, look=look),
+                signed,
+                reading,
+                workspace,
+                lambda batch, _, seen: take(batch, seen),
             )
         batches.add(signed)
         catalogues.append(
@@ -241,8 +246,7 @@ def read_blocks(
     batches: SpilledBatches,
     reading: ReadingPass,
     workspace: Workspace,
-    take: Callable[[pa.RecordBatch, list[L]], object] = lambda *_: None,
-    take_known: Callable[[Mapping[str, Any], list[L]], object] = lambda *_: None,
+    take: Callable[[pa.RecordBatch, Mapping[str, Any], list[L]], object] = lambda *_: None,
     kept: KeptElsewhere | None = None,
 ) -> None:
     """Read the blocks of a collection, but for those that an earlier run has read.
@@ -258,9 +262,8 @@ def read_blocks(
     reading, workspace
         The pass over all collections; memory, and the disk that is looked at.
     take
-        Called with the batch of each block and with what ``read`` has found, in order.
-    take_known
-        Called with what is known of the block instead of the batch.
+        Called with the batch of each block, what is known of it, and what ``read`` has found, in
+        order.
     kept
         What ``take`` keeps, if that may go to files, too.
     """
@@ -284,8 +287,7 @@ def read_blocks(
         known["source"], text_bytes = i, known["text_bytes"]
         n_met[i] += 1
         if n_met[i] > n_taken[i]:
-            take(batch, seen)
-            take_known(known, seen)
+            take(batch, known, seen)
         if kept is not None and kept.count_bytes():
             batches.to_files()
         if n_met[i] > n_listed[i]:

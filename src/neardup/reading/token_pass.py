@@ -108,14 +108,16 @@ def take_texts(
             sizes, found = look(parsed.text)
             return listed(block, parsed, sizes, with_lengths=plan.with_lengths), [found]
 
-        def take_found(known: Mapping[str, Any], found: list[T], number: int = number) -> None:
+        def take_found(
+            _: pa.RecordBatch, known: Mapping[str, Any], found: list[T], number: int = number
+        ) -> None:
             take(number, found[0], known["source"], known["text_bytes"])
 
         with SpilledBatches(
             f"ids-{number}", workspace, share=_LISTED_SHARE, weight_of_file=FILE_TEXT_BYTES
         ) as batches:
             own = None if kept is None else kept[number]
-            read_blocks(sources, read, batches, reading, workspace, take_known=take_found, kept=own)
+            read_blocks(sources, read, batches, reading, workspace, take_found, own)
         catalogues.append(
             make_catalogue(
                 sources,
