@@ -108,7 +108,7 @@ def test_interrupted__leaves_nothing(tmp_path, sent):
         # On a busy machine a run may have ended before the signal comes.
         shutil.rmtree(tmp_path / "out", ignore_errors=True)
         process = start_cut(tmp_path, {}, *KINDS["similar"])
-        while process.poll() is None and not list((tmp_path / "tmp").glob("neardup-*/*")):
+        while process.poll() is None and not list(tmp_path.glob(".out*/*.passing/*")):
             time.sleep(0.002)
         process.send_signal(sent)
         said = end(process)

@@ -63,13 +63,15 @@ def command(call: Call) -> None:
     from neardup.jobs.align.plan import choose_options
     from neardup.options.passages import AlignSchemeOptions
     from neardup.passages.index import PassageHandle
+    from neardup.stages.workspaces import open_workspace
 
     output, against = TableOutput(call), call.against
     if call.page is not None and call.summary is not None:
         raise no_effect("page", "with summary documents", "write the passages", "summary")
     asked = call.of(AlignSchemeOptions, with_text=_has_texts(call, output))
     settings, chosen = choose_options(asked, ("INPUT", "against"), has_other=bool(against))
-    with call.display:
+    workspace = open_workspace(None, call.work, output=output.place)
+    with workspace, call.display:
         start = time.perf_counter()
         sources = resolve_paths(call.inputs, settings)
         templates = resolve_paths(call.ignore, settings) if call.ignore else ()
@@ -94,7 +96,7 @@ def command(call: Call) -> None:
             others = other.sources
         read = [source.origin for source in (*sources, *templates)]
         output.check_apart([*read, *(against or ())], index)
-        result = align_collections(sources, other, settings, call.runner, templates)
+        result = align_collections(sources, other, settings, workspace, call.runner, templates)
         lines_of_page = output.write(result, settings, sources, others)
     duration = f"{time.perf_counter() - start:.1f} s"
     of_index = _SMALLER_INDEX if call.min_tokens is None else _SMALLER_EITHER

@@ -420,6 +420,7 @@ def _of_passages() -> dict[str, tuple[Option, ...]]:
             *_of(IgnoreOptions),
             *_of(OutputOptions, "no_text"),
             *_of(PassageSchemeOptions),
+            _one(WorkspaceOptions, "work", "Folder for temporary files, such as the index."),
             *_RUN,
         ),
         "cut": (
@@ -688,7 +689,17 @@ GROUPS: dict[str, tuple[str, ...]] = {
         *("overwrite", "stats", "as_json"),
     ),
     "Running": (
-        *("engine", "workers", "memory", "fresh", "executors", "refresh", "stop_seconds", "quiet"),
+        *(
+            "engine",
+            "workers",
+            "memory",
+            "work",
+            "fresh",
+            "executors",
+            "refresh",
+            "stop_seconds",
+            "quiet",
+        ),
     ),
 }
 _PLACES = {

@@ -12,7 +12,6 @@ import os
 import shlex
 import socket
 import sys
-import tempfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -200,18 +199,13 @@ _PASSING: set[Path] = set()
 
 
 @contextmanager
-def passing_folder() -> Iterator[Path]:
-    """Give an empty folder of the system's for as long as the block lasts.
-
-    No file in it waits for the disk.
-    """
-    with tempfile.TemporaryDirectory(prefix="neardup-") as name:
-        folder = Path(name)
-        _PASSING.add(folder)
-        try:
-            yield folder
-        finally:
-            _PASSING.discard(folder)
+def passing(folder: Path) -> Iterator[None]:
+    """Let no file in a folder wait for the disk, for as long as the block lasts."""
+    _PASSING.add(folder)
+    try:
+        yield
+    finally:
+        _PASSING.discard(folder)
 
 
 def _is_passing(path: Path) -> bool:

@@ -116,6 +116,9 @@ class WorkPlace:
             self.made = [path for path in above if path in self.made or str(path) in made_before]
         content = {"key": key, "made": list(map(str, self.made))}
         store_file(self.path / KEY, json.dumps(content, indent=1).encode())
+        # A later run goes on with it.
+        for folder in (*self.made, self.path):
+            sync_folder(folder.parent)
 
     def leave(self) -> None:
         """Free the lock; the folder stays."""
@@ -192,12 +195,10 @@ class WorkPlace:
             with contextlib.suppress(FileExistsError):
                 folder.mkdir()
                 self.made.append(folder)
-                sync_folder(folder.parent)
         if self.path.is_symlink():
             raise OSError(errno.EEXIST, os.strerror(errno.EEXIST))
         with contextlib.suppress(FileExistsError):
             self.path.mkdir(mode=0o700)
-            sync_folder(self.parent)
 
     def _is_taken(self) -> WriteError:
         holder = find_holder(self.path) or "another process"

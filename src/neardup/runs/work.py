@@ -31,7 +31,7 @@ from types import TracebackType
 from typing import Any, BinaryIO
 
 from neardup.errors import InvalidInputError, InvalidParameterError, NeardupError, WriteError
-from neardup.runs.disk import GOES_ON, HOLDER, LOCK, note_unfinished, sync_folder
+from neardup.runs.disk import GOES_ON, HOLDER, LOCK, note_unfinished, passing, sync_folder
 from neardup.runs.progress import size
 from neardup.runs.tasks import (
     KEY,
@@ -335,6 +335,24 @@ class WorkFolder:
             weakref.finalize(self, file.close)
             return file
 
+    @contextmanager
+    def passing_folder(self) -> Iterator[Path]:
+        """Give an empty folder for this process alone, for as long as the block lasts.
+
+        No file in it waits for the disk. What a killed process leaves goes with the work folder.
+        """
+        path = self.folder / f"{secrets.token_hex(4)}.passing"
+        is_lasting = self._key is not None
+        with self._mutex, self._errors():
+            if not self._is_entered and not self._is_closed:
+                self._enter(is_fresh=True)
+            path.mkdir()
+        try:
+            with passing(path), work_errors(self.folder, is_lasting=is_lasting, is_foreign=True):
+                yield path
+        finally:
+            shutil.rmtree(path, ignore_errors=True)
+
     def discard(self, task: str) -> None:
         """Remove the files of a task that is done; it stays done, with its result."""
         with self._mutex, self._errors():
@@ -505,6 +523,13 @@ class Workspace:
     def passes(self, n_bytes: int, share: float) -> int:
         """Return in how many parts so many bytes have to be worked on."""
         return 1 if self.work is None else -(-n_bytes // self.share(share)) or 1
+
+    @contextmanager
+    def passing_folder(self) -> Iterator[Path]:
+        """Give an empty folder as that of a ``WorkFolder``; without one in a temporary one."""
+        with contextlib.ExitStack() as stack:
+            work = self.work or stack.enter_context(WorkFolder.temporary())
+            yield stack.enter_context(work.passing_folder())
 
     def require_disk(self, n_bytes: int) -> None:
         """Check that the work folder's disk has room for so many bytes more."""

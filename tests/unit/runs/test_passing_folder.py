@@ -8,6 +8,7 @@ import pytest
 
 import neardup
 from neardup.runs import disk
+from neardup.runs.work import WorkFolder
 
 TEXTS = [" ".join(f"w{i % 90}" for i in range(start, start + 80)) for start in (0, 20)]
 
@@ -28,7 +29,7 @@ def test_align_and_cut__temporary_index_is_not_synced(synced):
 
 
 def test_index__that_stays_is_synced(synced, tmp_path):
-    with disk.passing_folder() as folder:
+    with WorkFolder.temporary(tmp_path).passing_folder() as folder:
         assert folder.is_dir()
         neardup.PassageIndex.create(tmp_path / "index").add(TEXTS)
     assert len(synced) > 9

@@ -9,6 +9,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -31,8 +32,8 @@ from neardup.jobs.align.plan import (
     widest_gap,
 )
 from neardup.options.choices import Data
-from neardup.options.groups import DOCUMENTS, RunOptions
-from neardup.options.option import argument, no_effect, takes
+from neardup.options.groups import DOCUMENTS, RunOptions, WorkspaceOptions
+from neardup.options.option import argument, no_effect, option, takes
 from neardup.options.passages import AlignOptions, AlignSchemeOptions, IgnoreOptions
 from neardup.passages.align import Aligner, AlignmentPlan, certain_length, make_window_scheme
 from neardup.passages.chains import Hit
@@ -49,6 +50,7 @@ from neardup.passages.lookup import Later, WindowCounts
 from neardup.passages.matches import SCHEMA, SCHEMA_WITH_TEXT, excerpts, match_table, with_id_types
 from neardup.results import NO_COLUMNS, PassageResult, SkippedRow, describe_ids, describe_skipped
 from neardup.runs.runner import Runner
+from neardup.runs.work import Workspace
 from neardup.stages.hints import (
     Beginnings,
     Flood,
@@ -110,6 +112,7 @@ def align_collections(
     sources: Sequence[Source],
     other: Other,
     options: AlignOptions,
+    workspace: Workspace,
     runner: Runner,
     ignore: Sequence[Source] = (),
 ) -> PassageResult:
@@ -121,7 +124,7 @@ def align_collections(
     """
     read = ReadOptions(columns_of(options), options.skip_bad)
     if options.measure in ("jaccard", "containment"):
-        return _align(sources, read, other, options, runner, ignore)[0]
+        return _align(sources, read, other, options, workspace, runner, ignore)[0]
     where = f"with {options.measure}"
     if options.summary is not None:
         raise no_effect("summary", where, "ask for containment", "measure")
@@ -135,14 +138,14 @@ def align_collections(
         raise InvalidParameterError(message, "measure")
     one_way, is_either = options.but(measure="containment"), options.measure == "max-containment"
     exchanged = replace(other, sources=sources, read=read)
-    forth_or_back = _align(other.sources, other.read, exchanged, one_way, runner)
+    forth_or_back = _align(other.sources, other.read, exchanged, one_way, workspace, runner)
     if other.is_input:
         # In one collection each document is a query of all others already.
         turn = _earlier_first if is_either else _exchanged
         return _both_ways([turn(*forth_or_back)], is_one=True)
     found = [_exchanged(*forth_or_back)]
     if is_either:
-        found.append(_align(sources, read, other, one_way, runner))
+        found.append(_align(sources, read, other, one_way, workspace, runner))
     return _both_ways(found, is_one=False)
 
 
@@ -216,6 +219,7 @@ def _align(
     read: ReadOptions,
     other: Other,
     options: AlignOptions,
+    workspace: Workspace,
     runner: Runner,
     ignore: Sequence[Source] = (),
 ) -> tuple[PassageResult, _Places]:
@@ -224,7 +228,7 @@ def _align(
     new = other.sources if isinstance(other, NewDocuments) and not is_one else ()
     check_effect(options, sources, new, ignore)
     if is_one:
-        keep_extracted(open_workspace(None, None), sources)
+        keep_extracted(workspace, sources)
     start, hints = time.perf_counter(), list[Hint]()
     read, of_other = read.for_sources(sources), NO_COLUMNS
     if isinstance(other, NewDocuments):
@@ -248,7 +252,7 @@ def _align(
     if ignore:
         hidden = read_templates(ignore, other, read, options.min_tokens, runner)
         read, other = replace(read, ignored=hidden.runs), ignoring(other, hidden)
-    with open_other(other, runner) as (index, skipped), runner.stage("align") as note:
+    with open_other(other, workspace, runner) as (index, skipped), runner.stage("align") as note:
         most = most_documents(options.max_documents, index.n_documents)
         plan = replace(plan_alignment(options, index.scheme), max_documents=most)
         aligner = Aligner(index, plan, runner)
@@ -360,6 +364,13 @@ class _Arguments(AlignSchemeOptions, IgnoreOptions, RunOptions, kw_only=False):
         "are compared with each other, each pair once; the earlier one is the query.",
         default=None,
     )
+    work: str | Path | None = option(
+        WorkspaceOptions.known["work"],
+        default=None,
+        python="Folder for temporary files, such as the index of ``b``, which go with the call; "
+        "None is where the system has temporary files. What a killed process has left there goes, "
+        "too.",
+    )
 
 
 @takes(_Arguments)
@@ -397,12 +408,12 @@ def align(given: _Arguments) -> PassageResult:
     resolve = partial(
         resolve_other, resolve=partial(resolve_inputs, options=options), tokenizer=given.tokenizer
     )
-    with Runner(given.workers, given.progress) as runner:
+    with Runner(given.workers, given.progress) as runner, open_workspace(None, given.work) as space:
         sources = resolve_inputs(given.a, options)
         templates = () if given.ignore is None else resolve_inputs(given.ignore, options)
         if b is None:
             other: Other = no_other(sources, options, chosen)
         else:
             other = choose_other(b, resolve, options, chosen)
-        result = align_collections(sources, other, options, runner, templates)
+        result = align_collections(sources, other, options, space, runner, templates)
     return with_warning(result)

@@ -21,8 +21,8 @@ from neardup.passages.align import make_window_scheme
 from neardup.passages.documents import ReadOptions
 from neardup.passages.index import OpenPassages, PassageHandle
 from neardup.results import SkippedRow
-from neardup.runs.disk import passing_folder
 from neardup.runs.runner import Runner
+from neardup.runs.work import Workspace
 from neardup.stages.options import columns_of, other_columns_of
 
 # Bytes of rows in memory of which the index is held in memory, too: some hundred times as many.
@@ -119,10 +119,13 @@ def _new(
 
 
 @contextmanager
-def open_other(other: Other, runner: Runner) -> Iterator[tuple[OpenPassages, list[SkippedRow]]]:
+def open_other(
+    other: Other, workspace: Workspace, runner: Runner
+) -> Iterator[tuple[OpenPassages, list[SkippedRow]]]:
     """Open an index, or make one of documents for as long as the block lasts.
 
-    Yields it with the bad rows that were skipped to make it.
+    Yields it with the bad rows that were skipped to make it. An index that is made lies in the
+    work folder, and goes with the block.
     """
     if isinstance(other, PassageHandle):
         yield other.view(runner), []
@@ -136,7 +139,7 @@ def open_other(other: Other, runner: Runner) -> Iterator[tuple[OpenPassages, lis
             note(documents=addition.n_documents, tokens=addition.n_tokens)
         yield other.weighed(index), addition.skipped
         return
-    with passing_folder() as folder:
+    with workspace.passing_folder() as folder:
         handle = PassageHandle(folder / "index", other.scheme.get("tokenizer"))
         create_index(handle.folder, scheme)
         with runner.stage("read") as note:

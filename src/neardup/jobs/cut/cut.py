@@ -182,7 +182,7 @@ def cut_sources(
             collections = read_collections(sources, others, plan, workspace, runner)
             other, own = collections.catalogues
             note(documents=len(own), tokens=len(collections.tokens.values))
-        spans = cut_passages(collections, plan, runner)
+        spans = cut_passages(collections, plan, workspace, runner)
     elif plan.options.exact:
         other, own, spans, found = cut_equal_units(sources, others, plan, workspace, runner)
     else:

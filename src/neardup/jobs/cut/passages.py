@@ -22,8 +22,8 @@ from neardup.passages.repeats import find_repeats
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.second_pass import read_texts, text_has_changed
 from neardup.reading.sign import ReadingPlan
-from neardup.runs.disk import passing_folder
 from neardup.runs.runner import Runner
+from neardup.runs.work import Workspace
 from neardup.tables import Int64s, Texts, TokenLists, TokenSpans
 
 
@@ -277,17 +277,23 @@ def _excerpts(
     return found
 
 
-def cut_passages(collections: Collections, plan: CutJobPlan, runner: Runner) -> CutSpans:
+def cut_passages(
+    collections: Collections, plan: CutJobPlan, workspace: Workspace, runner: Runner
+) -> CutSpans:
     """Find the passages that go, and where they stand."""
     with runner.stage("cut") as note:
-        find = find_equal if plan.options.exact else find_similar
-        found = find(collections, plan, runner)
+        if plan.options.exact:
+            found = find_equal(collections, plan)
+        else:
+            found = find_similar(collections, plan, workspace, runner)
         note(passages=len(found))
     with runner.stage("locate"):
         return _locate(found, collections, plan, runner)
 
 
-def find_similar(collections: Collections, plan: CutJobPlan, runner: Runner) -> RemovedPassages:
+def find_similar(
+    collections: Collections, plan: CutJobPlan, workspace: Workspace, runner: Runner
+) -> RemovedPassages:
     """Find passages that are similar to one that stays, as ``passages.cutting`` says.
 
     Documents of both collections are numbered together, the other one first.
@@ -295,7 +301,7 @@ def find_similar(collections: Collections, plan: CutJobPlan, runner: Runner) -> 
     assert plan.passages is not None
     assert plan.scheme is not None
     order, n_other = collections.order, len(collections.other)
-    with passing_folder() as folder:
+    with workspace.passing_folder() as folder:
         make_index = partial(
             index_tokens, scheme=plan.scheme, tokenizer=plan.options.tokenizer, runner=runner
         )
@@ -321,7 +327,7 @@ def find_similar(collections: Collections, plan: CutJobPlan, runner: Runner) -> 
     )
 
 
-def find_equal(collections: Collections, plan: CutJobPlan, _: Runner) -> RemovedPassages:
+def find_equal(collections: Collections, plan: CutJobPlan) -> RemovedPassages:
     """Find passages that are equal to one that stays; documents numbered as in ``find_similar``."""
     n_other = len(collections.other)
     order = np.concatenate([np.arange(n_other), n_other + collections.order])
