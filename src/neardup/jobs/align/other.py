@@ -28,6 +28,9 @@ from neardup.stages.options import columns_of, other_columns_of
 # Bytes of rows in memory of which the index is held in memory, too: some hundred times as many.
 _SHORT = 1 << 18
 
+# A segment takes memory while it is made, by its tokens; an index that nobody keeps may have many.
+_SEGMENT_TOKENS = 1 << 22
+
 # Below so many documents a word that all of them have may still say something.
 _FEW = 5
 
@@ -143,7 +146,9 @@ def open_other(
         handle = PassageHandle(folder / "index", other.scheme.get("tokenizer"))
         create_index(handle.folder, scheme)
         with runner.stage("read") as note:
-            addition = add_documents(handle, other.sources, other.read, runner)
+            addition = add_documents(
+                handle, other.sources, other.read, runner, segment_tokens=_SEGMENT_TOKENS
+            )
             note(documents=addition.n_documents, tokens=addition.n_tokens)
         yield other.weighed(handle.view(runner)), addition.skipped
 
