@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 import socket
 import threading
 import time
@@ -36,11 +37,19 @@ def connect(running) -> socket.socket:
 
 
 def ask(running, connection: socket.socket, path: str = "/v1", *, with_token: bool = True) -> bytes:
-    """Send a request over a connection; return the head of the answer."""
+    """Send a request over a connection; return the whole answer, or what came of it."""
     token = f"Authorization: Bearer {TOKEN}\r\n" if with_token else ""
     host = urlsplit(running.url).netloc
     connection.sendall(f"GET {path} HTTP/1.1\r\nHost: {host}\r\n{token}\r\n".encode())
-    return connection.recv(1 << 16)
+    answer = b""
+    # Head and page may come one after the other.
+    while more := connection.recv(1 << 16):
+        answer += more
+        head, end, body = answer.partition(b"\r\n\r\n")
+        size = re.search(rb"(?i)\r\ncontent-length: *(\d+)", head)
+        if end and size and len(body) >= int(size[1]):
+            break
+    return answer
 
 
 def is_closed(connection: socket.socket) -> bool:
