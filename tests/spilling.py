@@ -13,7 +13,8 @@ import random
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -128,6 +129,23 @@ def end(process: subprocess.Popen[str]) -> tuple[int, str, str]:
     """Wait for a process; return its code and what it has said."""
     out, err = process.communicate()
     return process.returncode, out, err
+
+
+def interrupt(
+    begin: Callable[[], subprocess.Popen[str]],
+    is_under_way: Callable[[], bool],
+    sent: signal.Signals,
+) -> tuple[int, str, str]:
+    """Send a signal to a process once it is under way; return its code and what it has said."""
+    said = (0, "", "")
+    while said[0] == 0:
+        # On a busy machine a run may have ended before the signal comes.
+        process = begin()
+        while process.poll() is None and not is_under_way():
+            time.sleep(0.002)
+        process.send_signal(sent)
+        said = end(process)
+    return said
 
 
 class StopError(KeyboardInterrupt):

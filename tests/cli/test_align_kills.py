@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 import random
 import signal
-import time
 
 import pytest
 
-from tests.spilling import end, start, write_lines
+from tests.spilling import end, interrupt, start, write_lines
 
 N_KILLS = int(os.environ.get("NEARDUP_TEST_KILLS", "1"))
 
@@ -64,15 +63,12 @@ def test_killed__the_next_run_clears(tmp_path, work):
 @pytest.mark.usefixtures("rows")
 def test_interrupted__leaves_nothing(tmp_path, sent):
     word, code = {signal.SIGINT: ("interrupted", 130), signal.SIGTERM: ("terminated", 143)}[sent]
-    said = (0, "", "")
-    while said[0] == 0:
-        # On a busy machine a run may have ended before the signal comes.
+
+    def begin():
         (tmp_path / "shared.csv").unlink(missing_ok=True)
-        process = start_align(tmp_path, {})
-        while process.poll() is None and not list(tmp_path.glob(".shared*/*.passing/*")):
-            time.sleep(0.002)
-        process.send_signal(sent)
-        said = end(process)
+        return start_align(tmp_path, {})
+
+    said = interrupt(begin, lambda: bool(list(tmp_path.glob(".shared*/*.passing/*"))), sent)
     assert said == (code, "", f"{word}; no output was written\n")
     assert sorted(path.name for path in tmp_path.iterdir()) == NAMES
 

@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from tests.spilling import end, files_of, start, write_lines
+from tests.spilling import end, files_of, interrupt, start, write_lines
 
 # 9 are 54 in all, and take six minutes of two cores.
 N_KILLS = int(os.environ.get("NEARDUP_TEST_KILLS", "1"))
@@ -103,15 +103,12 @@ def test_killed__leaves_the_old_output_or_the_new(tmp_path, kind, is_there):
 @pytest.mark.usefixtures("rows")
 def test_interrupted__leaves_nothing(tmp_path, sent):
     word, code = {signal.SIGINT: ("interrupted", 130), signal.SIGTERM: ("terminated", 143)}[sent]
-    said = (0, "", "")
-    while said[0] == 0:
-        # On a busy machine a run may have ended before the signal comes.
+
+    def begin():
         shutil.rmtree(tmp_path / "out", ignore_errors=True)
-        process = start_cut(tmp_path, {}, *KINDS["similar"])
-        while process.poll() is None and not list(tmp_path.glob(".out*/*.passing/*")):
-            time.sleep(0.002)
-        process.send_signal(sent)
-        said = end(process)
+        return start_cut(tmp_path, {}, *KINDS["similar"])
+
+    said = interrupt(begin, lambda: bool(list(tmp_path.glob(".out*/*.passing/*"))), sent)
     assert said == (code, "", f"{word}; no output was written\n")
     assert sorted(path.name for path in tmp_path.iterdir()) == [
         "a.jsonl", "b.jsonl", "c.jsonl", "tmp"
