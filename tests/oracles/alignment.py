@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -220,7 +220,13 @@ def parting(chain: Sequence[Match]) -> int:
     return min(numbers, key=lambda k: (-gap(k), abs(2 * k - len(chain)), k))
 
 
-def refined_ends(query: Tokens, document: Tokens, match: Match, plan: Plan) -> Match:
+def refined_ends(
+    query: Tokens,
+    document: Tokens,
+    match: Match,
+    plan: Plan,
+    weights: Mapping[int, int] | None = None,
+) -> Match:
     """Both ends where most tokens agree and fewest differ, looked for from inside outwards."""
     a, b, c, d = match
     reach = plan.length
@@ -231,9 +237,10 @@ def refined_ends(query: Tokens, document: Tokens, match: Match, plan: Plan) -> M
         query[max(a - reach, 0) : a + inner][::-1],
         document[max(c - reach, 0) : c + inner][::-1],
         plan.threshold,
+        weights,
     ) or (inner, inner)
     right = _outward(
-        query[b - inner : b + reach], document[d - inner : d + reach], plan.threshold
+        query[b - inner : b + reach], document[d - inner : d + reach], plan.threshold, weights
     ) or (inner, inner)
     refined = Match(
         a + inner - left[0], b - inner + right[0], c + inner - left[1], d - inner + right[1]
@@ -242,14 +249,29 @@ def refined_ends(query: Tokens, document: Tokens, match: Match, plan: Plan) -> M
     return match if is_empty else refined
 
 
-@lru_cache(maxsize=1 << 16)
-def _outward(query: Tokens, document: Tokens, threshold: Fraction) -> tuple[int, int] | None:
+def _outward(
+    query: Tokens, document: Tokens, threshold: Fraction, weights: Mapping[int, int] | None
+) -> tuple[int, int] | None:
     """How much to take of both: in the same order, or in any where that is over twice as much."""
-    _, *extent = common_extent(query, document, threshold.numerator, threshold.denominator)
+    _, *extent = _extent(query, document, threshold, weights)
     x, y = _in_order(query, document)
     if sum(extent) > 2 * (x + y):
         x, y = extent
     return (x, y) if x + y else None
+
+
+def _extent(
+    query: Tokens, document: Tokens, threshold: Fraction, weights: Mapping[int, int] | None
+) -> tuple[int, int, int]:
+    """How much to take of both in any order: at an end seven tenths of the threshold will do."""
+    if weights is not None:
+        return common_extent(query, document, int(threshold * 700), 1000, weights)
+    return _plain_extent(query, document, threshold)
+
+
+@lru_cache(maxsize=1 << 16)
+def _plain_extent(query: Tokens, document: Tokens, threshold: Fraction) -> tuple[int, int, int]:
+    return common_extent(query, document, int(threshold * 700), 1000)
 
 
 def _in_order(query: Tokens, document: Tokens) -> tuple[int, int]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
@@ -66,15 +67,23 @@ def worth(
 
 
 def common_extent(
-    query: Sequence[int], document: Sequence[int], p: int, q: int
+    query: Sequence[int],
+    document: Sequence[int],
+    p: int,
+    q: int,
+    weights: Mapping[int, int] | None = None,
 ) -> tuple[int, int, int]:
     """Worth and words of what two texts begin with that has most in common, the shortest."""
     best = (0, 0, 0)
     for x in range(1, len(query) + 1):
         for y in range(1, len(document) + 1):
             first, second = list(query[:x]), list(document[:y])
-            shared = sum(min(first.count(word), second.count(word)) for word in set(first))
-            score = (p + q) * shared - p * (x + y)
+            both = Counter(first) & Counter(second)
+            weighed = [
+                sum(1 if weights is None else weights[word] for word in text)
+                for text in (both.elements(), first, second)
+            ]
+            score = (p + q) * weighed[0] - p * (weighed[1] + weighed[2])
             if score > best[0] or (score == best[0] > 0 and x + y < best[1] + best[2]):
                 best = (score, x, y)
     return best

@@ -10,9 +10,16 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from neardup.passages.chains import Hit
-from neardup.passages.settle import grow_equal, refine_ends, stretch_ends
+from neardup.passages.scheme import make_passage_scheme
+from neardup.passages.settle import Balance, grow_equal, refine_ends, stretch_ends
+from neardup.tables import TokenLists
+from neardup.text.weighting import count_documents
+from tests.examples import examples
+from tests.oracles import alignment as oracle
+from tests.oracles.runs import Match
 
 HALF = Fraction(1, 2)
+BALANCE = Balance(make_passage_scheme(min_tokens=10), None)
 
 
 @given(
@@ -34,8 +41,8 @@ def test_refine_ends__to_where_texts_agree(shared, around, shifts):
         max(true.start + shifts[2], 0),
         min(true.stop + shifts[3], len(document)),
     )
-    assert refine_ends(query, document, off, 40, HALF) == true
-    assert refine_ends(query, document, true, 40, HALF) == true
+    assert refine_ends(query, document, off, 40, HALF, BALANCE) == true
+    assert refine_ends(query, document, true, 40, HALF, BALANCE) == true
 
 
 @given(texts=st.tuples(*[st.lists(st.integers(0, 4), min_size=1, max_size=30)] * 2), data=st.data())
@@ -47,9 +54,37 @@ def test_refine_ends__stays_in_the_texts(texts, data):
     ]
     hit = Hit(*ends[0], *ends[1])
     assume(hit.query_start < hit.query_stop and hit.start < hit.stop)
-    found = refine_ends(query, document, hit, data.draw(st.integers(1, 12)), HALF)
+    found = refine_ends(query, document, hit, data.draw(st.integers(1, 12)), HALF, BALANCE)
     assert 0 <= found.query_start < found.query_stop <= len(query)
     assert 0 <= found.start < found.stop <= len(document)
+
+
+@examples(120)
+@given(seed=st.integers(0, 2**32), threshold=st.sampled_from(["0.3", "0.5", "0.8"]))
+def test_refine_ends__oracle(seed, threshold):
+    """Words of a text stand in another order in the other, with others between and around them."""
+    rng = random.Random(seed)
+    texts = [[rng.randrange(20, 40) for _ in range(rng.randrange(40))] for _ in range(2)]
+    shared = [rng.randrange(20) for _ in range(30)]
+    for text in texts:
+        text[rng.randrange(len(text) + 1) : 0] = [
+            word if rng.random() < 0.7 else rng.randrange(40)
+            for word in rng.sample(shared, len(shared))
+        ]
+    spans = [sorted(rng.sample(range(len(text) + 1), 2)) for text in texts]
+    # Words that are in one document of many weigh more than those in all.
+    documents = [np.arange(0, 40, step, dtype=np.uint64) for step in (1, 2, 3, 5, 7)]
+    offsets = np.cumsum([0, *map(len, documents)])
+    frequencies = count_documents([TokenLists(np.concatenate(documents), offsets)])
+    balance = Balance(make_passage_scheme(min_tokens=10, idf="smooth"), frequencies)
+    weights = dict(enumerate(balance.weights_of(np.arange(40, dtype=np.uint64)).tolist()))
+    arrays = [np.array(text, np.uint64) for text in texts]
+    least = Fraction(threshold)
+    found = refine_ends(*arrays, Hit(*spans[0], *spans[1]), 12, least, balance)
+    plan = oracle.Plan(10, 12, least)
+    assert found == Hit(
+        *oracle.refined_ends(*map(tuple, texts), Match(*spans[0], *spans[1]), plan, weights)
+    )
 
 
 @given(
@@ -84,13 +119,15 @@ def test_refine_ends__of_shuffled_text(seed, shift):
     query = np.array([*range(200, 240), *words, *range(240, 280)], np.uint64)
     document = np.array([*range(300, 340), *shuffled, *range(340, 380)], np.uint64)
     off = Hit(40 + shift, 120 - shift, 40 - shift, 120 + shift)
-    found = refine_ends(query, document, off, 34, HALF)
+    found = refine_ends(query, document, off, 34, HALF, BALANCE)
     assert found == Hit(40, 120, 40, 120)
 
 
 def test_refine_ends__stay_where_texts_have_nothing_in_common():
     query, document = np.arange(50, dtype=np.uint64), np.arange(100, 150, dtype=np.uint64)
-    assert refine_ends(query, document, Hit(10, 30, 12, 28), 8, HALF) == Hit(10, 30, 12, 28)
+    assert refine_ends(query, document, Hit(10, 30, 12, 28), 8, HALF, BALANCE) == Hit(
+        10, 30, 12, 28
+    )
 
 
 are_mostly_common = st.lists(st.sampled_from([True] * 3 + [False]), min_size=30, max_size=60)

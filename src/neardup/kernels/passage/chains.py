@@ -112,6 +112,7 @@ def link_hits(
 def common_extent(
     query: ConstInt64s,
     document: ConstInt64s,
+    weights: ConstInt64s,
     p: int,
     q: int,
     query_counts: Int64s,
@@ -120,22 +121,25 @@ def common_extent(
 ) -> None:
     """Find how much of two texts to take, from their beginnings, for most words in common.
 
-    Texts are numbers of words, ``query_counts`` and ``counts`` room for as many. Of x and y words,
-    s of which both have, copies counted, are worth (p + q) s - p (x + y): by so much they are more
-    similar than p / q. ``best`` receives that, x and y; nothing is taken for less than 1, of equal
-    ones the shortest.
+    Texts are numbers of words, ``query_counts`` and ``counts`` room for as many. The first x and y
+    words weigh v and w, copies counted, of which they share s: they are worth (p + q) s - p (v + w)
+    and by so much more similar than p / q. ``best`` receives that, x and y; nothing is taken for
+    less than 1, of equal ones the shortest.
     """
     best[:] = 0
     query_counts[:] = 0
+    of_query = np.int64(0)
     for x in range(1, query.shape[0] + 1):
         query_counts[query[x - 1]] += 1
+        of_query += weights[query[x - 1]]
         counts[:] = 0
-        shared = np.int64(0)
+        shared, both = np.int64(0), of_query
         for y in range(1, document.shape[0] + 1):
             word = document[y - 1]
             counts[word] += 1
+            both += weights[word]
             if counts[word] <= query_counts[word]:
-                shared += 1
-            score = (p + q) * shared - p * (x + y)
+                shared += weights[word]
+            score = (p + q) * shared - p * both
             if score > best[0] or (score == best[0] > 0 and x + y < best[1] + best[2]):
                 best[0], best[1], best[2] = score, x, y
