@@ -210,8 +210,6 @@ def test_align__what_has_no_effect_with_containment(tmp_path):
         ({"measure": "containment", "hits": 3}, "hits has no effect with containment"),
         ({"measure": "containment", "within": True}, "within has no effect with containment"),
         ({"times": 3}, "times has no effect with jaccard"),
-        ({"measure": "doc-containment", "summary": "documents"}, "summary has no effect"),
-        ({"measure": "max-containment", "ignore": [text]}, "ignore has no effect"),
     ):
         with pytest.raises(neardup.InvalidParameterError, match=message):
             neardup.align([text], [text] if "within" not in options else None, **options)

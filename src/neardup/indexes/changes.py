@@ -51,8 +51,9 @@ class Reading(Protocol):
 class Addition:
     """What an addition did, and where text and ids were; see ``AdditionResult``.
 
-    ``n_short`` documents have fewer tokens than a passage that is found, or a shingle. ``scheme``
-    is that of the index, of which they are the first documents if it ``was_empty``.
+    ``n_short`` documents have fewer tokens than a passage that is found, or a shingle, and
+    ``n_ignored`` tokens were taken out of texts before they were counted. ``scheme`` is that of the
+    index, of which they are the first documents if it ``was_empty``.
     """
 
     columns: ColumnNames
@@ -62,6 +63,7 @@ class Addition:
     n_tokens: int = 0
     n_empty: int = 0
     n_short: int = 0
+    n_ignored: int = 0
     skipped: list[tuple[str, int, str]] = field(default_factory=list)
 
     def count(
@@ -69,8 +71,9 @@ class Addition:
         n_tokens: Int64s,
         skipped: Sequence[tuple[str, int, str]],
         least: int,
+        n_ignored: int = 0,
     ) -> None:
-        """Count the next documents, which have so many tokens each, and rows left out.
+        """Count the next documents, which have so many tokens each, and what was left out.
 
         Those that have some, and fewer than ``least``, are short.
         """
@@ -78,6 +81,7 @@ class Addition:
         self.n_tokens += int(n_tokens.sum())
         self.n_empty += int((n_tokens == 0).sum())
         self.n_short += int(((n_tokens > 0) & (n_tokens < least)).sum())
+        self.n_ignored += n_ignored
         self.skipped += skipped
 
 

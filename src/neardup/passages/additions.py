@@ -93,7 +93,7 @@ def add_documents(
             # The windows of a segment take longer than anything else.
             ids.check_repeats()
             sizes = np.diff(block.tokens.offsets)
-            addition.count(sizes, block.skipped, scheme.least_shingles)
+            addition.count(sizes, block.skipped, scheme.least_shingles, block.n_ignored)
             if len(block):
                 name = free_name(manifest, len(records))
                 records.append(write_segment(folder, name, block, scheme, frequencies, runner))
@@ -186,7 +186,8 @@ def index_in_memory(
     ids = NewIds(index, options.columns)
     for block in blocks:
         ids.check(block.ids, block.places)
-        addition.count(np.diff(block.tokens.offsets), block.skipped, scheme.least_shingles)
+        sizes = np.diff(block.tokens.offsets)
+        addition.count(sizes, block.skipped, scheme.least_shingles, block.n_ignored)
     ids.check_repeats()
     for block in gather(blocks, addition.n_tokens + 1):
         if len(block):

@@ -86,22 +86,24 @@ class HiddenText:
         return Visible(starts, stops, holes)
 
 
-PAIR_SCHEMA = pa.schema(
-    [
-        ("query_id", pa.large_string()),
-        ("doc_id", pa.large_string()),
-        ("passages", pa.int64()),
-        ("longest", pa.int64()),
-        ("query_shared", pa.int64()),
-        ("doc_shared", pa.int64()),
-        ("query_share", pa.float64()),
-        ("doc_share", pa.float64()),
-    ]
-)
+_COLUMNS = [
+    "query_id",
+    "doc_id",
+    "passages",
+    "longest",
+    "query_shared",
+    "doc_shared",
+    "query_share",
+    "doc_share",
+]
+
+# Rows of passages: where one starts and stops in the query and how long that is, the same of the
+# document, all in characters that are not hidden, texts from their first token to their last.
+Extents = Int64s
 
 
 @dataclass(frozen=True)
-class _Extents:
+class _Texts:
     """Some documents, each once: their texts, and the characters of their first and last tokens."""
 
     texts: pa.Array
@@ -109,59 +111,48 @@ class _Extents:
     stops: Int64s
 
 
-@dataclass(frozen=True)
-class _Side:
-    """The passages of one side of some pairs: where they start and stop, and how long texts are.
-
-    All count in characters that are not hidden; each array has a value for each passage.
-    """
-
-    starts: Int64s
-    stops: Int64s
-    lengths: Int64s
-
-
-def count_pairs(matches: Matches) -> int:
-    """Return how many pairs of documents share a passage."""
-    return len(np.unique(_numbers(matches)))
-
-
-def pair_table(
+def extents_of(
     matches: Matches,
     passages: pa.Table,
     queries: DocumentBlock,
     index: OpenPassages,
     hidden: HiddenText | None = None,
-) -> pa.Table:
+) -> Extents:
+    """Measure passages and their texts by what is not hidden of them.
+
+    ``passages`` are the matches as ``match_table`` spells them out.
+    """
+    sides: list[Int64s] = []
+    documents, which = np.unique(matches.queries, return_inverse=True)
+    sides += _side(passages, "query", which, _texts_of_queries(queries, documents), hidden)
+    documents, which = np.unique(matches.documents, return_inverse=True)
+    sides += _side(passages, "doc", which, _texts_of_documents(index, documents), hidden)
+    return np.stack(sides, axis=1)
+
+
+def pair_table(passages: pa.Table, numbers: Int64s, extents: Extents) -> pa.Table:
     """Say how much the documents of each pair share.
 
-    ``passages`` are the matches as ``match_table`` spells them out. What two passages of a pair
-    have in common counts once, and what is hidden not at all.
+    ``numbers`` are those of the pair of each passage. What two passages of a pair have in common
+    counts once, and what is hidden not at all.
     """
-    numbers, firsts, pairs = np.unique(_numbers(matches), return_index=True, return_inverse=True)
+    numbers, firsts, pairs = np.unique(numbers, return_index=True, return_inverse=True)
     n_pairs = len(numbers)
-    documents, which = np.unique(matches.queries, return_inverse=True)
-    query = _side(passages, "query", which, _extents_of_queries(queries, documents), hidden)
-    documents, which = np.unique(matches.documents, return_inverse=True)
-    doc = _side(passages, "doc", which, _extents_of_documents(index, documents), hidden)
     longest = np.zeros(n_pairs, np.int64)
-    for side in (query, doc):
-        np.maximum.at(longest, pairs, side.stops - side.starts)
-    of_query, of_doc = (
-        union_lengths(side.starts, side.stops, pairs, n_pairs) for side in (query, doc)
-    )
-    rows = pa.array(firsts)
+    shared, lengths = [], []
+    for starts, stops, of_texts in (extents[:, :3].T, extents[:, 3:].T):
+        np.maximum.at(longest, pairs, stops - starts)
+        shared.append(union_lengths(starts, stops, pairs, n_pairs))
+        lengths.append(of_texts[firsts])
+    ids = passages.select(["query_id", "doc_id"]).take(pa.array(firsts))
     columns = [
-        passages["query_id"].take(rows),
-        passages["doc_id"].take(rows),
+        *ids.columns,
         np.bincount(pairs, minlength=n_pairs),
         longest,
-        of_query,
-        of_doc,
-        of_query / query.lengths[firsts],
-        of_doc / doc.lengths[firsts],
+        *shared,
+        *(part / whole for part, whole in zip(shared, lengths, strict=True)),
     ]
-    return pa.table(columns, PAIR_SCHEMA)
+    return order_pairs(pa.table(columns, _COLUMNS))
 
 
 def order_pairs(table: pa.Table) -> pa.Table:
@@ -172,34 +163,28 @@ def order_pairs(table: pa.Table) -> pa.Table:
     return table.take(pa.array(np.lexsort((np.arange(len(table)), -shared, -share))))
 
 
-def _numbers(matches: Matches) -> Int64s:
-    """Return a number for the pair of each passage, in the order of queries and documents."""
-    n_documents = int(matches.documents.max(initial=0)) + 1
-    numbers: Int64s = matches.queries * n_documents + matches.documents
-    return numbers
-
-
 def _side(
-    passages: pa.Table, name: str, which: Int64s, extents: _Extents, hidden: HiddenText | None
-) -> _Side:
+    passages: pa.Table, name: str, which: Int64s, texts: _Texts, hidden: HiddenText | None
+) -> tuple[Int64s, Int64s, Int64s]:
+    """Return where passages start and stop in texts, and how long these are."""
     starts, stops = (passages[f"{name}_{end}"].to_numpy() for end in ("start", "end"))
     if hidden is None:
-        return _Side(starts, stops, (extents.stops - extents.starts)[which])
-    visible = hidden.look_at(extents.texts)
-    before, each = visible.holes.visible_before, np.arange(len(extents.texts))
+        return starts, stops, (texts.stops - texts.starts)[which]
+    visible = hidden.look_at(texts.texts)
+    before, each = visible.holes.visible_before, np.arange(len(texts.texts))
     lengths = before(each, visible.stops) - before(each, visible.starts)
     # Of a document of an index all may be hidden.
-    return _Side(before(which, starts), before(which, stops), np.maximum(lengths, 1)[which])
+    return before(which, starts), before(which, stops), np.maximum(lengths, 1)[which]
 
 
-def _extents_of_queries(queries: DocumentBlock, documents: Int64s) -> _Extents:
+def _texts_of_queries(queries: DocumentBlock, documents: Int64s) -> _Texts:
     offsets, spans = queries.tokens.offsets, queries.spans
     first, last = offsets[documents], offsets[documents + 1] - 1
     places = character_spans(queries.texts, documents, spans.starts[first], spans.stops[last])
-    return _Extents(queries.texts.take(pa.array(documents)), *places)
+    return _Texts(queries.texts.take(pa.array(documents)), *places)
 
 
-def _extents_of_documents(index: OpenPassages, documents: Int64s) -> _Extents:
+def _texts_of_documents(index: OpenPassages, documents: Int64s) -> _Texts:
     numbers = index.segments_of(documents)
     texts, sizes = [pa.array([], pa.large_string())], [np.empty(0, np.int64)]
     # Documents ascend, and so do their segments.
@@ -210,4 +195,4 @@ def _extents_of_documents(index: OpenPassages, documents: Int64s) -> _Extents:
         sizes.append(np.diff(segment.offsets)[local])
     stops = np.concatenate(sizes)
     places = character_places(index, documents, np.zeros_like(stops), stops)
-    return _Extents(pa.concat_arrays(texts), *places)
+    return _Texts(pa.concat_arrays(texts), *places)

@@ -22,6 +22,7 @@ from neardup.files.inputs import check_effect, passed_over
 from neardup.files.passes import ReadingPass, keep_extracted
 from neardup.files.resolve import resolve_inputs
 from neardup.files.rows import Source
+from neardup.jobs.align.found import Found, both_ways
 from neardup.jobs.align.other import NewDocuments, Other, choose_other, no_other, open_other
 from neardup.jobs.align.plan import (
     choose_options,
@@ -33,17 +34,10 @@ from neardup.jobs.align.plan import (
 )
 from neardup.options.choices import Data
 from neardup.options.groups import DOCUMENTS, RunOptions, WorkspaceOptions
-from neardup.options.option import argument, no_effect, option, takes
+from neardup.options.option import argument, option, takes
 from neardup.options.passages import AlignOptions, AlignSchemeOptions, IgnoreOptions
 from neardup.passages.align import Aligner, AlignmentPlan, certain_length, make_window_scheme
-from neardup.passages.chains import Hit
-from neardup.passages.document_pairs import (
-    PAIR_SCHEMA,
-    HiddenText,
-    count_pairs,
-    order_pairs,
-    pair_table,
-)
+from neardup.passages.document_pairs import Extents, HiddenText, extents_of
 from neardup.passages.documents import ReadOptions, least_run, read_documents, runs_of
 from neardup.passages.index import OpenPassages
 from neardup.passages.lookup import Later, WindowCounts
@@ -102,8 +96,6 @@ class AlignCounts:
     n_queries: int = 0
     n_empty: int = 0
     n_short: int = 0
-    n_aligned: int = 0
-    n_pairs: int = 0
     n_ignored: int = 0
     skipped: list[SkippedRow] = field(default_factory=list)
 
@@ -124,12 +116,7 @@ def align_collections(
     """
     read = ReadOptions(columns_of(options), options.skip_bad)
     if options.measure in ("jaccard", "containment"):
-        return _align(sources, read, other, options, workspace, runner, ignore)[0]
-    where = f"with {options.measure}"
-    if options.summary is not None:
-        raise no_effect("summary", where, "ask for containment", "measure")
-    if ignore:
-        raise no_effect("ignore", where, "ask for containment", "measure")
+        return _align(sources, read, other, options, workspace, runner, ignore).result()
     if not isinstance(other, NewDocuments):
         message = (
             f"{options.measure} looks documents of the other collection up in this one; give these "
@@ -138,80 +125,15 @@ def align_collections(
         raise InvalidParameterError(message, "measure")
     one_way, is_either = options.but(measure="containment"), options.measure == "max-containment"
     exchanged = replace(other, sources=sources, read=read)
-    forth_or_back = _align(other.sources, other.read, exchanged, one_way, workspace, runner)
+    back = _align(other.sources, other.read, exchanged, one_way, workspace, runner, ignore)
     if other.is_input:
         # In one collection each document is a query of all others already.
-        turn = _earlier_first if is_either else _exchanged
-        return _both_ways([turn(*forth_or_back)], is_one=True)
-    found = [_exchanged(*forth_or_back)]
+        turned = back.earlier_first() if is_either else back.exchanged()
+        return both_ways([turned], is_one=True).result()
+    found = [back.exchanged()]
     if is_either:
-        found.append(_align(sources, read, other, one_way, workspace, runner))
-    return _both_ways(found, is_one=False)
-
-
-# Passages of a table by the numbers of their tokens' texts: query, its start, document, its start.
-_Places = Int64s
-
-
-def _exchanged(result: PassageResult, places: _Places) -> tuple[PassageResult, _Places]:
-    """Take queries for documents, and documents for queries."""
-    names = [
-        f"doc_{name.removeprefix('query_')}"
-        if name.startswith("query_")
-        else f"query_{name.removeprefix('doc_')}"
-        if name.startswith("doc_")
-        else name
-        for name in result.passages.column_names
-    ]
-    table = result.passages.rename_columns(names).select(result.passages.column_names)
-    summary = dict(result.summary)
-    for name in ("documents", "empty_documents", "short_documents"):
-        summary[name] = summary[name][::-1]
-    for name in ("id_column", "id_column_by_default"):
-        if f"against_{name}" in summary:
-            summary[name], summary[f"against_{name}"] = summary[f"against_{name}"], summary[name]
-    return PassageResult(table, summary), places[:, [2, 3, 0, 1]]
-
-
-def _earlier_first(result: PassageResult, places: _Places) -> tuple[PassageResult, _Places]:
-    """Take the earlier one of two documents of a collection for the query."""
-    is_later = places[:, 0] > places[:, 2]
-    exchanged, others = _exchanged(result, places)
-    rows = np.flatnonzero(~is_later), np.flatnonzero(is_later)
-    parts = [result.passages.take(pa.array(rows[0])), exchanged.passages.take(pa.array(rows[1]))]
-    numbers = np.concatenate([places[rows[0]], others[rows[1]]])
-    return PassageResult(pa.concat_tables(parts), result.summary), numbers
-
-
-def _both_ways(found: Sequence[tuple[PassageResult, _Places]], *, is_one: bool) -> PassageResult:
-    """Put passages together that were found either way, each once, in the order of the queries."""
-    table = pa.concat_tables([result.passages for result, _ in found])
-    places = np.concatenate([numbers for _, numbers in found])
-    spans = [
-        table[name].to_numpy() for name in ("query_start", "query_end", "doc_start", "doc_end")
-    ]
-    hits = [Hit(*row) for row in zip(*(span.tolist() for span in spans), strict=True)]
-    kept = []
-    pairs = places[:, [0, 2]]
-    order = np.lexsort((pairs[:, 1], pairs[:, 0]))
-    heads = np.flatnonzero((np.diff(pairs[order], axis=0, prepend=-1) != 0).any(axis=1))
-    for rows in np.split(order, heads[1:]):
-        # What was found both ways, and what is mostly part of something longer.
-        longest: list[int] = []
-        for row in sorted(rows.tolist(), key=lambda row: (-hits[row].size, row)):
-            if all(hits[other].common_share(hits[row]) < 0.5 for other in longest):
-                longest.append(row)
-        kept += longest
-    chosen = np.array(kept, np.int64)
-    chosen = chosen[np.lexsort(places[chosen][:, [3, 2, 1, 0]].T)]
-    summaries = [result.summary for result, _ in found]
-    pairs = np.unique(pairs, axis=0)
-    aligned = np.unique(pairs if is_one else pairs[:, 0])
-    counts = {"passages": len(chosen), "document_pairs": len(pairs)}
-    counts["aligned_documents"] = len(aligned)
-    for name in ("windows", "frequent_windows", "hits", "seconds"):
-        counts[name] = sum(summary[name] for summary in summaries)
-    return PassageResult(table.take(pa.array(chosen)), summaries[-1] | counts)
+        found.append(_align(sources, read, other, one_way, workspace, runner, ignore))
+    return both_ways(found, is_one=False).result()
 
 
 def _align(
@@ -222,8 +144,8 @@ def _align(
     workspace: Workspace,
     runner: Runner,
     ignore: Sequence[Source] = (),
-) -> tuple[PassageResult, _Places]:
-    """Find what queries share with another collection, and the numbers of what was found."""
+) -> Found:
+    """Find what queries share with another collection."""
     is_one = isinstance(other, NewDocuments) and other.is_input
     new = other.sources if isinstance(other, NewDocuments) and not is_one else ()
     check_effect(options, sources, new, ignore)
@@ -252,19 +174,18 @@ def _align(
     if ignore:
         hidden = read_templates(ignore, other, read, options.min_tokens, runner)
         read, other = replace(read, ignored=hidden.runs), ignoring(other, hidden)
-    with open_other(other, workspace, runner) as (index, skipped), runner.stage("align") as note:
+    with open_other(other, workspace, runner) as (index, made), runner.stage("align") as note:
         most = most_documents(options.max_documents, index.n_documents)
         plan = replace(plan_alignment(options, index.scheme), max_documents=most)
         aligner = Aligner(index, plan, runner)
         is_wanted = options.max_documents is None and hidden is None
         flood = Flood(index.n_documents, is_wanted=is_wanted)
         # A collection that is read twice has each bad row once.
-        counts = AlignCounts(aligner.counts, skipped=[] if is_one else skipped)
+        counts = AlignCounts(aligner.counts, skipped=[] if is_one else list(made.skipped))
         id_types: set[pa.DataType] = set()
         tables = [(SCHEMA_WITH_TEXT if options.has_texts else SCHEMA).empty_table()]
-        pairs = [PAIR_SCHEMA.empty_table()]
-        aligned: list[Int64s] = [np.empty(0, np.int64)]
-        places: list[_Places] = [np.empty((0, 4), np.int64)]
+        extents: list[Extents] = [np.empty((0, 6), np.int64)]
+        places: list[Int64s] = [np.empty((0, 4), np.int64)]
         reading = ReadingPass("align", sources, runner)
         for block in read_documents(sources, index.scheme.tokenizer, read, reading):
             later = _later(counts.n_queries, len(block), options) if is_one else None
@@ -280,24 +201,23 @@ def _align(
             numbers = matches.queries + counts.n_queries
             columns = (numbers, matches.query_starts, matches.documents, matches.starts)
             places.append(np.stack(columns, axis=1))
-            counts.n_pairs += count_pairs(matches)
             if options.summary is not None:
-                pairs.append(pair_table(matches, passages, block, index, hidden))
-            aligned.append(np.unique(numbers))
-            if is_one:
-                aligned.append(np.unique(matches.documents))
+                extents.append(extents_of(matches, passages, block, index, hidden))
             _count(counts, np.diff(block.tokens.offsets), plan.min_tokens)
             counts.n_ignored += block.n_ignored
             counts.skipped.extend(block.skipped)
             id_types |= {block.ids.type} if len(block) else set()
-        counts.n_aligned = len(np.unique(np.concatenate(aligned)))
-        query_type = common_id_type(id_types)
-        table = with_id_types(pa.concat_tables(tables), query_type, index)
-        of_documents = None
-        if options.summary is not None:
-            of_documents = with_id_types(order_pairs(pa.concat_tables(pairs)), query_type, index)
+        table = with_id_types(pa.concat_tables(tables), common_id_type(id_types), index)
         note(documents=counts.n_queries, windows=aligner.counts.windows, passages=len(table))
-        summary = _summary(table, counts, plan, index, time.perf_counter() - start)
+        found = Found(
+            table,
+            {},
+            np.concatenate(places),
+            None if options.summary is None else np.concatenate(extents),
+            (counts.n_ignored, made.n_ignored),
+        )
+        n_found = found.counts(is_one=is_one)
+        summary = _summary(n_found, counts, plan, index, time.perf_counter() - start)
         if is_one:
             for name in ("documents", "empty_documents", "short_documents"):
                 summary[name] = summary[name][:1]
@@ -306,7 +226,7 @@ def _align(
     summary["passed_over"] = passed_over(sources, new)
     summary |= describe_choices(options, other.scheme if isinstance(other, NewDocuments) else {})
     summary |= describe_ids(read.columns, of_other)
-    return PassageResult(table, summary, of_documents), np.concatenate(places)
+    return replace(found, summary=summary)
 
 
 def _later(first: int, n_documents: int, options: AlignOptions) -> Later:
@@ -326,7 +246,11 @@ def _count(counts: AlignCounts, sizes: Int64s, min_tokens: int) -> None:
 
 
 def _summary(
-    table: pa.Table, counts: AlignCounts, plan: AlignmentPlan, index: OpenPassages, seconds: float
+    n_found: dict[str, int],
+    counts: AlignCounts,
+    plan: AlignmentPlan,
+    index: OpenPassages,
+    seconds: float,
 ) -> dict[str, Any]:
     search, lookups = plan.search, counts.lookups
     sizes = index.document_sizes()
@@ -340,9 +264,7 @@ def _summary(
         "threshold": float(plan.threshold),
         "min_tokens": index.scheme.count_tokens(plan.min_tokens),
         "ignored_tokens": counts.n_ignored,
-        "aligned_documents": counts.n_aligned,
-        "passages": len(table),
-        "document_pairs": counts.n_pairs,
+        **n_found,
         "max_documents": plan.max_documents,
         "windows": lookups.windows,
         "frequent_windows": lookups.frequent_windows,

@@ -86,6 +86,23 @@ def test_align__summary_of_an_index_with_removed_documents(tmp_path):
     assert result.document_pairs["doc_share"].to_pylist()[0] == 1.0
 
 
+@examples(20)
+@given(
+    a=st.lists(TEXT.map(" ".join), min_size=1, max_size=4),
+    b=st.none() | st.lists(TEXT.map(" ".join), min_size=1, max_size=3),
+    measure=st.sampled_from(["containment", "doc-containment", "max-containment"]),
+)
+def test_align__summary_of_what_is_contained(a, b, measure):
+    options = {"min_tokens": 5, "idf": "unary", "measure": measure}
+    result = neardup.align(a, b, **options, summary="documents")
+    queries = {str(i): text for i, text in enumerate(a)}
+    documents = queries if b is None else {str(i): text for i, text in enumerate(b)}
+    expected = expected_pairs(result, queries, documents)
+    assert as_set(result.document_pairs.to_pylist()) == as_set(expected)
+    assert len(expected) == result.summary["document_pairs"]
+    assert result.passages == neardup.align(a, b, **options).passages
+
+
 def test_order_pairs():
     """By the greater of both shares, then by characters, then as they came."""
     shares = [(0.2, 0.5), (0.9, 0.1), (0.5, 0.5), (0.5, 0.1), (0.5, 0.5)]
