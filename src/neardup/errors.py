@@ -24,7 +24,7 @@ Each message says what was expected, what came, and what to do. The command line
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Self
 
 
 class NeardupError(Exception):
@@ -92,8 +92,17 @@ class WriteError(NeardupError, OSError):
     """An output cannot be written: full disk, missing permission."""
 
 
+# What asks for replacing an output, as Python has it; the command line has an option of that name.
+OVERWRITE = "overwrite=True"
+
+
 class OutputExistsError(NeardupError, FileExistsError):
     """The output is already there and replacing it was not asked for."""
+
+    @classmethod
+    def at(cls, place: object) -> Self:
+        """Return the error of an output that ``overwrite`` would replace."""
+        return cls(f"{place} exists; choose another name, or replace it with {OVERWRITE}")
 
 
 class SketchMismatchError(NeardupError, ValueError):

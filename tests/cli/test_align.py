@@ -294,6 +294,18 @@ def test_align__output(fails, write_file):
     fails("align", "a.jsonl", "--against", "c.jsonl", "-o", "c.jsonl", "--overwrite", error=error)
 
 
+@pytest.mark.usefixtures("collections")
+def test_align__folder_for_temporary_files(run, write_file):
+    """What cannot be a folder is said before anything is read, also where none would be needed."""
+    write_file("file", "")
+    advice = "name another folder for temporary files with work (--work)"
+    folders = (("file/x", "Not a directory"), ("/proc/x", "No such file or directory"))
+    for command in (("align",), ("cut", "--exact")):
+        for work, words in folders:
+            outcome = run(*command, "a.jsonl", "--work", work, "-o", "out.csv")
+            assert outcome.err == f"error: cannot write {work}: {words}; {advice}\n"
+
+
 def test_align__documents_without_tokens(run, here, write_file):
     write_file("a.jsonl", '{"text": "..."}\n{"text": ""}\n')
     write_file("b.jsonl", '{"text": ""}\n')

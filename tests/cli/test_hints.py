@@ -129,6 +129,16 @@ HINTS = [
         "less similar ones",
     ),
     (
+        ("align", "one.jsonl", "-o", "a.csv"),
+        "one document alone shares nothing: name others, with --against those of another "
+        "collection, or --within for passages that it has twice",
+    ),
+    (
+        ("align", "one.jsonl", "--within", "-o", "a.csv"),
+        "nothing is shared: a smaller --min-tokens finds shorter passages, a lower --threshold "
+        "less similar ones",
+    ),
+    (
         ("align", "records.jsonl", "--against", "idx", "-o", "a.csv"),
         "nothing is shared: an index of a smaller --min-tokens finds shorter passages, a lower "
         "--threshold less similar ones",

@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from neardup.errors import NeardupError
+from neardup.errors import OVERWRITE, NeardupError
 from neardup.runs.disk import GOES_ON, Journal, keep_journal
 from neardup.version import __version__
 
@@ -154,7 +154,7 @@ def _run(arguments: list[str] | None, journal: Journal) -> int:
     try:
         result: Any = cli.main(arguments, prog_name="neardup", standalone_mode=False)
     except NeardupError as error:
-        said = _one_line(str(error))
+        said = _one_line(str(error)).replace(OVERWRITE, "--overwrite")
         # Nothing of what failed, but of what came before, as a result before its page.
         if said.endswith(_NOTHING) and journal.written():
             said = said.removesuffix(_NOTHING) + _fate(journal)

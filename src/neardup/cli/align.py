@@ -106,7 +106,7 @@ def command(call: Call) -> None:
     if result.document_pairs is not None:
         shares = plural(summary["document_pairs"], "shares", "share")
         lines.append(f"{counted(summary['document_pairs'], 'pair')} of documents {shares} text")
-    report = _report(summary, smaller, output, duration, by_hashes=call.hits is not None)
+    report = _report(call, summary, smaller, output, duration)
     output.tell(summary, *lines, report, *lines_of_page)
 
 
@@ -136,11 +136,11 @@ def _describe_preset(summary: dict[str, Any], index: Path | None) -> str:
 
 
 def _report(
-    summary: dict[str, Any], smaller: str, output: TableOutput, duration: str, *, by_hashes: bool
+    call: Call, summary: dict[str, Any], smaller: str, output: TableOutput, duration: str
 ) -> str:
     documents = " against ".join(counted(n, "document") for n in summary["documents"])
     # With --hits there is no --recall.
-    can_find_more = summary["predicted_recall"] < _FEW and not by_hashes
+    can_find_more = summary["predicted_recall"] < _FEW and call.hits is None
     lines = [
         f"{documents}: {counted(summary['passages'], 'passage')} in "
         f"{counted(summary['aligned_documents'], 'document')}",
@@ -167,7 +167,7 @@ def _report(
     lines += wording.lines(
         wording.note_empty(sum(summary["empty_documents"]), "in no passage"),
         wording.note_skipped(summary),
-        _hint(summary, smaller),
+        _hint(summary, smaller, is_alone=summary["documents"] == [1] and not call.within),
         *wording.hints(summary),
     )
     lines += list_passed_over(summary["passed_over"])
@@ -182,7 +182,7 @@ def _say_moved(summary: dict[str, Any]) -> str:
     return f", or {recall:.4f} if its words were moved"
 
 
-def _hint(summary: dict[str, Any], smaller: str) -> str:
+def _hint(summary: dict[str, Any], smaller: str, *, is_alone: bool) -> str:
     """Say what to try where no passage is shared; ``smaller`` is what finds shorter ones."""
     if not summary["documents"][0] and not summary["skipped_rows"]:
         return wording.NO_ROWS
@@ -193,6 +193,11 @@ def _hint(summary: dict[str, Any], smaller: str) -> str:
         not n or are_most(n_short + n_empty, n) for n_short, n_empty, n in sides
     ):
         return ""
+    if is_alone:
+        return (
+            "one document alone shares nothing: name others, with --against those of another "
+            "collection, or --within for passages that it has twice"
+        )
     if summary["frequent_windows"]:
         return "a higher --max-documents finds what more documents share"
     return (

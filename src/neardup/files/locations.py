@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from neardup.errors import InvalidInputError, ReadError
+from neardup.errors import OVERWRITE, InvalidInputError, ReadError
 from neardup.files.archives import is_archive, unpack
 from neardup.files.binary import HEAD_BYTES, foreign_kind
 from neardup.files.formats import KNOWN_SUFFIXES, format_of, is_readable, missing_extras
@@ -50,7 +50,7 @@ def check_is_complete(system: Any, path: str) -> None:
         if part in ENTRIES and folder and _is_unfinished(system, folder):
             message = (
                 f"{system.unstrip_protocol(folder)} is an unfinished output of neardup, without "
-                f"{SUCCESS}; wait for the run that writes it, or run it again with --overwrite"
+                f"{SUCCESS}; wait for the run that writes it, or run it again with {OVERWRITE}"
             )
             raise InvalidInputError(message)
 

@@ -75,8 +75,7 @@ def check_output(target: Target, *, overwrite: bool, kind: FolderKind = OUTPUT) 
             )
             raise OutputExistsError(message)
         if not overwrite:
-            message = f"{target} exists; choose another name, or replace it with --overwrite"
-            raise OutputExistsError(message)
+            raise OutputExistsError.at(target)
     with translated(target):
         around = next(folder for folder in target.absolute().parents if os.path.lexists(folder))
         with tempfile.TemporaryFile(dir=around):

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any
 
-from neardup.errors import OutputExistsError, WriteError
+from neardup.errors import OVERWRITE, OutputExistsError, WriteError
 from neardup.files.locations import ENTRIES, STARTED, SUCCESS, read_marker
 from neardup.files.remote import (
     RemoteDestination,
@@ -45,8 +45,7 @@ def check_remote_file(url: Url, *, overwrite: bool) -> None:
         message = f"{url} is a folder; name a file"
         raise WriteError(message)
     if exists and not overwrite:
-        message = f"{url} exists; choose another name, or replace it with --overwrite"
-        raise OutputExistsError(message)
+        raise OutputExistsError.at(url)
     beside = _beside(system, path)
     with writing_to(url):
         system.pipe_file(beside, b"")
@@ -179,12 +178,11 @@ class _RemoteFolder:
         if overwrite or not (is_complete or started):
             return
         if is_complete:
-            message = f"{self.url} exists; choose another name, or replace it with --overwrite"
-        else:
-            message = (
-                f"{self.url} is an unfinished output of neardup, begun {_who(started)}; if that "
-                "run has ended, --overwrite removes what it left, and writes anew"
-            )
+            raise OutputExistsError.at(self.url)
+        message = (
+            f"{self.url} is an unfinished output of neardup, begun {_who(started)}; if that "
+            f"run has ended, {OVERWRITE} removes what it left, and writes anew"
+        )
         raise OutputExistsError(message)
 
     def probe(self) -> None:

@@ -206,8 +206,7 @@ def check_file(target: Target, suffixes: tuple[str, ...], *, overwrite: bool) ->
         message = f"{target} is a folder; name a file"
         raise WriteError(message)
     if os.path.lexists(target) and not overwrite:
-        message = f"{target} exists; choose another name, or replace it with --overwrite"
-        raise OutputExistsError(message)
+        raise OutputExistsError.at(target)
     with translated(target), tempfile.TemporaryFile(dir=target.parent):
         pass
 

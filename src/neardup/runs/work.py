@@ -73,7 +73,7 @@ def work_errors(folder: Path, *, is_lasting: bool, is_foreign: bool = False) -> 
         if is_foreign and (cause is not error or not _is_of(folder, cause)):
             raise
         words = os.strerror(cause.errno) if cause.errno else str(cause)
-        message = f"cannot write {folder}: {words}; {_advice(cause, is_lasting)}"
+        message = f"cannot write {folder}: {words}; {_advice(folder, cause, is_lasting)}"
         raise WriteError(message) from cause
 
 
@@ -91,8 +91,9 @@ def _is_of(folder: Path, error: OSError) -> bool:
     return error.errno in _UNNAMED
 
 
-def _advice(error: OSError, is_lasting: bool) -> str:
-    if error.errno == errno.ENOENT:
+def _advice(folder: Path, error: OSError, is_lasting: bool) -> str:
+    # Of the folder itself, and of those above it, nothing was there.
+    if error.errno == errno.ENOENT and _is_of(folder, error):
         return "something has removed files there; run the same command again"
     if error.errno not in _FULL:
         return "name another folder for temporary files with work (--work)"

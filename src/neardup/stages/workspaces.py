@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,7 @@ from neardup.options.option import Options
 from neardup.outputs.targets import Target
 from neardup.results import versions
 from neardup.runs.runner import default_memory_bytes
-from neardup.runs.work import WorkFolder, Workspace
+from neardup.runs.work import WorkFolder, Workspace, work_errors
 
 if TYPE_CHECKING:
     from neardup.files.rows import Source
@@ -46,6 +47,12 @@ def open_workspace(
     """
     limit = memory_budget(memory)
     parent = None if work is None else Path(WorkspaceOptions.known["work"].given(work))
+    if parent is not None:
+        around = next(
+            each for each in (parent, *parent.absolute().parents) if os.path.lexists(each)
+        )
+        with work_errors(parent, is_lasting=False), tempfile.TemporaryFile(dir=around):
+            pass
     if output is None:
         return Workspace(limit, WorkFolder.temporary(parent))
     if isinstance(output, Path):

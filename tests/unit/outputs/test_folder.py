@@ -158,7 +158,7 @@ def test_check_output__relative(tmp_path, monkeypatch):
 
 
 def test_check_output__exists(tmp_path):
-    with pytest.raises(OutputExistsError, match="or replace it with --overwrite"):
+    with pytest.raises(OutputExistsError, match="or replace it with overwrite=True"):
         check_output(tmp_path, overwrite=False)
     check_output(tmp_path, overwrite=True)
 

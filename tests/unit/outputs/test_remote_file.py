@@ -45,7 +45,7 @@ def test_check_remote_file(memory):
     check_remote_file(URL, overwrite=False)
     assert memory.find("/x") == []
     memory.pipe_file("/x/a.csv", b"old")
-    with pytest.raises(OutputExistsError, match=r"memory://x/a\.csv exists; .* --overwrite$"):
+    with pytest.raises(OutputExistsError, match=r"memory://x/a\.csv exists; .* overwrite=True$"):
         check_remote_file(URL, overwrite=False)
     check_remote_file(URL, overwrite=True)
     with pytest.raises(WriteError, match="memory://x is a folder; name a file"):

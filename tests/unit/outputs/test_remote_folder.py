@@ -85,7 +85,7 @@ def test_check_remote_folder__leaves_no_trace(memory):
 
 def test_check_remote_folder__exists(memory):
     write()
-    with pytest.raises(OutputExistsError, match=r"^memory://x/out exists; .* --overwrite$"):
+    with pytest.raises(OutputExistsError, match=r"^memory://x/out exists; .* overwrite=True$"):
         check_remote_folder(URL, overwrite=False)
     check_remote_folder(URL, overwrite=True)
     assert memory.exists("/x/out/_SUCCESS")
