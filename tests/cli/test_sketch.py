@@ -44,6 +44,40 @@ def rows(write_file):
     return write_file("rows.jsonl", "".join(json.dumps(row) + "\n" for row in ROWS))
 
 
+@pytest.mark.usefixtures("rows")
+@pytest.mark.parametrize("blocks", [None, 9])
+@kinds
+def test_sketch__file_as_of_sketches_in_memory(run, here, write_file, kind, blocks):
+    """Documents are written as they come, also where the ids of a later file are no numbers."""
+    lines = (json.dumps({"id": i, "text": f"{i} and two and three"}) + "\n" for i in range(40))
+    write_file("numbers.jsonl", "".join(lines))
+    options, named = KINDS[kind]
+    if blocks is not None:
+        options, named = f"{options} --blocks {blocks}", named | {"blocks": blocks}
+    inputs = ("numbers.jsonl", "rows.jsonl")
+    command = ["sketch", *inputs, "--kind", kind, *options.split(), "--id-column", "id", "--json"]
+    outcome = run(*command, "-o", "a.parquet")
+    found = neardup.sketch([here / name for name in inputs], kind=kind, id_column="id", **named)
+    found.write(here / "b.parquet")
+    assert (here / "a.parquet").read_bytes() == (here / "b.parquet").read_bytes()
+    said = json.loads(outcome.out)
+    assert {name: found.summary[name] for name in ("documents", "blocks", "empty_documents")} == {
+        name: said[name] for name in ("documents", "blocks", "empty_documents")
+    }
+
+
+@pytest.mark.usefixtures("rows")
+@pytest.mark.parametrize("blocks", [None, 9])
+def test_sketch__an_id_in_two_files(fails, here, write_file, blocks):
+    rows = (ROWS[0] | {"id": 5}, ROWS[2])
+    write_file("more.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+    error = "more.jsonl, row 2: id 'c' was used before, in rows.jsonl, row 3; ids must differ"
+    options = () if blocks is None else ("--blocks", blocks)
+    command = ["sketch", "rows.jsonl", "more.jsonl", "--id-column", "id", *options]
+    fails(*command, "-o", "a.parquet", error=error)
+    assert not list(here.glob("*.parquet"))
+
+
 @kinds
 def test_sketch__each_kind(run, here, rows, kind):
     options, named = KINDS[kind]

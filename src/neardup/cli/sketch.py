@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,7 +14,6 @@ from neardup.runs.progress import counted
 
 if TYPE_CHECKING:
     from neardup.outputs.targets import Target
-    from neardup.stages.sketches import Sketches
 
 _EPILOG = """\b
 Examples:
@@ -48,7 +47,7 @@ def command(call: Call) -> None:
         message = f"Missing {missing}; give INPUT and --output, or --info FILE."
         raise click.UsageError(message)
     from neardup.files.resolve import resolve_paths
-    from neardup.jobs.sketch import sketch_sources
+    from neardup.jobs.sketch import write_sketches
     from neardup.options.sketches import SketchOptions
     from neardup.outputs.folder import check_apart
     from neardup.outputs.table_files import check_table_file, size_of
@@ -63,21 +62,27 @@ def command(call: Call) -> None:
     weighing = resolve_paths(call.idf_from, options) if call.idf_from else None
     check_apart(output, (source.origin for source in [*sources, *(weighing or [])]))
     with call.display:
-        sketches = sketch_sources(sources, options, idf_sources=weighing, runner=call.runner)
-        sketches.write(output, overwrite=call.overwrite)
-    size, summary = size_of(output), sketches.summary
+        summary = write_sketches(
+            sources,
+            options,
+            output,
+            overwrite=call.overwrite,
+            idf_sources=weighing,
+            runner=call.runner,
+        )
+    size = size_of(output)
     counts = ("empty_documents", "single_shingle_documents", "skipped_rows", "skipped", "hints")
     facts = {
         "path": str(output),
-        "documents": sketches.n_documents,
+        "documents": summary["documents"],
         "blocks": summary["blocks"],
         "bytes": size,
         **{name: summary[name] for name in counts if name in summary},
-        "passed_over": sketches.passed_over,
+        "passed_over": summary["passed_over"],
         **{name: summary[name] for name in ("id_column", "id_column_by_default")},
-        "scheme": sketches.scheme,
+        "scheme": summary["scheme"],
     }
-    call.tell(facts, *_report(sketches, output, size))
+    call.tell(facts, *_report(summary, output, size))
 
 
 def _tell_of_file(call: Call) -> None:
@@ -105,13 +110,14 @@ def _shown(value: object) -> str:
     return "-" if value is None else str(value)
 
 
-def _report(sketches: Sketches, output: Target, size: int) -> list[str]:
-    unit = "document" if sketches.blocks is None else "block"
-    each = f", {size / len(sketches):,.0f} a {unit}" if len(sketches) else ""
-    lines = [f"{counted(len(sketches), 'sketch', 'sketches')} of kind {sketches.kind}"]
-    if sketches.blocks is not None:
-        lines[0] += f": blocks of {counted(sketches.n_documents, 'document')}"
-    summary, ngram = sketches.summary, sketches.scheme.get("ngram", 1)
+def _report(summary: dict[str, Any], output: Target, size: int) -> list[str]:
+    n_documents, n_blocks = summary["documents"], summary["blocks"]
+    n_sketches, unit = (n_documents, "document") if n_blocks is None else (n_blocks, "block")
+    each = f", {size / n_sketches:,.0f} a {unit}" if n_sketches else ""
+    lines = [f"{counted(n_sketches, 'sketch', 'sketches')} of kind {summary['kind']}"]
+    if n_blocks is not None:
+        lines[0] += f": blocks of {counted(n_documents, 'document')}"
+    ngram = summary["scheme"].get("ngram", 1)
     lines += say_ids(summary)
     lines += wording.lines(
         wording.note_empty(summary["empty_documents"], "similar to nothing"),
@@ -119,5 +125,5 @@ def _report(sketches: Sketches, output: Target, size: int) -> list[str]:
         wording.note_skipped(summary),
         *wording.hints(summary),
     )
-    lines += list_passed_over(sketches.passed_over)
+    lines += list_passed_over(summary["passed_over"])
     return [*lines, f"written to {output}, {size:,} bytes{each}"]

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from neardup.files.ids import check_unique, choose_id_column, join_ids
+from neardup.files.ids import check_unique, choose_id_column, common_id_type, join_ids
 from neardup.files.inputs import check_effect, passed_over
 from neardup.files.passes import ReadingPass, TextBlock, keep_extracted, read_text_block
 from neardup.files.resolve import resolve_inputs
@@ -17,15 +20,19 @@ from neardup.options.choices import Data
 from neardup.options.groups import DOCUMENTS, RunOptions
 from neardup.options.option import argument, takes
 from neardup.options.sketches import SketchOptions
+from neardup.outputs.table_files import write_table
+from neardup.outputs.targets import Target
 from neardup.reading.sign import SLICE_BYTES, WEIGHTED_SLICE_BYTES, ReadingPlan
 from neardup.reading.signed_batches import count_shingles
+from neardup.results import SkippedRow
 from neardup.runs.runner import Runner
+from neardup.sketches import table_format
 from neardup.sketches.from_texts import SketchMaker, make_maker
-from neardup.sketches.kind import AnyKind, SketchRows, to_column
+from neardup.sketches.kind import AnyKind, SketchRows, no_digests, to_column
 from neardup.sketches.table_format import BlockPlaces, cut_texts, join_places
 from neardup.stages.hints import Beginnings, Remedies, hints_of_documents, with_warning
 from neardup.stages.options import reading_plan
-from neardup.stages.sketches import Sketches
+from neardup.stages.sketches import SketchCounts, Sketches, summarise
 from neardup.stages.workspaces import open_workspace
 from neardup.tables import Int64s, Texts, Uint64s
 
@@ -56,16 +63,7 @@ def sketch_sources(
 
     The rest as of ``sketch``.
     """
-    check_effect(options, sources, idf_sources or ())
-    maker, plan = make_maker(options), reading_plan(options)
-    columns = choose_id_column(plan.columns, sources)
-    plan = replace(plan, columns=columns)
-    if maker.texts.weights.needs_frequencies:
-        if idf_sources is None:
-            keep_extracted(open_workspace(None, None), sources)
-        with runner.stage("count"):
-            reference = sources if idf_sources is None else idf_sources
-            maker = _count_frequencies(maker, reference, plan, runner)
+    maker, plan = _prepare(sources, options, idf_sources, runner)
     with runner.stage("sketch") as note:
         blocks = list(_sketch_blocks(sources, maker, plan, options.blocks, runner))
         nothing = maker.make(Texts.from_arrow(pa.array([], pa.large_string())))
@@ -73,7 +71,7 @@ def sketch_sources(
         no_digests: Uint64s = np.empty((0, 2), np.uint64)
         digests = to_column(np.concatenate([no_digests, *(block.digests for block in blocks)]))
         ids = join_ids([block.documents.ids for block in blocks])
-        check_unique([ids], lambda document: _place(blocks, document), columns)
+        check_unique([ids], lambda document: _place(blocks, document), plan.columns)
         note(documents=len(ids))
         places = None
         if options.blocks is not None:
@@ -85,16 +83,164 @@ def sketch_sources(
     skipped = tuple(row for block in blocks for row in block.documents.skipped)
     left_out = passed_over(sources, idf_sources or ())
     sketches = Sketches(
-        maker.describe(), ids, rows, skipped, runner.seconds, left_out, columns, digests, places
+        maker.describe(),
+        ids,
+        rows,
+        skipped,
+        runner.seconds,
+        left_out,
+        plan.columns,
+        digests,
+        places,
     )
-    sketches.summary["hints"] = hints_of_documents(
+    _add_hints(sketches.summary, options, sources, plan)
+    return sketches
+
+
+def write_sketches(
+    sources: Sequence[Source],
+    options: SketchOptions,
+    target: Target,
+    *,
+    overwrite: bool = False,
+    idf_sources: Sequence[Source] | None = None,
+    runner: Runner,
+) -> dict[str, Any]:
+    """Sketch documents into a file, of any number; return the summary of ``sketch_sources``.
+
+    Sketches lie in files of a temporary folder beside the output until all ids are known: these
+    may have a type together that the first ones have not. Memory: 16 bytes a document.
+    """
+    maker, plan = _prepare(sources, options, idf_sources, runner)
+    with open_workspace(None, None, output=target).passing_folder() as folder:
+        parts = _Parts(folder, maker, options.blocks)
+        with runner.stage("sketch") as note:
+            for block in _sketch_blocks(sources, maker, plan, options.blocks, runner):
+                parts.append(block)
+            check_unique(parts, parts.place, plan.columns)
+            note(documents=parts.counts.n_documents)
+        write_table(parts.read(), target, overwrite=overwrite)
+    summary = summarise(
+        maker.describe(),
+        parts.counts,
+        columns=plan.columns,
+        skipped=parts.skipped,
+        passed_over=passed_over(sources, idf_sources or ()),
+        seconds=runner.seconds,
+    )
+    _add_hints(summary, options, sources, plan)
+    return summary
+
+
+class _Parts:
+    """Sketched blocks in files, each with the rows of its documents in their source.
+
+    Iterating over it yields the ids of the documents of each block.
+    """
+
+    def __init__(self, folder: Path, maker: SketchMaker[AnyKind], block_size: int | None) -> None:
+        self._folder, self._maker = folder, maker
+        self.counts = SketchCounts(None if block_size is None else 0)
+        self.skipped: list[SkippedRow] = []
+        self._sources: list[str] = []
+        self._starts = [0]
+        self._block_size = block_size
+        self._id_types: set[pa.DataType] = set()
+
+    def append(self, block: _SketchedBlock) -> None:
+        """Write a block, and count what is in it."""
+        documents = block.documents
+        owners = pa.array(block.owners)
+        table = table_format.to_arrow(
+            self._maker.describe(),
+            documents.ids.take(owners),
+            block.rows,
+            to_column(block.digests),
+            block.places,
+        ).append_column(_ROW, [pa.array(documents.numbers).take(owners)])
+        with (
+            pa.OSFile(self._path(len(self._sources)), "wb") as file,
+            pa.ipc.new_file(file, table.schema) as writer,
+        ):
+            writer.write_table(table)
+        self._sources.append(block.source)
+        self._starts.append(self._starts[-1] + len(documents))
+        self._id_types |= {documents.ids.type} if len(documents) else set()
+        self.skipped += documents.skipped
+        n_elements = self._maker.kind.count_elements(block.rows)
+        self.counts.add(len(documents), n_elements)
+
+    def __iter__(self) -> Iterator[pa.Array]:
+        for number in range(len(self._sources)):
+            yield self._documents(number)["id"].combine_chunks()
+
+    def place(self, document: int) -> tuple[str, int]:
+        """Return the source of a document, and its row there."""
+        number = int(np.searchsorted(self._starts, document, side="right")) - 1
+        rows = self._documents(number)[_ROW]
+        return self._sources[number], rows[document - self._starts[number]].as_py()
+
+    def read(self) -> pa.RecordBatchReader:
+        """Return all sketches, as ``Sketches.to_arrow`` does, some at a time."""
+        nothing = self._maker.make(Texts.from_arrow(pa.array([], pa.large_string())))
+        no_places = None if self._block_size is None else join_places(self._block_size, [])
+        ids = pa.array([], common_id_type(self._id_types))
+        empty = table_format.to_arrow(
+            self._maker.describe(), ids, nothing, no_digests(0), no_places
+        )
+        tables = (
+            self._part(number).drop_columns([_ROW]).cast(empty.schema)
+            for number in range(len(self._sources))
+        )
+        batches = (batch for table in tables for batch in table.to_batches())
+        return pa.RecordBatchReader.from_batches(empty.schema, batches)
+
+    def _documents(self, number: int) -> pa.Table:
+        """Return the rows of a block, of a document that was cut only its first."""
+        part = self._part(number)
+        return part if self._block_size is None else part.filter(pc.field("start") == 0)
+
+    def _part(self, number: int) -> pa.Table:
+        with pa.memory_map(self._path(number)) as file:
+            return pa.ipc.open_file(file).read_all()
+
+    def _path(self, number: int) -> str:
+        return str(self._folder / f"{number}.arrow")
+
+
+# Column of the rows in their source.
+_ROW = "row"
+
+
+def _prepare(
+    sources: Sequence[Source],
+    options: SketchOptions,
+    idf_sources: Sequence[Source] | None,
+    runner: Runner,
+) -> tuple[SketchMaker[AnyKind], ReadingPlan]:
+    """Decide how sketches are made, and where texts and ids are."""
+    check_effect(options, sources, idf_sources or ())
+    maker, plan = make_maker(options), reading_plan(options)
+    plan = replace(plan, columns=choose_id_column(plan.columns, sources))
+    if maker.texts.weights.needs_frequencies:
+        if idf_sources is None:
+            keep_extracted(open_workspace(None, None), sources)
+        with runner.stage("count"):
+            reference = sources if idf_sources is None else idf_sources
+            maker = _count_frequencies(maker, reference, plan, runner)
+    return maker, plan
+
+
+def _add_hints(
+    summary: dict[str, Any], options: SketchOptions, sources: Sequence[Source], plan: ReadingPlan
+) -> None:
+    summary["hints"] = hints_of_documents(
         Remedies.of(options),
-        Beginnings(sources, columns),
-        n_documents=len(sketches),
-        n_short=sketches.summary["single_shingle_documents"],
+        Beginnings(sources, plan.columns),
+        n_documents=summary["documents"] if summary["blocks"] is None else summary["blocks"],
+        n_short=summary["single_shingle_documents"],
         shingles=plan.shingles,
     )
-    return sketches
 
 
 def _count_frequencies(

@@ -215,6 +215,54 @@ def _opened(path: str | Path) -> pq.ParquetFile:
         raise SketchFormatError(message, path=str(path)) from None
 
 
+@dataclass
+class SketchCounts:
+    """How many documents were sketched, or blocks of them; ``n_blocks`` is None for documents."""
+
+    n_blocks: int | None
+    n_documents: int = 0
+    n_empty: int = 0
+    n_single: int = 0
+
+    def add(self, n_documents: int, n_elements: Int64s) -> None:
+        """Count some more, of which each sketch is of so many elements."""
+        self.n_documents += n_documents
+        self.n_empty += int((n_elements == 0).sum())
+        self.n_single += int((n_elements == 1).sum())
+        if self.n_blocks is not None:
+            self.n_blocks += len(n_elements)
+
+
+def summarise(
+    scheme: dict[str, Any],
+    counts: SketchCounts,
+    *,
+    columns: ColumnNames | None,
+    skipped: Sequence[SkippedRow],
+    passed_over: Mapping[str, int],
+    seconds: Mapping[str, float] | None,
+) -> dict[str, Any]:
+    """Return the summary of sketches; with ``seconds``, of those that were made just now."""
+    summary = {
+        "kind": scheme["kind"],
+        "documents": counts.n_documents,
+        "blocks": counts.n_blocks,
+        "scheme": scheme,
+    }
+    if seconds is not None:
+        # Of a single shingle are, above all, texts that are shorter than one.
+        has_shingles = scheme.get("ngram", 1) > 1
+        summary |= {
+            "empty_documents": counts.n_empty,
+            "single_shingle_documents": counts.n_single if has_shingles else 0,
+            **describe_ids(columns or NO_COLUMNS),
+            **describe_skipped(skipped),
+            "passed_over": dict(passed_over),
+            "seconds": dict(seconds),
+        }
+    return summary
+
+
 @dataclass(frozen=True, repr=False)
 class Sketches(Result):
     """Sketches of documents, and the scheme that decides what they may be compared with.
@@ -256,24 +304,16 @@ class Sketches(Result):
     summary: dict[str, Any] = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
-        summary = {
-            "kind": self.kind,
-            "documents": self.n_documents,
-            "blocks": None if self.blocks is None else len(self),
-            "scheme": self.scheme,
-        }
-        if self.seconds is not None:
-            n_elements = self.kind_object.count_elements(self.rows)
-            # Of a single shingle are, above all, texts that are shorter than one.
-            has_shingles = self.scheme.get("ngram", 1) > 1
-            summary |= {
-                "empty_documents": int((n_elements == 0).sum()),
-                "single_shingle_documents": int((n_elements == 1).sum()) if has_shingles else 0,
-                **describe_ids(self.columns or NO_COLUMNS),
-                **describe_skipped(self.skipped),
-                "passed_over": dict(self.passed_over),
-                "seconds": dict(self.seconds),
-            }
+        counts = SketchCounts(None if self.blocks is None else 0)
+        counts.add(self.n_documents, self.kind_object.count_elements(self.rows))
+        summary = summarise(
+            self.scheme,
+            counts,
+            columns=self.columns,
+            skipped=self.skipped,
+            passed_over=self.passed_over,
+            seconds=self.seconds,
+        )
         object.__setattr__(self, "summary", summary)
 
     def __len__(self) -> int:
@@ -474,7 +514,7 @@ class Sketches(Result):
         """
         target = target_of(path)
         check_sketch_name(target)
-        write_table(self.to_arrow(), target, overwrite=overwrite)
+        write_table(self.to_arrow().to_reader(), target, overwrite=overwrite)
 
     @classmethod
     def read(cls, path: str | Path) -> Sketches:
