@@ -212,6 +212,7 @@ def test_show__hostile_texts_and_ids(run, write_file):
 
 
 def test_show__refusals(run, clean, write_file):
+    run("cut", "in.jsonl", "-o", "cut")
     for arguments, message in (
         (("none",), "none: no such file"),
         (("clean", "in.jsonl"), "INPUT has no effect on a folder, which has the texts"),
@@ -220,6 +221,7 @@ def test_show__refusals(run, clean, write_file):
         (("clean/removed.parquet",), "give the folder"),
         (("clean", "--against-id-column", "x"), "has no effect without --against"),
         ((".",), "no output of `neardup dedup`"),
+        (("cut",), "that of `neardup cut`, of which `neardup report` makes a page"),
     ):
         outcome = run("show", *arguments)
         assert (outcome.code, outcome.out) == (1, "")

@@ -392,8 +392,12 @@ def reading(location: str) -> Iterator[None]:
         yield
     except NeardupError:
         raise
-    except FileNotFoundError:
+    except FileNotFoundError as error:
+        # Over HTTP a host that does not answer is a file that is not found, too.
+        cause = error.__cause__
         message = "no such file"
+        if cause is not None and not isinstance(cause, FileNotFoundError):
+            message = f"cannot be read: {one_line(cause)}"
         raise ReadError(message, path=location) from None
     except IsADirectoryError:
         message = "expected a file, this is a folder"
@@ -452,7 +456,7 @@ def _reason(error: OSError) -> str:
     return f"not valid compressed data: {one_line(error)}"
 
 
-def one_line(error: Exception) -> str:
+def one_line(error: BaseException) -> str:
     """Return what an error says; those of Arrow go over several lines."""
     return " ".join(str(error).split())
 

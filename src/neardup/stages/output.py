@@ -168,7 +168,8 @@ def open_output(folder: str | Path, *, trust: bool = False) -> DedupOutput:
             raise _no_output(target, f"it has no {SUMMARY}")
     job, summary = read_summary(str(target), trust=trust)
     if job != "dedup":
-        raise _no_output(target, f"it is that of `neardup {job}`")
+        page = ", of which `neardup report` makes a page" if job == "cut" else ""
+        raise _no_output(target, f"it is that of `neardup {job}`{page}")
     return DedupOutput(target, cast("DedupSummary", summary), trust=trust)
 
 

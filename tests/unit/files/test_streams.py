@@ -141,6 +141,14 @@ def test_input_stream__url_without_file():
         read_all("memory://folder/none.txt")
 
 
+def test_input_stream__host_that_does_not_answer():
+    pytest.importorskip("aiohttp")
+    with pytest.raises(
+        ReadError, match=r"^http://127\.0\.0\.1:9/a\.txt: cannot be read: .*connect"
+    ):
+        read_all("http://127.0.0.1:9/a.txt")
+
+
 def test_input_stream__unknown_protocol():
     with pytest.raises(ReadError, match=r"^nowhere://a\.txt: cannot be read: Protocol not known"):
         read_all("nowhere://a.txt")
