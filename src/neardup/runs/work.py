@@ -129,6 +129,9 @@ def difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
     # As both are stored: a tuple is a list.
     old, new = json.loads(spell_key(old)), json.loads(spell_key(new))
     parts = []
+    # Options of two commands tell nothing of each other.
+    if "command" in old and old["command"] != new.get("command"):
+        return f"it is of `neardup {old['command']}`"
     for name in dict.fromkeys((*new, *old)):
         before: Any = old.get(name)
         now: Any = new.get(name)

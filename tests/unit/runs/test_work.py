@@ -282,6 +282,15 @@ def test_stale(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_stale__of_another_command(tmp_path):
+    """Their options have nothing to do with each other."""
+    with open_work(tmp_path, {"command": "cut", "options": {"unit": "lines"}}) as other:
+        do(other, "task-1")
+        other.close()
+    work = open_work(tmp_path, {"command": "dedup", "options": {"keep": "first", "threshold": 1}})
+    assert work.what_changed(work.stale[0]) == "it is of `neardup cut`"
+
+
 def test_stale__some_are_removed(tmp_path):
     run(tmp_path, finishes=False)
     with open_work(tmp_path, KEY | {"inputs": []}) as changed:
