@@ -63,6 +63,7 @@ def spilling(memory: int = 3000, block: int = 1500, file: int = 4000) -> Iterato
             patch("neardup.jobs.cut.equal_units.FILE_TEXT_BYTES", file),
             patch("neardup.jobs.cut.equal_units._FILE_BYTES", file),
             patch("neardup.stages.components._FILE_BYTES", file),
+            patch("neardup.jobs.align.other._LEAST_TOKENS", 50),
         ):
             stack.enter_context(each)
         yield

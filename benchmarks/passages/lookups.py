@@ -24,10 +24,11 @@ from benchmarks.measuring.clocks import Memory
 from neardup import PassageIndex
 from neardup.kernels.text.weights import fill_weights
 from neardup.passages.index import PassageHandle
-from neardup.passages.lookup import find_passages
+from neardup.passages.lookup import Asked, find_passages
 from neardup.passages.search import make_search_plan
 from neardup.passages.windows import gather_queries, inverse_frequencies
 from neardup.runs.runner import Runner
+from neardup.runs.work import IN_MEMORY
 from neardup.text.weighting import term_frequencies
 
 if TYPE_CHECKING:
@@ -136,7 +137,7 @@ def look_up(index: OpenPassages, queries: list[Query]) -> dict[str, Any]:
             starts, stops = np.zeros(1, np.int64), np.full(1, len(query.tokens), np.int64)
             start = time.perf_counter()
             made = gather_queries(query.tokens, starts, stops, index.scheme, index.frequencies)
-            found = find_passages(index, made, plan, runner, lambda _: None)
+            (found,) = find_passages(index, [Asked(made)], plan, IN_MEMORY, runner, lambda _: None)
             milliseconds.append(round((time.perf_counter() - start) * 1e3, 4))
             n_passages += len(found)
             is_found = query.place is not None and _has_middle(index, query, query.place, found)

@@ -70,7 +70,7 @@ def command(call: Call) -> None:
         raise no_effect("page", "with summary documents", "write the passages", "summary")
     asked = call.of(AlignSchemeOptions, with_text=_has_texts(call, output))
     settings, chosen = choose_options(asked, ("INPUT", "against"), has_other=bool(against))
-    workspace = open_workspace(None, call.work, output=output.place)
+    workspace = open_workspace(call.memory, call.work, output=output.place)
     with workspace, call.display:
         start = time.perf_counter()
         sources = resolve_paths(call.inputs, settings)

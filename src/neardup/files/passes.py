@@ -102,13 +102,18 @@ class ReadingPass:
         All that will be read.
     runner
         Does the work.
+    waits
+        Whether blocks count as done when ``finish`` says so, and not when the next one is asked
+        for: several are worked on together.
     """
 
-    def __init__(self, stage: str, sources: Sequence[Source], runner: Runner) -> None:
-        self._stage, self._runner = stage, runner
+    def __init__(
+        self, stage: str, sources: Sequence[Source], runner: Runner, *, waits: bool = False
+    ) -> None:
+        self._stage, self._runner, self._waits = stage, runner, waits
         sizes = [source.size for source in sources]
         self._total = None if None in sizes else sum(size or 0 for size in sizes)
-        # Where the block that is out begins and ends, in bytes of all sources.
+        # Where the block that is out begins and ends, or all that are, in bytes of all sources.
         self._start = self._stop = 0
         self._reported = -1
 
@@ -121,8 +126,7 @@ class ReadingPass:
         """Apply a function to the blocks of the next sources of the pass, in threads.
 
         Yields the number of each block's source among these, and the result, in the order of the
-        blocks. A block is reported when the next one is asked for. Blocks that an earlier run has
-        ``done``, so many of each source, are passed over.
+        blocks. Blocks that an earlier run has ``done``, so many of each source, are passed over.
         """
 
         def work(item: tuple[int, RowBlock, int]) -> tuple[int, R, int]:
@@ -138,12 +142,18 @@ class ReadingPass:
         for source in sources:
             end += source.size or 0
         for i, result, stop in self._runner.map(work, self._blocks(sources, done)):
-            self._start, self._stop = self._stop, stop
+            self._stop = stop
             yield i, result
-            self._report(stop)
+            if not self._waits:
+                self.finish()
         self._stop = max(self._stop, end)
-        if sources:
-            self._report(self._stop)
+        if sources and not self._waits:
+            self.finish()
+
+    def finish(self) -> None:
+        """Report that all blocks that are out are done."""
+        self._start = self._stop
+        self._report(self._stop)
 
     @property
     def share_done(self) -> float | None:
@@ -151,7 +161,7 @@ class ReadingPass:
         return self._stop / self._total if self._total else None
 
     def within(self, share: float) -> None:
-        """Report that so much of the work on the block that is out is done."""
+        """Report that so much of the work on the block that is out is done, or on all that are."""
         self._report(self._start + int(share * (self._stop - self._start)))
 
     def _blocks(

@@ -41,11 +41,12 @@ from neardup.indexes.segments import SEGMENTS
 from neardup.runs.arrays import (
     RESTORE,
     AnyArray,
+    array_in,
     check_array,
     check_file,
     check_size,
     header,
-    map_array,
+    map_file,
     stored,
 )
 from neardup.runs.disk import (
@@ -180,7 +181,7 @@ def _write_array(folder: Path, name: str, array: AnyArray) -> FileRecord:
 
 def _load_array(path: Path, record: FileRecord) -> AnyArray:
     check_file(path, record)
-    return map_array(path, record)
+    return array_in(path, map_file(path, record))
 
 
 def _is_ascending(numbers: Uint32s) -> bool:

@@ -23,11 +23,12 @@ from neardup.indexes.manifest import NAME, SegmentRecord
 from neardup.runs.arrays import (
     RESTORE,
     AnyArray,
+    array_in,
     check_array,
     check_file,
     check_size,
     header,
-    map_array,
+    let_go,
     map_file,
     stored,
 )
@@ -39,7 +40,7 @@ SEGMENTS = "segments"
 
 @dataclass(frozen=True, eq=False)
 class Segment:
-    """An open segment; its arrays and tables are read-only and lie in the mapped files.
+    """An open segment; its arrays and tables are read-only and lie in the ``mapped`` files.
 
     Two segments are equal if they are one object: what is made of one is kept by that.
     """
@@ -48,6 +49,11 @@ class Segment:
     record: SegmentRecord
     arrays: Mapping[str, AnyArray]
     tables: Mapping[str, pa.Table]
+    mapped: tuple[pa.Buffer, ...] = ()
+
+    def let_go(self) -> None:
+        """Give back the memory that its files take, which are read again where they are touched."""
+        let_go(self.mapped)
 
     def array(
         self, name: str, dtype: npt.DTypeLike, *, ndim: int = 1, length: int | None = None
@@ -96,6 +102,7 @@ def open_segment(
     _check_names(path, record)
     arrays: dict[str, AnyArray] = {}
     tables: dict[str, pa.Table] = {}
+    mapped: list[pa.Buffer] = []
 
     def check(name: str) -> str:
         is_unread = name.removesuffix(".npy") in unread
@@ -108,11 +115,15 @@ def open_segment(
     for name in runner.map(check, by_size):
         add_done(record.files[name].size)
         stem, _, kind = name.rpartition(".")
+        mapped.append(map_file(path / name, record.files[name]))
         if kind == "npy":
-            arrays[stem] = map_array(path / name, record.files[name])
+            arrays[stem] = array_in(path / name, mapped[-1])
         else:
-            tables[stem] = _map_table(path / name, record.files[name])
-    return Segment(path, record, arrays, tables)
+            tables[stem] = _table_in(path / name, mapped[-1])
+    segment = Segment(path, record, arrays, tables, tuple(mapped))
+    # To check its tables was to read them.
+    segment.let_go()
+    return segment
 
 
 def _check_names(path: Path, record: SegmentRecord) -> None:
@@ -133,8 +144,7 @@ def _check_names(path: Path, record: SegmentRecord) -> None:
         raise IndexFormatError(message, path=str(path / name))
 
 
-def _map_table(path: Path, record: FileRecord) -> pa.Table:
-    buffer = map_file(path, record)
+def _table_in(path: Path, buffer: pa.Buffer) -> pa.Table:
     try:
         table = pa.ipc.open_file(pa.BufferReader(buffer)).read_all()
         table.validate(full=True)

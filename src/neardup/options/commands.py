@@ -420,7 +420,7 @@ def _of_passages() -> dict[str, tuple[Option, ...]]:
             *_of(IgnoreOptions),
             *_of(OutputOptions, "no_text"),
             *_of(PassageSchemeOptions),
-            _one(WorkspaceOptions, "work", "Folder for temporary files, such as the index."),
+            *_of(WorkspaceOptions, work="Folder for temporary files, such as the index."),
             *_RUN,
         ),
         "cut": (

@@ -44,17 +44,24 @@ SEGMENT_TOKENS = 1 << 24
 
 
 def gather(blocks: Iterable[DocumentBlock], segment_tokens: int) -> Iterator[DocumentBlock]:
-    """Put blocks together until they have enough tokens for a segment."""
+    """Put blocks together until they have so many tokens."""
     gathered: list[DocumentBlock] = []
     n_tokens = 0
     for block in blocks:
         gathered.append(block)
         n_tokens += block.n_tokens
         if n_tokens >= segment_tokens:
-            yield join_blocks(gathered)
-            gathered, n_tokens = [], 0
+            yield _joined(gathered)
+            n_tokens = 0
     if gathered:
-        yield join_blocks(gathered)
+        yield _joined(gathered)
+
+
+def _joined(gathered: list[DocumentBlock]) -> DocumentBlock:
+    """Join blocks and forget them, so that they are in memory once while the whole is in use."""
+    joined = join_blocks(gathered)
+    gathered.clear()
+    return joined
 
 
 def add_documents(

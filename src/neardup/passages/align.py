@@ -18,11 +18,15 @@ from neardup.passages.scheme import PassageScheme, check_length, make_passage_sc
 from neardup.passages.search import SearchPlan
 from neardup.passages.settle import Balance, Settler
 from neardup.runs.runner import Runner
+from neardup.runs.work import Workspace
 from neardup.tables import TokenLists, Uint64s
 
 # Shared tokens, on either side of a gap, that make up for a token in it. More leave revised
 # editions in pieces, fewer join quotations that stand near each other with all that is between.
 _GAP_COST = 0.2
+
+# The share of the memory that documents take which are read from an index.
+_READ_SHARE = 0.1
 
 # Where a gap of a given width is allowed, nearer hits are still the better ones.
 _LEAST_COST = 2**-10
@@ -53,10 +57,15 @@ class AlignmentPlan:
 class Aligner:
     """Finds what the documents of a block share with those of an index."""
 
-    def __init__(self, index: OpenPassages, plan: AlignmentPlan, runner: Runner) -> None:
+    def __init__(
+        self, index: OpenPassages, plan: AlignmentPlan, workspace: Workspace, runner: Runner
+    ) -> None:
         self._index, self._plan = index, plan
         windows = WindowPlan(plan.search, plan.length, plan.step, plan.max_documents)
-        self._finder = WindowFinder(index, windows, runner)
+        self._finder = WindowFinder(index, windows, workspace, runner)
+        self._workspace = workspace
+        # Segments of which documents were read, with the bytes of all their tokens.
+        self._read: dict[int, int] = {}
         # So many shingles behind a passage share tokens with it.
         self._overlap = index.scheme.shingles.ngram - 1
         self._balance = Balance(index.scheme, index.frequencies)
@@ -71,7 +80,7 @@ class Aligner:
     ) -> Matches:
         """Find all shared passages, in the order of the queries and of places in them.
 
-        ``report`` is called with the share of the tokens that are done. ``later`` says which
+        ``report`` is called with the share of the work that is done. ``later`` says which
         documents each query may find; None is all.
         """
         rows: list[tuple[int, int, Hit, float]] = []
@@ -140,6 +149,13 @@ class Aligner:
     def _document_tokens(self, document: int) -> Uint64s:
         number = int(self._index.segments_of(np.array([document]))[0])
         segment = self._index.segments[number]
+        if number not in self._read:
+            needed = segment.vocabulary.nbytes + segment.tokens.nbytes
+            if not self._workspace.fits(sum(self._read.values()) + needed, _READ_SHARE):
+                for each in self._read:
+                    self._index.leave(each)
+                self._read = {}
+            self._read[number] = needed
         local = document - int(self._index.first_documents[number])
         start, stop = segment.offsets[local], segment.offsets[local + 1]
         return segment.vocabulary[segment.tokens[start:stop]]

@@ -22,6 +22,7 @@ from neardup.passages.align import Aligner, AlignmentPlan
 from neardup.passages.index import OpenPassages
 from neardup.passages.lookup import Later, WindowHits
 from neardup.runs.runner import Runner
+from neardup.runs.work import IN_MEMORY
 from neardup.tables import Bools, Floats, Int64s, TokenLists, Uint64s
 
 # Texts that lose passages, each for one that stays, and take them back if that one goes.
@@ -386,7 +387,7 @@ class PassageCutter:
             later = Later(later.firsts[may_find], later.are_own[may_find])
             lists = join_lists([self._texts.left(text) for text in asked])
             lists = indexed.index.scheme.shingle(lists)
-            aligner = Aligner(indexed.index, self._plan.alignment, self._runner)
+            aligner = Aligner(indexed.index, self._plan.alignment, IN_MEMORY, self._runner)
             for k, hits in enumerate(aligner.find(lists, _nowhere, later)):
                 tokens = lists.values[lists.offsets[k] : lists.offsets[k + 1]]
                 own = int(later.firsts[k]) if later.are_own[k] else None

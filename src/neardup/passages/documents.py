@@ -157,6 +157,8 @@ def read_documents(
 
 def join_blocks(blocks: Sequence[DocumentBlock]) -> DocumentBlock:
     """Put blocks one behind the other."""
+    if len(blocks) == 1:
+        return blocks[0]
     tokens = TokenLists(
         np.concatenate([block.tokens.values for block in blocks]),
         _join_offsets([block.tokens.offsets for block in blocks]),

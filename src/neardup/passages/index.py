@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -23,10 +24,14 @@ from neardup.text.weighting import DocumentFrequencies
 
 @dataclass(frozen=True)
 class OpenPassages(OpenIndex[PassageScheme, PassageSegment]):
-    """An index of passages, with what looks for queries in each of its segments."""
+    """An index of passages, with what looks for queries in each of its segments.
+
+    One that ``gives_back`` keeps little in memory of what is read of its files.
+    """
 
     frequencies: DocumentFrequencies | None
     searchers: tuple[SegmentSearcher, ...]
+    gives_back: bool = False
 
     texts_in: ClassVar = "documents.arrow"
 
@@ -60,6 +65,38 @@ class OpenPassages(OpenIndex[PassageScheme, PassageSegment]):
             SegmentSearcher(segment, scheme, self.frequencies) for segment in self.segments
         )
         return replace(self, scheme=scheme, searchers=searchers)
+
+    def leave(self, number: int) -> None:
+        """Give back what was read of a segment's files, if they are to be; it is read again."""
+        if self.gives_back:
+            self.segments[number].let_go()
+
+    def search_bytes(self, n_threads: int) -> int:
+        """Return about how many bytes a search of all segments takes."""
+        return sum(searcher.memory_bytes(n_threads) for searcher in self.searchers)
+
+    def in_turns(
+        self, first: int, n_threads: int, fits: Callable[[int], bool]
+    ) -> Iterator[Sequence[int]]:
+        """Yield the numbers of segments from one on, as many together as fit while searched.
+
+        If all do, what a search has made stays for the next one; else it goes when the next
+        segments are asked for.
+        """
+        turns: list[list[int]] = [[]]
+        n_bytes = 0
+        for number in range(first, len(self.segments)):
+            needed = self.searchers[number].memory_bytes(n_threads)
+            if turns[-1] and not fits(n_bytes + needed):
+                turns.append([])
+                n_bytes = 0
+            turns[-1].append(number)
+            n_bytes += needed
+        for turn in filter(None, turns):
+            yield turn
+            if len(turns) > 1:
+                for number in turn:
+                    self.searchers[number].forget()
 
     def counts(self) -> dict[str, Any]:
         """Return what there is of documents, for ``describe``."""

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, fields
-from itertools import pairwise
+from dataclasses import dataclass, fields, replace
+from functools import partial
+from itertools import count, pairwise
 
 import numpy as np
 import pyarrow as pa
 
 from neardup.files.ids import as_text
+from neardup.indexes.index import segment_bytes
 from neardup.passages.chains import window_starts
 from neardup.passages.documents import DocumentBlock
 from neardup.passages.index import OpenPassages
 from neardup.passages.matches import character_spans
 from neardup.passages.search import Batch, Hits, SearchPlan
 from neardup.passages.windows import Queries, Query, gather_queries
+from neardup.runs.exchange import Shuffle
 from neardup.runs.progress import report_part
 from neardup.runs.runner import Runner
-from neardup.tables import Bools, Floats, Int64s, TokenLists
+from neardup.runs.work import Workspace
+from neardup.tables import Bools, Floats, Int32s, Int64s, TokenLists
 
 # Candidate windows as a table for users: ranges of starts and of ends, in characters.
 
@@ -96,6 +100,15 @@ class Found:
     def __len__(self) -> int:
         return len(self.queries)
 
+    def to_batch(self) -> pa.RecordBatch:
+        """Return the rows as Arrow has them."""
+        return pa.RecordBatch.from_pydict(vars(self))
+
+    @classmethod
+    def of_batch(cls, batch: pa.RecordBatch) -> Found:
+        """Return the rows of ``to_batch``."""
+        return cls(*(column.to_numpy() for column in batch.columns))
+
     def take(self, rows: Bools | Int64s) -> Found:
         """Return the rows of a mask, or of some places."""
         return Found(
@@ -119,38 +132,112 @@ class Behind:
     tokens: Int64s
 
 
+@dataclass(frozen=True)
+class Asked:
+    """Queries that are looked up; with ``behind`` from some places of the index on."""
+
+    queries: Queries
+    behind: Behind | None = None
+
+
+# Shares of the memory: what is made of segments for a search, queries, and passages that wait.
+_SEARCH_SHARE, _QUERIES_SHARE, _WAITING_SHARE = 0.35, 0.25, 0.15
+# Bytes of a token of queries, with its text and place, while blocks are put together.
+_BYTES_OF_QUERIES = 60
+
+# Numbers of look-ups, by which the files are called of those that have not enough memory.
+_numbers = count()
+
+
 def find_passages(
     index: OpenPassages,
-    queries: Queries,
+    asked: Sequence[Asked],
     plan: SearchPlan,
+    workspace: Workspace,
     runner: Runner,
     report: Callable[[float], None],
-    behind: Behind | None = None,
-) -> Found:
-    """Find the passages that are similar to each query, in the order of the queries.
+) -> Iterator[Found]:
+    """Yield the passages that are similar to the queries of each part, in their order.
 
     Passages of one query are in the order of documents, and of places in them. ``report`` is called
-    with the share of the queries that are done. With ``behind`` those that begin before a place of
-    the index are left out.
-    """
-    entries = [searcher.entries(queries) for searcher in index.searchers]
+    with the share of the work that is done.
 
-    def find(first: int) -> Found:
+    All parts are looked up in as many segments as fit into the memory, then in the next ones. So
+    the passages of each wait for those of later segments, in files where they are too many.
+    """
+    name = f"passages-{next(_numbers)}"
+    waiting = Shuffle(name, workspace, len(asked), in_memory=None, share=_WAITING_SHARE)
+    fits = partial(workspace.fits, share=_SEARCH_SHARE)
+    first = _first_segment(index, asked)
+    n_segments = len(index.segments) - first
+    n_queries = max(sum(len(part.queries) for part in asked), 1)
+    with waiting:
+        for segments in index.in_turns(first, runner.workers, fits):
+            shares = [(number - first) / n_segments for number in (segments[0], segments[-1] + 1)]
+            report_turn, n_done = report_part(report, *shares), 0
+            for number, n_chunk, found in _find_chunks(index, segments, asked, plan, runner):
+                if len(found):
+                    waiting.add(found.to_batch(), np.full(len(found), number))
+                n_done += n_chunk
+                report_turn(n_done / n_queries)
+    for number in range(len(asked)):
+        found = _join([Found.of_batch(batch) for batch in waiting.read(number)])
+        yield found.take(np.argsort(found.queries, kind="stable"))
+    waiting.discard()
+
+
+def within_memory(index: OpenPassages, workspace: Workspace) -> OpenPassages:
+    """Return an index that gives back what is read of its files, unless all of it fits."""
+    fits = workspace.fits(segment_bytes(index.manifest.segments), _SEARCH_SHARE)
+    return replace(index, gives_back=not fits)
+
+
+def tokens_at_a_time(index: OpenPassages, workspace: Workspace, runner: Runner) -> int:
+    """Return how many tokens of queries are best looked up together, at least.
+
+    Each time, what was forgotten of segments is made again, if not all of them fit.
+    """
+    if workspace.fits(index.search_bytes(runner.workers), _SEARCH_SHARE):
+        return 1
+    return workspace.share(_QUERIES_SHARE) // _BYTES_OF_QUERIES
+
+
+def _find_chunks(
+    index: OpenPassages,
+    segments: Sequence[int],
+    asked: Sequence[Asked],
+    plan: SearchPlan,
+    runner: Runner,
+) -> Iterator[tuple[int, int, Found]]:
+    """Yield what some segments have for a few queries at a time: their part and their number."""
+
+    def chunks() -> Iterator[tuple[int, int, list[Int32s]]]:
+        for number, part in enumerate(asked):
+            entries = [index.searchers[segment].entries(part.queries) for segment in segments]
+            for first in range(0, len(part.queries), _CHUNK):
+                yield number, first, entries
+
+    def find(chunk: tuple[int, int, list[Int32s]]) -> tuple[int, int, Found]:
+        number, first, entries = chunk
+        queries, behind = asked[number].queries, asked[number].behind
         batch = Batch(queries, first, min(first + _CHUNK, len(queries)))
         parts = []
-        for number, searcher in enumerate(index.searchers):
-            first_tokens = _first_tokens(index, number, behind, first, len(batch))
-            hits = searcher.search(batch, first_tokens, entries[number], plan)
-            parts.append(_found(index, number, hits))
-        found = _join(parts)
-        return found.take(np.argsort(found.queries, kind="stable")) if len(parts) > 1 else found
+        for segment, of_segment in zip(segments, entries, strict=True):
+            first_tokens = _first_tokens(index, segment, behind, first, len(batch))
+            hits = index.searchers[segment].search(batch, first_tokens, of_segment, plan)
+            parts.append(_found(index, segment, hits))
+        return number, len(batch), _join(parts)
 
-    chunks = range(0, len(queries), _CHUNK)
-    parts = []
-    for done, found in enumerate(runner.map(find, chunks), 1):
-        parts.append(found)
-        report(done / len(chunks))
-    return _join(parts)
+    yield from runner.map(find, chunks())
+
+
+def _first_segment(index: OpenPassages, asked: Sequence[Asked]) -> int:
+    """Return the first segment in which any of the queries may find something."""
+    firsts = [
+        0 if part.behind is None else part.behind.documents.min(initial=index.first_documents[-1])
+        for part in asked
+    ]
+    return int(index.segments_of(np.array(firsts, np.int64)).min(initial=len(index.segments)))
 
 
 def _first_tokens(
@@ -216,7 +303,8 @@ def _join(parts: Sequence[Found]) -> Found:
 
 # Windows of long queries looked up in an index, those of many queries together.
 
-# Windows looked up together, or those of one query; what is found for them is in memory together.
+# Windows whose tokens are numbered together, or those of one query; what is found for them is in
+# memory together.
 _WINDOWS_AT_A_TIME = 1 << 14
 
 
@@ -279,19 +367,45 @@ class WindowHits:
         return WindowHits(*(getattr(self, field.name)[rows] for field in fields(self)))
 
 
+@dataclass(frozen=True)
+class _Windows:
+    """The windows of some queries, tokens ``starts`` to ``stops`` of the query ``numbers`` each."""
+
+    n_queries: int
+    numbers: Int64s
+    starts: Int64s
+    stops: Int64s
+
+    def hits(self, found: Found) -> Iterator[WindowHits]:
+        """Yield what was found for the windows of each query."""
+        rows = np.searchsorted(self.numbers[found.queries], np.arange(self.n_queries + 1))
+        for row, end in pairwise(rows.tolist()):
+            of_one = found.queries[row:end]
+            yield WindowHits(
+                self.starts[of_one],
+                self.stops[of_one],
+                found.documents[row:end],
+                found.starts[row:end],
+                found.stops[row:end],
+                found.similarities[row:end],
+            )
+
+
 class WindowFinder:
     """Looks up the windows of queries in an index."""
 
-    def __init__(self, index: OpenPassages, plan: WindowPlan, runner: Runner) -> None:
+    def __init__(
+        self, index: OpenPassages, plan: WindowPlan, workspace: Workspace, runner: Runner
+    ) -> None:
         self.counts = WindowCounts()
-        self._index, self._plan, self._runner = index, plan, runner
+        self._index, self._plan, self._workspace, self._runner = index, plan, workspace, runner
 
     def find(
         self, queries: TokenLists, later: Later | None, report: Callable[[float], None]
     ) -> Iterator[WindowHits]:
         """Yield what the windows of each query are like, ascending, query by query.
 
-        ``report`` is called with the share of the tokens that are done.
+        ``report`` is called with the share of the work that is done.
         """
         length, step = self._plan.length, self._plan.step
         offsets = queries.offsets
@@ -299,19 +413,25 @@ class WindowFinder:
         n_windows = np.maximum(-(-(sizes - length) // step), 0) + (sizes > 0)
         groups = (np.cumsum(n_windows) - n_windows) // _WINDOWS_AT_A_TIME
         bounds = np.append(np.flatnonzero(np.diff(groups, prepend=-1)), len(queries)).tolist()
-        n_tokens = max(len(queries.values), 1)
+        parts = []
         for first, stop in pairwise(bounds):
-            part = report_part(report, offsets[first] / n_tokens, offsets[stop] / n_tokens)
-            group = TokenLists(
+            part = TokenLists(
                 queries.values[offsets[first] : offsets[stop]],
                 offsets[first : stop + 1] - offsets[first],
             )
-            yield from self._find_group(group, _part_of(later, first, stop), part)
+            parts.append(self._cut(part, _part_of(later, first, stop)))
+        found_of_parts = self._look_up([asked for _, asked, _ in parts], report)
+        for (windows, asked, own), found in zip(parts, found_of_parts, strict=True):
+            if own is not None:
+                found = found.take(found.documents != own[windows.numbers[found.queries]])
+            self.counts.windows += len(asked.queries)
+            self.counts.hits += len(found)
+            yield from windows.hits(found)
 
-    def _find_group(
-        self, queries: TokenLists, later: Later | None, report: Callable[[float], None]
-    ) -> Iterator[WindowHits]:
-        """Find what the windows of some queries are like, all at a time."""
+    def _cut(
+        self, queries: TokenLists, later: Later | None
+    ) -> tuple[_Windows, Asked, Int64s | None]:
+        """Cut queries into windows; returns also which document none of each is to be found in."""
         length, offsets = self._plan.length, queries.offsets
         of_queries = [window_starts(int(n), length, self._plan.step) for n in np.diff(offsets)]
         n_windows = np.array([len(starts) for starts in of_queries], np.int64)
@@ -327,42 +447,32 @@ class WindowFinder:
             behind = Behind(later.firsts[numbers], np.where(later.are_own[numbers], own, 0))
         firsts = offsets[numbers]
         scheme, frequencies = self._index.scheme, self._index.frequencies
-        windows = gather_queries(
-            queries.values, firsts + starts, firsts + stops, scheme, frequencies
-        )
-        found = self._find_windows(windows, behind, report)
-        if later is not None and later.finds_before:
-            found = found.take(found.documents != later.firsts[numbers[found.queries]])
-        self.counts.windows += len(windows)
-        self.counts.hits += len(found)
-        rows = np.searchsorted(numbers[found.queries], np.arange(len(queries) + 1))
-        for row, end in pairwise(rows.tolist()):
-            of_one = found.queries[row:end]
-            yield WindowHits(
-                starts[of_one],
-                stops[of_one],
-                found.documents[row:end],
-                found.starts[row:end],
-                found.stops[row:end],
-                found.similarities[row:end],
-            )
+        asked = gather_queries(queries.values, firsts + starts, firsts + stops, scheme, frequencies)
+        left_out = later.firsts if later is not None and later.finds_before else None
+        return _Windows(len(queries), numbers, starts, stops), Asked(asked, behind), left_out
 
-    def _find_windows(
-        self, windows: Queries, behind: Behind | None, report: Callable[[float], None]
-    ) -> Found:
-        """Find what windows are like, without those that too many documents have."""
-        search, max_documents = self._plan.search, self._plan.max_documents
+    def _look_up(self, asked: Sequence[Asked], report: Callable[[float], None]) -> Iterator[Found]:
+        """Yield what the windows of each part are like, without those that too many have."""
+        max_documents = self._plan.max_documents
         if max_documents is None:
-            return find_passages(self._index, windows, search, self._runner, report, behind)
+            yield from self._find(asked, report)
+            return
         # How many documents have a window is counted over all of them.
-        found = find_passages(self._index, windows, search, self._runner, report)
-        frequent = self._frequent(found, max_documents)
-        if behind is None:
-            return found.take(~np.isin(found.queries, frequent))
-        documents = behind.documents.copy()
-        documents[frequent] = self._index.first_documents[-1]
-        behind = Behind(documents, behind.tokens)
-        return find_passages(self._index, windows, search, self._runner, report, behind)
+        everywhere, rest = [Asked(part.queries) for part in asked], []
+        for part, found in zip(asked, self._find(everywhere, report), strict=True):
+            frequent = self._frequent(found, max_documents)
+            if part.behind is None:
+                yield found.take(~np.isin(found.queries, frequent))
+                continue
+            documents = part.behind.documents.copy()
+            documents[frequent] = self._index.first_documents[-1]
+            rest.append(Asked(part.queries, Behind(documents, part.behind.tokens)))
+        if rest:
+            yield from self._find(rest, report)
+
+    def _find(self, asked: Sequence[Asked], report: Callable[[float], None]) -> Iterator[Found]:
+        plan, workspace, runner = self._plan.search, self._workspace, self._runner
+        return find_passages(self._index, asked, plan, workspace, runner, report)
 
     def _frequent(self, found: Found, max_documents: int) -> Int64s:
         """Return the windows that more documents have, and count them."""

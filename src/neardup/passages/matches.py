@@ -137,6 +137,7 @@ def match_table(
             ids[row] = identifier
         if with_text:
             _cut(texts, rows, segment.texts, documents, doc_starts, doc_stops)
+        index.leave(number)
     columns = [
         as_text(queries.ids.take(pa.array(matches.queries))),
         query_starts,
@@ -170,6 +171,7 @@ def character_places(
         char_starts[rows], char_stops[rows] = character_spans(
             segment.texts, local, byte_starts, byte_stops
         )
+        index.leave(number)
     return char_starts, char_stops
 
 

@@ -36,6 +36,11 @@ from neardup.passages.windows import Queries, Query, inverse_frequencies
 from neardup.tables import Bools, Floats, Int32s, Int64s, Uint32s
 from neardup.text.weighting import DocumentFrequencies, term_frequencies
 
+# Bytes of a search: of a token its number, its place, and by buckets what begins there; of an entry
+# of the vocabulary its hash, its list and its weights; and what each thread has for itself.
+_BYTES_OF_TOKEN, _BYTES_OF_ENTRY = 10, 48
+_SCRATCH_OF_ENTRY, _SCRATCH_OF_PLACE = 12, 32
+
 # Starts for which there is room, for each region for which there is.
 _ROWS_OF_REGION = 8
 
@@ -108,8 +113,8 @@ class BatchSearcher:
     What takes a look at the whole segment is made once and kept: where each token stands, the
     inverse document frequencies of its vocabulary, if tokens have any, how far passages of some
     weight reach and what they weigh at least, and scratch memory for each thread that searches
-    while others do. Memory 6 bytes for each token, 24 for each entry of the vocabulary and 8 more
-    with weights, and for each thread 12 for each entry and less than 2 for each token.
+    while others do. ``forget`` leaves little of it; all but how far passages reach is made anew in
+    a tenth of the time.
     """
 
     def __init__(
@@ -124,8 +129,26 @@ class BatchSearcher:
         # So many shingles behind one share tokens with it.
         self.overlap = scheme.shingles.ngram - 1
         self._reaches: dict[int, Reach] = {}
+        # Their bits, spans and runs, which are few and take longest to be found.
+        self._extents: dict[int, tuple[int, int, Int64s]] = {}
         self._lightest_by_bits: dict[int, Floats] = {}
         self._idle: deque[Scratch] = deque()
+
+    def memory_bytes(self, n_threads: int) -> int:
+        """Return about how many bytes a search takes, with what it reads of the segment's files."""
+        n_entries = len(self._segment.vocabulary)
+        return (
+            _BYTES_OF_TOKEN * len(self._segment.tokens)
+            + _BYTES_OF_ENTRY * n_entries
+            + n_threads * (_SCRATCH_OF_ENTRY * n_entries + _SCRATCH_OF_PLACE * self._longest)
+        )
+
+    def forget(self) -> None:
+        """Give back the memory of what is made again when it is needed; others may search."""
+        for name in ("_places", "_documents", "_windows"):
+            vars(self).pop(name, None)
+        self._reaches, self._lightest_by_bits = {}, {}
+        self._idle = deque()
 
     def entries(self, queries: Queries) -> Int32s:
         """Return the entry of the vocabulary that each token of some queries is, or -1."""
@@ -246,27 +269,35 @@ class BatchSearcher:
 
     def _reach(self, number: int) -> Reach:
         """Return how far passages reach whose weight is of a class."""
-        if number not in self._reaches:
-            bits = _LEAST_BITS
-            n_buckets = (len(self._segment.tokens) >> bits) + 1
-            reaches: Int64s = np.empty(n_buckets, np.int64)
-            counts: Int32s = np.zeros(len(self._segment.vocabulary), np.int32)
-            lookups.find_reaches(self._documents, _weight_of(number), bits, counts, reaches)
-            span = _usual_span(reaches)
-            if span > _MOST_BUCKETS:
-                # In larger buckets they are fewer.
-                more = (span // _MOST_BUCKETS).bit_length()
-                firsts = np.arange(0, n_buckets, 1 << more)
-                ends = (np.arange(n_buckets) + reaches) >> more
-                reaches = np.maximum.reduceat(ends, firsts) - (firsts >> more)
-                bits, span = bits + more, _usual_span(reaches)
-            lightest = self._lightest(bits)
-            self._reaches[number] = sealed(Reach(bits, span, _far_runs(reaches, span), lightest))
-        return self._reaches[number]
+        reach = self._reaches.get(number)
+        if reach is None:
+            if number not in self._extents:
+                self._extents[number] = self._find_extent(number)
+            bits, span, far = self._extents[number]
+            reach = self._reaches[number] = sealed(Reach(bits, span, far, self._lightest(bits)))
+        return reach
+
+    def _find_extent(self, number: int) -> tuple[int, int, Int64s]:
+        """Return the bits, the span and the runs of ``Reach`` for a class."""
+        bits = _LEAST_BITS
+        n_buckets = (len(self._segment.tokens) >> bits) + 1
+        reaches: Int64s = np.empty(n_buckets, np.int64)
+        counts: Int32s = np.zeros(len(self._segment.vocabulary), np.int32)
+        lookups.find_reaches(self._documents, _weight_of(number), bits, counts, reaches)
+        span = _usual_span(reaches)
+        if span > _MOST_BUCKETS:
+            # In larger buckets they are fewer.
+            more = (span // _MOST_BUCKETS).bit_length()
+            firsts = np.arange(0, n_buckets, 1 << more)
+            ends = (np.arange(n_buckets) + reaches) >> more
+            reaches = np.maximum.reduceat(ends, firsts) - (firsts >> more)
+            bits, span = bits + more, _usual_span(reaches)
+        return bits, span, _far_runs(reaches, span)
 
     def _lightest(self, bits: int) -> Floats:
         """Return what passages weigh at least that begin in each bucket of ``1 << bits`` tokens."""
-        if bits not in self._lightest_by_bits:
+        lightest = self._lightest_by_bits.get(bits)
+        if lightest is None:
             n_buckets = (len(self._segment.tokens) >> bits) + 1
             weights: Floats = np.empty(n_buckets, np.float64)
             if bits > _LEAST_BITS:
@@ -276,8 +307,8 @@ class BatchSearcher:
                 least = self._scheme.least_shingles
                 counts: Int32s = np.zeros(len(self._segment.vocabulary), np.int32)
                 lookups.find_least_weights(self._documents, least, bits, counts, weights)
-            self._lightest_by_bits[bits] = weights
-        return self._lightest_by_bits[bits]
+            lightest = self._lightest_by_bits[bits] = weights
+        return lightest
 
     @cached_property
     def _usually_lightest(self) -> float:
@@ -586,6 +617,15 @@ class SegmentSearcher:
     def entries(self, queries: Queries) -> Int32s:
         """Return the entry of the vocabulary that each token of some queries is, or -1."""
         return self._batches.entries(queries)
+
+    def memory_bytes(self, n_threads: int) -> int:
+        """Return about how many bytes a search takes, with what it reads of the segment's files."""
+        return self._batches.memory_bytes(n_threads)
+
+    def forget(self) -> None:
+        """Give back what a search takes; the next one makes and reads it again."""
+        self._batches.forget()
+        self.segment.let_go()
 
     def search(self, batch: Batch, first_tokens: Int64s, entries: Int32s, plan: SearchPlan) -> Hits:
         """Find the passages that are similar to some of many queries.

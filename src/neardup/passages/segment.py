@@ -116,6 +116,8 @@ class PassageSegment:
     ids: pa.Array
     id_type: pa.DataType
     texts: pa.Array
+    let_go: Callable[[], None]
+    """Gives back the memory that files take, which are read again where they are touched."""
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -198,6 +200,7 @@ def read_segment(stored: Segment, scheme: PassageScheme) -> PassageSegment:
         _in_one(table["id"]),
         _BY_NAME.get((table.schema.metadata or {}).get(_ID_TYPE, b""), pa.large_string()),
         _in_one(table["text"]),
+        stored.let_go,
     )
     _check_ascending(stored, "offsets", segment.offsets, n_tokens)
     _check_ascending(stored, "key-starts", key_starts, len(keys))

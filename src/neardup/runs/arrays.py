@@ -5,14 +5,18 @@ Those that a stage has worked out are kept in the work folder, so that it is not
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import os
 import re
+import sys
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
+from functools import cache
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -33,6 +37,7 @@ AnyArray = npt.NDArray[Any]
 
 RESTORE = "restore the index from a copy, or build it again"
 N_COLUMNS = 3
+_NOT_NEEDED = 4  # MADV_DONTNEED
 _DTYPES = {np.dtype(code).newbyteorder("<").str: np.dtype(code) for code in "?bhiqBHIQefd"}
 _HEADER = re.compile(
     rb"\x93NUMPY\x01\x00v\x00\{'descr': '([<|][a-z][0-9])', 'fortran_order': False,"
@@ -120,9 +125,28 @@ def map_file(path: Path, record: FileRecord) -> pa.Buffer:
     return buffer
 
 
-def map_array(path: Path, record: FileRecord) -> AnyArray:
-    """Map an array into memory; its header must be what ``header`` writes."""
-    buffer = map_file(path, record)
+def let_go(mapped: Iterable[pa.Buffer]) -> None:
+    """Give back the memory that mapped files take; what is touched of them is read again.
+
+    Each buffer is all of what ``map_file`` has mapped. Only where the system is known to do it.
+    """
+    advise = _system_call()
+    if advise is not None:
+        for buffer in mapped:
+            advise(ctypes.c_void_p(buffer.address), ctypes.c_size_t(buffer.size), _NOT_NEEDED)
+
+
+@cache
+def _system_call() -> Callable[..., int] | None:
+    """Return the call of this system that says what memory is for, if it has one."""
+    with contextlib.suppress(OSError, AttributeError):
+        if sys.platform == "linux":
+            return cast("Callable[..., int]", ctypes.CDLL(None).madvise)
+    return None
+
+
+def array_in(path: Path, buffer: pa.Buffer) -> AnyArray:
+    """See a mapped file as an array; its header must be what ``header`` writes."""
     head = buffer.slice(0, min(HEAD, buffer.size)).to_pybytes()
     if match := _HEADER.fullmatch(head):
         dtype, length = _DTYPES.get(match[1].decode()), int(match[2])

@@ -441,6 +441,13 @@ class Shuffle:
             if bounds[partition] < bounds[partition + 1]:
                 yield _slice_of(batch, bounds, partition)
 
+    def discard(self) -> None:
+        """Remove all rows; they are not read any more."""
+        self._waiting = []
+        for number in range(self._n_files):
+            assert self._workspace.work is not None
+            self._workspace.work.discard(self._task(number))
+
     def nbytes(self, partition: int) -> int:
         """Return how many bytes the rows of a partition take, in files and in memory."""
         n_bytes = 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import threading
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -14,7 +15,6 @@ from neardup.indexes import folder as extras
 from neardup.indexes import segments
 from neardup.passages import index as handle
 from neardup.passages import search, segment
-from neardup.runs import arrays
 from neardup.runs.runner import Runner
 
 WORDS = [f"w{i}" for i in range(500)]
@@ -54,7 +54,7 @@ def work(monkeypatch) -> Counter[str]:
 
     for module in (segments, extras):
         count(module, "check_file", "checksums")
-    count(arrays, "map_file", "mapped files")
+        count(module, "map_file", "mapped files")
     count(handle, "read_segment", "segments")
     count(handle, "restore_scheme", "schemes")
     count(search, "inverse_frequencies", "frequencies")
@@ -174,6 +174,38 @@ def test_refresh__of_the_same_files_under_another_scheme(tmp_path):
     assert after.manifest.segments == before.manifest.segments
     assert after.searchers[0] is not before.searchers[0]
     assert len(made.search("W1 W2 W3 W4 W5 W6", "0.1", recall="0.5")) == 0
+
+
+def test_search__what_was_forgotten_is_made_again(index, monkeypatch):
+    """All but how far passages reach, which takes longest."""
+    done: Counter[str] = Counter()
+    for name in ("list_places", "find_reaches", "find_least_weights"):
+        real = getattr(search.lookups, name)
+        monkeypatch.setattr(
+            search.lookups, name, lambda *a, name=name, real=real: done.update([name]) or real(*a)
+        )
+    expected, searchers = find(index), index.handle.view(Runner(1)).searchers
+    assert expected
+    assert find(index) == expected
+    first = Counter(done)
+    assert first["find_reaches"]
+    for searcher in searchers:
+        searcher.forget()
+        assert not {"_places", "_documents"} & vars(searcher._batches).keys()
+    assert find(index) == expected
+    assert done == first + Counter(list_places=len(searchers), find_least_weights=len(searchers))
+
+
+@pytest.mark.slow
+def test_search__while_another_thread_is_forgotten(index):
+    """Searches of other threads go on with what they have, or make it again."""
+    expected, searchers = find(index), index.handle.view(Runner(1)).searchers
+    with ThreadPoolExecutor(3) as threads:
+        found = [threads.submit(find, index) for _ in range(60)]
+        while not all(each.done() for each in found):
+            for searcher in searchers:
+                searcher.forget()
+        assert all(each.result() == expected for each in found)
 
 
 @pytest.mark.slow

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -108,6 +109,35 @@ def test_segment__keeps_no_file_open(tmp_path):
     assert len(os.listdir("/proc/self/fd")) == before
     for i in range(300):
         assert (segment.array(f"a{i}", np.int64) == np.arange(i)).all()
+
+
+@pytest.mark.skipif(not shutil.os.path.exists("/proc/self/smaps"), reason="looks into /proc")
+def test_segment__gives_its_memory_back(tmp_path):
+    """Also that of the check when it was opened; what is touched again is what it was."""
+    numbers = np.arange(1 << 20)
+    with SegmentWriter(tmp_path, "s") as writer:
+        writer.append("a", numbers)
+        writer.add_table("documents", pa.table({"x": numbers}))
+        record = SegmentRecord("s", 0, 0, writer.commit())
+    segment = open_segment(tmp_path, record, Runner(1))
+
+    def resident():
+        """Kilobytes of the segment's files that are in the memory of this process."""
+        found, is_own = 0, False
+        for line in Path("/proc/self/smaps").read_text().splitlines():
+            if "-" in line.split()[0]:
+                is_own = str(tmp_path) in line
+            elif is_own and line.startswith("Rss:"):
+                found += int(line.split()[1])
+        return found
+
+    assert resident() < 1000
+    for _ in range(2):
+        assert (segment.array("a", np.int64) == numbers).all()
+        assert segment.table("documents")["x"].to_pylist()[-1] == numbers[-1]
+        assert resident() > 8000
+        segment.let_go()
+        assert resident() < 200
 
 
 def test_segment__survives_its_removal(tmp_path):

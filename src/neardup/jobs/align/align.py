@@ -9,7 +9,6 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -34,13 +33,14 @@ from neardup.jobs.align.plan import (
 )
 from neardup.options.choices import Data
 from neardup.options.groups import DOCUMENTS, RunOptions, WorkspaceOptions
-from neardup.options.option import argument, option, takes
+from neardup.options.option import argument, but, takes
 from neardup.options.passages import AlignOptions, AlignSchemeOptions, IgnoreOptions
+from neardup.passages.additions import gather
 from neardup.passages.align import Aligner, AlignmentPlan, certain_length, make_window_scheme
 from neardup.passages.document_pairs import Extents, HiddenText, extents_of
 from neardup.passages.documents import ReadOptions, least_run, read_documents, runs_of
 from neardup.passages.index import OpenPassages
-from neardup.passages.lookup import Later, WindowCounts
+from neardup.passages.lookup import Later, WindowCounts, tokens_at_a_time, within_memory
 from neardup.passages.matches import SCHEMA, SCHEMA_WITH_TEXT, excerpts, match_table, with_id_types
 from neardup.results import NO_COLUMNS, PassageResult, SkippedRow, describe_ids, describe_skipped
 from neardup.runs.runner import Runner
@@ -175,9 +175,10 @@ def _align(
         hidden = read_templates(ignore, other, read, options.min_tokens, runner)
         read, other = replace(read, ignored=hidden.runs), ignoring(other, hidden)
     with open_other(other, workspace, runner) as (index, made), runner.stage("align") as note:
+        index = within_memory(index, workspace)
         most = most_documents(options.max_documents, index.n_documents)
         plan = replace(plan_alignment(options, index.scheme), max_documents=most)
-        aligner = Aligner(index, plan, runner)
+        aligner = Aligner(index, plan, workspace, runner)
         is_wanted = options.max_documents is None and hidden is None
         flood = Flood(index.n_documents, is_wanted=is_wanted)
         # A collection that is read twice has each bad row once.
@@ -186,11 +187,14 @@ def _align(
         tables = [(SCHEMA_WITH_TEXT if options.has_texts else SCHEMA).empty_table()]
         extents: list[Extents] = [np.empty((0, 6), np.int64)]
         places: list[Int64s] = [np.empty((0, 4), np.int64)]
-        reading = ReadingPass("align", sources, runner)
-        for block in read_documents(sources, index.scheme.tokenizer, read, reading):
+        reading = ReadingPass("align", sources, runner, waits=True)
+        blocks = read_documents(sources, index.scheme.tokenizer, read, reading)
+        for block in gather(blocks, tokens_at_a_time(index, workspace, runner)):
             later = _later(counts.n_queries, len(block), options) if is_one else None
             if not counts.n_queries:
-                heads = Aligner(index, plan, runner).find(flood.heads(block.tokens), lambda _: None)
+                heads = Aligner(index, plan, workspace, runner).find(
+                    flood.heads(block.tokens), lambda _: None
+                )
                 flood.look([len(np.unique(found.documents)) for found in heads])
             matches = aligner.align(block.tokens, reading.within, later)
             flood.add(matches.queries, matches.documents)
@@ -207,6 +211,9 @@ def _align(
             counts.n_ignored += block.n_ignored
             counts.skipped.extend(block.skipped)
             id_types |= {block.ids.type} if len(block) else set()
+            reading.finish()
+            # Before the next ones are put together.
+            del block, matches, passages
         table = with_id_types(pa.concat_tables(tables), common_id_type(id_types), index)
         note(documents=counts.n_queries, windows=aligner.counts.windows, passages=len(table))
         found = Found(
@@ -278,7 +285,7 @@ def _summary(
     }
 
 
-class _Arguments(AlignSchemeOptions, IgnoreOptions, RunOptions, kw_only=False):
+class _Arguments(AlignSchemeOptions, IgnoreOptions, WorkspaceOptions, RunOptions, kw_only=False):
     a: Data = argument(DOCUMENTS)
     b: Data = argument(
         "Other documents, or a ``PassageIndex`` or the path of one; documents, also those of a "
@@ -286,12 +293,12 @@ class _Arguments(AlignSchemeOptions, IgnoreOptions, RunOptions, kw_only=False):
         "are compared with each other, each pair once; the earlier one is the query.",
         default=None,
     )
-    work: str | Path | None = option(
-        WorkspaceOptions.known["work"],
-        default=None,
-        python="Folder for temporary files, such as the index of ``b``, which go with the call; "
-        "None is where the system has temporary files. What a killed process has left there goes, "
-        "too.",
+    differs = but(
+        work={
+            "python": "Folder for temporary files, such as the index of ``b``, which go with the "
+            "call; None is where the system has temporary files. What a killed process has left "
+            "there goes, too."
+        }
     )
 
 
@@ -330,12 +337,13 @@ def align(given: _Arguments) -> PassageResult:
     resolve = partial(
         resolve_other, resolve=partial(resolve_inputs, options=options), tokenizer=given.tokenizer
     )
-    with Runner(given.workers, given.progress) as runner, open_workspace(None, given.work) as space:
+    workspace = open_workspace(given.memory, given.work)
+    with Runner(given.workers, given.progress) as runner, workspace:
         sources = resolve_inputs(given.a, options)
         templates = () if given.ignore is None else resolve_inputs(given.ignore, options)
         if b is None:
             other: Other = no_other(sources, options, chosen)
         else:
             other = choose_other(b, resolve, options, chosen)
-        result = align_collections(sources, other, options, space, runner, templates)
+        result = align_collections(sources, other, options, workspace, runner, templates)
     return with_warning(result)

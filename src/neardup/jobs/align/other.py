@@ -29,7 +29,10 @@ from neardup.stages.options import columns_of, other_columns_of
 _SHORT = 1 << 18
 
 # A segment takes memory while it is made, by its tokens; an index that nobody keeps may have many.
-_SEGMENT_TOKENS = 1 << 22
+# Of very many a search takes longer.
+_MOST_TOKENS, _LEAST_TOKENS, _BYTES_OF_TOKEN = 1 << 22, 1 << 18, 110
+# The share of the memory that it may take.
+_SEGMENT_SHARE = 0.45
 
 # Below so many documents a word that all of them have may still say something.
 _FEW = 5
@@ -154,10 +157,16 @@ def open_other(
         create_index(handle.folder, scheme)
         with runner.stage("read") as note:
             addition = add_documents(
-                handle, other.sources, other.read, runner, segment_tokens=_SEGMENT_TOKENS
+                handle, other.sources, other.read, runner, segment_tokens=_segment_tokens(workspace)
             )
             note(documents=addition.n_documents, tokens=addition.n_tokens)
         yield other.weighed(handle.view(runner)), Made(addition.skipped, addition.n_ignored)
+
+
+def _segment_tokens(workspace: Workspace) -> int:
+    """Return of how many tokens a segment is made."""
+    room = workspace.share(_SEGMENT_SHARE) // _BYTES_OF_TOKEN
+    return min(max(room, _LEAST_TOKENS), _MOST_TOKENS)
 
 
 def _check_no_scheme(chosen: Mapping[str, Any]) -> None:

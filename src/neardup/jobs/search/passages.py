@@ -19,12 +19,19 @@ from neardup.options.kinds import exact_fraction
 from neardup.options.passages import PassageOptions, SearchOptions
 from neardup.passages.documents import DocumentBlock, ReadOptions, read_documents
 from neardup.passages.index import OpenPassages
-from neardup.passages.lookup import WINDOW_SCHEMA, find_passages, find_windows, window_table
+from neardup.passages.lookup import (
+    WINDOW_SCHEMA,
+    Asked,
+    find_passages,
+    find_windows,
+    window_table,
+)
 from neardup.passages.matches import SCHEMA, SCHEMA_WITH_TEXT, Matches, match_table, with_id_types
 from neardup.passages.search import SearchPlan, candidate_probability, make_search_plan
 from neardup.passages.windows import gather_queries, make_queries
 from neardup.results import PassageResult, SkippedRow, describe_ids, describe_skipped
 from neardup.runs.runner import Runner
+from neardup.runs.work import IN_MEMORY
 from neardup.stages.hints import (
     Beginnings,
     Hint,
@@ -105,7 +112,7 @@ def _search_block(
     queries = gather_queries(
         block.tokens.values, offsets[:-1], offsets[1:], index.scheme, index.frequencies
     )
-    found = find_passages(index, queries, plan, runner, report)
+    (found,) = find_passages(index, [Asked(queries)], plan, IN_MEMORY, runner, report)
     sizes = np.diff(block.tokens.offsets)
     matches = Matches(
         found.queries,

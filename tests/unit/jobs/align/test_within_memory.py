@@ -1,0 +1,159 @@
+"""An alignment within little memory: the passages, the summary and the order are as in any."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import Counter
+from contextlib import ExitStack, contextmanager
+from unittest.mock import patch
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import neardup
+from neardup import PassageIndex
+from neardup.indexes.segments import Segment
+from neardup.passages.index import OpenPassages
+from neardup.passages.search import BatchSearcher
+from neardup.runs.exchange import Shuffle
+from tests.each import each_of
+from tests.examples import examples
+from tests.spilling import spilling
+
+RNG = random.Random(8)
+SHARED = [" ".join(f"w{RNG.randrange(300)}" for _ in range(40)) for _ in range(5)]
+
+
+def write(path, n):
+    own = [" ".join(f"w{RNG.randrange(300)}" for _ in range(9)) for _ in range(n)]
+    texts = [f"{path.stem}{k} {RNG.choice(SHARED)} b{k} {own[k]}" for k in range(n)]
+    path.write_text("".join(json.dumps({"id": k, "text": t}) + "\n" for k, t in enumerate(texts)))
+    return path
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("texts")
+    written = {name: write(folder / f"{name}.jsonl", n) for name, n in (("a", 25), ("b", 30))}
+    index = PassageIndex.create(folder / "index", min_tokens=17, num_perm=16)
+    for k in range(4):
+        index.add(write(folder / f"{k}.jsonl", 7), id_column="")
+    return written | {"index": folder / "index"}
+
+
+@contextmanager
+def within(memory, block):
+    """Let few tokens be a segment, and few windows a part."""
+    with ExitStack() as stack:
+        for name, value in (
+            ("jobs.align.other._LEAST_TOKENS", 1),
+            ("passages.lookup._CHUNK", 4),
+            ("passages.lookup._WINDOWS_AT_A_TIME", 16),
+        ):
+            stack.enter_context(patch(f"neardup.{name}", value))
+        stack.enter_context(spilling(memory, block))
+        yield
+
+
+def align(files, other, options, workers):
+    b = None if other is None else files[other]
+    options = dict(options) if other == "index" else {"min_tokens": 25, **options}
+    result = neardup.align(files["a"], b, workers=workers, **options)
+    summary = {name: value for name, value in result.summary.items() if name != "seconds"}
+    return result.passages, result.document_pairs, summary
+
+
+CASES = [
+    ("b", {}),
+    (None, {}),
+    (None, {"within": True, "max_documents": 6}),
+    (None, {"max_documents": "20%", "with_text": True}),
+    (None, {"measure": "max-containment", "threshold": "0.5"}),
+    ("b", {"measure": "doc-containment", "threshold": "0.5"}),
+    ("b", {"measure": "containment", "threshold": "0.5", "summary": "documents"}),
+    ("b", {"idf": "smooth", "ngram": 2}),
+    ("b", {"hits": 3, "num_perm": 16}),
+    ("index", {}),
+    ("index", {"hits": 2, "max_documents": 9}),
+]
+
+
+@each_of("other, options", CASES, ids=str)
+def test_align__the_same_within_any_memory(files, other, options):
+    expected = align(files, other, options, 1)
+    assert len(expected[0]) > 5
+
+    @examples(8)
+    @given(st.integers(50, 60_000), st.sampled_from([700, 2500, 1 << 20]), st.integers(1, 3))
+    def check(memory, block, workers):
+        with within(memory, block):
+            found = align(files, other, options, workers)
+        assert found[0].equals(expected[0])
+        assert found[1] is expected[1] or found[1].equals(expected[1])
+        assert found[2] == expected[2]
+
+    check()
+
+
+@each_of("other", ["b", "index", None])
+def test_align__goes_to_files_and_is_forgotten(files, other, monkeypatch):
+    """Passages wait in files, segments take turns, and nothing of them stays in memory.
+
+    With enough memory all stays. Files go as soon as they were read.
+    """
+    done: Counter[str] = Counter()
+    most_files = 0
+
+    def count(kind, name):
+        real = getattr(kind, name)
+
+        def counting(self, *arguments):
+            nonlocal most_files
+            done[name] += 1
+            if kind is Shuffle:
+                folder = self._workspace.work.folder
+                most_files = max(most_files, len(list(folder.glob("passages-*"))))
+            return real(self, *arguments)
+
+        monkeypatch.setattr(kind, name, counting)
+
+    for kind, name in (
+        (Shuffle, "_write_waiting"),
+        (BatchSearcher, "forget"),
+        (OpenPassages, "leave"),
+        (Segment, "let_go"),
+    ):
+        count(kind, name)
+    with within(1 << 40, 2500):
+        align(files, other, {}, 2)
+    assert done.keys() == {"leave", "let_go"}
+    # That of each segment when it was opened.
+    n_opened, n_left = done["let_go"], done["leave"]
+    done.clear()
+    with within(100, 2500):
+        align(files, other, {}, 2)
+    assert done["_write_waiting"] > 3
+    assert done["forget"] > 3
+    assert done["leave"] > n_left
+    assert done["let_go"] > n_opened + done["forget"] + n_left
+    assert most_files <= 1
+
+
+def test_align__reports_what_is_done(files):
+    """Blocks that are looked up together do not count as done before."""
+    found = []
+
+    def report(stage, done, total):
+        if stage == "align":
+            found.append((done, total))
+
+    with within(3000, 300):
+        neardup.align(files["a"], files["b"], min_tokens=25, progress=report, workers=1)
+    size = files["a"].stat().st_size
+    assert {total for _, total in found} == {size}
+    assert [done for done, _ in found] == sorted({done for done, _ in found})
+    assert found[-1][0] == size
+    # Blocks of 300 bytes alone would be as many.
+    assert len(found) > 2 * size // 300
