@@ -1,8 +1,9 @@
 """Alignment within one collection, and cuts, of made-up text: ``within.py align|rewording|cut``.
 
-Prints processor and wall-clock seconds, and what was found, as JSON. Words are drawn by Zipf's law;
-a tenth of the documents has a passage of another one, of which some words were changed. ``cut``
-takes a file of one's own besides: ``within.py cut FILE``, with ``--exact`` for equal passages.
+Prints processor and wall-clock seconds, the peak of the whole process's memory, and what was found,
+as JSON. Words are drawn by Zipf's law; a tenth of the documents has a passage of another one, of
+which some words were changed. ``align`` and ``cut`` take a file of one's own besides: ``within.py
+cut FILE``, with ``--exact`` for equal passages, and a budget: ``--memory 1GB``.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Any
 import numpy as np
 
 import neardup
+from neardup.runs.runner import peak_memory_bytes
 
 N_WORDS = 30_000
 
@@ -41,11 +43,17 @@ def make_texts(n_documents: int, n_words: int, seed: int = 1) -> list[str]:
 
 
 def measure(
-    kind: str, file: Path | None, n_documents: int, workers: int | None, *, exact: bool
+    kind: str,
+    file: Path | None,
+    n_documents: int,
+    workers: int | None,
+    memory: str | None,
+    *,
+    exact: bool,
 ) -> dict[str, Any]:
     """Run one job and time it; kernels are compiled before."""
     texts = make_texts(500, 600, 2) if kind == "rewording" else make_texts(n_documents, 300)
-    options: dict[str, Any] = {"workers": workers}
+    options: dict[str, Any] = {"workers": workers, "memory": memory}
     if kind == "rewording":
         options |= {"threshold": "0.3", "min_tokens": 20, "idf": "smooth"}
     if kind == "cut":
@@ -57,6 +65,7 @@ def measure(
     return {
         "seconds": time.perf_counter() - wall,
         "processor_seconds": time.process_time() - processor,
+        "peak_memory_bytes": peak_memory_bytes(),
         "found": result.headline(),
     }
 
@@ -69,9 +78,15 @@ def main() -> None:
     parser.add_argument("--documents", type=int, default=10_000)
     parser.add_argument("--exact", action="store_true")
     parser.add_argument("--workers", type=int)
+    parser.add_argument("--memory")
     options = parser.parse_args()
     found = measure(
-        options.kind, options.file, options.documents, options.workers, exact=options.exact
+        options.kind,
+        options.file,
+        options.documents,
+        options.workers,
+        options.memory,
+        exact=options.exact,
     )
     sys.stdout.write(json.dumps(found) + "\n")
 

@@ -323,6 +323,11 @@ def align(given: _Arguments) -> PassageResult:
     InvalidParameterError, InvalidInputError, ReadError
         As ``deduplicate``.
 
+    Notes
+    -----
+    The passages do not depend on ``memory``; beside that, they take some 150 bytes each, and their
+    texts. The documents that are indexed take 2.3 bytes of files for each byte of text.
+
     Examples
     --------
     >>> import neardup

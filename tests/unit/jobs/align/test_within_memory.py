@@ -18,6 +18,7 @@ from neardup.indexes.segments import Segment
 from neardup.passages.index import OpenPassages
 from neardup.passages.search import BatchSearcher
 from neardup.runs.exchange import Shuffle
+from neardup.runs.runner import Runner
 from tests.each import each_of
 from tests.examples import examples
 from tests.spilling import spilling
@@ -139,6 +140,21 @@ def test_align__goes_to_files_and_is_forgotten(files, other, monkeypatch):
     assert done["leave"] > n_left
     assert done["let_go"] > n_opened + done["forget"] + n_left
     assert most_files <= 1
+
+
+def test_in_turns__as_many_segments_as_fit(files):
+    index = PassageIndex.open(files["index"]).handle.view(Runner(1))
+    sizes = [searcher.memory_bytes(2) for searcher in index.searchers]
+    assert index.search_bytes(2) == sum(sizes)
+
+    def turns(first, room):
+        return [list(turn) for turn in index.in_turns(first, 2, lambda n_bytes: n_bytes <= room)]
+
+    assert turns(0, 1) == [[0], [1], [2], [3]]
+    assert turns(0, max(sizes[0] + sizes[1], sizes[2] + sizes[3])) == [[0, 1], [2, 3]]
+    assert turns(1, max(sizes[1] + sizes[2], sizes[3])) == [[1, 2], [3]]
+    assert turns(0, sum(sizes)) == [[0, 1, 2, 3]]
+    assert turns(4, 1) == []
 
 
 def test_align__reports_what_is_done(files):
