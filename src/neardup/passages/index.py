@@ -18,6 +18,7 @@ from neardup.options.choices import InverseFrequency
 from neardup.passages.scheme import PassageScheme, restore_scheme
 from neardup.passages.search import SegmentSearcher
 from neardup.passages.segment import PassageSegment, read_segment
+from neardup.runs.runner import release_memory
 from neardup.tables import Int64s
 from neardup.text.weighting import DocumentFrequencies
 
@@ -97,6 +98,8 @@ class OpenPassages(OpenIndex[PassageScheme, PassageSegment]):
             if len(turns) > 1:
                 for number in turn:
                     self.searchers[number].forget()
+                # The C library would keep much of it, in pieces.
+                release_memory()
 
     def counts(self) -> dict[str, Any]:
         """Return what there is of documents, for ``describe``."""

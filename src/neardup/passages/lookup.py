@@ -140,8 +140,9 @@ class Asked:
     behind: Behind | None = None
 
 
-# Shares of the memory: what is made of segments for a search, queries, and passages that wait.
-_SEARCH_SHARE, _QUERIES_SHARE, _WAITING_SHARE = 0.35, 0.25, 0.15
+# Shares of the memory: what is made of segments for a search, queries, passages that wait, and what
+# is read of the files of an index and stays.
+_SEARCH_SHARE, _QUERIES_SHARE, _WAITING_SHARE, _FILES_SHARE = 0.35, 0.25, 0.15, 0.1
 # Bytes of a token of queries, with its text and place, while blocks are put together.
 _BYTES_OF_QUERIES = 60
 
@@ -188,7 +189,7 @@ def find_passages(
 
 def within_memory(index: OpenPassages, workspace: Workspace) -> OpenPassages:
     """Return an index that gives back what is read of its files, unless all of it fits."""
-    fits = workspace.fits(segment_bytes(index.manifest.segments), _SEARCH_SHARE)
+    fits = workspace.fits(segment_bytes(index.manifest.segments), _FILES_SHARE)
     return replace(index, gives_back=not fits)
 
 

@@ -43,7 +43,7 @@ from neardup.passages.index import OpenPassages
 from neardup.passages.lookup import Later, WindowCounts, tokens_at_a_time, within_memory
 from neardup.passages.matches import SCHEMA, SCHEMA_WITH_TEXT, excerpts, match_table, with_id_types
 from neardup.results import NO_COLUMNS, PassageResult, SkippedRow, describe_ids, describe_skipped
-from neardup.runs.runner import Runner
+from neardup.runs.runner import Runner, release_memory
 from neardup.runs.work import Workspace
 from neardup.stages.hints import (
     Beginnings,
@@ -214,6 +214,8 @@ def _align(
             reading.finish()
             # Before the next ones are put together.
             del block, matches, passages
+            if index.gives_back:
+                release_memory()
         table = with_id_types(pa.concat_tables(tables), common_id_type(id_types), index)
         note(documents=counts.n_queries, windows=aligner.counts.windows, passages=len(table))
         found = Found(
