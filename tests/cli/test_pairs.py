@@ -107,18 +107,6 @@ def test_pairs__algorithms_agree(run, here, rows, algorithm):
             )
             for option in ("recall 0.99", "num-perm 128", "bands 9 --rows 5", "rows 5", "seed 0")
         ),
-        *(
-            (
-                f"-o p.csv --{option}",
-                f"--{option.split()[0]} has no effect with --method exact; leave it out, or choose "
-                "--method minhash",
-            )
-            for option in ("memory 4GB", "work w", "fresh")
-        ),
-        (
-            "-o p.csv --max-distance 1 --memory 4GB",
-            f"--memory has no effect on edit distances; {SETS} with --method minhash",
-        ),
         (
             "-o p.csv --method minhash --algorithm allpairs",
             "--algorithm has no effect with --method minhash; leave it out, or choose --method "
@@ -295,11 +283,12 @@ def test_pairs__strings_are_never_shorter_than_a_shingle(run, rows):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["p.parquet", "p.csv", "p.jsonl"])
-def test_pairs__within_memory(run, here, write_texts, texts, name):
+@pytest.mark.parametrize("method", ["minhash", "exact"])
+def test_pairs__within_memory(run, here, write_texts, texts, name, method):
     """Files are the same, and nothing is left beside them or in the work folder."""
     write_texts("a.jsonl", texts * 20)
     (here / "work").mkdir()
-    command = ("pairs", "a.jsonl", "--method", "minhash", "--threshold", "0.5", "--quiet")
+    command = ("pairs", "a.jsonl", "--method", method, "--threshold", "0.5", "--quiet")
     assert run(*command, "-o", f"all.{name}").code == 0
     assert run(*command, "-o", name, "--memory", "16MB", "--work", "work").code == 0
     assert (here / name).read_bytes() == (here / f"all.{name}").read_bytes()

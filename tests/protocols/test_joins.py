@@ -9,13 +9,20 @@ import pytest
 
 from neardup.errors import ResultLimitError
 from neardup.matching import join as pieces
-from neardup.matching.join import FilterCounts
+from neardup.matching.edit_join import EditJoin
+from neardup.matching.join import BOTH, FIRST, SECOND, FilterCounts
+from neardup.matching.weighted_join import WeightedJoin
 from neardup.runs.runner import Runner
 from neardup.tables import ScoredPairs
 from tests.each import each_of
 from tests.protocols.join_cases import CASES
 
 each_case = each_of("case", CASES, ids=lambda case: case.name)
+each_parted = each_of(
+    "case",
+    [case for case in CASES if not case.name.startswith("buckets")],
+    ids=lambda case: case.name,
+)
 
 
 def rows_of(pairs):
@@ -73,6 +80,49 @@ def test_run__one_collection_is_two_equal_ones(case):
     assert run(join, [3] * len(records))[0] == run(join)[0]
     assert run(join, [1] * len(records))[0] == []
     assert run(join, [0] * len(records))[0] == []
+
+
+@each_parted
+def test_run__parts_meet_each_other_and_not_themselves(case):
+    for seed in range(4):
+        generator, records = random_records(case, seed=seed)
+        join = case.make(records)
+        parts = [generator.choice((FIRST, SECOND)) for _ in records]
+        for sides in ([BOTH] * len(records), [generator.randrange(4) for _ in records]):
+            both = [side and side | part for side, part in zip(sides, parts, strict=True)]
+            pairs = case.expected(records, sides)
+            assert run(join, both)[0] == [row for row in pairs if parts[row[0]] != parts[row[1]]]
+
+
+@each_parted
+def test_of__some_of_the_records(case):
+    """Only pairs within equal keys."""
+    generator, records = random_records(case)
+    join, some = case.make(records), generator.sample(range(len(records)), len(records) // 2)
+    own = [records[place] for place in sorted(some)]
+    keys = [generator.choice((0, 2**63)) for _ in own]
+    made = case.make(own)
+    compared = made.strings if isinstance(made, EditJoin) else made.sets
+    pairs = [row for row in case.expected(own, None) if keys[row[0]] == keys[row[1]]]
+    assert run(join.of(compared, None))[0] == case.expected(own, None)
+    assert run(join.of(compared, np.array(keys, np.uint64)))[0] == pairs
+
+
+@each_parted
+def test_may_meet__holds_for_pairs_and_what_is_nearer(case):
+    _, records = random_records(case, 20)
+    join = case.make(records)
+    extents = (
+        np.diff(join.strings.offsets)
+        if isinstance(join, EditJoin)
+        else join.sets.totals
+        if isinstance(join, WeightedJoin)
+        else join.sets.sizes
+    ).tolist()
+    for a, b, _ in run(join)[0]:
+        low, high = sorted((extents[a], extents[b]))
+        for smaller, larger in ((low, high), (low, low), (high, high), ((low + high) // 2, high)):
+            assert join.may_meet(smaller, larger)
 
 
 @each_case

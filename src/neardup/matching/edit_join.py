@@ -20,14 +20,19 @@ from neardup.kernels.text import shingles
 from neardup.kernels.types import sealed
 from neardup.matching.join import (
     ALGORITHMS,
+    BOTH,
     DEFAULT_ALGORITHM,
     LEFT,
     RIGHT,
     Columns,
+    Compared,
+    Costs,
     FilterCounts,
-    Join,
+    PartedJoin,
     Tally,
     collect_pieces,
+    have_sides,
+    may_pair,
     probe_pieces,
     salt_tokens,
 )
@@ -262,7 +267,7 @@ class EditJoinCounts(FilterCounts):
 
 
 @dataclass(frozen=True)
-class EditJoin(Join):
+class EditJoin(PartedJoin):
     """Strings of tokens, joined by edit distance, exactly; with ``keys`` as ``join_strings``."""
 
     strings: TokenLists
@@ -271,6 +276,17 @@ class EditJoin(Join):
     algorithm: Algorithm = DEFAULT_ALGORITHM
     keys: Uint64s | None = None
     score_name: ClassVar[str] = "distance"
+    counted: ClassVar[type[FilterCounts]] = EditJoinCounts
+    costs: ClassVar[Costs] = Costs(250, 50, 50)
+
+    def of(self, records: Compared, keys: Uint64s | None) -> Self:
+        """Return the join of other strings."""
+        assert isinstance(records, TokenLists)
+        return replace(self, strings=records, keys=keys)
+
+    def may_meet(self, smaller: int, larger: int) -> bool:
+        """Each token by which one is longer is an edit."""
+        return bool(larger - smaller <= self.threshold.allowed(np.array([larger]))[0])
 
     @property
     def is_directed(self) -> bool:
@@ -343,8 +359,7 @@ def join_strings(
     threshold
         Most edits: insertions, deletions and substitutions of one token.
     sides
-        For a join of two collections (n,): 1 for a string of the left one, 2 of the right one, 3
-        of both, 0 of neither. Only pairs of different collections are found.
+        As ``Join.run`` takes them.
     qgram
         Tokens in a q-gram, by which candidates are found; None chooses. The pairs are the same.
     algorithm
@@ -418,8 +433,7 @@ def join_strings(
 def _order(strings: TokenLists, sides: Bytes | None) -> Int64s:
     """Return the strings that may have partners, by length."""
     lengths = np.diff(strings.offsets)
-    is_wanted = lengths > 0 if sides is None else (lengths > 0) & (sides > 0)
-    order = np.flatnonzero(is_wanted)
+    order = np.flatnonzero(have_sides(sides, lengths > 0))
     return order[np.argsort(lengths[order], kind="stable")]
 
 
@@ -495,7 +509,8 @@ def _probe_all(reach: Reach, sides: Bytes, tally: Tally) -> Iterator[tuple[int, 
     seen = np.zeros(len(sides), np.bool_)
     for n_done, string in enumerate(few.tolist(), 1):
         others = many[many != string]
-        if sides[string] == LEFT | RIGHT:
+        others = others[may_pair(sides[others], sides[string])]
+        if sides[string] & BOTH == BOTH:
             # With others that are in both collections it was paired from their end.
             others = others[~seen[others]]
             seen[string] = True

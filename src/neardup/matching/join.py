@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from queue import Empty, SimpleQueue
 from threading import Lock
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +22,7 @@ from neardup.matching.measures import Measure
 from neardup.options.choices import Algorithm
 from neardup.runs.runner import Runner
 from neardup.tables import (
+    Bools,
     Bytes,
     Floats,
     Int64s,
@@ -39,6 +40,9 @@ from neardup.tables import (
 # of them.
 
 Sets = ShingleSets | WeightedSets
+SetsT = TypeVar("SetsT", bound=Sets)
+# What documents are compared by.
+Compared = Sets | TokenLists
 
 # Elements of sets that are salted at a time, 40 bytes each.
 _AT_ONCE = 1 << 20
@@ -57,7 +61,7 @@ def salt_tokens(lists: TokenLists, keys: Uint64s) -> TokenLists:
     return TokenLists(salt(lists.values, np.repeat(keys, np.diff(lists.offsets))), lists.offsets)
 
 
-def salt_sets(sets: Sets, keys: Uint64s) -> Sets:
+def salt_sets(sets: SetsT, keys: Uint64s) -> SetsT:
     """Salt the elements of each set with its key, in place, and keep them sorted.
 
     Memory is that of some of the sets at a time.
@@ -147,13 +151,41 @@ def count_words(lengths: Int64s) -> int:
     return n_words
 
 
-# Sides of a join of two collections: a record of one of them, or of both (3).
+# Sides of a join of two collections: a record of one of them, or of both (3). Where records come in
+# two parts, each joined with itself elsewhere, a side also says of which part a record is.
 LEFT, RIGHT = 1, 2
+BOTH = LEFT | RIGHT
+FIRST, SECOND = 4, 8
+
+
+def have_sides(sides: Bytes | None, are_filled: Bools) -> Bools:
+    """Return which records may have partners: of those that are filled, those of a collection."""
+    if sides is None:
+        return are_filled
+    have_partners: Bools = are_filled & (sides & BOTH > 0)
+    return have_partners
+
+
+def may_pair(x: Bytes, y: Bytes) -> Bools:
+    """Return whether records of these sides are of different collections, and of different parts.
+
+    One that both collections have is of another one than any record of either.
+    """
+    forth: Bools = (x & LEFT != 0) & (y & RIGHT != 0)
+    back: Bools = (y & LEFT != 0) & (x & RIGHT != 0)
+    parts = (x | y) & (FIRST | SECOND)
+    are_apart: Bools = (parts == 0) | (parts == FIRST | SECOND)
+    return are_apart & (forth | back)
 
 
 @dataclass(frozen=True)
 class FilterCounts:
     """What each filter of a join let through: one field each, in their order."""
+
+    @classmethod
+    def none(cls) -> Self:
+        """Return zeros."""
+        return cls(*[0] * len(fields(cls)))
 
     @classmethod
     def total(cls, parts: Sequence[Self]) -> Self:
@@ -203,7 +235,8 @@ class Join(Scored):
         ----------
         sides
             For a join of two collections (n,): ``LEFT``, ``RIGHT``, both or neither (0). Only pairs
-            of records of different collections are found.
+            of records of different collections are found; and where all are ``FIRST`` or
+            ``SECOND`` besides, only those of one of either.
         limit
             Stop with an error at more pairs than this.
         runner
@@ -227,6 +260,40 @@ class Join(Scored):
     @abstractmethod
     def steps(self) -> Iterator[Self]:
         """Yield the same join with thresholds that fall, ending with its own."""
+
+
+class PartedJoin(Join):
+    """A join that some of its records can be taken out of; its own may have no elements."""
+
+    counted: ClassVar[type[FilterCounts]]
+    costs: ClassVar[Costs]
+
+    @abstractmethod
+    def of(self, records: Compared, keys: Uint64s | None) -> Self:
+        """Return the same join of these records, in blocks of equal keys, if there are any."""
+
+    @abstractmethod
+    def may_meet(self, smaller: int, larger: int) -> bool:
+        """Return whether records of these extents, or nearer ones, may be similar.
+
+        The extent of a record is its number of elements, or its total weight.
+        """
+
+
+class Costs(NamedTuple):
+    """Bytes that a join takes for each record, for each element and for each distinct one."""
+
+    record: int
+    element: int
+    distinct: int
+
+    def of(self, n_records: int, n_elements: int, n_distinct: int) -> int:
+        """Return the bytes of so many."""
+        return (
+            self.record * n_records
+            + self.element * n_elements
+            + self.distinct * min(n_elements, n_distinct)
+        )
 
 
 # Records probed in pieces, on several cores, into output whose size is not known beforehand.

@@ -12,7 +12,7 @@ from neardup.kernels.join import postings
 from neardup.kernels.join.postings import Groups, Postings
 from neardup.kernels.text import shingles
 from neardup.kernels.types import sealed
-from neardup.matching.join import cut_runs
+from neardup.matching.join import BOTH, LEFT, SECOND, cut_runs
 from neardup.tables import Bytes, Int32s, Int64s, ShingleSets, Uint64s
 
 _FIRST_ROOM = 1 << 12
@@ -44,17 +44,27 @@ class PlacedRecords(RankedRecords):
 
 
 def group_records(n_records: int, sides: Bytes | None, *, is_directed: bool = False) -> Groups:
-    """Group records by their sides: 1 for left, 2 for right, 3 for both; None for a self-join.
+    """Group records by their sides, as ``Join.run`` takes them; None for a self-join.
 
     In a directed join only records of the left collection look for partners.
     """
+    zeros: Bytes = np.zeros(n_records, np.uint8)
+    n_groups, of_records, first, last = 1, zeros, zeros, zeros + np.uint8(1)
     if sides is None:
-        zeros: Bytes = np.zeros(n_records, np.uint8)
-        return sealed(Groups(1, zeros, zeros, zeros + np.uint8(1)))
-    is_left, is_right = sides & np.uint8(1), sides >> np.uint8(1)
-    if is_directed:
-        return sealed(Groups(3, 1 + is_right - is_left, np.ones_like(sides), 1 + 2 * is_left))
-    return sealed(Groups(3, 1 + is_right - is_left, 1 - is_right, 2 + is_left))
+        return sealed(Groups(n_groups, of_records, first, last))
+    if (sides & BOTH != BOTH).any():
+        is_left, is_right = sides & np.uint8(LEFT), sides >> np.uint8(1) & np.uint8(1)
+        n_groups, of_records = 3, 1 + is_right - is_left
+        first, last = 1 - is_right, 2 + is_left
+        if is_directed:
+            first, last = np.ones_like(sides), 1 + 2 * is_left
+    is_second = sides // np.uint8(SECOND)
+    if (sides > BOTH).any():
+        # Groups of the second part stand behind those of the first; each looks into the others.
+        of_records = of_records + n_groups * is_second
+        first, last = (each + n_groups * (1 - is_second) for each in (first, last))
+        n_groups *= 2
+    return sealed(Groups(n_groups, *(each.astype(np.uint8) for each in (of_records, first, last))))
 
 
 def rank_sets(sets: ShingleSets, order: Int64s) -> RankedRecords:

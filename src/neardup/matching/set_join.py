@@ -18,25 +18,29 @@ from neardup.kernels.types import sealed
 from neardup.matching.join import (
     ALGORITHMS,
     DEFAULT_ALGORITHM,
-    LEFT,
-    RIGHT,
     Columns,
+    Compared,
+    Costs,
     FilterCounts,
     Join,
+    PartedJoin,
     Scored,
     Tally,
     check_limit,
     choose_algorithm,
     collect_pieces,
     count_words,
+    have_sides,
+    may_pair,
     probe_pieces,
+    salt_sets,
     tell_apart,
 )
 from neardup.matching.measures import Hamming, Measure
 from neardup.matching.postings import RankedRecords, group_records, index_groups, rank_sets
 from neardup.options.choices import Algorithm
 from neardup.runs.runner import Runner
-from neardup.tables import Bools, Bytes, Floats, Int32s, Int64s, ScoredPairs, ShingleSets, Uint64s
+from neardup.tables import Bytes, Floats, Int32s, Int64s, ScoredPairs, ShingleSets, Uint64s
 
 
 @dataclass(frozen=True)
@@ -122,11 +126,33 @@ class OfSets(ScoredBySize, Join):
             yield replace(self, measure=measure)
 
 
+# Of sets that are joined by prefixes.
+_COSTS = Costs(130, 20, 50)
+
+
+def _may_meet(measure: Measure, smaller: int, larger: int) -> bool:
+    """Return whether sets of these sizes may reach a threshold."""
+    sizes = np.array([smaller, larger], np.int64)
+    first, stop = measure.partner_ranges(sizes, measure.size_bounds(sizes).least)
+    return bool(first[1] == 0 < stop[1] or first[0] <= 1 < stop[0])
+
+
 @dataclass(frozen=True)
-class SetJoin(OfSets):
+class SetJoin(OfSets, PartedJoin):
     """Sets, joined exactly."""
 
     algorithm: Algorithm
+    counted: ClassVar[type[FilterCounts]] = JoinCounts
+    costs: ClassVar[Costs] = _COSTS
+
+    def of(self, records: Compared, keys: Uint64s | None) -> Self:
+        """Return the join of other sets, which are salted with the keys."""
+        assert isinstance(records, ShingleSets)
+        return replace(self, sets=records if keys is None else salt_sets(records, keys))
+
+    def may_meet(self, smaller: int, larger: int) -> bool:
+        """Ask the measure."""
+        return _may_meet(self.measure, smaller, larger)
 
     def run(
         self, sides: Bytes | None, limit: int | None, runner: Runner
@@ -160,8 +186,7 @@ def join_sets(
     measure
         Of plain sets; for ``containment`` the first of a pair is the one that lies in the other.
     sides
-        For a join of two collections (n,): 1 for a set of the left one, 2 of the right one, 3 of
-        both, 0 of neither. Only pairs of sets of different collections are found.
+        As ``Join.run`` takes them.
     algorithm
         ``allpairs`` filters by prefix and size, ``ppjoin`` also by position, ``ppjoin+`` also by
         parities and suffix, unless prefixes have so little in common, or what some of them meet is
@@ -185,8 +210,7 @@ def join_sets(
     8 bytes a set. Parities (``ppjoin+``) take 16 bytes a set, and a quarter to half a byte an
     element where sets have more than 32. Results do not depend on the number of threads.
     """
-    is_wanted = sets.sizes > 0 if sides is None else (sets.sizes > 0) & (sides > 0)
-    order = np.flatnonzero(is_wanted)
+    order = np.flatnonzero(have_sides(sides, sets.sizes > 0))
     order = order[np.argsort(sets.sizes[order], kind="stable")]
     if algorithm == "auto":
         algorithm = choose_algorithm(sets.sizes[order], measure)
@@ -370,7 +394,7 @@ _AT_ONCE = 1 << 20
 
 
 @dataclass(frozen=True)
-class HammingJoin(Join):
+class HammingJoin(PartedJoin):
     """Sets, joined by the number of elements that only one of two has; a score is a distance.
 
     With ``keys``, by which the elements are salted, only pairs of sets of equal keys are found.
@@ -382,6 +406,18 @@ class HammingJoin(Join):
     keys: Uint64s | None = None
 
     score_name: ClassVar[str | None] = "distance"
+    counted: ClassVar[type[FilterCounts]] = JoinCounts
+    costs: ClassVar[Costs] = _COSTS
+
+    def of(self, records: Compared, keys: Uint64s | None) -> Self:
+        """Return the join of other sets, which are salted with the keys."""
+        assert isinstance(records, ShingleSets)
+        salted = records if keys is None else salt_sets(records, keys)
+        return replace(self, sets=salted, keys=keys)
+
+    def may_meet(self, smaller: int, larger: int) -> bool:
+        """Each element by which one is larger is at a distance of one."""
+        return larger - smaller <= self.measure.max_distance
 
     @property
     def is_directed(self) -> bool:
@@ -460,8 +496,7 @@ def _small_pairs(sizes: Int64s, sides: Bytes | None, max_distance: int) -> Itera
 
     Some at a time; of two collections those of different ones.
     """
-    are_wanted: Bools = np.ones(len(sizes), np.bool_) if sides is None else sides > 0
-    order = np.flatnonzero(are_wanted & (sizes > 0) & (sizes < max_distance))
+    order = np.flatnonzero(have_sides(sides, (sizes > 0) & (sizes < max_distance)))
     order = order[np.argsort(sizes[order], kind="stable")]
     own = sizes[order]
     # Each with those before it that leave room for it.
@@ -476,14 +511,7 @@ def _small_pairs(sizes: Int64s, sides: Bytes | None, max_distance: int) -> Itera
         earlier = np.arange(before, ends[stop - 1]) - np.repeat(ends[start:stop] - counts, counts)
         x, y = order[earlier], order[later]
         if sides is not None:
-            are_apart = _may_pair(sides[x], sides[y])
+            are_apart = may_pair(sides[x], sides[y])
             x, y, earlier, later = x[are_apart], y[are_apart], earlier[are_apart], later[are_apart]
         yield ScoredPairs(np.minimum(x, y), np.maximum(x, y), own[earlier] + own[later])
         start = stop
-
-
-def _may_pair(x: Bytes, y: Bytes) -> Bools:
-    """Return whether one of two sets is of the left collection and the other of the right one."""
-    forth: Bools = (x & LEFT != 0) & (y & RIGHT != 0)
-    back: Bools = (y & LEFT != 0) & (x & RIGHT != 0)
-    return forth | back

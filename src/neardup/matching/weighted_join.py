@@ -14,7 +14,18 @@ from neardup.kernels.join.overlap import WideMatches
 from neardup.kernels.join.postings import Groups, Postings
 from neardup.kernels.text import shingles
 from neardup.kernels.types import sealed
-from neardup.matching.join import Columns, FilterCounts, Join, Tally, collect_pieces, probe_pieces
+from neardup.matching.join import (
+    Columns,
+    Compared,
+    Costs,
+    FilterCounts,
+    PartedJoin,
+    Tally,
+    collect_pieces,
+    have_sides,
+    probe_pieces,
+    salt_sets,
+)
 from neardup.matching.measures import Measure
 from neardup.matching.postings import (
     RankedRecords,
@@ -117,13 +128,24 @@ class WeightedJoinCounts(FilterCounts):
 
 
 @dataclass(frozen=True)
-class WeightedJoin(ScoredBySize, Join):
+class WeightedJoin(ScoredBySize, PartedJoin):
     """Weighted sets, joined exactly; a score is a common weight."""
 
     sets: WeightedSets
     measure: Measure
 
     score_name: ClassVar[str | None] = None
+    counted: ClassVar[type[FilterCounts]] = WeightedJoinCounts
+    costs: ClassVar[Costs] = Costs(160, 48, 50)
+
+    def of(self, records: Compared, keys: Uint64s | None) -> Self:
+        """Return the join of other sets, which are salted with the keys."""
+        assert isinstance(records, WeightedSets)
+        return replace(self, sets=records if keys is None else salt_sets(records, keys))
+
+    def may_meet(self, smaller: int, larger: int) -> bool:
+        """Return whether the lesser weight may be enough for the greater one."""
+        return bool(needed_weights(self.measure, np.array([larger]))[0][0] <= smaller)
 
     @property
     def own_scores(self) -> Int64s:
@@ -159,8 +181,7 @@ def join_weighted_sets(
     measure
         With the threshold.
     sides
-        For a join of two collections (n,): 1 for a set of the left one, 2 of the right one, 3 of
-        both, 0 of neither. Only pairs of sets of different collections are found.
+        As ``Join.run`` takes them.
     limit
         Stop with an error at more pairs than this.
     runner
@@ -177,8 +198,7 @@ def join_weighted_sets(
     prefixes), 16 a pair found, and for each thread 20 bytes a set. Results do not depend on the
     number of threads.
     """
-    is_wanted = sets.totals > 0 if sides is None else (sets.totals > 0) & (sides > 0)
-    order = np.flatnonzero(is_wanted)
+    order = np.flatnonzero(have_sides(sides, sets.totals > 0))
     order = order[np.argsort(sets.totals[order], kind="stable")]
     records, groups, index = prepare_records(
         sets, order, measure, None if sides is None else sides[order]

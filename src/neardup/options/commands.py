@@ -301,19 +301,8 @@ def _of_documents() -> dict[str, tuple[Option, ...]]:
             ),
             *_of(PairOptions),
             *_of(OutputOptions, "stats"),
-            *_of(
-                WorkspaceOptions,
-                memory="Most memory to use with --method minhash, such as 4GB; what does not fit "
-                "goes to files in --work.",
-                work="With --method minhash: folder for temporary files, by which a run that "
-                "was stopped goes on.",
-            ),
-            _one(
-                CommandOptions,
-                "fresh",
-                "With --method minhash: start over instead of going on with a run that was "
-                "stopped.",
-            ),
+            *_of(WorkspaceOptions),
+            *_of(CommandOptions, "fresh"),
             *_RUN,
         ),
         "explain": (

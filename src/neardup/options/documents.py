@@ -266,7 +266,7 @@ class PairOptions(
         python="``exact``, the default but for an index: none is missed. ``minhash``: "
         "documents that share a MinHash band are compared, exactly, so that every pair is "
         "right and a pair at the threshold is found with the probability ``recall``; only then "
-        "``recall``, ``num_perm``, ``bands``, ``rows``, ``memory`` and ``work`` are of use.",
+        "``recall``, ``num_perm``, ``bands`` and ``rows`` are of use.",
     )
     algorithm: Algorithm | None = option(
         "Filters that the exact method uses; the pairs are the same. auto chooses by the data.",

@@ -13,23 +13,16 @@ from neardup.files.ids import choose_id_column
 from neardup.files.passes import ReadingPass
 from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.kernels.common import strings
-from neardup.kernels.text import shingles
+from neardup.matching.join import Compared
+from neardup.reading.block_exchange import FILE_TEXT_BYTES, KeptElsewhere, Sorted
 from neardup.reading.catalogue import Catalogue, make_catalogue
+from neardup.reading.set_exchange import SetExchange, digest_compared
 from neardup.reading.sign import ListedBlock, ReadingPlan, SignedBlock, list_block, sign_block
-from neardup.reading.signed_batches import SignedBatches, digests_of, to_batch, with_place
-from neardup.runs.arrays import GrowingArray
+from neardup.reading.signed_batches import SignedBatches, to_batch, with_place
 from neardup.runs.exchange import SpilledBatches
 from neardup.runs.runner import Runner
-from neardup.runs.work import IN_MEMORY
-from neardup.tables import (
-    ContentNumbers,
-    Digests,
-    Int64s,
-    ShingleSets,
-    TokenLists,
-    Uint64s,
-    WeightedSets,
-)
+from neardup.tables import ContentNumbers, Digests, Int64s, TokenLists, Uint64s, WeightedSets
+from neardup.text.shingles import digest_token_lists
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -126,9 +119,6 @@ def part_of(values: Uint64s, n_parts: int) -> Uint64s:
 
 # The stage sign: all documents of some collections read once, within a memory budget.
 
-# Text of the documents of one file of a work folder; a run that was killed loses so much.
-FILE_TEXT_BYTES = 256_000_000
-
 # The share of the budget that signed documents may take in memory.
 SIGNED_SHARE = 0.3
 
@@ -145,13 +135,12 @@ def sign_collections(
     collections: Sequence[tuple[Sequence[Source], ReadingPlan]],
     workspace: Workspace,
     runner: Runner,
-    look: Callable[[TokenLists], L] | None = None,
-    take: Callable[[pa.RecordBatch, list[L]], object] = lambda *_: None,
+    sets: SetExchange | None = None,
 ) -> Signed:
     """Read all documents of some collections once, each by its own plan.
 
-    In memory, ``take`` is called with each batch, in order, and with what ``look`` made of the
-    tokens of its documents, some of these at a time, in threads.
+    What they are compared by goes to ``sets``, if there is such an exchange; and it is what they
+    have digests of.
     """
     every = [source for sources, _ in collections for source in sources]
     reading = ReadingPass("read", every, runner)
@@ -160,18 +149,25 @@ def sign_collections(
     catalogues = []
     for number, (sources, plan) in enumerate(collections):
         plan = replace(plan, columns=choose_id_column(plan.columns, sources))
-        name = f"sign-{number}"
+        name, kept = f"sign-{number}", None
+        if sets is not None:
+            kept = sets.rows.kept_of(number, len(sources))
+
+        def take(
+            _: pa.RecordBatch,
+            known: Mapping[str, Any],
+            found: list[tuple[Sorted, int]],
+            number: int = number,
+        ) -> None:
+            for rows in found:
+                assert sets is not None
+                sets.rows.add(number, rows, known["source"], known["text_bytes"])
+
         with SpilledBatches(
             name, workspace, share=SIGNED_SHARE, weight_of_file=FILE_TEXT_BYTES
         ) as signed:
-            read_blocks(
-                sources,
-                partial(_sign, plan=plan, look=look),
-                signed,
-                reading,
-                workspace,
-                lambda batch, _, seen: take(batch, seen),
-            )
+            read = partial(_sign, plan=plan, sets=sets)
+            read_blocks(sources, read, signed, reading, workspace, take, kept)
         batches.add(signed)
         catalogues.append(
             make_catalogue(
@@ -220,24 +216,25 @@ def list_documents(
     )
 
 
-@dataclass(frozen=True)
-class KeptElsewhere:
-    """What is taken from texts and kept beside what stays known of their documents.
-
-    An earlier run has taken it from ``n_blocks`` of each source; ``count_bytes`` says how much has
-    gone to files in this one. Once something has, what stays known does, too.
-    """
-
-    n_blocks: list[int]
-    count_bytes: Callable[[], int]
-
-
 def _sign(
-    block: RowBlock, plan: ReadingPlan, look: Callable[[TokenLists], L] | None
-) -> tuple[SignedBlock, list[L]]:
-    seen: list[L] = []
-    signed = sign_block(block, plan, look and (lambda tokens: seen.append(look(tokens))))
-    return signed, seen
+    block: RowBlock, plan: ReadingPlan, sets: SetExchange | None
+) -> tuple[SignedBlock, list[tuple[Sorted, int]]]:
+    if sets is None:
+        return sign_block(block, plan), []
+    parts: list[Compared] = []
+
+    def digest(tokens: TokenLists) -> Uint64s:
+        made = sets.make(tokens)
+        parts.append(made)
+        digests = digest_compared(made)
+        if isinstance(made, WeightedSets):
+            # What weighs nothing is similar to nothing but its copies.
+            weightless = np.flatnonzero(made.totals == 0)
+            digests[weightless] = digest_token_lists(tokens)[weightless]
+        return digests
+
+    signed = sign_block(block, plan, digest)
+    return signed, [sets.sort(parts)]
 
 
 def read_blocks(
@@ -288,106 +285,14 @@ def read_blocks(
         n_met[i] += 1
         if n_met[i] > n_taken[i]:
             take(batch, known, seen)
-        if kept is not None and kept.count_bytes():
+        if kept is not None and kept.rows.bytes_in_files:
             batches.to_files()
         if n_met[i] > n_listed[i]:
             batches.append(batch, known, text_bytes)
             n_bytes += batch.nbytes
-        n_new = n_bytes + (0 if kept is None else kept.count_bytes())
+        n_new = n_bytes + (0 if kept is None else kept.rows.bytes_in_files)
         if not (is_checked or (batches.is_in_memory and n_new == n_bytes)):
             is_checked = True
             if share := reading.share_done:
                 # What is to come is taken to be like what there is.
                 workspace.require_disk(int((written_before + n_new) * (1 / share - 1)))
-
-
-# What documents are compared by.
-Compared = ShingleSets | WeightedSets | TokenLists
-
-
-@dataclass(frozen=True)
-class FirstPass:
-    """What one pass over some collections found.
-
-    ``catalogues`` has one for each collection. ``numbers`` has each document's content number, -1
-    for an empty or skipped one; the contents of all collections are numbered together, as they are
-    met, and ``contents`` has what is compared of each. Where documents have ``blocking_keys``,
-    those of different keys have different contents, and those without one have none.
-    """
-
-    catalogues: tuple[Catalogue, ...]
-    numbers: Int64s
-    contents: Compared
-    blocking_keys: Uint64s | None = None
-
-
-def read_collections(
-    collections: Sequence[tuple[Sequence[Source], ReadingPlan]],
-    make: Callable[[TokenLists], Compared],
-    runner: Runner,
-) -> FirstPass:
-    """Read all documents of some collections once, each by its own plan; all stays in memory.
-
-    ``make`` makes of the tokens of some documents what is compared of them: of each content that is
-    kept once, 8 bytes an element, 16 of weighted sets.
-    """
-    table, numbers = ContentTable(), [np.empty(0, np.int64)]
-    collector = _Collector()
-
-    def take(batch: pa.RecordBatch, parts: list[Compared]) -> None:
-        found = table.number(digests_of(batch))
-        numbers.append(found.numbers)
-        start = 0
-        for part in parts:
-            stop = start + len(part)
-            collector.add(part, np.flatnonzero(found.is_first[start:stop]))
-            start = stop
-
-    signed = sign_collections(collections, IN_MEMORY, runner, make, take)
-    nothing = make(TokenLists(np.empty(0, np.uint64), np.zeros(1, np.int64)))
-    return FirstPass(
-        signed.catalogues,
-        np.concatenate(numbers),
-        collector.collected(nothing),
-        signed.batches.blocking_keys(),
-    )
-
-
-class _Collector:
-    """Sets or lists of some documents, one behind the other: their values, weights and sizes."""
-
-    def __init__(self) -> None:
-        self._values = GrowingArray("values", np.uint64, IN_MEMORY, share=1)
-        self._weights = GrowingArray("weights", np.int64, IN_MEMORY, share=1)
-        self._sizes, self._totals = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
-
-    def add(self, part: Compared, rows: Int64s) -> None:
-        """Add those in some rows."""
-        if isinstance(part, TokenLists):
-            starts, sizes = part.offsets[rows], np.diff(part.offsets)[rows]
-        else:
-            starts, sizes = part.starts[rows], part.sizes[rows]
-        self._sizes.append(sizes)
-        self._values.append(_copied(part.values, starts, sizes))
-        if isinstance(part, WeightedSets):
-            self._totals.append(part.totals[rows])
-            weights = _copied(part.weights.view(np.uint64), starts, sizes)
-            self._weights.append(weights.view(np.int64))
-
-    def collected(self, kind: Compared) -> Compared:
-        """Return all of them, as what they are."""
-        sizes, values = np.concatenate(self._sizes), self._values.array
-        ends = np.cumsum(sizes)
-        if isinstance(kind, TokenLists):
-            return TokenLists(values, np.concatenate([np.zeros(1, np.int64), ends]))
-        if isinstance(kind, ShingleSets):
-            return ShingleSets(values, ends - sizes, sizes)
-        totals = np.concatenate(self._totals)
-        return WeightedSets(values, self._weights.array, ends - sizes, sizes, totals)
-
-
-def _copied(values: Uint64s, starts: Int64s, sizes: Int64s) -> Uint64s:
-    """Return some runs of values one behind the other."""
-    copied: Uint64s = np.empty(int(sizes.sum()), np.uint64)
-    shingles.copy_sets(values, starts, sizes, copied, np.cumsum(sizes) - sizes)
-    return copied

@@ -180,11 +180,13 @@ def listed(
 
 
 def sign_block(
-    block: RowBlock, plan: ReadingPlan, look: Callable[[TokenLists], object] | None = None
+    block: RowBlock,
+    plan: ReadingPlan,
+    digest: Callable[[TokenLists], Uint64s] = digest_token_lists,
 ) -> SignedBlock:
     """Parse a block and work out its documents' token counts, digests and band keys.
 
-    ``look`` is called with the tokens of all documents, some of these at a time.
+    ``digest`` is called with the tokens of all documents, some of these at a time.
     """
     parsed = block.parse(plan.columns, skip_bad=plan.skip_bad)
     texts = Texts.from_arrow(parsed.text)
@@ -200,15 +202,13 @@ def sign_block(
         token_lists = plan.shingles.tokenizer.hash_tokens(part)
         rows = slice(start, start + len(part))
         n_tokens[rows] = np.diff(token_lists.offsets)
-        if look is not None:
-            look(token_lists)
         if plan.look_up is not None:
             signed = plan.look_up.sign(token_lists)
             digests[rows], keys[rows] = signed.digests, signed.keys
             filters += [signed.filters] if signed.filters is not None else []
             looked_up.append(signed)
         else:
-            digests[rows] = digest_token_lists(token_lists)
+            digests[rows] = digest(token_lists)
             if plan.minhash and plan.banding:
                 scheme, banding = plan.minhash, plan.banding
                 keys[rows], own = sketch_lists(

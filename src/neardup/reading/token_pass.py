@@ -10,8 +10,9 @@ import numpy as np
 from neardup.files.ids import choose_id_column
 from neardup.files.passes import ReadingPass
 from neardup.files.rows import ColumnNames, RowBlock, Source
+from neardup.reading.block_exchange import FILE_TEXT_BYTES, KeptElsewhere
 from neardup.reading.catalogue import Catalogue, make_catalogue
-from neardup.reading.first_pass import FILE_TEXT_BYTES, KeptElsewhere, read_blocks
+from neardup.reading.first_pass import read_blocks
 from neardup.reading.sign import SLICE_BYTES, ListedBlock, ReadingPlan, listed
 from neardup.runs.arrays import GrowingArray
 from neardup.runs.exchange import SpilledBatches

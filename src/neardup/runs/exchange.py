@@ -448,6 +448,13 @@ class Shuffle:
             assert self._workspace.work is not None
             self._workspace.work.discard(self._task(number))
 
+    def drain(self) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of all partitions in any order, and let go of those in memory."""
+        for partition in range(self.n_partitions if self._n_files else 0):
+            yield from self.read(partition)
+        while self._waiting:
+            yield self._waiting.pop(0)[0]
+
     def nbytes(self, partition: int) -> int:
         """Return how many bytes the rows of a partition take, in files and in memory."""
         n_bytes = 0

@@ -474,6 +474,17 @@ class Runner:
         if self._report is not None:
             self._report(stage, done, total)
 
+    def of_part(self, number: int, n_parts: int) -> Runner:
+        """Return a runner of one part of a stage's work, which reports it as a part of all."""
+        if (report := self._report) is None or n_parts == 1:
+            return self
+
+        def report_part(stage: str, done: int, total: int | None) -> None:
+            if total:
+                report(stage, number * total + done, n_parts * total)
+
+        return Runner(self.workers, report_part)
+
     def counter(self, stage: str, total: int | None = None) -> Callable[[int], None]:
         """Return a function that adds to the work done in a stage and reports it; threads may."""
         lock = Lock()

@@ -20,8 +20,9 @@ from neardup.jobs.cut.passages import Repeated, count_repeated
 from neardup.jobs.cut.plan import CutJobPlan
 from neardup.jobs.cut.spans import CutSpans, count_documents, keep_ranks
 from neardup.jobs.cut.units import find_units
+from neardup.reading.block_exchange import BlockExchange, Sorted
 from neardup.reading.catalogue import Catalogue
-from neardup.reading.first_pass import FILE_TEXT_BYTES, ContentTable, KeptElsewhere, part_of
+from neardup.reading.first_pass import ContentTable, part_of
 from neardup.reading.signed_batches import numbers_of
 from neardup.reading.token_pass import take_texts
 from neardup.runs.exchange import Shuffle
@@ -52,9 +53,6 @@ _FILE_BYTES = 1 << 28
 _DIGESTS, _PLACES = ("digest_low", "digest_high"), ("document", "start", "stop", "end")
 _GONE = ("document", "start", "stop", "kept_document", "kept_start", "kept_stop")
 
-# Rows, sorted by the partitions that they go to.
-Sorted = tuple["pa.RecordBatch", Int64s]
-
 
 def digest_units(texts: pa.Array, plan: CutJobPlan) -> tuple[Int64s, tuple[Sorted, int]]:
     """Make a row of each unit of some texts; documents are counted from the first text.
@@ -76,59 +74,14 @@ def digest_units(texts: pa.Array, plan: CutJobPlan) -> tuple[Int64s, tuple[Sorte
     return n_tokens, ((batch, partitions[order].astype(np.int64)), len(texts))
 
 
-class UnitExchange:
-    """Units of some collections on their way to the partitions of their digests.
-
-    Used in a ``with`` block while they are added, block after block.
-    """
-
-    def __init__(self, workspace: Workspace) -> None:
-        self.shuffle = Shuffle(
-            "units",
-            workspace,
-            N_PARTITIONS,
-            in_memory=None,
-            share=_UNITS_SHARE,
-            weight_of_file=FILE_TEXT_BYTES,
-        )
-        # Of each block its collection, source, documents and units, also those of an earlier run.
-        self._blocks: list[list[int]] = self.shuffle.done()
-        self._n_documents = sum(block[2] for block in self._blocks)
-
-    def kept_of(self, collection: int, n_sources: int) -> KeptElsewhere:
-        """Return what of a collection is there already."""
-        counts = [0] * n_sources
-        for number, source, *_ in self._blocks:
-            if number == collection:
-                counts[source] += 1
-        return KeptElsewhere(counts, lambda: self.shuffle.bytes_in_files)
-
-    def add(self, collection: int, found: tuple[Sorted, int], source: int, text_bytes: int) -> None:
-        """Add the units of the next block, as ``digest_units`` has found them."""
-        import pyarrow as pa
-
-        (batch, partitions), n_documents = found
-        numbers = pa.array(numbers_of(batch, "document") + self._n_documents)
-        place = batch.schema.get_field_index("document")
-        batch = batch.set_column(place, "document", numbers)
-        block = [collection, source, n_documents, len(batch)]
-        self._blocks.append(block)
-        self._n_documents += n_documents
-        self.shuffle.add(batch, partitions, block, text_bytes)
-
-    @property
-    def n_units(self) -> int:
-        """Count the units of all collections."""
-        return sum(block[3] for block in self._blocks)
-
-    def bounds_of(self, collection: int) -> Int64s:
-        """Cut the documents of a collection into runs of blocks of about as many units."""
-        own = np.array([b[2:] for b in self._blocks if b[0] == collection], np.int64).reshape(-1, 2)
-        n_units = np.cumsum(own[:, 1])
-        room = max(_UNITS_OF_PART, int(own[:, 1].sum()) // _MOST_PARTS)
-        is_last = np.diff((n_units - 1) // room, append=-2) != 0
-        ends = np.cumsum(own[:, 0])[is_last]
-        return np.unique(np.concatenate([[0], ends])).astype(np.int64)
+def cut_documents(exchange: BlockExchange, collection: int) -> Int64s:
+    """Cut the documents of a collection into runs of blocks of about as many units."""
+    own = exchange.blocks_of(collection)
+    n_units = np.cumsum(own[:, 1])
+    room = max(_UNITS_OF_PART, int(own[:, 1].sum()) // _MOST_PARTS)
+    is_last = np.diff((n_units - 1) // room, append=-2) != 0
+    ends = np.cumsum(own[:, 0])[is_last]
+    return np.unique(np.concatenate([[0], ends])).astype(np.int64)
 
 
 class ExchangedSpans:
@@ -195,18 +148,19 @@ def cut_equal_units(
     """
     collections = [(against, other_columns_of(plan.options)), (sources, plan.reading.columns)]
     look = partial(digest_units, plan=plan)
-    exchange = UnitExchange(workspace)
+    exchange = BlockExchange("units", workspace, N_PARTITIONS, share=_UNITS_SHARE)
     kept = [exchange.kept_of(k, len(each)) for k, (each, _) in enumerate(collections)]
     with runner.stage("read") as note:
         with exchange.shuffle:
             other, own = take_texts(
                 collections, plan.reading, look, exchange.add, workspace, runner, kept
             )
-        note(documents=len(own), units=exchange.n_units)
+        note(documents=len(own), units=exchange.n_rows)
     with runner.stage("cut") as note:
         ranks = None if plan.keep.rule == "first" else keep_ranks(own, plan.keep)
+        bounds = cut_documents(exchange, 1)
         settling = _Settling(
-            exchange, exchange.bounds_of(1), len(other), ranks, plan.options.min_documents
+            exchange.shuffle, bounds, len(other), ranks, plan.options.min_documents
         )
         spans, most = settling.run(workspace, runner)
         note(units=len(spans))
@@ -222,13 +176,13 @@ class _Settling:
 
     def __init__(
         self,
-        exchange: UnitExchange,
+        units: Shuffle,
         bounds: Int64s,
         n_other: int,
         ranks: Int64s | None,
         min_documents: int | None,
     ) -> None:
-        self._units, self._bounds = exchange.shuffle, bounds
+        self._units, self._bounds = units, bounds
         self._n_other, self._ranks, self._min_documents = n_other, ranks, min_documents
 
     def run(self, workspace: Workspace, runner: Runner) -> tuple[ExchangedSpans, list[Repeated]]:

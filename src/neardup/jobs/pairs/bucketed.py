@@ -16,14 +16,12 @@ from neardup.jobs.pairs.records import (
     find_pair_contents,
     sides_of,
 )
-from neardup.jobs.pairs.rows import spell_runs
+from neardup.jobs.pairs.rows import Collected, JoinedPart, collect_runs
 from neardup.jobs.pairs.spelling import Speller
-from neardup.matching.bucket_join import BucketJoinCounts
-from neardup.matching.join import check_limit, salt_sets
+from neardup.matching.join import salt_sets
 from neardup.matching.set_join import SetSizes
 from neardup.reading.first_pass import Signed
 from neardup.runs.arrays import AnyArray, kept_arrays
-from neardup.runs.exchange import SpilledBatches
 from neardup.runs.runner import Runner
 from neardup.stages.components import (
     Partitions,
@@ -42,13 +40,6 @@ if TYPE_CHECKING:
     from neardup.runs.exchange import Shuffle
     from neardup.runs.work import Workspace
 
-# Shares of the memory: of rows that are found, and of those that are being spelled out.
-_ROWS_SHARE = 0.1
-_SPELLING_SHARE = 0.1
-
-# Memory of a row that is being spelled out.
-_BYTES_OF_ROW = 160
-
 
 @dataclass(frozen=True)
 class Bucketed:
@@ -65,16 +56,6 @@ class Bucketed:
     sets: ShingleSets | WeightedSets | None
     texts: Shuffle | None
     blocking_keys: Uint64s | None
-
-
-@dataclass(frozen=True)
-class BucketedPairs:
-    """All pairs of documents in sorted runs, and how they were found."""
-
-    runs: SpilledBatches
-    n_pairs: int
-    n_records: int
-    counts: BucketJoinCounts
 
 
 def meet_in_buckets(
@@ -107,34 +88,23 @@ def meet_in_buckets(
 
 def join_partitions(
     found: Bucketed, plan: PairPlan, workspace: Workspace, runner: Runner
-) -> BucketedPairs:
-    """Join one partition after the other, each on all cores, and spell its pairs out."""
-    partitions, limit = found.partitions, plan.options.limit
+) -> Collected:
+    """Join one partition after the other, each on all cores, and spell its pairs out.
+
+    Counted are the records, the pairs that were verified, and those at the threshold.
+    """
+    partitions = found.partitions
     members = _Members.of(found.contents, partitions)
-    # What is in memory is found anew by a run that goes on, but not if there are files anyway.
-    is_in_files = workspace.work is not None and workspace.work.n_done > 0
-    share = 0 if is_in_files else _ROWS_SHARE
-    runs = SpilledBatches("pairs", workspace, share=share, weight_of_file=1)
-    n_done = sum(1 for _, known in runs.known() if known is not None)
-    n_pairs = sum(len(run) for run in runs)
-    with runs:
-        for partition in range(n_done, len(partitions)):
-            joined = _join_partition(found, members, partition, plan, workspace, runner)
-            scored = joined.scored_by(plan.measure_of_sets)
-            speller = members.speller(partition, joined.of_contents, scored)
-            n_pairs += speller.count(joined.pairs)
-            share_done = partitions.bounds[partition + 1] / partitions.bounds[-1]
-            check_limit(limit, n_pairs, share_done if share_done < 1 else None)
-            rows = spell_runs(joined.pairs, speller, scored, _rows_at_once(workspace))
-            waiting = next(rows)
-            for run in rows:
-                runs.append(waiting, None, 0)
-                waiting = run
-            # A file is complete with the last rows of a partition.
-            runs.append(waiting, [len(joined.sizes), joined.n_verified, len(joined.pairs)], 1)
-    totals = np.array([known for _, known in runs.known() if known is not None] or [[0, 0, 0]])
-    n_records, n_verified, n_joined = totals.sum(axis=0).tolist()
-    return BucketedPairs(runs, n_pairs, n_records, BucketJoinCounts(n_verified, n_joined))
+
+    def join_part(partition: int) -> JoinedPart:
+        joined = _join_partition(found, members, partition, plan, workspace, runner)
+        scored = joined.scored_by(plan.measure_of_sets)
+        speller = members.speller(partition, joined.of_contents, scored)
+        counts = [len(joined.sizes), joined.n_verified, len(joined.pairs)]
+        return JoinedPart(joined.pairs, speller, scored, counts)
+
+    shares = (partitions.bounds[1:] / partitions.bounds[-1]).tolist()
+    return collect_runs(join_part, shares, plan.options.limit, workspace)
 
 
 def _join_partition(
@@ -234,10 +204,3 @@ class _Members:
             documents,
             None if n_left is None else int(np.searchsorted(documents, n_left)),
         )
-
-
-def _rows_at_once(workspace: Workspace) -> int | None:
-    """Return how many rows are spelled out at once, None for all."""
-    if workspace.work is None:
-        return None
-    return max(1, workspace.share(_SPELLING_SHARE) // _BYTES_OF_ROW)

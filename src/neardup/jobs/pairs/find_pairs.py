@@ -44,9 +44,11 @@ def find_pairs(given: _Arguments) -> PairResult:
 
     Notes
     -----
-    Exact but for collisions of 64-bit hashes. Memory about 30 bytes a shingle, 50 a weighted one,
-    or 50 a character for ``edit``, and some 200 bytes a pair found. Method ``minhash`` keeps within
-    ``memory``, but for about 60 bytes a document and ``pairs``, the table.
+    Exact but for collisions of 64-bit hashes. Keeps within ``memory``, but for about 80 bytes a
+    document, ``pairs``, the table, and with ``top`` some 50 bytes for each pair of a step. All at
+    once it takes about 30 bytes a shingle, 80 where few are shared, 50 to 100 a weighted one, and
+    50 a character for ``edit``; with less, records are joined in blocks, every two of which meet
+    that may have similar ones: the time grows with the number of blocks.
 
     References
     ----------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -80,9 +79,7 @@ class PairPlan:
         return self.measure.name if self.measure else EDIT
 
 
-def plan_pairs(
-    options: PairOptions, *, other: str, has_other: bool, **workspace: object
-) -> PairPlan:
+def plan_pairs(options: PairOptions, *, other: str, has_other: bool) -> PairPlan:
     """Check what goes with what.
 
     Parameters
@@ -93,13 +90,8 @@ def plan_pairs(
         What names another collection.
     has_other
         Whether it does.
-    **workspace
-        Options of a workspace, which have no effect where all stays in memory in any case.
     """
     plan = _plan(options)
-    if plan.banding is None:
-        where, remedy = _without_bands(plan.options, _KINDS.get(plan.measure_name))
-        _check_workspace(workspace, where, remedy, "method", "measure", "top")
     options.check_other(other, is_given=has_other)
     return plan
 
@@ -196,14 +188,10 @@ def _check_exclusive(options: PairOptions, kind: type[Measure] | None) -> None:
 
 def check_no_workspace(**given: object) -> None:
     """Raise if an option of the workspace was given where documents are looked up in an index."""
-    where = "with an index, where nothing is kept but pairs"
-    _check_workspace(given, where, "name files with against", "against")
-
-
-def _check_workspace(given: Mapping[str, object], where: str, remedy: str, *others: str) -> None:
     for name, value in given.items():
         if value is not None and value is not False:
-            raise no_effect(name, where, remedy, *others)
+            where = "with an index, where nothing is kept but pairs"
+            raise no_effect(name, where, "name files with against", "against")
 
 
 def _without_bands(options: PairOptions, kind: type[Measure] | None) -> tuple[str, str]:

@@ -13,15 +13,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from neardup.jobs.pairs.blocked import BlockedJoin, RecordBlocks, RecordSets
 from neardup.jobs.pairs.plan import PairPlan
 from neardup.matching.bucket_join import join_buckets
 from neardup.matching.buckets import bucket_documents
-from neardup.matching.join import LEFT, RIGHT, Join, choose_algorithm, cut_runs, salt_sets
+from neardup.matching.join import LEFT, RIGHT, Compared, PartedJoin, choose_algorithm
 from neardup.matching.measures import Hamming, Measure
 from neardup.matching.set_join import HammingJoin, SetJoin, SetSizes
 from neardup.options.choices import Algorithm
 from neardup.reading.catalogue import Catalogue
-from neardup.reading.first_pass import Compared, ContentTable, FirstPass, Signed, find_copies
+from neardup.reading.first_pass import ContentTable, Signed, find_copies
+from neardup.reading.set_exchange import SetExchange, digest_compared
 from neardup.runs.runner import Runner
 from neardup.stages.components import NumberedContents
 from neardup.tables import (
@@ -37,8 +39,8 @@ from neardup.tables import (
     Uint64s,
     WeightedSets,
 )
-from neardup.text.shingles import digest_sets, sets_of_tokens
-from neardup.text.weighting import digest_weighted_sets, weighted_sets
+from neardup.text.shingles import sets_of_tokens
+from neardup.text.weighting import weighted_sets
 
 if TYPE_CHECKING:
     from neardup.runs.work import Workspace
@@ -93,7 +95,7 @@ def sides_of(records: Int64s, n_left: int | None, n_records: int) -> Bytes | Non
     return sides
 
 
-# Elements that are digested, and pairs that are judged, at a time.
+# Pairs that are judged at a time.
 _AT_ONCE = 1 << 16
 
 # Second half of what stands for the digest of an empty set.
@@ -153,7 +155,7 @@ class RecordJoin:
         everything = np.arange(len(self.costs))
         if room is None or int(self.costs.sum()) <= room:
             sets = self.read_sets(everything)
-            firsts, of_contents = find_equal(digest_of(sets), sets.sizes)
+            firsts, of_contents = find_equal(digest_compared(sets), sets.sizes)
             sets = sets.take(firsts)
             buckets, sides = self._meet(firsts, of_contents, runner)
             pairs, counts = join_buckets(
@@ -175,7 +177,7 @@ class RecordJoin:
         digests, sizes = [], []
         for start, stop in pairwise(_cut(self.costs, room)):
             sets = self.read_sets(np.arange(start, stop))
-            digests.append(digest_of(sets))
+            digests.append(digest_compared(sets))
             sizes.append(_sizes_of(sets))
         own_sizes = np.concatenate(sizes)
         firsts, of_contents = find_equal(np.concatenate(digests), own_sizes)
@@ -227,18 +229,6 @@ class RecordJoin:
         return buckets, self.find_sides(of_contents, len(firsts))
 
 
-def digest_of(sets: ShingleSets | WeightedSets) -> Uint64s:
-    """Digest each set, as ``digest_sets``, some at a time, because they are copied for it."""
-    digests: Uint64s = np.empty((len(sets), 2), np.uint64)
-    for start, stop in cut_runs(sets.sizes, _AT_ONCE):
-        own = sets.take(np.arange(start, stop))
-        if isinstance(own, ShingleSets):
-            digests[start:stop] = digest_sets(own)
-        else:
-            digests[start:stop] = digest_weighted_sets(own)
-    return digests
-
-
 def _sizes_of(sets: ShingleSets | WeightedSets) -> Int64s:
     return sets.sizes if isinstance(sets, ShingleSets) else sets.totals
 
@@ -274,7 +264,7 @@ class Records:
     self-join. ``algorithm`` is the one by which they are joined, if there are several.
     """
 
-    join: Join
+    join: BlockedJoin
     of_documents: Int64s
     n_left: int | None
     algorithm: Algorithm | None
@@ -307,57 +297,46 @@ def maker_of(plan: PairPlan) -> Callable[[TokenLists], Compared]:
     return lambda tokens: weighted_sets(tokens, shingles, weighted)
 
 
-def make_records(found: FirstPass, plan: PairPlan) -> Records:
-    """Make records of the distinct contents, which are joined as sets or as strings."""
-    catalogues, sets = found.catalogues, found.contents
-    n_left = None if len(catalogues) == 1 else len(catalogues[0])
-    # A document is known by the number of its content.
-    of_documents = found.numbers
-    keys = _keys_of_contents(found)
+def make_records(
+    signed: Signed, sets: SetExchange, plan: PairPlan, workspace: Workspace
+) -> Records:
+    """Make records of all documents, which are joined as sets or as strings."""
+    contents = find_pair_contents(signed, workspace)
+    documents = np.flatnonzero(contents.is_content)
+    of_documents = contents.places_of(documents)[contents.firsts]
+    of_documents[contents.firsts < 0] = -1
+    keys = signed.batches.blocking_keys()
+    sizes, extents, n_distinct = sets.measure(len(of_documents))
+    of_records = sizes[documents]
+    extents = of_records if extents is sizes else extents[documents]
+    sizes = of_records
+    whole, algorithm = _join_of(sets.only_sizes(sizes, extents), plan)
+    blocks = RecordBlocks.cut(
+        RecordSets(sets, documents, sizes, extents, None if keys is None else keys[documents]),
+        whole.costs,
+        n_distinct,
+        workspace,
+    )
+    return Records(BlockedJoin(whole, blocks), of_documents, contents.n_left, algorithm)
+
+
+def _join_of(sets: Compared, plan: PairPlan) -> tuple[PartedJoin, Algorithm | None]:
+    """Return the join that is asked for, and its algorithm, if there are several."""
     if isinstance(sets, TokenLists):
         from neardup.matching.edit_join import EditJoin
 
         assert plan.edit is not None
         of_strings = plan.algorithm_of_strings
-        of_edits = EditJoin(sets, plan.edit, plan.options.ngram, of_strings, keys)
-        return Records(of_edits, of_documents, n_left, of_strings)
-    if keys is not None:
-        sets = salt_sets(sets, keys)
-    firsts, own_set = find_equal(digest_of(sets), sets.sizes)
-    # And now by its set, of which several contents may have the same.
-    of_documents, sets = _exchange(of_documents, own_set), sets.take(firsts)
+        return EditJoin(sets, plan.edit, plan.options.ngram, of_strings), of_strings
     if isinstance(sets, WeightedSets):
         # Its kernels are for few jobs.
         from neardup.matching.weighted_join import WeightedJoin
 
-        return Records(WeightedJoin(sets, plan.measure_of_sets), of_documents, n_left, None)
+        return WeightedJoin(sets, plan.measure_of_sets), None
     algorithm = plan.algorithm
     # With the most similar pairs thresholds fall, and each chooses anew.
     if algorithm == "auto" and plan.options.top is None:
         algorithm = choose_algorithm(sets.sizes[sets.sizes > 0], plan.measure_of_sets)
-    own_keys = None if keys is None else keys[firsts]
-    return Records(_join_of(sets, plan, algorithm, own_keys), of_documents, n_left, algorithm)
-
-
-def _join_of(sets: ShingleSets, plan: PairPlan, algorithm: Algorithm, keys: Uint64s | None) -> Join:
     if isinstance(plan.measure, Hamming):
-        return HammingJoin(sets, plan.measure, algorithm, keys)
-    return SetJoin(sets, plan.measure_of_sets, algorithm)
-
-
-def _keys_of_contents(found: FirstPass) -> Uint64s | None:
-    """Return the blocking key of each content, which all its documents have."""
-    if found.blocking_keys is None:
-        return None
-    keys: Uint64s = np.empty(len(found.contents), np.uint64)
-    filled = np.flatnonzero(found.numbers >= 0)
-    keys[found.numbers[filled]] = found.blocking_keys[filled]
-    return keys
-
-
-def _exchange(numbers: Int64s, others: Int64s) -> Int64s:
-    """Exchange each number k for ``others[k]``; -1, which is none, stays."""
-    exchanged: Int64s = np.full(len(numbers), -1, np.int64)
-    filled = numbers >= 0
-    exchanged[filled] = others[numbers[filled]]
-    return exchanged
+        return HammingJoin(sets, plan.measure, algorithm), algorithm
+    return SetJoin(sets, plan.measure_of_sets, algorithm), algorithm

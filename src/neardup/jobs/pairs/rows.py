@@ -5,21 +5,22 @@ Columns of the input stand beside the ids, with their values of both sides.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from neardup.errors import InvalidInputError, InvalidParameterError
 from neardup.files.rows import ColumnNames, Source
 from neardup.jobs.pairs.spelling import Speller
-from neardup.matching.join import Scored
+from neardup.matching.join import Scored, check_limit
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.signed_batches import numbers_of
 from neardup.reading.texts import IdLookup
 from neardup.reading.values import Values, columns_there, read_values, where_to_have
+from neardup.runs.exchange import SpilledBatches
 from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
 from neardup.tables import Floats, Int64s, ScoredPairs
@@ -161,6 +162,72 @@ def spell_runs(
         is_empty = False
     if is_empty:
         yield to_run(crossings.take(crossings.left < 0), similarities[:0])
+
+
+# Shares of the memory: of rows that are found, and of those that are being spelled out.
+_ROWS_SHARE = 0.1
+_SPELLING_SHARE = 0.1
+
+# Memory of a row that is being spelled out.
+_BYTES_OF_ROW = 160
+
+
+class JoinedPart(NamedTuple):
+    """Pairs of records of one part of a join, and what is counted in it."""
+
+    joined: ScoredPairs
+    speller: Speller
+    scored: Scored
+    counts: list[int]
+
+
+class Collected(NamedTuple):
+    """Pairs of documents in sorted runs, their number, and the counts of each part."""
+
+    runs: SpilledBatches
+    n_pairs: int
+    counts: list[list[int]]
+
+
+def collect_runs(
+    join_part: Callable[[int], JoinedPart],
+    shares: Sequence[float],
+    limit: int | None,
+    workspace: Workspace,
+) -> Collected:
+    """Spell out the pairs of one part of a join after the other.
+
+    Parts that an earlier run has joined are not joined again. ``shares`` says for each part how
+    much of the work is done after it.
+
+    Raises
+    ------
+    ResultLimitError
+        At more than ``limit`` pairs of documents.
+    """
+    # What is in memory is found anew by a run that goes on, but not if there are files anyway.
+    is_in_files = workspace.work is not None and workspace.work.n_done > 0
+    share = 0 if is_in_files else _ROWS_SHARE
+    at_once = None
+    if workspace.work is not None:
+        at_once = max(1, workspace.share(_SPELLING_SHARE) // _BYTES_OF_ROW)
+    runs = SpilledBatches("pairs", workspace, share=share, weight_of_file=1)
+    counts = [known for _, known in runs.known() if known is not None]
+    n_pairs = sum(len(run) for run in runs)
+    with runs:
+        for number in range(len(counts), len(shares)):
+            joined, speller, scored, own = join_part(number)
+            n_pairs += speller.count(joined)
+            check_limit(limit, n_pairs, shares[number] if shares[number] < 1 else None)
+            rows = spell_runs(joined, speller, scored, at_once)
+            waiting = next(rows)
+            for run in rows:
+                runs.append(waiting, None, 0)
+                waiting = run
+            # A file is complete with the last rows of a part.
+            runs.append(waiting, own, 1)
+            counts.append(own)
+    return Collected(runs, n_pairs, counts)
 
 
 @dataclass(frozen=True)

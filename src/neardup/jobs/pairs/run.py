@@ -19,10 +19,11 @@ from neardup.files.rows import Source
 from neardup.jobs.pairs.pair_result import PairResult
 from neardup.jobs.pairs.plan import PairPlan, check_no_workspace, plan_pairs
 from neardup.jobs.pairs.records import Records, make_records, maker_of
-from neardup.jobs.pairs.rows import PairRows, to_run
+from neardup.jobs.pairs.rows import JoinedPart, PairRows, collect_runs, to_run
 from neardup.jobs.pairs.spelling import Speller
 from neardup.jobs.pairs.top import most_similar_pairs, most_similar_partners
 from neardup.kernels.bucket import survivors
+from neardup.matching.bucket_join import BucketJoinCounts
 from neardup.matching.join import FilterCounts, check_limit
 from neardup.matching.measures import Hamming
 from neardup.matching.set_join import SetSizes
@@ -30,7 +31,8 @@ from neardup.options.choices import Algorithm
 from neardup.options.documents import PairOptions
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.column_values import NO_KEY
-from neardup.reading.first_pass import read_collections, sign_collections
+from neardup.reading.first_pass import sign_collections
+from neardup.reading.set_exchange import SetExchange
 from neardup.reading.sign import ReadingPlan
 from neardup.reading.signed_batches import count_shingles, numbers_of, with_frequencies
 from neardup.results import NO_COLUMNS, describe_ids, describe_skipped
@@ -129,9 +131,11 @@ class Matches:
     algorithm: Algorithm | None = None
 
 
-def find_matches(records: Records, options: PairOptions, runner: Runner) -> Matches:
-    """Join the records and spell the pairs out; all stays in memory."""
-    join, algorithm, sides = records.join, records.algorithm, records.sides()
+def find_matches(
+    records: Records, options: PairOptions, workspace: Workspace, runner: Runner
+) -> Matches:
+    """Join the records and spell the pairs out; what does not fit goes to files."""
+    join, sides = records.join, records.sides()
     speller = Speller.of(
         records.of_documents,
         join.own_scores,
@@ -139,17 +143,29 @@ def find_matches(records: Records, options: PairOptions, runner: Runner) -> Matc
         n_left=records.n_left,
         is_directed=join.is_directed,
     )
+    runs: Iterable[pa.RecordBatch]
     if options.top is None:
-        joined, counts = join.run(sides, options.limit, runner)
-        pairs, step_counts = speller.spell_out(joined, options.limit), [counts]
+        units, alone = join.units, speller.without_twins()
+
+        def join_part(number: int) -> JoinedPart:
+            joined, counts = join.run_unit(number, sides, options.limit, runner)
+            # What two records have in common with themselves is spelled out once.
+            own = speller if number == 0 else alone
+            return JoinedPart(joined, own, join, list(vars(counts).values()))
+
+        shares = [(number + 1) / len(units) for number in range(len(units))]
+        runs, n_pairs, found = collect_runs(join_part, shares, options.limit, workspace)
+        step_counts = [join.counted(*each) for each in found]
+        n_steps = 1
     else:
         best = most_similar_partners if options.per_document else most_similar_pairs
         pairs, step_counts = best(join, speller, sides, options.top, runner)
         check_limit(options.limit, len(pairs))
-    run = to_run(pairs, records.similarities(pairs))
-    total = FilterCounts.total(step_counts)
-    n_steps = len(step_counts)
-    return Matches([run], len(pairs), len(records), join.score_name, total, n_steps, algorithm)
+        runs, n_pairs = [to_run(pairs, records.similarities(pairs))], len(pairs)
+        n_steps = len(step_counts)
+    total = FilterCounts.total([join.counted.none(), *step_counts])
+    algorithm = records.algorithm
+    return Matches(runs, n_pairs, len(records), join.score_name, total, n_steps, algorithm)
 
 
 def _matches_of(few: FewPairs, plan: PairPlan) -> Matches:
@@ -166,9 +182,12 @@ def find_matches_in_buckets(
     """Join what shares a bucket and spell the pairs out; what does not fit goes to files."""
     from neardup.jobs.pairs.bucketed import join_partitions
 
-    pairs = join_partitions(found, plan, workspace, runner)
+    runs, n_pairs, found_in = join_partitions(found, plan, workspace, runner)
     score_name = None if plan.measure_of_sets.is_weighted else SetSizes.score_name
-    return Matches(pairs.runs, pairs.n_pairs, pairs.n_records, score_name, pairs.counts, 1)
+    totals = np.array(found_in, np.int64).reshape(-1, 3).sum(axis=0)
+    n_records, n_verified, n_joined = totals.tolist()
+    counts = BucketJoinCounts(n_verified, n_joined)
+    return Matches(runs, n_pairs, n_records, score_name, counts, 1)
 
 
 def summarise_pairs(
@@ -263,7 +282,7 @@ class PairJob:
     other
         The name of the option ``against``.
     **workspace
-        Options of a workspace, which have no effect where all stays in memory in any case.
+        Options of a workspace, which have no effect where documents are looked up in an index.
     """
 
     def __init__(
@@ -289,7 +308,7 @@ class PairJob:
             self.index = index_among(self._named, own_tokenizer(options.tokenizer))
         if self.index is None:
             has_other = against is not None
-            self.plan = plan_pairs(options, other=other, has_other=has_other, **workspace)
+            self.plan = plan_pairs(options, other=other, has_other=has_other)
         else:
             options.check_no_preset()
             check_no_workspace(**workspace)
@@ -322,7 +341,7 @@ class PairJob:
     @property
     def has_work(self) -> bool:
         """Whether what does not fit in memory goes to files."""
-        return self.plan is not None and self.plan.banding is not None
+        return self.plan is not None
 
     def key(self) -> dict[str, Any] | None:
         """Return what decides the result; None where inputs cannot be known again."""
@@ -361,9 +380,9 @@ def find_pairs_in_sources(
     """Find all pairs, or the most similar; ``right`` is None for a self-join.
 
     Texts that are equal, and then records that are equal, are joined once; their documents come in
-    when pairs are spelled out. What method minhash has not enough memory for goes to files. Where
-    shingles are weighed by how many documents have them, those of ``counted`` are counted; None:
-    those of which pairs are found.
+    when pairs are spelled out. What there is not enough memory for goes to files. Where shingles
+    are weighed by how many documents have them, those of ``counted`` are counted; None: those of
+    which pairs are found.
     """
     collections = [(left, plan.reading)]
     if right is not None:
@@ -452,20 +471,23 @@ def find_pairs_in_sources(
 def _find_exactly(
     collections: Sequence[tuple[Sequence[Source], ReadingPlan]],
     plan: PairPlan,
-    _: Workspace,
+    workspace: Workspace,
     runner: Runner,
 ) -> tuple[Sequence[Catalogue], Matches, int]:
     with runner.stage("read") as note:
-        found = read_collections(collections, maker_of(plan), runner)
-        n_outside = count_outside(
-            found.catalogues, found.blocking_keys, plan.options.blocking_columns
-        )
-        records = make_records(found, plan)
-        note(documents=sum(map(len, found.catalogues)), records=len(records))
+        sets = SetExchange(maker_of(plan), workspace)
+        with sets.rows.shuffle:
+            signed = sign_collections(collections, workspace, runner, sets)
+        catalogues, keys = signed.catalogues, signed.batches.blocking_keys()
+        n_outside = count_outside(catalogues, keys, plan.options.blocking_columns)
+        records = make_records(signed, sets, plan, workspace)
+        # Digests have room in memory until here.
+        del signed
+        note(documents=sum(map(len, catalogues)), records=len(records))
     with runner.stage("join") as note:
-        matches = find_matches(records, plan.options, runner)
+        matches = find_matches(records, plan.options, workspace, runner)
         note(pairs=matches.n_pairs)
-    return found.catalogues, matches, n_outside
+    return catalogues, matches, n_outside
 
 
 def _find_in_buckets(

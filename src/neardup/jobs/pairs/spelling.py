@@ -117,6 +117,10 @@ class Speller:
             right = left if is_self_join else replace(right, documents=numbers[right.documents])
         return cls(left, right, own_scores, twins, n_left is None, is_directed)
 
+    def without_twins(self) -> Speller:
+        """Spell out no pairs of documents that have the same record."""
+        return replace(self, twins=self.twins[:0])
+
     def first(self, most: int) -> Speller:
         """Keep the first so many documents of each record."""
         return replace(self, left=self.left.first(most), right=self.right.first(most))

@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from neardup.matching.bands import Banding, list_choices
-from neardup.reading.first_pass import COPIES_BYTES, COPIES_SHARE, FILE_TEXT_BYTES, SIGNED_SHARE
+from neardup.reading.block_exchange import FILE_TEXT_BYTES
+from neardup.reading.first_pass import COPIES_BYTES, COPIES_SHARE, SIGNED_SHARE
 from neardup.stages.components import (
     KEYS_SHARE,
     PARTITION_SHARE,

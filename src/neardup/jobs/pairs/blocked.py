@@ -1,0 +1,247 @@
+"""Exact joins within a memory budget: records in blocks by extent, of which two are joined at once.
+
+Every two blocks meet once, but for those whose extents, numbers of elements or total weights, are
+so far apart that no two of their records are similar. With one block, of all records, it is the
+join in memory.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import combinations
+from typing import TYPE_CHECKING, NamedTuple, Self
+
+import numpy as np
+
+from neardup.jobs.pairs.spelling import join_pairs
+from neardup.matching.join import (
+    BOTH,
+    FIRST,
+    SECOND,
+    Compared,
+    Costs,
+    FilterCounts,
+    Join,
+    PartedJoin,
+    check_limit,
+)
+from neardup.reading.set_exchange import SetExchange, classes_of
+from neardup.runs.arrays import kept_arrays
+from neardup.runs.runner import Runner
+from neardup.tables import Bytes, Floats, Int32s, Int64s, ScoredPairs, Uint64s
+
+if TYPE_CHECKING:
+    from neardup.runs.work import Workspace
+
+# The share of the memory that two blocks take that are joined.
+_SHARE = 0.8
+
+
+class Unit(NamedTuple):
+    """What is joined at once: a block or two; of ``are_apart`` blocks only one with the other."""
+
+    blocks: tuple[int, ...]
+    are_apart: bool
+
+
+class RecordSets(NamedTuple):
+    """Records whose elements are where the exchange keeps them.
+
+    ``documents`` has the first one of each record, ascending, ``sizes`` and ``extents`` are those
+    of the records. With ``keys`` they are only compared with those of equal ones.
+    """
+
+    exchange: SetExchange
+    documents: Int64s
+    sizes: Int64s
+    extents: Int64s
+    keys: Uint64s | None
+
+    def read(
+        self, records: Int64s, runner: Runner, *, are_all: bool
+    ) -> tuple[Compared, Uint64s | None]:
+        """Return what some records are compared by, and their keys."""
+        documents, sizes, extents = (each[records] for each in self[1:4])
+        found = self.exchange.read(documents, sizes, extents, runner, are_all=are_all)
+        return found, None if self.keys is None else self.keys[records]
+
+
+class RecordBlocks:
+    """Records in blocks by extent, of which two fit into memory.
+
+    Parameters
+    ----------
+    sets
+        The records.
+    order
+        Those that have an extent, by its class.
+    bounds
+        Block k has the records of ``order`` from ``bounds[k]`` to ``bounds[k + 1]``.
+    """
+
+    def __init__(self, sets: RecordSets, order: Int32s, bounds: Int64s) -> None:
+        self._sets, self._order, self._bounds = sets, order, bounds.tolist()
+        self._everything: tuple[Compared, Uint64s | None] | None = None
+
+    @classmethod
+    def cut(
+        cls, sets: RecordSets, costs: Costs, n_distinct: int, workspace: Workspace
+    ) -> RecordBlocks:
+        """Cut records into as few blocks as can be; of all elements so many are different."""
+        sizes = sets.sizes
+        if sets.keys is not None:
+            # What is salted may be another element in every block.
+            n_distinct = int(sizes.sum())
+        by_class = np.argsort(classes_of(sets.extents).astype(np.int16), kind="stable")
+        n_empty = int(np.count_nonzero(sets.extents == 0))
+        order: Int32s = by_class[n_empty:].astype(np.int32)
+
+        def cut() -> dict[str, Int64s]:
+            return {"bounds": _cut(sizes[order], costs, n_distinct, workspace)}
+
+        return cls(sets, order, kept_arrays(workspace, "blocks", cut)["bounds"])
+
+    def units(self, join: PartedJoin) -> list[Unit]:
+        """Return what has to be joined for all pairs of a join to be found once."""
+        n = len(self._bounds) - 1
+        if n == 1:
+            return [Unit((0,), False)]
+        couples = [tuple(range(k, min(k + 2, n))) for k in range(0, n, 2)]
+        ranges = [self._sets.extents[self._block(k)] for k in range(n)]
+        least, most = ([int(f(own)) for own in ranges] for f in (np.min, np.max))
+        apart = [
+            (i, j)
+            for i, j in combinations(range(n), 2)
+            if i // 2 != j // 2 and join.may_meet(min(most[i], least[j]), least[j])
+        ]
+        return [*(Unit(each, False) for each in couples), *(Unit(each, True) for each in apart)]
+
+    def read(
+        self, unit: Unit, runner: Runner
+    ) -> tuple[Int64s, Bytes, tuple[Compared, Uint64s | None]]:
+        """Return the records of a unit, ascending, the part of each, and their sets and keys."""
+        blocks = [self._block(k) for k in unit.blocks]
+        records = np.concatenate(blocks).astype(np.int64)
+        places = np.argsort(records, kind="stable")
+        records, is_second = records[places], places >= len(blocks[0])
+        parts = np.where(is_second, np.uint8(SECOND), np.uint8(FIRST))
+        if self._everything is not None:
+            return records, parts, self._everything
+        are_all = len(self._bounds) == 2
+        found = self._sets.read(records, runner, are_all=are_all)
+        if are_all:
+            self._everything = found
+        return records, parts, found
+
+    def _block(self, number: int) -> Int32s:
+        return self._order[self._bounds[number] : self._bounds[number + 1]]
+
+
+def _cut(sizes: Int64s, costs: Costs, n_distinct: int, workspace: Workspace) -> Int64s:
+    """Cut sets, in order, into blocks of which any two fit into memory; into one if all do."""
+    n, ends = len(sizes), np.concatenate([[0], np.cumsum(sizes)])
+    bounds = [0]
+
+    def cost(stop: int) -> int:
+        start = bounds[-1]
+        return costs.of(stop - start, int(ends[stop] - ends[start]), n_distinct)
+
+    room = None if workspace.work is None else workspace.share(_SHARE)
+    if room is None or cost(n) <= room:
+        return np.array([0, n], np.int64)
+    while bounds[-1] < n:
+        stop = bisect_right(range(bounds[-1] + 1, n + 1), room // 2, key=cost) + bounds[-1]
+        bounds.append(max(stop, bounds[-1] + 1))
+    return np.array(bounds, np.int64)
+
+
+@dataclass(frozen=True)
+class BlockedJoin(Join):
+    """A join of which two blocks are in memory at once.
+
+    ``whole`` is the join of all records, which has no more of them than their sizes.
+    """
+
+    whole: PartedJoin
+    blocks: RecordBlocks
+
+    # What a record is, and how similar two are, the whole join says.
+
+    @property
+    def score_name(self) -> str | None:  # type: ignore[override]
+        """That of the whole join."""
+        return self.whole.score_name
+
+    @property
+    def is_directed(self) -> bool:
+        """Whether the whole join is."""
+        return self.whole.is_directed
+
+    @property
+    def own_scores(self) -> Int64s:
+        """Those of the whole join."""
+        return self.whole.own_scores
+
+    @property
+    def twins(self) -> Int64s:
+        """Those of the whole join."""
+        return self.whole.twins
+
+    def similarities(self, pairs: ScoredPairs) -> Floats:
+        """Return those of the whole join."""
+        return self.whole.similarities(pairs)
+
+    def fractions(self, pairs: ScoredPairs) -> tuple[Int64s, Int64s]:
+        """Return those of the whole join."""
+        return self.whole.fractions(pairs)
+
+    def steps(self) -> Iterator[Self]:
+        """Yield blocked joins of the steps of the whole one."""
+        for step in self.whole.steps():
+            yield replace(self, whole=step)
+
+    def run(
+        self, sides: Bytes | None, limit: int | None, runner: Runner
+    ) -> tuple[ScoredPairs, FilterCounts]:
+        """Join all units."""
+        found, counts = [], [self.counted.none()]
+        for number in range(len(self.units)):
+            pairs, own = self.run_unit(number, sides, limit, runner)
+            found.append(pairs)
+            counts.append(own)
+            check_limit(limit, sum(map(len, found)), (number + 1) / len(self.units))
+        pairs = join_pairs(found)
+        if len(self.units) > 1:
+            pairs = pairs.take(pairs.ascending())
+        return pairs, FilterCounts.total(counts)
+
+    @property
+    def counted(self) -> type[FilterCounts]:
+        """What is counted of each unit."""
+        return self.whole.counted
+
+    @cached_property
+    def units(self) -> list[Unit]:
+        """What is joined one after the other."""
+        return self.blocks.units(self.whole)
+
+    def run_unit(
+        self,
+        number: int,
+        sides: Bytes | None,
+        limit: int | None,
+        runner: Runner,
+    ) -> tuple[ScoredPairs, FilterCounts]:
+        """Join one of the units; pairs are in ascending order."""
+        unit = self.units[number]
+        records, parts, (sets, keys) = self.blocks.read(unit, runner)
+        own_sides = None if sides is None else sides[records]
+        if unit.are_apart:
+            own_sides = np.full(len(records), BOTH, np.uint8) if own_sides is None else own_sides
+            own_sides = np.where(own_sides > 0, own_sides | parts, own_sides)
+        part = runner.of_part(number, len(self.units))
+        pairs, counts = self.whole.of(sets, keys).run(own_sides, limit, part)
+        return ScoredPairs(records[pairs.left], records[pairs.right], pairs.scores), counts

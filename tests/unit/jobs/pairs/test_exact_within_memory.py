@@ -1,0 +1,245 @@
+"""The exact methods find the same pairs, byte for byte, whatever memory they may use."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import neardup
+from neardup.files.resolve import resolve_inputs
+from neardup.jobs.pairs import blocked
+from neardup.jobs.pairs.plan import plan_pairs
+from neardup.jobs.pairs.run import find_pairs_in_sources
+from neardup.matching import set_join
+from neardup.matching.join import Costs
+from neardup.options.documents import PairOptions
+from neardup.reading import set_exchange
+from neardup.runs.runner import Runner
+from neardup.runs.work import IN_MEMORY, WorkFolder, Workspace
+from tests.examples import examples
+from tests.unit.jobs.pairs.test_within_memory import texts  # noqa: F401
+
+OPTIONS = {
+    "jaccard": {"threshold": "0.6"},
+    "cosine": {"measure": "cosine", "threshold": "0.7", "algorithm": "allpairs"},
+    "dice": {"measure": "dice", "threshold": "0.7", "algorithm": "ppjoin"},
+    "overlap": {"measure": "overlap", "threshold": "6", "algorithm": "ppjoin+"},
+    "containment": {"measure": "containment", "threshold": "0.6"},
+    "max-containment": {"measure": "max-containment", "threshold": "0.6"},
+    "hamming": {"measure": "hamming", "max_distance": 9},
+    "weighted": {"measure": "weighted-jaccard", "threshold": "0.5"},
+    "weightless": {"measure": "weighted-jaccard", "idf": "standard", "threshold": "0.5"},
+    "edits": {"max_distance": 12},
+    "edit similarity": {"measure": "edit", "threshold": "0.7", "tokenizer": "whitespace"},
+    "best": {"top": 40},
+    "best by weight": {"measure": "weighted-jaccard", "top": 40},
+    "best contained": {"measure": "containment", "top": 40},
+    "nearest": {"measure": "edit", "top": 40},
+    "best of each": {"top": 3, "per_document": True},
+    "best contained of each": {"measure": "containment", "top": 2, "per_document": True},
+    "one to one": {"threshold": "0.5", "one_to_one": True},
+}
+SLOW = pytest.mark.slow
+_OWN = ("seconds", "workers", "filters", "steps")
+
+
+def find(left, right, workspace, workers=2, **options):
+    if "max_distance" not in options and options.get("measure") != "edit":
+        options = {"tokenizer": "whitespace", "ngram": 1} | options
+    options = PairOptions(**options)
+    sources = [resolve_inputs(data, options) for data in (left, right) if data is not None]
+    plan = plan_pairs(options, other="right", has_other=right is not None)
+    with Runner(workers) as runner:
+        return find_pairs_in_sources(
+            sources[0], sources[1] if right is not None else None, plan, runner, workspace
+        )
+
+
+def parts_of(result):
+    summary = {key: value for key, value in result.summary.items() if key not in _OWN}
+    return result.pairs.to_pylist(), result.pairs.schema, summary, result.counts.results
+
+
+@contextmanager
+def workspace_of(memory: int, folder) -> Iterator[Workspace]:
+    """Give next to no memory; a thousand bytes are for some ten records at a time."""
+    with Workspace(memory, WorkFolder.temporary(folder)) as workspace:
+        yield workspace
+
+
+def counted_units(monkeypatch):
+    numbers = []
+    units = blocked.RecordBlocks.units
+    monkeypatch.setattr(
+        blocked.RecordBlocks, "units", lambda *a: numbers.append(len(units(*a))) or units(*a)
+    )
+    return numbers
+
+
+@pytest.mark.parametrize("memory", [16_000, *(pytest.param(m, marks=SLOW) for m in (5_000, 10**9))])
+@pytest.mark.parametrize(
+    "options",
+    [
+        pytest.param(options, id=name, marks=[SLOW] * (name in ("nearest", "edits", "hamming")))
+        for name, options in OPTIONS.items()
+    ],
+)
+def test_pairs__same_at_any_memory(texts, tmp_path, monkeypatch, options, memory):  # noqa: F811
+    numbers = counted_units(monkeypatch)
+    for right in (None, texts[::3]):
+        in_memory = parts_of(find(texts, right, IN_MEMORY, **options))
+        assert len(in_memory[0]) > 5
+        assert set(numbers) == {1}
+        numbers.clear()
+        with workspace_of(memory, tmp_path) as workspace:
+            spilled = parts_of(find(texts, right, workspace, **options))
+            assert (workspace.work.n_done > 0) == (memory < 10**9)
+        assert spilled == in_memory
+        # Steps of falling thresholds are joined one after the other.
+        assert max(numbers) >= (1 if memory == 10**9 else 5)
+        numbers.clear()
+        assert not any(tmp_path.iterdir())
+
+
+words = st.lists(st.sampled_from("abcdefgh"), max_size=7).map(" ".join)
+rows = st.lists(st.tuples(words, st.sampled_from(["x", "y", ""])), max_size=14)
+
+
+@examples(120)
+@given(
+    left=rows,
+    right=st.none() | rows,
+    name=st.sampled_from(list(OPTIONS)),
+    memory=st.integers(100, 6_000),
+    workers=st.integers(1, 3),
+    in_blocks=st.booleans(),
+)
+def test_pairs__as_in_memory(
+    left, right, name, memory, workers, in_blocks, tmp_path_factory, monkeypatch_once
+):
+    options = OPTIONS[name] | ({"blocking": ["b"]} if in_blocks else {})
+    given_rows = [
+        None if side is None else [{"text": text, "b": b} for text, b in [*side, ("a", "x")]]
+        for side in (left, right)
+    ]
+    expected = parts_of(find(*given_rows, IN_MEMORY, **options))
+    with workspace_of(memory, tmp_path_factory.mktemp("work")) as workspace:
+        assert parts_of(find(*given_rows, workspace, workers, **options)) == expected
+
+
+@pytest.fixture(scope="module")
+def monkeypatch_once():
+    """Count few elements as distinct and as costing little, so that blocks differ in number."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(set_exchange, "_COUNTED_BELOW", np.uint64(2**62))
+        yield patch
+
+
+@pytest.mark.parametrize("memory", [10_000, pytest.param(2_000, marks=SLOW)])
+def test_pairs__limit_at_any_memory(texts, tmp_path, memory):  # noqa: F811
+    n_pairs = len(find(texts, None, IN_MEMORY, threshold="0.6"))
+    with workspace_of(memory, tmp_path) as workspace:
+        assert len(find(texts, None, workspace, threshold="0.6", limit=n_pairs)) == n_pairs
+    for limit in (n_pairs - 1, 3):
+        with (
+            pytest.raises(neardup.ResultLimitError),
+            workspace_of(memory, tmp_path) as workspace,
+        ):
+            find(texts, None, workspace, threshold="0.6", limit=limit)
+
+
+def test_pairs__go_on_where_a_run_was_stopped(texts, tmp_path, monkeypatch):  # noqa: F811
+    """Units that are joined are not joined again, and blocks stay as they were cut."""
+    run_unit, joined = blocked.BlockedJoin.run_unit, []
+
+    def run_some(join, number, *rest):
+        if len(joined) == 3:
+            raise KeyboardInterrupt
+        joined.append(number)
+        return run_unit(join, number, *rest)
+
+    def run(memory):
+        work = WorkFolder.open(tmp_path, "pairs", {"test": 1})
+        with Workspace(memory, work) as workspace:
+            return parts_of(find(texts, None, workspace, threshold="0.6"))
+
+    monkeypatch.setattr("os.fsync", lambda _: None)
+    monkeypatch.setattr(blocked.BlockedJoin, "run_unit", run_some)
+    with pytest.raises(KeyboardInterrupt):
+        run(16_000)
+    before = joined.copy()
+    joined.clear()
+    monkeypatch.setattr(
+        blocked.BlockedJoin, "run_unit", lambda *a: joined.append(a[1]) or run_unit(*a)
+    )
+    again = run(50_000)
+    assert before + joined == list(range(len(before) + len(joined)))
+    assert len(joined) > 3
+    assert again == parts_of(find(texts, None, IN_MEMORY, threshold="0.6"))
+    assert not any(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("memory", [300, 10**9])
+def test_pairs__what_weighs_nothing_is_like_its_copies_only(tmp_path, memory):
+    """A word that all documents have weighs nothing by the standard idf."""
+    documents = ["a b", "b a", "a b", "b a a", "a b"]
+    with workspace_of(memory, tmp_path) as workspace:
+        found = find(documents, None, workspace, **OPTIONS["weightless"])
+        pairs = found.pairs.to_pylist()
+    assert [(row["id_a"], row["id_b"]) for row in pairs] == [("0", "2"), ("0", "4"), ("2", "4")]
+    assert found.summary["distinct_records"] == 3
+
+
+def test_pairs__blocks_that_are_too_unlike_do_not_meet(tmp_path, monkeypatch):
+    numbers = counted_units(monkeypatch)
+    rng = random.Random(4)
+    rows = [" ".join(f"w{rng.randrange(40)}" for _ in range(2 ** (k % 8))) for k in range(80)]
+    with workspace_of(20_000, tmp_path) as workspace:
+        found = parts_of(find(rows, None, workspace, threshold="0.9"))
+        n_units = numbers[0]
+        assert found == parts_of(find(rows, None, IN_MEMORY, threshold="0.9"))
+        monkeypatch.setattr(set_join, "_may_meet", lambda *_: True)
+    with workspace_of(20_000, tmp_path) as workspace:
+        assert parts_of(find(rows, None, workspace, threshold="0.9")) == found
+    assert 4 < n_units < numbers[-1] - 3
+
+
+def test_pairs__reports_add_up(texts, tmp_path):  # noqa: F811
+    """Progress never goes back, and ends where all is done."""
+    reports = []
+    options = PairOptions(threshold="0.6", tokenizer="whitespace", ngram=1)
+    plan = plan_pairs(options, other="right", has_other=False)
+    runner = Runner(1, lambda *report: reports.append(report))
+    with workspace_of(6_000, tmp_path) as workspace, runner:
+        find_pairs_in_sources(resolve_inputs(texts, options), None, plan, runner, workspace)
+    shares = [done / total for stage, done, total in reports if stage == "join"]
+    assert len(shares) > 3
+    assert shares == sorted(shares)
+    assert shares[-1] == 1
+
+
+@pytest.mark.parametrize(
+    ("sizes", "memory", "expected"),
+    [
+        ([], 100, [0, 0]),
+        ([3, 3, 3, 3], 1000, [0, 4]),
+        ([3, 3, 3, 3, 3], 70, [0, 2, 4, 5]),
+        ([3, 3, 50, 3, 3], 70, [0, 2, 3, 5]),
+        ([3] * 5, 1, [0, 1, 2, 3, 4, 5]),
+    ],
+)
+def test_cut__any_two_blocks_fit(tmp_path, sizes, memory, expected):
+    """One record at least; of elements that are shared the cost of a distinct one counts less."""
+    with workspace_of(memory, tmp_path) as workspace:
+        found = blocked._cut(np.array(sizes, np.int64), Costs(2, 3, 4), 1, workspace)
+    assert found.tolist() == expected
+    assert blocked._cut(np.array(sizes, np.int64), Costs(2, 3, 4), 1, IN_MEMORY).tolist() == [
+        0,
+        len(sizes),
+    ]
