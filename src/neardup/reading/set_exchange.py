@@ -7,7 +7,7 @@ fits stays in memory, and the rest goes to files of the work folder.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -39,6 +39,8 @@ _AT_ONCE = 1 << 16
 
 # Of elements, which are hashes, those below this are counted: one in so many.
 _ONE_IN = 1 << 12
+# Batches of which they are put together.
+_AT_ONCE_COUNTED = 256
 _COUNTED_BELOW = np.uint64(2**64 // _ONE_IN)
 
 
@@ -97,17 +99,17 @@ class SetExchange:
         """Return the size and the extent of each document, and about how many elements differ."""
         sizes: Int64s = np.zeros(n_documents, np.int64)
         extents = np.zeros(n_documents, np.int64) if self._is_weighted else sizes
-        counted = np.empty(0, np.uint64)
-        for number in range(len(_CLASSES)):
-            found = [counted]
-            for batch in self.rows.shuffle.read(number):
-                documents, offsets, values = _lists_of(batch, "values")
-                sizes[documents] = np.diff(offsets)
-                if self._is_weighted:
-                    extents[documents] = numbers_of(batch, "extent")
-                own = values[offsets[0] : offsets[-1]]
-                found.append(own[own < _COUNTED_BELOW])
-            counted = np.unique(np.concatenate(found))
+        counted, found = np.empty(0, np.uint64), list[Uint64s]()
+        for batch in self.rows.shuffle.read_all():
+            documents, offsets, values = _lists_of(batch, "values")
+            sizes[documents] = np.diff(offsets)
+            if self._is_weighted:
+                extents[documents] = numbers_of(batch, "extent")
+            own = values[offsets[0] : offsets[-1]]
+            found.append(own[own < _COUNTED_BELOW])
+            if len(found) == _AT_ONCE_COUNTED:
+                counted, found = np.unique(np.concatenate([counted, *found])), []
+        counted = np.unique(np.concatenate([counted, *found]))
         return sizes, extents, _ONE_IN * len(counted)
 
     @property
@@ -157,14 +159,14 @@ class SetExchange:
                 shingles.copy_sets(values, starts[rows], sizes[places], target, offsets[places])
 
         shuffle = self.rows.shuffle
-        batches: Iterable[pa.RecordBatch]
         if are_all:
-            batches = shuffle.drain()
+            for batch in shuffle.read_all(let_go=True):
+                add(batch)
         else:
             classes = np.unique(classes_of(extents)).tolist()
-            batches = chain.from_iterable(shuffle.read(each, is_wanted) for each in classes)
-        for _ in runner.map(add, batches):
-            pass
+            wanted = chain.from_iterable(shuffle.read(each, is_wanted) for each in classes)
+            for _ in runner.map(add, wanted):
+                pass
         values = columns["values"]
         if isinstance(self._kind, TokenLists):
             return TokenLists(values, offsets)

@@ -448,11 +448,15 @@ class Shuffle:
             assert self._workspace.work is not None
             self._workspace.work.discard(self._task(number))
 
-    def drain(self) -> Iterator[pa.RecordBatch]:
-        """Yield the rows of all partitions in any order, and let go of those in memory."""
-        for partition in range(self.n_partitions if self._n_files else 0):
-            yield from self.read(partition)
-        while self._waiting:
+    def read_all(self, *, let_go: bool = False) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of all partitions, in any order; those in memory may be let go of."""
+        work = self._workspace.work
+        for number in range(self._n_files):
+            assert work is not None
+            yield from read_batches(work.path(self._task(number), _SHUFFLED_FILE))
+        if not let_go:
+            yield from (batch for batch, _ in self._waiting)
+        while let_go and self._waiting:
             yield self._waiting.pop(0)[0]
 
     def nbytes(self, partition: int) -> int:
