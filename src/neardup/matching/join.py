@@ -270,7 +270,10 @@ class PartedJoin(Join):
 
     @abstractmethod
     def of(self, records: Compared, keys: Uint64s | None) -> Self:
-        """Return the same join of these records, in blocks of equal keys, if there are any."""
+        """Return the same join of these records, of each of which there may be a key.
+
+        Sets are salted with the keys, and strings will be.
+        """
 
     @abstractmethod
     def may_meet(self, smaller: int, larger: int) -> bool:

@@ -33,7 +33,6 @@ from neardup.matching.join import (
     have_sides,
     may_pair,
     probe_pieces,
-    salt_sets,
     tell_apart,
 )
 from neardup.matching.measures import Hamming, Measure
@@ -146,9 +145,9 @@ class SetJoin(OfSets, PartedJoin):
     costs: ClassVar[Costs] = _COSTS
 
     def of(self, records: Compared, keys: Uint64s | None) -> Self:
-        """Return the join of other sets, which are salted with the keys."""
+        """Return the join of other sets."""
         assert isinstance(records, ShingleSets)
-        return replace(self, sets=records if keys is None else salt_sets(records, keys))
+        return replace(self, sets=records)
 
     def may_meet(self, smaller: int, larger: int) -> bool:
         """Ask the measure."""
@@ -410,10 +409,9 @@ class HammingJoin(PartedJoin):
     costs: ClassVar[Costs] = _COSTS
 
     def of(self, records: Compared, keys: Uint64s | None) -> Self:
-        """Return the join of other sets, which are salted with the keys."""
+        """Return the join of other sets."""
         assert isinstance(records, ShingleSets)
-        salted = records if keys is None else salt_sets(records, keys)
-        return replace(self, sets=salted, keys=keys)
+        return replace(self, sets=records, keys=keys)
 
     def may_meet(self, smaller: int, larger: int) -> bool:
         """Each element by which one is larger is at a distance of one."""

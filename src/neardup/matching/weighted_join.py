@@ -24,7 +24,6 @@ from neardup.matching.join import (
     collect_pieces,
     have_sides,
     probe_pieces,
-    salt_sets,
 )
 from neardup.matching.measures import Measure
 from neardup.matching.postings import (
@@ -139,9 +138,9 @@ class WeightedJoin(ScoredBySize, PartedJoin):
     costs: ClassVar[Costs] = Costs(160, 48, 50)
 
     def of(self, records: Compared, keys: Uint64s | None) -> Self:
-        """Return the join of other sets, which are salted with the keys."""
+        """Return the join of other sets."""
         assert isinstance(records, WeightedSets)
-        return replace(self, sets=records if keys is None else salt_sets(records, keys))
+        return replace(self, sets=records)
 
     def may_meet(self, smaller: int, larger: int) -> bool:
         """Return whether the lesser weight may be enough for the greater one."""

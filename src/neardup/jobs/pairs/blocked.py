@@ -7,7 +7,7 @@ join in memory.
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -27,11 +27,12 @@ from neardup.matching.join import (
     Join,
     PartedJoin,
     check_limit,
+    salt_sets,
 )
 from neardup.reading.set_exchange import SetExchange, classes_of
 from neardup.runs.arrays import kept_arrays
 from neardup.runs.runner import Runner
-from neardup.tables import Bytes, Floats, Int32s, Int64s, ScoredPairs, Uint64s
+from neardup.tables import Bytes, Floats, Int32s, Int64s, ScoredPairs, TokenLists, Uint64s
 
 if TYPE_CHECKING:
     from neardup.runs.work import Workspace
@@ -63,10 +64,13 @@ class RecordSets(NamedTuple):
     def read(
         self, records: Int64s, runner: Runner, *, are_all: bool
     ) -> tuple[Compared, Uint64s | None]:
-        """Return what some records are compared by, and their keys."""
+        """Return what some records are compared by, sets salted with their keys, and these."""
         documents, sizes, extents = (each[records] for each in self[1:4])
         found = self.exchange.read(documents, sizes, extents, runner, are_all=are_all)
-        return found, None if self.keys is None else self.keys[records]
+        if self.keys is None:
+            return found, None
+        keys = self.keys[records]
+        return found if isinstance(found, TokenLists) else salt_sets(found, keys), keys
 
 
 class RecordBlocks:
@@ -110,20 +114,35 @@ class RecordBlocks:
         if n == 1:
             return [Unit((0,), False)]
         couples = [tuple(range(k, min(k + 2, n))) for k in range(0, n, 2)]
-        ranges = [self._sets.extents[self._block(k)] for k in range(n)]
-        least, most = ([int(f(own)) for own in ranges] for f in (np.min, np.max))
+        ranges = [self._range_of(k) for k in range(n)]
         apart = [
             (i, j)
             for i, j in combinations(range(n), 2)
-            if i // 2 != j // 2 and join.may_meet(min(most[i], least[j]), least[j])
+            if i // 2 != j // 2 and join.may_meet(min(ranges[i][1], ranges[j][0]), ranges[j][0])
         ]
         return [*(Unit(each, False) for each in couples), *(Unit(each, True) for each in apart)]
 
     def read(
-        self, unit: Unit, runner: Runner
+        self, unit: Unit, join: PartedJoin, runner: Runner
     ) -> tuple[Int64s, Bytes, tuple[Compared, Uint64s | None]]:
-        """Return the records of a unit, ascending, the part of each, and their sets and keys."""
+        """Return the records of a unit, ascending, the part of each, and their sets and keys.
+
+        Of blocks that are apart only those that may have a partner in the other one.
+        """
         blocks = [self._block(k) for k in unit.blocks]
+        if unit.are_apart:
+            (low, most), (least, high) = map(self._range_of, unit.blocks)
+            first = low + bisect_left(
+                range(low, least), True, key=lambda own: join.may_meet(own, least)
+            )
+            stop = (most + 1) + bisect_left(
+                range(most + 1, high + 1), True, key=lambda own: not join.may_meet(most, own)
+            )
+            extents = self._sets.extents
+            blocks = [
+                blocks[0][extents[blocks[0]] >= first],
+                blocks[1][extents[blocks[1]] < stop],
+            ]
         records = np.concatenate(blocks).astype(np.int64)
         places = np.argsort(records, kind="stable")
         records, is_second = records[places], places >= len(blocks[0])
@@ -135,6 +154,11 @@ class RecordBlocks:
         if are_all:
             self._everything = found
         return records, parts, found
+
+    def _range_of(self, number: int) -> tuple[int, int]:
+        """Return the least and the largest extent of a block."""
+        extents = self._sets.extents[self._block(number)]
+        return int(extents.min()), int(extents.max())
 
     def _block(self, number: int) -> Int32s:
         return self._order[self._bounds[number] : self._bounds[number + 1]]
@@ -237,11 +261,12 @@ class BlockedJoin(Join):
     ) -> tuple[ScoredPairs, FilterCounts]:
         """Join one of the units; pairs are in ascending order."""
         unit = self.units[number]
-        records, parts, (sets, keys) = self.blocks.read(unit, runner)
+        records, parts, (sets, keys) = self.blocks.read(unit, self.whole, runner)
         own_sides = None if sides is None else sides[records]
         if unit.are_apart:
-            own_sides = np.full(len(records), BOTH, np.uint8) if own_sides is None else own_sides
-            own_sides = np.where(own_sides > 0, own_sides | parts, own_sides)
+            if own_sides is None:
+                own_sides = np.full(len(records), BOTH, np.uint8)
+            own_sides |= parts
         part = runner.of_part(number, len(self.units))
         pairs, counts = self.whole.of(sets, keys).run(own_sides, limit, part)
         return ScoredPairs(records[pairs.left], records[pairs.right], pairs.scores), counts
