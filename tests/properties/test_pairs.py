@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from contextlib import nullcontext
 from fractions import Fraction
 from typing import get_args
 
@@ -19,6 +20,7 @@ from tests.oracles import joins
 from tests.oracles.measures import JOIN_MEASURES, rank_of_sets, value
 from tests.oracles.shingles import elements
 from tests.oracles.tokens import Options, tokenize
+from tests.spilling import spilling
 from tests.strategies import small_texts, thresholds
 
 collections = st.lists(st.one_of(small_texts, st.sampled_from(["", " . ", "a", "A"])), max_size=10)
@@ -56,20 +58,25 @@ def test_join_sets__as_oracle(sets, measure, algorithm, threshold, data):
     ngram=st.integers(1, 3),
     occurrences=st.sampled_from(["set", "numbered"]),
     threshold=st.sampled_from(["0.25", "0.5", "0.6", "0.75", "1"]),
+    memory=st.none() | st.integers(100, 4_000),
+    workers=st.integers(1, 2),
 )
-def test_find_pairs__as_oracle(left, right, measure, ngram, occurrences, threshold):
+def test_find_pairs__as_oracle(
+    left, right, measure, ngram, occurrences, threshold, memory, workers
+):
     """From texts to rows, with equal texts and equal sets, which are joined once."""
     if measure == "overlap":
         threshold = "2"
-    result = neardup.find_pairs(
-        left,
-        right,
-        measure=measure,
-        threshold=threshold,
-        ngram=ngram,
-        occurrences=occurrences,
-        workers=1,
-    )
+    with nullcontext() if memory is None else spilling(memory):
+        result = neardup.find_pairs(
+            left,
+            right,
+            measure=measure,
+            threshold=threshold,
+            ngram=ngram,
+            occurrences=occurrences,
+            workers=workers,
+        )
     texts = left if right is None else [*left, *right]
     sets = [elements(tokenize(t, "words", Options()), ngram, occurrences) for t in texts]
     sides = None if right is None else [1] * len(left) + [2] * len(right)
