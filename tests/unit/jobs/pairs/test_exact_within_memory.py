@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from contextlib import contextmanager
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -23,6 +24,8 @@ from neardup.reading import set_exchange
 from neardup.runs.runner import Runner
 from neardup.runs.work import IN_MEMORY, WorkFolder, Workspace
 from tests.examples import examples
+from tests.oracles import joins
+from tests.oracles.measures import JOIN_MEASURES
 from tests.unit.jobs.pairs.test_within_memory import texts  # noqa: F401
 
 OPTIONS = {
@@ -131,6 +134,32 @@ def test_pairs__as_in_memory(
     expected = parts_of(find(*given_rows, IN_MEMORY, **options))
     with workspace_of(memory, tmp_path_factory.mktemp("work")) as workspace:
         assert parts_of(find(*given_rows, workspace, workers, **options)) == expected
+
+
+@examples(80)
+@given(
+    texts=st.lists(words, max_size=14),
+    n_left=st.none() | st.integers(0, 14),
+    measure=st.sampled_from(JOIN_MEASURES),
+    memory=st.integers(100, 6_000),
+    workers=st.integers(1, 2),
+)
+def test_pairs__as_oracle(texts, n_left, measure, memory, workers, tmp_path_factory):  # noqa: F811
+    """Texts of few words, so that many have some in common, and sizes differ."""
+    threshold = "2" if measure == "overlap" else "0.4"
+    sides, shift, given_texts = None, 0, (texts, None)
+    if n_left is not None:
+        shift, given_texts = len(texts[:n_left]), (texts[:n_left], texts[n_left:])
+        sides = [1] * shift + [2] * (len(texts) - shift)
+    sets = [set(text.split()) for text in texts]
+    expected = [
+        (str(a), str(b - shift), overlap)
+        for a, b, overlap in joins.join(sets, measure, Fraction(threshold), sides)
+    ]
+    with workspace_of(memory, tmp_path_factory.mktemp("work")) as workspace:
+        found = find(*given_texts, workspace, workers, measure=measure, threshold=threshold).pairs
+    columns = [found[name].to_pylist() for name in ("id_a", "id_b", "overlap")]
+    assert list(zip(*columns, strict=True)) == expected
 
 
 @pytest.fixture(scope="module")
