@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from neardup.files.rows import Source
 
 
+# Bytes of rows in memory that need no folder: what is made of them is some hundred times as many.
+_SHORT = 1 << 18
+
+
 def open_workspace(
     memory: int | str | None,
     work: Path | str | None,
@@ -62,6 +66,14 @@ def open_workspace(
     if key is None:
         return Workspace(limit, WorkFolder.temporary(parent, name))
     return Workspace(limit, WorkFolder.open(parent, name, key, fresh=fresh))
+
+
+def are_short(sources: Sequence[Source]) -> bool:
+    """Return whether all rows are in memory, and so few that what is made of them is, too."""
+    from neardup.files.memory import MemorySource
+
+    are_in_memory = all(isinstance(source, MemorySource) for source in sources)
+    return are_in_memory and sum(source.size or 0 for source in sources) <= _SHORT
 
 
 def account_of_earlier(work: WorkFolder) -> list[str]:

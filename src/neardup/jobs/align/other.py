@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from neardup.errors import InvalidParameterError
-from neardup.files.memory import MemorySource
 from neardup.files.rows import Source
 from neardup.indexes.index import create_index
 from neardup.indexes.manifest import index_named, kind_of
@@ -24,9 +23,7 @@ from neardup.results import SkippedRow
 from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
 from neardup.stages.options import columns_of, other_columns_of
-
-# Bytes of rows in memory of which the index is held in memory, too: some hundred times as many.
-_SHORT = 1 << 18
+from neardup.stages.workspaces import are_short
 
 # A segment takes memory while it is made, by its tokens; an index that nobody keeps may have many.
 # Of very many a search takes longer.
@@ -144,9 +141,7 @@ def open_other(
         yield other.view(runner), Made()
         return
     scheme = make_window_scheme(other.min_tokens, **other.scheme)
-    if all(isinstance(source, MemorySource) for source in other.sources) and (
-        sum(source.size or 0 for source in other.sources) <= _SHORT
-    ):
+    if are_short(other.sources):
         with runner.stage("read") as note:
             index, addition = index_in_memory(other.sources, other.read, scheme, runner)
             note(documents=addition.n_documents, tokens=addition.n_tokens)

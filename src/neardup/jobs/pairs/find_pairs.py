@@ -12,7 +12,7 @@ from neardup.options.option import argument, takes
 from neardup.runs.runner import Runner
 from neardup.runs.work import IN_MEMORY
 from neardup.stages.hints import with_warning
-from neardup.stages.workspaces import open_workspace
+from neardup.stages.workspaces import are_short, open_workspace
 
 
 class _Arguments(PairOptions, WorkspaceOptions, RunOptions, kw_only=False):
@@ -75,7 +75,11 @@ def find_pairs(given: _Arguments) -> PairResult:
     )
     with Runner(given.workers, given.progress) as runner:
         # Inputs are found before a folder is made.
-        _ = job.right, job.left, job.counted
-        workspace = open_workspace(given.memory, given.work) if job.has_work else IN_MEMORY
+        sources = [*job.left, *(job.right or ()), *(job.counted or ())]
+        # To ask what memory is free takes longer than a few texts.
+        is_short = given.memory is None and given.work is None and are_short(sources)
+        workspace = IN_MEMORY
+        if job.has_work and not is_short:
+            workspace = open_workspace(given.memory, given.work)
         result = job.run(runner, workspace)
     return with_warning(result)
