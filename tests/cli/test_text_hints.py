@@ -42,7 +42,8 @@ TEXTS = {
     "titles": [prose(3) for _ in range(60)],
     "half titles": [prose(3 if i % 2 else 120) for i in range(60)],
     "ocr": [misread(prose(120)) for _ in range(60)],
-    "code": [p.read_text(encoding="utf-8") for p in sorted(ROOT.glob("src/neardup/cli/*.py"))],
+    # Programs share passages, each of which takes its time.
+    "code": [p.read_text(encoding="utf-8") for p in sorted(ROOT.glob("src/neardup/cli/*.py"))[:9]],
     "thai": [" ".join(DRAWN.choices(THAI.split("า"), k=9)) for _ in range(12)],
     "heads": [f"{HEAD} {prose(20)}" for _ in range(60)],
 }
