@@ -19,6 +19,9 @@ from neardup.passages.scheme import make_passage_scheme
 from neardup.passages.windows import count_windows
 from tests.oracles import windows as oracle
 
+# What only developers use, and each of it is compiled first.
+pytestmark = pytest.mark.slow
+
 SEEDS = seeds_of(4)
 
 

@@ -5,6 +5,7 @@ from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
+import pytest
 
 from neardup.kernels.join import filters
 from neardup.matching import sieve as matching
@@ -99,6 +100,7 @@ def related_lists(generator):
     return generator.sample([x, y or [1]], 2)
 
 
+@pytest.mark.slow
 @each_of("measure", JOIN_MEASURES)
 @each_of("either_way", [False, True])
 def test_may_reach__as_oracle(measure, either_way):

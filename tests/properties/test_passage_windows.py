@@ -224,6 +224,7 @@ def test_multiset_windows__above_the_first_ceiling(n_types, most_copies):
     assert n_above > 0 or most_copies == ALL_COPIES
 
 
+@pytest.mark.slow
 @each_of(("tf", "idf"), WEIGHTINGS)
 @each_of("min_tokens", [1, 50])
 def test_weighted_windows__long_texts(tf, idf, min_tokens):

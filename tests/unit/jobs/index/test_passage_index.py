@@ -274,6 +274,7 @@ def test_remove__one_after_the_other(index):
     assert ids_of(index.search(TEXT, "0.5")) == ["raven"]
 
 
+@pytest.mark.slow
 def test_search__windows_wider_than_16_bits(tmp_path):
     words = [f"w{i}" for i in range(200_000)]
     made = PassageIndex.create(tmp_path / "index", min_tokens=65_536, num_perm=8)
