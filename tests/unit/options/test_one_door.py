@@ -63,8 +63,7 @@ MISTAKES = {
         {"algorithm": "ppjoin", "method": "minhash"},
         {"limit": 9, "top": 3},
         {"seed": 3},
-        {"memory": "1GB"},
-        {"work": "folder"},
+        {"memory": "much"},
     ],
     "align": [
         *(_READING + _AGAINST),
