@@ -233,14 +233,21 @@ def refined_ends(
     inner = min(reach, (b - a) // 2, (d - c) // 2)
     if inner < 1:
         return match
+    one, other = Counter(query[a:b]), Counter(document[c:d])
+    common, every = (
+        sum(n if weights is None else n * weights[token] for token, n in both.items())
+        for both in (one & other, one | other)
+    )
+    # At an end seven tenths of the threshold will do, and half of what the whole has.
+    least = max(int(plan.threshold * 700), 500 * common // every)
     left = _outward(
         query[max(a - reach, 0) : a + inner][::-1],
         document[max(c - reach, 0) : c + inner][::-1],
-        plan.threshold,
+        least,
         weights,
     ) or (inner, inner)
     right = _outward(
-        query[b - inner : b + reach], document[d - inner : d + reach], plan.threshold, weights
+        query[b - inner : b + reach], document[d - inner : d + reach], least, weights
     ) or (inner, inner)
     refined = Match(
         a + inner - left[0], b - inner + right[0], c + inner - left[1], d - inner + right[1]
@@ -250,10 +257,10 @@ def refined_ends(
 
 
 def _outward(
-    query: Tokens, document: Tokens, threshold: Fraction, weights: Mapping[int, int] | None
+    query: Tokens, document: Tokens, least: int, weights: Mapping[int, int] | None
 ) -> tuple[int, int] | None:
     """How much to take of both: in the same order, or in any where that is over twice as much."""
-    _, *extent = _extent(query, document, threshold, weights)
+    _, *extent = _extent(query, document, least, weights)
     x, y = _in_order(query, document)
     if sum(extent) > 2 * (x + y):
         x, y = extent
@@ -261,17 +268,17 @@ def _outward(
 
 
 def _extent(
-    query: Tokens, document: Tokens, threshold: Fraction, weights: Mapping[int, int] | None
+    query: Tokens, document: Tokens, least: int, weights: Mapping[int, int] | None
 ) -> tuple[int, int, int]:
-    """How much to take of both in any order: at an end seven tenths of the threshold will do."""
+    """How much to take of both in any order, so many thousandths of it common."""
     if weights is not None:
-        return common_extent(query, document, int(threshold * 700), 1000, weights)
-    return _plain_extent(query, document, threshold)
+        return common_extent(query, document, least, 1000, weights)
+    return _plain_extent(query, document, least)
 
 
 @lru_cache(maxsize=1 << 16)
-def _plain_extent(query: Tokens, document: Tokens, threshold: Fraction) -> tuple[int, int, int]:
-    return common_extent(query, document, int(threshold * 700), 1000)
+def _plain_extent(query: Tokens, document: Tokens, least: int) -> tuple[int, int, int]:
+    return common_extent(query, document, least, 1000)
 
 
 def _in_order(query: Tokens, document: Tokens) -> tuple[int, int]:

@@ -16,9 +16,10 @@ from neardup.passages.windows import inverse_frequencies
 from neardup.tables import Floats, Int64s, Uint64s
 from neardup.text.weighting import DocumentFrequencies, term_frequencies
 
-# How similar the ends of a passage are at least, of 1000 that the threshold is: chosen on passages
-# reworded by 20 to 50 %, where a fifth less adds as much that was not copied as that was.
-_PER_MILLE_AT_ENDS = 700
+# How similar the ends of a passage are at least, of 1000 that the threshold is, and that the whole
+# is: chosen on passages reworded by 20 to 50 %. With a fifth less of the threshold as much is added
+# that was not copied as that was; half of what a good copy has no other text has by chance.
+_OF_THRESHOLD, _OF_WHOLE = 700, 500
 
 # Tokens compared at a time; ends are seldom far from where texts differ.
 _AT_A_TIME = 256
@@ -48,24 +49,29 @@ def refine_ends(
     1, an edit -1; from inside the passage outwards the end goes where the sum is greatest, the
     nearest of several. Where the order of words was changed, that is too near: there the end goes
     where most of what words weigh is common in any order. An end asks for seven tenths of the
-    threshold: the whole is more similar than its ends, and unrelated text is far below. Cost
-    reach^2 steps or so.
+    threshold, and half of what the whole has: the whole is more similar than its ends, and
+    unrelated text is far below. Cost reach^2 steps or so.
     """
     inner = min(reach, (hit.query_stop - hit.query_start) // 2, (hit.stop - hit.start) // 2)
     if inner < 1:
         return hit
+    shared, *of_either = balance.weigh(
+        query[hit.query_start : hit.query_stop], document[hit.start : hit.stop]
+    )
+    of_whole = _OF_WHOLE * shared // max(sum(of_either) - shared, 1)
+    least = max(int(_OF_THRESHOLD * threshold), of_whole)
     left = _outward(
         query[max(hit.query_start - reach, 0) : hit.query_start + inner][::-1],
         document[max(hit.start - reach, 0) : hit.start + inner][::-1],
         inner,
-        threshold,
+        least,
         balance,
     )
     right = _outward(
         query[hit.query_stop - inner : hit.query_stop + reach],
         document[hit.stop - inner : hit.stop + reach],
         inner,
-        threshold,
+        least,
         balance,
     )
     refined = Hit(
@@ -97,7 +103,7 @@ def _equal_tokens(query: Uint64s, document: Uint64s) -> int:
 
 
 def _outward(
-    query: Uint64s, document: Uint64s, inner: int, threshold: Fraction, balance: Balance
+    query: Uint64s, document: Uint64s, inner: int, per_mille: int, balance: Balance
 ) -> tuple[int, int]:
     """Return how many tokens of two texts to take so that most agree and fewest do not.
 
@@ -112,7 +118,7 @@ def _outward(
         numbers[: len(query)],
         numbers[len(query) :],
         balance.weights_of(words),
-        int(threshold * _PER_MILLE_AT_ENDS),
+        per_mille,
         1000,
         counts[0],
         counts[1],
