@@ -75,6 +75,10 @@ HINTS = [
     (("cut", "empty.jsonl", "-o", "out"), NO_ROWS),
     (("align", "empty.jsonl", "-o", "a.csv"), NO_ROWS),
     (
+        ("align", "one.jsonl", "--against", "empty.jsonl", "-o", "a.csv"),
+        "OTHER has no rows, so there was nothing to compare with",
+    ),
+    (
         ("search", "idx", "empty.jsonl", "-o", "a.csv"),
         "QUERY has no rows, so there was nothing to look for",
     ),

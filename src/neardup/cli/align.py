@@ -186,6 +186,8 @@ def _hint(summary: dict[str, Any], smaller: str, *, is_alone: bool) -> str:
     """Say what to try where no passage is shared; ``smaller`` is what finds shorter ones."""
     if not summary["documents"][0] and not summary["skipped_rows"]:
         return wording.NO_ROWS
+    if not summary["documents"][-1] and not summary["skipped_rows"]:
+        return "OTHER has no rows, so there was nothing to compare with"
     sides = zip(
         summary["short_documents"], summary["empty_documents"], summary["documents"], strict=True
     )
