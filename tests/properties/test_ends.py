@@ -65,13 +65,17 @@ def test_refine_ends__oracle(seed, threshold):
     """Words of a text stand in another order in the other, with others between and around them."""
     rng = random.Random(seed)
     texts = [[rng.randrange(20, 40) for _ in range(rng.randrange(40))] for _ in range(2)]
-    shared = [rng.randrange(20) for _ in range(30)]
+    shared, kept = [rng.randrange(20) for _ in range(30)], rng.choice((0.7, 0.95))
+    spans = []
     for text in texts:
-        text[rng.randrange(len(text) + 1) : 0] = [
-            word if rng.random() < 0.7 else rng.randrange(40)
+        place = rng.randrange(len(text) + 1)
+        text[place:place] = [
+            word if rng.random() < kept else rng.randrange(40)
             for word in rng.sample(shared, len(shared))
         ]
-    spans = [sorted(rng.sample(range(len(text) + 1), 2)) for text in texts]
+        # What was found is nearly all of it, or anything.
+        near = place + rng.randrange(8), place + 30 - rng.randrange(8)
+        spans.append(rng.choice((near, sorted(rng.sample(range(len(text) + 1), 2)))))
     # Words that are in one document of many weigh more than those in all.
     documents = [np.arange(0, 40, step, dtype=np.uint64) for step in (1, 2, 3, 5, 7)]
     offsets = np.cumsum([0, *map(len, documents)])
