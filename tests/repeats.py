@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
-from neardup.passages.repeats import find_repeats
+from neardup.passages.repeats import find_repeats, sample_windows
 from neardup.tables import TokenLists
 from tests.arrays import ragged
 
@@ -19,11 +19,30 @@ def make_tokens(documents, *, lead=0):
     return TokenLists(*ragged([list(map(spread, each)) for each in documents], lead=lead))
 
 
+def repeats_of(tokens, order, min_tokens, *, n_parts=3, **options):
+    """What goes of token lists in memory, with their samples in some parts."""
+    samples = sample_windows(tokens, min_tokens)
+    parts = samples.hashes % np.uint64(n_parts)
+
+    def each_part(look):
+        return [look(samples.select(np.flatnonzero(parts == k))) for k in range(n_parts)]
+
+    def read(documents):
+        lists = [tokens.values[tokens.offsets[d] : tokens.offsets[d + 1]] for d in documents]
+        return TokenLists(*ragged(lists))
+
+    return find_repeats(each_part, read, np.array(order, np.int64), min_tokens, **options)
+
+
 def found_rows(documents, min_tokens, order=None, **options):
     """Rows as tuples: document, start, stop, kept document, kept start, kept stop."""
-    order = range(len(documents)) if order is None else order
-    found = find_repeats(make_tokens(documents), np.array(order, np.int64), min_tokens, **options)
-    return list(zip(*(column.tolist() for column in vars(found).values()), strict=True))
+    order = list(range(len(documents))) if order is None else order
+    # Documents that are not in the order are not there.
+    there = sorted(order)
+    tokens = make_tokens([documents[d] for d in there])
+    found = repeats_of(tokens, [there.index(d) for d in order], min_tokens, **options)
+    rows = zip(*(column.tolist() for column in vars(found).values()), strict=True)
+    return [(there[row[0]], *row[1:3], there[row[3]], *row[4:]) for row in rows]
 
 
 def removed_by(rows, n_documents):

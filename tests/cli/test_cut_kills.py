@@ -22,11 +22,11 @@ pytestmark = [
 
 KINDS = {
     "similar": ["--min-tokens", "12"],
-    "equal": ["--exact", "--min-tokens", "12"],
     "lines": ["--unit", "lines", "--workers", "2"],
 }
 # What goes on where it was stopped.
 LASTING = {
+    "equal": ["--exact", "--min-tokens", "12"],
     "equal lines": ["--exact", "--unit", "lines", "--workers", "2"],
     "equal paragraphs": ["--exact", "--unit", "paragraphs", "--keep", "longest", "--work", "tmp"],
 }

@@ -1,4 +1,4 @@
-"""``neardup cut`` of equal units with next to no memory: all files are what they are without it."""
+"""``neardup cut`` of what is equal with next to no memory: all files are what they are without."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ import random
 import shutil
 from contextlib import nullcontext
 
+import numpy as np
 import pytest
 
 import neardup
-from neardup.jobs.cut import equal_units
+from neardup.jobs.cut import equal_passages, equal_units
 from neardup.runs.exchange import Shuffle
 from neardup.runs.work import WorkFolder
 from tests.spilling import files_of, spilling, stopped_after, work_folders, write_lines
@@ -23,6 +24,13 @@ OPTIONS = [
     "--unit lines --keep max:score --min-documents 3",
     "--unit lines --against others.jsonl",
     "--unit lines --against others.jsonl --min-documents 2 --replacement …",
+]
+OF_PASSAGES = [
+    "--min-tokens 6",
+    "--min-tokens 6 --keep longest",
+    "--min-tokens 5 --keep max:score --min-documents 3",
+    "--min-tokens 6 --against others.jsonl",
+    "--min-tokens 5 --against others.jsonl --min-documents 3 --replacement …",
 ]
 # The quick tests look at one of them.
 SOME = [OPTIONS[1], *(pytest.param(each, marks=pytest.mark.slow) for each in OPTIONS[2:])]
@@ -81,6 +89,73 @@ def test_same_bytes__whatever_the_memory_and_the_workers(cut, options, monkeypat
         assert cut(memory, *options.split(), "--workers", workers) == expected
     assert {"units", "gone"} == set(written)
     assert max(passes) > 1
+
+
+@pytest.mark.parametrize(
+    "options",
+    [OF_PASSAGES[0], *(pytest.param(each, marks=pytest.mark.slow) for each in OF_PASSAGES[1:])],
+)
+def test_passages__same_bytes(cut, options, monkeypatch):
+    written, mapped, passes = [], [], set()
+    write, read = Shuffle._write_waiting, equal_passages._MetSamples._read
+    again = equal_passages._TokensAgain.__call__
+
+    def read_tokens(*each):
+        tokens = again(*each)
+        mapped.append(isinstance(tokens.values, np.memmap))
+        return tokens
+
+    monkeypatch.setattr(
+        Shuffle, "_write_waiting", lambda *each: written.append(each[0]._name) or write(*each)
+    )
+    monkeypatch.setattr(
+        equal_passages._MetSamples, "_read", lambda *each: passes.add(each[-1]) or read(*each)
+    )
+    monkeypatch.setattr(equal_passages._TokensAgain, "__call__", read_tokens)
+    expected = cut(None, *options.split(), "--workers", 1)
+    assert json.loads(expected["summary.json"])["spans"] > 5
+    assert (written, set(mapped), passes) == ([], {False}, {1})
+    for memory, workers in ((9_000, 1), (30_000, 2), (5_000, 2)):
+        assert cut(memory, *options.split(), "--workers", workers) == expected
+    assert set(written) == {"samples"}
+    assert mapped[-1]
+    assert max(passes) > 1
+
+
+def test_passages__stopped_after_any_task(cut, run, here):
+    expected = cut(None, *OF_PASSAGES[0].split())
+    for n_tasks in range(1, 99, 2):
+        shutil.rmtree(here / "out")
+        found = stop_and_finish(run, here, n_tasks, OF_PASSAGES[0], [])
+        if found is None:
+            break
+        assert found[1] == expected
+    assert n_tasks > 4
+
+
+def test_passages__tokens_are_read_once(cut, run, here, monkeypatch):
+    """Those that were read again before the run was stopped are not read a third time."""
+    expected = cut(None, *OF_PASSAGES[0].split())
+    tasks = []
+    with monkeypatch.context() as patch:
+        finish = WorkFolder._finish
+        patch.setattr(WorkFolder, "_finish", lambda *each: tasks.append(each[1]) or finish(*each))
+        assert cut(9_000, *OF_PASSAGES[0].split(), "--workers", 1) == expected
+    assert {name.rpartition("-")[0] for name in tasks} == {"samples", "ids-1", "tokens"}
+    shutil.rmtree(here / "out")
+    calls = []
+
+    def read_once(catalogues, wanted, *others):
+        read = [places.tolist() for places in wanted]
+        assert read not in calls
+        calls.append(read)
+        return read_texts(catalogues, wanted, *others)
+
+    read_texts = equal_passages.read_texts
+    monkeypatch.setattr(equal_passages, "read_texts", read_once)
+    _, found = stop_and_finish(run, here, len(tasks), OF_PASSAGES[0], [])
+    assert found == expected
+    assert calls
 
 
 def stop_and_finish(run, here, n_tasks, options, again):
@@ -169,15 +244,13 @@ def test_stopped__starts_over(cut, run, here):
     assert (err, found) == ("", expected)
 
 
-@pytest.mark.parametrize(
-    "options", ["--exact", "--unit lines", "--named-in a.parquet", "--exact --unit passages"]
-)
+@pytest.mark.parametrize("options", ["", "--unit lines", "--named-in a.parquet"])
 def test_fresh__has_no_effect(run, options):
     found = run("cut", "a.jsonl", "-o", "out", "--fresh", *options.split())
     assert (found.code, found.out) == (1, "")
     assert found.err == (
-        "error: --fresh has no effect unless --exact cuts paragraphs or lines; leave it out, or "
-        "choose these by --unit\n"
+        "error: --fresh has no effect without --exact; leave it out, or cut what is equal by "
+        "--exact\n"
     )
 
 

@@ -12,12 +12,13 @@ from tests.kernels.own_kernels import own_kernel
 
 @own_kernel
 def walk(removed: Uint64s, start: int, stop: int, seen: Int64s) -> None:
-    """What the functions say of every token: removed, next and last that stays; and of ranges."""
+    """What the functions say of every token: removed, next and last that stays; of ranges; next removed."""
     for place in range(start, stop):
-        seen[4 * place] = repeat_table.is_removed(removed, place)
-        seen[4 * place + 1] = repeat_table.at_or_after(removed, place, stop)
-        seen[4 * place + 2] = repeat_table.at_or_before(removed, place, start)
-        seen[4 * place + 3] = repeat_table.is_whole(removed, start, place)
+        seen[5 * place] = repeat_table.is_removed(removed, place)
+        seen[5 * place + 1] = repeat_table.at_or_after(removed, place, stop)
+        seen[5 * place + 2] = repeat_table.at_or_before(removed, place, start)
+        seen[5 * place + 3] = repeat_table.is_whole(removed, start, place)
+        seen[5 * place + 4] = repeat_table.first_removed(removed, place, stop)
 
 
 @own_kernel
@@ -38,13 +39,14 @@ def test_cut_text__by_definition(seed):
         value = generator.random() < 0.8
         mark(removed, first, last, int(value))
         gone = gone | set(range(first, last)) if value else gone - set(range(first, last))
-    seen = np.zeros(4 * n, np.int64)
+    seen = np.zeros(5 * n, np.int64)
     walk(removed, start, stop, seen)
     for place in range(start, stop):
         stays = [p for p in range(start, stop) if p not in gone]
-        assert seen[4 * place : 4 * place + 4].tolist() == [
+        assert seen[5 * place : 5 * place + 5].tolist() == [
             place in gone,
             min((p for p in stays if p >= place), default=stop),
             max((p for p in stays if p <= place), default=start - 1),
             gone.isdisjoint(range(start, place)),
+            min((p for p in gone if place <= p < stop), default=stop),
         ]

@@ -9,7 +9,7 @@ from neardup.kernels.types import sealed
 from neardup.passages import repeats as passages
 from tests.each import each_of
 from tests.oracles import repeats as oracle
-from tests.repeats import found_rows, make_tokens, removed_by
+from tests.repeats import found_rows, make_tokens, removed_by, repeats_of
 
 
 def random_documents(generator):
@@ -134,7 +134,7 @@ def test_remove_repeats__first_of_order_stays():
 
 def test_remove_repeats__lead_of_values():
     tokens = make_tokens([[1, 2, 3], [1, 2, 3]], lead=5)
-    found = passages.find_repeats(tokens, np.arange(2), 3)
+    found = repeats_of(tokens, range(2), 3)
     assert (found.starts.tolist(), found.kept_starts.tolist()) == ([0], [0])
 
 
@@ -143,11 +143,21 @@ def test_remove_repeats__reports_what_is_full():
 
     def state(n_slots, n_rows):
         collection = repeat_table.Collection(
-            tokens.values, tokens.offsets, np.zeros(1, np.uint64), np.zeros(0, np.uint64), 3, 1
+            tokens.values,
+            tokens.offsets,
+            np.zeros(1, np.uint64),
+            np.zeros(0, np.uint64),
+            np.full(1, 2**64 - 1, np.uint64),
+            3,
+            2,
+            1,
         )
-        filled = np.zeros(2, np.int64)
+        filled = np.zeros(3, np.int64)
         found = repeat_table.Found(
-            np.zeros(n_slots, np.uint64), np.empty((n_rows, 3), np.int64), filled
+            np.zeros(n_slots, np.uint64),
+            np.empty((n_rows, 3), np.int64),
+            np.empty(9, np.uint64),
+            filled,
         )
         order = np.zeros(1, np.int64)
         return repeats.remove_repeats(sealed(collection), found, order, 0, 1, 0, 1), filled[1]

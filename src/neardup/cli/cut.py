@@ -60,10 +60,8 @@ def command(call: Call) -> None:
     output = FolderOutput(call)
     options = call.of(CutOptions)
     plan = plan_cut(options, has_other=bool(against), is_named=named_in is not None, side=side)
-    goes_on = plan.goes_on and named_in is None
-    if call.fresh and not goes_on:
-        where, remedy = "unless exact cuts paragraphs or lines", "choose these by unit"
-        raise no_effect("fresh", where, remedy, "exact", "unit")
+    if call.fresh and not options.exact:
+        raise no_effect("fresh", "without exact", "cut what is equal by exact", "exact")
     sources = resolve_paths(call.inputs, options)
     others = None
     if against:
@@ -76,7 +74,7 @@ def command(call: Call) -> None:
         )
     output.check(sources, [*(source.origin for source in others or ()), named_in])
     key = None
-    if goes_on:
+    if options.exact:
         scheme = plan.reading.shingles.describe()
         key = key_of("cut", options, scheme, inputs=sources, against=others or [])
         key = with_format(key, sources, call.output_format)

@@ -424,14 +424,13 @@ def _of_passages() -> dict[str, tuple[Option, ...]]:
             *_of(CutOptions),
             *_of(
                 WorkspaceOptions,
-                work="Folder for temporary files, by which a run with --exact that cuts paragraphs "
-                "or lines goes on when it was stopped.",
+                work="Folder for temporary files, by which a run with --exact goes on when it was "
+                "stopped.",
             ),
             _one(
                 CommandOptions,
                 "fresh",
-                "Of paragraphs or lines, with --exact: start over instead of going on with a run "
-                "that was stopped.",
+                "With --exact: start over instead of going on with a run that was stopped.",
             ),
             *_RUN,
         ),

@@ -1,23 +1,79 @@
-"""Repeats: runs of equal tokens that documents share, and which of them go."""
+"""Repeats: runs of equal tokens that documents share, and which of them go.
+
+Every window of ``min_tokens`` tokens has a sample, and equal windows have equal ones. So documents
+are first met by the samples of all texts, brought together by value, and only those that share one
+are read as a whole. Across a joint, where something has gone, there are samples that no text had
+before. They are compared with those of all texts afterwards; where one is met, the documents that
+have it are added, and what goes is found anew.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple, TypeVar
 
 import numpy as np
+import pyarrow as pa
 
 from neardup.kernels.passage import repeat_table, repeats
-from neardup.kernels.passage import repeat_table as window_counts
 from neardup.kernels.types import sealed
-from neardup.tables import Int64s, TokenLists, Uint64s
+from neardup.runs.arrays import let_go
+from neardup.tables import Bools, Int64s, TokenLists, Uint64s
 
 # Documents are handed to the kernel in runs of about as many tokens, so that one may stop between.
 _AT_A_TIME = 1 << 22
 _LEAST_ROOM = 1 << 10
-# Slots for two samples: of random tokens there are 2 in min_tokens - gram + 2 on average.
-_SLOTS = 3
+# Tokens of a part of a sample at most: so many are seldom twice in one.
+_PART = 3
+# Slots of the table for each sample that is shared.
+_SLOTS = 1.5
+# Bits of the filter for each sample that is shared: of others it has one in so many.
+_FILTER_BITS = 16
 # Windows counted at a time: 32 bytes each at most.
 _COUNTED_AT_A_TIME = 1 << 23
+
+
+class Samples(NamedTuple):
+    """Samples of windows; arrays have a row for each: its hash and its document."""
+
+    hashes: Uint64s
+    documents: Int64s
+
+    @classmethod
+    def of_none(cls) -> Samples:
+        """Return no samples."""
+        return cls(np.empty(0, np.uint64), np.empty(0, np.int64))
+
+    def select(self, rows: Int64s | slice) -> Samples:
+        """Return some rows."""
+        return Samples(self.hashes[rows], self.documents[rows])
+
+
+T = TypeVar("T")
+
+EachPart = Callable[[Callable[[Samples], T]], Iterable[T]]
+"""Calls a function with the samples of all documents, part after part, and returns its results.
+
+Equal hashes are in one part.
+"""
+
+
+def sample_windows(tokens: TokenLists, min_tokens: int) -> Samples:
+    """Return the samples of all windows of ``min_tokens`` tokens, about two in so many tokens."""
+    offsets = np.ascontiguousarray(tokens.offsets, np.int64)
+    n_windows = int(np.maximum(np.diff(offsets) - min_tokens + 1, 0).sum())
+    # Memory that is not written to is not taken.
+    room = Samples(np.empty(n_windows, np.uint64), np.empty(n_windows, np.int64))
+    n = repeats.sample_documents(tokens.values, offsets, min_tokens, *_lengths(min_tokens), *room)
+    return room.select(slice(n))
+
+
+def _lengths(min_tokens: int) -> tuple[int, int]:
+    """Return how many tokens a sample has, and each of its parts: as many as go with each other."""
+    part = min(max(1, min_tokens // 4), _PART)
+    return (min_tokens + 1 + part) // 2, part
 
 
 @dataclass(frozen=True)
@@ -40,7 +96,8 @@ class Repeats:
 
 
 def find_repeats(
-    tokens: TokenLists,
+    each_part: EachPart[Uint64s],
+    read: Callable[[Int64s], TokenLists],
     order: Int64s,
     min_tokens: int,
     min_documents: int = 2,
@@ -50,16 +107,17 @@ def find_repeats(
 
     Parameters
     ----------
-    tokens
-        Of all documents; values may be a memory map.
+    each_part
+        Gives ``sample_windows`` of the documents, numbered from 0.
+    read
+        Returns the tokens of some documents, which ascend; values may be a memory map.
     order
-        Numbers of documents, each at most once, those whose copy stays first. Others are not
-        looked at.
+        The numbers of all documents, those whose copy stays first.
     min_tokens
         Tokens of a run at least; at least 1.
     min_documents
-        Only those windows of ``min_tokens`` tokens go that at least so many documents of the order
-        have, before anything goes. With 1 or 2 also what a document has twice, without overlap.
+        Only those windows of ``min_tokens`` tokens go that at least so many documents have, before
+        anything goes. With 1 or 2 also what a document has twice, without overlap.
     n_against
         So many first documents of the order stay whole, and only what they have goes from the
         others; with 0 all documents lose what those before them have.
@@ -74,28 +132,167 @@ def find_repeats(
     takes tokens that an earlier row of the document names as kept, the row names the equal ones
     that stay for these.
 
-    Time is linear in the number of tokens. Besides the tokens it takes some 20 bytes for each
-    ``min_tokens`` of them, and more where shorter runs are frequent.
+    Time is linear in the number of tokens. Memory is 14 bytes for each sample that is shared, a bit
+    for each token of the documents that share one, and more where shorter runs are frequent; the
+    tokens of these documents, and the samples, are the caller's.
     """
-    values, offsets = tokens.values, np.ascontiguousarray(tokens.offsets, np.int64)
     order = np.ascontiguousarray(order, np.int64)
-    gram = max(min_tokens // 2, 1)
+    stays: Bools = np.zeros(len(order), np.bool_)
+    stays[order[:n_against]] = True
+    meeting = _Meeting(stays, min_documents)
+    hashes = list(each_part(meeting.meet))
+    is_met, numbers, tokens = meeting.is_met, np.empty(0, np.int64), None
+    while True:
+        if is_met.sum() > len(numbers):
+            # Let go of what was read before.
+            del tokens
+            numbers = np.flatnonzero(is_met)
+            tokens = read(numbers)
+        if tokens is None:
+            return Repeats(*[numbers] * 6)
+        places: Int64s = np.cumsum(is_met) - 1
+        rows, joints = _remove(
+            TokenLists(tokens.values, np.ascontiguousarray(tokens.offsets, np.int64)),
+            places[order[is_met[order]]],
+            int(is_met[order[:n_against]].sum()),
+            np.concatenate(hashes),
+            min_tokens,
+            min_documents,
+        )
+        found = _by_document(rows, tokens.offsets, numbers)
+        if not len(joints):
+            return found
+        look = partial(meeting.meet_joints, joints=joints, filter_of_joints=_filter_of(joints))
+        met = np.concatenate(list(each_part(look)))
+        if not len(met):
+            return found
+        meeting.of_joints = np.union1d(meeting.of_joints, met)
+        hashes.append(met)
+
+
+class _Meeting:
+    """Tells which samples of a part are shared, and marks the documents that have one.
+
+    Parameters
+    ----------
+    stays
+        Says of each document whether it stays whole. If any does, those are shared that are both in
+        such a one and in another; else those that are twice.
+    min_documents
+        In so many documents at least, where it is more than 2.
+
+    Attributes
+    ----------
+    is_met
+        Which documents have a sample that is shared.
+    of_joints
+        Hashes that are shared with a joint alone, ascending.
+    """
+
+    def __init__(self, stays: Bools, min_documents: int) -> None:
+        self._stays, self._min_documents = stays, min_documents
+        self._has_against = bool(stays.any())
+        self.is_met: Bools = np.zeros(len(stays), np.bool_)
+        self.of_joints: Uint64s = np.empty(0, np.uint64)
+
+    def meet(self, part: Samples) -> Uint64s:
+        """Return the hashes that are shared."""
+        # Most are nowhere else, which is soon seen.
+        rows: Int64s = np.empty(len(part.hashes) + 1, np.int64)
+        filters = _empty_filter(len(part.hashes)), _empty_filter(len(part.hashes))
+        part = part.select(rows[: repeat_table.find_repeated(part.hashes, *filters, rows)])
+        part, starts, is_shared, _ = self._groups(part)
+        return self._mark(part, starts, is_shared)
+
+    def meet_joints(self, part: Samples, *, joints: Uint64s, filter_of_joints: Uint64s) -> Uint64s:
+        """Return the hashes that are shared with a joint alone; ``joints`` ascend."""
+        rows: Int64s = np.empty(len(part.hashes) + 1, np.int64)
+        n = repeat_table.filter_hashes(filter_of_joints, part.hashes, rows)
+        part = part.select(rows[:n])
+        at = np.minimum(np.searchsorted(joints, part.hashes), len(joints) - 1)
+        part = part.select(np.flatnonzero(joints[at] == part.hashes))
+        part, starts, is_shared, may_be = self._groups(part)
+        is_known = np.isin(part.hashes[starts], self.of_joints)
+        return self._mark(part, starts, may_be & ~is_shared & ~is_known)
+
+    def _groups(self, part: Samples) -> tuple[Samples, Int64s, Bools, Bools]:
+        """Sort samples by hash; return where each hash begins, and whether it is shared.
+
+        The last is whether something may go for it.
+        """
+        if self._min_documents > 2:
+            part = part.select(np.lexsort((part.documents, part.hashes)))
+        else:
+            part = part.select(np.argsort(part.hashes))
+        starts = np.flatnonzero(_differs_before(part.hashes))
+        sizes = np.diff(starts, append=len(part.hashes))
+        is_shared, may_be = sizes > 1, np.ones(len(sizes), np.bool_)
+        if self._has_against and len(starts):
+            n_staying = np.add.reduceat(self._stays[part.documents].astype(np.int64), starts)
+            may_be = n_staying > 0
+            is_shared = may_be & (n_staying < sizes)
+        if self._min_documents > 2 and len(starts):
+            is_new = _differs_before(part.documents)
+            is_new[starts] = True
+            is_shared &= np.add.reduceat(is_new.astype(np.int64), starts) >= self._min_documents
+        return part, starts, is_shared, may_be
+
+    def _mark(self, part: Samples, starts: Int64s, chosen: Bools) -> Uint64s:
+        """Mark the documents that have some of the hashes, and return these."""
+        sizes = np.diff(starts, append=len(part.hashes))
+        self.is_met[part.documents[np.repeat(chosen, sizes)]] = True
+        return part.hashes[starts[chosen]]
+
+
+def _differs_before(values: Uint64s | Int64s) -> Bools:
+    """Tell which values differ from the one before."""
+    differs: Bools = np.ones(len(values), np.bool_)
+    differs[1:] = values[1:] != values[:-1]
+    return differs
+
+
+def _empty_filter(n_hashes: int) -> Uint64s:
+    """Return a filter for so many hashes."""
+    return np.zeros(1 << max(0, (_FILTER_BITS * n_hashes // 64 - 1).bit_length()), np.uint64)
+
+
+def _filter_of(hashes: Uint64s) -> Uint64s:
+    """Return the filter that has some hashes."""
+    shared = _empty_filter(len(hashes))
+    repeat_table.fill_filter(hashes, shared)
+    return shared
+
+
+def _remove(
+    tokens: TokenLists,
+    order: Int64s,
+    n_against: int,
+    hashes: Uint64s,
+    min_tokens: int,
+    min_documents: int,
+) -> tuple[Int64s, Uint64s]:
+    """Cut documents in order, comparing those windows of which the samples have these hashes.
+
+    Returns a row for each run that goes, its first and last token, exclusive, and the first one
+    that stays for it, counted through all documents; and the hashes of samples across joints.
+    """
+    values, offsets = tokens.values, tokens.offsets
     collection = sealed(
         repeat_table.Collection(
             values,
             offsets,
             np.zeros((len(values) >> 6) + 1, np.uint64),
             _wanted_windows(tokens, order, min_tokens, min_documents),
+            _filter_of(hashes),
             min_tokens,
-            gram,
+            *_lengths(min_tokens),
         )
     )
-    sizes = np.diff(offsets)[order]
-    ends = np.cumsum(sizes)
-    n_tokens = int(ends[-1]) if len(ends) else 0
-    n_slots = _LEAST_ROOM + _SLOTS * n_tokens // (min_tokens - gram + 2)
-    rows, filled = np.empty((_LEAST_ROOM, 3), np.int64), np.zeros(2, np.int64)
+    ends = np.cumsum(np.diff(offsets)[order])
+    n_slots = _LEAST_ROOM + int(_SLOTS * len(hashes))
     entries = np.zeros(n_slots, np.uint64)
+    rows, filled = np.empty((_LEAST_ROOM, 3), np.int64), np.zeros(3, np.int64)
+    joints = np.empty(_LEAST_ROOM, np.uint64)
     searched_from, added_to = n_against, n_against or len(order)
 
     first = 0
@@ -103,23 +300,27 @@ def find_repeats(
         done = int(ends[first - 1]) if first else 0
         last = max(first + 1, int(np.searchsorted(ends, done + _AT_A_TIME)))
         last = min(last, len(order))
-        found = repeat_table.Found(entries, rows, filled)
+        found = repeat_table.Found(entries, rows, joints, filled)
         stopped_at, state = repeats.remove_repeats(
             collection, found, order, first, last, searched_from, added_to
         )
         first = int(stopped_at)
         if state == repeats.ROWS_FULL:
             rows = np.concatenate([rows, np.empty_like(rows)])
+        if state == repeats.JOINTS_FULL:
+            joints = np.concatenate([joints, np.empty_like(joints)])
         while state == repeats.TABLE_FULL:
             n_slots *= 2
             del entries, found
             entries = np.zeros(n_slots, np.uint64)
             filled[0] = 0
-            found = repeat_table.Found(entries, rows, filled)
+            found = repeat_table.Found(entries, rows, joints, filled)
             _, state = repeats.remove_repeats(
                 collection, found, order, 0, first, first, min(first, added_to)
             )
-    return _by_document(rows[: filled[1]], offsets)
+        if isinstance(values, np.memmap):
+            let_go([pa.py_buffer(values)])
+    return rows[: filled[1]], np.unique(joints[: filled[2]])
 
 
 def _wanted_windows(
@@ -136,7 +337,7 @@ def _wanted_windows(
     for part in range(n_parts):
         hashes, counts = np.zeros(n_slots, np.uint64), np.zeros(n_slots, np.int32)
         last_seen = np.zeros(n_slots, np.int32)
-        window_counts.count_documents(
+        repeat_table.count_documents(
             tokens.values,
             tokens.offsets,
             order,
@@ -150,22 +351,22 @@ def _wanted_windows(
         kept.append(hashes[counts >= min_documents])
     wanted = np.concatenate(kept)
     table = np.zeros(1 << (2 * len(wanted)).bit_length(), np.uint64)
-    window_counts.fill_table(wanted, table)
+    repeat_table.fill_table(wanted, table)
     return table
 
 
-def _by_document(rows: Int64s, offsets: Int64s) -> Repeats:
-    """Sort rows of tokens counted through all documents, and count them by document."""
+def _by_document(rows: Int64s, offsets: Int64s, numbers: Int64s) -> Repeats:
+    """Sort rows of tokens counted through documents of some numbers, and count them in each."""
     starts, stops, kept = rows[np.argsort(rows[:, 0])].T
     documents = np.searchsorted(offsets, starts, side="right") - 1
     kept_documents = np.searchsorted(offsets, kept, side="right") - 1
     own, other = offsets[documents], offsets[kept_documents]
     kept_starts = kept - other
     return Repeats(
-        documents,
+        numbers[documents],
         starts - own,
         stops - own,
-        kept_documents,
+        numbers[kept_documents],
         kept_starts,
         kept_starts + stops - starts,
     )

@@ -395,13 +395,19 @@ class GrowingArray:
         self._size = stop
 
     @property
+    def is_there(self) -> bool:
+        """Whether an earlier run has written all values, so that none is to be appended."""
+        work = self._workspace.work
+        return self._file is None and work is not None and work.is_done(self._name)
+
+    @property
     def array(self) -> Any:
         """All values; mapped where they are in a file."""
-        if self._file is None:
+        if self._file is None and not self.is_there:
             return self._values[: self._size]
         assert self._workspace.work is not None
         path = self._workspace.work.path(self._name, _FILE)
-        return np.memmap(path, self._values.dtype, "r", shape=(self._size,))
+        return np.memmap(path, self._values.dtype, "r")
 
     def __enter__(self) -> GrowingArray:
         return self

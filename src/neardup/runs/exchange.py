@@ -424,22 +424,28 @@ class Shuffle:
             self._complete_file()
 
     def read(
-        self, partition: int, is_wanted: Callable[[pa.RecordBatch], bool] | None = None
+        self,
+        partition: int,
+        is_wanted: Callable[[pa.RecordBatch], bool] | None = None,
+        *,
+        n_partitions: int = 1,
     ) -> Iterator[pa.RecordBatch]:
         """Yield the rows of a partition, in the order in which they were added.
 
-        ``is_wanted`` leaves batches out by their first column; more may come than it wants.
+        ``is_wanted`` leaves batches out by their first column; more may come than it wants. Of
+        several partitions at once each batch has rows of all, or of one after the other.
         """
+        behind = partition + n_partitions
         work = self._workspace.work
         for number in range(self._n_files):
             assert work is not None
             path = work.path(self._task(number), _SHUFFLED_FILE)
             for places in self._result(number)["runs"]:
-                start, stop = places[partition], places[partition + 1]
+                start, stop = places[partition], places[behind]
                 yield from read_batches(path, start, stop, is_wanted)
         for batch, bounds in self._waiting:
-            if bounds[partition] < bounds[partition + 1]:
-                yield _slice_of(batch, bounds, partition)
+            if bounds[partition] < bounds[behind]:
+                yield _slice_of(batch, bounds, partition, behind)
 
     def discard(self) -> None:
         """Remove all rows; they are not read any more."""
@@ -497,7 +503,7 @@ class Shuffle:
         places = [file.size]
         for partition in range(self.n_partitions):
             batches = [
-                _slice_of(batch, bounds, partition)
+                _slice_of(batch, bounds, partition, partition + 1)
                 for batch, bounds in self._waiting
                 if bounds[partition] < bounds[partition + 1]
             ]
@@ -522,5 +528,7 @@ class Shuffle:
         return f"{self._name}-{number:05d}"
 
 
-def _slice_of(batch: pa.RecordBatch, bounds: list[int], partition: int) -> pa.RecordBatch:
-    return batch.slice(bounds[partition], bounds[partition + 1] - bounds[partition])
+def _slice_of(
+    batch: pa.RecordBatch, bounds: list[int], partition: int, behind: int
+) -> pa.RecordBatch:
+    return batch.slice(bounds[partition], bounds[behind] - bounds[partition])

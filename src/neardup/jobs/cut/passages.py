@@ -18,7 +18,6 @@ from neardup.jobs.cut.spans import Collections, CutSpans, count_documents
 from neardup.passages.additions import index_tokens
 from neardup.passages.cutting import PassageCutter, RemovedPassages, join_lists
 from neardup.passages.matches import character_spans, group_overlapping
-from neardup.passages.repeats import find_repeats
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.second_pass import read_texts, text_has_changed
 from neardup.reading.sign import ReadingPlan
@@ -280,15 +279,12 @@ def _excerpts(
 def cut_passages(
     collections: Collections, plan: CutJobPlan, workspace: Workspace, runner: Runner
 ) -> CutSpans:
-    """Find the passages that go, and where they stand."""
+    """Find the passages that go for a similar one, and where they stand."""
     with runner.stage("cut") as note:
-        if plan.options.exact:
-            found = find_equal(collections, plan)
-        else:
-            found = find_similar(collections, plan, workspace, runner)
+        found = find_similar(collections, plan, workspace, runner)
         note(passages=len(found))
     with runner.stage("locate"):
-        return _locate(found, collections, plan, runner)
+        return locate_cuts(found, collections.catalogues, plan, runner)
 
 
 def find_similar(
@@ -327,28 +323,6 @@ def find_similar(
     )
 
 
-def find_equal(collections: Collections, plan: CutJobPlan) -> RemovedPassages:
-    """Find passages that are equal to one that stays; documents numbered as in ``find_similar``."""
-    n_other = len(collections.other)
-    order = np.concatenate([np.arange(n_other), n_other + collections.order])
-    found = find_repeats(
-        collections.tokens,
-        order,
-        plan.min_tokens,
-        plan.options.min_documents or 1,
-        n_against=n_other,
-    )
-    return RemovedPassages(
-        found.documents,
-        found.starts,
-        found.stops,
-        found.kept_documents,
-        found.kept_starts,
-        found.kept_stops,
-        np.ones(len(found)),
-    )
-
-
 def _in_order(tokens: TokenLists, order: Int64s) -> TokenLists:
     """Return the tokens of documents in keep order; those that are in it are not copied."""
     if (np.diff(order) == 1).all():
@@ -357,13 +331,19 @@ def _in_order(tokens: TokenLists, order: Int64s) -> TokenLists:
     return join_lists([tokens.values[offsets[k] : offsets[k + 1]] for k in order.tolist()])
 
 
-def _locate(
-    found: RemovedPassages, collections: Collections, plan: CutJobPlan, runner: Runner
+def locate_cuts(
+    found: RemovedPassages,
+    catalogues: tuple[Catalogue, Catalogue],
+    plan: CutJobPlan,
+    runner: Runner,
 ) -> CutSpans:
-    """Turn tokens into characters; what goes takes the space around it along."""
+    """Turn tokens into characters; what goes takes the space around it along.
+
+    Documents of both collections are numbered together, the other one first.
+    """
     n = len(found)
     located = locate_passages(
-        collections.catalogues,
+        catalogues,
         plan.reading,
         np.concatenate([found.documents, found.kept_documents]),
         np.concatenate([found.starts, found.kept_starts]),
@@ -372,7 +352,7 @@ def _locate(
         runner,
     )
     return CutSpans(
-        found.documents - len(collections.other),
+        found.documents - len(catalogues[0]),
         located.wide_starts,
         located.wide_stops,
         found.kept_documents,

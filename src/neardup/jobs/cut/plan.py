@@ -54,11 +54,6 @@ class CutJobPlan:
     scheme: PassageScheme | None = None
     units: DedupPlan | None = None
 
-    @property
-    def goes_on(self) -> bool:
-        """Whether a run that was stopped goes on, if nothing but the options says what goes."""
-        return self.options.exact and self.unit != "passages"
-
 
 def plan_cut(
     options: CutOptions, *, has_other: bool, is_named: bool = False, side: Side | None = None

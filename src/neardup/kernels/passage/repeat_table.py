@@ -1,10 +1,13 @@
 """The table of samples by which windows of tokens are found where they occur before.
 
-Of every window of ``min_tokens`` tokens the k-gram of least hash is a sample, the last of several.
-Equal windows have equal samples at equal places, so a table of the samples of what stays finds all
-windows that occur there. k-grams that are frequent while the text around them differs would make
-long chains: behind ``LONG_CHAIN`` entries of one hash the windows themselves go into the table.
-Whatever the table gives is compared token by token.
+A k-gram is a sample if the least of its parts, s-grams, is the first or the last of them, and that
+of a window of ``min_tokens`` tokens is the last one in it; there is one if a window has k - s
+k-grams. Equal windows have equal samples at equal places, so a table of the samples of what stays
+finds all windows that occur there. No text around a k-gram makes it a sample or none. So one that
+is nowhere else in all texts stays alone, whatever is cut out of them, and is left out: a filter
+tells, a bit for each hash, which are elsewhere. k-grams that are frequent while the text around
+them differs would make long chains: behind ``LONG_CHAIN`` entries of one hash the windows
+themselves go into the table. Whatever the table gives is compared token by token.
 
 Texts from which tokens are removed are walked as the joined texts that they have become: bit
 ``p & 63`` of word ``p >> 6`` is set where token p is removed. In how many documents windows are is
@@ -12,7 +15,8 @@ counted by 64-bit hashes.
 
 References
 ----------
-Schleimer, Wilkerson, Aiken (2003), Winnowing: local algorithms for document fingerprinting.
+Edgar (2021), Syncmers are more sensitive than minimizers for selecting conserved k-mers: samples
+are what is called closed syncmers there.
 """
 
 from __future__ import annotations
@@ -26,7 +30,7 @@ from neardup.kernels.common.hashing import GOLDEN, mix64
 from neardup.kernels.text.shingles import POWER
 from neardup.kernels.types import ConstInt64s, ConstUint64s, Int, Int32s, Int64Rows, Int64s, Uint64s
 
-_0, _1, _32, _63 = np.uint64(0), np.uint64(1), np.uint64(32), np.uint64(63)
+_0, _1, _6, _32, _63 = np.uint64(0), np.uint64(1), np.uint64(6), np.uint64(32), np.uint64(63)
 
 
 @inlined
@@ -58,6 +62,17 @@ def at_or_after(removed: ConstUint64s, place: Int, stop: Int) -> Int:
     """First token from a place on that stays; ``stop`` if all before it are removed."""
     while place < stop:
         rest = ~removed[np.uint64(place >> 6)] >> np.uint64(place & 63)
+        if rest != _0:
+            return min(np.int64(stop), np.int64(place) + np.int64(trailing_zeros(rest)))
+        place = ((place >> 6) + 1) << 6
+    return stop
+
+
+@inlined
+def first_removed(removed: ConstUint64s, place: Int, stop: Int) -> Int:
+    """First token from a place on that is removed; ``stop`` if all before it stay."""
+    while place < stop:
+        rest = removed[np.uint64(place >> 6)] >> np.uint64(place & 63)
         if rest != _0:
             return min(np.int64(stop), np.int64(place) + np.int64(trailing_zeros(rest)))
         place = ((place >> 6) + 1) << 6
@@ -101,6 +116,48 @@ def slot_of(table: ConstUint64s, hashed: np.uint64) -> np.uint64:
     while table[slot] != _0 and table[slot] != hashed:
         slot = (slot + _1) & mask
     return slot
+
+
+@inlined
+def is_shared(shared: ConstUint64s, hashed: np.uint64) -> bool:
+    """Whether a filter has a hash; of others it has a few. It has a power of two words."""
+    bit = hashed & np.uint64((shared.shape[0] << 6) - 1)
+    return bool((shared[bit >> _6] >> (bit & _63)) & _1)
+
+
+@kernel
+def fill_filter(hashes: ConstUint64s, shared: Uint64s) -> None:
+    """Put hashes into a filter."""
+    for hashed in hashes:
+        bit = hashed & np.uint64((shared.shape[0] << 6) - 1)
+        shared[bit >> _6] |= _1 << (bit & _63)
+
+
+@kernel
+def find_repeated(hashes: ConstUint64s, once: Uint64s, twice: Uint64s, found: Int64s) -> int:
+    """Write down which hashes occur twice, ascending, and a few others; return how many.
+
+    ``once`` and ``twice`` are empty filters of one size. There is room for all and one more.
+    """
+    for hashed in hashes:
+        bit = hashed & np.uint64((once.shape[0] << 6) - 1)
+        word, mark = bit >> _6, _1 << (bit & _63)
+        twice[word] |= once[word] & mark
+        once[word] |= mark
+    return filter_hashes(twice, hashes, found)
+
+
+@kernel
+def filter_hashes(shared: ConstUint64s, hashes: ConstUint64s, found: Int64s) -> int:
+    """Write down which hashes a filter has, ascending, and return how many.
+
+    There is room for all and one more.
+    """
+    n = np.int64(0)
+    for i in range(hashes.shape[0]):
+        found[n] = i
+        n += np.int64(is_shared(shared, hashes[i]))
+    return int(n)
 
 
 @kernel
@@ -162,25 +219,30 @@ class Collection(NamedTuple):
     """Tokens of all documents, a bit for each of them that is removed, and what may be removed.
 
     Windows may go whose hashes are in ``wanted``, a table of ``slot_of``; all may where it has no
-    slots.
+    slots. ``shared`` is the filter of samples that are looked up and go into the table.
     """
 
     values: ConstUint64s
     offsets: ConstInt64s
     removed: Uint64s
     wanted: ConstUint64s
+    shared: ConstUint64s
     min_tokens: int
     gram: int
+    part: int
 
 
 class Found(NamedTuple):
     """The table of samples, and the rows: first and last token, exclusive, and first kept token.
 
-    Tokens are counted through all documents. ``filled`` are the numbers of entries and of rows.
+    Tokens are counted through all documents. ``joints`` are the hashes of samples across a joint,
+    which may be elsewhere without being known as shared. ``filled`` are the numbers of entries, of
+    rows and of joints.
     """
 
     entries: Uint64s
     rows: Int64Rows
+    joints: Uint64s
     filled: Int64s
 
 

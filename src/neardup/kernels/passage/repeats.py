@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from neardup.kernels._compile import helper, kernel
+from neardup.kernels._compile import helper, inlined, kernel
 from neardup.kernels.common.hashing import mix64
 from neardup.kernels.passage.repeat_table import (
     LONG_CHAIN,
@@ -21,7 +21,9 @@ from neardup.kernels.passage.repeat_table import (
     at_or_after,
     entry_at_home,
     fill_slot,
+    first_removed,
     first_row_behind,
+    is_shared,
     is_whole,
     look_up_sample,
     look_up_window,
@@ -41,12 +43,34 @@ FULL = -1
 
 
 @helper
+def ring_size(gram: Int, part: Int) -> Int:
+    """Return a power of two, at least the number of parts of a k-gram."""
+    size = np.int64(1)
+    while size < gram - part + 1:
+        size <<= 1
+    return size
+
+
+@inlined
+def _least_before(ring: ConstUint64s, last: Int, first: Int) -> Int:
+    """Place of the least part from ``last`` down to ``first``, the last of several."""
+    mask = np.int64(ring.shape[0] - 1)
+    least, least_at = ring[np.uint64(last & mask)], np.int64(last)
+    for k in range(last - 1, first - 1, -1):
+        earlier = ring[np.uint64(k & mask)]
+        if earlier < least:
+            least, least_at = earlier, np.int64(k)
+    return least_at
+
+
+@helper
 def _pick_samples(
     values: ConstUint64s,
     begin: Int,
     stop: Int,
     min_tokens: Int,
     gram: Int,
+    part: Int,
     ring: Uint64s,
     samples: Int64s,
     windows: Int64s,
@@ -57,52 +81,77 @@ def _pick_samples(
     ``windows`` gets the first window that each is the sample of. Returns the number of samples
     and the first window that was not seen, or ``stop``.
     """
-    n_grams = min_tokens - gram + 1
-    leaving = power(gram)
+    leaving, part_leaving = power(gram), power(part)
     mask = np.int64(ring.shape[0] - 1)
     if stop - begin < min_tokens:
         return 0, stop
-    joined = np.uint64(0)
-    head = np.int64(begin)
-    for _ in range(gram):
-        joined = joined * POWER + values[np.uint64(head)]
-        head += 1
-    # The k-gram whose last token is before head.
-    at = np.int64(begin)
-    ring[np.uint64(at & mask)] = joined
-    least, least_at = joined, at
-    for _ in range(n_grams - 1):
-        joined = joined * POWER + values[np.uint64(head)] - leaving * values[np.uint64(at)]
-        head += 1
-        at += 1
-        ring[np.uint64(at & mask)] = joined
-        if joined <= least:
-            least, least_at = joined, at
-    samples[0], windows[0], hashes[0] = least_at, begin, mix64(least)
-    n = np.int64(1)
-    while head < stop:
-        joined = joined * POWER + values[np.uint64(head)] - leaving * values[np.uint64(at)]
-        at += 1
-        ring[np.uint64(at & mask)] = joined
-        if joined > least and least_at != at - n_grams:
-            head += 1
+    joined, joined_part = np.uint64(0), np.uint64(0)
+    least, least_at = np.uint64(0), np.int64(-1)
+    n = np.int64(0)
+    sample_at, sample = np.int64(-1), np.uint64(0)
+    window = begin - min_tokens
+    for head in range(begin, stop):
+        value = values[np.uint64(head)]
+        joined, joined_part = joined * POWER + value, joined_part * POWER + value
+        window += 1
+        last = head - part + 1
+        if last < begin:
             continue
-        if n == samples.shape[0]:
-            return n, head - min_tokens + 1
-        if joined <= least:
-            least, least_at = joined, at
-        else:
-            least, least_at = joined, at
-            for k in range(at - 1, at - n_grams, -1):
-                earlier = ring[np.uint64(k & mask)]
-                if earlier < least:
-                    least, least_at = earlier, np.int64(k)
-        head += 1
-        samples[np.uint64(n)] = least_at
-        windows[np.uint64(n)] = head - min_tokens
-        hashes[np.uint64(n)] = mix64(least)
-        n += 1
+        if last > begin:
+            joined_part -= part_leaving * values[np.uint64(last - 1)]
+        ring[np.uint64(last & mask)] = joined_part
+        first = head - gram + 1
+        if least_at < 0 or joined_part <= least:
+            least, least_at = joined_part, np.int64(last)
+        elif least_at < first:
+            least_at = np.int64(_least_before(ring, last, first))
+            least = ring[np.uint64(least_at & mask)]
+        if first >= begin:
+            if first > begin:
+                joined -= leaving * values[np.uint64(first - 1)]
+            if least_at == last or ring[np.uint64(first & mask)] == least:
+                if window > begin and n == samples.shape[0]:
+                    return n, window
+                sample_at, sample = np.int64(first), joined
+                if window > begin:
+                    samples[np.uint64(n)], windows[np.uint64(n)] = first, window
+                    hashes[np.uint64(n)] = mix64(joined)
+                    n += 1
+        if window == begin:
+            samples[0], windows[0], hashes[0] = sample_at, begin, mix64(sample)
+            n = np.int64(1)
     return n, stop
+
+
+@kernel
+def sample_documents(
+    values: ConstUint64s,
+    offsets: ConstInt64s,
+    min_tokens: int,
+    gram: int,
+    part: int,
+    hashes: Uint64s,
+    documents: Int64s,
+) -> int:
+    """Write the samples of all windows of documents, and return how many there are.
+
+    Of each its hash and its document. There is room for one for each window.
+    """
+    ring = np.empty(ring_size(gram, part), np.uint64)
+    samples, windows = np.empty(N_PICKED, np.int64), np.empty(N_PICKED, np.int64)
+    picked = np.empty(N_PICKED, np.uint64)
+    n = np.int64(0)
+    for document in range(offsets.shape[0] - 1):
+        start, stop = offsets[document], offsets[document + 1]
+        begin = start
+        while begin < stop:
+            n_picked, begin = _pick_samples(
+                values, begin, stop, min_tokens, gram, part, ring, samples, windows, picked
+            )
+            for k in range(n_picked):
+                hashes[n], documents[n] = picked[k], document
+                n += 1
+    return int(n)
 
 
 @helper
@@ -113,35 +162,43 @@ def pass_samples(
     start: Int,
     stop: Int,
     begin: Int,
+    gap: Int,
     is_searched: Int,
     is_added: Int,
     ring: Uint64s,
 ) -> Int:
     """Put the samples of windows from ``begin`` on into the table for as long as none repeats.
 
-    Returns the first window that needs a closer look, ``stop`` if there is none, or ``FULL``.
-    ``ring`` has a power of two places, at least one for each k-gram of a window.
+    From ``begin`` to ``gap`` no token of the document is removed. Returns the first window that
+    needs a closer look, ``gap`` if there is none, or ``FULL``. ``ring`` has places of
+    ``ring_size``.
     """
     samples, windows = np.empty(N_PICKED, np.int64), np.empty(N_PICKED, np.int64)
-    hashes = np.empty(N_PICKED, np.uint64)
-    while begin < stop:
+    hashes, shared_ones = np.empty(N_PICKED, np.uint64), np.empty(N_PICKED, np.int64)
+    while begin < gap:
         n_picked, begin = _pick_samples(
             collection.values,
             begin,
-            stop,
+            gap,
             collection.min_tokens,
             collection.gram,
+            collection.part,
             ring,
             samples,
             windows,
             hashes,
         )
-        touched = np.uint64(0)
+        n_shared = np.int64(0)
         for k in range(n_picked):
-            touched |= entry_at_home(found.entries, hashes[k])
+            shared_ones[n_shared] = k
+            n_shared += np.int64(is_shared(collection.shared, hashes[k]))
+        touched = np.uint64(0)
+        for i in range(n_shared):
+            touched |= entry_at_home(found.entries, hashes[shared_ones[i]])
         # Kept, or the loop would be left out.
         ring[0] = touched
-        for k in range(n_picked):
+        for i in range(n_shared):
+            k = shared_ones[i]
             length, _, wait, n_entries, slot = look_up_sample(
                 collection,
                 found,
@@ -158,10 +215,47 @@ def pass_samples(
                 return np.int64(windows[k])
             if is_added and fill_slot(found, slot, hashes[k], samples[k]):
                 return FULL
-    return np.int64(stop)
+    return np.int64(gap)
 
 
-DONE, TABLE_FULL, ROWS_FULL = 0, 1, 2
+@helper
+def _was_there(collection: Collection, sample: Int, start: Int, stop: Int) -> bool:
+    """Whether the text had the tokens of a k-gram across a joint at its first place, or its last.
+
+    So it is where what is gone begins as what is behind it, or ends as what is before. Then no
+    other text has them, or they are shared as it is.
+    """
+    values, removed, gram = collection.values, collection.removed, collection.gram
+    place: Int = sample
+    last: Int = sample
+    is_at_first = True
+    for t in range(gram):
+        is_at_first &= values[np.uint64(place)] == values[np.uint64(sample + t)]
+        last = place
+        place = at_or_after(removed, place + 1, stop)
+    first = last - gram + 1
+    if is_at_first or first < start:
+        return bool(is_at_first)
+    place = sample
+    for t in range(gram):
+        if values[np.uint64(place)] != values[np.uint64(first + t)]:
+            return False
+        place = at_or_after(removed, place + 1, stop)
+    return True
+
+
+@helper
+def _note_joint(found: Found, hashed: np.uint64) -> bool:
+    """Note a sample across a joint; returns whether there was room."""
+    row = found.filled[2]
+    if row == found.joints.shape[0]:
+        return False
+    found.joints[row] = hashed
+    found.filled[2] += 1
+    return True
+
+
+DONE, TABLE_FULL, ROWS_FULL, JOINTS_FULL = 0, 1, 2, 3
 """How ``remove_repeats`` ends."""
 
 _0 = np.uint64(0)
@@ -221,31 +315,34 @@ def _look(
     that reaches farthest, so that periodic text makes few rows.
     """
     values, removed = collection.values, collection.removed
-    min_tokens, gram = collection.min_tokens, collection.gram
-    n_grams = min_tokens - gram + 1
-    size = np.int64(1)
-    while size < n_grams:
-        size <<= 1
-    hashes, places = np.empty(size, np.uint64), np.empty(size, np.int64)
-    mask = size - 1
-    leaving, window_leaving = power(gram), power(min_tokens)
+    min_tokens, gram, part = collection.min_tokens, collection.gram, collection.part
+    ring = np.empty(ring_size(gram, part), np.uint64)
+    mask = np.int64(ring.shape[0] - 1)
+    leaving, part_leaving, window_leaving = power(gram), power(part), power(min_tokens)
 
     is_cut = not is_whole(removed, start, stop)
+    # Where only some windows may go, these are in texts as they were.
+    joins = is_cut and collection.wanted.shape[0] == 0
     until: Int = np.int64(-1)
     begin: Int = at_or_after(removed, start, stop)
     while begin < stop:
-        if begin > until and not is_cut:
+        gap: Int = first_removed(removed, begin, stop) if is_cut else stop
+        if begin > until and gap - begin >= min_tokens:
             begin = pass_samples(
-                collection, found, first_row, start, stop, begin, is_searched, is_added, hashes
+                collection, found, first_row, start, stop, begin, gap, is_searched, is_added, ring
             )
             if begin == FULL:
                 return TABLE_FULL
+            if begin == gap and gap < stop:
+                # The first window across the gap, or behind it.
+                begin = at_or_after(removed, gap - min_tokens + 1, stop)
         # All numbers count tokens of the text from here on.
-        head, tail = begin, begin
+        head, tail, part_tail = begin, begin, begin
         first: Int = begin
         n, least_at = np.int64(0), np.int64(-1)
         again: Int = np.int64(-1)
-        joined, least = _0, _0
+        joined, joined_part, least = _0, _0, _0
+        sample_at, sample, hashed = np.int64(0), np.int64(0), _0
         is_new, is_dense = False, False
         window_joined, window_at = _0, np.int64(-2)
         before: Int = begin
@@ -256,23 +353,26 @@ def _look(
         is_done, is_quiet = False, False
         while head < stop and not is_done:
             value = values[np.uint64(head)]
-            joined = joined * POWER + value
+            joined, joined_part = joined * POWER + value, joined_part * POWER + value
             if n >= gram:
                 joined -= leaving * values[np.uint64(tail)]
                 tail = at_or_after(removed, tail + 1, stop) if is_cut else tail + 1
+            if n >= part:
+                joined_part -= part_leaving * values[np.uint64(part_tail)]
+                part_tail = at_or_after(removed, part_tail + 1, stop) if is_cut else part_tail + 1
+            newest = head
             head = at_or_after(removed, head + 1, stop) if is_cut else head + 1
             n += 1
-            if n >= gram:
-                at = n - gram
-                hashes[np.uint64(at & mask)] = joined
-                places[np.uint64(at & mask)] = tail
-                if least_at < 0 or joined <= least:
-                    least, least_at, is_new = joined, at, True
-                elif least_at == at - n_grams:
-                    least, least_at, is_new = joined, at, True
-                    for k in range(at - 1, at - n_grams, -1):
-                        if hashes[np.uint64(k & mask)] < least:
-                            least, least_at = hashes[np.uint64(k & mask)], np.int64(k)
+            at, last = n - gram, n - part
+            if last >= 0:
+                ring[np.uint64(last & mask)] = joined_part
+                if least_at < 0 or joined_part <= least:
+                    least, least_at = joined_part, last
+                elif least_at < at:
+                    least_at = np.int64(_least_before(ring, last, at))
+                    least = ring[np.uint64(least_at & mask)]
+            if at >= 0 and (least_at == last or ring[np.uint64(at & mask)] == least):
+                sample_at, sample, hashed, is_new = at, np.int64(tail), mix64(joined), True
             if n < min_tokens:
                 continue
             i = n - min_tokens
@@ -282,8 +382,16 @@ def _look(
             if is_new or is_dense or i == again:
                 length: Int = np.int64(0)
                 kept: Int = np.int64(-1)
-                if is_new or i == again:
-                    sample, hashed = places[least_at & mask], mix64(least)
+                is_sampled, is_met = is_new or i == again, False
+                if is_sampled:
+                    is_met = is_shared(collection.shared, hashed)
+                    if joins and not is_whole(removed, sample, sample + gram):
+                        is_met = True
+                        is_old = _was_there(collection, sample, start, stop)
+                        if is_searched and not is_old and not _note_joint(found, hashed):
+                            return JOINTS_FULL
+                    is_new, is_dense, again = False, False, np.int64(-1)
+                if is_met:
                     length, kept, wait, n_entries, slot = look_up_sample(
                         collection,
                         found,
@@ -293,10 +401,9 @@ def _look(
                         is_searched,
                         first,
                         sample,
-                        least_at - i,
+                        sample_at - i,
                         hashed,
                     )
-                    is_new = False
                     again = i + wait
                     is_dense = bool(n_entries >= LONG_CHAIN)
                     is_kept = is_added and length == 0 and sample >= until
@@ -321,11 +428,13 @@ def _look(
                 if length > 0 and i + length > reach:
                     reach, run_at, run_first, run_kept = i + length, i, first, kept
             is_done = bool(reach > 0 and first >= until)
-            if not is_cut and not is_dense and again >= NEVER and reach == 0 and first > until:
+            is_waiting = is_dense or (again > i and again < NEVER)
+            is_whole_window = newest - first == min_tokens - 1
+            if is_whole_window and not is_waiting and reach == 0 and first > until:
                 is_quiet = True
                 break
         if is_quiet:
-            begin = first + 1
+            begin = at_or_after(removed, first + 1, stop)
             continue
         if reach == 0:
             return DONE
@@ -388,15 +497,16 @@ def remove_repeats(
     what others lose their windows for. A document is looked through until nothing of it goes: of
     the text joined after a cut other windows may.
 
-    Returns the first document not done and why: all are done, or table or rows are full. With more
-    room one may go on from there. A table of more slots is filled anew with the documents before.
+    Returns the first document not done and why: all are done, or table, rows or joints are full.
+    With more room one may go on from there. A table of more slots is filled anew with the documents
+    before.
     """
     offsets, removed, rows = collection.offsets, collection.removed, found.rows
     for number in range(first, last):
         start, stop = offsets[order[number]], offsets[order[number] + 1]
         is_searched = np.int64(number >= searched_from)
         is_added = np.int64(number < added_to)
-        document_row = found.filled[1]
+        document_row, document_joint = found.filled[1], found.filled[2]
         while True:
             first_row = found.filled[1]
             state = _look(collection, found, first_row, start, stop, is_searched, is_added)
@@ -408,7 +518,7 @@ def remove_repeats(
                     state = ROWS_FULL
             if state != DONE:
                 set_removed(removed, start, stop, 0)
-                found.filled[1] = document_row
+                found.filled[1], found.filled[2] = document_row, document_joint
                 return number, state
             if last_row == first_row:
                 break
