@@ -12,7 +12,7 @@ from tests.kernels.own_kernels import own_kernel
 
 @own_kernel
 def walk(removed: Uint64s, start: int, stop: int, seen: Int64s) -> None:
-    """What the functions say of every token: removed, next and last that stays; of ranges; next removed."""
+    """What the functions say of tokens: removed, next and last that stays, next that does not."""
     for place in range(start, stop):
         seen[5 * place] = repeat_table.is_removed(removed, place)
         seen[5 * place + 1] = repeat_table.at_or_after(removed, place, stop)

@@ -23,12 +23,14 @@ from neardup.runs.arrays import let_go
 from neardup.tables import Bools, Int64s, TokenLists, Uint64s
 
 # Documents are handed to the kernel in runs of about as many tokens, so that one may stop between.
-_AT_A_TIME = 1 << 22
+# Of a mapped file a piece around each token that is looked at stays in memory until then, which on
+# some systems is 2 MB.
+_AT_A_TIME, _MAPPED_AT_A_TIME = 1 << 22, 1 << 16
 _LEAST_ROOM = 1 << 10
 # Tokens of a part of a sample at most: so many are seldom twice in one.
 _PART = 3
-# Slots of the table for each sample that is shared.
-_SLOTS = 1.5
+# Slots of the table for each sample that is shared; some are there that only seem to be.
+_SLOTS = 2
 # Bits of the filter for each sample that is shared: of others it has one in so many.
 _FILTER_BITS = 16
 # Windows counted at a time: 32 bytes each at most.
@@ -289,36 +291,36 @@ def _remove(
         )
     )
     ends = np.cumsum(np.diff(offsets)[order])
-    n_slots = _LEAST_ROOM + int(_SLOTS * len(hashes))
-    entries = np.zeros(n_slots, np.uint64)
+    entries = np.zeros(_LEAST_ROOM + int(_SLOTS * len(hashes)), np.uint64)
     rows, filled = np.empty((_LEAST_ROOM, 3), np.int64), np.zeros(3, np.int64)
     joints = np.empty(_LEAST_ROOM, np.uint64)
-    searched_from, added_to = n_against, n_against or len(order)
+    added_to = n_against or len(order)
+    is_mapped = isinstance(values, np.memmap)
+    at_a_time = _MAPPED_AT_A_TIME if is_mapped else _AT_A_TIME
 
-    first = 0
-    while first < len(order):
-        done = int(ends[first - 1]) if first else 0
-        last = max(first + 1, int(np.searchsorted(ends, done + _AT_A_TIME)))
-        last = min(last, len(order))
+    # Documents that are done, and those of which the samples are in the table: fewer, when it has
+    # grown and is filled anew.
+    n_done = n_filled = 0
+    while n_done < len(order):
+        before = int(ends[n_filled - 1]) if n_filled else 0
+        behind = max(n_filled + 1, int(np.searchsorted(ends, before + at_a_time)))
+        behind = min(behind, n_done if n_filled < n_done else len(order))
         found = repeat_table.Found(entries, rows, joints, filled)
         stopped_at, state = repeats.remove_repeats(
-            collection, found, order, first, last, searched_from, added_to
+            collection, found, order, n_filled, behind, max(n_against, n_done), added_to
         )
-        first = int(stopped_at)
+        n_filled = int(stopped_at)
+        n_done = max(n_done, n_filled)
         if state == repeats.ROWS_FULL:
             rows = np.concatenate([rows, np.empty_like(rows)])
         if state == repeats.JOINTS_FULL:
             joints = np.concatenate([joints, np.empty_like(joints)])
-        while state == repeats.TABLE_FULL:
-            n_slots *= 2
+        if state == repeats.TABLE_FULL:
+            n_slots = 2 * len(entries)
             del entries, found
             entries = np.zeros(n_slots, np.uint64)
-            filled[0] = 0
-            found = repeat_table.Found(entries, rows, joints, filled)
-            _, state = repeats.remove_repeats(
-                collection, found, order, 0, first, first, min(first, added_to)
-            )
-        if isinstance(values, np.memmap):
+            n_filled = filled[0] = 0
+        if is_mapped:
             let_go([pa.py_buffer(values)])
     return rows[: filled[1]], np.unique(joints[: filled[2]])
 
