@@ -16,7 +16,7 @@ import pytest
 import neardup
 from neardup.errors import InvalidParameterError
 from neardup.options.documents import DedupOptions
-from neardup.spark.run import plan_on_spark
+from neardup.spark.dedup import plan_on_spark
 
 RANDOM = random.Random(16)
 PART = RANDOM.randbytes(6_000)

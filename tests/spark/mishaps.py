@@ -17,7 +17,7 @@ from typing import Any
 # Functions of the engine that tasks run, in the order of the stages.
 STAGES = (
     *(
-        "sign._sign",
+        "read._read",
         "decide._send",
         "decide._meet",
         "decide._send_bands",

@@ -57,18 +57,18 @@ def test_damaged_file(session, tmp_path, small_tasks, collection):
 
 def test_changed_file(session, collection, tmp_path, monkeypatch):
     """Between the first and the second time that it is read."""
-    from neardup.spark import run
+    from neardup.spark import dedup
 
     path = tmp_path / "a.jsonl"
     lines = (collection / "own/a.jsonl").read_text().splitlines(keepends=True)
     path.write_text("".join(lines))
-    find = run.find_components
+    find = dedup.find_components
 
     def find_and_change(*arguments):
         path.write_text("".join(lines[:-10]))
         return find(*arguments)
 
-    monkeypatch.setattr(run, "find_components", find_and_change)
+    monkeypatch.setattr(dedup, "find_components", find_and_change)
     kind, message = message_of(neardup.spark.deduplicate, session, str(path))
     assert kind is ReadError
     assert message.startswith(f"{path}: the file has changed")
@@ -89,7 +89,7 @@ def test_data_in_memory(session, data):
 
 def test_folder_of_the_driver_alone(session, collection, tmp_path, monkeypatch):
     """Executors that write elsewhere would leave an output without rows."""
-    from neardup.spark import run as write
+    from neardup.spark import write
 
     result = neardup.spark.deduplicate(session, str(collection / "own"))
     monkeypatch.setattr(write, "_ATTEMPTS", ".only-here")

@@ -106,7 +106,7 @@ def command(call: Call) -> None:
         with workspace, reported(workspace.work, quiet=call.quiet), call.display:
             result: DeduplicationResult
             if on_spark:
-                from neardup.spark.run import run_on_spark
+                from neardup.spark.dedup import run_on_spark
                 from neardup.spark.session import current_cluster
 
                 result = run_on_spark(current_cluster(), job, call.runner, workspace)
@@ -122,7 +122,7 @@ def command(call: Call) -> None:
 def _planner(call: Call) -> Callable[..., DedupPlan]:
     """Return what checks options for Spark, and those that only the command has."""
     from neardup.options.option import no_effect
-    from neardup.spark.run import plan_on_spark
+    from neardup.spark.dedup import plan_on_spark
 
     def make_plan(options: DedupOptions, **about: bool) -> DedupPlan:
         plan = plan_on_spark(options, **about)

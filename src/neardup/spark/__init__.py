@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from neardup.spark.run import deduplicate
+    from neardup.spark.dedup import deduplicate
 
 __all__ = ["deduplicate"]
 
@@ -19,7 +19,7 @@ __all__ = ["deduplicate"]
 def __getattr__(name: str) -> Any:
     # Executors load this room for each of their tasks, and need nothing of the call itself.
     if name == "deduplicate":
-        from neardup.spark.run import deduplicate
+        from neardup.spark.dedup import deduplicate
 
         return deduplicate
     message = f"module {__name__!r} has no attribute {name!r}"

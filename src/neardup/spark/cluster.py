@@ -6,13 +6,17 @@ import copy
 import gc
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neardup.errors import EngineError, InvalidInputError, NeardupError
 from neardup.files.archives import ArchiveMember
 from neardup.files.streams import Copied, is_remote
+from neardup.indexes.index import IndexSource
+from neardup.runs.work import WorkFolder, Workspace
 from neardup.version import __version__
 
 if TYPE_CHECKING:
@@ -142,10 +146,12 @@ def _stretches(piece: Piece, size: int, room: int, most: int) -> Iterator[Piece]
 def _for_others(source: Source) -> Source:
     """Return a source as other processes find it."""
     location = source.origin
-    if location is None or isinstance(location, Copied):
+    if location is None or isinstance(source, IndexSource) or isinstance(location, Copied):
         what = "data in memory"
         if isinstance(location, ArchiveMember):
             what = f"members of the archive {location.archive}"
+        elif isinstance(source, IndexSource):
+            what = "an index"
         elif location is not None:
             what = "standard input"
         message = f"Spark reads files that all its executors reach, not {what}; name paths or URLs"
@@ -286,3 +292,36 @@ def _answer(most: int, rows: Iterator[Any]) -> Iterator[Answer]:
             if answer.size > most:
                 answer.rows = None
     yield answer
+
+
+def local_workspace(memory: int) -> Workspace:
+    """Return a place for what a task does not keep in memory, which goes with the task."""
+    given = os.environ.get("SPARK_LOCAL_DIRS", "").split(",")[0]
+    parent = Path(given) if given and Path(given).is_dir() else None
+    return Workspace(memory, WorkFolder.temporary(parent, "task"))
+
+
+@contextmanager
+def spark_errors() -> Iterator[None]:
+    """Turn what Spark raises when a job cannot be finished into one line."""
+    from py4j.protocol import Py4JJavaError
+    from pyspark.errors import PySparkException
+
+    try:
+        yield
+    except (Py4JJavaError, PySparkException) as error:
+        raise EngineError(_reason(error)) from error
+
+
+def _reason(error: Any) -> str:
+    text = str(getattr(error, "java_exception", None) or error)
+    if "No module named 'neardup'" in text:
+        return (
+            "the executors' Python has no neardup; install it there, or send an environment along "
+            "with --archives"
+        )
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    # A worker's trace ends with what it has raised.
+    raised = [line for line in lines if "Error" in line and not line.startswith("at ")]
+    said = raised[-1] if raised else lines[0]
+    return f"Spark could not finish: {said[:300]}; the executors' logs say more"

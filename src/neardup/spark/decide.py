@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import pairwise
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,9 +15,8 @@ from neardup.kernels.common.union_find import find_roots, union_edges
 from neardup.matching.buckets import star_edges
 from neardup.reading.first_pass import assign_firsts, part_of
 from neardup.runs.exchange import Shuffle
-from neardup.runs.work import WorkFolder, Workspace
-from neardup.spark.cluster import Cluster, Failure, Task
-from neardup.spark.sign import Outbox, SignedTasks, from_bytes, to_bytes
+from neardup.spark.cluster import Cluster, Failure, Task, local_workspace
+from neardup.spark.read import Outbox, ReadTasks, from_bytes, to_bytes
 from neardup.stages.components import Partitions, candidate_rows, candidates_of, read_sets
 from neardup.stages.contents import Contents, rank_documents
 from neardup.stages.decide import Decision, decide_within, sieve_candidates
@@ -39,7 +36,7 @@ if TYPE_CHECKING:
 _ROWS = 2_000_000
 
 
-def find_contents(signed: SignedTasks, keep: KeepPolicy, cluster: Cluster) -> Contents:
+def find_contents(signed: ReadTasks, keep: KeepPolicy, cluster: Cluster) -> Contents:
     """Find each content's first document in keep order."""
     other, own = signed.catalogues
     n_documents = len(other) + len(own)
@@ -67,7 +64,7 @@ def _send(n_partitions: int, rows: Iterator[Any]) -> Iterator[tuple[int, bytes]]
 
     first: int = next(rows)
     outbox = Outbox()
-    for _, _, _, signed in rows:
+    for _, _, _, signed, _ in rows:
         filled = np.flatnonzero(signed.digests.is_filled)
         low, high = signed.digests.values[filled].T.copy()
         batch = pa.RecordBatch.from_pydict({"document": filled + first, "low": low, "high": high})
@@ -102,7 +99,7 @@ _PARTITIONS_A_SLOT = 2
 
 
 def find_components(
-    signed: SignedTasks, contents: Contents, plan: DedupPlan, cluster: Cluster
+    signed: ReadTasks, contents: Contents, plan: DedupPlan, cluster: Cluster
 ) -> Int64s:
     """Find for each document the first one of its component, itself if it is no content."""
     n_documents = len(contents.firsts)
@@ -111,10 +108,7 @@ def find_components(
     n_partitions = max(least, -(-n_rows * _BYTES // cluster.task_bytes))
     n_ignored = 0 if plan.options.clusters == "components" else len(contents.other)
     is_content = contents.is_content
-    payloads = [
-        (start, np.packbits(is_content[start:stop]))
-        for start, stop in zip(signed.starts[:-1].tolist(), signed.starts[1:].tolist(), strict=True)
-    ]
+    payloads = [(start, np.packbits(is_content[start:stop])) for start, stop in signed.ranges]
     sending = partial(_send_bands, n_partitions)
     rows = cluster.work(sending, cluster.attach(payloads, signed.rows))
     meeting = partial(_meet_bands, n_ignored)
@@ -136,7 +130,7 @@ def _send_bands(n_partitions: int, rows: Iterator[Any]) -> Iterator[tuple[int, b
     is_content = np.unpackbits(packed).astype(np.bool_)
     outbox = Outbox()
     done = 0
-    for _, _, _, signed in rows:
+    for _, _, _, signed, _ in rows:
         n, n_bands = signed.keys.shape
         documents = np.flatnonzero(is_content[done : done + n])
         keys = signed.keys[documents].ravel()
@@ -189,12 +183,12 @@ _SETS_SHARE = 0.4
 
 
 def exchange_keys(
-    signed: SignedTasks, contents: Contents, partitions: Partitions, cluster: Cluster
+    signed: ReadTasks, contents: Contents, partitions: Partitions, cluster: Cluster
 ) -> RDD[Any]:
     """Bring keys and filters of candidates to their partitions, each with its component."""
     places = contents.places_of(partitions.documents)
     payloads = []
-    for start, stop in zip(signed.starts[:-1].tolist(), signed.starts[1:].tolist(), strict=True):
+    for start, stop in signed.ranges:
         own = places[start:stop]
         rows = np.flatnonzero(own >= 0)
         are_fixed = rows + start < len(contents.other)
@@ -210,7 +204,7 @@ def _send_keys(bounds: Int64s, rows: Iterator[Any]) -> Iterator[tuple[int, bytes
     wanted, places, components, are_fixed = next(rows)
     outbox = Outbox()
     done = 0
-    for _, _, _, signed in rows:
+    for _, _, _, signed, _ in rows:
         start, stop = np.searchsorted(wanted, [done, done + len(signed.numbers)])
         own = places[start:stop]
         batch = candidate_rows(own, wanted[start:stop] - done, signed.keys, signed.filters)
@@ -266,7 +260,7 @@ def _by_place(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
 
 def decide_on_executors(
     exchanged: RDD[Any],
-    signed: SignedTasks,
+    signed: ReadTasks,
     contents: Contents,
     partitions: Partitions,
     components: Int64s,
@@ -284,7 +278,7 @@ def decide_on_executors(
 
 
 def _exchange_texts(
-    signed: SignedTasks,
+    signed: ReadTasks,
     contents: Contents,
     partitions: Partitions,
     components: Int64s,
@@ -298,9 +292,7 @@ def _exchange_texts(
     is_live[documents] = True
     payloads = []
     columns = [catalogue.columns.only_text() for catalogue in contents.catalogues]
-    for task, start, stop in zip(
-        signed.tasks, signed.starts[:-1].tolist(), signed.starts[1:].tolist(), strict=True
-    ):
+    for task, (start, stop) in zip(signed.tasks, signed.ranges, strict=True):
         rows = np.flatnonzero(is_live[start:stop])
         own = places[rows + start]
         facts = (rows, own, components[own], contents.n_tokens_of(rows + start), rows + start)
@@ -371,7 +363,7 @@ def _decide(
     keys, known = [], []
     failures = []
     partitions = set()
-    with _local_workspace(memory) as workspace:
+    with local_workspace(memory) as workspace:
         texts = Shuffle("texts", workspace, 1, in_memory=False, share=_WAITING_SHARE)
         with texts:
             for partition, data in rows:
@@ -414,10 +406,3 @@ def _decide(
         for name, array in arrays.items()
     }
     yield None, to_bytes(pa.RecordBatch.from_pydict(columns))
-
-
-def _local_workspace(memory: int) -> Workspace:
-    """Return a place for what a task does not keep in memory, which goes with the task."""
-    given = os.environ.get("SPARK_LOCAL_DIRS", "").split(",")[0]
-    parent = Path(given) if given and Path(given).is_dir() else None
-    return Workspace(memory, WorkFolder.temporary(parent, "task"))

@@ -64,6 +64,19 @@ class Selection(Result):
         self._stays = stays
         self.summary = summary
 
+    # What writes the rows in place of threads of this process.
+    _write_elsewhere: Callable[..., None] | None = None
+
+    def written_by(self, write: Callable[..., None]) -> None:
+        """Have the rows written elsewhere, as ``write_on_executors`` does.
+
+        Copies of the result are written by threads, because what writes is of its process.
+        """
+        self._write_elsewhere = write
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_write_elsewhere"}
+
     @property
     @abstractmethod
     def removed(self) -> pa.Table:
@@ -88,6 +101,11 @@ class Selection(Result):
         write_others: Callable[[], None],
     ) -> None:
         """Write the rows to a folder that is being made, and beside them all others."""
+        if self._write_elsewhere is not None:
+            self._write_elsewhere(
+                self._documents, self._sides(), folder, output_format, runner, write_others
+            )
+            return
         write_documents(
             self._documents,
             self._sides(),

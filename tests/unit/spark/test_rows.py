@@ -6,13 +6,13 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from neardup.spark import sign
-from neardup.spark.sign import Outbox, from_bytes, to_bytes
+from neardup.spark import read
+from neardup.spark.read import Outbox, from_bytes, to_bytes
 
 
 @pytest.mark.parametrize("room", [1, 200, 10**9])
 def test_outbox(monkeypatch, room):
-    monkeypatch.setattr(sign, "_WAITING_BYTES", room)
+    monkeypatch.setattr(read, "_WAITING_BYTES", room)
     generator = np.random.default_rng(5)
     outbox = Outbox()
     expected: dict[int, list[int]] = {}

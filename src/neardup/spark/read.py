@@ -1,11 +1,12 @@
-"""The stage sign: executors read and sign; the driver gets what it keeps of each document."""
+"""The stage read: executors read and look; the driver gets what it keeps of each document."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -13,8 +14,7 @@ from neardup.errors import InvalidInputError, NeardupError
 from neardup.files.ids import choose_id_column
 from neardup.files.passes import name_remedy
 from neardup.reading.catalogue import Catalogue, make_catalogue
-from neardup.reading.sign import SignedBlock, sign_block
-from neardup.reading.signed_batches import to_batch
+from neardup.reading.signed_batches import to_batch, with_place
 from neardup.runs.exchange import SpilledBatches
 from neardup.spark.cluster import Cluster, Failure, Task, cut_tasks
 from neardup.tables import Int64s
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.rdd import RDD
 
-    from neardup.files.rows import Source
-    from neardup.reading.sign import ReadingPlan
+    from neardup.files.rows import Place, RowBlock, Source
+    from neardup.reading.sign import ListedBlock, ReadingPlan
     from neardup.runs.work import Workspace
 
 # Rows in blocks of Arrow: on their way to partitions, and to the driver.
@@ -94,12 +94,22 @@ _SHARE = 0.3
 _FILE_BYTES = 4_000_000_000
 
 
-@dataclass(frozen=True)
-class SignedTasks:
-    """Signed documents on executors, a partition a task, and what the driver keeps of them.
+class ReadBlock(NamedTuple):
+    """What a task has found in a block of a source: ``found``, and where its rows are."""
 
-    Documents are numbered one collection after the other; those of task k from ``starts[k]`` to
-    ``starts[k + 1]``.
+    task: int
+    collection: int
+    source: int
+    found: Any
+    place: Place | None
+
+
+@dataclass(frozen=True)
+class ReadTasks:
+    """Documents that executors have read, a partition a task, and what the driver keeps of them.
+
+    ``rows`` are ``ReadBlock``. Documents are numbered one collection after the other; those of task
+    k from ``starts[k]`` to ``starts[k + 1]``.
     """
 
     tasks: list[Task]
@@ -107,21 +117,31 @@ class SignedTasks:
     starts: Int64s
     catalogues: tuple[Catalogue, ...]
 
+    @property
+    def ranges(self) -> list[tuple[int, int]]:
+        """Of each task its first document, and the one behind its last."""
+        return list(pairwise(self.starts.tolist()))
 
-def sign_on_executors(
+
+def read_on_executors(
     collections: Sequence[tuple[Sequence[Source], ReadingPlan]],
+    look: Callable[[RowBlock, ReadingPlan], ListedBlock],
     cluster: Cluster,
     workspace: Workspace,
-) -> SignedTasks:
-    """Read all documents of some collections once; raises as ``sign_collections``."""
+) -> ReadTasks:
+    """Read all documents of some collections once.
+
+    ``look`` makes of a block what there is to know; of this executors keep all, and the driver what
+    any job knows of its documents. Raises as ``sign_collections``.
+    """
     chosen = [
         (sources, replace(plan, columns=choose_id_column(plan.columns, sources)))
         for sources, plan in collections
     ]
     tasks = cut_tasks([sources for sources, _ in chosen], cluster.slots)
-    signing = partial(_sign, [plan for _, plan in chosen])
+    reading = partial(_read, look, [plan for _, plan in chosen])
     laid_out = cluster.lay_out(list(enumerate(tasks)))
-    rows = cluster.stored(cluster.work(signing, laid_out, is_laid_out=True))
+    rows = cluster.stored(cluster.work(reading, laid_out, is_laid_out=True))
     counts = np.zeros(len(tasks), np.int64)
     lists = [
         SpilledBatches(f"sign-{k}", workspace, share=_SHARE, weight_of_file=_FILE_BYTES)
@@ -149,13 +169,15 @@ def sign_on_executors(
         for (sources, plan), batches in zip(chosen, lists, strict=True)
     )
     starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-    return SignedTasks(tasks, rows, starts, catalogues)
+    return ReadTasks(tasks, rows, starts, catalogues)
 
 
-def _sign(
-    plans: Sequence[ReadingPlan], tasks: Iterator[tuple[int, Task]]
-) -> Iterator[tuple[int, int, int, SignedBlock] | Failure]:
-    """Sign the blocks of a task; each comes with its task, collection and source."""
+def _read(
+    look: Callable[[RowBlock, ReadingPlan], ListedBlock],
+    plans: Sequence[ReadingPlan],
+    tasks: Iterator[tuple[int, Task]],
+) -> Iterator[ReadBlock | Failure]:
+    """Look at the blocks of a task."""
     for number, task in tasks:
         piece = None
         try:
@@ -164,22 +186,28 @@ def _sign(
                     try:
                         demand = piece.source.demand
                         demanded = block if demand is None else demand.block(piece.source, block)
-                        signed = sign_block(demanded, plans[piece.collection])
+                        found = look(demanded, plans[piece.collection])
                     except InvalidInputError as error:
                         raise name_remedy(error) from None
-                    yield number, piece.collection, piece.number, signed
+                    yield ReadBlock(number, piece.collection, piece.number, found, demanded.place)
         except NeardupError as error:
             yield Failure.of(number, piece, error)
 
 
 def _for_driver(
-    rows: Iterator[tuple[int, int, int, SignedBlock] | Failure],
+    rows: Iterator[ReadBlock | Failure],
 ) -> Iterator[tuple[tuple[int, int, dict[str, Any]], bytes] | Failure]:
     """Give what the driver keeps of the documents of each block, and where they are from."""
     for row in rows:
         if isinstance(row, Failure):
             yield row
             continue
-        task, collection, source, signed = row
-        facts = {"source": source, "text_bytes": signed.text_bytes, "skipped": signed.skipped}
-        yield (task, collection, facts), to_bytes(to_batch(signed, with_sketches=False))
+        found, place = row.found, row.place
+        facts = {
+            "source": row.source,
+            "text_bytes": found.text_bytes,
+            "skipped": found.skipped,
+            "offset": None if place is None else place.offset,
+        }
+        batch = with_place(to_batch(found, with_sketches=False), place)
+        yield (row.task, row.collection, facts), to_bytes(batch)

@@ -1,0 +1,200 @@
+"""The stage write: executors write the rows of a result, some sources a task."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from neardup.errors import NeardupError, WriteError
+from neardup.files.remote import RemoteDestination, WrittenFile
+from neardup.files.streams import Destination, LocalDestination, writing
+from neardup.outputs.folder import SKIPPED, write_rows
+from neardup.reading.second_pass import numbered_blocks
+from neardup.spark.cluster import Cluster, Failure, Piece, cut_tasks
+from neardup.tables import Bools, Int64s
+
+if TYPE_CHECKING:
+    from pyspark.rdd import RDD
+
+    from neardup.options.choices import OutputFormat
+    from neardup.reading.catalogue import Catalogue
+    from neardup.reading.write_pass import Change
+    from neardup.runs.runner import Runner
+
+# Folder in the output, while it is made, for files that are not complete.
+_ATTEMPTS = ".attempts"
+
+
+class _Job(NamedTuple):
+    """A source, its documents' numbers, and which of them go to which folder, as bits."""
+
+    piece: Piece
+    start: int
+    stop: int
+    packed: dict[str, bytes]
+
+
+# Opens what blocks become as they are written, of the rows that were sent to a task.
+OpenChange = Callable[[Iterator[Any]], AbstractContextManager["Change"]]
+
+
+def _no_change(_: Iterator[Any]) -> AbstractContextManager[Change]:
+    return nullcontext(lambda block, _: block)
+
+
+def write_on_executors(
+    documents: Catalogue,
+    sides: Mapping[str, Bools],
+    folder: Destination,
+    output_format: OutputFormat,
+    runner: Runner,
+    write_others: Callable[[], None],
+    *,
+    cluster: Cluster,
+    send: Callable[[Int64s], RDD[Any]] | None = None,
+    open_change: OpenChange = _no_change,
+) -> None:
+    """Write rows to the folders of ``sides``, as ``write_documents`` does in threads.
+
+    The folder is one that all executors reach under the same path or URL.
+
+    Parameters
+    ----------
+    documents, sides, folder, output_format, runner, write_others
+        As of ``write_documents``.
+    cluster
+        Executors that write.
+    send
+        Given the number of each task's first document, returns rows that are at the tasks by which
+        their documents are written.
+    open_change
+        Makes of these rows what changes a block, given the range of its documents.
+    """
+    write_others()
+    bounds = [(start, stop) for _, start, stop in documents.ranges()]
+    tasks: list[list[_Job]] = []
+    for task in cut_tasks([documents.sources], cluster.slots, are_whole=True):
+        jobs = []
+        for piece in task:
+            start, stop = bounds[piece.number]
+            packed = {side: np.packbits(rows[start:stop]).tobytes() for side, rows in sides.items()}
+            jobs.append(_Job(piece, start, stop, packed))
+        tasks.append(jobs)
+    numbered = list(enumerate(tasks))
+    if send is None:
+        laid_out = cluster.lay_out(numbered)
+    else:
+        starts = np.array([jobs[0].start for jobs in tasks], np.int64)
+        laid_out = cluster.attach(numbered, send(starts))
+    if isinstance(folder, RemoteDestination):
+        write = partial(_write_remote, folder.for_other_process())
+        working = partial(_write, write, output_format, open_change)
+        for answer in cluster.work_out(cluster.work(working, laid_out)):
+            folder.add_written(file for files, _ in answer.rows or () for file in files)
+    else:
+        local = Path(str(folder)).absolute()
+        attempts = local / _ATTEMPTS
+        attempts.mkdir()
+        working = partial(_write, partial(_write_local, local), output_format, open_change)
+        cluster.work_out(cluster.work(working, laid_out))
+        shutil.rmtree(attempts)
+    runner.report("write", len(documents), len(documents))
+
+
+# Writes the rows of a source: to which folder, as what, and how blocks change.
+_WriteSource = Callable[[Piece, Mapping[str, Bools], "OutputFormat", "Change"], list[WrittenFile]]
+
+
+def _write(
+    write_source: _WriteSource,
+    output_format: OutputFormat,
+    open_change: OpenChange,
+    rows: Iterator[Any],
+) -> Iterator[tuple[list[WrittenFile], bytes] | Failure]:
+    """Write the sources of a task, which is the first of the rows."""
+    task: tuple[int, Sequence[_Job]]
+    for task in islice(rows, 1):
+        number, jobs = task
+        piece = None
+        try:
+            with open_change(rows) as change:
+                for piece, start, stop, packed in jobs:
+                    sides = {side: _unpacked(bits, stop - start) for side, bits in packed.items()}
+                    own = partial(_change_own, change, start)
+                    yield write_source(piece, sides, output_format, own), b""
+        except NeardupError as error:
+            yield Failure.of(number, piece, error)
+
+
+def _unpacked(bits: bytes, n_rows: int) -> Bools:
+    return np.unpackbits(np.frombuffer(bits, np.uint8), count=n_rows).astype(np.bool_)
+
+
+def _change_own(change: Change, start: int, block: Any, rows: slice) -> Any:
+    """Change a block of a source whose first document has the number ``start``."""
+    return change(block, slice(start + rows.start, start + rows.stop))
+
+
+def _write_remote(
+    folder: RemoteDestination,
+    piece: Piece,
+    sides: Mapping[str, Bools],
+    output_format: OutputFormat,
+    change: Change,
+) -> list[WrittenFile]:
+    """Write the rows of a source; object stores show a file when it is complete."""
+    place = folder.for_other_process()
+    _write_rows(piece, sides, place, output_format, change)
+    return place.written()
+
+
+def _write_local(
+    folder: Path,
+    piece: Piece,
+    sides: Mapping[str, Bools],
+    output_format: OutputFormat,
+    change: Change,
+) -> list[WrittenFile]:
+    """Write the rows of a source under a name of this attempt; files get theirs when complete.
+
+    Another attempt at the same task may be under way, or have died on the way.
+    """
+    if not (folder / _ATTEMPTS).is_dir():
+        message = (
+            f"the executors do not see {folder.parent}, where the driver has begun the output; "
+            "choose a folder that all of them share"
+        )
+        raise WriteError(message)
+    with writing(LocalDestination(folder)):
+        attempt = Path(tempfile.mkdtemp(dir=folder / _ATTEMPTS))
+    try:
+        _write_rows(piece, sides, LocalDestination(attempt), output_format, change)
+        with writing(LocalDestination(folder)):
+            for path in sorted(attempt.rglob("*")):
+                place = folder / path.relative_to(attempt)
+                if path.is_dir():
+                    place.mkdir(parents=True, exist_ok=True)
+                else:
+                    path.replace(place)
+    finally:
+        shutil.rmtree(attempt, ignore_errors=True)
+    return []
+
+
+def _write_rows(
+    piece: Piece,
+    sides: Mapping[str, Bools],
+    folder: Destination,
+    output_format: OutputFormat,
+    change: Change,
+) -> None:
+    blocks = numbered_blocks(piece.source, 0, len(sides[SKIPPED]))
+    write_rows(piece.source, blocks, change, sides, folder, output_format, lambda _: None)
