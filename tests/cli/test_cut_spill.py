@@ -75,12 +75,12 @@ def cut(run, here, monkeypatch):
 @pytest.mark.parametrize("options", [*SOME, pytest.param(OPTIONS[0], marks=pytest.mark.slow)])
 def test_same_bytes__whatever_the_memory_and_the_workers(cut, options, monkeypatch):
     written, passes = [], set()
-    write, read = Shuffle._write_waiting, equal_units._Settling._read
+    write, settle = Shuffle._write_waiting, equal_units.UnitRules.settle
     monkeypatch.setattr(
         Shuffle, "_write_waiting", lambda *each: written.append(each[0]._name) or write(*each)
     )
     monkeypatch.setattr(
-        equal_units._Settling, "_read", lambda *each: passes.add(each[-1]) or read(*each)
+        equal_units.UnitRules, "settle", lambda *each: passes.add(each[-1]) or settle(*each)
     )
     expected = cut(None, *options.split(), "--workers", 1)
     assert json.loads(expected["summary.json"])["spans"] > 5
@@ -202,18 +202,29 @@ def test_stopped__only_what_is_left_is_done(cut, run, here, monkeypatch):
         assert cut(9_000, "--unit", "lines", "--workers", 1) == expected
     assert {name[:-6] for name in tasks} == {"units", "ids-1", "gone"}
     shutil.rmtree(here / "out")
-    monkeypatch.setattr(equal_units, "digest_units", once(equal_units.digest_units))
-    monkeypatch.setattr(equal_units._Settling, "_settle", once(equal_units._Settling._settle))
+    look = once(equal_units._digest_units, lambda texts: tuple(texts.to_pylist()))
+    monkeypatch.setattr(equal_units, "_digest_units", look)
+    settle, settled = equal_units.UnitRules.settle, set()
+
+    def settle_once(rules, units, *passes):
+        units = list(units)
+        for batch in units:
+            key = (*batch["document"].to_pylist(), *batch["start"].to_pylist(), *passes)
+            assert key not in settled
+            settled.add(key)
+        return settle(rules, units, *passes)
+
+    monkeypatch.setattr(equal_units.UnitRules, "settle", settle_once)
     _, found = stop_and_finish(run, here, len(tasks), "--unit lines", [])
     assert found == expected
 
 
-def once(function):
+def once(function, key_of):
     """Let each thing be done once in all runs."""
     done = set()
 
     def called(*arguments, **options):
-        key = arguments[1] if len(arguments) > 1 else tuple(arguments[0].to_pylist())
+        key = key_of(*arguments)
         assert key not in done
         done.add(key)
         return function(*arguments, **options)

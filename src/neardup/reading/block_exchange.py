@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from neardup.reading.signed_batches import numbers_of
 from neardup.runs.exchange import Shuffle
 from neardup.tables import Int64s
@@ -91,8 +89,3 @@ class BlockExchange:
     def n_rows(self) -> int:
         """Count the rows of all collections."""
         return sum(block[3] for block in self._blocks)
-
-    def blocks_of(self, collection: int) -> Int64s:
-        """Return of each block of a collection how many documents and rows it has, shape (n, 2)."""
-        own = [block[2:] for block in self._blocks if block[0] == collection]
-        return np.array(own, np.int64).reshape(-1, 2)

@@ -9,6 +9,7 @@ Both exchanges are in memory while rows fit, and in files of the work folder fro
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import product
 from typing import TYPE_CHECKING, Any
@@ -53,44 +54,185 @@ _FILE_BYTES = 1 << 28
 _DIGESTS, _PLACES = ("digest_low", "digest_high"), ("document", "start", "stop", "end")
 _GONE = ("document", "start", "stop", "kept_document", "kept_start", "kept_stop")
 
+# Rows have it where they do not stand in keep order: the place of their document in that.
+RANK = "rank"
 
-def digest_units(texts: pa.Array, plan: CutJobPlan) -> tuple[Int64s, tuple[Sorted, int]]:
+
+def list_units(texts: pa.Array, plan: CutJobPlan) -> tuple[Int64s, pa.RecordBatch]:
     """Make a row of each unit of some texts; documents are counted from the first text.
 
-    Returns how many tokens each text has; the rows, and how many texts there are.
+    Returns how many tokens each text has, and the rows in the order of the texts.
     """
     import pyarrow as pa
 
     n_tokens, listed, parts, long = find_units(texts, plan)
-    digests = [np.empty((0, 2), np.uint64), *map(digest_token_lists, parts)]
-    low, high = np.concatenate(digests).T
-    partitions = part_of(high[long], N_PARTITIONS).astype(np.uint16)
-    order = np.argsort(partitions, kind="stable")
-    rows = long[order]
-    columns = dict(zip(_DIGESTS, (low[rows], high[rows]), strict=True))
+    digests = np.concatenate([np.empty((0, 2), np.uint64), *map(digest_token_lists, parts)])
+    columns = dict(zip(_DIGESTS, digests[long].T.copy(), strict=True))
     places = (listed.documents, listed.starts, listed.stops, listed.ends)
-    columns |= {name: each[order] for name, each in zip(_PLACES, places, strict=True)}
-    batch = pa.RecordBatch.from_pydict(columns)
-    return n_tokens, ((batch, partitions[order].astype(np.int64)), len(texts))
+    return n_tokens, pa.RecordBatch.from_pydict(columns | dict(zip(_PLACES, places, strict=True)))
 
 
-def cut_documents(exchange: BlockExchange, collection: int) -> Int64s:
-    """Cut the documents of a collection into runs of blocks of about as many units."""
-    own = exchange.blocks_of(collection)
-    n_units = np.cumsum(own[:, 1])
-    room = max(_UNITS_OF_PART, int(own[:, 1].sum()) // _MOST_PARTS)
-    is_last = np.diff((n_units - 1) // room, append=-2) != 0
-    ends = np.cumsum(own[:, 0])[is_last]
-    return np.unique(np.concatenate([[0], ends])).astype(np.int64)
+def partitions_of(units: pa.RecordBatch, n_partitions: int) -> Int64s:
+    """Return in which of some partitions equal units meet."""
+    return part_of(numbers_of(units, "digest_high"), n_partitions).astype(np.int64)
+
+
+def _digest_units(texts: pa.Array, plan: CutJobPlan) -> tuple[Int64s, tuple[Sorted, int]]:
+    """List the units of some texts, sorted by partition, and count the texts."""
+    import pyarrow as pa
+
+    n_tokens, units = list_units(texts, plan)
+    partitions = partitions_of(units, N_PARTITIONS)
+    order = np.argsort(partitions.astype(np.uint16), kind="stable")
+    return n_tokens, ((units.take(pa.array(order)), partitions[order]), len(texts))
+
+
+@dataclass(frozen=True)
+class UnitRules:
+    """Which of equal units go; documents of another collection, ``n_other``, are numbered first.
+
+    ``ranks`` are the places of own documents in keep order, None if that is their own or rows have
+    them; there are none where another collection has documents.
+    """
+
+    n_other: int
+    min_documents: int | None
+    ranks: Int64s | None = None
+
+    def settle(
+        self, units: Iterable[pa.RecordBatch], number: int = 0, n_passes: int = 1
+    ) -> tuple[pa.RecordBatch, list[Repeated]]:
+        """Return what goes of the units of a partition, and what is repeated most among that.
+
+        Each of several passes has the equal ones of some digests. What goes is by document and
+        start, in whatever order units come.
+        """
+        import pyarrow as pa
+
+        low, high, documents, starts, stops, ends, *ranks = _units_of(units, number, n_passes)
+        if self.ranks is not None:
+            ranks = [self.ranks[documents - self.n_other]]
+        order = np.arange(len(documents))
+        if ranks:
+            # Units of one document have its rank, so that they stay in the order of the text.
+            order = np.argsort(ranks[0], kind="stable")
+        digests = np.column_stack([low[order], high[order]])
+        found = ContentTable().number(Digests(digests, np.ones(len(order), np.bool_)))
+        keepers = np.empty(len(order), np.int64)
+        groups = np.empty(len(order), np.int64)
+        groups[order] = found.numbers
+        keepers[order] = order[found.is_first][found.numbers]
+        goes: Bools = keepers != np.arange(len(order))
+        if self.n_other:
+            # Nothing goes but what the other collection has.
+            goes = (documents >= self.n_other) & (documents[keepers] < self.n_other)
+        if self.min_documents is not None:
+            counted = np.flatnonzero(goes | (keepers == np.arange(len(order))))
+            n_groups = int(groups.max(initial=-1)) + 1
+            n_documents = count_documents(groups[counted], documents[counted], n_groups)
+            goes &= n_documents[groups] >= self.min_documents
+        gone = np.flatnonzero(goes)
+        keepers = keepers[gone]
+        spans = CutSpans(
+            documents[gone] - self.n_other,
+            starts[gone],
+            ends[gone],
+            documents[keepers],
+            starts[keepers],
+            stops[keepers],
+            np.ones(len(gone)),
+        )
+        columns = zip(_GONE, list(vars(spans).values())[: len(_GONE)], strict=True)
+        return pa.RecordBatch.from_pydict(dict(columns)), count_repeated(spans, groups[gone])
+
+
+def count_passes(units: Shuffle, partition: int, workspace: Workspace, n_at_once: int = 1) -> int:
+    """Return in how many passes a partition is settled, if so many are at the same time."""
+    n_bytes = _SETTLING * units.nbytes(partition) * n_at_once
+    return workspace.passes(n_bytes, _SETTLING_SHARE)
+
+
+def _units_of(units: Iterable[pa.RecordBatch], number: int, n_passes: int) -> list[Any]:
+    """Return digests and places of the units of a pass, in the order of the texts."""
+    import pyarrow as pa
+
+    def wanted(batch: pa.RecordBatch) -> pa.RecordBatch:
+        is_wanted = part_of(numbers_of(batch, _DIGESTS[0]), n_passes) == number
+        return batch.take(pa.array(np.flatnonzero(is_wanted)))
+
+    listed = list(units if n_passes == 1 else map(wanted, units))
+    names = [*_DIGESTS, *_PLACES]
+    if listed and RANK in listed[0].schema.names:
+        names.append(RANK)
+    columns = _columns_of(listed, names)
+    order = _order_of(columns[2], columns[3])
+    return columns if order is None else [column[order] for column in columns]
+
+
+def _order_of(documents: Int64s, starts: Int64s) -> Int64s | None:
+    """Return the places of rows by document and start; None if they are in that order."""
+    keys = documents * (int(starts.max(initial=0)) + 1) + starts
+    if (keys[1:] >= keys[:-1]).all():
+        return None
+    # One run of rows after the other is in order, which this sort makes use of.
+    order: Int64s = np.argsort(keys, kind="stable")
+    return order
 
 
 class ExchangedSpans:
-    """Equal units that go, by document, some consecutive documents a partition: ``Spans``."""
+    """Equal units that go, by document, some consecutive documents a partition: ``Spans``.
+
+    ``bounds`` are the first documents of the partitions, and the one behind the last.
+    """
 
     def __init__(self, shuffle: Shuffle, bounds: Int64s, size: int) -> None:
         self._shuffle, self._bounds, self._size = shuffle, bounds, size
         # Blocks of documents ask for one partition several times, one after the other.
         self._part = lru_cache(maxsize=4)(self._read)
+
+    @staticmethod
+    def shuffle_in(workspace: Workspace, bounds: Int64s) -> Shuffle:
+        """Return what exchanges rows by document."""
+        return Shuffle(
+            "gone",
+            workspace,
+            len(bounds) - 1,
+            in_memory=None,
+            share=_GONE_SHARE,
+            weight_of_file=_FILE_BYTES,
+        )
+
+    @classmethod
+    def gather(
+        cls,
+        settled: Iterable[tuple[pa.RecordBatch, list[Repeated], bool]],
+        shuffle: Shuffle,
+        bounds: Int64s,
+    ) -> tuple[ExchangedSpans, list[Repeated]]:
+        """Exchange what goes, beside what an earlier run has exchanged.
+
+        It comes as ``UnitRules.settle`` returns it, each with whether it is the last of a
+        partition. Returns the spans, and what is repeated most among them.
+        """
+        # Of each partition how many units go, and what is repeated most among them.
+        known: list[tuple[int, list[Any]]] = [each for each in shuffle.done() if each is not None]
+        most: list[Repeated] = []
+        size = n_bytes = 0
+        with shuffle:
+            for batch, found, is_last in settled:
+                most = Repeated.most([*most, *found])
+                size, n_bytes = size + len(batch), n_bytes + batch.nbytes
+                documents = numbers_of(batch, "document")
+                parts = np.searchsorted(bounds, documents, side="right") - 1
+                if not is_last:
+                    # No file ends within a partition.
+                    shuffle.add(batch, parts)
+                    continue
+                known.append((size, most))
+                shuffle.add(batch, parts, known[-1], n_bytes)
+                most, size, n_bytes = [], 0, 0
+        every = (Repeated(*each) for _, found in known for each in found)
+        return cls(shuffle, bounds, sum(size for size, _ in known)), Repeated.most(every)
 
     def __len__(self) -> int:
         return self._size
@@ -116,12 +258,10 @@ class ExchangedSpans:
 
     def _read(self, part: int) -> CutSpans:
         columns = _columns_of(self._shuffle.read(part), _GONE)
-        documents, starts = columns[:2]
-        room = int(starts.max(initial=0)) + 1
-        # One run of rows after the other is in order, which this sort makes use of.
-        order = np.argsort((documents - self._bounds[part]) * room + starts, kind="stable")
-        documents, starts, stops, *kept = (column[order] for column in columns)
-        return CutSpans(documents, starts, stops, kept[0], kept[1], kept[2], np.ones(len(order)))
+        order = _order_of(columns[0] - self._bounds[part], columns[1])
+        if order is not None:
+            columns = [column[order] for column in columns]
+        return CutSpans(*[*columns, np.ones(len(columns[0]))])
 
 
 def _columns_of(batches: Iterable[pa.RecordBatch], names: Sequence[str]) -> list[Any]:
@@ -133,6 +273,17 @@ def _columns_of(batches: Iterable[pa.RecordBatch], names: Sequence[str]) -> list
         return [np.empty(0, np.uint64 if name in _DIGESTS else np.int64) for name in names]
     table = pa.Table.from_batches(listed)
     return [table.column(name).to_numpy() for name in names]
+
+
+def part_documents(own: Catalogue, min_tokens: int) -> Int64s:
+    """Part documents into runs that may have about as many units of so many tokens.
+
+    Returns the first document of each run, and the one behind the last.
+    """
+    n_most = np.cumsum(np.maximum(own.n_tokens, 0)) // min_tokens
+    room = max(_UNITS_OF_PART, int(n_most[-1:].sum()) // _MOST_PARTS)
+    is_last = np.diff((n_most - 1) // room, append=-2) != 0
+    return np.unique(np.concatenate([[0], np.flatnonzero(is_last) + 1])).astype(np.int64)
 
 
 def cut_equal_units(
@@ -147,7 +298,7 @@ def cut_equal_units(
     Returns both collections, the other one first, what goes, and what of it is repeated most.
     """
     collections = [(against, other_columns_of(plan.options)), (sources, plan.reading.columns)]
-    look = partial(digest_units, plan=plan)
+    look = partial(_digest_units, plan=plan)
     exchange = BlockExchange("units", workspace, N_PARTITIONS, share=_UNITS_SHARE)
     kept = [exchange.kept_of(k, len(each)) for k, (each, _) in enumerate(collections)]
     with runner.stage("read") as note:
@@ -158,120 +309,27 @@ def cut_equal_units(
         note(documents=len(own), units=exchange.n_rows)
     with runner.stage("cut") as note:
         ranks = None if plan.keep.rule == "first" else keep_ranks(own, plan.keep)
-        bounds = cut_documents(exchange, 1)
-        settling = _Settling(
-            exchange.shuffle, bounds, len(other), ranks, plan.options.min_documents
-        )
-        spans, most = settling.run(workspace, runner)
+        rules = UnitRules(len(other), plan.options.min_documents, ranks)
+        bounds = part_documents(own, plan.min_tokens)
+        gone = ExchangedSpans.shuffle_in(workspace, bounds)
+        n_done = sum(each is not None for each in gone.done())
+
+        def settle(work: tuple[int, int, int]) -> tuple[pa.RecordBatch, list[Repeated]]:
+            partition, number, n_passes = work
+            return rules.settle(exchange.shuffle.read(partition), number, n_passes)
+
+        def settled() -> Iterator[tuple[pa.RecordBatch, list[Repeated], bool]]:
+            work: list[tuple[int, int, int]] = []
+            for partition in range(n_done, N_PARTITIONS):
+                n_passes = count_passes(exchange.shuffle, partition, workspace, runner.workers)
+                work += product([partition], range(n_passes), [n_passes])
+            for each, (batch, found) in zip(work, runner.map(settle, work), strict=True):
+                partition, number, n_passes = each
+                is_last = number == n_passes - 1
+                yield batch, found, is_last
+                if is_last:
+                    runner.report("cut", partition + 1, N_PARTITIONS)
+
+        spans, most = ExchangedSpans.gather(settled(), gone, bounds)
         note(units=len(spans))
     return other, own, spans, most
-
-
-class _Settling:
-    """Decides partition by partition which units go.
-
-    ``ranks`` are the places of own documents in keep order, None if that is their own; there are
-    none where another collection has documents.
-    """
-
-    def __init__(
-        self,
-        units: Shuffle,
-        bounds: Int64s,
-        n_other: int,
-        ranks: Int64s | None,
-        min_documents: int | None,
-    ) -> None:
-        self._units, self._bounds = units, bounds
-        self._n_other, self._ranks, self._min_documents = n_other, ranks, min_documents
-
-    def run(self, workspace: Workspace, runner: Runner) -> tuple[ExchangedSpans, list[Repeated]]:
-        """Settle all partitions, but for those that an earlier run has settled."""
-        gone = Shuffle(
-            "gone",
-            workspace,
-            len(self._bounds) - 1,
-            in_memory=None,
-            share=_GONE_SHARE,
-            weight_of_file=_FILE_BYTES,
-        )
-        # Of each partition how many units go, and what is repeated most among them.
-        settled: list[tuple[int, list[Any]]] = [each for each in gone.done() if each is not None]
-        work = []
-        for partition in range(len(settled), N_PARTITIONS):
-            n_bytes = _SETTLING * self._units.nbytes(partition) * runner.workers
-            n_passes = workspace.passes(n_bytes, _SETTLING_SHARE)
-            work += list(product([partition], range(n_passes), [n_passes]))
-        most: list[Repeated] = []
-        size = n_bytes = 0
-        with gone:
-            for (partition, number, n_passes), (batch, parts, found) in zip(
-                work, runner.map(self._settle, work), strict=True
-            ):
-                most = Repeated.most([*most, *found])
-                size, n_bytes = size + len(batch), n_bytes + batch.nbytes
-                if number < n_passes - 1:
-                    # No file ends within a partition.
-                    gone.add(batch, parts)
-                    continue
-                settled.append((size, most))
-                gone.add(batch, parts, settled[-1], n_bytes)
-                most, size, n_bytes = [], 0, 0
-                runner.report("cut", partition + 1, N_PARTITIONS)
-        every = (Repeated(*each) for _, found in settled for each in found)
-        spans = ExchangedSpans(gone, self._bounds, sum(size for size, _ in settled))
-        return spans, Repeated.most(every)
-
-    def _settle(self, work: tuple[int, int, int]) -> tuple[pa.RecordBatch, Int64s, list[Repeated]]:
-        """Return what goes of a pass over a partition, sorted by the parts it goes to."""
-        import pyarrow as pa
-
-        low, high, documents, starts, stops, ends = self._read(*work)
-        order = np.arange(len(documents))
-        if self._ranks is not None:
-            # Units of one document have its rank, so that they stay in the order of the text.
-            order = np.argsort(self._ranks[documents - self._n_other], kind="stable")
-        digests = np.column_stack([low[order], high[order]])
-        found = ContentTable().number(Digests(digests, np.ones(len(order), np.bool_)))
-        keepers = np.empty(len(order), np.int64)
-        groups = np.empty(len(order), np.int64)
-        groups[order] = found.numbers
-        keepers[order] = order[found.is_first][found.numbers]
-        goes: Bools = keepers != np.arange(len(order))
-        if self._n_other:
-            # Nothing goes but what the other collection has.
-            goes = (documents >= self._n_other) & (documents[keepers] < self._n_other)
-        if self._min_documents is not None:
-            counted = np.flatnonzero(goes | (keepers == np.arange(len(order))))
-            n_groups = int(groups.max(initial=-1)) + 1
-            n_documents = count_documents(groups[counted], documents[counted], n_groups)
-            goes &= n_documents[groups] >= self._min_documents
-        gone = np.flatnonzero(goes)
-        keepers = keepers[gone]
-        spans = CutSpans(
-            documents[gone] - self._n_other,
-            starts[gone],
-            ends[gone],
-            documents[keepers],
-            starts[keepers],
-            stops[keepers],
-            np.ones(len(gone)),
-        )
-        batch = pa.RecordBatch.from_pydict(
-            dict(zip(_GONE, list(vars(spans).values())[: len(_GONE)], strict=True))
-        )
-        parts = np.searchsorted(self._bounds, spans.documents, side="right") - 1
-        return batch, parts, count_repeated(spans, groups[gone])
-
-    def _read(self, partition: int, number: int, n_passes: int) -> list[Any]:
-        """Return digests and places of a partition's units, in the order of the texts."""
-        import pyarrow as pa
-
-        def wanted(batch: pa.RecordBatch) -> pa.RecordBatch:
-            is_wanted = part_of(numbers_of(batch, _DIGESTS[0]), n_passes) == number
-            return batch.take(pa.array(np.flatnonzero(is_wanted)))
-
-        batches = self._units.read(partition)
-        if n_passes > 1:
-            batches = map(wanted, batches)
-        return _columns_of(batches, _DIGESTS + _PLACES)
