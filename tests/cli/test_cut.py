@@ -64,6 +64,7 @@ def test_cut__json_and_quiet(run, here):
     outcome = run(*CUT, *LEAST, "--exact", "--json")
     summary = json.loads(outcome.out)
     assert (outcome.code, outcome.err, summary["spans"]) == (0, "", 2)
+    assert summary["text_bytes"] == sum(len(text.encode()) for text in TEXTS)
     outcome = run(*CUT, *LEAST, "--exact", "--quiet", "--overwrite")
     assert (outcome.code, outcome.out, outcome.err) == (0, "", "")
 

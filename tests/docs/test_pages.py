@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import neardup
+import neardup.spark
 from tests.docs.pages import DOCS, PAPERS, ROOT, page
 from tests.each import each_of
 
@@ -53,5 +54,6 @@ def test_python_reference__has_every_public_name():
     described = set(re.findall(r"(?m)^\.\. auto(?:function|class):: neardup\.(\w+)$", text))
     errors = {name for name in neardup.__all__ if hasattr(neardup.errors, name)}
     assert described == set(neardup.__all__) - errors - {"__version__"}
-    assert ".. autofunction:: neardup.spark.deduplicate\n" in text
+    for name in neardup.spark.__all__:
+        assert f".. autofunction:: neardup.spark.{name}\n" in text
     assert ".. automodule:: neardup.errors\n   :members:" in text

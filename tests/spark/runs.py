@@ -13,15 +13,17 @@ import neardup.spark
 _OF_THE_RUN = {"seconds", "peak_memory_bytes", "engine", "workers", "digest"}
 
 
-def run_threads(data: str, output: Path, **options: Any) -> Path:
+def run_threads(data: str, output: Path, *, job: str = "deduplicate", **options: Any) -> Path:
     """Write what threads find."""
-    neardup.deduplicate(data, workers=2, **options).write(output)
+    getattr(neardup, job)(data, workers=2, **options).write(output)
     return output
 
 
-def run_spark(session: Any, data: str, output: Path, **options: Any) -> Path:
+def run_spark(
+    session: Any, data: str, output: Path, *, job: str = "deduplicate", **options: Any
+) -> Path:
     """Write what Spark finds."""
-    neardup.spark.deduplicate(session, data, **options).write(output)
+    getattr(neardup.spark, job)(session, data, **options).write(output)
     return output
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from neardup.errors import InvalidParameterError, WriteError
-from neardup.options.option import Options
+from neardup.options.option import Options, no_effect
 from neardup.runs.display import Display
 
 if TYPE_CHECKING:
@@ -86,6 +86,19 @@ class Call:
         from neardup.runs.runner import Runner
 
         return Runner(self._values.get("workers"), self.display)
+
+    @property
+    def is_on_spark(self) -> bool:
+        """Whether a Spark session does the work."""
+        return bool(self.engine == "spark")
+
+    def check_spark(self) -> None:
+        """Raise for options of threads, which have no effect on Spark."""
+        if self.workers is not None:
+            remedy = "set spark.executor.cores and spark.executor.instances"
+            raise no_effect("workers", "with engine spark", remedy, "engine")
+        if self.fresh:
+            raise no_effect("fresh", "with engine spark", "choose engine threads", "engine")
 
     def tell(
         self, facts: dict[str, Any], *lines: str, say: Callable[[str], None] | None = None

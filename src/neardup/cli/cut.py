@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,7 @@ Examples:
   neardup cut corpus/*.jsonl --exact -o clean
   neardup cut pages.parquet --unit paragraphs --exact --min-documents 10 -o clean
   neardup cut train.jsonl --against tests/ --min-tokens 25 -o no-leaks
+  neardup cut /shared/corpus --unit lines --exact --engine spark -o /shared/clean
   neardup cut essays/ --named-in shared.jsonl --side query -o own-words
 """
 
@@ -59,7 +61,14 @@ def command(call: Call) -> None:
         raise click.UsageError(message)
     output = FolderOutput(call)
     options = call.of(CutOptions)
-    plan = plan_cut(options, has_other=bool(against), is_named=named_in is not None, side=side)
+    about = {"has_other": bool(against), "is_named": named_in is not None, "side": side}
+    if call.is_on_spark:
+        from neardup.spark.equal_units import plan_on_spark
+
+        plan = plan_on_spark(options, **about)
+        call.check_spark()
+    else:
+        plan = plan_cut(options, **about)
     if call.fresh and not options.exact:
         raise no_effect("fresh", "without exact", "cut what is equal by exact", "exact")
     sources = resolve_paths(call.inputs, options)
@@ -74,7 +83,7 @@ def command(call: Call) -> None:
         )
     output.check(sources, [*(source.origin for source in others or ()), named_in])
     key = None
-    if options.exact:
+    if options.exact and not call.is_on_spark:
         scheme = plan.reading.shingles.describe()
         key = key_of("cut", options, scheme, inputs=sources, against=others or [])
         key = with_format(key, sources, call.output_format)
@@ -83,9 +92,14 @@ def command(call: Call) -> None:
     )
     with workspace, reported(workspace.work, quiet=call.quiet), call.display:
         table = None if named_in is None else Path(named_in)
-        result = cut_sources(
-            sources, others, plan, call.runner, workspace, named_in=table, side=side
-        )
+        if call.is_on_spark:
+            from neardup.spark.equal_units import cut_on_spark
+            from neardup.spark.session import current_cluster
+
+            run = partial(cut_on_spark, current_cluster())
+        else:
+            run = partial(cut_sources, named_in=table, side=side)
+        result = run(sources, others, plan, call.runner, workspace)
         lines = output.write(result, options, sources, others)
     call.tell(result.summary, _report(result.summary, call.output), *lines)
 

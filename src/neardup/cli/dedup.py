@@ -82,7 +82,7 @@ def command(call: Call) -> None:
     from neardup.options.option import no_effect
     from neardup.stages.workspaces import open_workspace, with_format
 
-    options, on_spark = call.of(DedupOptions), call.engine == "spark"
+    options, on_spark = call.of(DedupOptions), call.is_on_spark
     if call.trust:
         raise no_effect("trust", "without pairs", "give pairs", "pairs")
     index = index_among([Path(each) for each in call.against or ()], options.tokenizer)
@@ -121,16 +121,11 @@ def command(call: Call) -> None:
 
 def _planner(call: Call) -> Callable[..., DedupPlan]:
     """Return what checks options for Spark, and those that only the command has."""
-    from neardup.options.option import no_effect
     from neardup.spark.dedup import plan_on_spark
 
     def make_plan(options: DedupOptions, **about: bool) -> DedupPlan:
         plan = plan_on_spark(options, **about)
-        if call.workers is not None:
-            remedy = "set spark.executor.cores and spark.executor.instances"
-            raise no_effect("workers", "with engine spark", remedy, "engine")
-        if call.fresh:
-            raise no_effect("fresh", "with engine spark", "choose engine threads", "engine")
+        call.check_spark()
         return plan
 
     return make_plan

@@ -432,6 +432,13 @@ def _of_passages() -> dict[str, tuple[Option, ...]]:
                 "fresh",
                 "With --exact: start over instead of going on with a run that was stopped.",
             ),
+            _one(
+                CommandOptions,
+                "engine",
+                "What does the work: threads of this process, or, of paragraphs or lines with "
+                "--exact, a Spark session; its executors have to reach inputs and output under "
+                "the same paths or URLs.",
+            ),
             *_RUN,
         ),
     }

@@ -167,10 +167,11 @@ def listed(
 ) -> ListedBlock:
     """Return what stays known of the documents of a block that has been parsed."""
     is_bad = parsed.text.is_null().to_numpy(zero_copy_only=False)
+    offsets = Texts.from_arrow(parsed.text).offsets
     return ListedBlock(
         numbers=block.numbers,
         n_tokens=np.where(is_bad, -1, n_tokens),
-        text_bytes=parsed.text.nbytes,
+        text_bytes=int(offsets[-1] - offsets[0]),
         ids=parsed.id,
         lengths=text_lengths(parsed.text) if with_lengths else None,
         order=parsed.order,

@@ -1,4 +1,4 @@
-"""Deduplication on a Spark session: the stages of ``neardup.deduplicate``, on its executors.
+"""Jobs on a Spark session: their stages as threads have them, on its executors.
 
 Executors read, sign and decide; Spark shuffles and schedules, and no more. What a task does is what
 a thread does, by the same functions. Rows travel in blocks of Arrow, each to a partition that we
@@ -8,19 +8,22 @@ brings rows, so that a task that is run again has the same result.
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from neardup.spark.dedup import deduplicate
+    from neardup.spark.equal_units import cut
 
-__all__ = ["deduplicate"]
+__all__ = ["cut", "deduplicate"]
+
+# Where functions are; no module has the name of one.
+_MODULES = {"cut": "equal_units", "deduplicate": "dedup"}
 
 
 def __getattr__(name: str) -> Any:
     # Executors load this room for each of their tasks, and need nothing of the call itself.
-    if name == "deduplicate":
-        from neardup.spark.dedup import deduplicate
-
-        return deduplicate
+    if name in _MODULES:
+        return getattr(import_module(f"neardup.spark.{_MODULES[name]}"), name)
     message = f"module {__name__!r} has no attribute {name!r}"
     raise AttributeError(message)

@@ -32,7 +32,7 @@ from neardup.spark.decide import (
     sieve,
 )
 from neardup.spark.read import ReadTasks, read_on_executors
-from neardup.spark.session import cluster_of
+from neardup.spark.session import ON_DRIVER, SESSION, SHARED_FILES, cluster_of
 from neardup.spark.write import write_on_executors
 from neardup.stages.components import pack_components
 from neardup.stages.decide import Decision, assign
@@ -148,29 +148,14 @@ def _choose(
 class _Arguments(
     SparkOptions, AgainstDataOptions, WorkspaceOptions, ProgressOptions, kw_only=False
 ):
-    session: Any = argument("A ``SparkSession``; its executors need the same version of neardup.")
-    data: Data = argument(
-        "A path, glob or URL as a string, or a list of ``pathlib.Path``; files that all "
-        "executors reach under the same paths."
-    )
+    session: Any = argument(SESSION)
+    data: Data = argument(SHARED_FILES)
     differs = but(
         against={
             "python": "More documents, as for ``data``. They all stay; what is similar to one of "
             "them goes."
         },
-        tokenizer={
-            "python": "As for ``neardup.deduplicate``; a function has to be one that Spark can "
-            "send to its executors."
-        },
-        memory={
-            "python": "Most memory that the driver uses for what it keeps of documents, in bytes "
-            "or as a size such as ``4GB``; None is 60 % of what is free. What does not fit goes to "
-            "files."
-        },
-        work={
-            "python": "Folder for these files, on the driver; None is where the system has "
-            "temporary files."
-        },
+        **ON_DRIVER,
     )
 
 

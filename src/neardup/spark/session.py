@@ -14,6 +14,27 @@ from neardup.spark.cluster import Cluster
 if TYPE_CHECKING:
     from pyspark import SparkContext
 
+# What functions that work on a session say of their arguments.
+SESSION = "A ``SparkSession``; its executors need the same version of neardup."
+SHARED_FILES = (
+    "A path, glob or URL as a string, or a list of ``pathlib.Path``; files that all executors "
+    "reach under the same paths."
+)
+ON_DRIVER = {
+    "tokenizer": {
+        "python": "As for the job in threads; a function has to be one that Spark can send to its "
+        "executors."
+    },
+    "memory": {
+        "python": "Most memory that the driver uses for what it keeps of documents, in bytes or as "
+        "a size such as ``4GB``; None is 60 % of what is free. What does not fit goes to files."
+    },
+    "work": {
+        "python": "Folder for these files, on the driver; None is where the system has temporary "
+        "files."
+    },
+}
+
 _PURPOSE = "engine spark"
 _LEAST_JAVA = 17
 _LEAST_SPARK = 4

@@ -1,4 +1,4 @@
-"""The function for Spark has the options of the one for threads, with the same defaults."""
+"""The functions for Spark have the options of those for threads, with the same defaults."""
 
 from __future__ import annotations
 
@@ -7,21 +7,29 @@ import re
 
 import neardup
 import neardup.spark
+from tests.each import each_of
 
-# They need all documents in one memory, are Spark's to decide, or are of an index.
-NOT_ON_SPARK = {"method", "audit", "workers", "add"}
+# They need all documents in one memory, are Spark's to decide, or are of an index or a table.
+NOT_ON_SPARK = {
+    "deduplicate": {"method", "audit", "workers", "add"},
+    "cut": {"workers", "named_in", "side"},
+}
 
 
-def test_deduplicate__has_the_same_options():
-    threads = dict(inspect.signature(neardup.deduplicate).parameters)
-    spark = dict(inspect.signature(neardup.spark.deduplicate).parameters)
+@each_of("name", neardup.spark.__all__)
+def test_signature__has_the_same_options(name):
+    threads = dict(inspect.signature(getattr(neardup, name)).parameters)
+    spark = dict(inspect.signature(getattr(neardup.spark, name)).parameters)
     assert spark.pop("session").default is inspect.Parameter.empty
-    assert spark == {name: found for name, found in threads.items() if name not in NOT_ON_SPARK}
+    left_out = NOT_ON_SPARK[name]
+    assert spark == {name: found for name, found in threads.items() if name not in left_out}
 
 
-def test_deduplicate__describes_every_parameter():
-    text = inspect.getdoc(neardup.spark.deduplicate) or ""
+@each_of("name", neardup.spark.__all__)
+def test_docstring__describes_every_parameter(name):
+    function = getattr(neardup.spark, name)
+    text = inspect.getdoc(function) or ""
     headings = {
         word for line in re.findall(r"(?m)^(\w+(?:, \w+)*)$", text) for word in line.split(", ")
     }
-    assert inspect.signature(neardup.spark.deduplicate).parameters.keys() <= headings
+    assert inspect.signature(function).parameters.keys() <= headings

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ from neardup.files.resolve import resolve_inputs
 from neardup.files.rows import Source
 from neardup.jobs.cut.cut_result import CutResult
 from neardup.jobs.cut.equal_passages import cut_equal_passages
-from neardup.jobs.cut.equal_units import cut_equal_units
+from neardup.jobs.cut.equal_units import FoundUnits, cut_equal_units
 from neardup.jobs.cut.named import ReadKeepers, cut_named, read_named_spans
 from neardup.jobs.cut.passages import cut_passages, describe_repeated, most_repeated
 from neardup.jobs.cut.plan import CutJobPlan, plan_cut
@@ -127,6 +127,7 @@ def summarise_extent(
         "text_bytes": own.text_bytes,
         "keep": plan.options.keep,
         "replacement": plan.options.replacement,
+        "engine": "threads",
         "workers": runner.workers,
         "hints": [],
     }
@@ -163,10 +164,12 @@ def cut_sources(
     *,
     named_in: Any = None,
     side: Side | None = None,
+    find_equal: Callable[..., FoundUnits] = cut_equal_units,
 ) -> CutResult:
     """Run all stages but the writing; of what a table names, if one is given, ``side`` goes.
 
-    With ``against`` nothing goes but what documents of these sources have, which all stay.
+    ``find_equal`` finds equal paragraphs or lines, in threads or elsewhere. With ``against``
+    nothing goes but what documents of these sources have, which all stay.
     """
     others = against or []
     check_effect(plan.options, sources, others)
@@ -187,7 +190,7 @@ def cut_sources(
             note(documents=len(own), tokens=len(collections.tokens.values))
         spans = cut_passages(collections, plan, workspace, runner)
     elif plan.options.exact:
-        other, own, spans, found = cut_equal_units(sources, others, plan, workspace, runner)
+        other, own, spans, found = find_equal(sources, others, plan, workspace, runner)
     else:
         other, own, spans = cut_units(sources, others, plan, workspace, runner)
     if against is not None and not len(other):

@@ -23,6 +23,20 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
+def take_out(
+    spans: Spans, columns: tuple[str, ...], replacement: str, block: RowBlock, rows: slice
+) -> RowBlock:
+    """Cut spans out of the texts of a block, which are in ``columns``; ``rows`` are its documents.
+
+    Spans are of these documents, by the same numbers.
+    """
+    gaps = merge_spans(spans.of_documents(rows))
+    if not len(gaps):
+        return block
+    documents = gaps.documents - rows.start
+    return block.with_cuts(Cuts(columns, documents, gaps.starts, gaps.stops, replacement))
+
+
 class CutResult(Selection):
     """Texts without what they repeat, what that was, and where it stays.
 
@@ -105,18 +119,7 @@ class CutResult(Selection):
 
     def _changed(self, block: RowBlock, rows: slice) -> RowBlock:
         """Cut out of the texts of a block what goes; ``rows`` are its documents."""
-        gaps = merge_spans(self._spans.of_documents(rows))
-        if not len(gaps):
-            return block
-        return block.with_cuts(
-            Cuts(
-                self._documents.columns.texts,
-                gaps.documents - rows.start,
-                gaps.starts,
-                gaps.stops,
-                self._replacement,
-            )
-        )
+        return take_out(self._spans, self._documents.columns.texts, self._replacement, block, rows)
 
     def _removed_rows(self, spans: CutSpans, first: int) -> pa.Table:
         """Return a row for each of some spans, those from the row ``first`` on."""

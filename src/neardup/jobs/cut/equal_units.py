@@ -146,6 +146,11 @@ class UnitRules:
         return pa.RecordBatch.from_pydict(dict(columns)), count_repeated(spans, groups[gone])
 
 
+def units_in(workspace: Workspace) -> Shuffle:
+    """Return what has the units of one partition, wherever they are."""
+    return Shuffle("units", workspace, 1, in_memory=None, share=_UNITS_SHARE)
+
+
 def count_passes(units: Shuffle, partition: int, workspace: Workspace, n_at_once: int = 1) -> int:
     """Return in how many passes a partition is settled, if so many are at the same time."""
     n_bytes = _SETTLING * units.nbytes(partition) * n_at_once
@@ -275,6 +280,10 @@ def _columns_of(batches: Iterable[pa.RecordBatch], names: Sequence[str]) -> list
     return [table.column(name).to_numpy() for name in names]
 
 
+# Both collections, the other one first, what goes, and what of it is repeated most.
+FoundUnits = tuple[Catalogue, Catalogue, ExchangedSpans, list[Repeated]]
+
+
 def part_documents(own: Catalogue, min_tokens: int) -> Int64s:
     """Part documents into runs that may have about as many units of so many tokens.
 
@@ -292,11 +301,8 @@ def cut_equal_units(
     plan: CutJobPlan,
     workspace: Workspace,
     runner: Runner,
-) -> tuple[Catalogue, Catalogue, ExchangedSpans, list[Repeated]]:
-    """Find the paragraphs or lines that go for an equal one.
-
-    Returns both collections, the other one first, what goes, and what of it is repeated most.
-    """
+) -> FoundUnits:
+    """Find the paragraphs or lines that go for an equal one."""
     collections = [(against, other_columns_of(plan.options)), (sources, plan.reading.columns)]
     look = partial(_digest_units, plan=plan)
     exchange = BlockExchange("units", workspace, N_PARTITIONS, share=_UNITS_SHARE)

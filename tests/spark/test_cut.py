@@ -1,0 +1,234 @@
+"""Cuts of equal lines and paragraphs write the same files on Spark as in threads."""
+
+from __future__ import annotations
+
+import gc
+import gzip
+import json
+import random
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import neardup
+import neardup.spark
+from neardup.errors import InvalidInputError, InvalidParameterError, NeardupError
+from tests.spark.mishaps import dies_once, replace_stage, shuffled
+from tests.spark.runs import assert_same, run_spark, run_threads, summary_of
+from tests.spilling import spilling
+
+CUT: dict[str, Any] = {"job": "cut", "exact": True, "min_tokens": 3}
+OPTIONS: dict[str, dict[str, Any]] = {
+    "lines": {"unit": "lines"},
+    "paragraphs": {"unit": "paragraphs", "min_tokens": 1, "replacement": "[…]"},
+    "longest": {"unit": "lines", "keep": "longest"},
+    "by number": {"unit": "lines", "keep": "max:score", "min_documents": 3},
+    "menus": {"unit": "paragraphs", "min_documents": 4, "keep": "shortest"},
+    "without ids": {"unit": "lines", "id_column": "", "tokenizer": "characters"},
+    "two columns": {"unit": "lines", "text_column": ["text", "more"]},
+}
+# What tasks run, and those to which rows come in any order.
+STAGES = ("read._read", "equal_units._send_units", "equal_units._settle", "equal_units._send_gone")
+STAGES += ("write._write",)
+
+
+def make_rows(n: int, seed: int) -> list[dict[str, Any]]:
+    """Make documents of lines, many of which others have, some blank, some with other endings."""
+    draw = random.Random(seed)
+    pool = [
+        " ".join(f"w{draw.randrange(60)}é" for _ in range(draw.randrange(1, 9))) for _ in range(150)
+    ]
+    rows = []
+    for number in range(n):
+        lines = [
+            draw.choice(pool) if draw.random() < 0.6 else f"only {seed} {number} {line}"
+            for line in range(draw.choice([0, 1, 4, 12]))
+        ]
+        text = "".join(line + draw.choice(["\n", "\r\n", "\n\n", "\n \n"]) for line in lines)
+        more = draw.choice(pool)
+        score = draw.randrange(9)
+        rows.append({"id": f"{seed}-{number}", "text": text, "more": more, "score": score})
+    return rows
+
+
+def json_lines(rows: list[dict[str, Any]]) -> bytes:
+    return "".join(json.dumps(row) + "\n" for row in rows).encode()
+
+
+@pytest.fixture(scope="module")
+def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("texts")
+    own, other = folder / "own", folder / "other"
+    own.mkdir()
+    other.mkdir()
+    (folder / "none").mkdir()
+    (own / "a.jsonl").write_bytes(json_lines(make_rows(700, 1)))
+    (own / "b.jsonl.gz").write_bytes(gzip.compress(json_lines(make_rows(200, 2))))
+    pq.write_table(pa.Table.from_pylist(make_rows(200, 3)), own / "c.parquet", row_group_size=70)
+    for number, row in enumerate(make_rows(20, 4)):
+        (own / f"d{number:02d}.jsonl").write_bytes(json_lines([row]))
+    (own / "e.jsonl").write_bytes(b"")
+    (other / "other.jsonl").write_bytes(json_lines([*make_rows(30, 5), *make_rows(15, 1)]))
+    (folder / "none/none.jsonl").write_bytes(b"")
+    return folder
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+def test_options(session, texts, tmp_path, small_tasks, name):
+    data, options = str(texts / "own"), CUT | OPTIONS[name]
+    expected = run_threads(data, tmp_path / "threads", **options)
+    assert summary_of(expected)["spans"] > 100
+    assert_same(run_spark(session, data, tmp_path / "spark", **options), expected)
+
+
+def test_against(session, texts, tmp_path, small_tasks):
+    data, options = str(texts / "own"), CUT | {"unit": "lines", "against": str(texts / "other")}
+    expected = run_threads(data, tmp_path / "threads", **options)
+    alone = run_threads(data, tmp_path / "alone", **CUT, unit="lines")
+    assert 0 < summary_of(expected)["spans"] < summary_of(alone)["spans"]
+    assert_same(run_spark(session, data, tmp_path / "spark", **options), expected)
+
+
+def test_against_none(session, texts, tmp_path):
+    """Nothing goes, though lines are repeated."""
+    data, options = str(texts / "own"), CUT | {"unit": "lines", "against": str(texts / "none")}
+    expected = run_threads(data, tmp_path / "threads", **options)
+    assert summary_of(expected)["spans"] == 0
+    assert_same(run_spark(session, data, tmp_path / "spark", **options), expected)
+
+
+@pytest.mark.parametrize("text", ["", "only one line of words\n"])
+def test_next_to_nothing(session, tmp_path, text):
+    (tmp_path / "data.txt").write_text(text)
+    data, options = str(tmp_path / "data.txt"), CUT | {"unit": "lines"}
+    expected = run_threads(data, tmp_path / "threads", **options)
+    assert_same(run_spark(session, data, tmp_path / "spark", **options), expected)
+
+
+def test_bad_rows_are_skipped(session, texts, tmp_path, small_tasks):
+    lines = (texts / "own/a.jsonl").read_bytes().splitlines()
+    for number in (3, 250, 699):
+        lines[number] = b'{"id": "bad", "text": 5}'
+    data, options = tmp_path / "data.jsonl", CUT | {"unit": "lines", "on_error": "skip"}
+    data.write_bytes(b"\n".join(lines) + b"\n")
+    expected = run_threads(str(data), tmp_path / "threads", **options)
+    assert summary_of(expected)["skipped_rows"] == 3
+    assert_same(run_spark(session, str(data), tmp_path / "spark", **options), expected)
+
+
+def test_memory_of_a_task_and_of_the_driver(session, texts, tmp_path, small_tasks, monkeypatch):
+    """What does not fit goes to files, and is settled in passes."""
+    from neardup.spark import session as sessions
+
+    monkeypatch.setattr(sessions, "_task_bytes", lambda _: 5_000)
+    data, options = str(texts / "own"), CUT | {"unit": "lines", "keep": "longest"}
+    expected = run_threads(data, tmp_path / "threads", **options)
+    options |= {"memory": "16MB", "work": tmp_path / "work"}
+    with spilling(30_000):
+        assert_same(run_spark(session, data, tmp_path / "spark", **options), expected)
+    gc.collect()
+    assert list((tmp_path / "work").iterdir()) == []
+
+
+def test_output_at_a_url_and_converted(session, texts, tmp_path):
+    data, options = str(texts / "own"), {"exact": True, "unit": "lines"}
+    url = f"local://{tmp_path}"
+    neardup.cut(data, **options).write(tmp_path / "threads", format="parquet")
+    neardup.spark.cut(session, data, **options).write(f"{url}/spark", format="parquet")
+    (tmp_path / "spark/_SUCCESS").unlink()
+    assert_same(tmp_path / "spark", tmp_path / "threads")
+
+
+def test_rows_in_any_order(session, texts, tmp_path, small_tasks, monkeypatch):
+    data, options = str(texts / "own"), CUT | {"unit": "lines", "keep": "longest"}
+    expected = run_threads(data, tmp_path / "threads", **options)
+    replace_stage(monkeypatch, "equal_units._settle", shuffled, 1)
+    replace_stage(monkeypatch, "equal_units._send_gone", shuffled, 2)
+    assert_same(run_spark(session, data, tmp_path / "spark", **options), expected)
+
+
+@pytest.mark.kills
+@pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
+@pytest.mark.parametrize("victim", ["worker", "executor"])
+@pytest.mark.parametrize("stage", STAGES)
+def test_killed(session, texts, tmp_path, monkeypatch, small_tasks, stage, victim):
+    mark, options = tmp_path / "was-killed", CUT | {"unit": "lines", "keep": "longest"}
+    expected = run_threads(str(texts / "own"), tmp_path / "threads", **options)
+    replace_stage(monkeypatch, stage, dies_once, str(mark), victim)
+    output = run_spark(session, str(texts / "own"), tmp_path / "out", **options)
+    assert mark.exists()
+    assert_same(output, expected)
+
+
+@pytest.mark.parametrize("line", ['{"id": "x", "text": 5}', "no JSON", '{"id": "1-3", "text": ""}'])
+def test_bad_row__is_the_same_error(session, texts, tmp_path, small_tasks, line):
+    lines = (texts / "own/a.jsonl").read_text().splitlines()
+    lines[400] = line
+    (tmp_path / "a.jsonl").write_text("\n".join(lines))
+    said = []
+    for cut in (neardup.cut, lambda *data, **how: neardup.spark.cut(session, *data, **how)):
+        with pytest.raises(NeardupError) as caught:
+            cut(str(tmp_path / "a.jsonl"), exact=True, unit="lines")
+        said.append((type(caught.value), str(caught.value)))
+    assert said[0] == said[1]
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        ({}, "exact"),
+        ({"unit": "lines"}, "exact"),
+        ({"exact": True}, "exact"),
+        ({"exact": True, "unit": "lines", "threshold": "0.5"}, "threshold"),
+    ],
+)
+def test_refuses__what_needs_all_texts(session, texts, options, named):
+    with pytest.raises(InvalidParameterError, match=named):
+        neardup.spark.cut(session, str(texts / "own"), **options)
+
+
+def test_refuses__data_in_memory_and_an_index(session, texts, tmp_path):
+    index = neardup.DocumentIndex.create(tmp_path / "index")
+    index.add(["some words of a text"])
+    with pytest.raises(InvalidInputError, match="not data in memory"):
+        neardup.spark.cut(session, ["a text"], exact=True, unit="lines")
+    with pytest.raises(InvalidInputError, match="not an index"):
+        neardup.spark.cut(
+            session, str(texts / "own"), against=tmp_path / "index", exact=True, unit="lines"
+        )
+
+
+def command(*words: str) -> subprocess.CompletedProcess[str]:
+    line = [sys.executable, "-W", "ignore", "-m", "neardup", "cut", *words, "--engine", "spark"]
+    return subprocess.run(line, capture_output=True, text=True, check=False)
+
+
+def test_command(spark_home, texts, tmp_path):
+    data, options = str(texts / "own"), CUT | {"unit": "lines"}
+    run_threads(data, tmp_path / "threads", **options)
+    words = ["--exact", "--unit", "lines", "--min-tokens", "3", "-o", str(tmp_path / "out")]
+    done = command(data, *words, "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["engine"] == "spark"
+    assert_same(tmp_path / "out", tmp_path / "threads")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "threads"]
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        ([], "--exact"),
+        (["--exact", "--unit", "lines", "--workers", "2"], "--workers"),
+        (["--exact", "--unit", "lines", "--fresh"], "--fresh"),
+    ],
+)
+def test_command__refuses(texts, tmp_path, words, named):
+    done = command(str(texts / "own"), "-o", str(tmp_path / "out"), *words)
+    assert done.returncode == 1
+    assert named in done.stderr
+    assert "--engine" in done.stderr
