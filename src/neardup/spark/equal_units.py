@@ -160,9 +160,9 @@ def _settle_on_executors(read: ReadTasks, plan: CutJobPlan, cluster: Cluster) ->
     least = _PARTITIONS_A_SLOT * cluster.slots
     n_partitions = max(least, -(-n_bytes * _SETTLING // cluster.task_bytes))
     ranks = None if plan.keep.rule == "first" else keep_ranks(own, plan.keep)
+    # There are ranks only without another collection.
     payloads = [
-        (start, None if ranks is None else ranks[start - len(other) : stop - len(other)])
-        for start, stop in read.ranges
+        (start, None if ranks is None else ranks[start:stop]) for start, stop in read.ranges
     ]
     sending = partial(_send_units, n_partitions)
     units = cluster.place(cluster.work(sending, cluster.attach(payloads, read.rows)), n_partitions)
