@@ -63,6 +63,14 @@ def shuffled(stage: str, seed: int, *arguments: Any) -> Iterator[Any]:
     return _found(stage)(*others, iter(rows))
 
 
+def shuffled_behind_first(stage: str, seed: int, *arguments: Any) -> Iterator[Any]:
+    """Hand the rows over in another order, but for what the driver has put in front."""
+    *others, rows = arguments
+    first, *behind = rows
+    random.Random(seed).shuffle(behind)
+    return _found(stage)(*others, iter([first, *behind]))
+
+
 def _is_first(marks: str) -> bool:
     try:
         Path(marks).touch(exist_ok=False)

@@ -77,18 +77,30 @@ def command(call: Call) -> None:
         work=call.work,
         fresh=call.fresh,
     )
+    if call.is_on_spark:
+        from neardup.spark.exact_pairs import check_on_spark
+
+        check_on_spark(job)
+        call.check_spark()
     output = TableOutput(call, of_bytes=options.reads_bytes and job.index is None)
     left, right, folder = job.left, job.right, None if job.index is None else job.index.folder
     read = (source.origin for sources in (left, right, job.counted) for source in sources or ())
     output.check_apart([*read, *([] if folder is None else [str(folder)])], folder)
     workspace = IN_MEMORY
     if job.has_work:
+        key = None if call.is_on_spark else job.key()
         workspace = open_workspace(
-            call.memory, call.work, fresh=call.fresh, output=output.place, key=job.key()
+            call.memory, call.work, fresh=call.fresh, output=output.place, key=key
         )
     with workspace, reported(workspace.work, quiet=call.quiet):
         with call.display:
-            result = job.run(call.runner, workspace)
+            if call.is_on_spark:
+                from neardup.spark.exact_pairs import find_on_spark
+                from neardup.spark.session import current_cluster
+
+                result = find_on_spark(current_cluster(), job, call.runner, workspace)
+            else:
+                result = job.run(call.runner, workspace)
         lines = output.write(result, options, *([left, right] if folder is None else []))
     output.tell(result.summary, _report(result.summary, output), *lines)
     if call.stats and not (call.as_json or call.quiet):

@@ -302,7 +302,12 @@ def _of_documents() -> dict[str, tuple[Option, ...]]:
             *_of(PairOptions),
             *_of(OutputOptions, "stats"),
             *_of(WorkspaceOptions),
-            *_of(CommandOptions, "fresh"),
+            *_of(
+                CommandOptions,
+                *("fresh", "engine"),
+                engine="What does the work: threads of this process, or, by the exact method, a "
+                "Spark session; its executors have to reach inputs under the same paths or URLs.",
+            ),
             *_RUN,
         ),
         "explain": (

@@ -166,7 +166,7 @@ def sign_collections(
         with SpilledBatches(
             name, workspace, share=SIGNED_SHARE, weight_of_file=FILE_TEXT_BYTES
         ) as signed:
-            read = partial(_sign, plan=plan, sets=sets)
+            read = partial(sign_with_sets, plan=plan, sets=sets)
             read_blocks(sources, read, signed, reading, workspace, take, kept)
         batches.add(signed)
         catalogues.append(
@@ -216,9 +216,10 @@ def list_documents(
     )
 
 
-def _sign(
+def sign_with_sets(
     block: RowBlock, plan: ReadingPlan, sets: SetExchange | None
 ) -> tuple[SignedBlock, list[tuple[Sorted, int]]]:
+    """Sign a block, and make rows of what its documents are compared by, if there are ``sets``."""
     if sets is None:
         return sign_block(block, plan), []
     parts: list[Compared] = []

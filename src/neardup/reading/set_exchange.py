@@ -7,7 +7,7 @@ fits stays in memory, and the rest goes to files of the work folder.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -38,10 +38,10 @@ _CLASSES = np.unique((2 ** (np.arange(8 * 62) / 8)).astype(np.int64))
 _AT_ONCE = 1 << 16
 
 # Of elements, which are hashes, those below this are counted: one in so many.
-_ONE_IN = 1 << 12
+ONE_IN = 1 << 12
 # Batches of which they are put together.
 _AT_ONCE_COUNTED = 256
-_COUNTED_BELOW = np.uint64(2**64 // _ONE_IN)
+_COUNTED_BELOW = np.uint64(2**64 // ONE_IN)
 
 
 class SetExchange:
@@ -97,10 +97,17 @@ class SetExchange:
 
     def measure(self, n_documents: int) -> tuple[Int64s, Int64s, int]:
         """Return the size and the extent of each document, and about how many elements differ."""
+        sizes, extents, sample = self.measure_rows(self.rows.shuffle.read_all(), n_documents)
+        return sizes, extents, ONE_IN * len(sample)
+
+    def measure_rows(
+        self, rows: Iterable[pa.RecordBatch], n_documents: int
+    ) -> tuple[Int64s, Int64s, Uint64s]:
+        """Return sizes and extents as ``measure``, and one in ``ONE_IN`` of all elements."""
         sizes: Int64s = np.zeros(n_documents, np.int64)
         extents = np.zeros(n_documents, np.int64) if self._is_weighted else sizes
         counted, found = np.empty(0, np.uint64), list[Uint64s]()
-        for batch in self.rows.shuffle.read_all():
+        for batch in rows:
             documents, offsets, values = _lists_of(batch, "values")
             sizes[documents] = np.diff(offsets)
             if self._is_weighted:
@@ -110,7 +117,7 @@ class SetExchange:
             if len(found) == _AT_ONCE_COUNTED:
                 counted, found = np.unique(np.concatenate([counted, *found])), []
         counted = np.unique(np.concatenate([counted, *found]))
-        return sizes, extents, _ONE_IN * len(counted)
+        return sizes, extents, counted
 
     @property
     def _is_weighted(self) -> bool:

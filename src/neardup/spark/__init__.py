@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from neardup.spark.dedup import deduplicate
     from neardup.spark.equal_units import cut
+    from neardup.spark.exact_pairs import find_pairs
 
-__all__ = ["cut", "deduplicate"]
+__all__ = ["cut", "deduplicate", "find_pairs"]
 
 # Where functions are; no module has the name of one.
-_MODULES = {"cut": "equal_units", "deduplicate": "dedup"}
+_MODULES = {"cut": "equal_units", "deduplicate": "dedup", "find_pairs": "exact_pairs"}
 
 
 def __getattr__(name: str) -> Any:

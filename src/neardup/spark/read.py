@@ -116,6 +116,7 @@ class ReadTasks:
     rows: RDD[Any]
     starts: Int64s
     catalogues: tuple[Catalogue, ...]
+    batches: tuple[SpilledBatches, ...]
 
     @property
     def ranges(self) -> list[tuple[int, int]]:
@@ -128,11 +129,13 @@ def read_on_executors(
     look: Callable[[RowBlock, ReadingPlan], ListedBlock],
     cluster: Cluster,
     workspace: Workspace,
+    *,
+    with_digests: bool = False,
 ) -> ReadTasks:
     """Read all documents of some collections once.
 
     ``look`` makes of a block what there is to know; of this executors keep all, and the driver what
-    any job knows of its documents. Raises as ``sign_collections``.
+    any job knows of its documents, as ``batches``. Raises as ``sign_collections``.
     """
     chosen = [
         (sources, replace(plan, columns=choose_id_column(plan.columns, sources)))
@@ -147,7 +150,7 @@ def read_on_executors(
         SpilledBatches(f"sign-{k}", workspace, share=_SHARE, weight_of_file=_FILE_BYTES)
         for k in range(len(chosen))
     ]
-    known = cluster.bring(cluster.work(_for_driver, rows))
+    known = cluster.bring(cluster.work(partial(_for_driver, with_digests), rows))
     waiting = next(known, None)
     for collection, batches in enumerate(lists):
         with batches:
@@ -169,7 +172,7 @@ def read_on_executors(
         for (sources, plan), batches in zip(chosen, lists, strict=True)
     )
     starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-    return ReadTasks(tasks, rows, starts, catalogues)
+    return ReadTasks(tasks, rows, starts, catalogues, tuple(lists))
 
 
 def _read(
@@ -195,6 +198,7 @@ def _read(
 
 
 def _for_driver(
+    with_digests: bool,
     rows: Iterator[ReadBlock | Failure],
 ) -> Iterator[tuple[tuple[int, int, dict[str, Any]], bytes] | Failure]:
     """Give what the driver keeps of the documents of each block, and where they are from."""
@@ -209,5 +213,5 @@ def _for_driver(
             "skipped": found.skipped,
             "offset": None if place is None else place.offset,
         }
-        batch = with_place(to_batch(found, with_sketches=False), place)
+        batch = with_place(to_batch(found, with_sketches=with_digests), place)
         yield (row.task, row.collection, facts), to_bytes(batch)

@@ -13,6 +13,7 @@ from tests.each import each_of
 NOT_ON_SPARK = {
     "deduplicate": {"method", "audit", "workers", "add"},
     "cut": {"workers", "named_in", "side"},
+    "find_pairs": {"workers"},
 }
 
 

@@ -87,14 +87,23 @@ class RecordBlocks:
     """
 
     def __init__(self, sets: RecordSets, order: Int32s, bounds: Int64s) -> None:
-        self._sets, self._order, self._bounds = sets, order, bounds.tolist()
+        self.sets, self._order, self._bounds = sets, order, bounds.tolist()
         self._everything: tuple[Compared, Uint64s | None] | None = None
 
     @classmethod
     def cut(
-        cls, sets: RecordSets, costs: Costs, n_distinct: int, workspace: Workspace
+        cls,
+        sets: RecordSets,
+        costs: Costs,
+        n_distinct: int,
+        workspace: Workspace,
+        *,
+        least: int = 1,
     ) -> RecordBlocks:
-        """Cut records into as few blocks as can be; of all elements so many are different."""
+        """Cut records into as few blocks as can be; of all elements so many are different.
+
+        There are about ``least`` blocks, unless there have to be more.
+        """
         sizes = sets.sizes
         if sets.keys is not None:
             # What is salted may be another element in every block.
@@ -104,7 +113,7 @@ class RecordBlocks:
         order: Int32s = by_class[n_empty:].astype(np.int32)
 
         def cut() -> dict[str, Int64s]:
-            return {"bounds": _cut(sizes[order], costs, n_distinct, workspace)}
+            return {"bounds": _cut(sizes[order], costs, n_distinct, workspace, least)}
 
         return cls(sets, order, kept_arrays(workspace, "blocks", cut)["bounds"])
 
@@ -125,7 +134,18 @@ class RecordBlocks:
     def read(
         self, unit: Unit, join: PartedJoin, runner: Runner
     ) -> tuple[Int64s, Bytes, tuple[Compared, Uint64s | None]]:
-        """Return the records of a unit, ascending, the part of each, and their sets and keys.
+        """Return the records of a unit, ascending, the part of each, and their sets and keys."""
+        records, parts = self.records_of(unit, join)
+        if self._everything is not None:
+            return records, parts, self._everything
+        are_all = len(self._bounds) == 2
+        found = self.sets.read(records, runner, are_all=are_all)
+        if are_all:
+            self._everything = found
+        return records, parts, found
+
+    def records_of(self, unit: Unit, join: PartedJoin) -> tuple[Int64s, Bytes]:
+        """Return the records of a unit, ascending, and the part of each.
 
         Of blocks that are apart only those that may have a partner in the other one.
         """
@@ -138,7 +158,7 @@ class RecordBlocks:
             stop = (most + 1) + bisect_left(
                 range(most + 1, high + 1), True, key=lambda own: not join.may_meet(most, own)
             )
-            extents = self._sets.extents
+            extents = self.sets.extents
             blocks = [
                 blocks[0][extents[blocks[0]] >= first],
                 blocks[1][extents[blocks[1]] < stop],
@@ -146,25 +166,20 @@ class RecordBlocks:
         records = np.concatenate(blocks).astype(np.int64)
         places = np.argsort(records, kind="stable")
         records, is_second = records[places], places >= len(blocks[0])
-        parts = np.where(is_second, np.uint8(SECOND), np.uint8(FIRST))
-        if self._everything is not None:
-            return records, parts, self._everything
-        are_all = len(self._bounds) == 2
-        found = self._sets.read(records, runner, are_all=are_all)
-        if are_all:
-            self._everything = found
-        return records, parts, found
+        return records, np.where(is_second, np.uint8(SECOND), np.uint8(FIRST))
 
     def _range_of(self, number: int) -> tuple[int, int]:
         """Return the least and the largest extent of a block."""
-        extents = self._sets.extents[self._block(number)]
+        extents = self.sets.extents[self._block(number)]
         return int(extents.min()), int(extents.max())
 
     def _block(self, number: int) -> Int32s:
         return self._order[self._bounds[number] : self._bounds[number + 1]]
 
 
-def _cut(sizes: Int64s, costs: Costs, n_distinct: int, workspace: Workspace) -> Int64s:
+def _cut(
+    sizes: Int64s, costs: Costs, n_distinct: int, workspace: Workspace, least: int = 1
+) -> Int64s:
     """Cut sets, in order, into blocks of which any two fit into memory; into one if all do."""
     n, ends = len(sizes), np.concatenate([[0], np.cumsum(sizes)])
     bounds = [0]
@@ -174,12 +189,22 @@ def _cut(sizes: Int64s, costs: Costs, n_distinct: int, workspace: Workspace) -> 
         return costs.of(stop - start, int(ends[stop] - ends[start]), n_distinct)
 
     room = None if workspace.work is None else workspace.share(_SHARE)
-    if room is None or cost(n) <= room:
+    if room is not None and least > 1:
+        room = min(room, 2 * cost(n) // least)
+    if n == 0 or room is None or (least == 1 and cost(n) <= room):
         return np.array([0, n], np.int64)
     while bounds[-1] < n:
         stop = bisect_right(range(bounds[-1] + 1, n + 1), room // 2, key=cost) + bounds[-1]
         bounds.append(max(stop, bounds[-1] + 1))
     return np.array(bounds, np.int64)
+
+
+def sides_in(unit: Unit, records: Int64s, parts: Bytes, sides: Bytes | None) -> Bytes | None:
+    """Return the sides of the records of a unit, which say of blocks that are apart which it is."""
+    own = None if sides is None else sides[records]
+    if not unit.are_apart:
+        return own
+    return parts | (np.uint8(BOTH) if own is None else own)
 
 
 @dataclass(frozen=True)
@@ -232,8 +257,7 @@ class BlockedJoin(Join):
     ) -> tuple[ScoredPairs, FilterCounts]:
         """Join all units."""
         found, counts = [], [self.counted.none()]
-        for number in range(len(self.units)):
-            pairs, own = self.run_unit(number, sides, limit, runner)
+        for number, (pairs, own) in enumerate(self.run_units(0, sides, limit, runner)):
             found.append(pairs)
             counts.append(own)
             check_limit(limit, sum(map(len, found)), (number + 1) / len(self.units))
@@ -252,6 +276,13 @@ class BlockedJoin(Join):
         """What is joined one after the other."""
         return self.blocks.units(self.whole)
 
+    def run_units(
+        self, first: int, sides: Bytes | None, limit: int | None, runner: Runner
+    ) -> Iterator[tuple[ScoredPairs, FilterCounts]]:
+        """Join the units from this one on; of each pairs are in ascending order."""
+        for number in range(first, len(self.units)):
+            yield self.run_unit(number, sides, limit, runner)
+
     def run_unit(
         self,
         number: int,
@@ -262,11 +293,7 @@ class BlockedJoin(Join):
         """Join one of the units; pairs are in ascending order."""
         unit = self.units[number]
         records, parts, (sets, keys) = self.blocks.read(unit, self.whole, runner)
-        own_sides = None if sides is None else sides[records]
-        if unit.are_apart:
-            if own_sides is None:
-                own_sides = np.full(len(records), BOTH, np.uint8)
-            own_sides |= parts
+        own_sides = sides_in(unit, records, parts, sides)
         part = runner.of_part(number, len(self.units))
         pairs, counts = self.whole.of(sets, keys).run(own_sides, limit, part)
         return ScoredPairs(records[pairs.left], records[pairs.right], pairs.scores), counts

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -104,7 +105,11 @@ def join_partitions(
         return JoinedPart(joined.pairs, speller, scored, counts)
 
     shares = (partitions.bounds[1:] / partitions.bounds[-1]).tolist()
-    return collect_runs(join_part, shares, plan.options.limit, workspace)
+
+    def join_parts(first: int) -> Iterator[JoinedPart]:
+        return map(join_part, range(first, len(shares)))
+
+    return collect_runs(join_parts, shares, plan.options.limit, workspace)
 
 
 def _join_partition(

@@ -297,10 +297,22 @@ def maker_of(plan: PairPlan) -> Callable[[TokenLists], Compared]:
     return lambda tokens: weighted_sets(tokens, shingles, weighted)
 
 
+# Makes the join of records, given the join of all of them at once and about how many of their
+# elements differ.
+MakeJoin = Callable[[RecordSets, PartedJoin, int], BlockedJoin]
+
+
 def make_records(
-    signed: Signed, sets: SetExchange, plan: PairPlan, workspace: Workspace
+    signed: Signed,
+    sets: SetExchange,
+    plan: PairPlan,
+    workspace: Workspace,
+    make_join: MakeJoin | None = None,
 ) -> Records:
-    """Make records of all documents, which are joined as sets or as strings."""
+    """Make records of all documents, which are joined as sets or as strings.
+
+    Without ``make_join`` they are joined in this process, within the memory.
+    """
     contents = find_pair_contents(signed, workspace)
     documents = np.flatnonzero(contents.is_content)
     of_documents = contents.places_of(documents)[contents.firsts]
@@ -311,13 +323,14 @@ def make_records(
     extents = of_records if extents is sizes else extents[documents]
     sizes = of_records
     whole, algorithm = _join_of(sets.only_sizes(sizes, extents), plan)
-    blocks = RecordBlocks.cut(
-        RecordSets(sets, documents, sizes, extents, None if keys is None else keys[documents]),
-        whole.costs,
-        n_distinct,
-        workspace,
-    )
-    return Records(BlockedJoin(whole, blocks), of_documents, contents.n_left, algorithm)
+    own_keys = None if keys is None else keys[documents]
+    record_sets = RecordSets(sets, documents, sizes, extents, own_keys)
+    if make_join is None:
+        blocks = RecordBlocks.cut(record_sets, whole.costs, n_distinct, workspace)
+        join = BlockedJoin(whole, blocks)
+    else:
+        join = make_join(record_sets, whole, n_distinct)
+    return Records(join, of_documents, contents.n_left, algorithm)
 
 
 def _join_of(sets: Compared, plan: PairPlan) -> tuple[PartedJoin, Algorithm | None]:

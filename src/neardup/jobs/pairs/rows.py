@@ -190,15 +190,15 @@ class Collected(NamedTuple):
 
 
 def collect_runs(
-    join_part: Callable[[int], JoinedPart],
+    join_parts: Callable[[int], Iterator[JoinedPart]],
     shares: Sequence[float],
     limit: int | None,
     workspace: Workspace,
 ) -> Collected:
     """Spell out the pairs of one part of a join after the other.
 
-    Parts that an earlier run has joined are not joined again. ``shares`` says for each part how
-    much of the work is done after it.
+    ``join_parts`` joins those from a number on: parts that an earlier run has joined are not joined
+    again. ``shares`` says for each part how much of the work is done after it.
 
     Raises
     ------
@@ -215,10 +215,11 @@ def collect_runs(
     counts = [known for _, known in runs.known() if known is not None]
     n_pairs = sum(len(run) for run in runs)
     with runs:
-        for number in range(len(counts), len(shares)):
-            joined, speller, scored, own = join_part(number)
+        n_done = len(counts)
+        for share_done, part in zip(shares[n_done:], join_parts(n_done), strict=True):
+            joined, speller, scored, own = part
             n_pairs += speller.count(joined)
-            check_limit(limit, n_pairs, shares[number] if shares[number] < 1 else None)
+            check_limit(limit, n_pairs, share_done if share_done < 1 else None)
             rows = spell_runs(joined, speller, scored, at_once)
             waiting = next(rows)
             for run in rows:

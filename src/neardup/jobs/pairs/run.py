@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -147,14 +147,15 @@ def find_matches(
     if options.top is None:
         units, alone = join.units, speller.without_twins()
 
-        def join_part(number: int) -> JoinedPart:
-            joined, counts = join.run_unit(number, sides, options.limit, runner)
-            # What two records have in common with themselves is spelled out once.
-            own = speller if number == 0 else alone
-            return JoinedPart(joined, own, join, list(vars(counts).values()))
+        def join_parts(first: int) -> Iterator[JoinedPart]:
+            joined_units = join.run_units(first, sides, options.limit, runner)
+            for number, (joined, counts) in enumerate(joined_units, first):
+                # What two records have in common with themselves is spelled out once.
+                own = speller if number == 0 else alone
+                yield JoinedPart(joined, own, join, list(vars(counts).values()))
 
         shares = [(number + 1) / len(units) for number in range(len(units))]
-        runs, n_pairs, found = collect_runs(join_part, shares, options.limit, workspace)
+        runs, n_pairs, found = collect_runs(join_parts, shares, options.limit, workspace)
         step_counts = [join.counted(*each) for each in found]
         n_steps = 1
     else:
@@ -219,7 +220,7 @@ def summarise_pairs(
     if options.top is not None:
         summary["top"], summary["per_document"] = options.top, options.per_document
     summary["scheme"] = _describe_scheme(plan)
-    summary["workers"], summary["seconds"] = runner.workers, runner.seconds
+    summary |= {"engine": "threads", "workers": runner.workers, "seconds": runner.seconds}
     if plan.banding:
         summary["recall"] = float(options.recall_asked_for)
     if options.top is not None:
@@ -355,8 +356,13 @@ class PairJob:
             counted=self.counted or [],
         )
 
-    def run(self, runner: Runner, workspace: Workspace = IN_MEMORY) -> PairResult:
-        """Find the pairs."""
+    def run(
+        self,
+        runner: Runner,
+        workspace: Workspace = IN_MEMORY,
+        find_exactly: FindExactly | None = None,
+    ) -> PairResult:
+        """Find the pairs; ``find_exactly`` is as of ``find_pairs_in_sources``."""
         if self.index is not None:
             # Indexes take long to import, and most runs have none.
             from neardup.jobs.pairs.against_index import find_pairs_in_index
@@ -365,7 +371,7 @@ class PairJob:
             return find_pairs_in_index(self.left, view, self.options, runner)
         assert self.plan is not None
         return find_pairs_in_sources(
-            self.left, self.right, self.plan, runner, workspace, self.counted
+            self.left, self.right, self.plan, runner, workspace, self.counted, find_exactly
         )
 
 
@@ -376,19 +382,21 @@ def find_pairs_in_sources(
     runner: Runner,
     workspace: Workspace = IN_MEMORY,
     counted: Sequence[Source] | None = None,
+    find_exactly: FindExactly | None = None,
 ) -> PairResult:
     """Find all pairs, or the most similar; ``right`` is None for a self-join.
 
     Texts that are equal, and then records that are equal, are joined once; their documents come in
     when pairs are spelled out. What there is not enough memory for goes to files. Where shingles
     are weighed by how many documents have them, those of ``counted`` are counted; None: those of
-    which pairs are found.
+    which pairs are found. ``find_exactly`` finds them elsewhere, not in threads.
     """
     collections = [(left, plan.reading)]
     if right is not None:
         collections.append((right, plan.reading.for_other(other_columns_of(plan.options))))
     check_effect(plan.options, *(sources for sources, _ in collections), counted or ())
-    keep_extracted(workspace, *(sources for sources, _ in collections))
+    if find_exactly is None:
+        keep_extracted(workspace, *(sources for sources, _ in collections))
     names, there = plan.options.shown_columns, list[tuple[str, ...]]()
     if names:
         # Few runs need it.
@@ -411,13 +419,13 @@ def find_pairs_in_sources(
         collections = [(each, with_frequencies(own, frequencies)) for each, own in collections]
         plan = replace(plan, reading=with_frequencies(plan.reading, frequencies))
     few = None
-    if plan.edit and plan.options.top is not None:
+    if plan.edit and plan.options.top is not None and find_exactly is None:
         # RapidFuzz is loaded for edit distances alone.
         from neardup.jobs.pairs.few import find_in_few
 
         few = find_in_few(collections, plan, runner)
     if few is None:
-        find = _find_exactly if plan.banding is None else _find_in_buckets
+        find = _find_in_buckets if plan.banding else find_exactly or _find_exactly
         catalogues, matches, n_outside = find(collections, plan, workspace, runner)
     else:
         catalogues, matches, n_outside = few.catalogues, _matches_of(few, plan), 0
@@ -466,6 +474,14 @@ def find_pairs_in_sources(
         [each.name for each in conditions],
     )
     return PairResult(rows, matches.counts, summary)
+
+
+# Takes collections, each with how it is read, the plan, memory and threads. Returns the catalogues,
+# the pairs, and how many documents are compared with none.
+FindExactly = Callable[
+    [Sequence[tuple[Sequence[Source], ReadingPlan]], PairPlan, Workspace, Runner],
+    tuple[Sequence[Catalogue], Matches, int],
+]
 
 
 def _find_exactly(

@@ -1,0 +1,387 @@
+"""``neardup.spark.find_pairs``: exact pairs, found in blocks as ``jobs.pairs`` finds them.
+
+Executors read documents and make sets of them, or strings; the driver keeps their digests and sizes
+and cuts records into blocks. A task has the records of two blocks and joins them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from neardup.errors import InvalidParameterError, NeardupError
+from neardup.files.resolve import resolve_inputs
+from neardup.files.rows import RowBlock, Source
+from neardup.jobs.pairs.blocked import BlockedJoin, RecordBlocks, RecordSets, Unit, sides_in
+from neardup.jobs.pairs.pair_result import PairResult
+from neardup.jobs.pairs.plan import PairPlan
+from neardup.jobs.pairs.records import make_records, maker_of
+from neardup.jobs.pairs.run import Matches, PairJob, count_outside, find_matches
+from neardup.matching.join import Compared, FilterCounts, PartedJoin
+from neardup.options.choices import Data
+from neardup.options.documents import PairOptions
+from neardup.options.groups import ProgressOptions, WorkspaceOptions
+from neardup.options.option import argument, but, takes
+from neardup.reading.catalogue import Catalogue
+from neardup.reading.first_pass import Signed, sign_with_sets
+from neardup.reading.set_exchange import ONE_IN, SetExchange
+from neardup.reading.sign import ReadingPlan, SignedBlock
+from neardup.reading.signed_batches import SignedBatches, numbers_of
+from neardup.runs.runner import Runner
+from neardup.runs.work import IN_MEMORY, Workspace
+from neardup.spark.cluster import Cluster, Failure, local_workspace, spark_errors
+from neardup.spark.read import Outbox, ReadTasks, from_bytes, read_on_executors, to_bytes
+from neardup.spark.session import ON_DRIVER, SESSION, SHARED_FILES, cluster_of
+from neardup.stages.hints import with_warning
+from neardup.stages.workspaces import open_workspace
+from neardup.tables import Bytes, Int64s, ScoredPairs, TokenLists, Uint64s
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.rdd import RDD
+
+# Makes of documents' tokens what they are compared by.
+_Make = Callable[[TokenLists], Compared]
+
+
+def check_on_spark(job: PairJob) -> PairPlan:
+    """Return the plan of a search, and raise for one that needs all documents in one place."""
+    if job.plan is None:
+        message = (
+            "an index is looked up with engine threads; choose that, or name files with against"
+        )
+        raise InvalidParameterError(message, "engine", "against")
+    if job.plan.banding is not None:
+        message = (
+            "engine spark finds pairs by the exact method; leave out method, or choose engine "
+            "threads"
+        )
+        raise InvalidParameterError(message, "engine", "method")
+    if job.options.reads_bytes:
+        message = (
+            "input_format bytes goes with engine threads; choose that, for executors exchange texts"
+        )
+        raise InvalidParameterError(message, "input_format", "engine")
+    return job.plan
+
+
+def find_on_spark(
+    cluster: Cluster, job: PairJob, runner: Runner, workspace: Workspace
+) -> PairResult:
+    """Find the pairs of a job whose plan ``check_on_spark`` has returned.
+
+    ``runner`` and ``workspace`` are the driver's: it keeps some numbers of each document, and the
+    pairs.
+    """
+    with spark_errors():
+        result = job.run(runner, workspace, partial(_find, cluster))
+    result.summary |= {"engine": "spark", "workers": cluster.slots}
+    return result
+
+
+def _find(
+    cluster: Cluster,
+    collections: Sequence[tuple[Sequence[Source], ReadingPlan]],
+    plan: PairPlan,
+    workspace: Workspace,
+    runner: Runner,
+) -> tuple[Sequence[Catalogue], Matches, int]:
+    make = maker_of(plan)
+    with runner.stage("read") as note:
+        looking = partial(_look, make)
+        read = read_on_executors(collections, looking, cluster, workspace, with_digests=True)
+        batches = SignedBatches(0)
+        for own in read.batches:
+            batches.add(own)
+        keys = batches.blocking_keys()
+        n_outside = count_outside(read.catalogues, keys, plan.options.blocking_columns)
+        records = make_records(
+            Signed(read.catalogues, batches),
+            _SetsOnExecutors(make, cluster, read),
+            plan,
+            workspace,
+            partial(_spread, make, cluster, read, workspace),
+        )
+        note(documents=sum(map(len, read.catalogues)), records=len(records))
+    with runner.stage("join") as note:
+        matches = find_matches(records, plan.options, workspace, runner)
+        read.rows.unpersist()
+        note(pairs=matches.n_pairs)
+    return read.catalogues, matches, n_outside
+
+
+# Documents on executors, as they are compared.
+
+
+@dataclass(frozen=True, kw_only=True)
+class _SetBlock(SignedBlock):
+    """A block's documents, and rows of what they are compared by, which count them from 0."""
+
+    sets: pa.RecordBatch
+
+
+def _look(make: _Make, block: RowBlock, reading: ReadingPlan) -> _SetBlock:
+    signed, [((rows, _), _)] = sign_with_sets(block, reading, SetExchange(make, IN_MEMORY))
+    return _SetBlock(**vars(signed), sets=rows)
+
+
+class _SetsOnExecutors(SetExchange):
+    """What documents are compared by, of which the driver knows the sizes."""
+
+    def __init__(self, make: _Make, cluster: Cluster, read: ReadTasks) -> None:
+        super().__init__(make, IN_MEMORY)
+        self._cluster, self._read = cluster, read
+
+    def measure(self, n_documents: int) -> tuple[Int64s, Int64s, int]:
+        """Return the size and the extent of each document, and about how many elements differ."""
+        cluster, read = self._cluster, self._read
+        counts = [stop - start for start, stop in read.ranges]
+        measuring = partial(_measure, self.make)
+        found = list(cluster.bring(cluster.work(measuring, cluster.attach(counts, read.rows))))
+        batches = [from_bytes(data) for _, data in found]
+        none = np.empty(0, np.int64)
+        sizes, extents = (
+            np.concatenate([none, *(numbers_of(batch, name) for batch in batches)])
+            for name in ("size", "extent")
+        )
+        samples: list[Uint64s] = [sample for sample, _ in found]
+        sample = np.unique(np.concatenate([np.empty(0, np.uint64), *samples]))
+        return sizes, extents, ONE_IN * len(sample)
+
+
+def _measure(make: _Make, rows: Iterator[Any]) -> Iterator[tuple[Uint64s, bytes]]:
+    import pyarrow as pa
+
+    n_documents: int = next(rows)
+    numbered = _numbered(rows)
+    sizes, extents, sample = SetExchange(make, IN_MEMORY).measure_rows(numbered, n_documents)
+    yield sample, to_bytes(pa.RecordBatch.from_pydict({"size": sizes, "extent": extents}))
+
+
+def _numbered(rows: Iterator[Any]) -> Iterator[pa.RecordBatch]:
+    """Yield the sets of a task with the numbers of its documents, counted from 0."""
+    done = 0
+    for row in rows:
+        yield _renumbered(row.found.sets, numbers_of(row.found.sets, "document") + done)
+        done += len(row.found.numbers)
+
+
+def _renumbered(sets: pa.RecordBatch, documents: Int64s) -> pa.RecordBatch:
+    import pyarrow as pa
+
+    place = sets.schema.get_field_index("document")
+    return sets.set_column(place, "document", pa.array(documents))
+
+
+# Records in blocks, of which tasks have two.
+
+
+class _SpreadUnit(NamedTuple):
+    """A unit of the join, its records, ascending, and the part of each."""
+
+    unit: Unit
+    records: Int64s
+    parts: Bytes
+
+
+@dataclass(frozen=True)
+class _SpreadJoin(BlockedJoin):
+    """A join of which each unit is a task's; ``sent`` has its sets at the partition of a unit.
+
+    Steps of higher thresholds join the same units, because any two similar records are in one.
+    """
+
+    make: _Make
+    cluster: Cluster
+    chosen: list[_SpreadUnit]
+    sent: RDD[Any]
+
+    @cached_property
+    def units(self) -> list[Unit]:
+        """What is joined at the same time."""
+        return [each.unit for each in self.chosen]
+
+    def run_units(
+        self, first: int, sides: Bytes | None, limit: int | None, runner: Runner
+    ) -> Iterator[tuple[ScoredPairs, FilterCounts]]:
+        """Join all units on executors, and yield what is found by those from this one on."""
+        sets = self.blocks.sets
+        tasks = [
+            _Task(
+                sets.sizes[records],
+                sets.extents[records],
+                None if sets.keys is None else sets.keys[records],
+                sides_in(unit, records, parts, sides),
+            )
+            for unit, records, parts in self.chosen
+        ]
+        alone = self.whole.of(self.make(_NO_TOKENS), None)
+        joining = partial(_join, self.make, alone, limit, self.cluster.task_bytes)
+        attached = self.cluster.attach(list(enumerate(tasks)), self.sent)
+        found = self.cluster.bring_once(self.cluster.work(joining, attached))
+        for number, ((_, records, _), (counts, data)) in enumerate(
+            zip(self.chosen, found, strict=True), 1
+        ):
+            runner.report("join", number, len(tasks))
+            if number > first:
+                batch = from_bytes(data)
+                left, right, scores = (column.to_numpy() for column in batch.columns)
+                yield ScoredPairs(records[left], records[right], scores), self.counted(*counts)
+
+
+_NO_TOKENS = TokenLists(np.empty(0, np.uint64), np.zeros(1, np.int64))
+
+
+def _spread(
+    make: _Make,
+    cluster: Cluster,
+    read: ReadTasks,
+    workspace: Workspace,
+    sets: RecordSets,
+    whole: PartedJoin,
+    n_distinct: int,
+) -> _SpreadJoin:
+    """Cut records into blocks of which two fit into a task, enough of them that all slots work."""
+    # Bounds of blocks are the driver's, and the memory in which they are joined a task's.
+    memory = replace(workspace, memory=cluster.task_bytes)
+    # Of k blocks, an even number, half are joined in pairs, and k (k - 2) / 2 pairs are left.
+    least = next(k for k in range(2, 1 << 16, 2) if k * (k - 1) >= 2 * cluster.slots)
+    blocks = RecordBlocks.cut(sets, whole.costs, n_distinct, memory, least=least)
+    units = blocks.units(whole)
+    chosen = [_SpreadUnit(unit, *blocks.records_of(unit, whole)) for unit in units]
+    none = np.empty(0, np.int64)
+    documents = np.concatenate([none, *(sets.documents[each.records] for each in chosen)])
+    numbers = np.repeat(np.arange(len(chosen)), [len(each.records) for each in chosen])
+    places = np.concatenate([none, *(np.arange(len(each.records)) for each in chosen)])
+    order = np.argsort(documents, kind="stable")
+    documents = documents[order]
+    bounds = np.searchsorted(documents, read.starts).tolist()
+    payloads = []
+    for (start, _), first, stop in zip(read.ranges, bounds, bounds[1:], strict=False):
+        rows = order[first:stop]
+        payloads.append((documents[first:stop] - start, numbers[rows], places[rows]))
+    attached = cluster.attach(payloads, read.rows)
+    sent = cluster.place(cluster.work(_send_sets, attached), len(chosen))
+    return _SpreadJoin(whole, blocks, make, cluster, chosen, sent)
+
+
+def _send_sets(rows: Iterator[Any]) -> Iterator[tuple[int, bytes]]:
+    """Send sets to all units that have their records, with their places there."""
+    import pyarrow as pa
+
+    documents, units, places = next(rows)
+    outbox = Outbox()
+    done = 0
+    for row in rows:
+        n_documents = len(row.found.numbers)
+        start, stop = np.searchsorted(documents, [done, done + n_documents])
+        own = numbers_of(row.found.sets, "document")
+        row_of = np.full(n_documents, -1, np.int64)
+        row_of[own] = np.arange(len(own))
+        sets = row.found.sets.take(pa.array(row_of[documents[start:stop] - done]))
+        yield from outbox.add(_renumbered(sets, places[start:stop]), units[start:stop])
+        done += n_documents
+    yield from outbox.rest()
+
+
+class _Task(NamedTuple):
+    """What the driver knows of the records of a unit, arrays with an item for each."""
+
+    sizes: Int64s
+    extents: Int64s
+    keys: Uint64s | None
+    sides: Bytes | None
+
+
+def _join(
+    make: _Make, join: PartedJoin, limit: int | None, memory: int, rows: Iterator[Any]
+) -> Iterator[tuple[list[int], bytes] | Failure]:
+    """Join a unit, of which records come in any order behind what is known of them."""
+    import pyarrow as pa
+
+    number: int
+    task: _Task
+    for number, task in islice(rows, 1):
+        with local_workspace(memory) as workspace, Runner(1) as runner:
+            exchange = SetExchange(make, workspace)
+            shuffle = exchange.rows.shuffle
+            with shuffle:
+                for _, data in rows:
+                    batch = from_bytes(data)
+                    shuffle.add(batch, np.zeros(len(batch), np.int64))
+            everything = np.arange(len(task.sizes))
+            records = RecordSets(exchange, everything, task.sizes, task.extents, task.keys)
+            sets, keys = records.read(everything, runner, are_all=True)
+            try:
+                pairs, counts = join.of(sets, keys).run(task.sides, limit, runner)
+            except NeardupError as error:
+                yield Failure.of(number, None, error)
+                return
+        columns = {"left": pairs.left, "right": pairs.right, "score": pairs.scores}
+        yield list(vars(counts).values()), to_bytes(pa.RecordBatch.from_pydict(columns))
+
+
+class _Arguments(PairOptions, WorkspaceOptions, ProgressOptions, kw_only=False):
+    session: Any = argument(SESSION)
+    left: Data = argument(SHARED_FILES)
+    right: Data = argument(
+        "A second collection, in files as well: pairs are of one document of each. None: pairs "
+        "within ``left``.",
+        default=None,
+    )
+    differs = but(**ON_DRIVER)
+
+
+@takes(_Arguments)
+def find_pairs(given: _Arguments) -> PairResult:
+    """Find all pairs of similar documents, as ``neardup.find_pairs``, on executors of a session.
+
+    Rows are the same. Only the exact method is to be had, and no index.
+
+    Returns
+    -------
+    ``pairs`` (Arrow table: id_a, id_b, similarity, and overlap or distance, but for
+    ``weighted-jaccard``), ``counts`` (what the filters did) and ``summary``.
+
+    Raises
+    ------
+    InvalidParameterError
+        For an option out of range, for method ``minhash``, or a session without a
+        ``SparkContext``.
+    InvalidInputError
+        For a bad row or a repeated id, and for data in memory.
+    ReadError
+        For a file that cannot be read.
+    ResultLimitError
+        At more than ``limit`` pairs.
+    EngineError
+        If Spark cannot finish.
+
+    Notes
+    -----
+    The driver keeps about 80 bytes a document, and the pairs, in files where they do not fit; sets
+    stay on executors. Records go to blocks of which two fit into a task, and each two blocks meet
+    that may have similar records. Values of columns, for ``with_columns`` and ``also``, are read by
+    the driver, and ``idf`` is counted by it.
+    """
+    job = PairJob(
+        given.part(PairOptions),
+        resolve_inputs,
+        given.left,
+        given.right,
+        given.idf_from,
+        other="right",
+    )
+    check_on_spark(job)
+    cluster = cluster_of(given.session)
+    with Runner(None, given.progress) as runner:
+        # Inputs are found before a folder is made.
+        _ = job.left, job.right, job.counted
+        workspace = open_workspace(given.memory, given.work)
+        result = find_on_spark(cluster, job, runner, workspace)
+    return with_warning(result)

@@ -1,0 +1,187 @@
+"""Exact pairs are the same rows on Spark as in threads."""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import neardup
+import neardup.spark
+from neardup.errors import InvalidInputError, InvalidParameterError, ResultLimitError
+from tests.spark.mishaps import dies_once, replace_stage, shuffled_behind_first
+from tests.spark.runs import summary_of_pairs
+from tests.spilling import spilling
+
+OPTIONS: dict[str, dict[str, Any]] = {
+    "jaccard": {"threshold": "0.6", "ngram": 1},
+    "containment": {"measure": "containment", "threshold": "0.8", "ngram": 1},
+    "hamming": {"measure": "hamming", "max_distance": 3, "ngram": 1},
+    "overlap": {"measure": "overlap", "threshold": 6, "ngram": 1, "algorithm": "ppjoin"},
+    "weighted": {"measure": "weighted-jaccard", "threshold": "0.6"},
+    "edit": {"max_distance": 6},
+    "edit by block": {"measure": "edit", "threshold": "0.7", "blocking": "place"},
+    "by block": {"threshold": "0.5", "ngram": 1, "blocking": "place", "with_columns": ["n"]},
+    "hamming by block": {
+        "measure": "hamming",
+        "max_distance": 4,
+        "ngram": 1,
+        "blocking": ["place", "n"],
+    },
+    "top": {"top": 40, "ngram": 1},
+    "top of each": {"top": 2, "per_document": True, "ngram": 1, "measure": "dice"},
+    "top of weighted": {"top": 30, "measure": "weighted-jaccard"},
+    "one to one": {"threshold": "0.4", "ngram": 1, "one_to_one": True},
+    "also": {"threshold": "0.5", "ngram": 1, "also": "title:jaccard:0.2", "also_missing": "drop"},
+}
+# What tasks run, and those to which rows come in any order.
+STAGES = ("read._read", "exact_pairs._measure", "exact_pairs._send_sets", "exact_pairs._join")
+
+
+def make_rows(n: int, seed: int) -> list[dict[str, Any]]:
+    """Make records of few words, half of them like an earlier one, of many sizes and some empty."""
+    draw = random.Random(seed)
+    words = [f"{a}{b}" for a in "abcdefgh" for b in "aeiou"]
+    texts: list[list[str]] = []
+    for _ in range(n):
+        text = draw.choices(words, k=draw.choice([0, 1, 4, 9, 14, 30]))
+        if texts and draw.random() < 0.5:
+            text = list(draw.choice(texts))
+            if text and draw.random() < 0.7:
+                text[draw.randrange(len(text))] = draw.choice(words)
+        texts.append(text)
+    return [
+        {
+            "id": f"{seed}-{number}",
+            "text": " ".join(text),
+            "place": draw.choice(["here", "there", None]),
+            "n": draw.randrange(2),
+            "title": draw.choice([None, *words[:5]]),
+        }
+        for number, text in enumerate(texts)
+    ]
+
+
+@pytest.fixture(scope="module")
+def records(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("records")
+    (folder / "own").mkdir()
+    rows = make_rows(900, 1)
+    for name, part in (("own/a", rows[:500]), ("own/b", rows[500:]), ("other", make_rows(250, 1))):
+        path = folder / f"{name}.jsonl"
+        path.write_text("".join(json.dumps(row) + "\n" for row in part))
+    other = (folder / "other.jsonl").read_text().replace('"id": "1-', '"id": "2-')
+    (folder / "other.jsonl").write_text(other)
+    (folder / "none.jsonl").write_text("")
+    return folder
+
+
+def check(session: Any, records: Path, *more: str, **options: Any) -> neardup.PairResult:
+    """Hold pairs of Spark to those of threads, and return these."""
+    named = [str(records / name) for name in ("own", *more)]
+    expected = neardup.find_pairs(*named, workers=2, **options)
+    found = neardup.spark.find_pairs(session, *named, **options)
+    assert found.pairs.equals(expected.pairs)
+    assert found.pairs.schema.metadata == expected.pairs.schema.metadata
+    assert summary_of_pairs(found) == summary_of_pairs(expected)
+    assert (found.summary["engine"], found.summary["workers"]) == ("spark", 2)
+    return expected
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+def test_options(session, records, small_tasks, name):
+    assert len(check(session, records, **OPTIONS[name])) > 10
+
+
+@pytest.mark.parametrize("name", ["jaccard", "containment", "edit by block", "top of each"])
+def test_two_collections(session, records, small_tasks, name):
+    assert len(check(session, records, "other.jsonl", **OPTIONS[name])) > 10
+
+
+@pytest.mark.parametrize("name", ["jaccard", "weighted", "edit", "top"])
+def test_memory_of_a_task_and_of_the_driver(session, records, small_tasks, monkeypatch, name):
+    """Many blocks, of sets that go to files."""
+    from neardup.spark import session as sessions
+
+    monkeypatch.setattr(sessions, "_task_bytes", lambda _: 150_000)
+    check(session, records, **OPTIONS[name])
+
+
+def test_memory_of_the_driver(session, records, small_tasks):
+    expected = neardup.find_pairs(str(records / "own"), **OPTIONS["jaccard"]).pairs
+    with spilling(20_000):
+        found = neardup.spark.find_pairs(session, str(records / "own"), **OPTIONS["jaccard"])
+        assert found.pairs.equals(expected)
+
+
+def test_nothing(session, records):
+    path = str(records / "none.jsonl")
+    assert len(neardup.spark.find_pairs(session, path)) == 0
+    assert len(neardup.spark.find_pairs(session, path, path, top=3)) == 0
+
+
+def test_limit(session, records):
+    with pytest.raises(ResultLimitError):
+        neardup.spark.find_pairs(session, str(records / "own"), limit=5, **OPTIONS["jaccard"])
+
+
+def test_rows_in_any_order(session, records, small_tasks, monkeypatch):
+    replace_stage(monkeypatch, "exact_pairs._join", shuffled_behind_first, 1)
+    check(session, records, **OPTIONS["jaccard"])
+
+
+@pytest.mark.kills
+@pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
+@pytest.mark.parametrize("victim", ["worker", "executor"])
+@pytest.mark.parametrize("stage", STAGES)
+def test_killed(session, records, tmp_path, monkeypatch, small_tasks, stage, victim):
+    mark = tmp_path / "was-killed"
+    replace_stage(monkeypatch, stage, dies_once, str(mark), victim)
+    check(session, records, **OPTIONS["jaccard"])
+    assert mark.exists()
+
+
+def test_refuses(session, records, tmp_path):
+    own = str(records / "own")
+    with pytest.raises(InvalidParameterError, match="method"):
+        neardup.spark.find_pairs(session, own, method="minhash")
+    with pytest.raises(InvalidParameterError, match="bytes"):
+        neardup.spark.find_pairs(session, own, input_format="bytes")
+    with pytest.raises(InvalidInputError, match="not data in memory"):
+        neardup.spark.find_pairs(session, ["a text", "another"])
+    index = neardup.DocumentIndex.create(tmp_path / "index")
+    index.add(["some words of a text"])
+    with pytest.raises(InvalidInputError, match="not an index"):
+        neardup.spark.find_pairs(session, own, tmp_path / "index")
+    with pytest.raises(InvalidParameterError, match="index"):
+        neardup.spark.find_pairs(session, own, tmp_path / "index", method="minhash")
+
+
+def test_command(spark_home, records, tmp_path):
+    words = [str(records / "own"), "--threshold", "0.6", "--ngram", "1", "-o"]
+    line = [sys.executable, "-W", "ignore", "-m", "neardup", "pairs", *words]
+    for engine in ("threads", "spark"):
+        out = str(tmp_path / f"{engine}.parquet")
+        done = subprocess.run(
+            [*line, out, "--engine", engine, "--json"], capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        assert json.loads(done.stdout)["engine"] == engine
+    files = sorted(tmp_path.iterdir())
+    assert [path.name for path in files] == ["spark.parquet", "threads.parquet"]
+    assert files[0].read_bytes() == files[1].read_bytes()
+
+
+@pytest.mark.parametrize("words", [["--method", "minhash"], ["--workers", "2"], ["--fresh"]])
+def test_command__refuses(records, tmp_path, words):
+    line = [sys.executable, "-m", "neardup", "pairs", str(records / "own"), "--engine", "spark"]
+    line += ["-o", str(tmp_path / "out.csv"), *words]
+    done = subprocess.run(line, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert words[0] in done.stderr
+    assert "--engine" in done.stderr
