@@ -157,9 +157,9 @@ def test_refuses(session, records, tmp_path):
     index = neardup.DocumentIndex.create(tmp_path / "index")
     index.add(["some words of a text"])
     with pytest.raises(InvalidInputError, match="not an index"):
-        neardup.spark.find_pairs(session, own, tmp_path / "index")
+        neardup.spark.find_pairs(session, own, tmp_path / "index", method="exact")
     with pytest.raises(InvalidParameterError, match="index"):
-        neardup.spark.find_pairs(session, own, tmp_path / "index", method="minhash")
+        neardup.spark.find_pairs(session, own, tmp_path / "index")
 
 
 def test_command(spark_home, records, tmp_path):

@@ -32,7 +32,14 @@ from neardup.spark.decide import (
     sieve,
 )
 from neardup.spark.read import ReadTasks, read_on_executors
-from neardup.spark.session import ON_DRIVER, SESSION, SHARED_FILES, cluster_of
+from neardup.spark.session import (
+    ON_DRIVER,
+    SESSION,
+    SHARED_FILES,
+    check_reads_text,
+    cluster_of,
+    no_index,
+)
 from neardup.spark.write import write_on_executors
 from neardup.stages.components import pack_components
 from neardup.stages.decide import Decision, assign
@@ -54,10 +61,7 @@ _PARTITIONS_A_SLOT = 4
 def plan_on_spark(options: DedupOptions, *, has_other: bool, has_index: bool) -> DedupPlan:
     """Check what goes with what, and raise for options that need all documents in one place."""
     if has_index:
-        message = (
-            "an index is looked up with engine threads; choose that, or name files with against"
-        )
-        raise InvalidParameterError(message, "engine", "against")
+        raise no_index()
     plan = plan_deduplication(options, has_other=has_other)
     for name, is_given in (
         ("method", plan.options.method != "minhash"),
@@ -69,11 +73,7 @@ def plan_on_spark(options: DedupOptions, *, has_other: bool, has_index: bool) ->
                 "leave it out, or choose engine threads"
             )
             raise InvalidParameterError(message, name, "engine")
-    if plan.options.reads_bytes:
-        message = (
-            "input_format bytes goes with engine threads; choose that, for executors exchange texts"
-        )
-        raise InvalidParameterError(message, "input_format", "engine")
+    check_reads_text(plan.options)
     return plan
 
 

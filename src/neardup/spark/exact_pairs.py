@@ -36,7 +36,14 @@ from neardup.runs.runner import Runner
 from neardup.runs.work import IN_MEMORY, Workspace
 from neardup.spark.cluster import Cluster, Failure, local_workspace, spark_errors
 from neardup.spark.read import Outbox, ReadTasks, from_bytes, read_on_executors, to_bytes
-from neardup.spark.session import ON_DRIVER, SESSION, SHARED_FILES, cluster_of
+from neardup.spark.session import (
+    ON_DRIVER,
+    SESSION,
+    SHARED_FILES,
+    check_reads_text,
+    cluster_of,
+    no_index,
+)
 from neardup.stages.hints import with_warning
 from neardup.stages.workspaces import open_workspace
 from neardup.tables import Bytes, Int64s, ScoredPairs, TokenLists, Uint64s
@@ -52,21 +59,14 @@ _Make = Callable[[TokenLists], Compared]
 def check_on_spark(job: PairJob) -> PairPlan:
     """Return the plan of a search, and raise for one that needs all documents in one place."""
     if job.plan is None:
-        message = (
-            "an index is looked up with engine threads; choose that, or name files with against"
-        )
-        raise InvalidParameterError(message, "engine", "against")
+        raise no_index()
     if job.plan.banding is not None:
         message = (
             "engine spark finds pairs by the exact method; leave out method, or choose engine "
             "threads"
         )
         raise InvalidParameterError(message, "engine", "method")
-    if job.options.reads_bytes:
-        message = (
-            "input_format bytes goes with engine threads; choose that, for executors exchange texts"
-        )
-        raise InvalidParameterError(message, "input_format", "engine")
+    check_reads_text(job.options)
     return job.plan
 
 

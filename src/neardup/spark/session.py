@@ -9,6 +9,7 @@ import subprocess
 from typing import TYPE_CHECKING, Any
 
 from neardup.errors import EngineError, InvalidParameterError, MissingExtraError
+from neardup.options.groups import ReadingOptions
 from neardup.spark.cluster import Cluster
 
 if TYPE_CHECKING:
@@ -34,6 +35,22 @@ ON_DRIVER = {
         "files."
     },
 }
+
+
+def no_index() -> InvalidParameterError:
+    """Return the error of a job that would look an index up."""
+    message = "an index is looked up with engine threads; choose that, or name files with against"
+    return InvalidParameterError(message, "engine", "against")
+
+
+def check_reads_text(options: ReadingOptions) -> None:
+    """Raise if documents are bytes, and no text."""
+    if options.reads_bytes:
+        message = (
+            "input_format bytes goes with engine threads; choose that, for executors exchange texts"
+        )
+        raise InvalidParameterError(message, "input_format", "engine")
+
 
 _PURPOSE = "engine spark"
 _LEAST_JAVA = 17
