@@ -40,7 +40,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "also": {"threshold": "0.5", "ngram": 1, "also": "title:jaccard:0.2", "also_missing": "drop"},
 }
 # What tasks run, and those to which rows come in any order.
-STAGES = ("read._read", "exact_pairs._measure", "exact_pairs._send_sets", "exact_pairs._join")
+STAGES = ("read._read", "exact_pairs._send_sets", "exact_pairs._join")
 
 
 def make_rows(n: int, seed: int) -> list[dict[str, Any]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from itertools import islice
+from itertools import chain, count, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -31,7 +31,7 @@ from neardup.reading.catalogue import Catalogue
 from neardup.reading.first_pass import Signed, sign_with_sets
 from neardup.reading.set_exchange import ONE_IN, SetExchange
 from neardup.reading.sign import ReadingPlan, SignedBlock
-from neardup.reading.signed_batches import SignedBatches, numbers_of
+from neardup.reading.signed_batches import SignedBatches, numbers_of, to_batch
 from neardup.runs.runner import Runner
 from neardup.runs.work import IN_MEMORY, Workspace
 from neardup.spark.cluster import Cluster, Failure, local_workspace, spark_errors
@@ -94,7 +94,7 @@ def _find(
     make = maker_of(plan)
     with runner.stage("read") as note:
         looking = partial(_look, make)
-        read = read_on_executors(collections, looking, cluster, workspace, with_digests=True)
+        read = read_on_executors(collections, looking, cluster, workspace, tell=_tell)
         batches = SignedBatches(0)
         for own in read.batches:
             batches.add(own)
@@ -102,7 +102,7 @@ def _find(
         n_outside = count_outside(read.catalogues, keys, plan.options.blocking_columns)
         records = make_records(
             Signed(read.catalogues, batches),
-            _SetsOnExecutors(make, cluster, read),
+            _SetsOnExecutors(make, read),
             plan,
             workspace,
             partial(_spread, make, cluster, read, workspace),
@@ -120,55 +120,55 @@ def _find(
 
 @dataclass(frozen=True, kw_only=True)
 class _SetBlock(SignedBlock):
-    """A block's documents, and rows of what they are compared by, which count them from 0."""
+    """A block's documents, and rows of what they are compared by, which count them from 0.
+
+    ``sizes`` and ``extents`` are those of the documents, ``sample`` one in ``ONE_IN`` of all
+    elements.
+    """
 
     sets: pa.RecordBatch
+    sizes: Int64s
+    extents: Int64s
+    sample: Uint64s
 
 
 def _look(make: _Make, block: RowBlock, reading: ReadingPlan) -> _SetBlock:
-    signed, [((rows, _), _)] = sign_with_sets(block, reading, SetExchange(make, IN_MEMORY))
-    return _SetBlock(**vars(signed), sets=rows)
+    exchange = SetExchange(make, IN_MEMORY)
+    signed, [((sets, _), n_documents)] = sign_with_sets(block, reading, exchange)
+    sizes, extents, sample = exchange.measure_rows([sets], n_documents)
+    return _SetBlock(**vars(signed), sets=sets, sizes=sizes, extents=extents, sample=sample)
+
+
+def _tell(found: _SetBlock) -> tuple[pa.RecordBatch, dict[str, Any]]:
+    """Tell what documents there are, their digests and sizes."""
+    import pyarrow as pa
+
+    batch = to_batch(found)
+    for name in _MEASURED:
+        batch = batch.append_column(name, pa.array(getattr(found, name)))
+    return batch, {"sample": found.sample.tolist()}
+
+
+_MEASURED = ("sizes", "extents")
 
 
 class _SetsOnExecutors(SetExchange):
     """What documents are compared by, of which the driver knows the sizes."""
 
-    def __init__(self, make: _Make, cluster: Cluster, read: ReadTasks) -> None:
+    def __init__(self, make: _Make, read: ReadTasks) -> None:
         super().__init__(make, IN_MEMORY)
-        self._cluster, self._read = cluster, read
+        self._read = read
 
     def measure(self, n_documents: int) -> tuple[Int64s, Int64s, int]:
         """Return the size and the extent of each document, and about how many elements differ."""
-        cluster, read = self._cluster, self._read
-        counts = [stop - start for start, stop in read.ranges]
-        measuring = partial(_measure, self.make)
-        found = list(cluster.bring(cluster.work(measuring, cluster.attach(counts, read.rows))))
-        batches = [from_bytes(data) for _, data in found]
-        none = np.empty(0, np.int64)
-        sizes, extents = (
-            np.concatenate([none, *(numbers_of(batch, name) for batch in batches)])
-            for name in ("size", "extent")
-        )
-        samples: list[Uint64s] = [sample for sample, _ in found]
-        sample = np.unique(np.concatenate([np.empty(0, np.uint64), *samples]))
-        return sizes, extents, ONE_IN * len(sample)
-
-
-def _measure(make: _Make, rows: Iterator[Any]) -> Iterator[tuple[Uint64s, bytes]]:
-    import pyarrow as pa
-
-    n_documents: int = next(rows)
-    numbered = _numbered(rows)
-    sizes, extents, sample = SetExchange(make, IN_MEMORY).measure_rows(numbered, n_documents)
-    yield sample, to_bytes(pa.RecordBatch.from_pydict({"size": sizes, "extent": extents}))
-
-
-def _numbered(rows: Iterator[Any]) -> Iterator[pa.RecordBatch]:
-    """Yield the sets of a task with the numbers of its documents, counted from 0."""
-    done = 0
-    for row in rows:
-        yield _renumbered(row.found.sets, numbers_of(row.found.sets, "document") + done)
-        done += len(row.found.numbers)
+        sizes, extents = np.empty(n_documents, np.int64), np.empty(n_documents, np.int64)
+        done, samples = 0, [np.empty(0, np.uint64)]
+        for batch, known in chain.from_iterable(own.known() for own in self._read.batches):
+            rows = slice(done, done + len(batch))
+            sizes[rows], extents[rows] = (numbers_of(batch, name) for name in _MEASURED)
+            samples.append(np.array(known["sample"], np.uint64))
+            done += len(batch)
+        return sizes, extents, ONE_IN * len(np.unique(np.concatenate(samples)))
 
 
 def _renumbered(sets: pa.RecordBatch, documents: Int64s) -> pa.RecordBatch:
@@ -249,8 +249,8 @@ def _spread(
     """Cut records into blocks of which two fit into a task, enough of them that all slots work."""
     # Bounds of blocks are the driver's, and the memory in which they are joined a task's.
     memory = replace(workspace, memory=cluster.task_bytes)
-    # Of k blocks, an even number, half are joined in pairs, and k (k - 2) / 2 pairs are left.
-    least = next(k for k in range(2, 1 << 16, 2) if k * (k - 1) >= 2 * cluster.slots)
+    # Of k blocks two and two are joined, one by itself if k is odd, and the others are left.
+    least = next(k for k in count(2) if k * (k - 1) // 2 + k % 2 >= cluster.slots)
     blocks = RecordBlocks.cut(sets, whole.costs, n_distinct, memory, least=least)
     units = blocks.units(whole)
     chosen = [_SpreadUnit(unit, *blocks.records_of(unit, whole)) for unit in units]

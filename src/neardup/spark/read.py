@@ -124,18 +124,28 @@ class ReadTasks:
         return list(pairwise(self.starts.tolist()))
 
 
+# Makes of what was found in a block a row for each of its documents, and more that is known, as
+# plain values.
+Tell = Callable[[Any], tuple["pa.RecordBatch", dict[str, Any]]]
+
+
+def _tell_documents(found: ListedBlock) -> tuple[pa.RecordBatch, dict[str, Any]]:
+    """Tell what any job knows of documents."""
+    return to_batch(found, with_sketches=False), {}
+
+
 def read_on_executors(
     collections: Sequence[tuple[Sequence[Source], ReadingPlan]],
     look: Callable[[RowBlock, ReadingPlan], ListedBlock],
     cluster: Cluster,
     workspace: Workspace,
     *,
-    with_digests: bool = False,
+    tell: Tell = _tell_documents,
 ) -> ReadTasks:
     """Read all documents of some collections once.
 
-    ``look`` makes of a block what there is to know; of this executors keep all, and the driver what
-    any job knows of its documents, as ``batches``. Raises as ``sign_collections``.
+    ``look`` makes of a block what there is to know; of this executors keep all, and the driver, as
+    ``batches``, what ``tell`` makes of it. Raises as ``sign_collections``.
     """
     chosen = [
         (sources, replace(plan, columns=choose_id_column(plan.columns, sources)))
@@ -150,7 +160,7 @@ def read_on_executors(
         SpilledBatches(f"sign-{k}", workspace, share=_SHARE, weight_of_file=_FILE_BYTES)
         for k in range(len(chosen))
     ]
-    known = cluster.bring(cluster.work(partial(_for_driver, with_digests), rows))
+    known = cluster.bring(cluster.work(partial(_for_driver, tell), rows))
     waiting = next(known, None)
     for collection, batches in enumerate(lists):
         with batches:
@@ -198,7 +208,7 @@ def _read(
 
 
 def _for_driver(
-    with_digests: bool,
+    tell: Tell,
     rows: Iterator[ReadBlock | Failure],
 ) -> Iterator[tuple[tuple[int, int, dict[str, Any]], bytes] | Failure]:
     """Give what the driver keeps of the documents of each block, and where they are from."""
@@ -207,11 +217,11 @@ def _for_driver(
             yield row
             continue
         found, place = row.found, row.place
-        facts = {
+        batch, more = tell(found)
+        facts = more | {
             "source": row.source,
             "text_bytes": found.text_bytes,
             "skipped": found.skipped,
             "offset": None if place is None else place.offset,
         }
-        batch = with_place(to_batch(found, with_sketches=with_digests), place)
-        yield (row.task, row.collection, facts), to_bytes(batch)
+        yield (row.task, row.collection, facts), to_bytes(with_place(batch, place))
