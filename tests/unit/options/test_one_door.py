@@ -198,18 +198,28 @@ def test_mistakes__each_two(job, inputs, capsys):
         check(job, options, capsys)
 
 
-@pytest.mark.skipif(find_spec("pyspark") is None, reason="Spark is not installed")
-def test_mistake__is_the_same_error_on_spark(inputs, capsys):
-    from neardup.spark import deduplicate
+# Options that only Spark refuses.
+OF_ENGINE = {
+    "dedup": [{"input_format": "bytes"}],
+    "pairs": [{"input_format": "bytes"}, {"method": "minhash"}],
+    "cut": [{}, {"unit": "lines"}, {"exact": True}],
+}
 
-    known = inspect.signature(deduplicate).parameters
-    on_spark, engine = partial(deduplicate, None), ("--engine", "spark")
-    of_engine = {"input_format": "bytes"}
-    for options in [*MISTAKES["dedup"], of_engine]:
-        if options.keys() <= known.keys():
-            for has_other in both_ways("dedup", options):
+
+@pytest.mark.skipif(find_spec("pyspark") is None, reason="Spark is not installed")
+@pytest.mark.parametrize("job", OF_ENGINE)
+def test_mistake__is_the_same_error_on_spark(job, inputs, capsys):
+    import neardup.spark
+
+    function = getattr(neardup.spark, FUNCTIONS[job].__name__)
+    known = inspect.signature(function).parameters
+    on_spark, engine = partial(function, None), ("--engine", "spark")
+    for options in [*MISTAKES[job], *OF_ENGINE[job]]:
+        # Who names no session is told so before memory is looked at.
+        if options.keys() <= known.keys() - {"memory"}:
+            for has_other in both_ways(job, options):
                 how = {"has_other": has_other}
-                said = said_by_function("dedup", options, **how, function=on_spark)
-                assert said == said_by_command("dedup", options, *engine, **how, capsys=capsys)
-                if options is not of_engine:
-                    assert said == said_by_command("dedup", options, **how, capsys=capsys)
+                said = said_by_function(job, options, **how, function=on_spark)
+                assert said == said_by_command(job, options, *engine, **how, capsys=capsys)
+                if options not in OF_ENGINE[job]:
+                    assert said == said_by_command(job, options, **how, capsys=capsys)
