@@ -63,8 +63,8 @@ def plan_on_spark(
 ) -> CutJobPlan:
     """Check what goes with what, and raise for cuts that need all texts in one place."""
     plan = plan_cut(options, has_other=has_other, is_named=is_named, side=side)
-    is_of_units = options.exact and plan.unit != "passages"
-    for name, is_given in (("named_in", is_named), ("exact", not is_of_units)):
+    is_equal_units = options.exact and plan.unit != "passages"
+    for name, is_given in (("named_in", is_named), ("exact", not is_equal_units)):
         if is_given:
             message = (
                 "engine spark cuts equal paragraphs and lines, with exact and one of these as "

@@ -18,7 +18,7 @@ from neardup.files.remote import RemoteDestination, WrittenFile
 from neardup.files.streams import Destination, LocalDestination, writing
 from neardup.outputs.folder import SKIPPED, write_rows
 from neardup.reading.second_pass import numbered_blocks
-from neardup.spark.cluster import Cluster, Failure, Piece, cut_tasks
+from neardup.spark.cluster import Cluster, Failure, Piece, cut_tasks, spark_errors
 from neardup.tables import Bools, Int64s
 
 if TYPE_CHECKING:
@@ -97,14 +97,17 @@ def write_on_executors(
     if isinstance(folder, RemoteDestination):
         write = partial(_write_remote, folder.for_other_process())
         working = partial(_write, write, output_format, open_change)
-        for answer in cluster.work_out(cluster.work(working, laid_out)):
+        with spark_errors():
+            answers = cluster.work_out(cluster.work(working, laid_out))
+        for answer in answers:
             folder.add_written(file for files, _ in answer.rows or () for file in files)
     else:
         local = Path(str(folder)).absolute()
         attempts = local / _ATTEMPTS
         attempts.mkdir()
         working = partial(_write, partial(_write_local, local), output_format, open_change)
-        cluster.work_out(cluster.work(working, laid_out))
+        with spark_errors():
+            cluster.work_out(cluster.work(working, laid_out))
         shutil.rmtree(attempts)
     runner.report("write", len(documents), len(documents))
 
