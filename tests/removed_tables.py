@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 import pyarrow as pa
+
+from neardup.outputs.table_rows import TableRows
 
 # Id, the keeper's id, similarity, and whether they are copies.
 Row = tuple[object, object, float | None, bool | None]
@@ -36,3 +39,24 @@ def removed_table(
             "kept_row": pa.array([None if file is None else 1 for file in kept], pa.int64()),
         }
     )
+
+
+def in_blocks(table: pa.Table) -> TableRows:
+    """Return the rows of a table in blocks of a few."""
+    return TableRows.of_table(table, block_rows=3)
+
+
+def cluster_rows(removed: pa.Table, n_kept: int) -> TableRows:
+    """Return the rows of ``clusters.parquet``: those that stay first, then those that went."""
+    keys = list(zip(removed["kept_in"].to_pylist(), removed["kept_id"].to_pylist(), strict=True))
+    sizes = {key: 1 + n for key, n in Counter(keys).items()}
+    numbers = {key: number for number, key in enumerate(sizes)}
+    of_input = [key for key in sizes if key[0] == "input"]
+    n_alone = n_kept - len(of_input)
+    kept = [(numbers[key], sizes[key], False) for key in of_input]
+    kept += [(len(sizes) + n, 1, False) for n in range(n_alone)]
+    gone = [(numbers[key], sizes[key], True) for key in keys]
+    columns = list(zip(*kept, *gone, strict=True)) if kept or gone else [(), (), ()]
+    types = (pa.int64(), pa.int64(), pa.bool_())
+    names = ["cluster_id", "cluster_size", "is_duplicate"]
+    return in_blocks(pa.table(list(map(pa.array, columns, types)), names))

@@ -13,10 +13,12 @@ import pyarrow as pa
 
 import neardup
 from neardup.jobs.report.dedup import report_of_dedup
+from neardup.outputs.table_rows import TableRows
 from neardup.reports.dedup.model import count_clusters
 from neardup.reports.dedup.page import DedupData, render_dedup
 from neardup.runs.runner import Runner
 from neardup.stages.output import open_output
+from tests.removed_tables import cluster_rows
 
 
 def dedup_page(files: dict[str, Sequence[tuple[str, str]]], **options: Any) -> str:
@@ -66,8 +68,9 @@ def large_page(n_removed: int = 200_000, **options: Any) -> str:
         "scheme": {"tokenizer": "words", "casefold": True, "ngram": 5},
         "versions": {"neardup": "1.0"},
     }
-    clusters = count_clusters(removed, summary["documents_kept"])
-    data = DedupData(summary, removed, clusters, [], [], {}, "Nobody looked.")
+    rows = TableRows.of_table(removed)
+    clusters = count_clusters(rows, cluster_rows(removed, summary["documents_kept"]))
+    data = DedupData(summary, rows, clusters, [], [], {}, "Nobody looked.")
     return render_dedup(data, **options)
 
 

@@ -158,15 +158,18 @@ def examples_of_folder(
     import pyarrow.compute as pc
 
     removed = output.removed
-    copies = pc.fill_null(removed["exact_copy"], False).to_numpy()
-    values = removed["similarity"].to_numpy()
+    known = [
+        (pc.fill_null(batch["exact_copy"], False).to_numpy(), batch["similarity"].to_numpy())
+        for batch in removed.batches("exact_copy", "similarity")
+    ]
+    nothing = np.empty(0, np.bool_), np.empty(0)
+    copies, values = map(np.concatenate, zip(nothing, *known, strict=True))
     rows = choose_rows(values, options.examples, options.which, copies)
-    chosen = removed.take(rows)
-    texts = ShownTexts(chosen)
-    places = range(len(chosen))
+    places = rows.tolist()
+    texts = ShownTexts(removed)
     texts.read(Outcome.of_folder(output), against, runner, removed=places, keepers=places)
     examples = []
-    for place, is_copy in enumerate(copies[rows].tolist()):
+    for place, is_copy in zip(places, copies[rows].tolist(), strict=True):
         pair = texts.removal(place)
         examples.append(Example(pair.first, pair.second, pair.similarity, is_copy))
     lacking = ""

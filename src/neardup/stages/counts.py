@@ -5,7 +5,8 @@ Of many groups some are listed, and the others summed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,10 +15,12 @@ import numpy as np
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.column_values import ColumnValues
 from neardup.stages.decide import Assignment
-from neardup.tables import Bools, Int64s
+from neardup.tables import Bools, Int32s, Int64s
 
 # Groups, and pairs of groups, that a summary lists one by one.
 _LISTED = 100
+# Documents that are counted at once.
+_AT_ONCE = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -29,7 +32,7 @@ class Groups:
 
     label: str
     names: Sequence[str]
-    numbers: Int64s
+    numbers: Int64s | Int32s
 
     @classmethod
     def of_files(cls, documents: Catalogue) -> Groups:
@@ -57,7 +60,11 @@ class Groups:
 
     def count(self, documents: Bools | Int64s) -> Int64s:
         """Count some documents of each group; those without one come last."""
-        counts = np.bincount(self.numbers[documents] + 1, minlength=len(self.names) + 1)
+        counts: Int64s = np.zeros(len(self.names) + 1, np.int64)
+        for start in range(0, len(documents), _AT_ONCE):
+            some = documents[start : start + _AT_ONCE]
+            numbers = self.numbers[start : start + _AT_ONCE] if some.dtype == bool else self.numbers
+            counts += np.bincount(numbers[some] + 1, minlength=len(counts))
         return np.roll(counts, -1)
 
 
@@ -105,16 +112,18 @@ def count_documents(
     }
 
 
-def count_pairs(own: Groups, other: Groups, gone: Int64s, keepers: Int64s) -> dict[str, Any]:
+def count_pairs(
+    own: Groups, other: Groups, removals: Iterable[tuple[Int64s, Int64s]]
+) -> dict[str, Any]:
     """Count how many documents of which group went for one of which group.
 
     Parameters
     ----------
     own, other
         Of the documents that may go, and of those of the other collection, of the same label.
-    gone, keepers
-        Numbers of documents that went, and of those for which they did; documents of the other
-        collection are numbered first.
+    removals
+        Numbers of documents that went, some at a time, and of those for which they did; documents
+        of the other collection are numbered first.
 
     Returns
     -------
@@ -124,10 +133,18 @@ def count_pairs(own: Groups, other: Groups, gone: Int64s, keepers: Int64s) -> di
     sides = (other.counted_names, own.counted_names)
     # Of either collection the groups, with one for documents without any in front.
     starts = (1, len(sides[0]) + 1)
-    kept = np.concatenate([other.numbers + starts[0], own.numbers + starts[1]])[keepers]
-    n_kept = sum(map(len, sides))
-    keys, counts = np.unique((own.numbers[gone] + 1) * n_kept + kept, return_counts=True)
-    order = np.argsort(-counts, kind="stable")
+    n_kept, n_other = sum(map(len, sides)), len(other.numbers)
+    found: Counter[int] = Counter()
+    for gone, keepers in removals:
+        kept: Int64s = np.empty(len(keepers), np.int64)
+        is_own = keepers >= n_other
+        kept[~is_own] = other.numbers[keepers[~is_own]] + starts[0]
+        kept[is_own] = own.numbers[keepers[is_own] - n_other] + starts[1]
+        keys, counts = np.unique(
+            (own.numbers[gone].astype(np.int64) + 1) * n_kept + kept, return_counts=True
+        )
+        found.update(dict(zip(keys.tolist(), counts.tolist(), strict=True)))
+    order = sorted(found, key=lambda key: (-found[key], key))
     label = own.label
 
     def named(key: int, count: int) -> dict[str, Any]:
@@ -140,12 +157,11 @@ def count_pairs(own: Groups, other: Groups, gone: Int64s, keepers: Int64s) -> di
             "documents_removed": count,
         }
 
-    listed, rest = order[:_LISTED], order[_LISTED:]
-    others = {"groups": len(rest), "documents_removed": int(counts[rest].sum())}
-    pairs = zip(keys[listed].tolist(), counts[listed].tolist(), strict=True)
+    rest = order[_LISTED:]
+    others = {"groups": len(rest), "documents_removed": sum(found[key] for key in rest)}
     return {
-        "pairs": [named(key, count) for key, count in pairs],
-        "other_pairs": others if len(rest) else None,
+        "pairs": [named(key, found[key]) for key in order[:_LISTED]],
+        "other_pairs": others if rest else None,
     }
 
 
@@ -179,4 +195,4 @@ def _count_groups(
     if assignment.copies_are_known:
         removed_as["exact_copies"] = assignment.exact
     counts = count_documents(own, documents.is_document, assignment.stays, removed_as)
-    return counts | count_pairs(own, other, gone, assignment.keepers[gone])
+    return counts | count_pairs(own, other, [(gone, assignment.keepers[gone])])

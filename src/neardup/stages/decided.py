@@ -12,18 +12,21 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from neardup.documents.other import DocumentIndexSource, index_among, own_tokenizer
-from neardup.errors import InvalidParameterError
+from neardup.errors import InvalidInputError, InvalidParameterError
 from neardup.files.ids import as_text
 from neardup.files.resolve import resolve_paths
 from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.matching.keep import KeepPolicy, join_order_columns, parse_keep
 from neardup.options.option import no_effect
+from neardup.outputs.table_rows import ForwardRows, TableRows
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.second_pass import numbered_blocks
 from neardup.reading.sign import text_lengths
 from neardup.runs.runner import Runner
 from neardup.stages.options import input_options_of
 from neardup.stages.output import DedupOutput, Side, other_rows
+from neardup.stages.places import COLUMNS as PLACE_COLUMNS
+from neardup.stages.places import DocumentPlaces
 from neardup.tables import Bools, Int64s
 from neardup.text.weighting import DocumentFrequencies
 
@@ -216,9 +219,13 @@ class DecidedDocuments(Documents):
         What ``summary.json`` holds.
     removed, clusters
         Its tables, of which ``clusters`` has a row for each document in input order.
+
+    Notes
+    -----
+    Tables are read some rows at a time; memory what ``DocumentPlaces`` takes.
     """
 
-    def __init__(self, summary: Mapping[str, Any], removed: pa.Table, clusters: pa.Table) -> None:
+    def __init__(self, summary: Mapping[str, Any], removed: TableRows, clusters: TableRows) -> None:
         self.summary, self.removed, self.clusters = summary, removed, clusters
 
     def __len__(self) -> int:
@@ -226,30 +233,23 @@ class DecidedDocuments(Documents):
 
     def stay(self, numbers: Int64s) -> Bools:
         """Return which of some documents stay."""
-        return ~self.is_removed[numbers]
+        return ~self.places.went(numbers)
 
     @cached_property
-    def is_removed(self) -> Bools:
-        """Which documents went."""
-        column: Bools = self.clusters["is_duplicate"].to_numpy()
-        return column
-
-    @cached_property
-    def _removed_rows(self) -> Int64s:
-        """The row in ``removed`` of each document that went."""
-        return np.cumsum(self.is_removed) - 1
+    def places(self) -> DocumentPlaces:
+        """Where all documents stand, and which of them went."""
+        return DocumentPlaces(self.clusters.batches(*PLACE_COLUMNS))
 
     def find(self, identifier: object) -> int | None:
         """Return the number of the document of an id, None if there is none."""
-        numbers = self._equal_ids(self.clusters["id"], [identifier])
-        return int(numbers[0]) if len(numbers) else None
+        return next(_rows_with(self.clusters, "id", identifier), None)
 
     def describe(self, number: int) -> Document:
         """Return a document by its number."""
-        row = self.clusters.slice(number, 1).to_pylist()[0]
+        row = _row(self.clusters, number)
         if not row["is_duplicate"]:
             return Document(number, row["id"], "kept", row["file"], row["row"])
-        gone = self.removed.slice(int(self._removed_rows[number]), 1).to_pylist()[0]
+        gone = _row(self.removed, int(self.places.n_gone_before(np.array([number]))[0]))
         return Document(
             number,
             row["id"],
@@ -266,8 +266,8 @@ class DecidedDocuments(Documents):
 
     def gone_for(self, identifier: object) -> Int64s:
         """Return the numbers of the documents that went for the one of an id."""
-        rows = self._equal_ids(self.removed["kept_id"], [identifier])
-        return np.flatnonzero(self.is_removed)[rows]
+        rows = np.fromiter(_rows_with(self.removed, "kept_id", identifier), np.int64)
+        return self.places.gone(rows)
 
     def one(self, number: int) -> Batch:
         """Return a document with its text."""
@@ -275,12 +275,12 @@ class DecidedDocuments(Documents):
 
     def cluster_of(self, number: int) -> tuple[int, int]:
         """Return the number of a document's cluster, and how many documents are in it."""
-        row = self.clusters.slice(number, 1)
-        return row["cluster_id"][0].as_py(), row["cluster_size"][0].as_py()
+        row = _row(self.clusters, number)
+        return row["cluster_id"], row["cluster_size"]
 
     def members_of(self, cluster: int) -> Int64s:
         """Return the numbers of all documents of a cluster."""
-        return np.flatnonzero(self.clusters["cluster_id"].to_numpy() == cluster)
+        return np.fromiter(_rows_with(self.clusters, "cluster_id", cluster), np.int64)
 
     def similar_ids(self, identifier: object, count: int = 3) -> list[str]:
         """Return the ids that are spelled most like one."""
@@ -288,25 +288,35 @@ class DecidedDocuments(Documents):
 
         wanted = str(identifier)
         best: list[tuple[str, float, int]] = []
-        for chunk in self.clusters["id"].chunks:
-            names = [str(each) for each in chunk.to_pylist()]
+        for batch in self.clusters.batches("id"):
+            names = [str(each) for each in batch["id"].to_pylist()]
             best += process.extract(wanted, names, limit=count, score_cutoff=60)
-        best.sort(key=lambda found: -found[1])
-        return [name for name, _, _ in best[:count]]
+            best = sorted(best, key=lambda found: -found[1])[:count]
+        return [name for name, _, _ in best]
 
-    @staticmethod
-    def _equal_ids(column: pa.ChunkedArray, identifiers: Sequence[object]) -> Int64s:
-        """Return the rows of a column that have one of some ids, as text."""
-        import pyarrow as pa
-        import pyarrow.compute as pc
 
-        wanted = pa.array([str(each) for each in identifiers], pa.large_string())
-        first, found = 0, []
-        for chunk in column.chunks:
-            is_wanted = pc.is_in(chunk.cast(pa.large_string()), value_set=wanted)
-            found.append(first + np.flatnonzero(is_wanted.to_numpy(zero_copy_only=False)))
-            first += len(chunk)
-        return np.concatenate([np.empty(0, np.int64), *found]).astype(np.int64)
+def _row(rows: TableRows, place: int) -> dict[str, Any]:
+    found = rows.forward().take(np.array([place])).to_pylist()
+    if not found:
+        message = (
+            "removed.parquet and clusters.parquet do not have the same removed documents; they "
+            "have been changed since: run `neardup dedup` again"
+        )
+        raise InvalidInputError(message)
+    row: dict[str, Any] = found[0]
+    return row
+
+
+def _rows_with(rows: TableRows, column: str, value: object) -> Iterator[int]:
+    """Yield the places of the rows that have a value in a column, as text."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    wanted, first = pa.scalar(str(value), pa.large_string()), 0
+    for batch in rows.batches(column):
+        is_wanted = pc.equal(batch[column].cast(pa.large_string()), wanted)
+        yield from (first + np.flatnonzero(is_wanted.to_numpy())).tolist()
+        first += len(batch)
 
 
 def find_keeper(against: Documents, gone: Document) -> Batch | None:
@@ -348,8 +358,8 @@ class ResultDocuments(DecidedDocuments):
         self,
         documents: Catalogue,
         summary: dict[str, Any],
-        removed: pa.Table,
-        clusters: pa.Table,
+        removed: TableRows,
+        clusters: TableRows,
         order: str | None,
     ) -> None:
         super().__init__(summary, removed, clusters)
@@ -446,62 +456,84 @@ class FolderDocuments(DecidedDocuments):
     """Documents that are read from where a deduplication has written them."""
 
     def __init__(self, output: DedupOutput) -> None:
-        super().__init__(output.summary, output.removed, output.clusters())
+        super().__init__(output.summary, output.removed, output.clusters)
         self._output = output
         self._order = parse_keep(output.summary["keep"]).column
+
+    @property
+    def places(self) -> DocumentPlaces:
+        """Where all documents stand, and which of them went."""
+        return self._output.documents
 
     def batches(self, numbers: Int64s | None = None) -> Iterator[Batch]:
         """Yield all documents, or those of some numbers, some at a time.
 
         They come file by file, those that stay before those that went.
         """
-        files = self.clusters["file"].combine_chunks().dictionary_encode()
-        of_file = files.indices.to_numpy()
-        for number, file in enumerate(files.dictionary.to_pylist()):
-            sides: tuple[Side, Side] = ("kept", "removed")
+        sides: tuple[Side, Side] = ("kept", "removed")
+        # Ids of either side are read along with its texts.
+        ids = {side: self.clusters.forward("id") for side in sides}
+        wanted_in = None if numbers is None else self.places.files_of(numbers)
+        for number, file in enumerate(self.places.files):
+            wanted = None
+            if numbers is not None and wanted_in is not None:
+                wanted = numbers[wanted_in == number]
+                if not len(wanted):
+                    continue
             for side in sides:
-                here = np.flatnonzero(
-                    (of_file == number) & (self.is_removed == (side == "removed"))
-                )
-                wanted = np.ones(len(here), np.bool_)
-                if numbers is not None:
-                    wanted = np.isin(here, numbers)
-                if wanted.any():
-                    yield from self._read(side, file, here, wanted, is_all=numbers is None)
+                yield from self._read(side, number, file, wanted, ids[side])
 
     def _read(
-        self, side: Side, file: str, numbers: Int64s, wanted: Bools, *, is_all: bool
+        self, side: Side, number: int, file: str, wanted: Int64s | None, ids: ForwardRows
     ) -> Iterator[Batch]:
-        """Read the wanted ones of all documents of a file."""
+        """Read the wanted documents of one side of a file, or all of it."""
+        went = side == "removed"
+        if wanted is not None:
+            wanted = wanted[self.places.went(wanted) == went]
+            places = self.places.n_same_before(wanted)
+        pieces = self.places.of_side(went=went, file=number)
+        left = next(pieces, np.empty(0, np.int64))
+        if not len(left if wanted is None else wanted):
+            return
         source, columns = self._output.source(side, file)
         columns = replace(columns, order=self._order)
-        last = int(np.flatnonzero(wanted)[-1])
         start = 0
         for block in source.blocks():
-            here = slice(start, start + len(block))
-            if len(block) > len(numbers) - start:
+            stop = start + len(block)
+            while len(left) < len(block) and (more := next(pieces, None)) is not None:
+                left = np.concatenate([left, more])
+            if len(block) > len(left):
                 raise other_rows(source)
-            if wanted[here].any():
-                yield self._batch(block, wanted[here], numbers[here], columns, source)
-            start = here.stop
-            if start > last and not is_all:
+            here, left = left[: len(block)], left[len(block) :]
+            select = np.ones(len(block), np.bool_)
+            if wanted is not None:
+                select[:] = False
+                select[places[(places >= start) & (places < stop)] - start] = True
+            if select.any():
+                yield self._batch(block, select, here[select], columns, source, ids)
+            start = stop
+            if wanted is not None and start > places[-1]:
                 return
-        if start != len(numbers):
+        if len(left) or next(pieces, None) is not None:
             raise other_rows(source)
 
     def _batch(
-        self, block: RowBlock, select: Bools, numbers: Int64s, columns: ColumnNames, source: Source
+        self,
+        block: RowBlock,
+        select: Bools,
+        numbers: Int64s,
+        columns: ColumnNames,
+        source: Source,
+        ids: ForwardRows,
     ) -> Batch:
-        numbers = numbers[select]
         parsed = block.parse(columns, select=select)
-        if parsed.id is not None and not as_text(parsed.id).equals(self._ids_of(numbers)):
-            raise other_rows(source)
+        if parsed.id is not None:
+            expected = ids.take(numbers)["id"].combine_chunks()
+            if not as_text(parsed.id).equals(as_text(expected)):
+                raise other_rows(source)
         return Batch(
             numbers, parsed.text, parsed.order, lambda row: self.describe(int(numbers[row]))
         )
-
-    def _ids_of(self, numbers: Int64s) -> pa.Array:
-        return as_text(self.clusters["id"].take(numbers).combine_chunks())
 
 
 def open_against(

@@ -5,9 +5,8 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple, cast
+from typing import TYPE_CHECKING, Literal, cast
 
 import numpy as np
 
@@ -20,6 +19,7 @@ from neardup.files.rows import ColumnNames, Source
 from neardup.files.streams import Destination, LocalDestination, is_url
 from neardup.options.groups import InputOptions
 from neardup.outputs.summary_file import SUMMARY, check_columns, read_summary, resolve_tables
+from neardup.outputs.table_rows import TableRows
 from neardup.outputs.targets import Target, target_of
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.second_pass import read_at
@@ -27,6 +27,8 @@ from neardup.reading.texts import KeptTexts, keep_texts
 from neardup.runs.runner import Runner
 from neardup.runs.scratch import recover
 from neardup.stages.options import input_options_of
+from neardup.stages.places import COLUMNS as PLACE_COLUMNS
+from neardup.stages.places import DocumentPlaces
 from neardup.tables import Bools, Int64s
 
 if TYPE_CHECKING:
@@ -141,16 +143,9 @@ _COLUMNS = {
         "row": "int64",
     },
 }
+# What says where a document that stays is.
+_KEEPER_PLACE = ("kept_in", "kept_file", "kept_row")
 _PARQUET = InputOptions(input_format="parquet")
-
-
-class OutputDocuments(NamedTuple):
-    """All documents in input order: number of the file, row there, whether it went, id as text."""
-
-    files: Int64s
-    rows: Int64s
-    goes: Bools
-    ids: pa.ChunkedArray
 
 
 def open_output(folder: str | Path, *, trust: bool = False) -> DedupOutput:
@@ -200,35 +195,27 @@ class DedupOutput:
 
     Notes
     -----
-    Looking for documents takes memory for the ids and 17 bytes a document; texts that are read, and
-    a block of their file, are in memory at the same time.
+    Tables are read some rows at a time. Looking for documents takes what ``DocumentPlaces`` does;
+    texts that are read, and a block of their file, are in memory at the same time.
     """
 
     def __init__(self, folder: Target, summary: DedupSummary, *, trust: bool = False) -> None:
         self.folder, self.summary, self._trust = folder, summary, trust
 
     @cached_property
-    def removed(self) -> pa.Table:
-        """One row for each removed document, as ``removed.parquet`` has it but for texts."""
-        import pyarrow.compute as pc
-
-        table = self._checked("removed.parquet", self.summary["documents_removed"])
-        known = pc.and_(pc.is_valid(table["kept_file"]), pc.is_valid(table["kept_row"]))
-        lost = pc.and_not(pc.equal(table["kept_in"], "input"), known)
-        if self.summary["input_files"] and pc.any(lost).as_py():
-            message = "removed.parquet does not say where a document that stays is"
-            raise InvalidInputError(f"{message}; run `neardup dedup` again", path=str(self.folder))
-        return table
-
-    def clusters(self) -> pa.Table:
-        """Return a row for each document, as ``clusters.parquet`` has it."""
-        return self._checked("clusters.parquet", self.summary["documents_in"])
+    def removed(self) -> TableRows:
+        """A row for each removed document, as ``removed.parquet`` has it but for texts."""
+        return self._open("removed.parquet", self.summary["documents_removed"])
 
     @cached_property
-    def files(self) -> list[str]:
-        """Names of the input files that have documents, in input order."""
-        # Filled with the documents.
-        return self._names_and_documents[0]
+    def clusters(self) -> TableRows:
+        """A row for each document, as ``clusters.parquet`` has it."""
+        return self._open("clusters.parquet", self.summary["documents_in"])
+
+    @cached_property
+    def documents(self) -> DocumentPlaces:
+        """Where the documents of the input stand, and which went."""
+        return DocumentPlaces(self.clusters.batches(*PLACE_COLUMNS))
 
     def texts(
         self,
@@ -251,27 +238,24 @@ class DedupOutput:
         most_bytes
             Once texts have as many, no more are read, and those of greater rows are left out.
         """
-        import pyarrow as pa
-
         wanted, inverse = np.unique(np.asarray(rows, np.int64), return_inverse=True)
-        found = self.documents
-        number = self.files.index(file) if file in self.files else -1
-        at = np.flatnonzero((found.files == number) & (found.goes == (side == "removed")))
-        places = np.searchsorted(found.rows[at], wanted)
-        is_there = np.isin(wanted, found.rows[at])
+        found, went = self.documents, side == "removed"
+        numbers = found.find(file, wanted)
+        is_there = numbers >= 0
+        is_there[is_there] = found.went(numbers[is_there]) == went
         if not is_there.all():
             row = int(wanted[int(np.argmin(is_there))])
             message = f"no document of {file!r}, row {row}, was {side}"
             raise InvalidInputError(message, path=str(self.folder))
         if not len(wanted):
             return []
+        places = found.n_same_before(numbers)
         source, columns = self.source(side, file)
         read = read_at(source, columns, places, most_bytes=most_bytes)
         n_read = len(read.texts)
-        expected = found.ids.take(pa.array(at[places[:n_read]])).combine_chunks()
-        if (n_read < len(wanted) and not read.are_cut) or (
-            read.ids is not None and not as_text(read.ids).equals(expected)
-        ):
+        if n_read < len(wanted) and not read.are_cut:
+            raise other_rows(source)
+        if read.ids is not None and not as_text(read.ids).equals(self.ids(numbers[:n_read])):
             raise other_rows(source)
         texts = [
             each if isinstance(each, str) else each.decode("utf-8", "backslashreplace")
@@ -302,59 +286,51 @@ class DedupOutput:
         source = file_source(path, name, options)
         return source, ColumnNames(texts, described["id_column"])
 
-    @property
-    def documents(self) -> OutputDocuments:
-        """All documents of the input; numbers of files are places in ``files``."""
-        return self._names_and_documents[1]
+    def ids(self, numbers: Int64s) -> pa.Array:
+        """Return the ids of some documents as text."""
+        return as_text(self.clusters.take(numbers, "id")["id"].combine_chunks())
 
-    @cached_property
-    def _names_and_documents(self) -> tuple[list[str], OutputDocuments]:
-        import pyarrow as pa
-
-        numbers: dict[str, int] = {}
-        files, rows, goes, ids = [], [], [], []
-        for table in self._read("clusters.parquet"):
-            encoded = table["file"].combine_chunks().dictionary_encode()
-            here = [numbers.setdefault(n, len(numbers)) for n in encoded.dictionary.to_pylist()]
-            files.append(np.array(here, np.int64)[encoded.indices.to_numpy()])
-            rows.append(table["row"].to_numpy())
-            goes.append(table["is_duplicate"].to_numpy())
-            ids.append(as_text(table["id"].combine_chunks()))
-        found = OutputDocuments(
-            np.concatenate([np.empty(0, np.int64), *files]),
-            np.concatenate([np.empty(0, np.int64), *rows]),
-            np.concatenate([np.empty(0, np.bool_), *goes]),
-            pa.chunked_array(ids, pa.large_string()),
-        )
-        self._check_rows("clusters.parquet", len(found.rows), self.summary["documents_in"])
-        return list(numbers), found
-
-    def _checked(self, name: str, n_rows: int) -> pa.Table:
-        import pyarrow as pa
-
-        table = pa.concat_tables(self._read(name)).combine_chunks()
-        self._check_rows(name, len(table), n_rows)
-        return table
-
-    def _read(self, name: str) -> Iterator[pa.Table]:
+    def _open(self, name: str, expected: int) -> TableRows:
         path = _below(self.folder, name)
         if not is_url(path) and not Path(path).exists():
             raise self._incomplete(name)
-        for source in resolve_tables(path, trust=self._trust, options=_PARQUET):
+        sources = resolve_tables(path, trust=self._trust, options=_PARQUET)
+        fields: dict[str, pa.Field] = {}
+        n_rows = 0
+        for source in sources:
             assert isinstance(source, ParquetSource)
-            names = [each for each in source.schema.names if each not in TEXT_COLUMNS]
-            nothing = source.schema.empty_table().select(names)
-            for table in chain([nothing], (block.some_columns(names) for block in source.blocks())):
-                check_columns(table, _COLUMNS[name], name, str(self.folder))
-                yield table
-
-    def _check_rows(self, name: str, found: int, expected: int) -> None:
-        if found != expected:
+            n_rows += source.known_rows
+            fields |= {
+                field.name: field for field in source.schema if field.name not in TEXT_COLUMNS
+            }
+            self._check(name, source.schema.empty_table(), list(_COLUMNS[name]))
+        if n_rows != expected:
             message = (
-                f"{name} has {found:,} rows, and {expected:,} by summary.json; it has been changed "
-                "since: run `neardup dedup` again"
+                f"{name} has {n_rows:,} rows, and {expected:,} by summary.json; it has been "
+                "changed since: run `neardup dedup` again"
             )
             raise InvalidInputError(message, path=str(self.folder))
+        import pyarrow as pa
+
+        return TableRows(
+            pa.schema(fields.values()),
+            n_rows,
+            lambda: (block for source in sources for block in source.blocks()),
+            lambda table: self._check(name, table, table.column_names),
+        )
+
+    def _check(self, name: str, table: pa.Table, names: Sequence[str]) -> None:
+        import pyarrow.compute as pc
+
+        columns = {each: kind for each, kind in _COLUMNS[name].items() if each in names}
+        check_columns(table, columns, name, str(self.folder))
+        if not self.summary["input_files"] or not {*_KEEPER_PLACE} <= {*names}:
+            return
+        where, file, row = (table[each] for each in _KEEPER_PLACE)
+        known = pc.and_(pc.is_valid(file), pc.is_valid(row))
+        if pc.any(pc.and_not(pc.equal(where, "input"), known)).as_py():
+            message = "removed.parquet does not say where a document that stays is"
+            raise InvalidInputError(f"{message}; run `neardup dedup` again", path=str(self.folder))
 
     def _incomplete(self, name: str) -> InvalidInputError:
         message = f"the output is not complete: it has no {name}; run `neardup dedup` again"

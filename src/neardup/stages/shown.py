@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from neardup.outputs.table_rows import TableRows
 from neardup.reading.column_values import ColumnValues, ValueCollector, read_values
 from neardup.reading.second_pass import numbered_blocks
 from neardup.reading.texts import FoundText
@@ -16,8 +17,8 @@ from neardup.reports.dedup.examples import Document, Pair
 from neardup.runs.runner import Runner
 from neardup.stages.decided import ResultDocuments, ids_in_other
 from neardup.stages.output import DedupOutput, Side, other_rows
+from neardup.stages.places import DocumentPlaces
 from neardup.stages.tables import Collection
-from neardup.tables import Bools, Int64s
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -43,19 +44,6 @@ class DecidedInMemory(Protocol):
 
 
 @dataclass(frozen=True)
-class Documents:
-    """All documents of the input, in its order: names of files, the number of each one's, its row.
-
-    ``goes`` are those that were removed.
-    """
-
-    names: Sequence[str]
-    files: Int64s
-    rows: Int64s
-    goes: Bools
-
-
-@dataclass(frozen=True)
 class Outcome:
     """A deduplication as a page needs it: its documents, and where more of them is read.
 
@@ -63,12 +51,10 @@ class Outcome:
     ----------
     is_written
         Whether the rows are in a folder.
-    summary, removed
-        What ``summary.json`` says, and one row for each removed document.
+    summary, removed, clusters
+        What ``summary.json`` says, a row for each removed document, and one for each document.
     documents
-        Returns all documents of the input.
-    ids_of
-        Returns the ids of some documents, which are given by their numbers.
+        Returns where all documents of the input are.
     texts
         Returns the texts of documents of an input file, all on one side, in rows that ascend. Once
         they have as many bytes as are to be read, the last ones are left out.
@@ -78,26 +64,21 @@ class Outcome:
 
     is_written: bool
     summary: Mapping[str, Any]
-    removed: pa.Table
-    documents: Callable[[], Documents]
-    ids_of: Callable[[Int64s], list[str]]
+    removed: TableRows
+    clusters: TableRows
+    documents: Callable[[], DocumentPlaces]
     texts: Callable[[Side, str, Sequence[int], int | None], list[str]]
     values: Callable[[str], ColumnValues]
 
     @classmethod
     def of_folder(cls, output: DedupOutput) -> Outcome:
         """Take an output folder."""
-
-        def documents() -> Documents:
-            found = output.documents
-            return Documents(output.files, found.files, found.rows, found.goes)
-
         return cls(
             True,
             output.summary,
             output.removed,
-            documents,
-            lambda numbers: list(output.documents.ids.take(numbers).to_pylist()),
+            output.clusters,
+            lambda: output.documents,
             output.texts,
             partial(_values_in_folder, output),
         )
@@ -106,23 +87,15 @@ class Outcome:
     def of_result(cls, result: DecidedInMemory) -> Outcome:
         """Take a result in memory, whose input is read again."""
         own, _ = result.collections()
-        read = ResultDocuments(own, result.summary, result.removed, result.clusters, None)
-        clusters = result.clusters
-        encoded = clusters["file"].combine_chunks().dictionary_encode()
-        documents = Documents(
-            encoded.dictionary.to_pylist(),
-            encoded.indices.to_numpy().astype(np.int64),
-            clusters["row"].to_numpy(),
-            clusters["is_duplicate"].to_numpy(),
-        )
+        removed, clusters = map(TableRows.of_table, (result.removed, result.clusters))
+        read = ResultDocuments(own, result.summary, removed, clusters, None)
 
         def read_texts(
             _: Side, file: str, rows: Sequence[int], most_bytes: int | None
         ) -> list[str]:
-            of_file = np.flatnonzero(documents.files == documents.names.index(file))
             texts: list[str] = []
             n_bytes = 0
-            for batch in read.batches(of_file[np.searchsorted(documents.rows[of_file], rows)]):
+            for batch in read.batches(read.places.find(file, np.array(rows, np.int64))):
                 texts += batch.all_texts()
                 n_bytes += batch.texts.nbytes
                 if most_bytes is not None and n_bytes >= most_bytes:
@@ -140,9 +113,9 @@ class Outcome:
         return cls(
             False,
             result.summary,
-            result.removed,
-            lambda: documents,
-            lambda numbers: [str(each) for each in clusters["id"].take(numbers).to_pylist()],
+            removed,
+            clusters,
+            lambda: read.places,
             read_texts,
             values,
         )
@@ -151,33 +124,35 @@ class Outcome:
 def _values_in_folder(output: DedupOutput, column: str) -> ColumnValues:
     """Read the values of a column of all documents of an output folder, in input order."""
     documents = output.documents
-    collector, places, sources = ValueCollector(column), [np.empty(0, np.int64)], []
-    for number, file in enumerate(output.files):
-        for goes in (False, True):
-            here = np.flatnonzero((documents.files == number) & (documents.goes == goes))
-            if not len(here):
-                continue
-            source, _ = output.source("removed" if goes else "kept", file)
-            n_found = 0
-            for block in source.blocks():
-                collector.add(read_values(block, column, np.zeros(len(block), np.bool_)))
-                n_found += len(block)
-            if n_found != len(here):
-                raise other_rows(source)
-            places.append(here)
-            sources.append(source)
-    order = np.concatenate(places)
+    collector, sources = ValueCollector(column), []
+    sides = [(file, went) for file in range(len(documents.files)) for went in (False, True)]
+    for file, went in sides:
+        n_here = sum(map(len, documents.of_side(went=went, file=file)))
+        if not n_here:
+            continue
+        source, _ = output.source("removed" if went else "kept", documents.files[file])
+        n_found = 0
+        for block in source.blocks():
+            collector.add(read_values(block, column, np.zeros(len(block), np.bool_)))
+            n_found += len(block)
+        if n_found != n_here:
+            raise other_rows(source)
+        sources.append(source)
     found = collector.values(sources)
-    numbers = np.empty(len(order), np.int64)
-    numbers[order] = found.numbers
+    numbers, start = np.empty_like(found.numbers), 0
+    for file, went in sides:
+        for here in documents.of_side(went=went, file=file):
+            numbers[here] = found.numbers[start : start + len(here)]
+            start += len(here)
     return ColumnValues(column, found.names, numbers)
 
 
 class ShownTexts:
     """The documents of a table of removed ones, and those that stay for them, with texts."""
 
-    def __init__(self, removed: pa.Table) -> None:
+    def __init__(self, removed: TableRows) -> None:
         self._removed = removed
+        self._rows: dict[int, dict[str, Any]] = {}
         self._texts: dict[tuple[Side, str, int], str] = {}
         self._other: dict[str, FoundText] = {}
 
@@ -195,15 +170,18 @@ class ShownTexts:
         Those of keepers of the other collection are read only if it is there, and none where only
         ids of the documents are known.
         """
+        gone, stay = list(removed), list(keepers)
+        places = np.unique(np.array([*gone, *stay], np.int64))
+        self._rows = dict(zip(places.tolist(), self._removed.take(places).to_pylist(), strict=True))
         if not outcome.summary["input_files"]:
             return
         wanted: dict[tuple[Side, str], set[int]] = {}
         other: set[str] = set()
-        for place in removed:
-            row = self._row(place)
+        for place in gone:
+            row = self._rows[place]
             wanted.setdefault(("removed", row["file"]), set()).add(row["row"])
-        for place in keepers:
-            row = self._row(place)
+        for place in stay:
+            row = self._rows[place]
             if row["kept_in"] == "input":
                 wanted.setdefault(("kept", row["kept_file"]), set()).add(row["kept_row"])
             else:
@@ -219,14 +197,14 @@ class ShownTexts:
 
     def removal(self, place: int) -> Pair:
         """Return a removed document with the one that stays for it."""
-        row = self._row(place)
+        row = self._rows[place]
         text = self._texts.get(("removed", row["file"], row["row"]))
         first = Document(str(row["id"]), row["file"], row["row"], text)
         return Pair(first, self.keeper(place), row["similarity"])
 
     def keeper(self, place: int) -> Document:
         """Return the one that stays for a removed document."""
-        row = self._row(place)
+        row = self._rows[place]
         if row["kept_in"] == "input":
             text = self._texts.get(("kept", row["kept_file"], row["kept_row"]))
         else:
@@ -237,7 +215,3 @@ class ShownTexts:
             found.sort(key=lambda each: (each.file, each.row) != there)
             text = found[0].text if found else None
         return Document(str(row["kept_id"]), row["kept_file"], row["kept_row"], text)
-
-    def _row(self, place: int) -> dict[str, Any]:
-        row: dict[str, Any] = self._removed.slice(int(place), 1).to_pylist()[0]
-        return row

@@ -69,9 +69,9 @@ def test_count_pairs(own, other, data, n_listed):
     keepers = [data.draw(st.integers(0, n_own + n_other - 1)) for _ in gone]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(counts, "_LISTED", n_listed)
-        found = count_pairs(
-            groups(own), groups(other, ["x", "a"]), np.array(gone, int), np.array(keepers, int)
-        )
+        pairs = np.array(gone, int), np.array(keepers, int)
+        some = [tuple(each[n : n + 3] for each in pairs) for n in range(0, len(gone), 3)]
+        found = count_pairs(groups(own), groups(other, ["x", "a"]), some)
 
     def named(number, names):
         return names[number] if number >= 0 else None
@@ -98,11 +98,11 @@ def test_count_pairs(own, other, data, n_listed):
 
 
 def test_count_pairs__of_documents_without_groups():
-    numbers = np.array([1]), np.array([0])
-    found = count_pairs(groups([-1, -1]), groups([]), *numbers)
+    numbers = [(np.array([1]), np.array([0]))]
+    found = count_pairs(groups([-1, -1]), groups([]), numbers)
     expected = {"value": None, "kept_value": None, "kept_in": "input", "documents_removed": 1}
     assert found["pairs"] == [expected]
-    found = count_pairs(groups([-1, -1]), groups([-1]), *numbers)
+    found = count_pairs(groups([-1, -1]), groups([-1]), numbers)
     assert found["pairs"] == [expected | {"kept_in": "against"}]
 
 

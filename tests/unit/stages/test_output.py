@@ -19,7 +19,13 @@ from neardup.files.delimited import DelimitedSource
 from neardup.files.jsonlines import JsonLinesSource
 from neardup.files.rawsource import RawSource
 from neardup.outputs.table_files import write_parquet_parts
+from neardup.outputs.table_rows import TableRows
 from neardup.stages.output import open_output
+
+
+def whole(rows: TableRows) -> pa.Table:
+    return pa.concat_tables(rows.batches())
+
 
 TEXTS = [f"text {i % 7} of some words\nand a line {i % 7}" for i in range(20)]
 LAST = "a text behind bad rows"
@@ -66,9 +72,9 @@ def test_texts(tmp_path, monkeypatch, expected, output_format, block_bytes):
     result = neardup.deduplicate(tmp_path / "in", ngram=1, threshold=1, on_error="skip")
     result.write(tmp_path / "out", format=output_format)
     output = open_output(tmp_path / "out")
-    assert output.removed.equals(result.removed)
-    assert output.clusters().equals(result.clusters)
-    assert output.files == list(dict.fromkeys(file for file, _ in sorted(expected)))
+    assert whole(output.removed).equals(result.removed)
+    assert whole(output.clusters).equals(result.clusters)
+    assert output.documents.files == list(dict.fromkeys(file for file, _ in sorted(expected)))
     found = {}
     for row in result.clusters.to_pylist():
         side = "removed" if row["is_duplicate"] else "kept"
@@ -80,8 +86,8 @@ def test_texts__many_at_once_in_any_order(tmp_path, expected):
     neardup.deduplicate(tmp_path / "in", on_error="skip").write(tmp_path / "out")
     output = open_output(tmp_path / "out")
     for side in ("kept", "removed"):
-        for file in output.files:
-            clusters = output.clusters().to_pylist()
+        for file in output.documents.files:
+            clusters = whole(output.clusters).to_pylist()
             goes = side == "removed"
             here = [row for row in clusters if row["file"] == file and row["is_duplicate"] == goes]
             rows = [row["row"] for row in here][::-1] * 2
@@ -94,9 +100,9 @@ def test_texts__ids_of_a_column_and_several_texts(tmp_path):
     neardup.deduplicate(rows, **columns).write(tmp_path / "out")
     output = open_output(tmp_path / "out")
     assert output.texts("removed", "data.parquet", [5]) == ["t 1\nwords of 1"]
-    found = output.documents
-    assert found.ids.to_pylist() == [str(row["id"]) for row in rows]
-    assert found.goes.tolist() == [row["id"] > 20 for row in rows]
+    every = np.arange(len(rows))
+    assert output.ids(every).to_pylist() == [str(row["id"]) for row in rows]
+    assert output.documents.went(every).tolist() == [row["id"] > 20 for row in rows]
 
 
 @pytest.mark.parametrize("output_format", ["same", "parquet", "jsonl"])
@@ -136,7 +142,7 @@ def test_open_output__of_parts_and_at_a_url(tmp_path, monkeypatch, expected, at)
     result.write(f"{at}{tmp_path}/out")
     assert (tmp_path / "out/removed.parquet").is_dir() == (not at)
     output = open_output(f"{at}{tmp_path}/out")
-    assert output.removed.equals(result.removed)
+    assert whole(output.removed).equals(result.removed)
     assert output.texts("kept", "a.jsonl.gz", [3]) == [TEXTS[1]]
     with pytest.raises((ReadError, InvalidInputError)):
         open_output(f"{at}{tmp_path}/in")
@@ -145,7 +151,10 @@ def test_open_output__of_parts_and_at_a_url(tmp_path, monkeypatch, expected, at)
 def test_open_output__nothing_removed(tmp_path):
     neardup.deduplicate(["one", "two"]).write(tmp_path / "out")
     output = open_output(tmp_path / "out")
-    assert (len(output.removed), output.documents.goes.tolist()) == (0, [False, False])
+    assert (len(output.removed), output.documents.went(np.arange(2)).tolist()) == (
+        0,
+        [False, False],
+    )
     assert output.texts("removed", "data.parquet", []) == []
 
 

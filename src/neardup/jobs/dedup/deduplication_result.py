@@ -291,12 +291,12 @@ class DeduplicationResult(Selection):
             If the texts are not as they were.
         """
         from neardup.jobs.explain.explain import Question, explain_document
+        from neardup.outputs.table_rows import TableRows
         from neardup.stages.decided import AgainstDocuments, ResultDocuments
 
         order = parse_keep(self.summary["keep"]).column
-        documents = ResultDocuments(
-            self._documents, self.summary, self.removed, self.clusters, order
-        )
+        removed, clusters = map(TableRows.of_table, (self.removed, self.clusters))
+        documents = ResultDocuments(self._documents, self.summary, removed, clusters, order)
         against = None
         if self._other.sources and self.summary.get("against_documents"):
             skip_bad = bool(self._other.skipped)

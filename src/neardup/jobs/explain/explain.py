@@ -304,7 +304,7 @@ def find_chain(
     Each document after the first one, with its similarity to the one before it.
     """
     batches = [own, keeper, *members]
-    ids = [batch.describe(row).id for batch in batches for row in range(len(batch.numbers))]
+    places = [(batch, row) for batch in batches for row in range(len(batch.numbers))]
     texts = pa.concat_arrays([with_wide_offsets(batch.texts) for batch in batches])
     signed = scheme.sign(Texts.from_arrow(texts))
     before: dict[int, tuple[int, float]] = {0: (-1, 1.0)}
@@ -318,10 +318,12 @@ def find_chain(
                 waiting.append(other)
     if 1 not in before:
         return None
-    links, place = [], 1
+    links: list[Link] = []
+    place = 1
     while place:
         previous, similarity = before[place]
-        links.append(Link(ids[place], similarity))
+        batch, row = places[place]
+        links.append(Link(batch.describe(row).id, similarity))
         place = previous
     return links[::-1]
 

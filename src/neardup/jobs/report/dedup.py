@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
@@ -11,12 +11,15 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from neardup.errors import InvalidInputError, InvalidParameterError, SketchMismatchError
+from neardup.files.ids import as_text
 from neardup.jobs.dedup.deduplication_result import DeduplicationResult
 from neardup.jobs.pairs.find_pairs import find_pairs
 from neardup.matching.measures import MEASURES, Measure
 from neardup.options.groups import ShingleOptions
+from neardup.outputs.table_rows import TableRows
 from neardup.reading.column_values import ColumnValues
 from neardup.reports.dedup.examples import Common, Document, KeptPairs, Pair, choose_examples
 from neardup.reports.dedup.model import agreement_of, count_clusters, exchange_of, flows_of
@@ -26,10 +29,11 @@ from neardup.reports.page import Report
 from neardup.runs.runner import Runner, release_memory
 from neardup.stages.counts import Groups, count_documents, count_pairs
 from neardup.stages.output import DedupOutput
+from neardup.stages.places import DocumentPlaces
 from neardup.stages.scheme import restore_scheme
-from neardup.stages.shown import Documents, Outcome, ShownTexts
+from neardup.stages.shown import Outcome, ShownTexts
 from neardup.stages.tables import Collection
-from neardup.tables import Int64s, Texts
+from neardup.tables import Bools, Int64s, Texts
 from neardup.text.shingles import ShingleScheme, shingle_sets
 from neardup.text.tokenizers import named_tokenizer
 
@@ -37,53 +41,82 @@ from neardup.text.tokenizers import named_tokenizer
 
 
 def count_by_values(
-    values: ColumnValues, documents: Documents, removed: pa.Table
+    values: ColumnValues, documents: DocumentPlaces, removed: TableRows
 ) -> dict[str, Any]:
     """Count documents by the values of a column, which all have in order, as a summary has it."""
-    gone = np.flatnonzero(documents.goes)
-    for_other = ~np.asarray(removed["kept_in"].to_numpy() == "input")
+    stays: Bools = np.ones(len(documents), np.bool_)
+    for_other, copies = ~stays, ~stays
+    copies_are_known = True
+    for gone, batch in _removals(documents, removed, "kept_in", "exact_copy"):
+        stays[gone] = False
+        for_other[gone] = ~_of_input(batch)
+        copies_are_known = copies_are_known and not batch["exact_copy"].null_count
+        copies[gone] = pc.fill_null(batch["exact_copy"], False).to_numpy()
     flags = {"removed_for_against": for_other}
-    if not removed["exact_copy"].null_count:
-        flags["exact_copies"] = removed["exact_copy"].to_numpy()
-    removed_as = {name: np.zeros(len(documents.goes), np.bool_) for name in flags}
-    for name, flag in flags.items():
-        removed_as[name][gone] = flag
+    if copies_are_known:
+        flags["exact_copies"] = copies
     groups = Groups.of_values(values)
-    everything = np.ones(len(documents.goes), np.bool_)
-    counts = count_documents(groups, everything, ~documents.goes, removed_as)
+    counts = count_documents(groups, np.ones(len(documents), np.bool_), stays, flags)
     # All documents of the other collection are one, which has no value.
     other = Groups.of_none(groups.label, 1)
-    keepers = np.zeros(len(gone), np.int64)
-    keepers[~for_other] = 1 + _keepers(documents, removed.filter(~for_other))
-    return {"column": values.column, **counts, **count_pairs(groups, other, gone, keepers)}
+    pairs = (
+        (gone, 1 + _keepers(documents, batch))
+        for gone, batch in _removals(documents, removed, *_KEEPER_PLACE)
+    )
+    return {"column": values.column, **counts, **count_pairs(groups, other, pairs)}
 
 
-def with_values(values: ColumnValues, documents: Documents, removed: pa.Table) -> pa.Table:
-    """Return the table of those that went with ``by`` and ``kept_by``, as the run would have."""
-    import pyarrow as pa
-
+def with_values(
+    values: ColumnValues, documents: DocumentPlaces, removed: TableRows
+) -> Iterator[pa.Table]:
+    """Yield the rows of those that went with ``by`` and ``kept_by``, as the run would have them."""
     # None stands for documents without a value, and for those of the other collection.
     names = pa.array([*values.names, None], pa.large_string())
-    gone = np.flatnonzero(documents.goes)
-    of_input = np.asarray(removed["kept_in"].to_numpy() == "input")
-    kept: Int64s = np.full(len(gone), -1, np.int64)
-    kept[of_input] = values.numbers[_keepers(documents, removed.filter(of_input))]
-    for name, numbers in (("by", values.numbers[gone]), ("kept_by", kept)):
-        places = np.where(numbers < 0, len(values.names), numbers)
-        removed = removed.append_column(name, names.take(pa.array(places)))
-    return removed
+    for gone, batch in _removals(documents, removed, "exact_copy", *_KEEPER_PLACE):
+        keepers = _keepers(documents, batch)
+        kept = np.where(keepers < 0, -1, values.numbers[keepers])
+        for name, numbers in (("by", values.numbers[gone]), ("kept_by", kept)):
+            places = np.where(numbers < 0, len(values.names), numbers)
+            batch = batch.append_column(name, names.take(pa.array(places)))
+        yield batch
 
 
-def _keepers(documents: Documents, removed: pa.Table) -> Int64s:
-    """Return the numbers of the documents for which others went, all of the input."""
-    places = {name: place for place, name in enumerate(documents.names)}
-    files = np.array([places[name] for name in removed["kept_file"].to_pylist()], np.int64)
-    rows = removed["kept_row"].to_numpy()
-    # Rows of a file ascend, and files are in the order of their documents.
-    most = int(max(documents.rows.max(initial=0), rows.max(initial=0))) + 1
-    places_in_order = documents.files * most + documents.rows
-    numbers: Int64s = np.searchsorted(places_in_order, files * most + rows)
-    return numbers
+_KEEPER_PLACE = ("kept_in", "kept_file", "kept_row")
+
+
+def _removals(
+    documents: DocumentPlaces, removed: TableRows, *names: str
+) -> Iterator[tuple[Int64s, pa.Table]]:
+    """Yield the numbers of documents that went, some at a time, with their rows of the table."""
+    start = 0
+    for batch in removed.batches(*names):
+        yield documents.gone(np.arange(start, start + len(batch))), batch
+        start += len(batch)
+
+
+def _of_input(removed: pa.Table) -> Bools:
+    """Return which documents went for one of the input."""
+    found: Bools = pc.equal(removed["kept_in"], "input").to_numpy()
+    return found
+
+
+def _keepers(documents: DocumentPlaces, removed: pa.Table) -> Int64s:
+    """Return the documents for which others went; -1 for one of the other collection."""
+    found: Int64s = np.full(len(removed), -1, np.int64)
+    of_input = np.flatnonzero(_of_input(removed))
+    own = removed.take(pa.array(of_input))
+    files = own["kept_file"].combine_chunks().dictionary_encode()
+    codes, rows = files.indices.to_numpy(), own["kept_row"].to_numpy()
+    for code, name in enumerate(files.dictionary.to_pylist()):
+        here = np.flatnonzero(codes == code)
+        found[of_input[here]] = documents.find(name, rows[here])
+    if (found[of_input] < 0).any():
+        message = (
+            "removed.parquet names documents that stay which clusters.parquet does not have; they "
+            "have been changed since: run `neardup dedup` again"
+        )
+        raise InvalidInputError(message)
+    return found
 
 
 # How many shingles two documents have in common, as the run that compared them has counted.
@@ -166,7 +199,7 @@ _N_SHOWN = 3
 _OPTIONS = [name for name in (*ShingleOptions.known, "tf", "idf") if name != "seed"]
 
 
-def find_kept_pairs(outcome: Outcome, documents: Documents, workers: int) -> KeptPairs | str:
+def find_kept_pairs(outcome: Outcome, documents: DocumentPlaces, workers: int) -> KeptPairs | str:
     """Compare the first documents that stay with each other, exactly.
 
     Returns the pairs from a little below the threshold on; or why none were looked for, as a
@@ -175,7 +208,7 @@ def find_kept_pairs(outcome: Outcome, documents: Documents, workers: int) -> Kep
     summary = outcome.summary
     if reason := _why_not(summary):
         return f"Pairs that stay were not looked for: {reason}."
-    numbers = np.flatnonzero(~documents.goes)[:MOST_DOCUMENTS]
+    numbers = _first_kept(documents)
     texts = _first_texts(outcome, documents, numbers)
     if len(texts) < min(2, len(numbers)):
         return "Pairs that stay were not looked for: the first document that stays is too long."
@@ -196,12 +229,12 @@ def find_kept_pairs(outcome: Outcome, documents: Documents, workers: int) -> Kep
         elif not MEASURES[summary["measure"]].is_directed or first > second:
             # Only a document that comes later may go for one that it lies in.
             missed.append((first, second, row["similarity"]))
-    ids = outcome.ids_of(numbers)
+    files, rows = documents.files_of(numbers), documents.rows_of(numbers)
+    ids = as_text(outcome.clusters.take(numbers, "id")["id"].combine_chunks()).to_pylist()
 
     def document(place: int) -> Document:
-        number = int(numbers[place])
-        name = documents.names[documents.files[number]]
-        return Document(ids[place], name, int(documents.rows[number]), texts[place])
+        name = documents.files[files[place]]
+        return Document(ids[place], name, int(rows[place]), texts[place])
 
     def shown(pairs: list[tuple[int, int, float]]) -> list[Pair]:
         return [Pair(document(a), document(b), value) for a, b, value in pairs[:_N_SHOWN]]
@@ -236,14 +269,24 @@ def _why_not(summary: Mapping[str, Any]) -> str:
     return ""
 
 
-def _first_texts(outcome: Outcome, documents: Documents, numbers: Int64s) -> list[str]:
+def _first_kept(documents: DocumentPlaces) -> Int64s:
+    """Return the numbers of the first documents that stay."""
+    found: list[Int64s] = [np.empty(0, np.int64)]
+    for some in documents.of_side(went=False):
+        found.append(some[: MOST_DOCUMENTS - sum(map(len, found))])
+        if not len(found[-1]):
+            break
+    return np.concatenate(found)
+
+
+def _first_texts(outcome: Outcome, documents: DocumentPlaces, numbers: Int64s) -> list[str]:
     """Return the texts of the first documents, of which all but the last one are within bounds."""
-    files, rows = documents.files[numbers], documents.rows[numbers]
+    files, rows = documents.files_of(numbers), documents.rows_of(numbers)
     texts: list[str] = []
     left = MOST_BYTES
     for file in dict.fromkeys(files.tolist()):
         of_file = rows[files == file].tolist()
-        for text in outcome.texts("kept", documents.names[file], of_file, left):
+        for text in outcome.texts("kept", documents.files[file], of_file, left):
             texts.append(text)
             left -= len(text.encode("utf-8", "replace"))
             if left <= 0:
@@ -260,8 +303,8 @@ def report_of_dedup(
 ) -> Report:
     """Return the page of an output folder; documents are counted by a column of the input.
 
-    Files are read up to the last document that is shown. Memory for the tables of removed documents
-    and of clusters, and the texts that are shown or compared.
+    Files are read up to the last document that is shown. Tables are read several times, some rows
+    at a time; memory for the texts that are shown or compared, and what ``DocumentPlaces`` takes.
     """
     return _report(Outcome.of_folder(output), runner, against, by)
 
@@ -282,7 +325,7 @@ def _report(outcome: Outcome, runner: Runner, against: Collection | None, by: st
     # What reading a table has left behind would stay beside what comes next.
     release_memory()
     documents = outcome.documents()
-    clusters = count_clusters(removed, summary["documents_kept"])
+    clusters = count_clusters(removed, outcome.clusters)
     release_memory()
     counter = ShingleCounter(summary)
     kept_pairs = find_kept_pairs(outcome, documents, runner.workers)
@@ -301,17 +344,18 @@ def _report(outcome: Outcome, runner: Runner, against: Collection | None, by: st
         removed=chain(*chosen.values()),
         keepers=chain(*chosen.values(), largest),
     )
+    release_memory()
     counts = [("file", "file", summary["by_file"])]
-    counted = summary.get("by")
+    counted, agreement = summary.get("by"), None
     if by is not None and (counted is None or counted["column"] != by):
         values = outcome.values(by)
         counted = count_by_values(values, documents, removed)
-        without = [name for name in removed.column_names if name not in ("by", "kept_by")]
-        removed = with_values(values, documents, removed.select(without))
-    agreement = None
+        agreement = agreement_of(by, with_values(values, documents, removed))
+    elif counted is not None:
+        of_values = removed.batches("kept_in", "by", "kept_by", "exact_copy")
+        agreement = agreement_of(counted["column"], of_values)
     if counted is not None:
         counts.append((counted["column"], "value", counted))
-        agreement = agreement_of(counted["column"], removed)
     data = DedupData(
         summary,
         removed,

@@ -78,7 +78,8 @@ def report(given: _Arguments) -> Report:
 
     Notes
     -----
-    Tables are held in memory. Inputs are read once, up to the last document that the page shows.
+    Tables of a deduplication are read some rows at a time, others are held in memory. Inputs are
+    read once, up to the last document that the page shows.
     """
     options = given.part(ReportOptions)
     own = None if given.inputs is None else resolve_inputs(given.inputs, options)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Literal
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.compute as pc
 
+from neardup.outputs.table_rows import TableRows
 from neardup.tables import Floats, Int64s
 
 Kind = Literal["least", "middle", "most", "copies"]
@@ -70,7 +71,7 @@ class KeptPairs:
     missed: Sequence[Pair]
 
 
-def choose_examples(removed: pa.Table, *, n: int = 3) -> dict[Kind, list[int]]:
+def choose_examples(removed: TableRows, *, n: int = 3) -> dict[Kind, list[int]]:
     """Choose removed documents to be looked at: the least similar, middling, the most similar ones.
 
     Returns their places in the table, ``n`` of each kind, of copies one. No document is of two
@@ -78,26 +79,27 @@ def choose_examples(removed: pa.Table, *, n: int = 3) -> dict[Kind, list[int]]:
     is the very least or most similar one; the others differ from it by 0.01 at most, where there
     are as many, and are from all over the table.
     """
-    copies = pc.fill_null(removed["exact_copy"], False).to_numpy()
-    values = removed["similarity"].to_numpy()
-    near = np.flatnonzero(~copies & ~np.isnan(values))
-    keepers = removed["kept_id"]
+    least, first_copy = math.inf, None
+    for _, values, copies in _similarities(removed):
+        least = min(least, values.min(initial=math.inf))
+        if first_copy is None and len(copies):
+            first_copy = int(copies[0])
+    middle = (least + 1) / 2
+    distances: dict[Kind, Callable[[Floats], Floats]] = {
+        "least": lambda values: values,
+        "most": lambda values: -values,
+        "middle": lambda values: np.abs(values - middle),
+    }
+    orders = _spread(removed, distances, n) if least < math.inf else {}
     chosen: dict[Kind, list[int]] = {}
     taken: set[int] = set()
-    if len(near):
-        middle = (float(values[near].min()) + 1) / 2
-        distances: dict[Kind, Floats] = {
-            "least": values[near],
-            "most": -values[near],
-            "middle": np.abs(values[near] - middle),
-        }
-        for kind, distance in distances.items():
-            found = _of_different_keepers(_spread(near, distance, n), keepers, taken, n)
-            taken.update(found)
-            if found:
-                chosen[kind] = found
-    if copies.any():
-        chosen["copies"] = np.flatnonzero(copies)[:1].tolist()
+    for kind, order in orders.items():
+        found = _of_different_keepers(order, removed, taken, n)
+        taken.update(found)
+        if found:
+            chosen[kind] = found
+    if first_copy is not None:
+        chosen["copies"] = [first_copy]
     return {kind: chosen[kind] for kind in ("least", "middle", "most", "copies") if kind in chosen}
 
 
@@ -107,25 +109,65 @@ _LOOKED_AT = 1_000
 _AS_GOOD = 0.01
 
 
-def _spread(places: Int64s, distances: Floats, n: int) -> Int64s:
-    """Put the nearest one first, then some of nearly that distance from all over, then the rest."""
-    order = np.argsort(distances, kind="stable")
-    n_as_good = int(np.searchsorted(distances[order], distances[order[0]] + _AS_GOOD, "right"))
-    as_good = np.sort(order[:n_as_good])
-    spread = as_good[np.linspace(0, n_as_good - 1, min(n_as_good, 4 * n)).astype(np.int64)]
+def _similarities(removed: TableRows) -> Iterator[tuple[Int64s, Floats, Int64s]]:
+    """Yield, some at a time, the places of near-duplicates, their similarities, and of copies."""
+    start = 0
+    for batch in removed.batches("similarity", "exact_copy"):
+        copies = pc.fill_null(batch["exact_copy"], False).to_numpy()
+        values = batch["similarity"].to_numpy()
+        near = np.flatnonzero(~copies & ~np.isnan(values))
+        yield start + near, values[near], start + np.flatnonzero(copies)
+        start += len(batch)
+
+
+def _spread(
+    removed: TableRows, distances: Mapping[Kind, Callable[[Floats], Floats]], n: int
+) -> dict[Kind, Int64s]:
+    """Put the nearest one first, then some of nearly that distance from all over, then the rest.
+
+    Of the rest there are as many as are looked at.
+    """
+    nearest = {kind: (np.empty(0), np.empty(0, np.int64)) for kind in distances}
+    for places, values, _ in _similarities(removed):
+        for kind, distance_of in distances.items():
+            distance = np.concatenate([nearest[kind][0], distance_of(values)])
+            every = np.concatenate([nearest[kind][1], places])
+            order = np.lexsort((every, distance))[:_LOOKED_AT]
+            nearest[kind] = distance[order], every[order]
+    limits = {kind: distance[0] + _AS_GOOD for kind, (distance, _) in nearest.items()}
+    counts = dict.fromkeys(distances, 0)
+    for _, values, _ in _similarities(removed):
+        for kind, distance_of in distances.items():
+            counts[kind] += int((distance_of(values) <= limits[kind]).sum())
+    wanted = {
+        kind: np.linspace(0, count - 1, min(count, 4 * n)).astype(np.int64)
+        for kind, count in counts.items()
+    }
+    spread: dict[Kind, list[Int64s]] = {kind: [] for kind in distances}
+    before = dict.fromkeys(distances, 0)
+    for places, values, _ in _similarities(removed):
+        for kind, distance_of in distances.items():
+            as_good = places[distance_of(values) <= limits[kind]]
+            here = wanted[kind] - before[kind]
+            spread[kind].append(as_good[here[(here >= 0) & (here < len(as_good))]])
+            before[kind] += len(as_good)
+    return {
+        kind: _few_first(nearest[kind][1], np.concatenate(found)) for kind, found in spread.items()
+    }
+
+
+def _few_first(nearest: Int64s, spread: Int64s) -> Int64s:
     # Few are taken: every fourth of them first, which are from all over, too.
     by_fours = np.argsort(np.arange(len(spread)) % 4, kind="stable")
-    first: Int64s = np.concatenate([order[:1], spread[by_fours], order])
+    first: Int64s = np.concatenate([nearest[:1], spread[by_fours], nearest])
     _, at = np.unique(first, return_index=True)
-    return places[first[np.sort(at)]]
+    return first[np.sort(at)]
 
 
-def _of_different_keepers(
-    order: Int64s, keepers: pa.ChunkedArray, taken: set[int], n: int
-) -> list[int]:
+def _of_different_keepers(order: Int64s, removed: TableRows, taken: set[int], n: int) -> list[int]:
     """Take the first ones, of different keepers; then others, if these are not enough."""
     first = [place for place in order[:_LOOKED_AT].tolist() if place not in taken]
-    ids = keepers.take(pa.array(first, pa.int64())).to_pylist()
+    ids = removed.take(np.array(first, np.int64), "kept_id")["kept_id"].to_pylist()
     seen = set()
     different = []
     for place, kept_id in zip(first, ids, strict=True):

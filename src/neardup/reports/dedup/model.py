@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import compress
 from typing import Any
@@ -13,8 +14,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from neardup.errors import InvalidInputError
 from neardup.matching.bands import Banding
 from neardup.matching.measures import make_measure
+from neardup.outputs.table_rows import TableRows
 from neardup.tables import Int64s
 
 # Whether removed documents had the same value of a column as those that stay for them.
@@ -34,16 +37,21 @@ class Agreement:
     n_copies: int | None
 
 
-def agreement_of(what: str, removed: pa.Table) -> Agreement:
-    """Compare the columns ``by`` and ``kept_by`` of the table of removed documents."""
-    compared = removed.filter(pc.equal(removed["kept_in"], "input"))
-    # No value is the empty text.
-    own, kept = (pc.fill_null(compared[name], "") for name in ("by", "kept_by"))
-    different = compared.filter(pc.not_equal(own, kept))
-    copies = different["exact_copy"]
-    are_known = not copies.null_count
-    n_copies = (pc.sum(copies).as_py() or 0) if are_known else None
-    return Agreement(what, len(compared), len(different), n_copies)
+def agreement_of(what: str, removed: Iterable[pa.Table]) -> Agreement:
+    """Compare the columns ``by`` and ``kept_by`` of the removed documents, some at a time."""
+    n_compared = n_different = n_copies = 0
+    are_known = True
+    for batch in removed:
+        compared = batch.filter(pc.equal(batch["kept_in"], "input"))
+        # No value is the empty text.
+        own, kept = (pc.fill_null(compared[name], "") for name in ("by", "kept_by"))
+        different = compared.filter(pc.not_equal(own, kept))
+        copies = different["exact_copy"]
+        are_known = are_known and not copies.null_count
+        n_copies += pc.sum(copies).as_py() or 0
+        n_compared += len(compared)
+        n_different += len(different)
+    return Agreement(what, n_compared, n_different, n_copies if are_known else None)
 
 
 # How surely a run has found what is similar: the S-curve of its bands, and what its audit saw.
@@ -131,27 +139,41 @@ class Similarities:
         return sum(self.counts)
 
 
-def count_similarities(removed: pa.Table, threshold: float | None) -> Similarities:
+def count_similarities(removed: TableRows, threshold: float | None) -> Similarities:
     """Count the similarities of removed documents; the threshold, if any, is an edge of the bins.
 
     ``exact_copy`` of the table is null where it is not known.
     """
-    copies = removed["exact_copy"]
-    are_known = copies.null_count < len(removed) or not len(removed)
-    n_copies = (pc.sum(copies).as_py() or 0) if are_known else None
-    counted = removed["similarity"].filter(pc.invert(pc.fill_null(copies, False)))
-    values = counted.drop_null().to_numpy()
-    edges = list_edges(threshold, float(values.min()) if len(values) else None)
-    # An edge belongs to the bin above it, 1 to the last one.
-    places = np.searchsorted(edges[1:-1], values, side="right")
+    n_nulls = n_copies = n_unknown = n_below = 0
+    least = math.inf
+    for batch in removed.batches("exact_copy", "similarity"):
+        n_nulls += batch["exact_copy"].null_count
+        n_copies += pc.sum(batch["exact_copy"]).as_py() or 0
+        counted = _of_near(batch)
+        n_unknown += counted.null_count
+        values = counted.drop_null().to_numpy()
+        least = min(least, float(values.min(initial=math.inf)))
+        n_below += int((values < threshold).sum()) if threshold is not None else 0
+    edges = list_edges(threshold, least if least < math.inf else None)
+    counts = np.zeros(len(edges) - 1, np.int64)
+    for batch in removed.batches("exact_copy", "similarity"):
+        # An edge belongs to the bin above it, 1 to the last one.
+        values = _of_near(batch).drop_null().to_numpy()
+        places = np.searchsorted(edges[1:-1], values, side="right")
+        counts += np.bincount(places, minlength=len(counts))
     return Similarities(
         threshold,
         tuple(edges),
-        tuple(np.bincount(places, minlength=len(edges) - 1).tolist()),
-        n_copies,
-        counted.null_count,
-        int((values < threshold).sum()) if threshold is not None else 0,
+        tuple(counts.tolist()),
+        n_copies if n_nulls < len(removed) or not len(removed) else None,
+        n_unknown,
+        n_below,
     )
+
+
+def _of_near(removed: pa.Table) -> pa.ChunkedArray:
+    """Return the similarities of documents that are not known to be copies."""
+    return removed["similarity"].filter(pc.invert(pc.fill_null(removed["exact_copy"], False)))
 
 
 def list_edges(threshold: float | None, least: float | None) -> Sequence[float]:
@@ -240,53 +262,128 @@ class Clusters:
 
 
 def count_clusters(
-    removed: pa.Table, n_kept: int, *, n_largest: int = 10, n_members: int = 10
+    removed: TableRows, clusters: TableRows, *, n_largest: int = 10, n_members: int = 10
 ) -> Clusters:
-    """Group removed documents by the one that stays for them, of ``n_kept`` in all.
+    """Count groups of documents, of which one stays, by their size.
 
     So many of the largest are listed, with so many members each, in the order of the table.
+
+    Parameters
+    ----------
+    removed, clusters
+        The tables of a deduplication: a row for each document that went, and for each of all.
+    n_largest, n_members
+        How many are listed.
     """
-    numbered = removed.select(["kept_in", "kept_id", "similarity"]).append_column(
-        "place", pa.array(np.arange(len(removed)))
-    )
-    groups = numbered.group_by(["kept_in", "kept_id"]).aggregate(
-        [("place", "count"), ("place", "min"), ("similarity", "min")]
-    )
-    sizes = groups["place_count"].to_numpy() + 1
-    in_input = pc.sum(pc.equal(groups["kept_in"], "input")).as_py() or 0
-    n_single = n_kept - in_input
-    order = np.lexsort((groups["place_min"].to_numpy(), -sizes))[:n_largest]
-    largest = [
-        _list_members(removed, group, n_members)
-        for group in groups.take(pa.array(order)).to_pylist()
-    ]
-    return Clusters(n_single, len(groups), _bin_sizes(sizes, n_single), largest)
+    largest = _Largest(n_largest)
+    n_single = n_before = 0
+    # Of all clusters of a size those that went, one less than its size in each.
+    gone: Counter[int] = Counter()
+    for batch in clusters.batches("cluster_id", "cluster_size", "is_duplicate"):
+        sizes, went = batch["cluster_size"].to_numpy(), batch["is_duplicate"].to_numpy()
+        n_single += int((sizes[~went] == 1).sum())
+        found, n_found = np.unique(sizes[went], return_counts=True)
+        gone.update(dict(zip(found.tolist(), n_found.tolist(), strict=True)))
+        largest.add(batch["cluster_id"].to_numpy()[went], sizes[went], n_before)
+        n_before += int(went.sum())
+    if n_before != len(removed) or any(n < 2 or gone[n] % (n - 1) for n in gone):
+        raise _not_of_one_run()
+    counts = {n: gone[n] // (n - 1) for n in sorted(gone)}
+    listed = _list_members(removed, largest.places, n_members)
+    return Clusters(n_single, sum(counts.values()), _bin_sizes(counts, n_single), listed)
 
 
-def _list_members(removed: pa.Table, group: dict[str, Any], n_members: int) -> Cluster:
-    first = group["place_min"]
-    # No member is before the first one.
-    behind = removed.slice(first)
-    kept_id = pa.scalar(group["kept_id"], removed["kept_id"].type)
-    is_member = pc.and_(
-        pc.equal(behind["kept_id"], kept_id), pc.equal(behind["kept_in"], group["kept_in"])
-    )
+class _Largest:
+    """The largest clusters so far: those with the most documents, the first ones of one size."""
+
+    def __init__(self, n: int) -> None:
+        self._n = n
+        self._found: list[tuple[int, int, int]] = []
+
+    def add(self, clusters: Int64s, sizes: Int64s, n_before: int) -> None:
+        """Add removed documents, which so many come before."""
+        # A cluster that was left out is no larger than the least one, which only grows.
+        least = -self._found[-1][0] if len(self._found) == self._n else 0
+        places = np.flatnonzero(sizes > least)
+        _, firsts = np.unique(clusters[places], return_index=True)
+        known = {cluster for _, _, cluster in self._found}
+        places = places[firsts]
+        new = zip(sizes[places].tolist(), places.tolist(), clusters[places].tolist(), strict=True)
+        self._found += [
+            (-size, n_before + place, cluster)
+            for size, place, cluster in new
+            if cluster not in known
+        ]
+        self._found = sorted(self._found)[: self._n]
+
+    @property
+    def places(self) -> list[int]:
+        """The first member of each, among all removed documents."""
+        return [place for _, place, _ in self._found]
+
+
+def _list_members(removed: TableRows, firsts: Sequence[int], n_members: int) -> list[Cluster]:
+    """List clusters by the places of their first members."""
+    keys = removed.take(np.array(firsts, np.int64), "kept_in", "kept_id")
+    found = [_Found(*key) for key in zip(keys["kept_in"], keys["kept_id"], strict=True)]
+    keepers, start = keys["kept_id"].combine_chunks(), 0
+    for batch in removed.batches("kept_in", "kept_id", "similarity") if found else ():
+        places = np.flatnonzero(pc.is_in(batch["kept_id"], value_set=keepers).to_numpy())
+        if len(places):
+            some = batch.take(pa.array(places))
+            for each in found:
+                each.add(some, start + places, n_members)
+        start += len(batch)
     columns = ["id", "file", "row", "similarity", "exact_copy"]
-    places = np.flatnonzero(is_member.to_numpy())[:n_members]
-    members = behind.select(columns).take(pa.array(places)).to_pylist()
-    return Cluster(
-        str(group["kept_id"]),
-        group["kept_in"],
-        group["place_count"],
-        group["similarity_min"],
-        first,
-        [Member(**{**member, "id": str(member["id"])}) for member in members],
+    return [
+        Cluster(
+            str(each.kept_id.as_py()),
+            each.kept_in.as_py(),
+            each.n,
+            each.least,
+            first,
+            [
+                Member(**{**member, "id": str(member["id"])})
+                for member in removed.take(np.array(each.places), *columns).to_pylist()
+            ],
+        )
+        for first, each in zip(firsts, found, strict=True)
+    ]
+
+
+@dataclass
+class _Found:
+    """Members of a cluster: how many, the least similarity, and the places of the first ones."""
+
+    kept_in: pa.Scalar
+    kept_id: pa.Scalar
+    n: int = 0
+    least: float | None = None
+    places: list[int] = field(default_factory=list)
+
+    def add(self, some: pa.Table, places: Int64s, n_members: int) -> None:
+        is_member = pc.and_(
+            pc.equal(some["kept_id"], self.kept_id), pc.equal(some["kept_in"], self.kept_in)
+        )
+        members = np.flatnonzero(is_member.to_numpy())
+        self.n += len(members)
+        self.places += places[members[: n_members - len(self.places)]].tolist()
+        values = some["similarity"].take(pa.array(members))
+        known = [each for each in (self.least, pc.min(values).as_py()) if each is not None]
+        self.least = min(known, default=None)
+
+
+def _not_of_one_run() -> InvalidInputError:
+    message = (
+        "removed.parquet and clusters.parquet do not have the same groups of documents; they have "
+        "been changed since: run `neardup dedup` again"
     )
+    return InvalidInputError(message)
 
 
-def _bin_sizes(sizes: Int64s, n_single: int) -> Sequence[SizeBin]:
+def _bin_sizes(clusters: Mapping[int, int], n_single: int) -> Sequence[SizeBin]:
     """Count clusters in bins that widen as sizes do, so that the axis is logarithmic."""
-    largest = int(sizes.max(initial=1))
+    largest = max(clusters, default=1)
     starts = list(_FIRST_BINS)
     while starts[-1] <= largest:
         # 100, 200, 500, 1,000 and so on.
@@ -294,7 +391,8 @@ def _bin_sizes(sizes: Int64s, n_single: int) -> Sequence[SizeBin]:
     starts = [start for start in starts if start <= largest] + [
         min(start for start in starts if start > largest)
     ]
-    counts = np.histogram(sizes, starts)[0].tolist()
+    numbers = np.fromiter(clusters.values(), np.int64, len(clusters))
+    counts = np.histogram(list(clusters), starts, weights=numbers)[0].tolist()
     counts[0] += n_single
     return [
         SizeBin(least, following - 1, count)

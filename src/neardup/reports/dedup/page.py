@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from neardup.outputs.table_rows import TableRows
 from neardup.reports.charts import (
     Chart,
     Curve,
@@ -176,6 +177,7 @@ _PILOT = 2_000
 _MARGIN = 0.98
 
 _KEEPER = ["kept_in", "kept_id", "kept_file", "kept_row"]
+_LISTED = ["id", "file", "row", "similarity", "exact_copy", *_KEEPER]
 
 
 @dataclass(frozen=True)
@@ -196,7 +198,7 @@ class Lookup:
         return self.n_listed < self.n_removed
 
 
-def list_removed(removed: pa.Table, *, most_bytes: int = MOST_BYTES) -> Lookup:
+def list_removed(removed: TableRows, *, most_bytes: int = MOST_BYTES) -> Lookup:
     """List removed documents, and those that stay for them, as columns.
 
     All of them, if they need at most so many bytes as JSON; else as many as fit, evenly spread over
@@ -218,10 +220,10 @@ def list_removed(removed: pa.Table, *, most_bytes: int = MOST_BYTES) -> Lookup:
         n_listed = min(n_listed - 1, int(n_listed * most_bytes / n_bytes * _MARGIN))
 
 
-def _list_some(removed: pa.Table, n: int) -> tuple[dict[str, Any], int, int]:
+def _list_some(removed: TableRows, n: int) -> tuple[dict[str, Any], int, int]:
     """List so many documents, evenly spread; return also the bytes of JSON and the ids cut."""
     places: Int64s = np.linspace(0, max(len(removed) - 1, 0), n).astype(np.int64)
-    columns, n_cut = _list_columns(removed.take(pa.array(places)))
+    columns, n_cut = _list_columns(removed.take(places, *_LISTED))
     text = json.dumps(columns, ensure_ascii=False, separators=(",", ":"))
     return columns, len(text.encode()), n_cut
 
@@ -435,7 +437,7 @@ class DedupData:
     """
 
     summary: Mapping[str, Any]
-    removed: pa.Table
+    removed: TableRows
     clusters: Clusters
     flows: Sequence[Flows]
     exchanges: Sequence[Exchange]

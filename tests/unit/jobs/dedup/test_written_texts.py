@@ -70,7 +70,8 @@ def test_write(tmp_path, monkeypatch, files, group_bytes):
         *("clusters.parquet", "kept", "removed", "removed.parquet"),
         *("skipped", "skipped.parquet", "summary.json"),
     ]
-    assert open_output(tmp_path / "out").removed.equals(result.removed)
+    every = np.arange(len(result.removed))
+    assert open_output(tmp_path / "out").removed.take(every).equals(result.removed)
 
 
 def test_write__same_bytes_for_any_workers_and_memory(tmp_path, monkeypatch, files):

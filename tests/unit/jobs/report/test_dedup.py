@@ -9,13 +9,17 @@ from html import unescape
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
 import neardup
+from neardup.files import parquet
+from neardup.jobs.explain.explain import Question, explain_document
 from neardup.jobs.report import dedup
 from neardup.jobs.report.dedup import report_of_dedup, report_of_result
 from neardup.runs.runner import Runner
+from neardup.stages.decided import FolderDocuments
 from neardup.stages.output import open_output
 from tests.each import each_of
 
@@ -372,3 +376,30 @@ def test_report_of_dedup__hostile_texts_and_ids_are_text(tmp_path: Path) -> None
     page = page_of(tmp_path / "out")
     assert "<script>alert" not in page
     assert "<img" not in page
+
+
+@pytest.mark.parametrize("clusters", ["survivors", "components"])
+@pytest.mark.parametrize("rows", [1, 2, 7])
+def test_report_of_dedup__does_not_depend_on_how_tables_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, clusters: str, rows: int
+) -> None:
+    generator = np.random.default_rng(rows)
+    texts = [" ".join(generator.choice(list("abcdefgh"), 6)) for _ in range(300)]
+    paths = [write_input(tmp_path, f"{n}.jsonl", texts[n::3]) for n in range(3)]
+    result = neardup.deduplicate(
+        paths[:2], against=paths[2], ngram=1, threshold="0.7", clusters=clusters
+    )
+    result.write(tmp_path / "out")
+    page = page_of(tmp_path / "out")
+    ids = result.clusters["id"].to_pylist()
+    asked = [ids[n] for n in range(0, 200, 23)]
+
+    def explained() -> list[str]:
+        documents = FolderDocuments(open_output(tmp_path / "out"))
+        return [explain_document(documents, Question(each), Runner(1)).to_text() for each in asked]
+
+    before = explained()
+    for name in ("_MIN_ROWS", "_MAX_ROWS"):
+        monkeypatch.setattr(parquet, name, rows)
+    assert page_of(tmp_path / "out") == page
+    assert explained() == before

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 import neardup
@@ -66,7 +67,8 @@ def test_with_values__are_those_of_the_run(inputs: list[Path]) -> None:
         own = inputs if against is None else inputs[:1]
         expected = neardup.deduplicate(own, against=against, by="source", **options).removed
         outcome = Outcome.of_result(neardup.deduplicate(own, against=against, **options))
-        found = with_values(outcome.values("source"), outcome.documents(), outcome.removed)
+        rows = with_values(outcome.values("source"), outcome.documents(), outcome.removed)
+        found = pa.concat_tables(rows)
         for name in ("by", "kept_by"):
             assert found[name].to_pylist() == expected[name].to_pylist()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 
 from neardup.reports.dedup.model import Agreement, agreement_of
-from tests.removed_tables import Row, removed_table
+from tests.removed_tables import Row, in_blocks, removed_table
 
 
 def table(rows: list[Row], own: list[str | None], kept: list[str | None]) -> pa.Table:
@@ -18,16 +18,16 @@ def table(rows: list[Row], own: list[str | None], kept: list[str | None]) -> pa.
 def test_agreement_of__counts_what_differs() -> None:
     rows: list[Row] = [(str(n), "k", 1.0, n % 2 == 0) for n in range(6)]
     found = table(rows, ["x", "x", None, None, "y", "z"], ["x", "y", None, "x", None, "z"])
-    assert agreement_of("label", found) == Agreement("label", 6, 3, 1)
+    assert agreement_of("label", in_blocks(found).batches()) == Agreement("label", 6, 3, 1)
 
 
 def test_agreement_of__another_collection_is_not_compared() -> None:
     one = table([("a", "k", 1.0, True)], ["x"], ["y"])
     place = one.column_names.index("kept_in")
     other = one.set_column(place, "kept_in", pa.array(["against"]))
-    assert agreement_of("label", pa.concat_tables([one, other])) == Agreement("label", 1, 1, 1)
+    assert agreement_of("label", [one, other]) == Agreement("label", 1, 1, 1)
 
 
 def test_agreement_of__pairs_knows_no_copies() -> None:
-    assert agreement_of("label", table([("a", "k", 1.0, None)], ["x"], ["y"])).n_copies is None
-    assert agreement_of("label", table([], [], [])) == Agreement("label", 0, 0, 0)
+    assert agreement_of("label", [table([("a", "k", 1.0, None)], ["x"], ["y"])]).n_copies is None
+    assert agreement_of("label", [table([], [], [])]) == Agreement("label", 0, 0, 0)

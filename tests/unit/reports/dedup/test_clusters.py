@@ -7,13 +7,19 @@ import pyarrow as pa
 import pytest
 
 import neardup
-from neardup.reports.dedup.model import count_clusters
-from tests.removed_tables import removed_table
+from neardup.errors import InvalidInputError
+from neardup.outputs.table_rows import TableRows
+from neardup.reports.dedup.model import Clusters, count_clusters
+from tests.removed_tables import cluster_rows, in_blocks, removed_table
+
+
+def count(removed: pa.Table, n_kept: int, **how: int) -> Clusters:
+    return count_clusters(in_blocks(removed), cluster_rows(removed, n_kept), **how)
 
 
 def test_count_clusters__lists_the_largest_first() -> None:
     rows = [("a", "k", 1.0, True), ("b", "m", 0.9, False), ("c", "m", 0.85, False)]
-    found = count_clusters(removed_table(rows), n_kept=5)
+    found = count(removed_table(rows), n_kept=5)
     assert (found.n_single, found.n_clusters) == (3, 2)
     assert [(c.kept_id, c.size, c.least_similarity, c.place) for c in found.largest] == [
         ("m", 3, 0.85, 1),
@@ -29,7 +35,7 @@ def test_count_clusters__lists_the_largest_first() -> None:
 def test_count_clusters__lists_some_members_of_some() -> None:
     rows = [(n, 10_000 + n % 7, 0.9, False) for n in range(70)]
     table = removed_table(rows, ids=pa.int64())
-    found = count_clusters(table, n_kept=7, n_largest=3, n_members=4)
+    found = count(table, n_kept=7, n_largest=3, n_members=4)
     assert [c.kept_id for c in found.largest] == ["10000", "10001", "10002"]
     assert [m.id for m in found.largest[1].members] == ["1", "8", "15", "22"]
     assert [(b.label, b.n_clusters) for b in found.bins][-1] == ("10 to 19", 7)
@@ -38,21 +44,21 @@ def test_count_clusters__lists_some_members_of_some() -> None:
 def test_count_clusters__tells_the_same_id_of_two_collections() -> None:
     rows = [("a", "k", 0.9, False)]
     both = pa.concat_tables([removed_table(rows), removed_table(rows, against=True)])
-    found = count_clusters(both, n_kept=3)
+    found = count(both, n_kept=3)
     assert [(c.kept_in, c.n_removed) for c in found.largest] == [("input", 1), ("against", 1)]
     # The keeper of the other collection is none of those that stay here.
     assert found.n_single == 2
 
 
 def test_count_clusters__of_nothing() -> None:
-    found = count_clusters(removed_table([]), n_kept=0)
+    found = count(removed_table([]), n_kept=0)
     assert (found.n_single, found.n_clusters, list(found.largest)) == (0, 0, [])
     assert [(b.label, b.n_clusters) for b in found.bins] == [("1", 0)]
 
 
 def test_count_clusters__bins_widen() -> None:
     rows = [(str(n), "k", 1.0, True) for n in range(1_999)]
-    found = count_clusters(removed_table(rows), n_kept=1)
+    found = count(removed_table(rows), n_kept=1)
     labels = [b.label for b in found.bins]
     assert labels[-4:] == ["200 to 499", "500 to 999", "1,000 to 1,999", "2,000 to 4,999"]
     assert found.bins[-1].n_clusters == 1
@@ -64,10 +70,17 @@ def test_count_clusters__agrees_with_the_table_of_clusters(clusters: str) -> Non
     words = [f"word{n}" for n in range(6)]
     texts = [" ".join(generator.choice(words, 4)) for _ in range(200)]
     result = neardup.deduplicate(texts, ngram=1, threshold="0.6", clusters=clusters)  # type: ignore[arg-type]
-    n_kept = result.summary["documents_kept"]
-    found = count_clusters(result.removed, n_kept, n_largest=1_000)
+    tables = map(TableRows.of_table, (result.removed, result.clusters))
+    found = count_clusters(*tables, n_largest=1_000)
     told = result.clusters.group_by("representative_id").aggregate([("cluster_size", "max")])
     sizes = dict(zip(*told.to_pydict().values(), strict=True))
     assert {c.kept_id: c.size for c in found.largest} == {k: n for k, n in sizes.items() if n > 1}
     assert found.n_single == sum(n == 1 for n in sizes.values())
     assert sum(b.n_clusters for b in found.bins) == len(sizes)
+
+
+def test_count_clusters__tables_of_two_runs() -> None:
+    rows = [("a", "k", 1.0, True), ("b", "m", 0.9, False), ("c", "m", 0.85, False)]
+    other = cluster_rows(removed_table([*rows[1:], rows[1]]), 5)
+    with pytest.raises(InvalidInputError, match="do not have the same groups of documents"):
+        count_clusters(in_blocks(removed_table(rows[:2])), other)

@@ -19,13 +19,13 @@ from neardup.reports.dedup.page import (
     draw_flows,
     draw_similarities,
 )
-from tests.removed_tables import removed_table
+from tests.removed_tables import cluster_rows, in_blocks, removed_table
 
 _ROWS = [("a", "k", 0.8, False), ("b", "k", 0.95, False), ("c", "k", 1.0, True)]
 
 
 def test_draw_similarities__has_the_counts_as_a_table() -> None:
-    chart = draw_similarities(count_similarities(removed_table(_ROWS), 0.8))
+    chart = draw_similarities(count_similarities(in_blocks(removed_table(_ROWS)), 0.8))
     assert chart.description == "2 removed documents by similarity, without 1 exact copy."
     counts = [row[1] for row in chart.table.rows]
     assert (counts[0], counts[15], counts.count("0")) == ("1", "1", 18)
@@ -33,7 +33,8 @@ def test_draw_similarities__has_the_counts_as_a_table() -> None:
 
 
 def test_draw_clusters__has_a_bar_for_each_size() -> None:
-    chart = draw_clusters(count_clusters(removed_table(_ROWS), 5))
+    removed = removed_table(_ROWS)
+    chart = draw_clusters(count_clusters(in_blocks(removed), cluster_rows(removed, 5)))
     assert [tuple(row) for row in chart.table.rows] == [
         ("1", "4"),
         ("2", "0"),

@@ -9,12 +9,12 @@ import pyarrow as pa
 
 from neardup.reports.dedup.page import MOST_CHARACTERS, Lookup, list_removed
 from tests.each import each_of
-from tests.removed_tables import removed_table
+from tests.removed_tables import in_blocks, removed_table
 
 
 def test_list_removed__lists_all_columns() -> None:
     rows = [("a", "k", 0.81234, False), ("b", "m", 1.0, True), ("c", "k", None, None)]
-    found = list_removed(removed_table(rows, kept_files=["z.csv", None, "z.csv"]))
+    found = list_removed(in_blocks(removed_table(rows, kept_files=["z.csv", None, "z.csv"])))
     assert found.columns == {
         "id": ["a", "b", "c"],
         "file": [0, 0, 0],
@@ -30,13 +30,13 @@ def test_list_removed__lists_all_columns() -> None:
 
 def test_list_removed__no_near_duplicate_is_rounded_to_one() -> None:
     rows = [("a", "k", 0.99999, False), ("b", "k", 0.57, False)]
-    assert list_removed(removed_table(rows)).columns["similarity"] == [9999, 5700]
+    assert list_removed(in_blocks(removed_table(rows))).columns["similarity"] == [9999, 5700]
 
 
 @each_of("most_bytes", [0, 100, 1_000, 20_000])
 def test_list_removed__samples_evenly_what_is_too_much(most_bytes: int) -> None:
     table = removed_table([(f"document {n}", f"k{n % 9}", 0.9, False) for n in range(2_000)])
-    found = list_removed(table, most_bytes=most_bytes)
+    found = list_removed(in_blocks(table), most_bytes=most_bytes)
     assert found.is_sample
     assert _n_bytes(found) <= max(most_bytes, 150)
     ids = [int(name.split()[1]) for name in found.columns["id"]]
@@ -51,12 +51,12 @@ def test_list_removed__samples_evenly_what_is_too_much(most_bytes: int) -> None:
 
 def test_list_removed__takes_whole_numbers() -> None:
     table = removed_table([(7, 8, 0.9, False)], ids=pa.int64())
-    block = list_removed(table).columns
+    block = list_removed(in_blocks(table)).columns
     assert (block["id"], block["keeper"]["id"]) == (["7"], ["8"])
 
 
 def test_list_removed__cuts_long_ids() -> None:
-    found = list_removed(removed_table([("x" * 10_000, "🙂" * 300, 0.9, False)]))
+    found = list_removed(in_blocks(removed_table([("x" * 10_000, "🙂" * 300, 0.9, False)])))
     block = found.columns
     assert block["id"] == ["x" * MOST_CHARACTERS]
     assert block["keeper"]["id"] == ["🙂" * MOST_CHARACTERS]

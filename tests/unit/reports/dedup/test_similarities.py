@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.reports.dedup.model import count_similarities, list_edges
-from tests.removed_tables import removed_table
+from tests.removed_tables import in_blocks, removed_table
 
 
 def test_count_similarities__keeps_copies_apart() -> None:
     rows = [("a", "k", 0.8, False), ("b", "k", 0.81, False), ("c", "k", 1.0, True)]
-    found = count_similarities(removed_table([*rows, ("d", "k", 1.0, False)]), 0.8)
+    found = count_similarities(in_blocks(removed_table([*rows, ("d", "k", 1.0, False)])), 0.8)
     assert found.edges[:2] == (0.8, 0.81)
     assert found.edges[-1] == 1.0
     assert found.counts[:3] == (1, 1, 0)
@@ -25,13 +25,15 @@ def test_count_similarities__keeps_copies_apart() -> None:
 
 
 def test_count_similarities__of_pairs_knows_no_copies() -> None:
-    found = count_similarities(removed_table([("a", "k", 1.0, None), ("b", "k", None, None)]), 0.9)
+    found = count_similarities(
+        in_blocks(removed_table([("a", "k", 1.0, None), ("b", "k", None, None)])), 0.9
+    )
     assert (found.n_copies, found.n_unknown, found.n_counted) == (None, 1, 1)
 
 
 def test_count_similarities__of_components_begins_below() -> None:
     rows = [("a", "k", 0.9, False), ("b", "k", 0.137, False), ("c", "k", 0.0, False)]
-    found = count_similarities(removed_table(rows), 0.9)
+    found = count_similarities(in_blocks(removed_table(rows)), 0.9)
     assert found.edges[0] == 0
     assert 0.9 in found.edges
     assert (found.n_below, found.n_counted) == (2, 3)
@@ -39,7 +41,7 @@ def test_count_similarities__of_components_begins_below() -> None:
 
 @pytest.mark.parametrize("threshold", [0.8, 1.0, None])
 def test_count_similarities__of_nothing(threshold: float | None) -> None:
-    found = count_similarities(removed_table([]), threshold)
+    found = count_similarities(in_blocks(removed_table([])), threshold)
     assert (found.n_copies, found.n_counted) == (0, 0)
     assert len(found.edges) == len(found.counts) + 1 >= 2
 

@@ -1,0 +1,124 @@
+"""Tables of results whose rows are read some at a time, as often as they are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from neardup.files.rows import RowBlock
+from neardup.files.tableblocks import TableBlock
+from neardup.tables import Int64s
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_BLOCK_ROWS = 1 << 16
+
+
+@dataclass(frozen=True)
+class TableRows:
+    """The rows of a table, of which only some are in memory.
+
+    Parameters
+    ----------
+    schema
+        Names and types of the columns.
+    n_rows
+        How many rows there are.
+    blocks
+        Gives all of them in order, in blocks that read their columns when they are asked.
+    check
+        Raises for rows that are not as they should be, which have some of the columns.
+    """
+
+    schema: pa.Schema
+    n_rows: int
+    blocks: Callable[[], Iterator[RowBlock]]
+    check: Callable[[pa.Table], None] | None = None
+
+    @classmethod
+    def of_table(cls, table: pa.Table, *, block_rows: int = _BLOCK_ROWS) -> TableRows:
+        """Take a table that is in memory; nothing is copied."""
+
+        def blocks() -> Iterator[RowBlock]:
+            for start in range(0, len(table), block_rows):
+                yield TableBlock(table.slice(start, block_rows), start + 1)
+
+        return cls(table.schema, len(table), blocks)
+
+    def __len__(self) -> int:
+        return self.n_rows
+
+    def batches(self, *names: str) -> Iterator[pa.Table]:
+        """Yield the rows of some columns in order, a block at a time; of all if none is named."""
+        for block in self.blocks():
+            yield self.read(block, names)
+
+    def forward(self, *names: str) -> ForwardRows:
+        """Return a reader of some columns, for rows that are asked for in ascending order."""
+        return ForwardRows(self, names)
+
+    def take(self, places: Int64s, *names: str) -> pa.Table:
+        """Return some rows by their places, in any order and as often as they are named.
+
+        Only the row groups are read that have them, and there has to be a row at each place.
+        """
+        import pyarrow as pa
+
+        wanted, inverse = np.unique(np.asarray(places, np.int64), return_inverse=True)
+        return self.forward(*names).take(wanted).take(pa.array(inverse))
+
+    def read(self, block: RowBlock, names: tuple[str, ...]) -> pa.Table:
+        """Read some columns of a block, all if none is named."""
+        table = block.some_columns(names or self.schema.names)
+        if self.check is not None:
+            self.check(table)
+        return table
+
+
+class ForwardRows:
+    """Reads rows of a table that are asked for in ascending order.
+
+    A block is read once, and none that has no such row.
+    """
+
+    def __init__(self, rows: TableRows, names: tuple[str, ...]) -> None:
+        self._rows, self._names = rows, names
+        self._blocks = rows.blocks()
+        self._block: RowBlock | None = None
+        self._table: pa.Table | None = None
+        self._start = self._stop = 0
+
+    def take(self, places: Int64s) -> pa.Table:
+        """Return some rows: ascending, none twice, and none before the last block of earlier ones.
+
+        Places beyond the table have no row.
+        """
+        import pyarrow as pa
+
+        names = self._names or self._rows.schema.names
+        schema = self._rows.schema
+        nothing = pa.schema([schema.field(name) for name in names]).empty_table()
+        parts, n_found = [nothing], 0
+        while n_found < len(places):
+            n_here = int(np.searchsorted(places, self._stop))
+            if n_here > n_found:
+                if self._table is None:
+                    assert self._block is not None
+                    self._table = self._rows.read(self._block, self._names)
+                parts.append(self._table.take(pa.array(places[n_found:n_here] - self._start)))
+                n_found = n_here
+            elif not self._advance():
+                break
+        return pa.concat_tables(parts)
+
+    def _advance(self) -> bool:
+        self._block, self._table = next(self._blocks, None), None
+        self._start = self._stop
+        if self._block is None:
+            return False
+        self._stop += len(self._block)
+        return True

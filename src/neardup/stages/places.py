@@ -1,0 +1,189 @@
+"""Where all documents of an input stand, in its order, and which of them went, in few bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from neardup.errors import InvalidInputError
+from neardup.tables import Bools, Int64s, Uint64s
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+COLUMNS = ("file", "row", "is_duplicate")
+"""Columns of ``clusters.parquet`` that say it."""
+
+_WORD = 64
+# Documents whose bits are looked at one by one, at the same time.
+_AT_ONCE = 1 << 16
+
+
+class DocumentPlaces:
+    """The file and the row of each document of an input, and whether it went.
+
+    Documents are numbered in the order of the input. ``files`` are the names of the files that have
+    documents, in that order.
+
+    Parameters
+    ----------
+    batches
+        All documents, with the columns of ``COLUMNS``.
+
+    Raises
+    ------
+    InvalidInputError
+        If a file's documents are not together, or its rows do not ascend.
+
+    Notes
+    -----
+    Memory: a quarter of a byte a document, and 16 bytes for each stretch of rows without a gap.
+    """
+
+    def __init__(self, batches: Iterable[pa.Table]) -> None:
+        numbers: dict[str, int] = {}
+        starts: list[int] = []
+        firsts, rows_there, words = [], [], _Words()
+        n = 0
+        last = (-1, 0)
+        for batch in batches:
+            encoded = batch["file"].combine_chunks().dictionary_encode()
+            names = encoded.dictionary.to_pylist()
+            files = np.array([numbers.get(name, -1) for name in names], np.int64)
+            codes = encoded.indices.to_numpy()
+            begins = np.flatnonzero(np.diff(codes, prepend=-1))
+            for begin in begins.tolist():
+                code = codes[begin]
+                if names[code] not in numbers:
+                    files[code] = numbers[names[code]] = len(starts)
+                    starts.append(n + begin)
+                elif files[code] != last[0] or begin:
+                    raise _not_in_order(names[code])
+            here = files[codes]
+            rows = batch["row"].to_numpy()
+            before = np.concatenate([[last[1]], rows])[: len(rows)]
+            is_same = np.concatenate([[last[0]], here])[: len(rows)] == here
+            if (is_same & (rows <= before)).any():
+                raise _not_in_order(names[codes[int(np.argmax(is_same & (rows <= before)))]])
+            heads = np.flatnonzero(~is_same | (rows != before + 1))
+            firsts.append(heads + n)
+            rows_there.append(rows[heads])
+            words.add(batch["is_duplicate"].to_numpy())
+            if len(rows):
+                last = int(here[-1]), int(rows[-1])
+            n += len(rows)
+        nothing = np.empty(0, np.int64)
+        self.files, self._numbers = list(numbers), numbers
+        self._n = n
+        self._starts: Int64s = np.array([*starts, n], np.int64)
+        self._firsts: Int64s = np.concatenate([nothing, *firsts, [n]])
+        self._rows: Int64s = np.concatenate([nothing, *rows_there])
+        self._words = words.join()
+        n_gone: Int64s = np.bitwise_count(self._words).astype(np.int64)
+        self._before: Int64s = np.concatenate([[0], np.cumsum(n_gone)])
+
+    def __len__(self) -> int:
+        return self._n
+
+    def files_of(self, numbers: Int64s) -> Int64s:
+        """Return the places in ``files`` of the files of some documents."""
+        found: Int64s = np.searchsorted(self._starts, numbers, side="right") - 1
+        return found
+
+    def rows_of(self, numbers: Int64s) -> Int64s:
+        """Return the row numbers of some documents in their files."""
+        runs = np.searchsorted(self._firsts, numbers, side="right") - 1
+        found: Int64s = self._rows[runs] + numbers - self._firsts[runs]
+        return found
+
+    def find(self, file: str, rows: Int64s) -> Int64s:
+        """Return the documents in some rows of a file; -1 for what is none."""
+        number = self._numbers.get(file)
+        if number is None:
+            return np.full(len(rows), -1, np.int64)
+        low, high = np.searchsorted(self._firsts, self._starts[number : number + 2])
+        runs = low + np.searchsorted(self._rows[low:high], rows, side="right") - 1
+        is_before = runs < low
+        runs = np.maximum(runs, low)
+        found = self._firsts[runs] + rows - self._rows[runs]
+        is_there = ~is_before & (found < self._firsts[runs + 1])
+        return np.where(is_there, found, -1)
+
+    def went(self, numbers: Int64s) -> Bools:
+        """Return which of some documents went."""
+        bits = self._words[numbers // _WORD] >> (numbers % _WORD).astype(np.uint64)
+        is_set: Bools = (bits & np.uint64(1)).astype(np.bool_)
+        return is_set
+
+    def n_gone_before(self, numbers: Int64s) -> Int64s:
+        """Return how many documents went that come before each of some."""
+        in_word = numbers // _WORD
+        below = (np.uint64(1) << (numbers % _WORD).astype(np.uint64)) - np.uint64(1)
+        words = np.append(self._words, np.uint64(0))[in_word]
+        found: Int64s = self._before[in_word] + np.bitwise_count(words & below)
+        return found
+
+    def n_same_before(self, numbers: Int64s) -> Int64s:
+        """Return how many documents of its file come before each of some and fared as it did."""
+        starts = self._starts[self.files_of(numbers)]
+        n_gone = self.n_gone_before(numbers) - self.n_gone_before(starts)
+        return np.where(self.went(numbers), n_gone, numbers - starts - n_gone)
+
+    def gone(self, ranks: Int64s) -> Int64s:
+        """Return the documents that went, by how many did before each."""
+        found: list[Int64s] = [np.empty(0, np.int64)]
+        for start in range(0, len(ranks), _AT_ONCE):
+            some = ranks[start : start + _AT_ONCE]
+            in_word = np.searchsorted(self._before, some, side="right") - 1
+            bits = _bits_of(self._words[in_word]).reshape(-1, _WORD)
+            is_it = np.cumsum(bits, axis=1) == (some - self._before[in_word] + 1)[:, None]
+            found.append(in_word * _WORD + np.argmax(is_it, axis=1))
+        return np.concatenate(found)
+
+    def of_side(self, *, went: bool, file: int | None = None) -> Iterator[Int64s]:
+        """Yield all documents that went, or that stay, some at a time; of one file if it is named.
+
+        Where there is none, nothing is yielded.
+        """
+        start, stop = (0, self._n) if file is None else self._starts[file : file + 2].tolist()
+        for low in range(start, stop, _AT_ONCE):
+            numbers = np.arange(low, min(low + _AT_ONCE, stop))
+            chosen = numbers[self.went(numbers) == went]
+            if len(chosen):
+                yield chosen
+
+
+class _Words:
+    """Bits that come in pieces of any length, as words."""
+
+    def __init__(self) -> None:
+        self._parts: list[npt.NDArray[np.uint8]] = []
+        self._rest: Bools = np.empty(0, np.bool_)
+
+    def add(self, bits: Bools) -> None:
+        bits = np.concatenate([self._rest, bits])
+        n_whole = len(bits) // 8 * 8
+        self._parts.append(np.packbits(bits[:n_whole], bitorder="little"))
+        self._rest = bits[n_whole:]
+
+    def join(self) -> Uint64s:
+        self._parts.append(np.packbits(self._rest, bitorder="little"))
+        packed = np.concatenate(self._parts)
+        padded = np.concatenate([packed, np.zeros(-len(packed) % 8, np.uint8)])
+        words: Uint64s = padded.view("<u8").astype(np.uint64, copy=False)
+        return words
+
+
+def _bits_of(words: Uint64s) -> npt.NDArray[np.uint8]:
+    return np.unpackbits(words.astype("<u8").view(np.uint8), bitorder="little")
+
+
+def _not_in_order(file: str) -> InvalidInputError:
+    message = (
+        f"clusters.parquet does not have the documents of {file!r} together, in the order of their "
+        "rows; it has been changed since: run `neardup dedup` again"
+    )
+    return InvalidInputError(message)

@@ -1,0 +1,83 @@
+"""Where documents stand and which went, held in bits: as lists of all of them say it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from neardup.errors import InvalidInputError
+from neardup.stages import places
+from neardup.stages.places import DocumentPlaces
+
+# Gaps in front of rows, and whether the document there went, of each of some files.
+FILES = st.lists(st.lists(st.tuples(st.integers(1, 3), st.booleans()), min_size=1), max_size=5)
+
+
+def documents_of(files: list[list[tuple[int, bool]]]) -> list[tuple[str, int, bool]]:
+    found = []
+    for number, drawn in enumerate(files):
+        rows = np.cumsum([gap for gap, _ in drawn]).tolist()
+        found += [(f"f{number}", row, went) for row, (_, went) in zip(rows, drawn, strict=True)]
+    return found
+
+
+def batches(documents: list[tuple[str, int, bool]], size: int) -> list[pa.Table]:
+    types = {"file": pa.string(), "row": pa.int64(), "is_duplicate": pa.bool_()}
+    return [
+        pa.table(
+            {
+                name: pa.array([each[i] for each in documents[start : start + size]], kind)
+                for i, (name, kind) in enumerate(types.items())
+            }
+        )
+        for start in range(0, len(documents), size)
+    ]
+
+
+@given(FILES, st.integers(1, 9))
+@example([[(1, n % 3 == 0) for n in range(200)], [(2, True)] * 70], 64)
+def test_document_places__as_a_list_of_all(files, size):
+    every = documents_of(files)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(places, "_AT_ONCE", 7)
+        found = DocumentPlaces(batches(every, size))
+        names = list(dict.fromkeys(name for name, _, _ in every))
+        numbers = np.arange(len(every))
+        went = np.array([each[2] for each in every], np.bool_)
+        assert (len(found), found.files) == (len(every), names)
+        assert found.went(numbers).tolist() == went.tolist()
+        assert [names[n] for n in found.files_of(numbers)] == [name for name, _, _ in every]
+        assert found.rows_of(numbers).tolist() == [row for _, row, _ in every]
+        before = [int(went[:n].sum()) for n in range(len(every) + 1)]
+        assert found.n_gone_before(np.arange(len(every) + 1)).tolist() == before
+        assert found.gone(np.arange(int(went.sum()))).tolist() == np.flatnonzero(went).tolist()
+        same = [sum(each[::2] == every[n][::2] for each in every[:n]) for n in range(len(every))]
+        assert found.n_same_before(numbers).tolist() == same
+        where = {each[:2]: n for n, each in enumerate(every)}
+        for name in [*names, "none"]:
+            expected = [where.get((name, row), -1) for row in range(-1, 80)]
+            assert found.find(name, np.arange(-1, 80)).tolist() == expected
+        for side in (False, True):
+            of_all = np.concatenate([numbers[:0], *found.of_side(went=side)])
+            assert of_all.tolist() == np.flatnonzero(went == side).tolist()
+            for file, name in enumerate(names):
+                here = np.concatenate([numbers[:0], *found.of_side(went=side, file=file)])
+                is_here = [each[0] == name and each[2] == side for each in every]
+                assert here.tolist() == np.flatnonzero(is_here).tolist()
+
+
+@pytest.mark.parametrize("size", [1, 2, 9])
+@pytest.mark.parametrize(
+    "documents",
+    [
+        [("a", 1, False), ("b", 1, False), ("a", 2, False)],
+        [("a", 2, False), ("a", 1, False)],
+        [("a", 1, False), ("a", 1, True)],
+    ],
+)
+def test_document_places__not_in_order(documents, size):
+    with pytest.raises(InvalidInputError, match="have the documents of 'a' together, in the order"):
+        DocumentPlaces(batches(documents, size))
