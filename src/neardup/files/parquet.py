@@ -15,7 +15,7 @@ import threading
 from collections import Counter
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
-from weakref import WeakValueDictionary
+from weakref import WeakValueDictionary, proxy
 
 import numpy as np
 import pyarrow as pa
@@ -253,7 +253,8 @@ class _Reader:
     """Reads some columns of a row group from front to back, for all its blocks."""
 
     def __init__(self, group: _RowGroup, columns: Columns) -> None:
-        self._group, self._columns = group, columns
+        # What it has read of a group goes with the last block of it, also if there are more rows.
+        self._group, self._columns = proxy(group), columns
         self._lock = threading.Lock()
         self._position = 0
         self._batches: Iterator[pa.RecordBatch] | None = None

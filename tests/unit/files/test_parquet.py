@@ -3,6 +3,7 @@ from __future__ import annotations
 import gc
 import hashlib
 import re
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -87,6 +88,21 @@ def test_read__blocks_that_are_gone_keep_nothing(source):
     last.parse(ColumnNames())
     assert list(first.tables) == [("text",)]
     assert first.parse(ColumnNames()).text[0].as_py() == "text 0 é"
+
+
+def test_read__a_group_that_is_left_gives_back_what_it_has_read(source):
+    """At once, because the garbage collector counts objects, and there are few."""
+    block = next(iter(source(table()).blocks()))
+    block.parse(ColumnNames())
+    file = next(iter(block._group._readers.values()))._file
+    assert not file.closed
+    left = weakref.ref(file)
+    gc.disable()
+    try:
+        del block, file
+        assert left() is None
+    finally:
+        gc.enable()
 
 
 def test_parse__select(source):
