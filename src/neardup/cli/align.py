@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from neardup.files.rows import Source
+    from neardup.jobs.align.other import Other
+    from neardup.options.passages import AlignOptions
 
 # What finds shorter passages. --min-tokens reports none that are shorter than those of an index.
 _SMALLER = "a smaller --min-tokens"
@@ -59,36 +61,39 @@ def command(call: Call) -> None:
     from neardup.files.resolve import resolve_paths
     from neardup.indexes.index import IndexSource
     from neardup.jobs.align.align import align_collections
-    from neardup.jobs.align.other import Other, choose_other, no_other
+    from neardup.jobs.align.other import choose_other, no_other
     from neardup.jobs.align.plan import choose_options
     from neardup.options.passages import AlignSchemeOptions
     from neardup.passages.index import PassageHandle
     from neardup.stages.workspaces import open_workspace
 
-    output, against = TableOutput(call), call.against
+    output, against = None if call.plan else TableOutput(call), call.against
     if call.page is not None and call.summary is not None:
         raise no_effect("page", "with summary documents", "write the passages", "summary")
-    asked = call.of(AlignSchemeOptions, with_text=_has_texts(call, output))
+    asked = call.of(AlignSchemeOptions, with_text=output is not None and _has_texts(call, output))
     settings, chosen = choose_options(asked, ("INPUT", "against"), has_other=bool(against))
+    start = time.perf_counter()
+    sources = resolve_paths(call.inputs, settings)
+    others: Sequence[Source] | None = None
+    if against:
+        other: Other = choose_other(
+            against[0] if len(against) == 1 else against,
+            lambda _: resolve_other(
+                [Path(each) for each in against],
+                lambda _: resolve_paths(against, settings),
+                chosen.get("tokenizer"),
+            ),
+            settings,
+            chosen,
+        )
+    else:
+        other = no_other(sources, settings, chosen)
+    if output is None:
+        _tell_plan(call, sources, other, settings)
+        return
     workspace = open_workspace(call.memory, call.work, output=output.place)
     with workspace, call.display:
-        start = time.perf_counter()
-        sources = resolve_paths(call.inputs, settings)
         templates = resolve_paths(call.ignore, settings) if call.ignore else ()
-        others: Sequence[Source] | None = None
-        if against:
-            other: Other = choose_other(
-                against[0] if len(against) == 1 else against,
-                lambda _: resolve_other(
-                    [Path(each) for each in against],
-                    lambda _: resolve_paths(against, settings),
-                    chosen.get("tokenizer"),
-                ),
-                settings,
-                chosen,
-            )
-        else:
-            other = no_other(sources, settings, chosen)
         index = other.folder if isinstance(other, PassageHandle) else None
         if isinstance(other, PassageHandle):
             others = [IndexSource(other.view(call.runner), other.folder)]
@@ -108,6 +113,18 @@ def command(call: Call) -> None:
         lines.append(f"{counted(summary['document_pairs'], 'pair')} of documents {shares} text")
     report = _report(call, summary, smaller, output, duration)
     output.tell(summary, *lines, report, *lines_of_page)
+
+
+def _tell_plan(call: Call, sources: Sequence[Source], other: Other, options: AlignOptions) -> None:
+    from neardup.cli.plan import tell_stages
+    from neardup.jobs.align.forecast import forecast_alignment
+    from neardup.stages.forecasts import Planned
+    from neardup.stages.workspaces import memory_budget
+
+    planned = Planned(memory_budget(call.memory), call.runner.workers)
+    with call.display:
+        found = forecast_alignment(sources, other, options, call.runner, planned)
+    tell_stages(call, found)
 
 
 def _has_texts(call: Call, output: TableOutput) -> bool:

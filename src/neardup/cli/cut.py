@@ -59,7 +59,7 @@ def command(call: Call) -> None:
     if named_in == STANDARD_INPUT:
         message = "--named-in is a file, not standard input"
         raise click.UsageError(message)
-    output = FolderOutput(call)
+    output = None if call.plan else FolderOutput(call)
     options = call.of(CutOptions)
     about = {"has_other": bool(against), "is_named": named_in is not None, "side": side}
     if call.is_on_spark:
@@ -81,6 +81,17 @@ def command(call: Call) -> None:
             options,
             options.tokenizer,
         )
+    if output is None:
+        from neardup.cli.plan import tell_stages
+        from neardup.jobs.cut.forecast import forecast_cut
+        from neardup.stages.forecasts import Planned
+        from neardup.stages.workspaces import memory_budget
+
+        planned = Planned(memory_budget(call.memory), call.runner.workers)
+        with call.display:
+            found = forecast_cut(sources, others or (), plan, call.runner, planned)
+        tell_stages(call, found)
+        return
     output.check(sources, [*(source.origin for source in others or ()), named_in])
     key = None
     if options.exact and not call.is_on_spark:

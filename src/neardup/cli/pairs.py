@@ -23,10 +23,11 @@ from neardup.cli.wording import (
     say_ids,
     warn_of_recall,
 )
+from neardup.errors import InvalidParameterError
 from neardup.runs.progress import counted
 
 if TYPE_CHECKING:
-    pass
+    from neardup.jobs.pairs.run import PairJob
 
 _EPILOG = """\b
 Examples:
@@ -82,6 +83,9 @@ def command(call: Call) -> None:
 
         check_on_spark(job)
         call.check_spark()
+    if call.plan:
+        _tell_plan(call, job)
+        return
     output = TableOutput(call, of_bytes=options.reads_bytes and job.index is None)
     left, right, folder = job.left, job.right, None if job.index is None else job.index.folder
     read = (source.origin for sources in (left, right, job.counted) for source in sources or ())
@@ -105,6 +109,21 @@ def command(call: Call) -> None:
     output.tell(result.summary, _report(result.summary, output), *lines)
     if call.stats and not (call.as_json or call.quiet):
         output.say(_statistics(result.summary))
+
+
+def _tell_plan(call: Call, job: PairJob) -> None:
+    from neardup.cli.plan import tell_stages
+    from neardup.jobs.pairs.forecast import forecast_pairs
+    from neardup.stages.forecasts import Planned
+    from neardup.stages.workspaces import memory_budget
+
+    if job.plan is None:
+        message = "plan is for documents that are joined, not for those looked up in an index"
+        raise InvalidParameterError(message, "plan", "against")
+    planned = Planned(memory_budget(call.memory), call.runner.workers)
+    with call.display:
+        found = forecast_pairs(job.left, job.right, job.plan, call.runner, planned)
+    tell_stages(call, found)
 
 
 def _report(summary: dict[str, Any], output: TableOutput) -> str:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -17,6 +19,7 @@ from neardup.runs.progress import counted, size
 if TYPE_CHECKING:
     from neardup.jobs.plan.forecast import JobForecast
     from neardup.matching.bands import BandChoice
+    from neardup.stages.forecasts import StagesForecast
     from neardup.stages.plan import DedupPlan
 
 # What ``neardup plan`` prints of a forecast.
@@ -93,7 +96,7 @@ def describe_forecast(estimate: JobForecast, ngram: int) -> str:
             f"one core for sketches and false candidates, of which {found['pairs_false']:,.0f} "
             "remain"
         )
-    lines += ["", *_stages(estimate), "", f"  in memory alone   {listed}"]
+    lines += ["", *_stages(estimate.stages), "", f"  in memory alone   {listed}"]
     lines += _shingle_lengths(estimate.shingle_lengths, ngram)
     return "\n".join(lines + list_passed_over(estimate.passed_over))
 
@@ -104,7 +107,30 @@ def _time(seconds: float) -> str:
     return f"about {seconds / 60:,.0f} min" if seconds < 7200 else f"about {seconds / 3600:,.1f} h"
 
 
-def _stages(estimate: JobForecast) -> list[str]:
+def tell_stages(call: Call, found: StagesForecast) -> None:
+    """Print what the job of a command would take, which was asked for in place of running it."""
+    temporary = size(found.temporary_bytes) if found.temporary_bytes else "none"
+    counting = "counted" if found.documents_counted else "estimated from what was read"
+    names = {name: name.replace("_", " ") for name in found.counts}
+    width = max(len("memory"), *map(len, names.values())) + 2
+    told = [(names[name], f"about {number:,}") for name, number in found.counts.items()]
+    told += [
+        ("memory", f"{size(found.memory_bytes)} with --memory {size(found.memory_limit_bytes)}"),
+        ("files", f"about {size(found.disk_bytes)} for the output, {temporary} for temporary ones"),
+        ("time", _time(found.seconds)),
+    ]
+    lines = [
+        f"{counted(found.documents, 'document')} ({counting}), {size(found.text_bytes)} of text; "
+        f"judged by {found.sample_documents:,} of them:",
+        *(f"  {name:<{width}}{value}" for name, value in told),
+        "",
+        *_stages([asdict(each) for each in found.stages]),
+        *list_passed_over(found.passed_over),
+    ]
+    call.tell(found.describe(), *lines)
+
+
+def _stages(stages: Sequence[Mapping[str, Any]]) -> list[str]:
     rows = [("stage", "memory", "files", "time", "what takes it")]
     rows += [
         (
@@ -112,9 +138,9 @@ def _stages(estimate: JobForecast) -> list[str]:
             size(each["memory_bytes"]),
             size(each["temporary_bytes"]),
             _time(each["seconds"]).removeprefix("about "),
-            _CONTENTS[each["stage"]],
+            each.get("content") or _CONTENTS[each["stage"]],
         )
-        for each in estimate.stages
+        for each in stages
     ]
     widths = [max(len(row[i]) for row in rows) for i in range(4)]
     return [

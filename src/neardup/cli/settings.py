@@ -64,8 +64,8 @@ def key_of(option: Option) -> str:
     return option.spelling[-1].removeprefix("--")
 
 
-# Flags by which a run replaces something.
-_OF_A_RUN = ("overwrite", "fresh")
+# Flags of one run: by which it replaces something, or is only planned.
+_OF_A_RUN = ("overwrite", "fresh", "plan")
 
 
 def is_configurable(option: Option) -> bool:

@@ -91,6 +91,11 @@ class CommandOptions(Options):
     fresh: bool = option(
         "Start over instead of going on with a run that was stopped.", default=False
     )
+    plan: bool = option(
+        "Tell what this would take in memory, files and time, judged by a sample of INPUT, and do "
+        "nothing.",
+        default=False,
+    )
     kind: IndexKind = option(
         "What is found: passages that are similar to passages, or whole documents. DIR remembers "
         "it.",
@@ -304,7 +309,7 @@ def _of_documents() -> dict[str, tuple[Option, ...]]:
             *_of(WorkspaceOptions),
             *_of(
                 CommandOptions,
-                *("fresh", "engine"),
+                *("fresh", "engine", "plan"),
                 engine="What does the work: threads of this process, or, by the exact method, a "
                 "Spark session; its executors have to reach inputs under the same paths or URLs.",
             ),
@@ -415,6 +420,7 @@ def _of_passages() -> dict[str, tuple[Option, ...]]:
             *_of(OutputOptions, "no_text"),
             *_of(PassageSchemeOptions),
             *_of(WorkspaceOptions, work="Folder for temporary files, such as the index."),
+            *_of(CommandOptions, "plan"),
             *_RUN,
         ),
         "cut": (
@@ -444,6 +450,7 @@ def _of_passages() -> dict[str, tuple[Option, ...]]:
                 "--exact, a Spark session; its executors have to reach inputs and output under "
                 "the same paths or URLs.",
             ),
+            *_of(CommandOptions, "plan"),
             *_RUN,
         ),
     }
@@ -695,6 +702,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
             "memory",
             "work",
             "fresh",
+            "plan",
             "executors",
             "refresh",
             "stop_seconds",

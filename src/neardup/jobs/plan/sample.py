@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
-import itertools
 import math
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -14,20 +12,17 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from neardup.errors import InvalidInputError
 from neardup.files.ids import as_text
-from neardup.files.passes import ReadingPass
 from neardup.files.rows import RowBlock, Source
 from neardup.jobs.plan.costs import SAMPLE_FUNCTIONS, Similarities
 from neardup.kernels.common.union_find import find_roots, union_edges
 from neardup.matching.buckets import star_edges
 from neardup.matching.sieve import join_filters
+from neardup.reading.drawn import DrawnRows, bytes_named, draw_rows, weighed_by_sample
 from neardup.reading.sign import ReadingPlan, SignedBlock, sign_block
 from neardup.reading.signed_batches import (
-    block_frequencies,
     take_filters,
     to_batch,
-    with_frequencies,
 )
 from neardup.runs.runner import Runner
 from neardup.sketches.minhash import MinHashScheme, minhash_signatures
@@ -37,7 +32,7 @@ from neardup.stages.decide import sieve_candidates
 from neardup.stages.plan import DedupPlan
 from neardup.tables import Filters, Int64s, Texts, TokenLists, Uint32s, Uint64s
 from neardup.text.shingles import ShingleScheme, shingle_lists
-from neardup.text.weighting import count_documents, weighted_sets
+from neardup.text.weighting import weighted_sets
 
 # How many tokens a shingle should have, told from documents of a sample.
 
@@ -201,13 +196,6 @@ def _count(
 # Documents compared with each other to learn how similar unrelated ones are.
 SAMPLE_DOCUMENTS = 1500
 
-# Blocks that are parsed and signed, of a large collection half of these or more. They are spread
-# evenly: documents that are alike may stand anywhere.
-_MOST_BLOCKS = 32
-
-# Files, in the mean, that a place is to have at most where they are smaller than a block.
-_FILES_OF_PLACE = 8
-
 
 @dataclass(frozen=True)
 class Sample:
@@ -241,16 +229,16 @@ class Sample:
 
 def draw_sample(sources: Sequence[Source], plan: DedupPlan, runner: Runner) -> Sample:
     """Read blocks that are evenly spread, of files that allow no less all; parse and sign them."""
-    rows = _draw_rows(sources, runner)
-    with _bytes_named(sources, rows):
-        return _sign_sample(rows, plan, runner)
+    rows = draw_rows(sources, runner)
+    with bytes_named(sources, rows):
+        return _sign_sample(rows, plan)
 
 
-def _sign_sample(rows: _Rows, plan: DedupPlan, runner: Runner) -> Sample:
+def _sign_sample(rows: DrawnRows, plan: DedupPlan) -> Sample:
     """Parse and sign the rows that were drawn."""
     drawn = rows.drawn
     blocks = [block for _, block in drawn]
-    weighed = _count_sample(blocks, plan.reading)
+    weighed = weighed_by_sample(blocks, plan.reading)
     n_sampled = sum(map(len, blocks))
     signed: list[SignedBlock] = []
     signatures: list[Uint32s] = []
@@ -294,151 +282,6 @@ def _sign_sample(rows: _Rows, plan: DedupPlan, runner: Runner) -> Sample:
         similarities=Similarities.of(sample),
         shingle_lengths=compare_lengths(tokens, plan.reading.shingles),
     )
-
-
-@dataclass(frozen=True)
-class _Rows:
-    """Blocks that stand for so many documents, and the seconds in which all files are read."""
-
-    drawn: list[tuple[Source, RowBlock]]
-    n_documents: int
-    is_counted: bool
-    reading: float
-
-    @property
-    def share(self) -> float:
-        """The share of the documents that was drawn."""
-        return sum(len(block) for _, block in self.drawn) / max(1, self.n_documents)
-
-    def thinned(self, share: float) -> list[tuple[Source, RowBlock]]:
-        """Return as many of the blocks, evenly spread, as are about a share of the documents."""
-        n = len(self.drawn)
-        n_kept = min(n, max(1, round(n * share / self.share))) if self.share else n
-        return [self.drawn[i * n // n_kept] for i in range(n_kept)]
-
-
-def _draw_rows(sources: Sequence[Source], runner: Runner) -> _Rows:
-    """Read what is needed of files that are larger, and all others as a whole."""
-    apart = [source for source in sources if source.piece_bytes is not None]
-    most = max((source.piece_bytes or 0 for source in apart), default=0)
-    if sum(source.size or 0 for source in apart) <= _MOST_BLOCKS * most:
-        return _read_all(sources, runner)
-    places = _read_places(apart, most, runner)
-    if not places.drawn:
-        return _read_all(sources, runner)
-    others = _read_all([source for source in sources if source.piece_bytes is None], runner)
-    share = min(part.share for part in (places, others) if part.n_documents)
-    return _Rows(
-        drawn=places.thinned(share) + others.thinned(share),
-        n_documents=places.n_documents + others.n_documents,
-        is_counted=places.is_counted,
-        reading=places.reading + others.reading,
-    )
-
-
-def _read_all(sources: Sequence[Source], runner: Runner) -> _Rows:
-    """Count all rows; keep every 2^k-th block of all files together, so that there are enough."""
-    start = time.perf_counter()
-    n_documents, n_blocks, step = 0, 0, 1
-    sampled: list[tuple[Source, RowBlock]] = []
-    reading = ReadingPass("read", sources, runner)
-    for i, block in reading.map(lambda _, block: block, sources):
-        if not len(block):
-            continue
-        n_documents += len(block)
-        if n_blocks % step == 0:
-            sampled.append((sources[i], block))
-            if len(sampled) > _MOST_BLOCKS:
-                sampled, step = sampled[::2], 2 * step
-        n_blocks += 1
-    return _Rows(sampled, n_documents, True, time.perf_counter() - start)
-
-
-def _read_places(sources: Sequence[Source], most: int, runner: Runner) -> _Rows:
-    """Read rows at places that are evenly spread over the bytes of all files, one after the other.
-
-    What begins at a place has ``most`` bytes, and less where files are small: each costs some work.
-    """
-    sizes = [source.size or 0 for source in sources]
-    total = sum(sizes)
-    length = min(most, max(1, _FILES_OF_PLACE * total // len(sources)))
-    starts = [total * i // _MOST_BLOCKS for i in range(_MOST_BLOCKS)]
-    drawn: list[tuple[Source, RowBlock]] = []
-    tallies: dict[type[Source], _Tally] = {}
-    counted, lines, done = 0, _Tally(), 0
-    for source, size, end in zip(sources, sizes, itertools.accumulate(sizes), strict=True):
-        begin = end - size
-        inside = [
-            range(max(start - begin, 0), min(start + length - begin, size))
-            for start in starts
-            if start < end and start + length > begin
-        ]
-        start = time.perf_counter()
-        n_rows, known = 0, 0
-        for n_bytes, block in source.sample_blocks(inside):
-            n_rows, known, done = n_rows + len(block), known + n_bytes, done + n_bytes
-            if len(block):
-                drawn.append((source, block))
-            runner.report("read", min(done, _MOST_BLOCKS * length), _MOST_BLOCKS * length)
-        tally = _Tally(size, known, n_rows, time.perf_counter() - start)
-        tallies[type(source)] = tallies.get(type(source), _Tally()) + tally
-        if source.known_rows is None:
-            lines += tally
-        else:
-            counted += source.known_rows
-    if lines.size and not lines.known:
-        # Too small a part for a place, and nothing tells how many rows it has.
-        drawn = []
-    return _Rows(
-        drawn,
-        counted + round(lines.n_rows * lines.growth),
-        not lines.size,
-        sum(tally.seconds * tally.growth for tally in tallies.values()),
-    )
-
-
-@dataclass(frozen=True)
-class _Tally:
-    """Files of so many bytes; of those of which it is known, how many rows begin in them."""
-
-    size: int = 0
-    known: int = 0
-    n_rows: int = 0
-    seconds: float = 0.0
-
-    def __add__(self, other: _Tally) -> _Tally:
-        return _Tally(
-            self.size + other.size,
-            self.known + other.known,
-            self.n_rows + other.n_rows,
-            self.seconds + other.seconds,
-        )
-
-    @property
-    def growth(self) -> float:
-        """How many times as much all files are; 1 where what was read is no part of them."""
-        return self.size / self.known if self.known else 1.0
-
-
-@contextlib.contextmanager
-def _bytes_named(sources: Sequence[Source], rows: _Rows) -> Iterator[None]:
-    """Say of a bad row of a file that was not read from its start at which byte it begins."""
-    try:
-        yield
-    except InvalidInputError as error:
-        numbered = {s.origin for s in sources if s.piece_bytes is None or s.known_rows is not None}
-        if rows.is_counted or error.row is None or error.path in numbered:
-            raise
-        message = f"the row that begins at byte {error.row:,}: {error.reason}"
-        raise InvalidInputError(message, path=error.path, is_bad_row=error.is_bad_row) from None
-
-
-def _count_sample(sampled: Sequence[RowBlock], plan: ReadingPlan) -> ReadingPlan:
-    """Weigh shingles by the documents of a sample, where a plan asks for their frequencies."""
-    if not plan.needs_frequencies:
-        return plan
-    counted = count_documents(block_frequencies(block, plan) for block in sampled)
-    return with_frequencies(plan, counted)
 
 
 def _sample_documents(

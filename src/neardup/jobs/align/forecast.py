@@ -1,0 +1,231 @@
+"""What an alignment would take, told from a sample of its input."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from neardup.errors import InvalidParameterError
+from neardup.files.ids import choose_id_column
+from neardup.files.inputs import check_effect, passed_over
+from neardup.files.rows import Source
+from neardup.jobs.align.align import align_collections
+from neardup.jobs.align.other import (
+    _BYTES_OF_TOKEN,
+    _LEAST_TOKENS,
+    _MOST_TOKENS,
+    _SEGMENT_SHARE,
+    NewDocuments,
+    Other,
+)
+from neardup.options.passages import AlignOptions
+from neardup.passages.align import make_window_scheme
+from neardup.passages.documents import ReadOptions
+from neardup.passages.lookup import _FILES_SHARE, _QUERIES_SHARE, _SEARCH_SHARE, _WAITING_SHARE
+from neardup.reading.drawn import DrawnRows, bytes_named, draw_rows
+from neardup.runs.runner import Runner
+from neardup.runs.work import IN_MEMORY
+from neardup.stages.forecasts import (
+    Growth,
+    Planned,
+    StageForecast,
+    StagesForecast,
+    expect_distinct,
+)
+from neardup.stages.options import columns_of
+from neardup.tables import Texts, Uint64s
+from neardup.text.tokenizers import Tokenizer
+
+# Bytes that each byte of a block takes while it is cut into tokens, and most bytes of a block; of a
+# document while the index is made, of a passage that is found, of one of a window that waits, and
+# of a row of the table without texts.
+_OF_BLOCK, _MOST_OF_BLOCK = 17, 8_400_000
+_DOCUMENT, _PASSAGE, _HIT, _ROW = 60, 150, 40, 30
+# Kernels that no other job has.
+_KERNELS = 20_000_000
+# Of an index in files those of a token and of a different one beside the text; and of one that is
+# searched in memory.
+_STORED, _STORED_ENTRY, _SEARCHED, _SEARCHED_ENTRY = 6.2, 8, 10, 48
+# Bytes of text that are aligned for trial, at first, and twice as many until one takes so long.
+_TRIAL_BYTES, _MOST_TRIAL_BYTES, _TRIAL_SECONDS = 250_000, 16_000_000, 2.0
+# Seconds of one core: a token of an index that is made, a byte of an index that is made ready for
+# another turn, and a passage of a window that is found.
+_INDEX, _READY, _FIND = 0.35e-6, 7e-9, 0.5e-6
+
+
+@dataclass(frozen=True)
+class _Drawn:
+    """Tokens of a sample of a collection: those of each block that differ, and all of them."""
+
+    rows: DrawnRows
+    text_bytes: int
+    n_tokens: int
+    parts: list[Uint64s]
+    tokenizing: float
+
+    def scaled(self, value: float) -> float:
+        """Return a sum over the sample as one over all documents."""
+        return value / self.rows.share if self.rows.share else 0.0
+
+    @property
+    def tokens(self) -> float:
+        """Tokens of all documents."""
+        return self.scaled(self.n_tokens)
+
+    @property
+    def bytes(self) -> float:
+        """Bytes of all texts."""
+        return self.scaled(self.text_bytes)
+
+
+def forecast_alignment(
+    sources: Sequence[Source],
+    other: Other,
+    options: AlignOptions,
+    runner: Runner,
+    planned: Planned,
+) -> StagesForecast:
+    """Tell what an alignment would take of a sample of the documents.
+
+    Some of them, and half of these, are aligned for trial.
+
+    Raises
+    ------
+    InvalidParameterError
+        Where documents are looked up in an index that is there.
+    """
+    if not isinstance(other, NewDocuments):
+        message = "plan is for documents that are indexed for the run; name documents with against"
+        raise InvalidParameterError(message, "plan", "against")
+    check_effect(options, sources, () if other.is_input else other.sources)
+    tokenizer = make_window_scheme(other.min_tokens, **other.scheme).tokenizer
+    queries = _draw(sources, ReadOptions(columns_of(options), options.skip_bad), tokenizer, runner)
+    indexed = queries if other.is_input else _draw(other.sources, other.read, tokenizer, runner)
+    drawn = [queries] if other.is_input else [queries, indexed]
+    distinct = expect_distinct(indexed.parts, indexed.scaled(1))
+    trial = _try(queries, indexed, other, options, runner)
+    documents = sum(each.rows.n_documents for each in drawn)
+    passages, hits = (round(each.at(1.0)) for each in (trial.passages, trial.hits))
+    # Segments, each of which has most of the frequent tokens.
+    of_segment = min(
+        max(_SEGMENT_SHARE * planned.memory / _BYTES_OF_TOKEN, _LEAST_TOKENS), _MOST_TOKENS
+    )
+    n_segments = max(1, -(-indexed.tokens // of_segment))
+    entries = distinct if n_segments == 1 else distinct * min(n_segments, 2)
+    stored = indexed.bytes + _STORED * indexed.tokens + _STORED_ENTRY * entries
+    searched = _SEARCHED * indexed.tokens + (_SEARCHED_ENTRY + 12 * planned.workers) * entries
+    largest = max(each.bytes for each in drawn)
+    n_blocks = min(planned.workers, -(-largest // _MOST_OF_BLOCK))
+    process = planned.process_bytes(0) + _KERNELS
+    process += int(_OF_BLOCK * min(largest, n_blocks * _MOST_OF_BLOCK))
+    always = process + _PASSAGE * passages
+    making = _BYTES_OF_TOKEN * min(of_segment, indexed.tokens)
+    fits = searched <= _SEARCH_SHARE * planned.memory
+    turns = 1 if fits else searched / (_SEARCH_SHARE * planned.memory)
+    # Texts are looked up in as many segments as fit, so many at a time.
+    rounds = 1.0 if fits else max(1.0, queries.tokens * 60 / (_QUERIES_SHARE * planned.memory))
+    waiting = 0 if fits else planned.spilled(_HIT * hits / rounds, _WAITING_SHARE)
+    asked = 0 if fits else planned.within(queries.tokens * 60, _QUERIES_SHARE)
+    ready = stored * _READY * (rounds if turns > 1 else 1)
+    return StagesForecast(
+        documents=documents,
+        documents_counted=all(each.rows.is_counted for each in drawn),
+        sample_documents=sum(len(block) for each in drawn for _, block in each.rows.drawn),
+        text_bytes=round(sum(each.bytes for each in drawn)),
+        memory_limit_bytes=planned.memory,
+        disk_bytes=passages * _ROW,
+        counts={"tokens": round(sum(each.tokens for each in drawn)), "passages": passages},
+        stages=[
+            StageForecast(
+                "read",
+                int(process + making + _DOCUMENT * indexed.rows.n_documents),
+                int(stored),
+                max(
+                    indexed.rows.reading,
+                    (indexed.scaled(indexed.tokenizing) + indexed.tokens * _INDEX)
+                    / planned.workers,
+                )
+                + planned.spill_seconds(stored),
+                "a segment that is made",
+            ),
+            StageForecast(
+                "align",
+                int(
+                    always
+                    + planned.within(searched, _SEARCH_SHARE)
+                    + planned.within(stored, _FILES_SHARE)
+                    + asked
+                    + planned.within(_HIT * hits, _WAITING_SHARE)
+                ),
+                int(stored + waiting),
+                trial.seconds_of_all + (hits * _FIND + ready) / planned.workers,
+                "segments that are searched, and what is looked up",
+            ),
+        ],
+        passed_over=passed_over(sources, () if other.is_input else other.sources),
+    )
+
+
+def _draw(
+    sources: Sequence[Source], read: ReadOptions, tokenizer: Tokenizer, runner: Runner
+) -> _Drawn:
+    """Cut the texts of some blocks of a collection, evenly spread, into tokens."""
+    columns = choose_id_column(read.columns, sources)
+    rows = draw_rows(sources, runner)
+    parts: list[Uint64s] = []
+    text_bytes = n_tokens = 0
+    start = time.perf_counter()
+    with bytes_named(sources, rows):
+        for _, block in rows.drawn:
+            parsed = block.parse(columns, skip_bad=read.skip_bad)
+            text_bytes += parsed.text.nbytes
+            tokens = tokenizer.hash_tokens(Texts.from_arrow(parsed.text))
+            n_tokens += len(tokens.values)
+            parts.append(np.unique(tokens.values))
+    return _Drawn(rows, text_bytes, n_tokens, parts, time.perf_counter() - start)
+
+
+@dataclass(frozen=True)
+class _Trial:
+    """What an alignment of some documents has found, and its seconds beside those for hits.
+
+    They grow with the share of the documents that is aligned.
+    """
+
+    hits: Growth
+    passages: Growth
+    seconds_of_all: float
+
+
+def _try(
+    queries: _Drawn, indexed: _Drawn, other: NewDocuments, options: AlignOptions, runner: Runner
+) -> _Trial:
+    """Align some documents with some of the other ones, and half of these with half of those."""
+    largest = max(1, queries.text_bytes, indexed.text_bytes)
+    n_bytes, found, seconds = _TRIAL_BYTES // 2, list[tuple[float, int, int, float]](), 0.0
+    while len(found) < 2 or (
+        seconds < _TRIAL_SECONDS and n_bytes < min(largest, _MOST_TRIAL_BYTES)
+    ):
+        n_bytes *= 2
+        # Of few bytes all are aligned, and half of them.
+        share = min(1.0 if found else 0.5, n_bytes / largest)
+        sources = queries.rows.part(share)
+        others = sources if other.is_input else indexed.rows.part(share)
+        trial = Runner(runner.workers)
+        with trial:
+            part = replace(other, sources=others)
+            result = align_collections(sources, part, options, IN_MEMORY, trial)
+        # Numbers grow with those of either collection.
+        size = share * float(np.sqrt(queries.rows.share * indexed.rows.share))
+        seconds = sum(each for name, each in trial.seconds.items() if name != "read")
+        found.append((size, result.summary["hits"], result.summary["passages"], seconds))
+    (n, hits, passages, _), (n_more, more_hits, more_passages, seconds) = found[-2:]
+    rest = max(0.0, seconds - more_hits * _FIND / runner.workers)
+    return _Trial(
+        Growth.of((n, hits), (n_more, more_hits)),
+        Growth.of((n, passages), (n_more, more_passages)),
+        rest / n_more if n_more else 0.0,
+    )

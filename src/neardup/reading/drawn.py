@@ -1,0 +1,254 @@
+"""Blocks that stand for a collection: evenly spread, of files that allow no less all rows."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from neardup.errors import InvalidInputError
+from neardup.files.passes import ReadingPass
+from neardup.files.rows import ColumnNames, Mask, ParsedRows, RowBlock, RowWriter, Source
+from neardup.reading.sign import ReadingPlan
+from neardup.reading.signed_batches import block_frequencies, with_frequencies
+from neardup.runs.runner import Runner
+from neardup.tables import Int64s
+from neardup.text.weighting import count_documents
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from neardup.files.cuts import Cuts
+    from neardup.files.streams import Destination
+
+# Blocks that are parsed and signed, of a large collection half of these or more. They are spread
+# evenly: documents that are alike may stand anywhere.
+_MOST_BLOCKS = 32
+
+# Files, in the mean, that a place is to have at most where they are smaller than a block.
+_FILES_OF_PLACE = 8
+
+
+@dataclass(frozen=True)
+class DrawnRows:
+    """Blocks that stand for so many documents, and the seconds in which all files are read."""
+
+    drawn: list[tuple[Source, RowBlock]]
+    n_documents: int
+    is_counted: bool
+    reading: float
+
+    @property
+    def share(self) -> float:
+        """The share of the documents that was drawn."""
+        return sum(len(block) for _, block in self.drawn) / max(1, self.n_documents)
+
+    def part(self, share: float) -> list[Source]:
+        """Return sources of the first rows of all blocks, so that they have a share of the rows.
+
+        They are read as others are, but for rows that are read a second time.
+        """
+        found: dict[int, list[RowBlock]] = {}
+        sources = {id(source): source for source, _ in self.drawn}
+        for source, block in self.drawn:
+            n = min(len(block), max(1, round(len(block) * share)))
+            found.setdefault(id(source), []).append(_FirstRows(block, n))
+        return [_Part(sources[key], blocks) for key, blocks in found.items()]
+
+    def thinned(self, share: float) -> list[tuple[Source, RowBlock]]:
+        """Return as many of the blocks, evenly spread, as are about a share of the documents."""
+        n = len(self.drawn)
+        n_kept = min(n, max(1, round(n * share / self.share))) if self.share else n
+        return [self.drawn[i * n // n_kept] for i in range(n_kept)]
+
+
+class _FirstRows(RowBlock):
+    """The first rows of a block."""
+
+    def __init__(self, block: RowBlock, n: int) -> None:
+        self._block, self.numbers = block, block.numbers[:n]
+
+    def _of_all(self, select: Mask | None) -> Mask:
+        wanted = np.zeros(len(self._block), np.bool_)
+        wanted[: len(self)] = True if select is None else select
+        return wanted
+
+    def parse(
+        self, columns: ColumnNames, *, select: Mask | None = None, skip_bad: bool = False
+    ) -> ParsedRows:
+        """Parse them."""
+        return self._block.parse(columns, select=self._of_all(select), skip_bad=skip_bad)
+
+    def to_table(self, select: Mask | None = None) -> pa.Table:
+        """Give all their columns."""
+        return self._block.to_table(self._of_all(select))
+
+    def some_columns(self, names: Sequence[str], select: Mask | None = None) -> pa.Table:
+        """Give some of their columns."""
+        return self._block.some_columns(names, self._of_all(select))
+
+    def with_cuts(self, cuts: Cuts) -> RowBlock:
+        """Nothing is cut out of a sample."""
+        raise NotImplementedError
+
+
+class _Part(Source):
+    """Some blocks of a source."""
+
+    def __init__(self, source: Source, blocks: Sequence[RowBlock]) -> None:
+        self._source, self._own = source, blocks
+        self.name, self.input_options = source.name, source.input_options
+        self.has_fixed_columns = source.has_fixed_columns
+
+    def label_column(self) -> str | None:
+        """Return that of the source."""
+        return self._source.label_column()
+
+    def default_id_type(self) -> pa.DataType:
+        """Return that of the source."""
+        return self._source.default_id_type()
+
+    def default_ids(self, numbers: Int64s) -> pa.Array:
+        """Return those of the source."""
+        return self._source.default_ids(numbers)
+
+    def column_names(self) -> Sequence[str] | None:
+        """Return those of the source."""
+        return self._source.column_names()
+
+    def blocks(self) -> Iterator[RowBlock]:
+        """Give the blocks."""
+        return iter(self._own)
+
+    def writer(self, folder: Destination) -> RowWriter:
+        """Write as the source does."""
+        return self._source.writer(folder)
+
+
+def draw_rows(sources: Sequence[Source], runner: Runner) -> DrawnRows:
+    """Read what is needed of files that are larger, and all others as a whole."""
+    apart = [source for source in sources if source.piece_bytes is not None]
+    most = max((source.piece_bytes or 0 for source in apart), default=0)
+    if sum(source.size or 0 for source in apart) <= _MOST_BLOCKS * most:
+        return _read_all(sources, runner)
+    places = _read_places(apart, most, runner)
+    if not places.drawn:
+        return _read_all(sources, runner)
+    others = _read_all([source for source in sources if source.piece_bytes is None], runner)
+    share = min(part.share for part in (places, others) if part.n_documents)
+    return DrawnRows(
+        drawn=places.thinned(share) + others.thinned(share),
+        n_documents=places.n_documents + others.n_documents,
+        is_counted=places.is_counted,
+        reading=places.reading + others.reading,
+    )
+
+
+def _read_all(sources: Sequence[Source], runner: Runner) -> DrawnRows:
+    """Count all rows; keep every 2^k-th block of all files together, so that there are enough."""
+    start = time.perf_counter()
+    n_documents, n_blocks, step = 0, 0, 1
+    sampled: list[tuple[Source, RowBlock]] = []
+    reading = ReadingPass("read", sources, runner)
+    for i, block in reading.map(lambda _, block: block, sources):
+        if not len(block):
+            continue
+        n_documents += len(block)
+        if n_blocks % step == 0:
+            sampled.append((sources[i], block))
+            if len(sampled) > _MOST_BLOCKS:
+                sampled, step = sampled[::2], 2 * step
+        n_blocks += 1
+    return DrawnRows(sampled, n_documents, True, time.perf_counter() - start)
+
+
+def _read_places(sources: Sequence[Source], most: int, runner: Runner) -> DrawnRows:
+    """Read rows at places that are evenly spread over the bytes of all files, one after the other.
+
+    What begins at a place has ``most`` bytes, and less where files are small: each costs some work.
+    """
+    sizes = [source.size or 0 for source in sources]
+    total = sum(sizes)
+    length = min(most, max(1, _FILES_OF_PLACE * total // len(sources)))
+    starts = [total * i // _MOST_BLOCKS for i in range(_MOST_BLOCKS)]
+    drawn: list[tuple[Source, RowBlock]] = []
+    tallies: dict[type[Source], _Tally] = {}
+    counted, lines, done = 0, _Tally(), 0
+    for source, size, end in zip(sources, sizes, itertools.accumulate(sizes), strict=True):
+        begin = end - size
+        inside = [
+            range(max(start - begin, 0), min(start + length - begin, size))
+            for start in starts
+            if start < end and start + length > begin
+        ]
+        start = time.perf_counter()
+        n_rows, known = 0, 0
+        for n_bytes, block in source.sample_blocks(inside):
+            n_rows, known, done = n_rows + len(block), known + n_bytes, done + n_bytes
+            if len(block):
+                drawn.append((source, block))
+            runner.report("read", min(done, _MOST_BLOCKS * length), _MOST_BLOCKS * length)
+        tally = _Tally(size, known, n_rows, time.perf_counter() - start)
+        tallies[type(source)] = tallies.get(type(source), _Tally()) + tally
+        if source.known_rows is None:
+            lines += tally
+        else:
+            counted += source.known_rows
+    if lines.size and not lines.known:
+        # Too small a part for a place, and nothing tells how many rows it has.
+        drawn = []
+    return DrawnRows(
+        drawn,
+        counted + round(lines.n_rows * lines.growth),
+        not lines.size,
+        sum(tally.seconds * tally.growth for tally in tallies.values()),
+    )
+
+
+@dataclass(frozen=True)
+class _Tally:
+    """Files of so many bytes; of those of which it is known, how many rows begin in them."""
+
+    size: int = 0
+    known: int = 0
+    n_rows: int = 0
+    seconds: float = 0.0
+
+    def __add__(self, other: _Tally) -> _Tally:
+        return _Tally(
+            self.size + other.size,
+            self.known + other.known,
+            self.n_rows + other.n_rows,
+            self.seconds + other.seconds,
+        )
+
+    @property
+    def growth(self) -> float:
+        """How many times as much all files are; 1 where what was read is no part of them."""
+        return self.size / self.known if self.known else 1.0
+
+
+@contextlib.contextmanager
+def bytes_named(sources: Sequence[Source], rows: DrawnRows) -> Iterator[None]:
+    """Say of a bad row of a file that was not read from its start at which byte it begins."""
+    try:
+        yield
+    except InvalidInputError as error:
+        numbered = {s.origin for s in sources if s.piece_bytes is None or s.known_rows is not None}
+        if rows.is_counted or error.row is None or error.path in numbered:
+            raise
+        message = f"the row that begins at byte {error.row:,}: {error.reason}"
+        raise InvalidInputError(message, path=error.path, is_bad_row=error.is_bad_row) from None
+
+
+def weighed_by_sample(sampled: Sequence[RowBlock], plan: ReadingPlan) -> ReadingPlan:
+    """Weigh shingles by the documents of a sample, where a plan asks for their frequencies."""
+    if not plan.needs_frequencies:
+        return plan
+    counted = count_documents(block_frequencies(block, plan) for block in sampled)
+    return with_frequencies(plan, counted)

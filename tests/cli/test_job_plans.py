@@ -1,0 +1,174 @@
+"""``--plan`` of cut, pairs and align: what it tells is what a run then counts, and holds."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import random
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+CUT = ("cut", "--exact", "--unit", "lines")
+PAIRS = ("pairs", "--ngram", "1", "--threshold", "0.8")
+
+
+def write_documents(path: Path, n: int, seed: int = 1) -> Path:
+    """Write documents of some lines, one in six of which an earlier one has, too."""
+    rng = random.Random(seed)
+    words = ["".join(rng.choices("abcdefgh", k=rng.randint(3, 8))) for _ in range(5_000)]
+    lines: list[str] = []
+    rows = []
+    for number in range(n):
+        own = []
+        for _ in range(rng.randint(2, 30)):
+            if lines and rng.random() < 1 / 6:
+                own.append(rng.choice(lines))
+            else:
+                own.append(" ".join(rng.choices(words, k=rng.randint(5, 12))))
+                lines.append(own[-1])
+        rows.append(json.dumps({"id": f"d{number}", "text": "\n".join(own)}))
+    path.write_text("\n".join(rows) + "\n")
+    return path
+
+
+def planned(run, *arguments):
+    outcome = run(*arguments, "--plan", "--json")
+    assert outcome.code == 0, outcome.err
+    return json.loads(outcome.out)
+
+
+@pytest.fixture
+def documents(tmp_path):
+    return write_documents(tmp_path / "in.jsonl", 400)
+
+
+def test_plan_of_cut__counts_what_a_run_does(run, tmp_path, documents):
+    for unit in ("lines", "paragraphs"):
+        plan = planned(run, "cut", documents, "--exact", "--unit", unit)
+        facts = json.loads(
+            run("cut", documents, "--exact", "--unit", unit, "-o", tmp_path / unit, "--json").out
+        )
+        assert plan["documents"] == plan["sample_documents"] == facts["documents_in"]
+        assert plan["documents_counted"]
+        assert plan["counts"]["units_that_go"] == facts["spans"]
+        assert plan["text_bytes"] == pytest.approx(facts["text_bytes"], rel=0.01)
+        assert plan["temporary_bytes"] == 0
+        assert [each["stage"] for each in plan["stages"]] == ["read", "cut", "write"]
+
+
+def test_plan_of_cut__against_others(run, tmp_path, documents):
+    other = write_documents(tmp_path / "other.jsonl", 100)
+    plan = planned(run, *CUT, documents, "--against", other)
+    outcome = run(*CUT, documents, "--against", other, "-o", tmp_path / "out", "--json")
+    spans = json.loads(outcome.out)["spans"]
+    assert spans > 1_000
+    assert plan["counts"]["units_that_go"] == pytest.approx(spans, rel=0.02)
+
+
+def test_plan_of_pairs__counts_what_a_run_does(run, tmp_path, documents):
+    for more in ((), ("--against", write_documents(tmp_path / "b.jsonl", 100))):
+        plan = planned(run, *PAIRS, documents, *more)
+        outcome = run(*PAIRS, documents, *more, "-o", tmp_path / "out.csv", "--overwrite", "--json")
+        facts = json.loads(outcome.out)
+        assert plan["documents"] == sum(facts["documents"])
+        assert plan["counts"]["pairs"] == facts["pairs"]
+        assert plan["disk_bytes"] >= 0
+    assert plan["counts"]["pairs"] >= 100
+
+
+@pytest.mark.parametrize("measure", [("--max-distance", "3"), ("--measure", "weighted-jaccard")])
+def test_plan_of_pairs__of_other_measures(run, tmp_path, documents, measure):
+    plan = planned(run, "pairs", documents, *measure)
+    assert [each["stage"] for each in plan["stages"]] == ["read", "join"]
+    assert plan["counts"]["elements"] > 10_000
+
+
+def test_plan_of_align__counts_what_a_run_does(run, tmp_path, documents):
+    other = write_documents(tmp_path / "other.jsonl", 100)
+    for more in ((), ("--against", other)):
+        plan = planned(run, "align", documents, *more, "--min-tokens", "20")
+        facts = json.loads(
+            run(
+                *("align", documents, *more, "--min-tokens", "20", "-o", tmp_path / "out.csv"),
+                *("--overwrite", "--json"),
+            ).out
+        )
+        assert plan["documents"] == sum(facts["documents"])
+        assert plan["counts"]["passages"] == pytest.approx(facts["passages"], rel=0.05)
+        assert [each["stage"] for each in plan["stages"]] == ["read", "align"]
+
+
+@pytest.mark.parametrize("job", [CUT, PAIRS, ("align", "--min-tokens", "20")])
+def test_plan__writes_nothing_and_needs_no_output(run, tmp_path, documents, job):
+    outcome = run(*job, documents, "--plan", "--memory", "100MB")
+    assert (outcome.code, outcome.err) == (0, "")
+    lines = outcome.out.splitlines()
+    assert lines[0].startswith("400 documents (counted)")
+    assert " with --memory 100 MB" in outcome.out
+    assert max(map(len, lines)) <= 100
+    assert [path.name for path in tmp_path.iterdir()] == ["in.jsonl"]
+    kept = tmp_path / "out"
+    kept.write_text("as it was")
+    assert run(*job, documents, "--plan", "-o", kept).code == 0
+    assert kept.read_text() == "as it was"
+    # Without it the output is asked for.
+    assert run(*job, documents).code == 2
+
+
+@pytest.mark.parametrize("job", [CUT, PAIRS])
+def test_plan__a_smaller_budget_takes_files_and_less_memory(run, tmp_path, job):
+    documents = write_documents(tmp_path / "many.jsonl", 10_000)
+    small, large = (planned(run, *job, documents, "--memory", m) for m in ("16MB", "1GB"))
+    assert small["temporary_bytes"] > large["temporary_bytes"] == 0
+    assert small["memory_bytes"] < large["memory_bytes"]
+
+
+def test_plan__of_a_compressed_file_and_of_a_sample(run, tmp_path, monkeypatch):
+    """Of large files some blocks are read, and stand for all."""
+    documents = write_documents(tmp_path / "many.jsonl", 3_000)
+    packed = tmp_path / "in.jsonl.gz"
+    packed.write_bytes(gzip.compress(documents.read_bytes()))
+    whole = planned(run, *CUT, documents)
+    assert planned(run, *CUT, packed)["counts"] == whole["counts"]
+    for source in ("neardup.files.rawsource.RawSource", "neardup.files.jsonlines.JsonLinesSource"):
+        module, name = source.rsplit(".", 1)
+        found = getattr(__import__(module, fromlist=[name]), name)
+        monkeypatch.setitem(found.__init__.__kwdefaults__, "block_bytes", 20_000)
+    plan = planned(run, *CUT, documents)
+    assert plan["sample_documents"] < 1_500
+    assert not plan["documents_counted"]
+    for figure in ("documents", "text_bytes"):
+        assert plan[figure] == pytest.approx(whole[figure], rel=0.1)
+    for name, number in whole["counts"].items():
+        assert plan["counts"][name] == pytest.approx(number, rel=0.25)
+
+
+def test_plan__of_parquet(run, tmp_path, documents):
+    rows = [json.loads(line) for line in documents.read_text().splitlines()]
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "in.parquet")
+    for job in (CUT, PAIRS):
+        of_lines, of_table = (
+            planned(run, *job, tmp_path / f"in.{e}") for e in ("jsonl", "parquet")
+        )
+        assert of_table["counts"] == of_lines["counts"]
+
+
+@pytest.mark.parametrize(
+    ("job", "message"),
+    [
+        (("cut", "--exact"), "--plan is made of cuts of paragraphs or lines that are equal"),
+        (
+            ("cut", "--unit", "lines"),
+            "--plan is made of cuts of paragraphs or lines that are equal",
+        ),
+        (("pairs", "--method", "minhash"), "what --method minhash takes, `neardup plan` tells"),
+        (("pairs", "--top", "3"), "--plan is for all pairs at a threshold, not for the --top ones"),
+    ],
+)
+def test_plan__of_what_no_forecast_is_made(run, documents, job, message):
+    outcome = run(*job, documents, "--plan")
+    assert outcome.code == 1
+    assert outcome.err.startswith(f"error: {message}")
