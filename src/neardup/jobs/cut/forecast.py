@@ -38,6 +38,8 @@ from neardup.tables import Uint64s
 # Bytes of a thread with its block; of a document whose text, and its parts, are elsewhere; of a
 # unit that goes; and of a batch in a file beside its rows.
 _THREAD, _DOCUMENT, _GONE, _BATCH = 90_000_000, 60, 48, 600
+# Kernels, and what the tables are written with.
+_KERNELS = 20_000_000
 # Seconds of one core, measured on 250 MB of made-up lines: a unit that is settled, one that goes,
 # and a byte of text that is written with something cut out.
 _SETTLE, _GO, _CUT = 0.6e-6, 0.6e-6, 9e-9
@@ -163,7 +165,9 @@ def _stages(
     n_bytes = sum(each.scaled(each.n_bytes) for each in both)
     ids = sum(each.scaled(each.id_bytes) for each in both)
     gone_bytes = gone * _GONE
-    always = planned.process_bytes(_THREAD) + _DOCUMENT * sum(each.documents for each in both)
+    always = (
+        planned.process_bytes(_THREAD) + _KERNELS + _DOCUMENT * sum(each.documents for each in both)
+    )
     held = always + planned.within(n_bytes, _UNITS_SHARE)
     settling = _SETTLING * planned.workers * n_bytes / N_PARTITIONS
     read, n_batches = planned.spilled(n_bytes, _UNITS_SHARE), 0

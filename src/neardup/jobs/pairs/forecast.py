@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -16,6 +17,7 @@ from neardup.files.rows import Source
 from neardup.jobs.pairs.blocked import _SHARE as JOIN_SHARE
 from neardup.jobs.pairs.plan import PairPlan
 from neardup.jobs.pairs.records import _join_of, maker_of
+from neardup.jobs.pairs.rows import _ROWS_SHARE
 from neardup.jobs.pairs.run import find_pairs_in_sources
 from neardup.matching.join import PartedJoin
 from neardup.reading.drawn import DrawnRows, bytes_named, draw_rows, weighed_by_sample
@@ -36,7 +38,7 @@ from neardup.tables import Int64s, Texts, TokenLists, Uint64s, WeightedSets
 # Bytes of a thread with its block, of a document whose text is elsewhere, of its row among those
 # of sets, and of what else is in files where these are, beside its id; of a pair, and of a row of
 # the table.
-_THREAD, _DOCUMENT, _LISTED, _KNOWN, _PAIR, _ROW = 22_000_000, 105, 24, 28, 24, 20
+_THREAD, _DOCUMENT, _LISTED, _KNOWN, _PAIR, _ROW = 22_000_000, 105, 24, 28, 32, 20
 # Seconds of one core for a posting that is met, measured on records of seven words.
 _HIT = 20e-9
 # Documents that are joined for trial, and their elements.
@@ -110,6 +112,10 @@ def forecast_pairs(
     files = planned.spilled(n_bytes, SETS_SHARE)
     if files:
         files += documents * _KNOWN + round(sum(each.scaled(each.id_bytes) for each in drawn))
+    # Pairs are in files where sets are.
+    in_memory = 0
+    if not files and not planned.spilled(_PAIR * pairs, _ROWS_SHARE):
+        in_memory = _PAIR * pairs
     always = planned.process_bytes(_THREAD) + _DOCUMENT * documents
     reading = sum(each.rows.reading for each in drawn)
     making = sum(each.scaled(each.making) for each in drawn)
@@ -131,8 +137,8 @@ def forecast_pairs(
             ),
             StageForecast(
                 "join",
-                int(always + planned.within(needed, JOIN_SHARE) + _PAIR * pairs),
-                files,
+                int(always + planned.within(needed, JOIN_SHARE) + in_memory),
+                files + _PAIR * pairs - in_memory,
                 work * joining + planned.spill_seconds(files * (work - 1)),
                 "all of it, and postings" if needed <= room else "two blocks of it, and postings",
             ),
@@ -214,20 +220,25 @@ def _try(drawn: Sequence[_Drawn], plan: PairPlan, runner: Runner) -> _Trial:
 def _work_in_blocks(drawn: Sequence[_Drawn], needed: float, room: float) -> float:
     """Return how many times as much a join works in blocks that take so much than on all at once.
 
-    Blocks have about as many bytes each, by extent; every two meet that may have similar documents.
+    Blocks have about as many bytes each, by extent. Of every two those documents are joined that
+    may be similar to one of the other block.
     """
     extents = np.sort(np.concatenate([each.extents for each in drawn]))
     extents = extents[extents > 0]
-    n = -(-needed // room)
+    n = int(-(-needed // room))
     if n < 2 or not len(extents):
         return 1.0
-    places = np.linspace(0, len(extents) - 1, int(n) + 1).astype(np.int64)
-    bounds = extents[places].tolist()
+    blocks = [block.tolist() for block in np.array_split(extents, n) if len(block)]
     join = drawn[0].join
-    apart = sum(
-        join.may_meet(min(bounds[i + 1], bounds[j]), bounds[j])
-        for i, j in combinations(range(int(n)), 2)
-        if i // 2 != j // 2
-    )
-    # A unit has two blocks of n.
-    return float((n / 2 + apart) * 2 / n)
+    n_apart = 0
+    for (i, low), (j, high) in combinations(enumerate(blocks), 2):
+        # Two neighbours are joined as one.
+        if i // 2 != j // 2 and join.may_meet(min(low[-1], high[0]), high[0]):
+            first = bisect_left(
+                low, True, key=lambda own: join.may_meet(min(own, high[0]), high[0])
+            )
+            stop = bisect_left(
+                high, True, key=lambda own: not join.may_meet(min(low[-1], own), own)
+            )
+            n_apart += len(low) - first + stop
+    return 1.0 + n_apart / len(extents)
