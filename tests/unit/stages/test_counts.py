@@ -30,6 +30,7 @@ def test_count_documents(rows, n_listed):
     more = {"exact_copies": is_such.astype(bool) & ~stays}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(counts, "_LISTED", n_listed)
+        patch.setattr(counts, "_AT_ONCE", 3)
         found = count_documents(groups(numbers), is_document.astype(bool), stays, more)
     expected = {}
     for place, name in enumerate([*NAMES, None]):
@@ -69,6 +70,7 @@ def test_count_pairs(own, other, data, n_listed):
     keepers = [data.draw(st.integers(0, n_own + n_other - 1)) for _ in gone]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(counts, "_LISTED", n_listed)
+        patch.setattr(counts, "_AT_ONCE", 3)
         pairs = np.array(gone, int), np.array(keepers, int)
         some = [tuple(each[n : n + 3] for each in pairs) for n in range(0, len(gone), 3)]
         found = count_pairs(groups(own), groups(other, ["x", "a"]), some)

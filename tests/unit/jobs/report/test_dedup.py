@@ -15,6 +15,7 @@ import pytest
 
 import neardup
 from neardup.files import parquet
+from neardup.files.jsonlines import JsonLinesSource
 from neardup.jobs.explain.explain import Question, explain_document
 from neardup.jobs.report import dedup
 from neardup.jobs.report.dedup import report_of_dedup, report_of_result
@@ -403,3 +404,35 @@ def test_report_of_dedup__does_not_depend_on_how_tables_are_read(
         monkeypatch.setattr(parquet, name, rows)
     assert page_of(tmp_path / "out") == page
     assert explained() == before
+
+
+@pytest.mark.parametrize("rows", [1, 3, 8_192])
+def test_folder_documents__are_read_where_they_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: int
+) -> None:
+    """Any of them, from files and tables in blocks of any size, with what became of them."""
+    generator = np.random.default_rng(3)
+    texts = [" ".join(generator.choice(list("abcdef"), 5)) for _ in range(120)]
+    paths = [write_input(tmp_path, f"{n}.jsonl", texts[n::3]) for n in range(3)]
+    result = neardup.deduplicate(paths, ngram=1, threshold="0.7")
+    result.write(tmp_path / "out")
+    for name in ("_MIN_ROWS", "_MAX_ROWS"):
+        monkeypatch.setattr(parquet, name, rows)
+    monkeypatch.setitem(JsonLinesSource.__init__.__kwdefaults__, "block_bytes", 200 * rows)
+    documents = FolderDocuments(open_output(tmp_path / "out"))
+    ids, goes = (result.clusters[name].to_pylist() for name in ("id", "is_duplicate"))
+    of_id = {
+        json.loads(line)["id"]: json.loads(line)["text"]
+        for path in paths
+        for line in path.read_text().splitlines()
+    }
+    for numbers in (None, np.arange(120), np.arange(1, 120, 7), np.array([5, 6, 7, 40, 119])):
+        wanted = set(range(120)) if numbers is None else set(numbers.tolist())
+        found = {}
+        for batch in documents.batches(numbers):
+            for row, text in enumerate(batch.all_texts()):
+                one = batch.describe(row)
+                assert (one.number, one.id) == (int(batch.numbers[row]), ids[batch.numbers[row]])
+                assert (one.side == "removed") == goes[one.number]
+                found[one.number] = text
+        assert found == {number: of_id[ids[number]] for number in wanted}
