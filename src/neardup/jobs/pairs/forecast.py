@@ -19,7 +19,7 @@ from neardup.jobs.pairs.plan import PairPlan
 from neardup.jobs.pairs.records import _join_of, maker_of
 from neardup.jobs.pairs.rows import _ROWS_SHARE
 from neardup.jobs.pairs.run import find_pairs_in_sources
-from neardup.matching.join import PartedJoin
+from neardup.matching.join import Costs, PartedJoin
 from neardup.reading.drawn import DrawnRows, bytes_named, draw_rows, weighed_by_sample
 from neardup.reading.set_exchange import _SHARE as SETS_SHARE
 from neardup.reading.set_exchange import _extents_of, _layout
@@ -38,7 +38,10 @@ from neardup.tables import Int64s, Texts, TokenLists, Uint64s, WeightedSets
 # Bytes of a thread with its block, of a document whose text is elsewhere, of its row among those
 # of sets, and of what else is in files where these are, beside its id; of a pair, and of a row of
 # the table.
-_THREAD, _DOCUMENT, _LISTED, _KNOWN, _PAIR, _ROW = 22_000_000, 105, 24, 28, 32, 20
+_THREAD, _DOCUMENT, _LISTED, _KNOWN, _PAIR, _ROW = 30_000_000, 105, 24, 28, 32, 20
+# What a join takes in memory for a record, an element and a different one, measured; what decides
+# about its blocks are bounds of that.
+_TAKEN = Costs(130, 16, 20)
 # Seconds of one core for a posting that is met, measured on records of seven words.
 _HIT = 20e-9
 # Documents that are joined for trial, and their elements.
@@ -107,6 +110,7 @@ def forecast_pairs(
     joining = trial.seconds_of_each * documents + trial.hits.at(documents) * _HIT / planned.workers
     n_bytes = elements * drawn[0].bytes_of_element + documents * _LISTED
     needed = drawn[0].join.costs.of(documents, round(elements), round(distinct))
+    taken = _TAKEN.of(documents, round(elements), round(distinct))
     room = JOIN_SHARE * planned.memory
     work = 1.0 if needed <= room else _work_in_blocks(drawn, needed, room / 2)
     files = planned.spilled(n_bytes, SETS_SHARE)
@@ -137,7 +141,7 @@ def forecast_pairs(
             ),
             StageForecast(
                 "join",
-                int(always + planned.within(needed, JOIN_SHARE) + in_memory),
+                int(always + min(1.0, room / max(1, needed)) * taken + in_memory),
                 files + _PAIR * pairs - in_memory,
                 work * joining + planned.spill_seconds(files * (work - 1)),
                 "all of it, and postings" if needed <= room else "two blocks of it, and postings",
