@@ -11,6 +11,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from neardup.jobs.pairs import forecast
+
 CUT = ("cut", "--exact", "--unit", "lines")
 PAIRS = ("pairs", "--ngram", "1", "--threshold", "0.8")
 
@@ -77,6 +79,23 @@ def test_plan_of_pairs__counts_what_a_run_does(run, tmp_path, documents):
         assert plan["counts"]["pairs"] == facts["pairs"]
         assert plan["disk_bytes"] >= 0
     assert plan["counts"]["pairs"] >= 100
+
+
+def test_plan_of_pairs__similar_ones_anywhere(run, tmp_path, monkeypatch):
+    """Pairs of a part of the documents grow with the square, and those of neighbours do not."""
+    rng = random.Random(3)
+    texts = [" ".join(rng.choices("abcdefghijklmnopqrstuvwxyz", k=12)) for _ in range(40)]
+    monkeypatch.setattr(forecast, "_TRIAL_DOCUMENTS", 200)
+    shuffled = rng.sample(texts * 20, 800)
+    twice = [text for n in range(400) for text in [f"{texts[n % 40]} {n} {n * 7} {n * 13}"] * 2]
+    for name, rows in (("anywhere", shuffled), ("neighbours", twice)):
+        path = tmp_path / f"{name}.jsonl"
+        path.write_text("".join(json.dumps({"text": text}) + "\n" for text in rows))
+        facts = json.loads(
+            run(*PAIRS, path, "-o", tmp_path / "out.csv", "--overwrite", "--json").out
+        )
+        plan = planned(run, *PAIRS, path)
+        assert plan["counts"]["pairs"] == pytest.approx(facts["pairs"], rel=0.25)
 
 
 @pytest.mark.parametrize("measure", [("--max-distance", "3"), ("--measure", "weighted-jaccard")])
