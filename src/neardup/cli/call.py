@@ -99,6 +99,9 @@ class Call:
             raise no_effect("workers", "with engine spark", remedy, "engine")
         if self.fresh:
             raise no_effect("fresh", "with engine spark", "choose engine threads", "engine")
+        if self._values.get("plan"):
+            message = "plan tells what threads would take; leave out engine"
+            raise InvalidParameterError(message, "plan", "engine")
 
     def tell(
         self, facts: dict[str, Any], *lines: str, say: Callable[[str], None] | None = None
