@@ -18,7 +18,7 @@ from neardup.jobs.cut.equal_units import (
     _SETTLING_SHARE,
     _UNITS_SHARE,
     N_PARTITIONS,
-    digest_units,
+    list_units,
 )
 from neardup.jobs.cut.plan import CutJobPlan
 from neardup.reading.drawn import bytes_named, draw_rows
@@ -90,7 +90,7 @@ def forecast_cut(
     InvalidParameterError
         For a cut of which no forecast is made: one of passages, or of what is similar.
     """
-    if not plan.goes_on:
+    if plan.unit == "passages" or not plan.options.exact:
         message = "plan is made of cuts of paragraphs or lines that are equal: set exact and unit"
         raise InvalidParameterError(message, "plan", "exact", "unit")
     check_effect(plan.options, sources, against)
@@ -123,7 +123,7 @@ def _draw(
     with bytes_named(sources, rows):
         for _, block in rows.drawn:
             parsed = block.parse(columns, skip_bad=plan.reading.skip_bad)
-            _, ((batch, _), _) = digest_units(parsed.text, plan)
+            _, batch = list_units(parsed.text, plan)
             parts.append(numbers_of(batch, "digest_low").astype(np.uint64))
             text_bytes += parsed.text.nbytes
             id_bytes += 0 if parsed.id is None else as_text(parsed.id).nbytes
