@@ -134,7 +134,7 @@ def find_repeats(
     takes tokens that an earlier row of the document names as kept, the row names the equal ones
     that stay for these.
 
-    Time is linear in the number of tokens. Memory is 14 bytes for each sample that is shared, a bit
+    Time is linear in the number of tokens. Memory is 30 bytes for each sample that is shared, a bit
     for each token of the documents that share one, and more where shorter runs are frequent; the
     tokens of these documents, and the samples, are the caller's.
     """

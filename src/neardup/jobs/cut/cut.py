@@ -288,7 +288,7 @@ def cut(given: _Arguments) -> CutResult:
     What is equal takes time linear in the text, and some 60 bytes a document, beside what is in
     files once it does not fit: of paragraphs and lines some 50 bytes each; of passages 16 bytes for
     each sample of the texts, two in 27 tokens, and 8 bytes a token of documents that share one.
-    Of passages the samples that are shared take 14 bytes each, and those that go 130. Similar
+    Of passages the samples that are shared take 30 bytes each, and those that go 130. Similar
     passages are looked up in an index in a temporary folder, of some 110 bytes a token while it is
     made. The files are read twice, once more for equal passages, and once more for writing.
 
