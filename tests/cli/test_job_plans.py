@@ -178,10 +178,10 @@ def test_plan__of_parquet(run, tmp_path, documents):
 @pytest.mark.parametrize(
     ("job", "message"),
     [
-        (("cut", "--exact"), "--plan is made of cuts of paragraphs or lines that are equal"),
+        (("cut", "--exact"), "--plan tells of equal paragraphs or lines"),
         (
             ("cut", "--unit", "lines"),
-            "--plan is made of cuts of paragraphs or lines that are equal",
+            "--plan tells of equal paragraphs or lines",
         ),
         (("pairs", "--method", "minhash"), "what --method minhash takes, `neardup plan` tells"),
         (("pairs", "--top", "3"), "--plan is for all pairs at a threshold, not for the --top ones"),

@@ -91,7 +91,10 @@ def forecast_cut(
         For a cut of which no forecast is made: one of passages, or of what is similar.
     """
     if plan.unit == "passages" or not plan.options.exact:
-        message = "plan is made of cuts of paragraphs or lines that are equal: set exact and unit"
+        message = (
+            "plan tells of equal paragraphs or lines, not of passages or of what is similar; "
+            "set exact, and unit lines or paragraphs, or leave out plan"
+        )
         raise InvalidParameterError(message, "plan", "exact", "unit")
     check_effect(plan.options, sources, against)
     own = _draw(sources, plan.reading.columns, plan, runner)
