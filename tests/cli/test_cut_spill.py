@@ -14,6 +14,7 @@ import pytest
 
 import neardup
 from neardup.jobs.cut import equal_passages, equal_units
+from neardup.reading import token_pass
 from neardup.runs.exchange import Shuffle
 from neardup.runs.work import WorkFolder
 from tests.spilling import files_of, spilling, stopped_after, work_folders, write_lines
@@ -115,6 +116,8 @@ def test_passages__same_bytes(cut, options, monkeypatch):
     expected = cut(None, *options.split(), "--workers", 1)
     assert json.loads(expected["summary.json"])["spans"] > 5
     assert (written, set(mapped), passes) == ([], {False}, {1})
+    # Few texts at a time, so that a block has several parts.
+    monkeypatch.setattr(token_pass, "SLICE_BYTES", 300)
     for memory, workers in ((9_000, 1), (30_000, 2), (5_000, 2)):
         assert cut(memory, *options.split(), "--workers", workers) == expected
     assert set(written) == {"samples"}
