@@ -20,6 +20,7 @@ from neardup.passages.cutting import CutPlan, PassageCutter
 from neardup.passages.scheme import make_passage_scheme
 from neardup.passages.search import make_search_plan
 from neardup.runs.runner import Runner
+from neardup.runs.work import IN_MEMORY, WorkFolder, Workspace
 from neardup.tables import TokenLists
 from tests.arrays import ragged
 from tests.repeats import spread
@@ -67,12 +68,22 @@ def dense_case(seed):
     return documents, None, *options
 
 
-def cut_similar(texts, min_tokens, threshold, others=None, min_documents=None, num_perm=16):
-    """Cut token lists; returns rows as tuples, and the cutter."""
+def cut_similar(
+    texts, min_tokens, threshold, others=None, min_documents=None, num_perm=16, memory=None
+):
+    """Cut token lists, in segments of few tokens with little memory; returns rows, and the cutter.
+
+    A row is a tuple.
+    """
     scheme = make_passage_scheme(min_tokens=windows_for(min_tokens), num_perm=num_perm)
     search = make_search_plan(scheme, Fraction(threshold), Fraction(99, 100), "best")
     alignment = make_alignment_plan(search, min_tokens, gap=0)
-    with tempfile.TemporaryDirectory() as folder, Runner(1) as runner, no_waiting():
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        Runner(1) as runner,
+        no_waiting(),
+        patch("neardup.passages.additions._LEAST_TOKENS", 40),
+    ):
         cutter = PassageCutter(
             make_lists(texts),
             None if others is None else make_lists(others),
@@ -80,6 +91,7 @@ def cut_similar(texts, min_tokens, threshold, others=None, min_documents=None, n
             partial(index_tokens, scheme=scheme, tokenizer="words", runner=runner),
             Path(folder),
             runner,
+            IN_MEMORY if memory is None else Workspace(memory, WorkFolder.temporary(Path(folder))),
         )
         found = cutter.cut()
     return list(zip(*(column.tolist() for column in vars(found).values()), strict=True)), cutter

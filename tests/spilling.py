@@ -64,7 +64,7 @@ def spilling(memory: int = 3000, block: int = 1500, file: int = 4000) -> Iterato
             patch.object(block_exchange, "FILE_TEXT_BYTES", file),
             patch("neardup.jobs.cut.equal_units._FILE_BYTES", file),
             patch("neardup.stages.components._FILE_BYTES", file),
-            patch("neardup.jobs.align.other._LEAST_TOKENS", 50),
+            patch("neardup.passages.additions._LEAST_TOKENS", 50),
         ):
             stack.enter_context(each)
         yield

@@ -1,4 +1,4 @@
-"""``neardup cut`` of what is equal with next to no memory: all files are what they are without."""
+"""``neardup cut`` with next to no memory: all files are what they are without."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import pytest
 
 import neardup
 from neardup.jobs.cut import equal_passages, equal_units
+from neardup.passages.cutting import PassageCutter
 from neardup.reading import token_pass
 from neardup.runs.exchange import Shuffle
 from neardup.runs.work import WorkFolder
@@ -32,6 +33,11 @@ OF_PASSAGES = [
     "--min-tokens 5 --keep max:score --min-documents 3",
     "--min-tokens 6 --against others.jsonl",
     "--min-tokens 5 --against others.jsonl --min-documents 3 --replacement …",
+]
+OF_SIMILAR = [
+    "--threshold 0.7 --min-tokens 8",
+    "--threshold 0.7 --min-tokens 8 --keep longest --min-documents 3",
+    "--threshold 0.9 --min-tokens 6 --against others.jsonl",
 ]
 # The quick tests look at one of them.
 SOME = [OPTIONS[1], *(pytest.param(each, marks=pytest.mark.slow) for each in OPTIONS[2:])]
@@ -62,10 +68,9 @@ def cut(run, here, monkeypatch):
     write_lines(here / "others.jsonl", [*make_rows(2, 10), *make_rows(1, 8)])
 
     def cut_within(memory, *arguments):
+        exact = () if "--threshold" in arguments else ("--exact",)
         with spilling(memory) if memory else nullcontext():
-            found = run(
-                "cut", "a.jsonl", "--exact", *arguments, "--overwrite", "--quiet", "-o", "out"
-            )
+            found = run("cut", "a.jsonl", *exact, *arguments, "--overwrite", "--quiet", "-o", "out")
         assert (found.code, found.out, found.err) == (0, "", "")
         assert work_folders(here) == []
         return files_of(here / "out")
@@ -123,6 +128,49 @@ def test_passages__same_bytes(cut, options, monkeypatch):
     assert set(written) == {"samples"}
     assert mapped[-1]
     assert max(passes) > 1
+
+
+@pytest.mark.parametrize(
+    "options",
+    [OF_SIMILAR[0], *(pytest.param(each, marks=pytest.mark.slow) for each in OF_SIMILAR[1:])],
+)
+def test_similar_passages__same_bytes(cut, options, monkeypatch):
+    are_in_memory, written = set(), set()
+    take_turns, write = PassageCutter._take_turns, Shuffle._write_waiting
+    monkeypatch.setattr(
+        PassageCutter,
+        "_take_turns",
+        lambda cutter: are_in_memory.add(cutter._is_in_memory) or take_turns(cutter),
+    )
+    monkeypatch.setattr(
+        Shuffle,
+        "_write_waiting",
+        lambda *each: written.add(each[0]._name.partition("-")[0]) or write(*each),
+    )
+    expected = cut(None, *options.split(), "--workers", 1)
+    assert json.loads(expected["summary.json"])["spans"] > 5
+    assert (are_in_memory, written) == ({True}, set())
+    assert cut(40_000, *options.split(), "--workers", 2) == expected
+    # What a batch by itself finds is in memory.
+    assert are_in_memory == {True, False} if "others" not in options else {False}
+    assert "passages" in written
+
+
+@pytest.mark.slow
+def test_similar_passages__stopped(cut, run, here):
+    """What was found of a batch is not taken for that of another one."""
+    expected = cut(None, *OF_SIMILAR[0].split())
+    n_stopped = 0
+    for n_tasks in (1, 3):
+        shutil.rmtree(here / "out")
+        job = ("cut", "a.jsonl", *OF_SIMILAR[0].split(), "-o", "out", "--workers", 1)
+        with spilling(40_000), stopped_after(n_tasks):
+            n_stopped += run(*job).code == 130
+        with spilling(40_000):
+            assert run(*job, "--overwrite").code == 0
+        assert files_of(here / "out") == expected
+        assert work_folders(here) == []
+    assert n_stopped == 2
 
 
 def test_passages__stopped_after_any_task(cut, run, here):
@@ -242,11 +290,11 @@ def test_stopped__documents_are_known_before_their_units(cut, run, here):
     expected = cut(None, "--unit", "lines")
     job = ("cut", "a.jsonl", "--exact", "--unit", "lines", "-o", "out")
     shutil.rmtree(here / "out")
-    with spilling(20_000), stopped_after(1):
+    with spilling(40_000), stopped_after(1):
         assert run(*job).code == 130
     names = {path.name[:5] for folder in work_folders(here) for path in folder.iterdir()}
     assert names & {"ids-1", "units"} == {"ids-1"}
-    with spilling(20_000):
+    with spilling(40_000):
         assert run(*job).code == 0
     assert files_of(here / "out") == expected
 

@@ -31,6 +31,8 @@ from tests.spilling import spilling
 thresholds = st.sampled_from(["0.5", "0.7", "0.8", "1"])
 least = st.sampled_from([4, 6, 9])
 keeps = st.sampled_from(["first", "longest", "shortest", "max:rank"])
+# All, one text at a time, and a few.
+MEMORIES = [None, 1, 6_000, 10_000]
 
 
 def pair_aligner(min_tokens, threshold, num_perm=16):
@@ -70,16 +72,19 @@ def order_of(texts, keep):
     st.none() | collections(max_documents=2),
     st.sampled_from([1, 20]),
     st.sampled_from([0, 16]),
+    st.sampled_from(MEMORIES),
 )
 @examples(60)
 def test_similar_passages__as_oracle(
-    documents, min_tokens, threshold, min_documents, others, free_rounds, num_perm
+    documents, min_tokens, threshold, min_documents, others, free_rounds, num_perm, memory
 ):
     if others is not None:
         # Those of one collection go for those of the other.
         others = [*others, *documents[:1]]
     with patch("neardup.passages.cutting._FREE_ROUNDS", free_rounds):
-        rows, _ = cut_similar(documents, min_tokens, threshold, others, min_documents, num_perm)
+        rows, _ = cut_similar(
+            documents, min_tokens, threshold, others, min_documents, num_perm, memory
+        )
     texts, kept = (
         [tuple(map(spread, text)) for text in each or []] for each in (documents, others)
     )
@@ -90,10 +95,11 @@ def test_similar_passages__as_oracle(
 
 
 @each_of("seed", [2, 6, 7, 13, 29, 37, 194])
-def test_similar_passages__much_is_undone(seed):
+@each_of("memory", MEMORIES)
+def test_similar_passages__much_is_undone(seed, memory):
     """Texts of few words, of which much is like much else, and reasons go."""
     documents, others, min_tokens, threshold, min_documents = dense_case(seed)
-    rows, _ = cut_similar(documents, min_tokens, threshold, others, min_documents)
+    rows, _ = cut_similar(documents, min_tokens, threshold, others, min_documents, memory=memory)
     texts, kept = (
         [tuple(map(spread, text)) for text in each or []] for each in (documents, others)
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -33,14 +32,30 @@ from neardup.passages.segment import (
     write_segment,
 )
 from neardup.runs.runner import Runner
+from neardup.runs.work import Workspace
 from neardup.tables import Bools, TokenLists, TokenSpans, Uint32s
 from neardup.text.tokenizers import TokenFunction
 from neardup.text.weighting import count_documents
 
 # Documents gathered until they are enough for a segment.
 
-# A segment is written when so many tokens have come together; each takes some 110 bytes meanwhile.
-SEGMENT_TOKENS = 1 << 24
+# A segment is written when so many tokens have come together; each takes so many bytes meanwhile.
+SEGMENT_TOKENS, BYTES_OF_TOKEN = 1 << 24, 110
+# An index that nobody keeps may have many smaller ones. Of very many a search takes longer.
+_MOST_TOKENS, _LEAST_TOKENS = 1 << 22, 1 << 18
+# The share of the memory that one may take.
+_SEGMENT_SHARE = 0.45
+
+
+def segment_tokens_within(workspace: Workspace, most: int | None = None) -> int:
+    """Return of how many tokens a segment is made of an index that goes after its use.
+
+    ``most`` is best where it all fits, and is searched many times.
+    """
+    if workspace.work is None and most is not None:
+        return most
+    room = workspace.share(_SEGMENT_SHARE) // BYTES_OF_TOKEN
+    return min(max(room, _LEAST_TOKENS), _MOST_TOKENS if most is None else most)
 
 
 def gather(blocks: Iterable[DocumentBlock], segment_tokens: int) -> Iterator[DocumentBlock]:
@@ -213,39 +228,41 @@ def index_in_memory(
 
 def index_tokens(
     folder: Path,
-    lists: TokenLists,
+    lists: Iterable[TokenLists],
     *,
     scheme: PassageScheme,
     tokenizer: str | Path | TokenFunction | None,
     runner: Runner,
 ) -> OpenPassages:
-    """Index token lists, or their shingles, numbered from 0; neither texts nor places are kept.
+    """Index token lists, or their shingles; neither texts nor places are kept.
 
-    ``tokenizer`` is the one of the scheme, if that is a file or a function.
+    Parameters
+    ----------
+    folder
+        Where; it must not exist.
+    lists
+        Those of each segment. Documents are numbered from 0 through all of them.
+    scheme
+        The scheme of the index.
+    tokenizer
+        That of the scheme, if it is a file or a function.
+    runner
+        Does the work.
     """
     create_index(folder, scheme)
     handle = PassageHandle(folder, tokenizer)
     with handle.changing(runner) as opened:
         records = [
             write_segment(folder, free_name(opened.manifest, number), block, scheme, None, runner)
-            for number, block in enumerate(_blocks(scheme.shingle(lists)))
+            for number, block in enumerate(map(_block, map(scheme.shingle, lists)))
         ]
         store_next(folder, opened.manifest, records, dict(opened.manifest.files))
     return handle.view(runner)
 
 
-def _blocks(lists: TokenLists) -> list[DocumentBlock]:
-    """Part documents into segments."""
-    ends = np.arange(0, lists.offsets[-1], SEGMENT_TOKENS)[1:]
-    cuts = np.unique([0, *np.searchsorted(lists.offsets, ends), len(lists)])
-    return [_block(lists, start, stop) for start, stop in pairwise(cuts.tolist())]
-
-
-def _block(lists: TokenLists, start: int, stop: int) -> DocumentBlock:
-    offsets = lists.offsets[start : stop + 1]
-    values = lists.values[offsets[0] : offsets[-1]]
+def _block(lists: TokenLists) -> DocumentBlock:
     # Zeros that nobody writes to take no memory.
-    nowhere = TokenSpans(np.zeros(len(values), np.int64), np.zeros(len(values), np.int64))
-    ids = pa.array(np.arange(start, stop)).cast(pa.large_string())
-    texts = pa.array([""], pa.large_string()).take(pa.array(np.zeros(stop - start, np.int64)))
-    return DocumentBlock(ids, texts, TokenLists(values, offsets - offsets[0]), nowhere)
+    nothing = np.zeros(len(lists.values), np.int64)
+    # Nobody asks for documents by their ids.
+    blank = pa.array([""], pa.large_string()).take(pa.array(np.zeros(len(lists), np.int64)))
+    return DocumentBlock(blank, blank, lists, TokenSpans(nothing, nothing))

@@ -6,24 +6,34 @@ the thousandth each cost one comparison. Where something has gone, what was befo
 behind it are neighbours now and may together be like a passage elsewhere. So texts that have
 changed are compared again, in rounds, until none changes: then a collection cut once more stays as
 it is.
+
+Texts are looked up before they take turns, many at a time. Where those of a text have been in the
+meantime, it is looked up anew, as it is then; so it does not matter how many they were. That is
+cheap where all that is searched is in memory. Where it is not, each time all of it is made ready
+again: then as many texts are looked up together as the memory has room for, as what they will be by
+their turns. That is foreseen by a cut of these texts alone.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+import tempfile
+from collections import defaultdict, deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 
+from neardup.matching.join import cut_runs
+from neardup.passages.additions import SEGMENT_TOKENS, segment_tokens_within
 from neardup.passages.align import Aligner, AlignmentPlan
 from neardup.passages.index import OpenPassages
-from neardup.passages.lookup import Later, WindowHits
+from neardup.passages.lookup import Later, WindowHits, tokens_at_a_time, within_memory
 from neardup.runs.runner import Runner
-from neardup.runs.work import IN_MEMORY
-from neardup.tables import Bools, Floats, Int64s, TokenLists, Uint64s
+from neardup.runs.work import IN_MEMORY, Workspace
+from neardup.tables import Bools, Bytes, Floats, Int64s, TokenLists, Uint64s
 
 # Texts that lose passages, each for one that stays, and take them back if that one goes.
 
@@ -49,7 +59,7 @@ class RemovedPassages:
         return len(self.documents)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, slots=True)
 class Passage:
     """A part of a text, in tokens of the whole document; ``stop`` is exclusive."""
 
@@ -68,14 +78,35 @@ class Passage:
         return max(min(self.stop, other.stop) - max(self.start, other.start), 0)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, slots=True)
+class Mask:
+    """Which tokens of a text, or of a part of it, are left: a bit for each."""
+
+    bits: Bytes
+    size: int
+
+    @classmethod
+    def of(cls, are_left: Bools) -> Mask:
+        """Pack it."""
+        return cls(np.packbits(are_left), len(are_left))
+
+    def unpack(self) -> Bools:
+        """Return it with a place for each token."""
+        return np.unpackbits(self.bits, count=self.size).view(np.bool_)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
 class Removal:
-    """A passage that goes for one that stays; ``tokens`` are those that were left of it."""
+    """A passage that goes for one that stays; ``left`` are the tokens that were left of it."""
 
     gone: Passage
     kept: Passage
     similarity: float
-    tokens: Int64s = field(repr=False)
+    left: Mask = field(repr=False)
+
+    def in_text(self) -> slice:
+        """Return which tokens of the text the passage is."""
+        return slice(self.gone.start, self.gone.stop)
 
 
 class CutTexts:
@@ -87,6 +118,8 @@ class CutTexts:
         The texts, whole.
     others
         Texts that stay whatever happens, numbered behind these.
+    order
+        The order of the texts: text k is number ``order[k]`` of ``tokens``; None is as they are.
 
     Notes
     -----
@@ -94,11 +127,13 @@ class CutTexts:
     is undone, and with it those after it that counted on the text as it was.
     """
 
-    def __init__(self, tokens: TokenLists, others: TokenLists | None = None) -> None:
-        self._tokens, self._others = tokens, others
+    def __init__(
+        self, tokens: TokenLists, others: TokenLists | None = None, order: Int64s | None = None
+    ) -> None:
+        self._tokens, self._others, self._order = tokens, others, order
         n_others = 0 if others is None else len(others)
         self.versions: Int64s = np.zeros(len(tokens) + n_others, np.int64)
-        self._left: dict[int, Bools] = {}
+        self._left: dict[int, Mask] = {}
         # In the order in which they were made.
         self._of_text: dict[int, list[Removal]] = defaultdict(list)
         self._kept_in: dict[int, list[Removal]] = defaultdict(list)
@@ -108,6 +143,8 @@ class CutTexts:
         tokens = self._tokens
         if self._others is not None and text >= len(tokens):
             tokens, text = self._others, text - len(tokens)
+        elif self._order is not None:
+            text = int(self._order[text])
         start, stop = tokens.offsets[text : text + 2]
         return tokens.values[start:stop]
 
@@ -115,31 +152,43 @@ class CutTexts:
         """Return how many tokens a text has had."""
         return len(self.whole(text))
 
+    def sizes(self) -> Int64s:
+        """Return how many tokens each text has had."""
+        sizes = np.diff(self._tokens.offsets)
+        if self._order is not None:
+            sizes = sizes[self._order]
+        others = [] if self._others is None else [np.diff(self._others.offsets)]
+        return np.concatenate([sizes, *others])
+
+    def mask(self, text: int) -> Mask | None:
+        """Return which tokens of a text are left; None if it has lost none."""
+        return self._left.get(text)
+
     def places_left(self, text: int) -> Int64s:
         """Return which tokens of a text are left."""
-        left = self._left.get(text)
+        left = self._are_left(text)
         if left is None:
             return np.arange(self.size(text), dtype=np.int64)
         return np.flatnonzero(left).astype(np.int64)
 
     def left(self, text: int) -> Uint64s:
         """Return the tokens of a text that are left."""
-        whole, left = self.whole(text), self._left.get(text)
+        whole, left = self.whole(text), self._are_left(text)
         return whole if left is None else whole[left]
 
     def has_lost(self, text: int, places: Int64s) -> bool:
         """Return whether any of some tokens of a text has gone."""
-        left = self._left.get(text)
+        left = self._are_left(text)
         return left is not None and not left[places].all()
 
     def has_any(self, text: int, places: Int64s) -> bool:
         """Return whether any of some tokens of a text is left."""
-        left = self._left.get(text)
+        left = self._are_left(text)
         return left is None or bool(left[places].any())
 
     def has_more(self, passage: Passage, places: Int64s) -> bool:
         """Return whether anything is left of a passage besides some tokens."""
-        left = self._left.get(passage.text)
+        left = self._are_left(passage.text)
         if left is None:
             return len(places) < passage.stop - passage.start
         n_left = np.count_nonzero(left[passage.start : passage.stop])
@@ -152,22 +201,26 @@ class CutTexts:
     def fills(self, gone: Passage, passages: Sequence[Passage]) -> bool:
         """Return whether what would be taken back if a passage went is in one of some passages."""
         return any(
-            passage.text == removal.gone.text
-            and bool(((removal.tokens >= passage.start) & (removal.tokens < passage.stop)).any())
+            bool(removal.left.unpack()[_common(removal.gone, passage)].any())
             for removal in self._undone_by(gone)
             for passage in passages
+            if passage.meets(removal.gone)
         )
 
     def remove(self, gone: Passage, kept: Passage, similarity: float) -> None:
         """Take what is left of a passage out of its text, for one that stays."""
-        places = self.places_left(gone.text)
-        inside = places[(places >= gone.start) & (places < gone.stop)]
-        for removal in self._undone_by(gone):
-            self._undo(removal)
-        left = self._left.setdefault(gone.text, np.ones(len(self.whole(gone.text)), np.bool_))
-        left[inside] = False
+        before = self._are_left(gone.text)
+        n_tokens = gone.stop - gone.start
+        inside = np.ones(n_tokens, np.bool_) if before is None else before[gone.start : gone.stop]
+        removal = Removal(gone, kept, similarity, Mask.of(inside))
+        for undone in self._undone_by(gone):
+            self._undo(undone)
+        left = self._are_left(gone.text)
+        if left is None:
+            left = np.ones(self.size(gone.text), np.bool_)
+        left[removal.in_text()] &= ~removal.left.unpack()
+        self._left[gone.text] = Mask.of(left)
         self.versions[gone.text] += 1
-        removal = Removal(gone, kept, similarity, inside)
         self._of_text[gone.text].append(removal)
         self._kept_in[kept.text].append(removal)
 
@@ -190,6 +243,10 @@ class CutTexts:
             column([row.kept.stop for row in rows]),
             np.array([row.similarity for row in rows], np.float64),
         )
+
+    def _are_left(self, text: int) -> Bools | None:
+        mask = self._left.get(text)
+        return None if mask is None else mask.unpack()
 
     def _standing_for(self, place: Passage) -> list[Removal]:
         """Return the removals whose kept passage a place meets."""
@@ -215,12 +272,20 @@ class CutTexts:
         """Put back what went; no other removal has taken any of it."""
         self._of_text[removal.gone.text].remove(removal)
         self._kept_in[removal.kept.text].remove(removal)
-        self._left[removal.gone.text][removal.tokens] = True
+        left = self._left[removal.gone.text].unpack()
+        left[removal.in_text()] |= removal.left.unpack()
+        self._left[removal.gone.text] = Mask.of(left)
         self.versions[removal.gone.text] += 1
 
 
-# Tokens of the texts that are looked up together. The first are few: what most texts have is found
-# in them, and need not be looked up again.
+def _common(whole: Passage, other: Passage) -> slice:
+    """Return which places of a passage another one has, which meets it."""
+    stop = min(whole.stop, other.stop)
+    return slice(max(other.start - whole.start, 0), stop - whole.start)
+
+
+# Tokens of the texts that are looked up together, in memory. The first are few: what most texts
+# have is found in them, and need not be looked up again.
 _FIRST_BATCH, _LARGEST_BATCH = 1 << 10, 1 << 16
 
 # After so many rounds nothing that is named as a reason goes any more, so that there is an end.
@@ -240,19 +305,45 @@ class CutPlan:
 
 @dataclass(frozen=True)
 class _Indexed:
-    """Texts as they were when they were indexed: their numbers, ascending, and their versions."""
+    """Texts as they were when they were indexed: their numbers, ascending, and their versions.
+
+    ``masks`` are of those that had lost something.
+    """
 
     index: OpenPassages
     texts: Int64s
     versions: Int64s
-    places: dict[int, Int64s]
+    masks: dict[int, Mask]
 
     def places_of(self, text: int, start: int, stop: int) -> Int64s:
         """Return the tokens of the whole text that tokens of the indexed one are."""
-        places = self.places.get(text)
-        if places is None:
+        mask = self.masks.get(text)
+        if mask is None:
             return np.arange(start, stop, dtype=np.int64)
-        return places[start:stop]
+        return np.flatnonzero(mask.unpack())[start:stop].astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class _State:
+    """A text as it is looked up: as it is in a version, or ``foreseen`` to be in a later one."""
+
+    text: int
+    version: int
+    foreseen: Mask | None = None
+
+    def is_of(self, texts: CutTexts) -> bool:
+        """Return whether the text is like that now."""
+        is_same = int(texts.versions[self.text]) == self.version
+        if self.foreseen is None:
+            return is_same
+        now = texts.mask(self.text)
+        return not is_same and now is not None and bool((now.bits == self.foreseen.bits).all())
+
+    def tokens(self, texts: CutTexts) -> Uint64s:
+        """Return the tokens that it has like that."""
+        if self.foreseen is None:
+            return texts.left(self.text)
+        return texts.whole(self.text)[self.foreseen.unpack()]
 
 
 @dataclass(frozen=True)
@@ -286,17 +377,22 @@ class PassageCutter:
     Parameters
     ----------
     tokens
-        The texts in keep order.
+        The texts.
     others
         Texts that all stay. With them, nothing goes but what one of them has.
     plan
         What goes.
     make_index
-        Makes an index of token lists in a new folder.
+        Makes an index of the lists of tokens of its segments, in a new folder.
     folder
         Where folders of indexes are made.
     runner
         Does the work; the stage is ``cut``, its work are tokens.
+    workspace
+        Says how much memory there is for look-ups. What goes does not depend on it.
+    order
+        The keep order of the texts: the first is number ``order[0]`` of ``tokens``; None is as they
+        are.
     """
 
     def __init__(
@@ -304,13 +400,15 @@ class PassageCutter:
         tokens: TokenLists,
         others: TokenLists | None,
         plan: CutPlan,
-        make_index: Callable[[Path, TokenLists], OpenPassages],
+        make_index: Callable[[Path, Iterable[TokenLists]], OpenPassages],
         folder: Path,
         runner: Runner,
+        workspace: Workspace = IN_MEMORY,
+        order: Int64s | None = None,
     ) -> None:
-        self._plan, self._runner = plan, runner
+        self._plan, self._runner, self._workspace = plan, runner, workspace
         self._make_index, self._folder = make_index, folder
-        self._texts = CutTexts(tokens, others)
+        self._texts = CutTexts(tokens, others, order)
         self._n_own = len(tokens)
         n_others = 0 if others is None else len(others)
         # Texts that take turns, and so stay as they then are; others are numbered behind the own.
@@ -322,22 +420,31 @@ class PassageCutter:
         self._at_turn: Int64s = np.full(self._n_own + n_others, -1, np.int64)
         self.n_rounds = 0
         self.n_windows = 0
+        # Whether what is searched is in memory as a whole; else tokens that are looked up together.
+        self._is_in_memory, self._batch_tokens = True, 0
 
     def cut(self) -> RemovedPassages:
         """Find all that goes; others are numbered behind the texts as what stays."""
         changed: Int64s = np.arange(self._n_own, dtype=np.int64)
         while len(changed):
             self._index(changed)
-            self.n_rounds += 1
-            for batch in self._batches():
-                versions = self._texts.versions[batch]
-                found = self._look_up(batch)
-                for text, version in zip(batch, versions.tolist(), strict=True):
-                    if self._texts.versions[text] != version:
-                        found[text] = self._look_up([text])[text]
-                    self._take_turn(text, found[text])
+            self._take_turns()
             changed = self._changed()
         return self._texts.removed()
+
+    def _take_turns(self) -> None:
+        """Let each text have its turn, once."""
+        for batch in self._batches():
+            n_done = 0
+            while n_done < len(batch):
+                # What has turned out otherwise than foreseen is foreseen anew from there on.
+                states = self._states(batch[n_done:])
+                with closing(self._look_up(states)) as found:
+                    ahead = _Ahead(states, found, self._texts)
+                    for text in batch[n_done:]:
+                        if not self._take_turn(text, ahead):
+                            break
+                        n_done += 1
 
     def _changed(self) -> Int64s:
         """Return the texts that are not as an index has them."""
@@ -348,70 +455,139 @@ class PassageCutter:
         return np.flatnonzero(self._texts.versions[: self._n_own] != known)
 
     def _index(self, texts: Int64s) -> None:
-        lists = join_lists([self._texts.left(text) for text in texts.tolist()])
         versions = self._texts.versions[texts]
-        places = {text: self._texts.places_left(text) for text in texts[versions > 0].tolist()}
+        n_tokens = segment_tokens_within(self._workspace, SEGMENT_TOKENS)
+        masks = {text: self._texts.mask(text) for text in texts[versions > 0].tolist()}
+        lists = (
+            join_lists([self._texts.left(text) for text in texts[start:stop].tolist()])
+            for start, stop in cut_runs(self._sizes[texts], n_tokens)
+        )
         index = self._make_index(self._folder / f"round-{self.n_rounds}", lists)
         self._latest[texts] = len(self._indexed)
-        self._indexed.append(_Indexed(index, texts, versions, places))
+        found = {text: mask for text, mask in masks.items() if mask is not None}
+        self._indexed.append(_Indexed(index, texts, versions, found))
+        indexes = [each.index for each in self._indexed]
+        self._batch_tokens = tokens_at_a_time(indexes, self._workspace, self._runner)
+        self._is_in_memory = self._batch_tokens == 1
+        self.n_rounds += 1
 
     def _batches(self) -> Iterator[list[int]]:
         """Part the texts that take turns, the first ones into few tokens, later ones into many."""
         batch: list[int] = []
-        n_tokens, n_done, room = 0, 0, _FIRST_BATCH
+        n_tokens, n_done = 0, 0
+        room = _FIRST_BATCH if self._is_in_memory else self._batch_tokens
         for text in self._turns:
             batch.append(text)
-            n_tokens += self._texts.size(text)
+            n_tokens += int(self._sizes[text])
             if n_tokens >= room:
                 yield batch
                 n_done += n_tokens
                 self._runner.report("cut", n_done, self._n_turn_tokens)
-                batch, n_tokens, room = [], 0, min(2 * room, _LARGEST_BATCH)
+                batch, n_tokens = [], 0
+                if self._is_in_memory:
+                    room = min(2 * room, _LARGEST_BATCH)
         if batch:
             yield batch
 
     @cached_property
-    def _n_turn_tokens(self) -> int:
-        return sum(self._texts.size(text) for text in self._turns)
+    def _sizes(self) -> Int64s:
+        return self._texts.sizes()
 
-    def _look_up(self, texts: Sequence[int]) -> dict[int, list[_Found]]:
-        """Find what windows of some texts, as they are now, are like in later ones."""
-        found: dict[int, list[_Found]] = {text: [] for text in texts}
-        for number, indexed in enumerate(self._indexed):
-            asked = [text for text in texts if self._is_asked(text, number)]
-            later = self._later(asked, number)
-            may_find = later.firsts < len(indexed.texts)
-            if not may_find.any():
-                continue
-            asked = [asked[k] for k in np.flatnonzero(may_find).tolist()]
-            later = Later(later.firsts[may_find], later.are_own[may_find])
-            lists = join_lists([self._texts.left(text) for text in asked])
-            lists = indexed.index.scheme.shingle(lists)
-            aligner = Aligner(indexed.index, self._plan.alignment, IN_MEMORY, self._runner)
-            for k, hits in enumerate(aligner.find(lists, _nowhere, later)):
+    @cached_property
+    def _n_turn_tokens(self) -> int:
+        return int(self._sizes[self._turns.start : self._turns.stop].sum())
+
+    def _states(self, batch: Sequence[int]) -> list[_State]:
+        """Return as what texts are best looked up that are to take turns now."""
+        versions = self._texts.versions[batch].tolist()
+        states = list(map(_State, batch, versions))
+        if self._is_in_memory or self._turns.start == self._n_own:
+            return states
+        # Others have been compared with each other as they are.
+        are_new = (self._latest[batch] == len(self._indexed) - 1).tolist()
+        new = [text for text, is_new in zip(batch, are_new, strict=True) if is_new]
+        if not new:
+            return states
+        known = [state for state, is_new in zip(states, are_new, strict=True) if not is_new]
+        return sorted(known + self._foreseen(new), key=lambda state: state.text)
+
+    def _foreseen(self, batch: Sequence[int]) -> list[_State]:
+        """Return what texts will be at their turns, and when their own copies have gone."""
+        states = []
+        with tempfile.TemporaryDirectory(dir=self._folder) as folder:
+            foresight = _Foresight(
+                join_lists([self._texts.left(text) for text in batch]),
+                None,
+                self._plan,
+                self._make_index,
+                Path(folder),
+                self._runner,
+            )
+            for k, of_left in foresight.see():
+                text, foreseen = batch[k], None
+                if of_left is not None:
+                    are_left = np.zeros(self._texts.size(text), np.bool_)
+                    are_left[self._texts.places_left(text)] = of_left.unpack()
+                    foreseen = Mask.of(are_left)
+                states.append(_State(text, int(self._texts.versions[text]), foreseen))
+        return states
+
+    def _look_up(self, states: Sequence[_State]) -> Generator[list[_Found]]:
+        """Yield what windows of some texts, each in a state, are like in later ones."""
+        looked_up = [self._look_up_in(number, states) for number in range(len(self._indexed))]
+        for found in zip(*looked_up, strict=True):
+            yield [each for each in found if each is not None]
+
+    def _look_up_in(self, number: int, states: Sequence[_State]) -> Iterator[_Found | None]:
+        """Yield what each state of a text finds in one of the indexes; None where it may not."""
+        indexed = self._indexed[number]
+        are_asked = np.array([self._is_asked(state, number) for state in states], np.bool_)
+        later = self._later(states, number)
+        are_asked &= later.firsts < len(indexed.texts)
+        asked = np.flatnonzero(are_asked).tolist()
+        if not asked:
+            yield from (None for _ in states)
+            return
+        later = Later(later.firsts[asked], later.are_own[asked])
+        lists = join_lists([states[k].tokens(self._texts) for k in asked])
+        lists = indexed.index.scheme.shingle(lists)
+        # What is made of an index for a look-up stays if it fits, of each of them.
+        room = Workspace(self._workspace.memory // len(self._indexed), self._workspace.work)
+        if self._is_in_memory:
+            room = IN_MEMORY
+        index = within_memory(indexed.index, room)
+        aligner = Aligner(index, self._plan.alignment, room, self._runner)
+        found = enumerate(aligner.find(lists, _nowhere, later))
+        try:
+            for is_asked in are_asked.tolist():
+                if not is_asked:
+                    yield None
+                    continue
+                k, hits = next(found)
                 tokens = lists.values[lists.offsets[k] : lists.offsets[k + 1]]
                 own = int(later.firsts[k]) if later.are_own[k] else None
-                found[asked[k]].append(_Found(number, aligner, tokens, hits, own))
+                yield _Found(number, aligner, tokens, hits, own)
+        finally:
             self.n_windows += aligner.counts.windows
-        return found
 
-    def _is_asked(self, text: int, number: int) -> bool:
+    def _is_asked(self, state: _State, number: int) -> bool:
         """Return whether a text may find something in an index that it has not found before."""
         if number == len(self._indexed) - 1 or self._plan.min_documents is not None:
             return True
-        return bool(self._texts.versions[text] != self._at_turn[text])
+        return state.foreseen is not None or state.version != self._at_turn[state.text]
 
-    def _later(self, texts: Sequence[int], number: int) -> Later:
+    def _later(self, states: Sequence[_State], number: int) -> Later:
         """Return from which document of an index on texts find something."""
         indexed = self._indexed[number]
-        numbers = np.array(texts, np.int64)
+        numbers = np.array([state.text for state in states], np.int64)
         if self._turns.start == self._n_own:
             return Later(np.zeros(len(numbers), np.int64), np.zeros(len(numbers), np.bool_))
         places = np.searchsorted(indexed.texts, numbers)
         inside = np.minimum(places, len(indexed.texts) - 1)
         is_there = indexed.texts[inside] == numbers
         # A text finds itself where it was indexed as it is now.
-        is_same = indexed.versions[inside] == self._texts.versions[numbers]
+        versions = [state.version if state.foreseen is None else -1 for state in states]
+        is_same = indexed.versions[inside] == np.array(versions, np.int64)
         are_own = is_there & is_same & (self._latest[numbers] == number)
         return Later(np.where(is_there & ~are_own, places + 1, places), are_own)
 
@@ -453,18 +629,32 @@ class PassageCutter:
             are_there[row] = not self._texts.has_lost(text, places)
         return are_there
 
-    def _take_turn(self, text: int, found: Sequence[_Found]) -> None:
-        """Take out of later texts, and of the text behind itself, what it has."""
+    def _take_turn(self, text: int, ahead: _Ahead) -> bool:
+        """Take out of later texts, and of the text behind itself, what it has.
+
+        Returns False, and does nothing, if it is better looked up together with others.
+        """
+        found = ahead.of(text)
+        if found is None and not self._is_in_memory:
+            return False
+        if found is None:
+            found = self._look_up_now(text)
         candidates = self._chosen(text, found)
         own = [candidate for candidate in candidates if candidate.gone.text == text]
         if self._remove_own(own):
-            candidates = self._chosen(text, self._look_up([text])[text])
+            found = ahead.of(text)
+            candidates = self._chosen(text, self._look_up_now(text) if found is None else found)
         self._at_turn[text] = self._texts.versions[text]
         for candidate in candidates:
             if candidate.gone.text == text:
                 continue
             if self._may_go(candidate):
                 self._texts.remove(candidate.gone, candidate.kept, candidate.similarity)
+        return True
+
+    def _look_up_now(self, text: int) -> list[_Found]:
+        (found,) = self._look_up([_State(text, int(self._texts.versions[text]))])
+        return found
 
     def _remove_own(self, candidates: list[_Candidate]) -> bool:
         """Take out of a text what it has before; returns whether there is something."""
@@ -525,6 +715,41 @@ class PassageCutter:
             if 2 * kept.common(other.kept) >= kept.stop - kept.start
         }
         return len(texts) >= self._plan.min_documents
+
+
+class _Foresight(PassageCutter):
+    """Lets texts that are in memory have their turns, and tells as what each was looked up."""
+
+    def see(self) -> list[tuple[int, Mask | None]]:
+        """Return each text at its turn, and again if it had copies of its own parts then."""
+        self._seen: list[tuple[int, Mask | None]] = []
+        self._index(np.arange(self._n_own, dtype=np.int64))
+        self._take_turns()
+        return self._seen
+
+    def _chosen(self, text: int, found: Sequence[_Found]) -> list[_Candidate]:
+        self._seen.append((text, self._texts.mask(text)))
+        return super()._chosen(text, found)
+
+
+class _Ahead:
+    """What texts have found that were looked up before their turns, in some states, in order."""
+
+    def __init__(
+        self, states: Sequence[_State], found: Iterator[list[_Found]], texts: CutTexts
+    ) -> None:
+        self._states, self._found, self._texts = deque(states), found, texts
+
+    def of(self, text: int) -> list[_Found] | None:
+        """Return what the text has found, as it is now; None if it was not looked up like that.
+
+        Texts are asked for in the order of the states.
+        """
+        while self._states and self._states[0].text <= text:
+            state, found = self._states.popleft(), next(self._found)
+            if state.text == text and state.is_of(self._texts):
+                return found
+        return None
 
 
 def join_lists(texts: Sequence[Uint64s]) -> TokenLists:

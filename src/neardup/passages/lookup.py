@@ -181,10 +181,13 @@ def find_passages(
                     waiting.add(found.to_batch(), np.full(len(found), number))
                 n_done += n_chunk
                 report_turn(n_done / n_queries)
-    for number in range(len(asked)):
-        found = _join([Found.of_batch(batch) for batch in waiting.read(number)])
-        yield found.take(np.argsort(found.queries, kind="stable"))
-    waiting.discard()
+    try:
+        for number in range(len(asked)):
+            found = _join([Found.of_batch(batch) for batch in waiting.read(number)])
+            yield found.take(np.argsort(found.queries, kind="stable"))
+    finally:
+        # Who asks need not want them all.
+        waiting.discard()
 
 
 def within_memory(index: OpenPassages, workspace: Workspace) -> OpenPassages:
@@ -193,12 +196,13 @@ def within_memory(index: OpenPassages, workspace: Workspace) -> OpenPassages:
     return replace(index, gives_back=not fits)
 
 
-def tokens_at_a_time(index: OpenPassages, workspace: Workspace, runner: Runner) -> int:
+def tokens_at_a_time(indexes: Sequence[OpenPassages], workspace: Workspace, runner: Runner) -> int:
     """Return how many tokens of queries are best looked up together, at least.
 
-    Each time, what was forgotten of segments is made again, if not all of them fit.
+    Each time, what was forgotten of segments is made again, if not all of them fit; 1 if they do.
     """
-    if workspace.fits(index.search_bytes(runner.workers), _SEARCH_SHARE):
+    n_bytes = sum(index.search_bytes(runner.workers) for index in indexes)
+    if workspace.fits(n_bytes, _SEARCH_SHARE):
         return 1
     return workspace.share(_QUERIES_SHARE) // _BYTES_OF_QUERIES
 

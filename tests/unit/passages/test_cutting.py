@@ -7,6 +7,7 @@ import random
 import pytest
 
 from neardup.passages import cutting
+from neardup.passages.index import OpenPassages
 from tests.cutting import cut_similar
 
 
@@ -105,6 +106,32 @@ def test_cutter__boilerplate_is_looked_up_once(monkeypatch):
         n_removals.append(len(rows))
     assert n_removals == [19, 39, 79]
     assert max(n_windows) < 1.05 * min(n_windows)
+
+
+@pytest.mark.parametrize("is_own", [False, True])
+def test_cutter__texts_are_looked_up_together_as_they_will_be(monkeypatch, is_own):
+    """Where segments are made ready again for each look-up, there is one a batch of texts."""
+    texts = boilerplate(40)
+    if is_own:
+        # What has a copy before it in its own text goes at the turn of that.
+        texts = [[*text, *text[:60]] for text in texts]
+    expected, _ = cut_similar(texts, 20, "0.8")
+    in_turns, looked_up = OpenPassages.in_turns, []
+
+    def counted(index, *arguments):
+        looked_up.append(len(index.segments))
+        return in_turns(index, *arguments)
+
+    monkeypatch.setattr(OpenPassages, "in_turns", counted)
+    memory = 100_000
+    rows, cutter = cut_similar(texts, 20, "0.8", memory=memory)
+    assert rows == expected
+    assert cutter.n_rounds == 3 if is_own else 2
+    n_batches = sum(map(len, texts)) / (0.25 * memory / 60) + 1
+    # A batch by itself is one segment.
+    n_whole = sum(n_segments > 1 for n_segments in looked_up)
+    # Those that have changed are looked up in what was indexed before, too.
+    assert 0 < n_whole <= n_batches * sum(range(cutter.n_rounds + 1))
 
 
 def test_cutter__periodic_text_comes_to_an_end(monkeypatch):

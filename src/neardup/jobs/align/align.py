@@ -189,7 +189,7 @@ def _align(
         places: list[Int64s] = [np.empty((0, 4), np.int64)]
         reading = ReadingPass("align", sources, runner, waits=True)
         blocks = read_documents(sources, index.scheme.tokenizer, read, reading)
-        for block in gather(blocks, tokens_at_a_time(index, workspace, runner)):
+        for block in gather(blocks, tokens_at_a_time([index], workspace, runner)):
             later = _later(counts.n_queries, len(block), options) if is_one else None
             if not counts.n_queries:
                 heads = Aligner(index, plan, workspace, runner).find(

@@ -13,21 +13,15 @@ from neardup.files.ids import choose_id_column
 from neardup.files.inputs import check_effect, passed_over
 from neardup.files.rows import Source
 from neardup.jobs.align.align import align_collections
-from neardup.jobs.align.other import (
-    _BYTES_OF_TOKEN,
-    _LEAST_TOKENS,
-    _MOST_TOKENS,
-    _SEGMENT_SHARE,
-    NewDocuments,
-    Other,
-)
+from neardup.jobs.align.other import NewDocuments, Other
 from neardup.options.passages import AlignOptions
+from neardup.passages.additions import BYTES_OF_TOKEN, segment_tokens_within
 from neardup.passages.align import make_window_scheme
 from neardup.passages.documents import ReadOptions
 from neardup.passages.lookup import _FILES_SHARE, _QUERIES_SHARE, _SEARCH_SHARE, _WAITING_SHARE
 from neardup.reading.drawn import DrawnRows, bytes_named, draw_rows
 from neardup.runs.runner import Runner
-from neardup.runs.work import IN_MEMORY
+from neardup.runs.work import IN_MEMORY, Workspace
 from neardup.stages.forecasts import (
     Growth,
     Planned,
@@ -110,9 +104,7 @@ def forecast_alignment(
     documents = sum(each.rows.n_documents for each in drawn)
     passages, hits = (round(each.at(1.0)) for each in (trial.passages, trial.hits))
     # Segments, each of which has most of the frequent tokens.
-    of_segment = min(
-        max(_SEGMENT_SHARE * planned.memory / _BYTES_OF_TOKEN, _LEAST_TOKENS), _MOST_TOKENS
-    )
+    of_segment = segment_tokens_within(Workspace(planned.memory))
     n_segments = max(1, -(-indexed.tokens // of_segment))
     entries = distinct if n_segments == 1 else distinct * min(n_segments, 2)
     stored = indexed.bytes + _STORED * indexed.tokens + _STORED_ENTRY * entries
@@ -122,7 +114,7 @@ def forecast_alignment(
     process = planned.process_bytes(0) + _KERNELS
     process += int(_OF_BLOCK * min(largest, n_blocks * _MOST_OF_BLOCK))
     always = process + _PASSAGE * passages
-    making = _BYTES_OF_TOKEN * min(of_segment, indexed.tokens)
+    making = BYTES_OF_TOKEN * min(of_segment, indexed.tokens)
     fits = searched <= _SEARCH_SHARE * planned.memory
     turns = 1 if fits else searched / (_SEARCH_SHARE * planned.memory)
     # Texts are looked up in as many segments as fit, so many at a time.

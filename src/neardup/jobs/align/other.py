@@ -15,7 +15,11 @@ from neardup.jobs.align.plan import usual_of
 from neardup.options.choices import InverseFrequency
 from neardup.options.option import no_effect
 from neardup.options.passages import AlignOptions
-from neardup.passages.additions import add_documents, index_in_memory
+from neardup.passages.additions import (
+    add_documents,
+    index_in_memory,
+    segment_tokens_within,
+)
 from neardup.passages.align import make_window_scheme
 from neardup.passages.documents import ReadOptions
 from neardup.passages.index import OpenPassages, PassageHandle
@@ -24,12 +28,6 @@ from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
 from neardup.stages.options import columns_of, other_columns_of
 from neardup.stages.workspaces import are_short
-
-# A segment takes memory while it is made, by its tokens; an index that nobody keeps may have many.
-# Of very many a search takes longer.
-_MOST_TOKENS, _LEAST_TOKENS, _BYTES_OF_TOKEN = 1 << 22, 1 << 18, 110
-# The share of the memory that it may take.
-_SEGMENT_SHARE = 0.45
 
 # Below so many documents a word that all of them have may still say something.
 _FEW = 5
@@ -152,16 +150,14 @@ def open_other(
         create_index(handle.folder, scheme)
         with runner.stage("read") as note:
             addition = add_documents(
-                handle, other.sources, other.read, runner, segment_tokens=_segment_tokens(workspace)
+                handle,
+                other.sources,
+                other.read,
+                runner,
+                segment_tokens=segment_tokens_within(workspace),
             )
             note(documents=addition.n_documents, tokens=addition.n_tokens)
         yield other.weighed(handle.view(runner)), Made(addition.skipped, addition.n_ignored)
-
-
-def _segment_tokens(workspace: Workspace) -> int:
-    """Return of how many tokens a segment is made."""
-    room = workspace.share(_SEGMENT_SHARE) // _BYTES_OF_TOKEN
-    return min(max(room, _LEAST_TOKENS), _MOST_TOKENS)
 
 
 def _check_no_scheme(chosen: Mapping[str, Any]) -> None:

@@ -289,8 +289,9 @@ def cut(given: _Arguments) -> CutResult:
     files once it does not fit: of paragraphs and lines some 50 bytes each; of passages 16 bytes for
     each sample of the texts, two in 27 tokens, and 8 bytes a token of documents that share one.
     Of passages the samples that are shared take 30 bytes each, and those that go 130. Similar
-    passages are looked up in an index in a temporary folder, of some 110 bytes a token while it is
-    made. The files are read twice, once more for equal passages, and once more for writing.
+    passages are looked up in an index in a temporary folder, within ``memory``, and those that go
+    take some 600 bytes each. The files are read twice, once more for equal passages, and once more
+    for writing.
 
     Examples
     --------

@@ -16,14 +16,14 @@ import numpy as np
 from neardup.jobs.cut.plan import CutJobPlan
 from neardup.jobs.cut.spans import Collections, CutSpans, count_documents
 from neardup.passages.additions import index_tokens
-from neardup.passages.cutting import PassageCutter, RemovedPassages, join_lists
+from neardup.passages.cutting import PassageCutter, RemovedPassages
 from neardup.passages.matches import character_spans, group_overlapping
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.second_pass import read_texts, text_has_changed
 from neardup.reading.sign import ReadingPlan
 from neardup.runs.runner import Runner
-from neardup.runs.work import Workspace
-from neardup.tables import Int64s, Texts, TokenLists, TokenSpans
+from neardup.runs.work import WorkFolder, Workspace
+from neardup.tables import Int64s, Texts, TokenSpans
 
 
 @dataclass(frozen=True)
@@ -301,13 +301,17 @@ def find_similar(
         make_index = partial(
             index_tokens, scheme=plan.scheme, tokenizer=plan.options.tokenizer, runner=runner
         )
+        # Nobody goes on with what waits there.
+        work = None if workspace.work is None else WorkFolder.temporary(folder, "found")
         cutter = PassageCutter(
-            _in_order(collections.own_tokens, order),
+            collections.own_tokens,
             collections.other_tokens if n_other else None,
             plan.passages,
             make_index,
             folder,
             runner,
+            Workspace(workspace.memory, work),
+            order,
         )
         found = cutter.cut()
     # The cutter numbers other texts behind those that it cuts.
@@ -321,14 +325,6 @@ def find_similar(
         found.kept_stops,
         found.similarities,
     )
-
-
-def _in_order(tokens: TokenLists, order: Int64s) -> TokenLists:
-    """Return the tokens of documents in keep order; those that are in it are not copied."""
-    if (np.diff(order) == 1).all():
-        return tokens
-    offsets = tokens.offsets
-    return join_lists([tokens.values[offsets[k] : offsets[k + 1]] for k in order.tolist()])
 
 
 def locate_cuts(

@@ -25,7 +25,7 @@ def test_align__one_segment_or_many(tmp_path_factory, monkeypatch, idf):
     for other in (documents, None):
         monkeypatch.undo()
         whole = neardup.align(queries, other, idf=idf).passages
-        monkeypatch.setattr("neardup.jobs.align.other._MOST_TOKENS", 200)
+        monkeypatch.setattr("neardup.passages.additions._MOST_TOKENS", 200)
         parted = neardup.align(queries, other, idf=idf).passages
         assert len(whole) > 100
         assert parted.equals(whole)
