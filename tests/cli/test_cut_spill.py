@@ -16,6 +16,7 @@ import neardup
 from neardup.jobs.cut import equal_passages, equal_units
 from neardup.passages.cutting import PassageCutter
 from neardup.reading import token_pass
+from neardup.runs.arrays import GrowingArray
 from neardup.runs.exchange import Shuffle
 from neardup.runs.work import WorkFolder
 from tests.spilling import files_of, spilling, stopped_after, work_folders, write_lines
@@ -156,6 +157,18 @@ def test_similar_passages__same_bytes(cut, options, monkeypatch):
     assert "passages" in written
 
 
+@pytest.mark.parametrize("unit", ["lines", pytest.param("paragraphs", marks=pytest.mark.slow)])
+def test_similar_units__same_bytes(cut, unit, monkeypatch):
+    mapped, spill = set(), GrowingArray._spill
+    monkeypatch.setattr(GrowingArray, "_spill", lambda each: mapped.add(each._name) or spill(each))
+    options = ("--unit", unit, "--threshold", "0.7", "--keep", "max:score")
+    expected = cut(None, *options, "--workers", 1)
+    assert json.loads(expected["summary.json"])["spans"] > 5
+    assert not mapped
+    assert cut(9_000, *options, "--workers", 2) == expected
+    assert {name.partition("-")[0] for name in mapped} == {"units"}
+
+
 @pytest.mark.slow
 def test_similar_passages__stopped(cut, run, here):
     """What was found of a batch is not taken for that of another one."""
@@ -290,11 +303,11 @@ def test_stopped__documents_are_known_before_their_units(cut, run, here):
     expected = cut(None, "--unit", "lines")
     job = ("cut", "a.jsonl", "--exact", "--unit", "lines", "-o", "out")
     shutil.rmtree(here / "out")
-    with spilling(40_000), stopped_after(1):
+    with spilling(20_000), stopped_after(1):
         assert run(*job).code == 130
     names = {path.name[:5] for folder in work_folders(here) for path in folder.iterdir()}
     assert names & {"ids-1", "units"} == {"ids-1"}
-    with spilling(40_000):
+    with spilling(20_000):
         assert run(*job).code == 0
     assert files_of(here / "out") == expected
 

@@ -8,7 +8,7 @@ import pytest
 
 from neardup.passages import cutting
 from neardup.passages.index import OpenPassages
-from tests.cutting import cut_similar
+from tests.cutting import cut_similar, dense_case
 
 
 def words(rng, n):
@@ -132,6 +132,30 @@ def test_cutter__texts_are_looked_up_together_as_they_will_be(monkeypatch, is_ow
     n_whole = sum(n_segments > 1 for n_segments in looked_up)
     # Those that have changed are looked up in what was indexed before, too.
     assert 0 < n_whole <= n_batches * sum(range(cutter.n_rounds + 1))
+
+
+@pytest.mark.parametrize("memory", [None, 1])
+def test_cutter__joint_where_an_own_copy_was(memory):
+    """A text that had lost something has a copy of its own part between two halves of another."""
+    rng = random.Random(10)
+    notice, part, halves = words(rng, 40), words(rng, 40), words(rng, 24)
+    text = [*notice, *part, *halves[:12], *part, *halves[12:]]
+    rows, _ = cut_similar([notice, text, halves], 20, "0.9", memory=memory)
+    assert rows == [
+        (1, 0, 40, 0, 0, 40, 1.0),
+        (1, 92, 132, 1, 40, 80, 1.0),
+        (2, 0, 24, 1, 80, 144, 1.0),
+    ]
+
+
+@pytest.mark.parametrize("seed", [37, 13])
+def test_cutter__what_turns_out_otherwise_than_foreseen(seed):
+    texts, _, min_tokens, threshold, min_documents = dense_case(seed)
+    texts = [*texts, *dense_case(seed + 1000)[0], *texts[:2]]
+    options = (texts, min_tokens, threshold, None, min_documents, 0)
+    expected, _ = cut_similar(*options)
+    for memory in (6_000, 10_000, 16_000):
+        assert cut_similar(*options, memory)[0] == expected
 
 
 def test_cutter__periodic_text_comes_to_an_end(monkeypatch):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from contextlib import ExitStack
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -18,6 +19,7 @@ from neardup.matching.keep import KeepPolicy
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.second_pass import numbered_blocks
 from neardup.reading.token_pass import hash_tokens, take_texts
+from neardup.runs.arrays import GrowingArray
 from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
 from neardup.stages.contents import find_contents, sign_documents
@@ -85,6 +87,9 @@ def split_units(texts: pa.Array, unit: Unit) -> Units:
     return Units(*(array[:count].copy() for array in (documents, starts, stops, ends)))
 
 
+# The share of the memory for the places of units.
+_LISTED_SHARE = 0.2
+
 _TEXT, _RANK = "text", "rank"
 # Units of one document have its rank, so that they stand in the order of the text.
 _BY_RANK = KeepPolicy("min", _RANK)
@@ -123,7 +128,7 @@ def cut_units(
 ) -> tuple[Catalogue, Catalogue, CutSpans]:
     """Find the similar paragraphs or lines that go; returns both collections, the other one first.
 
-    Memory: some 200 bytes a unit.
+    Memory: some 100 bytes a unit, beside what fits into the budget.
     """
     collections = [(against, other_columns_of(plan.options)), (sources, plan.reading.columns)]
     with runner.stage("read") as note:
@@ -156,20 +161,35 @@ def _list_units(
     runner: Runner,
 ) -> tuple[tuple[Catalogue, ...], list[ListedUnits]]:
     """List the units of all documents that have enough tokens."""
-    parts: list[list[ListedUnits]] = [[] for _ in collections]
+    columns = [field.name for field in fields(ListedUnits)]
+    share = _LISTED_SHARE / len(collections) / len(columns)
     n_done = [0] * len(collections)
+    with ExitStack() as stack:
+        listed = [
+            {
+                name: stack.enter_context(
+                    GrowingArray(f"units-{number}-{name}", np.int64, workspace, share=share)
+                )
+                for name in columns
+            }
+            for number in range(len(collections))
+        ]
 
-    def look(texts: pa.Array) -> tuple[Int64s, tuple[int, ListedUnits]]:
-        n_tokens, units, _, _ = find_units(texts, plan)
-        return n_tokens, (len(texts), units)
+        def look(texts: pa.Array) -> tuple[Int64s, tuple[int, ListedUnits]]:
+            n_tokens, units, _, _ = find_units(texts, plan)
+            return n_tokens, (len(texts), units)
 
-    def take(number: int, found: tuple[int, ListedUnits], *_: int) -> None:
-        n_documents, units = found
-        parts[number].append(replace(units, documents=units.documents + n_done[number]))
-        n_done[number] += n_documents
+        def take(number: int, found: tuple[int, ListedUnits], *_: int) -> None:
+            n_documents, units = found
+            units = replace(units, documents=units.documents + n_done[number])
+            for name, values in listed[number].items():
+                values.append(getattr(units, name))
+            n_done[number] += n_documents
 
-    catalogues = take_texts(collections, plan.reading, look, take, workspace, runner)
-    return catalogues, [_join(each) for each in parts]
+        catalogues = take_texts(collections, plan.reading, look, take, workspace, runner)
+    return catalogues, [
+        ListedUnits(**{name: values.array for name, values in each.items()}) for each in listed
+    ]
 
 
 def find_units(
@@ -199,13 +219,6 @@ def find_units(
     )
     first_bytes, last_bytes, _ = places.T
     return n_tokens, ListedUnits(documents, first_bytes, last_bytes, *characters.T), parts, long
-
-
-def _join(parts: Sequence[ListedUnits]) -> ListedUnits:
-    nothing = np.empty(0, np.int64)
-    columns = zip(*(vars(part).values() for part in parts), strict=True)
-    joined = [np.concatenate(column) for column in columns]
-    return ListedUnits(*(joined or [nothing] * 6))
 
 
 def _cut_out(texts: pa.Array, documents: Int64s, starts: Int64s, stops: Int64s) -> pa.Array:
@@ -311,9 +324,12 @@ def _spans(
     gone = np.flatnonzero(is_gone)
     keepers = assignment.keepers[gone]
 
+    is_own = keepers >= len(of_other)
+
     def of_both(name: str, base: int = 0) -> Int64s:
-        values = np.concatenate([getattr(of_other, name), getattr(of_own, name) + base])
-        kept: Int64s = values[keepers]
+        kept: Int64s = np.empty(len(keepers), np.int64)
+        kept[~is_own] = getattr(of_other, name)[keepers[~is_own]]
+        kept[is_own] = getattr(of_own, name)[keepers[is_own] - len(of_other)] + base
         return kept
 
     return CutSpans(
