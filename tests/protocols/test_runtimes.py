@@ -1,0 +1,80 @@
+"""Every job of the table in every runtime: in memory, in files, stopped and run again.
+
+``tests/spark/test_runtimes.py`` has those on Spark.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import neardup.cli
+from neardup.runs.work import WorkFolder
+from tests.runtimes import JOBS, Job, answer_in, write_collections
+from tests.spilling import spilling, stopped_after
+
+# With so little, each job writes files, and takes turns, passes or blocks.
+_MEMORY = 5_000
+
+_QUICK = {"dedup", "pairs, two", "cut, lines"}
+
+
+@pytest.fixture(scope="module")
+def collections(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("collections")
+    write_collections(folder)
+    return folder
+
+
+@pytest.fixture
+def run(collections, monkeypatch, capsys):
+    monkeypatch.chdir(collections)
+
+    def run_job(job: Job, output: Path, *more: str) -> int:
+        output.mkdir(exist_ok=True)
+        return neardup.cli.run([*job.arguments(output), *more])
+
+    return run_job
+
+
+def left_over(*folders):
+    return [path for folder in folders for path in folder.rglob("*neardup*")]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [name if name in _QUICK else pytest.param(name, marks=pytest.mark.slow) for name in JOBS],
+)
+def test_same_bytes(run, collections, tmp_path, monkeypatch, capsys, name):
+    job = JOBS[name]
+    assert run(job, tmp_path / "memory", "--workers", "1") == 0
+    expected = answer_in(tmp_path / "memory")
+    assert sum(map(len, expected.values())) > 200
+
+    tasks: list[str] = []
+    finish = WorkFolder._finish
+    with monkeypatch.context() as patch, spilling(_MEMORY):
+        patch.setattr(WorkFolder, "_finish", lambda *each: tasks.append(each[1]) or finish(*each))
+        assert run(job, tmp_path / "files", "--workers", "2") == 0
+    assert answer_in(tmp_path / "files") == expected
+    # It was not all in memory, then.
+    assert tasks
+
+    for number, n_done in enumerate({1, (len(tasks) + 1) // 2}):
+        output = tmp_path / f"stopped-{number}"
+        with spilling(_MEMORY), stopped_after(n_done):
+            assert run(job, output, "--workers", "1") == 130
+        assert answer_in_place(output, job) == []
+        capsys.readouterr()
+        with spilling(2 * _MEMORY):
+            assert run(job, output, "--workers", "2") == 0
+        goes_on = "going on with a run that was stopped" in capsys.readouterr().err
+        assert goes_on == job.keeps_tasks
+        assert answer_in(output) == expected
+    assert left_over(tmp_path, collections) == []
+
+
+def answer_in_place(output: Path, job: Job) -> list[str]:
+    """Return what stands where the answer will be."""
+    return [path.name for path in output.iterdir() if path.name == job.output]
