@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Protocol, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -58,25 +59,40 @@ def segment_tokens_within(workspace: Workspace, most: int | None = None) -> int:
     return min(max(room, _LEAST_TOKENS), _MOST_TOKENS if most is None else most)
 
 
+class _Block(Protocol):
+    @property
+    def n_tokens(self) -> int: ...
+
+
+B = TypeVar("B", bound=_Block)
+
+
 def gather(blocks: Iterable[DocumentBlock], segment_tokens: int) -> Iterator[DocumentBlock]:
     """Put blocks together until they have so many tokens."""
-    gathered: list[DocumentBlock] = []
-    n_tokens = 0
+    return gather_by(join_blocks, blocks, segment_tokens)
+
+
+def gather_by(join: Callable[[list[B]], B], blocks: Iterable[B], n_tokens: int) -> Iterator[B]:
+    """Put blocks of any kind together until they have so many tokens.
+
+    They are in memory once while the whole is in use.
+    """
+    gathered: list[B] = []
+    n_gathered = 0
     for block in blocks:
         gathered.append(block)
-        n_tokens += block.n_tokens
-        if n_tokens >= segment_tokens:
-            yield _joined(gathered)
-            n_tokens = 0
+        n_gathered += block.n_tokens
+        del block
+        if n_gathered >= n_tokens:
+            joined = join(gathered)
+            gathered.clear()
+            yield joined
+            del joined
+            n_gathered = 0
     if gathered:
-        yield _joined(gathered)
-
-
-def _joined(gathered: list[DocumentBlock]) -> DocumentBlock:
-    """Join blocks and forget them, so that they are in memory once while the whole is in use."""
-    joined = join_blocks(gathered)
-    gathered.clear()
-    return joined
+        joined = join(gathered)
+        gathered.clear()
+        yield joined
 
 
 def add_documents(

@@ -19,7 +19,7 @@ from neardup.passages.search import SearchPlan
 from neardup.passages.settle import Balance, Settler
 from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
-from neardup.tables import TokenLists, Uint64s
+from neardup.tables import Bools, Int64s, TokenLists, Uint64s
 
 # Shared tokens, on either side of a gap, that make up for a token in it. More leave revised
 # editions in pieces, fewer join quotations that stand near each other with all that is between.
@@ -53,6 +53,11 @@ class AlignmentPlan:
     max_documents: int | None = None
     misses_few: bool = False
 
+    @property
+    def windows(self) -> WindowPlan:
+        """Which windows are looked up."""
+        return WindowPlan(self.search, self.length, self.step, self.max_documents)
+
 
 class Aligner:
     """Finds what the documents of a block share with those of an index."""
@@ -61,8 +66,7 @@ class Aligner:
         self, index: OpenPassages, plan: AlignmentPlan, workspace: Workspace, runner: Runner
     ) -> None:
         self._index, self._plan = index, plan
-        windows = WindowPlan(plan.search, plan.length, plan.step, plan.max_documents)
-        self._finder = WindowFinder(index, windows, workspace, runner)
+        self._finder = WindowFinder(index, plan.windows, workspace, runner)
         self._workspace = workspace
         # Segments of which documents were read, with the bytes of all their tokens.
         self._read: dict[int, int] = {}
@@ -76,15 +80,20 @@ class Aligner:
         return self._finder.counts
 
     def align(
-        self, queries: TokenLists, report: Callable[[float], None], later: Later | None = None
+        self,
+        queries: TokenLists,
+        report: Callable[[float], None],
+        later: Later | None = None,
+        are_frequent: Bools | None = None,
     ) -> Matches:
         """Find all shared passages, in the order of the queries and of places in them.
 
         ``report`` is called with the share of the work that is done. ``later`` says which
-        documents each query may find; None is all.
+        documents each query may find; None is all. ``are_frequent`` says which windows are left
+        out; None is those that more documents of the index have than the plan allows.
         """
         rows: list[tuple[int, int, Hit, float]] = []
-        for query, hits in enumerate(self.find(queries, report, later)):
+        for query, hits in enumerate(self._finder.find(queries, later, report, are_frequent)):
             start, stop = (int(offset) for offset in queries.offsets[query : query + 2])
             own = int(later.firsts[query]) if later and later.are_own[query] else None
             found = [(query, *row) for row in self.settle(queries.values[start:stop], hits, own)]
@@ -105,6 +114,10 @@ class Aligner:
     ) -> Iterator[WindowHits]:
         """Yield what windows of each query are like, of which ``settle`` makes passages."""
         return self._finder.find(queries, later, report)
+
+    def count_documents(self, queries: TokenLists) -> Int64s:
+        """Return in how many documents each window of some queries is found."""
+        return self._finder.count_documents(queries, lambda _: None)
 
     def settle(
         self, tokens: Uint64s, found: WindowHits, own: int | None = None

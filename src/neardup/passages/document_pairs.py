@@ -98,7 +98,8 @@ _COLUMNS = [
 ]
 
 # Rows of passages: where one starts and stops in the query and how long that is, the same of the
-# document, all in characters that are not hidden, texts from their first token to their last.
+# document, or of either alone, all in characters that are not hidden, texts from their first token
+# to their last.
 Extents = Int64s
 
 
@@ -122,12 +123,25 @@ def extents_of(
 
     ``passages`` are the matches as ``match_table`` spells them out.
     """
-    sides: list[Int64s] = []
+    query_starts, query_stops, starts, stops = (
+        passages[name].to_numpy() for name in ("query_start", "query_end", "doc_start", "doc_end")
+    )
     documents, which = np.unique(matches.queries, return_inverse=True)
-    sides += _side(passages, "query", which, _texts_of_queries(queries, documents), hidden)
-    documents, which = np.unique(matches.documents, return_inverse=True)
-    sides += _side(passages, "doc", which, _texts_of_documents(index, documents), hidden)
-    return np.stack(sides, axis=1)
+    texts = _texts_of_queries(queries, documents)
+    of_queries = _extents(query_starts, query_stops, which, texts, hidden)
+    return np.hstack([of_queries, extents_in(index, matches.documents, starts, stops, hidden)])
+
+
+def extents_in(
+    index: OpenPassages,
+    documents: Int64s,
+    starts: Int64s,
+    stops: Int64s,
+    hidden: HiddenText | None = None,
+) -> Extents:
+    """Measure one side of passages, spans of characters of an index's documents (n, 3)."""
+    distinct, which = np.unique(documents, return_inverse=True)
+    return _extents(starts, stops, which, _texts_of_documents(index, distinct), hidden)
 
 
 def pair_table(passages: pa.Table, numbers: Int64s, extents: Extents) -> pa.Table:
@@ -163,18 +177,18 @@ def order_pairs(table: pa.Table) -> pa.Table:
     return table.take(pa.array(np.lexsort((np.arange(len(table)), -shared, -share))))
 
 
-def _side(
-    passages: pa.Table, name: str, which: Int64s, texts: _Texts, hidden: HiddenText | None
-) -> tuple[Int64s, Int64s, Int64s]:
+def _extents(
+    starts: Int64s, stops: Int64s, which: Int64s, texts: _Texts, hidden: HiddenText | None
+) -> Extents:
     """Return where passages start and stop in texts, and how long these are."""
-    starts, stops = (passages[f"{name}_{end}"].to_numpy() for end in ("start", "end"))
-    if hidden is None:
-        return starts, stops, (texts.stops - texts.starts)[which]
-    visible = hidden.look_at(texts.texts)
-    before, each = visible.holes.visible_before, np.arange(len(texts.texts))
-    lengths = before(each, visible.stops) - before(each, visible.starts)
-    # Of a document of an index all may be hidden.
-    return before(which, starts), before(which, stops), np.maximum(lengths, 1)[which]
+    lengths = texts.stops - texts.starts
+    if hidden is not None:
+        visible = hidden.look_at(texts.texts)
+        before, each = visible.holes.visible_before, np.arange(len(texts.texts))
+        # Of a document of an index all may be hidden.
+        lengths = np.maximum(before(each, visible.stops) - before(each, visible.starts), 1)
+        starts, stops = before(which, starts), before(which, stops)
+    return np.stack([starts, stops, lengths[which]], axis=1)
 
 
 def _texts_of_queries(queries: DocumentBlock, documents: Int64s) -> _Texts:

@@ -149,7 +149,7 @@ def read_documents(
     """Read documents in blocks of some megabytes, in input order."""
 
     def read(source: Source, block: RowBlock) -> DocumentBlock:
-        return _read_block(source, block, tokenizer, options)
+        return read_document_block(source, block, tokenizer, options)
 
     for _, block in reading.map(read, sources):
         yield block
@@ -181,9 +181,10 @@ def join_blocks(blocks: Sequence[DocumentBlock]) -> DocumentBlock:
     )
 
 
-def _read_block(
+def read_document_block(
     source: Source, block: RowBlock, tokenizer: Tokenizer, options: ReadOptions
 ) -> DocumentBlock:
+    """Read the documents of a block of a source."""
     rows = read_text_block(source, block, options.columns, skip_bad=options.skip_bad)
     tokens, spans = _locate_tokens(Texts.from_arrow(rows.texts), tokenizer)
     n_tokens = len(tokens.values)

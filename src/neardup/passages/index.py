@@ -12,14 +12,15 @@ import pyarrow as pa
 
 from neardup.indexes.handle import OpenFiles
 from neardup.indexes.index import IndexHandle, OpenIndex
-from neardup.indexes.segments import Segment
+from neardup.indexes.manifest import Manifest, SegmentRecord
+from neardup.indexes.segments import Segment, open_segment
 from neardup.indexes.stored import open_frequencies
 from neardup.options.choices import InverseFrequency
 from neardup.passages.scheme import PassageScheme, restore_scheme
 from neardup.passages.search import SegmentSearcher
 from neardup.passages.segment import PassageSegment, read_segment
-from neardup.runs.runner import release_memory
-from neardup.tables import Int64s
+from neardup.runs.runner import Runner, release_memory
+from neardup.tables import Int64s, Uint32s
 from neardup.text.weighting import DocumentFrequencies
 
 
@@ -60,8 +61,7 @@ class OpenPassages(OpenIndex[PassageScheme, PassageSegment]):
 
     def weighed_by(self, idf: InverseFrequency) -> OpenPassages:
         """Return an index without min-hashes by another inverse document frequency."""
-        weighting = replace(self.scheme.weighting, idf=idf)
-        scheme = replace(self.scheme, weighting=weighting)
+        scheme = self.scheme.weighed_by(idf)
         searchers = tuple(
             SegmentSearcher(segment, scheme, self.frequencies) for segment in self.segments
         )
@@ -113,6 +113,24 @@ class OpenPassages(OpenIndex[PassageScheme, PassageSegment]):
     def describe(self, folder: Path) -> dict[str, Any]:
         """Tell what an index holds; what the first versions did not write of a scheme, too."""
         return {**super().describe(folder), "scheme": self.scheme.describe()}
+
+
+def open_segments(
+    folder: Path,
+    records: Sequence[SegmentRecord],
+    removed: Sequence[Uint32s],
+    scheme: PassageScheme,
+    frequencies: DocumentFrequencies | None,
+    runner: Runner,
+) -> OpenPassages:
+    """Open some segments of an index whose scheme and frequencies are known, as if it had no more.
+
+    Every byte of them is checked. ``removed`` has the rows that each of them has lost.
+    """
+    segments = [read_segment(open_segment(folder, record, runner), scheme) for record in records]
+    searchers = tuple(SegmentSearcher(segment, scheme, frequencies) for segment in segments)
+    manifest = Manifest(scheme.describe(), segments=tuple(records))
+    return OpenPassages(manifest, scheme, tuple(segments), tuple(removed), frequencies, searchers)
 
 
 _Decided = tuple[PassageScheme, DocumentFrequencies | None]

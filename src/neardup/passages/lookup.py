@@ -325,6 +325,11 @@ class WindowPlan:
     step: int
     max_documents: int | None = None
 
+    def count_windows(self, sizes: Int64s) -> Int64s:
+        """Return how many windows queries have, by their numbers of tokens."""
+        n_windows: Int64s = np.maximum(-(-(sizes - self.length) // self.step), 0) + (sizes > 0)
+        return n_windows
+
 
 @dataclass(frozen=True)
 class Later:
@@ -406,16 +411,39 @@ class WindowFinder:
         self._index, self._plan, self._workspace, self._runner = index, plan, workspace, runner
 
     def find(
-        self, queries: TokenLists, later: Later | None, report: Callable[[float], None]
+        self,
+        queries: TokenLists,
+        later: Later | None,
+        report: Callable[[float], None],
+        are_frequent: Bools | None = None,
     ) -> Iterator[WindowHits]:
         """Yield what the windows of each query are like, ascending, query by query.
 
-        ``report`` is called with the share of the work that is done.
+        ``report`` is called with the share of the work that is done. ``are_frequent`` says which
+        windows too many documents have, where that has been counted before.
         """
-        length, step = self._plan.length, self._plan.step
+        parts = self._parts(queries, later)
+        found_of_parts = self._look_up([asked for _, asked, _ in parts], are_frequent, report)
+        for (windows, asked, own), found in zip(parts, found_of_parts, strict=True):
+            if own is not None:
+                found = found.take(found.documents != own[windows.numbers[found.queries]])
+            self.counts.windows += len(asked.queries)
+            self.counts.hits += len(found)
+            yield from windows.hits(found)
+
+    def count_documents(self, queries: TokenLists, report: Callable[[float], None]) -> Int64s:
+        """Return in how many documents each window is found, of all queries in their order."""
+        everywhere = [asked for _, asked, _ in self._parts(queries, None)]
+        found_of_parts = zip(everywhere, self._find(everywhere, report), strict=True)
+        counts = [_documents_of(found, len(part.queries)) for part, found in found_of_parts]
+        return np.concatenate([np.empty(0, np.int64), *counts])
+
+    def _parts(
+        self, queries: TokenLists, later: Later | None
+    ) -> list[tuple[_Windows, Asked, Int64s | None]]:
+        """Cut queries into windows, some queries a part."""
         offsets = queries.offsets
-        sizes = np.diff(offsets)
-        n_windows = np.maximum(-(-(sizes - length) // step), 0) + (sizes > 0)
+        n_windows = self._plan.count_windows(np.diff(offsets))
         groups = (np.cumsum(n_windows) - n_windows) // _WINDOWS_AT_A_TIME
         bounds = np.append(np.flatnonzero(np.diff(groups, prepend=-1)), len(queries)).tolist()
         parts = []
@@ -425,13 +453,7 @@ class WindowFinder:
                 offsets[first : stop + 1] - offsets[first],
             )
             parts.append(self._cut(part, _part_of(later, first, stop)))
-        found_of_parts = self._look_up([asked for _, asked, _ in parts], report)
-        for (windows, asked, own), found in zip(parts, found_of_parts, strict=True):
-            if own is not None:
-                found = found.take(found.documents != own[windows.numbers[found.queries]])
-            self.counts.windows += len(asked.queries)
-            self.counts.hits += len(found)
-            yield from windows.hits(found)
+        return parts
 
     def _cut(
         self, queries: TokenLists, later: Later | None
@@ -456,36 +478,46 @@ class WindowFinder:
         left_out = later.firsts if later is not None and later.finds_before else None
         return _Windows(len(queries), numbers, starts, stops), Asked(asked, behind), left_out
 
-    def _look_up(self, asked: Sequence[Asked], report: Callable[[float], None]) -> Iterator[Found]:
+    def _look_up(
+        self, asked: Sequence[Asked], are_frequent: Bools | None, report: Callable[[float], None]
+    ) -> Iterator[Found]:
         """Yield what the windows of each part are like, without those that too many have."""
         max_documents = self._plan.max_documents
-        if max_documents is None:
+        if are_frequent is not None:
+            ends = np.cumsum([len(part.queries) for part in asked])[:-1]
+            of_parts = np.split(are_frequent, ends)
+            asked = [self._without(*each) for each in zip(asked, of_parts, strict=False)]
+        if max_documents is None or are_frequent is not None:
             yield from self._find(asked, report)
             return
         # How many documents have a window is counted over all of them.
         everywhere, rest = [Asked(part.queries) for part in asked], []
         for part, found in zip(asked, self._find(everywhere, report), strict=True):
-            frequent = self._frequent(found, max_documents)
+            frequent = _documents_of(found, len(part.queries)) > max_documents
+            self.counts.frequent_windows += int(frequent.sum())
             if part.behind is None:
-                yield found.take(~np.isin(found.queries, frequent))
-                continue
-            documents = part.behind.documents.copy()
-            documents[frequent] = self._index.first_documents[-1]
-            rest.append(Asked(part.queries, Behind(documents, part.behind.tokens)))
+                yield found.take(~frequent[found.queries])
+            else:
+                rest.append(self._without(part, frequent))
         if rest:
             yield from self._find(rest, report)
+
+    def _without(self, part: Asked, left_out: Bools) -> Asked:
+        """Return windows of which some find nothing."""
+        nowhere = int(self._index.first_documents[-1])
+        behind = part.behind or Behind(*np.zeros((2, len(part.queries)), np.int64))
+        documents = np.where(left_out, nowhere, behind.documents)
+        return Asked(part.queries, Behind(documents, behind.tokens))
 
     def _find(self, asked: Sequence[Asked], report: Callable[[float], None]) -> Iterator[Found]:
         plan, workspace, runner = self._plan.search, self._workspace, self._runner
         return find_passages(self._index, asked, plan, workspace, runner, report)
 
-    def _frequent(self, found: Found, max_documents: int) -> Int64s:
-        """Return the windows that more documents have, and count them."""
-        pairs = np.unique(np.stack([found.queries, found.documents]), axis=1)
-        windows, n_documents = np.unique(pairs[0], return_counts=True)
-        frequent: Int64s = windows[n_documents > max_documents]
-        self.counts.frequent_windows += len(frequent)
-        return frequent
+
+def _documents_of(found: Found, n_queries: int) -> Int64s:
+    """Return in how many documents each of some queries was found."""
+    pairs = np.unique(np.stack([found.queries, found.documents]), axis=1)
+    return np.bincount(pairs[0], minlength=n_queries)
 
 
 def _part_of(later: Later | None, first: int, stop: int) -> Later | None:

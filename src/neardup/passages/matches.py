@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -111,48 +113,69 @@ class Matches:
         return len(self.queries)
 
 
+class Side(NamedTuple):
+    """One text of each of some passages: its id as text, and its place, in characters.
+
+    ``texts`` are those of the passages, if anybody wants them.
+    """
+
+    ids: pa.Array
+    starts: Int64s
+    stops: Int64s
+    texts: Sequence[str] | pa.Array | None
+
+
 def match_table(
     matches: Matches, queries: DocumentBlock, index: OpenPassages, *, with_text: bool
 ) -> pa.Table:
     """Spell out matches, ids as text; ``queries`` are the documents that they count from 0."""
     first_tokens = queries.tokens.offsets[matches.queries]
-    query_starts, query_stops = character_spans(
+    starts, stops = character_spans(
         queries.texts,
         matches.queries,
         queries.spans.starts[first_tokens + matches.query_starts],
         queries.spans.stops[first_tokens + matches.query_stops - 1],
     )
-    doc_starts, doc_stops = character_places(
-        index, matches.documents, matches.starts, matches.stops
+    texts: list[str] | None = None
+    if with_text:
+        texts = [""] * len(matches)
+        everything = np.arange(len(matches))
+        _cut(texts, everything, queries.texts, matches.queries, starts, stops)
+    ids = as_text(queries.ids.take(pa.array(matches.queries)))
+    documents = side_in(
+        index, matches.documents, matches.starts, matches.stops, with_text=with_text
     )
-    ids: list[str] = [""] * len(matches)
-    texts: list[str] = [""] * len(matches)
-    numbers = index.segments_of(matches.documents)
+    return side_table(Side(ids, starts, stops, texts), documents, matches.similarities)
+
+
+def side_in(
+    index: OpenPassages, documents: Int64s, starts: Int64s, stops: Int64s, *, with_text: bool
+) -> Side:
+    """Spell out spans of tokens of an index's documents."""
+    char_starts, char_stops = character_places(index, documents, starts, stops)
+    ids: list[str] = [""] * len(documents)
+    texts: list[str] = [""] * len(documents)
+    numbers = index.segments_of(documents)
     for number in np.unique(numbers).tolist():
         segment = index.segments[number]
         rows = np.flatnonzero(numbers == number)
-        documents = matches.documents[rows] - index.first_documents[number]
-        chosen = segment.ids.take(pa.array(documents)).to_pylist()
+        local = documents[rows] - index.first_documents[number]
+        chosen = segment.ids.take(pa.array(local)).to_pylist()
         for row, identifier in zip(rows.tolist(), chosen, strict=True):
             ids[row] = identifier
         if with_text:
-            _cut(texts, rows, segment.texts, documents, doc_starts, doc_stops)
+            _cut(texts, rows, segment.texts, local, char_starts, char_stops)
         index.leave(number)
-    columns = [
-        as_text(queries.ids.take(pa.array(matches.queries))),
-        query_starts,
-        query_stops,
-        pa.array(ids, pa.large_string()),
-        doc_starts,
-        doc_stops,
-        matches.similarities,
-    ]
-    if not with_text:
+    named = pa.array(ids, pa.large_string())
+    return Side(named, char_starts, char_stops, texts if with_text else None)
+
+
+def side_table(query: Side, document: Side, similarities: Floats) -> pa.Table:
+    """Put both sides of passages together, with texts if they have them."""
+    columns = [*query[:3], *document[:3], similarities]
+    if query.texts is None:
         return pa.table(columns, SCHEMA)
-    query_texts: list[str] = [""] * len(matches)
-    everything = np.arange(len(matches))
-    _cut(query_texts, everything, queries.texts, matches.queries, query_starts, query_stops)
-    return pa.table([*columns, query_texts, texts], SCHEMA_WITH_TEXT)
+    return pa.table([*columns, query.texts, document.texts], SCHEMA_WITH_TEXT)
 
 
 def character_places(
@@ -178,7 +201,7 @@ def character_places(
 def excerpts(table: pa.Table, n_characters: int) -> pa.Table:
     """Shorten the texts of passages: white space to one space, the rest to so many characters."""
     more = (pa.scalar("…", pa.large_string()), pa.scalar("", pa.large_string()))
-    for name in ("query_text", "doc_text"):
+    for name in {"query_text", "doc_text"} & set(table.column_names):
         plain = pc.replace_substring_regex(table[name], r"[\s\pZ]+", " ")
         beginning = pc.utf8_slice_codeunits(plain, 0, n_characters - 1)
         shortened = pc.binary_join_element_wise(beginning, *more)
@@ -187,9 +210,9 @@ def excerpts(table: pa.Table, n_characters: int) -> pa.Table:
     return table
 
 
-def with_id_types(table: pa.Table, query_type: pa.DataType, index: OpenPassages) -> pa.Table:
+def with_id_types(table: pa.Table, query_type: pa.DataType, doc_type: pa.DataType) -> pa.Table:
     """Return a table of matches or windows with ids of the types that were read."""
-    for name, kind in (("query_id", query_type), ("doc_id", index.id_type)):
+    for name, kind in (("query_id", query_type), ("doc_id", doc_type)):
         place = table.column_names.index(name)
         table = table.set_column(place, name, table[name].cast(kind))
     return table

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from neardup.errors import InvalidParameterError
 from neardup.indexes.stored import check_restored, described_tokenizer
 from neardup.kernels.common.hashing import function_seeds
+from neardup.options.choices import InverseFrequency
 from neardup.options.groups import ShingleOptions
 from neardup.options.option import takes
 from neardup.options.passages import PassageOptions
@@ -82,6 +83,14 @@ class PassageScheme:
     def seeds(self) -> Uint64s:
         """A 64-bit seed for each hash function."""
         return function_seeds(self.seed, self.num_perm)
+
+    def weighed_by(self, idf: InverseFrequency) -> PassageScheme:
+        """Return a scheme without hash functions by another inverse document frequency."""
+        return replace(self, weighting=replace(self.weighting, idf=idf))
+
+    def without_hashes(self) -> PassageScheme:
+        """Return a scheme by which documents have the same tokens, and no windows are made."""
+        return replace(self, num_perm=0)
 
     def describe(self) -> dict[str, Any]:
         """Give all that decides the windows, as plain values."""

@@ -22,7 +22,8 @@ from neardup.files.passes import ReadingPass, keep_extracted
 from neardup.files.resolve import resolve_inputs
 from neardup.files.rows import Source
 from neardup.jobs.align.found import Found, both_ways
-from neardup.jobs.align.other import NewDocuments, Other, choose_other, no_other, open_other
+from neardup.jobs.align.looked_up import Aligned, Asked, LookUp, OpenLookUp, in_threads
+from neardup.jobs.align.other import NewDocuments, Other, choose_other, no_other
 from neardup.jobs.align.plan import (
     choose_options,
     describe_choices,
@@ -35,15 +36,12 @@ from neardup.options.choices import Data
 from neardup.options.groups import DOCUMENTS, RunOptions, WorkspaceOptions
 from neardup.options.option import argument, but, takes
 from neardup.options.passages import AlignOptions, AlignSchemeOptions, IgnoreOptions
-from neardup.passages.additions import gather
-from neardup.passages.align import Aligner, AlignmentPlan, certain_length, make_window_scheme
-from neardup.passages.document_pairs import Extents, HiddenText, extents_of
+from neardup.passages.align import AlignmentPlan, certain_length, make_window_scheme
+from neardup.passages.document_pairs import Extents, HiddenText
 from neardup.passages.documents import ReadOptions, least_run, read_documents, runs_of
-from neardup.passages.index import OpenPassages
-from neardup.passages.lookup import Later, WindowCounts, tokens_at_a_time, within_memory
-from neardup.passages.matches import SCHEMA, SCHEMA_WITH_TEXT, excerpts, match_table, with_id_types
+from neardup.passages.matches import SCHEMA, SCHEMA_WITH_TEXT, with_id_types
 from neardup.results import NO_COLUMNS, PassageResult, SkippedRow, describe_ids, describe_skipped
-from neardup.runs.runner import Runner, release_memory
+from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
 from neardup.stages.hints import (
     Beginnings,
@@ -90,14 +88,21 @@ def ignoring(other: Other, hidden: HiddenText) -> Other:
 
 @dataclass
 class AlignCounts:
-    """What an alignment has met so far, and how often windows were looked up for it."""
+    """What is known of the documents that an alignment has met so far."""
 
-    lookups: WindowCounts
     n_queries: int = 0
     n_empty: int = 0
     n_short: int = 0
     n_ignored: int = 0
     skipped: list[SkippedRow] = field(default_factory=list)
+
+    def add(self, found: Aligned, min_tokens: int) -> None:
+        """Count some documents of INPUT."""
+        self.n_queries += len(found.sizes)
+        self.n_empty += int((found.sizes == 0).sum())
+        self.n_short += int(((found.sizes > 0) & (found.sizes < min_tokens)).sum())
+        self.n_ignored += found.n_ignored
+        self.skipped.extend(found.skipped)
 
 
 def align_collections(
@@ -107,16 +112,18 @@ def align_collections(
     workspace: Workspace,
     runner: Runner,
     ignore: Sequence[Source] = (),
+    opened: OpenLookUp = in_threads,
 ) -> PassageResult:
     """Find all passages that the documents of some sources share with another collection.
 
     If that is the same collection, each pair of documents comes once, the earlier as the query; of
     passages that are contained in others both ways. Text that a document of ``ignore`` has is taken
-    for not written; in an index it stays.
+    for not written; in an index it stays. ``opened`` is who looks it up.
     """
+    align = partial(_align, workspace=workspace, runner=runner, ignore=ignore, opened=opened)
     read = ReadOptions(columns_of(options), options.skip_bad)
     if options.measure in ("jaccard", "containment"):
-        return _align(sources, read, other, options, workspace, runner, ignore).result()
+        return align(sources, read, other, options).result()
     if not isinstance(other, NewDocuments):
         message = (
             f"{options.measure} looks documents of the other collection up in this one; give these "
@@ -125,14 +132,14 @@ def align_collections(
         raise InvalidParameterError(message, "measure")
     one_way, is_either = options.but(measure="containment"), options.measure == "max-containment"
     exchanged = replace(other, sources=sources, read=read)
-    back = _align(other.sources, other.read, exchanged, one_way, workspace, runner, ignore)
+    back = align(other.sources, other.read, exchanged, one_way)
     if other.is_input:
         # In one collection each document is a query of all others already.
         turned = back.earlier_first() if is_either else back.exchanged()
         return both_ways([turned], is_one=True).result()
     found = [back.exchanged()]
     if is_either:
-        found.append(_align(sources, read, other, one_way, workspace, runner, ignore))
+        found.append(align(sources, read, other, one_way))
     return both_ways(found, is_one=False).result()
 
 
@@ -141,9 +148,11 @@ def _align(
     read: ReadOptions,
     other: Other,
     options: AlignOptions,
+    *,
     workspace: Workspace,
     runner: Runner,
-    ignore: Sequence[Source] = (),
+    ignore: Sequence[Source],
+    opened: OpenLookUp,
 ) -> Found:
     """Find what queries share with another collection."""
     is_one = isinstance(other, NewDocuments) and other.is_input
@@ -174,50 +183,28 @@ def _align(
     if ignore:
         hidden = read_templates(ignore, other, read, options.min_tokens, runner)
         read, other = replace(read, ignored=hidden.runs), ignoring(other, hidden)
-    with open_other(other, workspace, runner) as (index, made), runner.stage("align") as note:
-        index = within_memory(index, workspace)
-        most = most_documents(options.max_documents, index.n_documents)
-        plan = replace(plan_alignment(options, index.scheme), max_documents=most)
-        aligner = Aligner(index, plan, workspace, runner)
+    asked = Asked(sources, read, other, options, hidden)
+    with opened(asked, workspace, runner) as look_up, runner.stage("align") as note:
+        n_documents, made = len(look_up.sizes), look_up.made
+        most = most_documents(options.max_documents, n_documents)
+        plan = replace(plan_alignment(options, look_up.scheme), max_documents=most)
         is_wanted = options.max_documents is None and hidden is None
-        flood = Flood(index.n_documents, is_wanted=is_wanted)
+        flood = Flood(n_documents, is_wanted=is_wanted)
         # A collection that is read twice has each bad row once.
-        counts = AlignCounts(aligner.counts, skipped=[] if is_one else list(made.skipped))
+        counts = AlignCounts(skipped=[] if is_one else list(made.skipped))
         id_types: set[pa.DataType] = set()
         tables = [(SCHEMA_WITH_TEXT if options.has_texts else SCHEMA).empty_table()]
         extents: list[Extents] = [np.empty((0, 6), np.int64)]
         places: list[Int64s] = [np.empty((0, 4), np.int64)]
-        reading = ReadingPass("align", sources, runner, waits=True)
-        blocks = read_documents(sources, index.scheme.tokenizer, read, reading)
-        for block in gather(blocks, tokens_at_a_time([index], workspace, runner)):
-            later = _later(counts.n_queries, len(block), options) if is_one else None
-            if not counts.n_queries:
-                heads = Aligner(index, plan, workspace, runner).find(
-                    flood.heads(block.tokens), lambda _: None
-                )
-                flood.look([len(np.unique(found.documents)) for found in heads])
-            matches = aligner.align(block.tokens, reading.within, later)
-            flood.add(matches.queries, matches.documents)
-            passages = match_table(matches, block, index, with_text=options.has_texts)
-            if options.excerpt is not None:
-                passages = excerpts(passages, options.excerpt)
-            tables.append(passages)
-            numbers = matches.queries + counts.n_queries
-            columns = (numbers, matches.query_starts, matches.documents, matches.starts)
-            places.append(np.stack(columns, axis=1))
-            if options.summary is not None:
-                extents.append(extents_of(matches, passages, block, index, hidden))
-            _count(counts, np.diff(block.tokens.offsets), plan.min_tokens)
-            counts.n_ignored += block.n_ignored
-            counts.skipped.extend(block.skipped)
-            id_types |= {block.ids.type} if len(block) else set()
-            reading.finish()
-            # Before the next ones are put together.
-            del block, matches, passages
-            if index.gives_back:
-                release_memory()
-        table = with_id_types(pa.concat_tables(tables), common_id_type(id_types), index)
-        note(documents=counts.n_queries, windows=aligner.counts.windows, passages=len(table))
+        for aligned in look_up.find(plan, flood):
+            flood.add(aligned.places[:, 0], aligned.places[:, 2])
+            tables.append(aligned.passages)
+            places.append(aligned.places)
+            extents += [] if aligned.extents is None else [aligned.extents]
+            counts.add(aligned, plan.min_tokens)
+            id_types |= {aligned.id_type} if len(aligned.sizes) else set()
+        table = with_id_types(pa.concat_tables(tables), common_id_type(id_types), look_up.id_type)
+        note(documents=counts.n_queries, windows=look_up.counts.windows, passages=len(table))
         found = Found(
             table,
             {},
@@ -226,7 +213,7 @@ def _align(
             (counts.n_ignored, made.n_ignored),
         )
         n_found = found.counts(is_one=is_one)
-        summary = _summary(n_found, counts, plan, index, time.perf_counter() - start)
+        summary = _summary(n_found, counts, plan, look_up, time.perf_counter() - start)
         if is_one:
             for name in ("documents", "empty_documents", "short_documents"):
                 summary[name] = summary[name][:1]
@@ -238,50 +225,34 @@ def _align(
     return replace(found, summary=summary)
 
 
-def _later(first: int, n_documents: int, options: AlignOptions) -> Later:
-    """Return what documents of a collection find in it: later ones, themselves, too, or others."""
-    own = np.arange(first, first + n_documents, dtype=np.int64)
-    if options.most_times:
-        # That one is contained in another does not say that this is in it.
-        return Later(own, np.zeros(n_documents, np.bool_), finds_before=True)
-    return Later(own if options.within else own + 1, np.full(n_documents, options.within))
-
-
-def _count(counts: AlignCounts, sizes: Int64s, min_tokens: int) -> None:
-    """Count documents of INPUT by their numbers of tokens."""
-    counts.n_queries += len(sizes)
-    counts.n_empty += int((sizes == 0).sum())
-    counts.n_short += int(((sizes > 0) & (sizes < min_tokens)).sum())
-
-
 def _summary(
     n_found: dict[str, int],
     counts: AlignCounts,
     plan: AlignmentPlan,
-    index: OpenPassages,
+    look_up: LookUp,
     seconds: float,
 ) -> dict[str, Any]:
-    search, lookups = plan.search, counts.lookups
-    sizes = index.document_sizes()
+    search, lookups = plan.search, look_up.counts
+    scheme, sizes = look_up.scheme, look_up.sizes
     return {
-        "documents": [counts.n_queries, index.n_documents],
+        "documents": [counts.n_queries, len(sizes)],
         "empty_documents": [counts.n_empty, int((sizes == 0).sum())],
         "short_documents": [
             counts.n_short,
             int(((sizes > 0) & (sizes < plan.min_tokens)).sum()),
         ],
         "threshold": float(plan.threshold),
-        "min_tokens": index.scheme.count_tokens(plan.min_tokens),
+        "min_tokens": scheme.count_tokens(plan.min_tokens),
         "ignored_tokens": counts.n_ignored,
         **n_found,
         "max_documents": plan.max_documents,
         "windows": lookups.windows,
         "frequent_windows": lookups.frequent_windows,
         "hits": lookups.hits,
-        "window_tokens": index.scheme.count_tokens(plan.length),
+        "window_tokens": scheme.count_tokens(plan.length),
         "window_threshold": float(search.threshold),
-        "certain_tokens": index.scheme.count_tokens(certain_length(plan)),
-        **recalls_of(plan, index.scheme),
+        "certain_tokens": scheme.count_tokens(certain_length(plan)),
+        **recalls_of(plan, scheme),
         **describe_skipped(counts.skipped),
         "seconds": round(seconds, 3),
     }

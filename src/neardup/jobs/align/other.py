@@ -51,11 +51,14 @@ class NewDocuments:
     idf_of_few: InverseFrequency | None = None
     is_input: bool = False
 
+    def idf_for(self, n_documents: int) -> InverseFrequency | None:
+        """Return by what so many documents are weighed in place of what the scheme says."""
+        return self.idf_of_few if n_documents < _FEW else None
+
     def weighed(self, index: OpenPassages) -> OpenPassages:
         """Return the index that was made of them with the weights that it is to have."""
-        if self.idf_of_few is None or index.n_documents >= _FEW:
-            return index
-        return index.weighed_by(self.idf_of_few)
+        idf = self.idf_for(index.n_documents)
+        return index if idf is None else index.weighed_by(idf)
 
 
 # What the passages of some documents are looked for in.

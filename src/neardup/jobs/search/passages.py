@@ -88,7 +88,7 @@ def search_sources(
             tables.append(_search_block(index, block, options, plan, runner, reading.within))
             counts.n_found += len(tables[-1]["query_id"].unique())
             id_types |= {block.ids.type} if len(block) else set()
-        table = with_id_types(pa.concat_tables(tables), common_id_type(id_types), index)
+        table = with_id_types(pa.concat_tables(tables), common_id_type(id_types), index.id_type)
         note(queries=counts.n_queries, passages=len(table))
     summary = _summary(table, counts, plan, index, time.perf_counter() - start)
     summary |= options.describe_preset() | {"passed_over": passed_over(sources)}
