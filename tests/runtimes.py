@@ -56,9 +56,14 @@ JOBS: dict[str, Job] = {
     "cut, equal": Job("cut a.jsonl --exact --min-tokens 6"),
     "cut, similar": Job("cut a.jsonl --min-tokens 8 --threshold 0.7", keeps_tasks=False),
     "cut, similar lines": Job("cut a.jsonl --unit lines --threshold 0.7", keeps_tasks=False),
-    "align": Job("align a.jsonl --min-tokens 8", keeps_tasks=False, output="found.jsonl"),
+    "align": Job(
+        "align a.jsonl --min-tokens 8", keeps_tasks=False, on_spark=True, output="found.jsonl"
+    ),
     "align, against": Job(
-        "align a.jsonl --against b.jsonl --min-tokens 8", keeps_tasks=False, output="found.jsonl"
+        "align a.jsonl --against b.jsonl --min-tokens 8 --max-documents 9",
+        keeps_tasks=False,
+        on_spark=True,
+        output="found.jsonl",
     ),
 }
 

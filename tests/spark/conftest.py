@@ -7,12 +7,15 @@ import sys
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from neardup.errors import NeardupError
 from tests.spark.collection import make_collection
+
+if TYPE_CHECKING:
+    from tests.spark.in_process import InProcess
 
 ROOT = Path(__file__).parents[2]
 
@@ -76,6 +79,17 @@ def session(spark_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Itera
     session.stop()
 
 
+@pytest.fixture
+def in_process(monkeypatch: pytest.MonkeyPatch) -> InProcess:
+    """Give a session that works in this process, for tests that need no Spark of their own."""
+    pytest.importorskip("pyspark", reason="needs the extra spark")
+    from neardup.spark import cluster
+    from tests.spark.in_process import InProcess
+
+    monkeypatch.setattr(cluster.gc, "freeze", lambda: None)
+    return InProcess()
+
+
 @pytest.fixture(scope="session")
 def collection(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Give a folder of files of several formats with copies and near copies among them."""
@@ -85,6 +99,11 @@ def collection(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def small_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Cut even small files into several tasks of several blocks."""
+    cut_small(monkeypatch, 60_000, 20_000)
+
+
+def cut_small(monkeypatch: pytest.MonkeyPatch, of_task: int, of_block: int) -> None:
+    """Cut files into tasks and blocks of so many bytes."""
     from neardup.spark import cluster
 
     found = cluster._for_others
@@ -93,8 +112,8 @@ def small_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
         copied = found(source)
         for name in ("block_bytes", "_block_bytes"):
             if hasattr(copied, name):
-                setattr(copied, name, 20_000)
+                setattr(copied, name, of_block)
         return copied
 
-    monkeypatch.setattr(cluster, "_LEAST_BYTES", 60_000)
+    monkeypatch.setattr(cluster, "_LEAST_BYTES", of_task)
     monkeypatch.setattr(cluster, "_for_others", with_small_blocks)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -73,6 +74,8 @@ def command(call: Call) -> None:
     asked = call.of(AlignSchemeOptions, with_text=output is not None and _has_texts(call, output))
     settings, chosen = choose_options(asked, ("INPUT", "against"), has_other=bool(against))
     start = time.perf_counter()
+    if call.is_on_spark:
+        call.check_spark()
     sources = resolve_paths(call.inputs, settings)
     others: Sequence[Source] | None = None
     if against:
@@ -101,7 +104,13 @@ def command(call: Call) -> None:
             others = other.sources
         read = [source.origin for source in (*sources, *templates)]
         output.check_apart([*read, *(against or ())], index)
-        result = align_collections(sources, other, settings, workspace, call.runner, templates)
+        align = align_collections
+        if call.is_on_spark:
+            from neardup.spark.session import current_cluster
+            from neardup.spark.shared_passages import align_on_spark
+
+            align = partial(align_on_spark, current_cluster)
+        result = align(sources, other, settings, workspace, call.runner, templates)
         lines_of_page = output.write(result, settings, sources, others)
     duration = f"{time.perf_counter() - start:.1f} s"
     of_index = _SMALLER_INDEX if call.min_tokens is None else _SMALLER_EITHER

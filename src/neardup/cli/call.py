@@ -97,7 +97,7 @@ class Call:
         if self.workers is not None:
             remedy = "set spark.executor.cores and spark.executor.instances"
             raise no_effect("workers", "with engine spark", remedy, "engine")
-        if self.fresh:
+        if self._values.get("fresh"):
             raise no_effect("fresh", "with engine spark", "choose engine threads", "engine")
         if self._values.get("plan"):
             message = "plan tells what threads would take; leave out engine"

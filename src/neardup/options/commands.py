@@ -420,7 +420,12 @@ def _of_passages() -> dict[str, tuple[Option, ...]]:
             *_of(OutputOptions, "no_text"),
             *_of(PassageSchemeOptions),
             *_of(WorkspaceOptions, work="Folder for temporary files, such as the index."),
-            *_of(CommandOptions, "plan"),
+            *_of(
+                CommandOptions,
+                *("engine", "plan"),
+                engine="What does the work: threads of this process, or a Spark session; its "
+                "executors have to reach inputs and the index under the same paths or URLs.",
+            ),
             *_RUN,
         ),
         "cut": (

@@ -15,11 +15,17 @@ if TYPE_CHECKING:
     from neardup.spark.dedup import deduplicate
     from neardup.spark.equal_units import cut
     from neardup.spark.exact_pairs import find_pairs
+    from neardup.spark.shared_passages import align
 
-__all__ = ["cut", "deduplicate", "find_pairs"]
+__all__ = ["align", "cut", "deduplicate", "find_pairs"]
 
 # Where functions are; no module has the name of one.
-_MODULES = {"cut": "equal_units", "deduplicate": "dedup", "find_pairs": "exact_pairs"}
+_MODULES = {
+    "align": "shared_passages",
+    "cut": "equal_units",
+    "deduplicate": "dedup",
+    "find_pairs": "exact_pairs",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from neardup.errors import EngineError, InvalidInputError, NeardupError
+from neardup.errors import EngineError, InvalidInputError, NeardupError, ReadError
 from neardup.files.archives import ArchiveMember
 from neardup.files.streams import Copied, is_remote
 from neardup.indexes.index import IndexSource
@@ -156,10 +156,12 @@ def _for_others(source: Source) -> Source:
             what = "standard input"
         message = f"Spark reads files that all its executors reach, not {what}; name paths or URLs"
         raise InvalidInputError(message)
-    if is_remote(location):
-        return source
-    # They have other working folders.
     found = copy.copy(source)
+    # What the driver keeps stays with it.
+    found.kept_texts = None
+    if is_remote(location):
+        return found
+    # They have other working folders.
     found.origin = os.path.abspath(location)  # noqa: PTH100 - links stay as they are
     vars(found)["location"] = found.origin
     return found
@@ -292,6 +294,13 @@ def _answer(most: int, rows: Iterator[Any]) -> Iterator[Answer]:
             if answer.size > most:
                 answer.rows = None
     yield answer
+
+
+def check_seen(index: Path) -> None:
+    """Raise if a task does not see the folder of an index."""
+    if not index.is_dir():
+        message = "the executors do not see the index; put it where all of them reach it"
+        raise ReadError(message, path=str(index))
 
 
 def local_workspace(memory: int) -> Workspace:

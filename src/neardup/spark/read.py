@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from neardup.files.passes import name_remedy
 from neardup.reading.catalogue import Catalogue, make_catalogue
 from neardup.reading.signed_batches import to_batch, with_place
 from neardup.runs.exchange import SpilledBatches
-from neardup.spark.cluster import Cluster, Failure, Task, cut_tasks
+from neardup.spark.cluster import Cluster, Failure, Piece, Task, cut_tasks
 from neardup.tables import Int64s
 
 if TYPE_CHECKING:
@@ -191,20 +191,45 @@ def _read(
     tasks: Iterator[tuple[int, Task]],
 ) -> Iterator[ReadBlock | Failure]:
     """Look at the blocks of a task."""
+
+    def look_by_plan(piece: Piece, block: RowBlock) -> tuple[ListedBlock, Place | None]:
+        return look(block, plans[piece.collection]), block.place
+
     for number, task in tasks:
-        piece = None
+        reading = TaskReading(number, task)
         try:
-            for piece in task:
-                for block in piece.blocks():
-                    try:
-                        demand = piece.source.demand
-                        demanded = block if demand is None else demand.block(piece.source, block)
-                        found = look(demanded, plans[piece.collection])
-                    except InvalidInputError as error:
-                        raise name_remedy(error) from None
-                    yield ReadBlock(number, piece.collection, piece.number, found, demanded.place)
+            for piece, (found, place) in reading.map(look_by_plan):
+                yield ReadBlock(number, piece.collection, piece.number, found, place)
         except NeardupError as error:
-            yield Failure.of(number, piece, error)
+            yield reading.failure(error)
+
+
+R = TypeVar("R")
+
+
+class TaskReading:
+    """Reads the pieces of a task, one after the other, and knows where it is."""
+
+    def __init__(self, number: int, task: Task) -> None:
+        self._number, self._task = number, task
+        self._piece: Piece | None = None
+
+    def map(self, look: Callable[[Piece, RowBlock], R]) -> Iterator[tuple[Piece, R]]:
+        """Yield what there is to know of each block, and the piece that it is of."""
+        for piece in self._task:
+            self._piece = piece
+            for block in piece.blocks():
+                demand = piece.source.demand
+                try:
+                    demanded = block if demand is None else demand.block(piece.source, block)
+                    found = look(piece, demanded)
+                except InvalidInputError as error:
+                    raise name_remedy(error) from None
+                yield piece, found
+
+    def failure(self, error: NeardupError) -> Failure:
+        """Return an error that has ended the reading, as the driver is told of it."""
+        return Failure.of(self._number, self._piece, error)
 
 
 def _for_driver(

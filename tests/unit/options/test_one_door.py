@@ -202,6 +202,7 @@ def test_mistakes__each_two(job, inputs, capsys):
 OF_ENGINE = {
     "dedup": [{"input_format": "bytes"}],
     "pairs": [{"input_format": "bytes"}, {"method": "minhash"}],
+    "align": [],
     "cut": [{}, {"unit": "lines"}, {"exact": True}],
 }
 

@@ -9,8 +9,9 @@ import neardup
 import neardup.spark
 from tests.each import each_of
 
-# They need all documents in one memory, are Spark's to decide, or are of an index or a table.
+# They need all documents in one memory, are Spark's to decide, or are of a table.
 NOT_ON_SPARK = {
+    "align": {"workers"},
     "deduplicate": {"method", "audit", "workers", "add"},
     "cut": {"workers", "named_in", "side"},
     "find_pairs": {"workers"},

@@ -1,0 +1,111 @@
+"""The stage count: in how many documents each token is, counted by tasks.
+
+Each task counts its documents; counts meet by ranges of tokens, so that what comes to the driver is
+in their order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from neardup.errors import NeardupError
+from neardup.reading.first_pass import part_of
+from neardup.reading.signed_batches import block_frequencies, numbers_of
+from neardup.spark.cluster import Cluster, Failure, Piece, Task, cut_tasks
+from neardup.spark.read import Outbox, TaskReading, from_bytes, to_bytes
+from neardup.tables import Int64s
+from neardup.text.weighting import DocumentFrequencies, count_documents
+
+if TYPE_CHECKING:
+    from neardup.files.rows import ColumnNames, RowBlock, Source
+    from neardup.reading.sign import ReadingPlan
+    from neardup.runs.runner import Runner
+    from neardup.tables import TokenLists
+
+# Makes of a block the tokens of its documents.
+List = Callable[[Piece, "RowBlock"], "TokenLists"]
+
+
+def count_on_executors(
+    collections: Sequence[Sequence[Source]], listed: List, cluster: Cluster
+) -> DocumentFrequencies:
+    """Count the documents of some collections as ``count_documents``.
+
+    The driver holds 16 bytes for each different token, a task those of its documents.
+    """
+    tasks = cut_tasks(collections, cluster.slots)
+    counting = partial(_count, listed, cluster.slots)
+    counts = cluster.work(counting, cluster.lay_out(list(enumerate(tasks))))
+    summed = cluster.work(_sum, cluster.place(counts, cluster.slots))
+    hashes, numbers = [np.empty(0, np.uint64)], [np.empty(0, np.int64)]
+    n_documents = 0
+    for n, data in cluster.bring_once(summed):
+        batch = from_bytes(data)
+        n_documents += n
+        hashes.append(numbers_of(batch, "hash"))
+        numbers.append(numbers_of(batch, "count"))
+    return DocumentFrequencies(np.concatenate(hashes), np.concatenate(numbers), n_documents)
+
+
+def count_shingles_on_executors(
+    cluster: Cluster,
+    collections: Sequence[tuple[Sequence[Source], ColumnNames]],
+    plan: ReadingPlan,
+    _: Runner,
+) -> DocumentFrequencies:
+    """Count as ``count_shingles`` does in threads."""
+    plans = [replace(plan, columns=columns) for _, columns in collections]
+    listed = partial(_list_shingles, plans)
+    return count_on_executors([sources for sources, _ in collections], listed, cluster)
+
+
+def _list_shingles(plans: Sequence[ReadingPlan], piece: Piece, block: RowBlock) -> TokenLists:
+    return block_frequencies(block, plans[piece.collection])
+
+
+def _count(
+    listed: List, n_partitions: int, tasks: Iterator[tuple[int, Task]]
+) -> Iterator[tuple[int, tuple[int, bytes] | Failure]]:
+    """Send the counts of a task's documents by parts of the range of tokens."""
+    import pyarrow as pa
+
+    for number, task in tasks:
+        reading = TaskReading(number, task)
+        try:
+            found = count_documents(lists for _, lists in reading.map(listed))
+        except NeardupError as error:
+            yield 0, reading.failure(error)
+            continue
+        batch = pa.RecordBatch.from_pydict({"hash": found.hashes, "count": found.counts})
+        partitions: Int64s = part_of(found.hashes, n_partitions).astype(np.int64)
+        outbox = Outbox()
+        # Documents count once, whatever their tokens are.
+        yield 0, (found.n_documents, to_bytes(batch.slice(0, 0)))
+        for sent in (outbox.add(batch, partitions), outbox.rest()):
+            yield from ((partition, (0, data)) for partition, data in sent)
+
+
+def _sum(rows: Iterator[tuple[int, Any]]) -> Iterator[tuple[int, bytes] | Failure]:
+    """Sum the counts of a range of tokens, which ascend then."""
+    import pyarrow as pa
+
+    n_documents, batches = 0, []
+    for _, row in rows:
+        if isinstance(row, Failure):
+            yield row
+            continue
+        n_documents += row[0]
+        batches.append(from_bytes(row[1]))
+    if not batches:
+        return
+    batch = pa.concat_batches(batches)
+    hashes, places = np.unique(numbers_of(batch, "hash"), return_inverse=True)
+    counts: Int64s = np.zeros(len(hashes), np.int64)
+    np.add.at(counts, places, numbers_of(batch, "count"))
+    summed = pa.RecordBatch.from_pydict({"hash": hashes, "count": counts})
+    yield n_documents, to_bytes(summed)
