@@ -233,8 +233,8 @@ REFUSED = {
     "reads; choose --method minhash",
     "--add --audit 5": "--audit compares with all texts of the index, which --add never reads; "
     "leave it out",
-    "--engine spark": "an index is looked up with --engine threads; choose that, or name files "
-    "with --against",
+    "--engine spark --clusters components": "--clusters needs all documents in one memory, and "
+    "cannot be had with --engine spark; leave it out, or choose --engine threads",
 }
 
 

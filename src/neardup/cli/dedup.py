@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from neardup.jobs.dedup.deduplication_result import DeduplicationResult
     from neardup.options.documents import DedupOptions
     from neardup.outputs.targets import Target
+    from neardup.reading.signed_batches import CountShingles
     from neardup.stages.plan import DedupPlan
 
 _MOST_IN_COMMON = (
@@ -80,6 +81,7 @@ def command(call: Call) -> None:
     from neardup.jobs.dedup.run import DedupJob
     from neardup.options.documents import DedupOptions
     from neardup.options.option import no_effect
+    from neardup.reading.signed_batches import count_shingles
     from neardup.stages.workspaces import open_workspace, with_format
 
     options, on_spark = call.of(DedupOptions), call.is_on_spark
@@ -97,7 +99,13 @@ def command(call: Call) -> None:
     sources, folder = job.sources, None if index is None else index.folder
     origins = (source.origin for source in [*job.others, *(job.counted or [])])
     output.check(sources, origins, index=folder, is_copy=True)
-    with job.opened(call.runner) as other:
+    count: CountShingles = count_shingles
+    if on_spark:
+        from neardup.spark.dedup import count_with, run_on_spark
+        from neardup.spark.session import current_cluster
+
+        count = count_with(current_cluster)
+    with job.opened(call.runner, count) as other:
         key = None if on_spark else job.key(other)
         key = with_format(key, sources, call.output_format)
         workspace = open_workspace(
@@ -106,10 +114,7 @@ def command(call: Call) -> None:
         with workspace, reported(workspace.work, quiet=call.quiet), call.display:
             result: DeduplicationResult
             if on_spark:
-                from neardup.spark.dedup import run_on_spark
-                from neardup.spark.session import current_cluster
-
-                result = run_on_spark(current_cluster(), job, call.runner, workspace)
+                result = run_on_spark(current_cluster(), job, other, call.runner, workspace)
             else:
                 result = job.run(other, call.runner, workspace)
             others = job.others or None
@@ -119,11 +124,11 @@ def command(call: Call) -> None:
     call.tell(result.summary, said, *lines)
 
 
-def _planner(call: Call) -> Callable[..., DedupPlan]:
+def _planner(call: Call) -> Callable[..., DedupPlan | None]:
     """Return what checks options for Spark, and those that only the command has."""
     from neardup.spark.dedup import plan_on_spark
 
-    def make_plan(options: DedupOptions, **about: bool) -> DedupPlan:
+    def make_plan(options: DedupOptions, **about: bool) -> DedupPlan | None:
         plan = plan_on_spark(options, **about)
         call.check_spark()
         return plan

@@ -99,6 +99,15 @@ class SparkOptions(
         "this or a higher one.",
     )
     occurrences: Occurrences | None = None
+    add: bool = option(
+        "Add what stays to the index that --against names.",
+        default=False,
+        python="Add what stays to the index, at the very end, all of it or nothing; texts that "
+        "went are noted with what they went for. With ``keep`` first, batches that are added "
+        "one after the other give the documents that stay and go, keepers and similarities of "
+        "one run over all of them, at the bands of the index. Ids are those of one collection: "
+        "none gets ``against/`` in front, and what stays must have new ones.",
+    )
     differs = but(
         occurrences={
             "usual": "set",
@@ -111,15 +120,6 @@ class SparkOptions(
 class DedupOptions(SparkOptions):
     """Everything that decides the result of ``deduplicate``."""
 
-    add: bool = option(
-        "Add what stays to the index that --against names.",
-        default=False,
-        python="Add what stays to the index, at the very end, all of it or nothing; texts that "
-        "went are noted with what they went for. With ``keep`` first, batches that are added "
-        "one after the other give the documents that stay and go, keepers and similarities of "
-        "one run over all of them, at the bands of the index. Ids are those of one collection: "
-        "none gets ``against/`` in front, and what stays must have new ones.",
-    )
     method: Method = option(
         "How similar documents are found: by sketches, exactly, or exactly where that is not "
         "much more work.",

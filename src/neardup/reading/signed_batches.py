@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -128,18 +128,22 @@ def _has_block(batch: pa.RecordBatch) -> Bools:
     return has_one
 
 
-def to_batch(block: ListedBlock, *, with_sketches: bool = True) -> pa.RecordBatch:
+def to_batch(
+    block: ListedBlock, *, with_sketches: bool = True, with_digests: bool = True
+) -> pa.RecordBatch:
     """Return a block's columns; keys stand band by band, because they are read so.
 
-    Without sketches it is only what stays known of each document: no digests, keys and filters.
+    Without sketches and digests it is only what stays known of each document.
     """
     import pyarrow as pa
 
     columns: dict[str, Any] = {"numbers": block.numbers, "n_tokens": block.n_tokens}
-    if with_sketches and isinstance(block, SignedBlock):
-        columns |= zip(_DIGESTS, block.digests.values.T.copy(), strict=True)
-        columns |= {f"key_{band}": keys for band, keys in enumerate(block.keys.T.copy())}
-        if block.filters is not None:
+    if isinstance(block, SignedBlock):
+        if with_digests:
+            columns |= zip(_DIGESTS, block.digests.values.T.copy(), strict=True)
+        if with_sketches:
+            columns |= {f"key_{band}": keys for band, keys in enumerate(block.keys.T.copy())}
+        if with_sketches and block.filters is not None:
             columns["filter"] = filter_column(block.filters)
             columns["filter_sizes"] = block.filters.sizes
         if block.earlier is not None:
@@ -226,6 +230,12 @@ def count_shingles(
                 yield lists
 
     return count_documents(counted())
+
+
+# Counts as ``count_shingles``, wherever.
+CountShingles = Callable[
+    [Sequence[tuple[Sequence[Source], ColumnNames]], ReadingPlan, Runner], DocumentFrequencies
+]
 
 
 def block_frequencies(block: RowBlock, plan: ReadingPlan) -> TokenLists:

@@ -14,14 +14,15 @@ from neardup.files.streams import file_has_changed
 from neardup.kernels.common.union_find import find_roots, union_edges
 from neardup.matching.buckets import star_edges
 from neardup.reading.first_pass import assign_firsts, part_of
+from neardup.reading.signed_batches import numbers_of
 from neardup.runs.exchange import Shuffle
 from neardup.spark.cluster import Cluster, Failure, Task, local_workspace
 from neardup.spark.read import Outbox, ReadTasks, from_bytes, to_bytes
 from neardup.stages.components import Partitions, candidate_rows, candidates_of, read_sets
-from neardup.stages.contents import Contents, rank_documents
+from neardup.stages.contents import Contents, Earlier, rank_documents
 from neardup.stages.decide import Decision, decide_within, sieve_candidates
 from neardup.stages.plan import DedupPlan
-from neardup.tables import Int64s, ShingleSets, Texts, WeightedSets
+from neardup.tables import Bools, EarlierKeepers, Int64s, ShingleSets, Texts, WeightedSets
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -36,8 +37,10 @@ if TYPE_CHECKING:
 _ROWS = 2_000_000
 
 
-def find_contents(signed: ReadTasks, keep: KeepPolicy, cluster: Cluster) -> Contents:
-    """Find each content's first document in keep order."""
+def find_contents(
+    signed: ReadTasks, keep: KeepPolicy, cluster: Cluster, earlier: Earlier | None = None
+) -> Contents:
+    """Find each content's first document in keep order; ``earlier`` go for one of an index."""
     other, own = signed.catalogues
     n_documents = len(other) + len(own)
     n_partitions = max(cluster.slots, -(-n_documents // _ROWS))
@@ -55,7 +58,7 @@ def find_contents(signed: ReadTasks, keep: KeepPolicy, cluster: Cluster) -> Cont
     found, labels = np.unique(np.concatenate(heads), return_inverse=True)
     members = np.concatenate([found, *copies])
     assign_firsts(members, np.concatenate([np.arange(len(found)), labels]), ranks, firsts)
-    return Contents(own, other, firsts, ranks)
+    return Contents(own, other, firsts, ranks, earlier)
 
 
 def _send(n_partitions: int, rows: Iterator[Any]) -> Iterator[tuple[int, bytes]]:
@@ -106,13 +109,17 @@ def find_components(
     n_rows = n_documents * plan.banding.bands
     least = _PARTITIONS_A_SLOT * cluster.slots
     n_partitions = max(least, -(-n_rows * _BYTES // cluster.task_bytes))
-    n_ignored = 0 if plan.options.clusters == "components" else len(contents.other)
+    are_ignored: Bools = np.zeros(n_documents, np.bool_)
+    if plan.options.clusters != "components":
+        are_ignored = contents.need_not_meet()
     is_content = contents.is_content
-    payloads = [(start, np.packbits(is_content[start:stop])) for start, stop in signed.ranges]
+    payloads = [
+        (start, np.packbits(is_content[start:stop]), np.packbits(are_ignored[start:stop]))
+        for start, stop in signed.ranges
+    ]
     sending = partial(_send_bands, n_partitions)
     rows = cluster.work(sending, cluster.attach(payloads, signed.rows))
-    meeting = partial(_meet_bands, n_ignored)
-    edges = cluster.work(meeting, cluster.place(rows, n_partitions))
+    edges = cluster.work(_meet_bands, cluster.place(rows, n_partitions))
     parents: Int64s = np.arange(n_documents, dtype=np.int64)
     for _, data in cluster.bring_once(edges):
         batch = from_bytes(data)
@@ -126,8 +133,8 @@ def _send_bands(n_partitions: int, rows: Iterator[Any]) -> Iterator[tuple[int, b
     """Send the keys of contents, by parts of the range of keys."""
     import pyarrow as pa
 
-    first, packed = next(rows)
-    is_content = np.unpackbits(packed).astype(np.bool_)
+    first, *packed = next(rows)
+    is_content, are_ignored = (np.unpackbits(bits).astype(np.bool_) for bits in packed)
     outbox = Outbox()
     done = 0
     for _, _, _, signed, _ in rows:
@@ -135,6 +142,7 @@ def _send_bands(n_partitions: int, rows: Iterator[Any]) -> Iterator[tuple[int, b
         documents = np.flatnonzero(is_content[done : done + n])
         keys = signed.keys[documents].ravel()
         columns = {
+            "is_ignored": np.repeat(are_ignored[documents + done], n_bands),
             "band": np.tile(np.arange(n_bands, dtype=np.uint16), len(documents)),
             "document": np.repeat(documents + first + done, n_bands),
             "key": keys,
@@ -145,10 +153,10 @@ def _send_bands(n_partitions: int, rows: Iterator[Any]) -> Iterator[tuple[int, b
     yield from outbox.rest()
 
 
-def _meet_bands(n_ignored: int, rows: Iterator[tuple[int, bytes]]) -> Iterator[tuple[None, bytes]]:
+def _meet_bands(rows: Iterator[tuple[int, bytes]]) -> Iterator[tuple[None, bytes]]:
     """Connect documents of the same key in a band; give a forest that connects the same ones.
 
-    Documents below ``n_ignored`` need not meet each other.
+    Those that are ignored need not meet each other.
     """
     import pyarrow as pa
 
@@ -156,9 +164,9 @@ def _meet_bands(n_ignored: int, rows: Iterator[tuple[int, bytes]]) -> Iterator[t
     if not batches:
         return
     batch = pa.concat_batches(batches)
-    bands, numbers, keys = (column.to_numpy() for column in batch.columns)
-    documents, places = np.unique(numbers, return_inverse=True)
-    ignored = documents < n_ignored
+    bands, numbers, keys = (numbers_of(batch, name) for name in ("band", "document", "key"))
+    documents, heads, places = np.unique(numbers, return_index=True, return_inverse=True)
+    ignored = batch.column("is_ignored").to_numpy(zero_copy_only=False)[heads]
     parents: Int64s = np.arange(len(documents), dtype=np.int64)
     order = np.argsort(bands, kind="stable")
     bounds = np.searchsorted(bands[order], np.arange(int(bands.max()) + 2))
@@ -167,8 +175,7 @@ def _meet_bands(n_ignored: int, rows: Iterator[tuple[int, bytes]]) -> Iterator[t
         of_band = order[start:stop]
         of_band = of_band[np.argsort(places[of_band])]
         own = places[of_band]
-        are_ignored = ignored[own] if n_ignored else None
-        firsts, members = star_edges(keys[of_band], are_ignored=are_ignored)
+        firsts, members = star_edges(keys[of_band], are_ignored=ignored[own])
         union_edges(parents, own[firsts], own[members])
     find_roots(parents)
     joined = np.flatnonzero(parents != np.arange(len(parents)))
@@ -186,12 +193,12 @@ def exchange_keys(
     signed: ReadTasks, contents: Contents, partitions: Partitions, cluster: Cluster
 ) -> RDD[Any]:
     """Bring keys and filters of candidates to their partitions, each with its component."""
-    places = contents.places_of(partitions.documents)
+    places, need_not_meet = contents.places_of(partitions.documents), contents.need_not_meet()
     payloads = []
     for start, stop in signed.ranges:
         own = places[start:stop]
         rows = np.flatnonzero(own >= 0)
-        are_fixed = rows + start < len(contents.other)
+        are_fixed = need_not_meet[rows + start]
         payloads.append((rows, own[rows], partitions.components[own[rows]], are_fixed))
     sending = partial(_send_keys, partitions.bounds)
     rows_sent = cluster.work(sending, cluster.attach(payloads, signed.rows))
@@ -258,6 +265,10 @@ def _by_place(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
     return batch.take(pa.array(np.argsort(batch.column("place").to_numpy())))
 
 
+# Of documents that are decided: their places, components, numbers of tokens, and numbers.
+_FACTS = ("place", "component", "n_tokens", "document")
+
+
 def decide_on_executors(
     exchanged: RDD[Any],
     signed: ReadTasks,
@@ -295,8 +306,12 @@ def _exchange_texts(
     for task, (start, stop) in zip(signed.tasks, signed.ranges, strict=True):
         rows = np.flatnonzero(is_live[start:stop])
         own = places[rows + start]
-        facts = (rows, own, components[own], contents.n_tokens_of(rows + start), rows + start)
-        payloads.append((task, stop - start, facts))
+        documents = rows + start
+        known = own, components[own], contents.n_tokens_of(documents), documents
+        facts: dict[str, Any] = dict(zip(_FACTS, known, strict=True))
+        if contents.earlier is not None:
+            facts |= vars(contents.earlier.of_documents(documents))
+        payloads.append((task, stop - start, rows, facts))
     sending = partial(_send_texts, partitions.bounds, columns, plan.reading.skip_bad)
     rows_sent = cluster.work(sending, cluster.lay_out(list(enumerate(payloads))))
     return cluster.place(rows_sent, len(partitions))
@@ -306,12 +321,12 @@ def _send_texts(
     bounds: Int64s,
     columns: Sequence[ColumnNames],
     skip_bad: bool,
-    payloads: Iterator[tuple[int, tuple[Task, int, tuple[Int64s, ...]]]],
+    payloads: Iterator[tuple[int, tuple[Task, int, Int64s, dict[str, Any]]]],
 ) -> Iterator[tuple[int, bytes | Failure]]:
     import pyarrow as pa
 
     outbox = Outbox()
-    for number, (task, n_documents, (wanted, *facts)) in payloads:
+    for number, (task, n_documents, wanted, facts) in payloads:
         piece = None
         if not len(wanted):
             continue
@@ -329,17 +344,9 @@ def _send_texts(
                         columns[piece.collection], select=select, skip_bad=skip_bad
                     )
                     texts = Texts.from_arrow(parsed.text).to_arrow()
-                    place, component, n_tokens, document = (fact[start:stop] for fact in facts)
-                    batch = pa.RecordBatch.from_pydict(
-                        {
-                            "place": place,
-                            "component": component,
-                            "n_tokens": n_tokens,
-                            "document": document,
-                            "text": texts,
-                        }
-                    )
-                    partitions = np.searchsorted(bounds, place, side="right") - 1
+                    known = {name: fact[start:stop] for name, fact in facts.items()}
+                    batch = pa.RecordBatch.from_pydict(known | {"text": texts})
+                    partitions = np.searchsorted(bounds, known["place"], side="right") - 1
                     yield from outbox.add(batch, partitions)
             if done != n_documents and piece is not None:
                 raise file_has_changed(piece.location)
@@ -375,15 +382,19 @@ def _decide(
                 if "text" not in batch.schema.names:
                     keys.append(batch.select(["place", "keys"]))
                     continue
-                known.append(batch.select(["place", "component", "n_tokens", "document"]))
+                known.append(batch.drop_columns(["text"]))
                 here = np.zeros(len(batch), np.int64)
                 texts.add(batch.select(["place", "text"]), here, weight=batch.nbytes)
         if failures or not known:
             yield from failures
             return
         [number] = partitions
-        facts = _by_place(known).columns
-        places, components, n_tokens, documents = (column.to_numpy() for column in facts)
+        columns = _by_place(known)
+        facts = {name: columns.column(name) for name in columns.schema.names}
+        places, components, n_tokens, documents = (facts.pop(name).to_numpy() for name in _FACTS)
+        # What is left are those that documents of an index may take.
+        left = {name: fact.to_numpy(zero_copy_only=False) for name, fact in facts.items()}
+        earlier = EarlierKeepers(**left) if left else None
         candidates = candidates_of(_by_place(keys), plan.banding.bands)
         band_keys = candidates.keys[places - int(bounds[number])]
 
@@ -395,14 +406,22 @@ def _decide(
         capacity = int(memory * _SETS_SHARE) // element
         try:
             decision = decide_within(
-                documents, band_keys, components, n_tokens, read_some, plan, n_fixed, capacity
+                documents,
+                band_keys,
+                components,
+                n_tokens,
+                read_some,
+                plan,
+                n_fixed,
+                capacity,
+                earlier,
             )
         except ReadError as error:
             yield Failure.of(number, None, error)
             return
     arrays = decision.as_arrays()
-    columns = {
+    lists = {
         name: pa.array([array], pa.large_list(pa.from_numpy_dtype(array.dtype)))
         for name, array in arrays.items()
     }
-    yield None, to_bytes(pa.RecordBatch.from_pydict(columns))
+    yield None, to_bytes(pa.RecordBatch.from_pydict(lists))

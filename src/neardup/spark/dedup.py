@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from neardup.documents.additions import Adding
+from neardup.documents.index import OpenDocuments
 from neardup.documents.other import index_among
 from neardup.errors import InvalidParameterError
 from neardup.files.inputs import check_effect
 from neardup.files.resolve import resolve_inputs
+from neardup.files.rows import ColumnNames, Source
+from neardup.jobs.dedup.against import Other
 from neardup.jobs.dedup.deduplication_result import DeduplicationResult
-from neardup.jobs.dedup.run import DedupJob
-from neardup.jobs.dedup.summary import summarise
+from neardup.jobs.dedup.run import DedupJob, conclude
 from neardup.options.choices import Data
 from neardup.options.documents import DedupOptions, SparkOptions
 from neardup.options.groups import AgainstDataOptions, ProgressOptions, WorkspaceOptions
 from neardup.options.option import argument, but, takes
-from neardup.reading.sign import sign_block
-from neardup.reading.signed_batches import count_shingles, with_frequencies
+from neardup.reading.sign import ReadingPlan, sign_block
+from neardup.reading.signed_batches import CountShingles, SignedBatches, with_frequencies
 from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
+from neardup.spark.against import LookUpOnExecutors, read_on_executors_again, tell_looked_up
 from neardup.spark.cluster import Cluster, spark_errors
 from neardup.spark.decide import (
     decide_on_executors,
@@ -31,6 +36,7 @@ from neardup.spark.decide import (
     find_contents,
     sieve,
 )
+from neardup.spark.frequencies import count_shingles_on_executors
 from neardup.spark.read import ReadTasks, read_on_executors
 from neardup.spark.session import (
     ON_DRIVER,
@@ -38,18 +44,16 @@ from neardup.spark.session import (
     SHARED_FILES,
     check_reads_text,
     cluster_of,
-    no_index,
 )
 from neardup.spark.write import write_on_executors
 from neardup.stages.components import pack_components
-from neardup.stages.decide import Decision, assign
+from neardup.stages.contents import Contents, Earlier
+from neardup.stages.decide import Decision
 from neardup.stages.hints import with_warning
 from neardup.stages.options import other_columns_of, to_be_counted
 from neardup.stages.plan import DedupPlan, plan_deduplication
 from neardup.stages.workspaces import open_workspace
-
-if TYPE_CHECKING:
-    from neardup.stages.contents import Contents
+from neardup.text.weighting import DocumentFrequencies
 
 # Share of a task's memory for what is compared at the same time.
 _PARTITION_SHARE = 0.4
@@ -58,14 +62,17 @@ _PARTITION_SHARE = 0.4
 _PARTITIONS_A_SLOT = 4
 
 
-def plan_on_spark(options: DedupOptions, *, has_other: bool, has_index: bool) -> DedupPlan:
-    """Check what goes with what, and raise for options that need all documents in one place."""
-    if has_index:
-        raise no_index()
-    plan = plan_deduplication(options, has_other=has_other)
+def plan_on_spark(options: DedupOptions, *, has_other: bool, has_index: bool) -> DedupPlan | None:
+    """Check what goes with what, and raise for options that need all documents in one place.
+
+    With an index that is what decides the plan.
+    """
+    plan = None if has_index else plan_deduplication(options, has_other=has_other)
+    chosen = options if plan is None else plan.options
     for name, is_given in (
-        ("method", plan.options.method != "minhash"),
-        ("audit", plan.options.audit is not None),
+        ("method", chosen.method != "minhash"),
+        ("audit", chosen.audit is not None),
+        ("clusters", has_index and chosen.clusters == "components"),
     ):
         if is_given:
             message = (
@@ -73,52 +80,87 @@ def plan_on_spark(options: DedupOptions, *, has_other: bool, has_index: bool) ->
                 "leave it out, or choose engine threads"
             )
             raise InvalidParameterError(message, name, "engine")
-    check_reads_text(plan.options)
+    check_reads_text(chosen)
     return plan
 
 
+def count_with(current_cluster: Callable[[], Cluster]) -> CountShingles:
+    """Return what counts shingles on executors, which are looked for when they are needed."""
+
+    def count(
+        collections: Sequence[tuple[Sequence[Source], ColumnNames]],
+        plan: ReadingPlan,
+        runner: Runner,
+    ) -> DocumentFrequencies:
+        with spark_errors():
+            return count_shingles_on_executors(current_cluster(), collections, plan, runner)
+
+    return count
+
+
 def run_on_spark(
-    cluster: Cluster, job: DedupJob, runner: Runner, workspace: Workspace
+    cluster: Cluster, job: DedupJob, other: Other, runner: Runner, workspace: Workspace
 ) -> DeduplicationResult:
-    """Run all stages but the writing, which the result does.
+    """Run all stages but the writing, which the result does, against what was opened.
 
     ``runner`` and ``workspace`` are the driver's: it keeps some numbers of each document.
     """
-    assert job.plan is not None
-    plan, sources, against, counted = job.plan, job.sources, job.others, job.counted
-    check_effect(plan.options, sources, against, counted or ())
     with spark_errors():
-        if plan.reading.needs_frequencies:
-            with runner.stage("count"):
-                collections = to_be_counted(plan.options, sources, against, counted)
-                frequencies = count_shingles(collections, plan.reading, runner)
-            plan = replace(plan, reading=with_frequencies(plan.reading, frequencies))
-        with runner.stage("read") as note:
-            others = plan.reading.for_other(other_columns_of(plan.options))
-            both = [(against, others), (sources, plan.reading)]
-            signed = read_on_executors(both, sign_block, cluster, workspace)
-            contents = find_contents(signed, plan.keep, cluster)
-            note(documents=len(contents.firsts), distinct_texts=contents.count())
-        try:
-            decision = _choose(signed, contents, plan, cluster, runner)
-        finally:
-            signed.rows.unpersist()
-    assignment = assign(contents, decision)
-    summary = summarise(
-        contents,
-        decision,
-        assignment,
-        plan,
-        "minhash",
-        None,
-        None,
-        runner,
-        engine="spark",
-        workers=cluster.slots,
-    )
-    result = DeduplicationResult(contents.own, contents.other, assignment, summary)
+        result = job.run(other, runner, workspace, partial(_deduplicate, cluster, job))
     result.written_by(partial(write_on_executors, cluster=cluster))
     return result
+
+
+def _deduplicate(
+    cluster: Cluster,
+    job: DedupJob,
+    sources: Sequence[Source],
+    against: Sequence[Source],
+    plan: DedupPlan,
+    runner: Runner,
+    workspace: Workspace,
+    index: OpenDocuments | None,
+    new: Adding | None,
+    *,
+    counted: Sequence[Source] | None,
+) -> DeduplicationResult:
+    check_effect(plan.options, sources, against, counted or ())
+    if plan.reading.needs_frequencies:
+        with runner.stage("count"):
+            collections = to_be_counted(plan.options, sources, against, counted)
+            frequencies = count_shingles_on_executors(cluster, collections, plan.reading, runner)
+        plan = replace(plan, reading=with_frequencies(plan.reading, frequencies))
+    tell = partial(tell_looked_up, new is not None)
+    if index is not None:
+        assert job.index is not None
+        look_up = LookUpOnExecutors(job.index.folder, index, plan.measure)
+        plan = replace(plan, reading=replace(plan.reading, look_up=look_up))
+    with runner.stage("read") as note:
+        others = plan.reading.for_other(other_columns_of(plan.options))
+        both = [(against, others), (sources, plan.reading)]
+        signed = read_on_executors(both, sign_block, cluster, workspace, tell=tell)
+        batches = SignedBatches(0)
+        for own in signed.batches:
+            batches.add(own)
+        earlier = None if index is None else Earlier.of(batches)
+        contents = find_contents(signed, plan.keep, cluster, earlier)
+        note(documents=len(contents.firsts), distinct_texts=contents.count())
+    try:
+        decision = _choose(signed, contents, plan, cluster, runner)
+        return conclude(
+            contents,
+            decision,
+            plan,
+            batches,
+            runner,
+            index,
+            new,
+            read=partial(read_on_executors_again, signed, cluster),
+            engine="spark",
+            workers=cluster.slots,
+        )
+    finally:
+        signed.rows.unpersist()
 
 
 def _choose(
@@ -152,8 +194,9 @@ class _Arguments(
     data: Data = argument(SHARED_FILES)
     differs = but(
         against={
-            "python": "More documents, as for ``data``. They all stay; what is similar to one of "
-            "them goes."
+            "python": "More documents, as for ``data``, or an index of documents: a "
+            "``DocumentIndex``, or the path of its folder, which all executors reach. They all "
+            "stay; what is similar to one of them goes."
         },
         **ON_DRIVER,
     )
@@ -176,14 +219,17 @@ def deduplicate(given: _Arguments) -> DeduplicationResult:
         For an option out of range, or a session without a ``SparkContext``.
     InvalidInputError
         For a bad row or a repeated id, and for data in memory.
-    ReadError
-        For a file that cannot be read.
+    ReadError, IndexFormatError
+        For a file that cannot be read, or an index that is damaged.
+    IndexLockedError, WriteError
+        If another writer is at work on the index, or it cannot be written.
     EngineError
         If Spark cannot finish.
 
     Notes
     -----
-    The driver keeps some 60 bytes a document, and ids in files; see the page on Spark.
+    The driver keeps some 60 bytes a document, and ids in files, with ``add`` digests, too; it
+    writes what is added. See the page on Spark.
     """
     options = given.part(DedupOptions)
     index = None if given.against is None else index_among(given.against, options.tokenizer)
@@ -197,6 +243,10 @@ def deduplicate(given: _Arguments) -> DeduplicationResult:
         make_plan=plan_on_spark,
     )
     cluster = cluster_of(given.session)
-    with Runner(None, given.progress) as runner, job.opened(runner):
-        result = run_on_spark(cluster, job, runner, open_workspace(given.memory, given.work))
+    with (
+        Runner(None, given.progress) as runner,
+        job.opened(runner, count_with(lambda: cluster)) as other,
+    ):
+        workspace = open_workspace(given.memory, given.work)
+        result = run_on_spark(cluster, job, other, runner, workspace)
     return with_warning(result)

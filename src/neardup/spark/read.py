@@ -131,7 +131,7 @@ Tell = Callable[[Any], tuple["pa.RecordBatch", dict[str, Any]]]
 
 def _tell_documents(found: ListedBlock) -> tuple[pa.RecordBatch, dict[str, Any]]:
     """Tell what any job knows of documents."""
-    return to_batch(found, with_sketches=False), {}
+    return to_batch(found, with_sketches=False, with_digests=False), {}
 
 
 def read_on_executors(

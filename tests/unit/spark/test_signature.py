@@ -12,7 +12,7 @@ from tests.each import each_of
 # They need all documents in one memory, are Spark's to decide, or are of a table.
 NOT_ON_SPARK = {
     "align": {"workers"},
-    "deduplicate": {"method", "audit", "workers", "add"},
+    "deduplicate": {"method", "audit", "workers"},
     "cut": {"workers", "named_in", "side"},
     "find_pairs": {"workers"},
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -29,6 +29,7 @@ from neardup.reading.catalogue import Catalogue, HeldIds
 from neardup.reading.second_pass import numbered_blocks
 from neardup.reading.sign import LookUp, SignedTexts
 from neardup.reading.signed_batches import (
+    CountShingles,
     SignedBatches,
     count_shingles,
     filters_of,
@@ -113,12 +114,17 @@ class Other:
 
 @contextmanager
 def open_index(
-    handle: DocumentHandle, sources: Sequence[Source], options: DedupOptions, runner: Runner
+    handle: DocumentHandle,
+    sources: Sequence[Source],
+    options: DedupOptions,
+    runner: Runner,
+    count: CountShingles = count_shingles,
 ) -> Iterator[Other]:
     """Open an index to compare documents of some sources against.
 
     Where what stays is added, the index is locked for other writers as long as the block lasts, and
-    has the documents when it ends well; nothing, if an error ends it.
+    has the documents when it ends well; nothing, if an error ends it. ``count`` counts documents
+    where the first ones decide what shingles weigh.
     """
     from neardup.documents.additions import adding
 
@@ -132,12 +138,13 @@ def open_index(
             state = _state_of(index, handle)
             yield Other(plan, [DocumentIndexSource(index, handle.folder)], state=state)
         else:
-            frequencies = _count(index, plan, sources, runner)
+            frequencies = _count(index, plan, sources, runner, count)
             yield _looked_up(index, handle, options, frequencies)
         return
     with handle.changing(runner) as files:
         index = handle.read(files)
-        frequencies = _count(index, plan_with_index(options, index.scheme), sources, runner)
+        plan = plan_with_index(options, index.scheme)
+        frequencies = _count(index, plan, sources, runner, count)
         # No documents decide nothing.
         decided = frequencies if frequencies and frequencies.n_documents else None
         with adding(handle, files, runner, frequencies=decided) as new:
@@ -145,13 +152,17 @@ def open_index(
 
 
 def _count(
-    index: OpenDocuments, plan: DedupPlan, sources: Sequence[Source], runner: Runner
+    index: OpenDocuments,
+    plan: DedupPlan,
+    sources: Sequence[Source],
+    runner: Runner,
+    count: CountShingles,
 ) -> DocumentFrequencies | None:
     """Count shingles for an index that weighs them by what is added first, before there is any."""
     if not index.scheme.needs_frequencies:
         return None
     with runner.stage("count"):
-        return count_shingles([(sources, columns_of(plan.options))], plan.reading, runner)
+        return count([(sources, columns_of(plan.options))], plan.reading, runner)
 
 
 def _looked_up(
@@ -216,6 +227,35 @@ def catalogue_of(index: OpenDocuments, documents: Int64s) -> Catalogue:
 # The stage add: what stays of a collection goes into an index, which is told what went.
 
 
+# Reads those of the documents of a collection that are to be added, in their order.
+ReadAgain = Callable[[Adding, SignedBatches, Catalogue, Bools, Runner], Iterator[ReadDocuments]]
+
+
+def read_in_threads(
+    new: Adding, batches: SignedBatches, own: Catalogue, wanted: Bools, runner: Runner
+) -> Iterator[ReadDocuments]:
+    """Read documents again; what is signed of them is not signed again."""
+
+    def read(item: _Part) -> ReadDocuments:
+        select = wanted[item.rows]
+        return read_signed(item.source, item.block, item.batch, own.columns, new.scheme, select)
+
+    return runner.map(read, _parts(batches, own, wanted))
+
+
+def read_signed(
+    source: Source,
+    block: RowBlock,
+    batch: pa.RecordBatch,
+    columns: ColumnNames,
+    scheme: DocumentScheme,
+    select: Bools,
+) -> ReadDocuments:
+    """Read some documents of a block, of which a batch has what was signed."""
+    queries = _queries_of(batch, np.flatnonzero(select), scheme.banding.bands)
+    return read_block(source, block, columns, scheme, select=select, queries=queries)
+
+
 def add_survivors(
     new: Adding,
     batches: SignedBatches,
@@ -224,24 +264,17 @@ def add_survivors(
     assignment: Assignment,
     are_known: Bools,
     runner: Runner,
+    read: ReadAgain = read_in_threads,
 ) -> int:
     """Add the documents that stay, and note those that went; returns how many were added.
 
-    ``batches`` are the signed documents of ``own``, which are not signed again, and ``other`` those
-    of the index for which some went. Those that ``are_known`` are there.
+    ``batches`` are the signed documents of ``own``, and ``other`` those of the index for which some
+    went. Those that ``are_known`` are there.
     """
     stays = assignment.stays & own.is_document & ~are_known
-
-    def read(item: _Part) -> ReadDocuments:
-        select = stays[item.rows]
-        queries = _queries_of(item.batch, np.flatnonzero(select), batches.n_bands)
-        return read_block(
-            item.source, item.block, own.columns, new.scheme, select=select, queries=queries
-        )
-
     count = runner.counter("add", int(stays.sum()))
     n_added = 0
-    for documents in runner.map(read, _parts(batches, own, stays)):
+    for documents in read(new, batches, own, stays, runner):
         ids = documents.batch.ids
         check_unknown(new.index, ids, documents.places, own.columns)
         new.add(documents.batch)

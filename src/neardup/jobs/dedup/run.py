@@ -17,22 +17,27 @@ from neardup.files.rows import Source
 from neardup.jobs.dedup.against import (
     IndexLookUp,
     Other,
+    ReadAgain,
     add_survivors,
     catalogue_of,
     find_known,
     open_index,
+    read_in_threads,
 )
 from neardup.jobs.dedup.deduplication_result import DeduplicationResult
 from neardup.jobs.dedup.summary import summarise
 from neardup.options.documents import DedupOptions
 from neardup.reading.signed_batches import (
+    CountShingles,
+    SignedBatches,
     count_shingles,
     with_frequencies,
 )
 from neardup.runs.runner import Runner
 from neardup.runs.work import IN_MEMORY
-from neardup.stages.contents import find_contents, sign_documents
+from neardup.stages.contents import Contents, find_contents, sign_documents
 from neardup.stages.decide import (
+    Decision,
     assign,
     check_fits,
     choose_by_buckets,
@@ -51,6 +56,10 @@ def _plan_in_threads(
     options: DedupOptions, *, has_other: bool, has_index: bool
 ) -> DedupPlan | None:
     return None if has_index else plan_deduplication(options, has_other=has_other)
+
+
+# Runs all stages but the writing, as ``deduplicate_sources`` does.
+Deduplicate = Callable[..., DeduplicationResult]
 
 
 class DedupJob:
@@ -106,14 +115,17 @@ class DedupJob:
         return None if self._idf_from is None else self._resolve(self._idf_from, self.options)
 
     @contextmanager
-    def opened(self, runner: Runner) -> Iterator[Other]:
-        """Find all inputs, and open the index for as long as the block lasts."""
+    def opened(self, runner: Runner, count: CountShingles = count_shingles) -> Iterator[Other]:
+        """Find all inputs, and open the index for as long as the block lasts.
+
+        ``count`` counts documents where that decides the weights of the index.
+        """
         sources = self.sources
         if self.plan is not None:
             yield Other(self.plan, self.others, counted=self.counted)
             return
         assert self.index is not None
-        with open_index(self.index, sources, self.options, runner) as other:
+        with open_index(self.index, sources, self.options, runner, count) as other:
             yield other
 
     def key(self, other: Other) -> dict[str, Any] | None:
@@ -134,10 +146,14 @@ class DedupJob:
         return key
 
     def run(
-        self, other: Other, runner: Runner, workspace: Workspace = IN_MEMORY
+        self,
+        other: Other,
+        runner: Runner,
+        workspace: Workspace = IN_MEMORY,
+        deduplicate: Deduplicate | None = None,
     ) -> DeduplicationResult:
-        """Run all stages but the writing against what was opened."""
-        result = deduplicate_sources(
+        """Run all stages but the writing against what was opened; in threads, or as it is said."""
+        result = (deduplicate or deduplicate_sources)(
             self.sources,
             other.sources,
             other.plan,
@@ -203,24 +219,55 @@ def deduplicate_sources(
         decision = choose_by_buckets(signed.batches, contents, plan, workspace, runner)
     else:
         decision = choose_exactly(contents, plan, runner)
-    assignment = assign(contents, decision)
     audit = None
     if plan.options.audit and method == "minhash":
         from neardup.jobs.dedup.audit import audit_contents
 
         with runner.stage("audit"):
             audit = audit_contents(signed.batches, contents, decision, plan, runner)
+    return conclude(
+        contents,
+        decision,
+        plan,
+        signed.batches,
+        runner,
+        index,
+        new,
+        method=method,
+        choice=choice,
+        audit=audit,
+    )
+
+
+def conclude(
+    contents: Contents,
+    decision: Decision,
+    plan: DedupPlan,
+    batches: SignedBatches,
+    runner: Runner,
+    index: OpenDocuments | None = None,
+    new: Adding | None = None,
+    *,
+    read: ReadAgain = read_in_threads,
+    **how: Any,
+) -> DeduplicationResult:
+    """Carry the decision over to all documents, and add those that stay to an index that is new.
+
+    ``batches`` are the documents that were signed, of which ``read`` reads some again; ``how`` it
+    was decided is told by the summary.
+    """
+    assignment = assign(contents, decision)
     other, n_against = contents.other, None
     if index is not None and contents.earlier is not None:
         other, n_against = catalogue_of(index, contents.earlier.index_documents), index.n_documents
     added: dict[str, int] = {}
     if new is not None:
         with runner.stage("add") as note:
-            own, batches = contents.own, signed.batches
+            own = contents.own
             are_known = find_known(new.index, batches, own, assignment)
             # Where a run is repeated they stay, as they did before.
             assignment = assignment.without(are_known)
-            n_added = add_survivors(new, batches, own, other, assignment, are_known, runner)
+            n_added = add_survivors(new, batches, own, other, assignment, are_known, runner, read)
             note(documents=n_added)
         added = {"documents_added": n_added, "documents_known": int(are_known.sum())}
     summary = summarise(
@@ -228,12 +275,10 @@ def deduplicate_sources(
         decision,
         assignment,
         plan,
-        method,
-        choice,
-        audit,
         runner,
         n_against=n_against,
         has_index=index is not None,
+        **how,
     )
     summary |= added
     shares_ids = plan.options.add
