@@ -21,7 +21,7 @@ from neardup.jobs.pairs.blocked import BlockedJoin, RecordBlocks, RecordSets, Un
 from neardup.jobs.pairs.pair_result import PairResult
 from neardup.jobs.pairs.plan import PairPlan
 from neardup.jobs.pairs.records import make_records, maker_of
-from neardup.jobs.pairs.run import Matches, PairJob, count_outside, find_matches
+from neardup.jobs.pairs.run import Elsewhere, Matches, PairJob, count_outside, find_matches
 from neardup.matching.join import Compared, FilterCounts, PartedJoin
 from neardup.options.choices import Data
 from neardup.options.documents import PairOptions
@@ -35,6 +35,7 @@ from neardup.reading.signed_batches import SignedBatches, numbers_of, to_batch
 from neardup.runs.runner import Runner
 from neardup.runs.work import IN_MEMORY, Workspace
 from neardup.spark.cluster import Cluster, Failure, local_workspace, spark_errors
+from neardup.spark.frequencies import count_shingles_on_executors
 from neardup.spark.read import Outbox, ReadTasks, from_bytes, read_on_executors, to_bytes
 from neardup.spark.session import (
     ON_DRIVER,
@@ -79,7 +80,8 @@ def find_on_spark(
     pairs.
     """
     with spark_errors():
-        result = job.run(runner, workspace, partial(_find, cluster))
+        count = partial(count_shingles_on_executors, cluster)
+        result = job.run(runner, workspace, Elsewhere(partial(_find, cluster), count))
     result.summary |= {"engine": "spark", "workers": cluster.slots}
     return result
 
@@ -367,7 +369,7 @@ def find_pairs(given: _Arguments) -> PairResult:
     The driver keeps about 80 bytes a document, and the pairs, in files where they do not fit; sets
     stay on executors. Records go to blocks of which two fit into a task, and each two blocks meet
     that may have similar records. Values of columns, for ``with_columns`` and ``also``, are read by
-    the driver, and ``idf`` is counted by it.
+    the driver.
     """
     job = PairJob(
         given.part(PairOptions),

@@ -34,7 +34,12 @@ from neardup.reading.column_values import NO_KEY
 from neardup.reading.first_pass import sign_collections
 from neardup.reading.set_exchange import SetExchange
 from neardup.reading.sign import ReadingPlan
-from neardup.reading.signed_batches import count_shingles, numbers_of, with_frequencies
+from neardup.reading.signed_batches import (
+    CountShingles,
+    count_shingles,
+    numbers_of,
+    with_frequencies,
+)
 from neardup.results import NO_COLUMNS, describe_ids, describe_skipped
 from neardup.runs.runner import Runner
 from neardup.runs.work import IN_MEMORY, Workspace
@@ -360,9 +365,9 @@ class PairJob:
         self,
         runner: Runner,
         workspace: Workspace = IN_MEMORY,
-        find_exactly: FindExactly | None = None,
+        elsewhere: Elsewhere | None = None,
     ) -> PairResult:
-        """Find the pairs; ``find_exactly`` is as of ``find_pairs_in_sources``."""
+        """Find the pairs; ``elsewhere`` is as of ``find_pairs_in_sources``."""
         if self.index is not None:
             # Indexes take long to import, and most runs have none.
             from neardup.jobs.pairs.against_index import find_pairs_in_index
@@ -371,7 +376,7 @@ class PairJob:
             return find_pairs_in_index(self.left, view, self.options, runner)
         assert self.plan is not None
         return find_pairs_in_sources(
-            self.left, self.right, self.plan, runner, workspace, self.counted, find_exactly
+            self.left, self.right, self.plan, runner, workspace, self.counted, elsewhere
         )
 
 
@@ -382,20 +387,20 @@ def find_pairs_in_sources(
     runner: Runner,
     workspace: Workspace = IN_MEMORY,
     counted: Sequence[Source] | None = None,
-    find_exactly: FindExactly | None = None,
+    elsewhere: Elsewhere | None = None,
 ) -> PairResult:
     """Find all pairs, or the most similar; ``right`` is None for a self-join.
 
     Texts that are equal, and then records that are equal, are joined once; their documents come in
     when pairs are spelled out. What there is not enough memory for goes to files. Where shingles
     are weighed by how many documents have them, those of ``counted`` are counted; None: those of
-    which pairs are found. ``find_exactly`` finds them elsewhere, not in threads.
+    which pairs are found. ``elsewhere`` is who does it in place of threads.
     """
     collections = [(left, plan.reading)]
     if right is not None:
         collections.append((right, plan.reading.for_other(other_columns_of(plan.options))))
     check_effect(plan.options, *(sources for sources, _ in collections), counted or ())
-    if find_exactly is None:
+    if elsewhere is None:
         keep_extracted(workspace, *(sources for sources, _ in collections))
     names, there = plan.options.shown_columns, list[tuple[str, ...]]()
     if names:
@@ -415,17 +420,19 @@ def find_pairs_in_sources(
     if plan.reading.needs_frequencies:
         with runner.stage("count"):
             reference = to_be_counted(plan.options, left, right or [], counted)
-            frequencies = count_shingles(reference, plan.reading, runner)
+            count = count_shingles if elsewhere is None else elsewhere.count
+            frequencies = count(reference, plan.reading, runner)
         collections = [(each, with_frequencies(own, frequencies)) for each, own in collections]
         plan = replace(plan, reading=with_frequencies(plan.reading, frequencies))
     few = None
-    if plan.edit and plan.options.top is not None and find_exactly is None:
+    if plan.edit and plan.options.top is not None and elsewhere is None:
         # RapidFuzz is loaded for edit distances alone.
         from neardup.jobs.pairs.few import find_in_few
 
         few = find_in_few(collections, plan, runner)
     if few is None:
-        find = _find_in_buckets if plan.banding else find_exactly or _find_exactly
+        in_threads = _find_in_buckets if plan.banding else _find_exactly
+        find = in_threads if elsewhere is None else elsewhere.find
         catalogues, matches, n_outside = find(collections, plan, workspace, runner)
     else:
         catalogues, matches, n_outside = few.catalogues, _matches_of(few, plan), 0
@@ -482,6 +489,14 @@ FindExactly = Callable[
     [Sequence[tuple[Sequence[Source], ReadingPlan]], PairPlan, Workspace, Runner],
     tuple[Sequence[Catalogue], Matches, int],
 ]
+
+
+@dataclass(frozen=True)
+class Elsewhere:
+    """What finds pairs by the exact method, and counts shingles, in place of threads."""
+
+    find: FindExactly
+    count: CountShingles
 
 
 def _find_exactly(
