@@ -79,38 +79,38 @@ def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("name", OPTIONS)
-def test_options(session, texts, tmp_path, small_tasks, name):
+def test_options(in_process, texts, tmp_path, small_tasks, name):
     data, options = str(texts / "own"), CUT | OPTIONS[name]
     expected = run_threads(data, tmp_path / "threads", **options)
     assert summary_of(expected)["spans"] > 100
-    assert_same(run_spark(session, data, tmp_path / "spark", **options), expected)
+    assert_same(run_spark(in_process, data, tmp_path / "spark", **options), expected)
 
 
-def test_against(session, texts, tmp_path, small_tasks):
+def test_against(in_process, texts, tmp_path, small_tasks):
     data, options = str(texts / "own"), CUT | {"unit": "lines", "against": str(texts / "other")}
     expected = run_threads(data, tmp_path / "threads", **options)
     alone = run_threads(data, tmp_path / "alone", **CUT, unit="lines")
     assert 0 < summary_of(expected)["spans"] < summary_of(alone)["spans"]
-    assert_same(run_spark(session, data, tmp_path / "spark", **options), expected)
+    assert_same(run_spark(in_process, data, tmp_path / "spark", **options), expected)
 
 
-def test_against_none(session, texts, tmp_path):
+def test_against_none(in_process, texts, tmp_path):
     """Nothing goes, though lines are repeated."""
     data, options = str(texts / "own"), CUT | {"unit": "lines", "against": str(texts / "none")}
     expected = run_threads(data, tmp_path / "threads", **options)
     assert summary_of(expected)["spans"] == 0
-    assert_same(run_spark(session, data, tmp_path / "spark", **options), expected)
+    assert_same(run_spark(in_process, data, tmp_path / "spark", **options), expected)
 
 
 @pytest.mark.parametrize("text", ["", "only one line of words\n"])
-def test_next_to_nothing(session, tmp_path, text):
+def test_next_to_nothing(in_process, tmp_path, text):
     (tmp_path / "data.txt").write_text(text)
     data, options = str(tmp_path / "data.txt"), CUT | {"unit": "lines"}
     expected = run_threads(data, tmp_path / "threads", **options)
-    assert_same(run_spark(session, data, tmp_path / "spark", **options), expected)
+    assert_same(run_spark(in_process, data, tmp_path / "spark", **options), expected)
 
 
-def test_bad_rows_are_skipped(session, texts, tmp_path, small_tasks):
+def test_bad_rows_are_skipped(in_process, texts, tmp_path, small_tasks):
     lines = (texts / "own/a.jsonl").read_bytes().splitlines()
     for number in (3, 250, 699):
         lines[number] = b'{"id": "bad", "text": 5}'
@@ -118,10 +118,10 @@ def test_bad_rows_are_skipped(session, texts, tmp_path, small_tasks):
     data.write_bytes(b"\n".join(lines) + b"\n")
     expected = run_threads(str(data), tmp_path / "threads", **options)
     assert summary_of(expected)["skipped_rows"] == 3
-    assert_same(run_spark(session, str(data), tmp_path / "spark", **options), expected)
+    assert_same(run_spark(in_process, str(data), tmp_path / "spark", **options), expected)
 
 
-def test_memory_of_a_task_and_of_the_driver(session, texts, tmp_path, small_tasks, monkeypatch):
+def test_memory_of_a_task_and_of_the_driver(in_process, texts, tmp_path, small_tasks, monkeypatch):
     """What does not fit goes to files, and is settled in passes."""
     from neardup.spark import session as sessions
 
@@ -130,7 +130,7 @@ def test_memory_of_a_task_and_of_the_driver(session, texts, tmp_path, small_task
     expected = run_threads(data, tmp_path / "threads", **options)
     options |= {"memory": "16MB", "work": tmp_path / "work"}
     with spilling(30_000):
-        assert_same(run_spark(session, data, tmp_path / "spark", **options), expected)
+        assert_same(run_spark(in_process, data, tmp_path / "spark", **options), expected)
     gc.collect()
     assert not (tmp_path / "work").exists()
 
@@ -166,12 +166,12 @@ def test_killed(session, texts, tmp_path, monkeypatch, small_tasks, stage, victi
 
 
 @pytest.mark.parametrize("line", ['{"id": "x", "text": 5}', "no JSON", '{"id": "1-3", "text": ""}'])
-def test_bad_row__is_the_same_error(session, texts, tmp_path, small_tasks, line):
+def test_bad_row__is_the_same_error(in_process, texts, tmp_path, small_tasks, line):
     lines = (texts / "own/a.jsonl").read_text().splitlines()
     lines[400] = line
     (tmp_path / "a.jsonl").write_text("\n".join(lines))
     said = []
-    for cut in (neardup.cut, lambda *data, **how: neardup.spark.cut(session, *data, **how)):
+    for cut in (neardup.cut, lambda *data, **how: neardup.spark.cut(in_process, *data, **how)):
         with pytest.raises(NeardupError) as caught:
             cut(str(tmp_path / "a.jsonl"), exact=True, unit="lines")
         said.append((type(caught.value), str(caught.value)))
@@ -187,19 +187,19 @@ def test_bad_row__is_the_same_error(session, texts, tmp_path, small_tasks, line)
         ({"exact": True, "unit": "lines", "threshold": "0.5"}, "threshold"),
     ],
 )
-def test_refuses__what_needs_all_texts(session, texts, options, named):
+def test_refuses__what_needs_all_texts(in_process, texts, options, named):
     with pytest.raises(InvalidParameterError, match=named):
-        neardup.spark.cut(session, str(texts / "own"), **options)
+        neardup.spark.cut(in_process, str(texts / "own"), **options)
 
 
-def test_refuses__data_in_memory_and_an_index(session, texts, tmp_path):
+def test_refuses__data_in_memory_and_an_index(in_process, texts, tmp_path):
     index = neardup.DocumentIndex.create(tmp_path / "index")
     index.add(["some words of a text"])
     with pytest.raises(InvalidInputError, match="not data in memory"):
-        neardup.spark.cut(session, ["a text"], exact=True, unit="lines")
+        neardup.spark.cut(in_process, ["a text"], exact=True, unit="lines")
     with pytest.raises(InvalidInputError, match="not an index"):
         neardup.spark.cut(
-            session, str(texts / "own"), against=tmp_path / "index", exact=True, unit="lines"
+            in_process, str(texts / "own"), against=tmp_path / "index", exact=True, unit="lines"
         )
 
 

@@ -47,15 +47,15 @@ def test_bad_row(session, collection, tmp_path, monkeypatch, small_tasks, line):
     assert message_of(neardup.spark.deduplicate, session, "data") == expected
 
 
-def test_damaged_file(session, tmp_path, small_tasks, collection):
+def test_damaged_file(in_process, tmp_path, small_tasks, collection):
     data = (collection / "own/b.jsonl.gz").read_bytes()
     (tmp_path / "b.jsonl.gz").write_bytes(data[: len(data) // 2])
     expected = message_of(neardup.deduplicate, str(tmp_path))
     assert expected[0] is ReadError
-    assert message_of(neardup.spark.deduplicate, session, str(tmp_path)) == expected
+    assert message_of(neardup.spark.deduplicate, in_process, str(tmp_path)) == expected
 
 
-def test_changed_file(session, collection, tmp_path, monkeypatch):
+def test_changed_file(in_process, collection, tmp_path, monkeypatch):
     """Between the first and the second time that it is read."""
     from neardup.spark import dedup
 
@@ -69,7 +69,7 @@ def test_changed_file(session, collection, tmp_path, monkeypatch):
         return find(*arguments)
 
     monkeypatch.setattr(dedup, "find_components", find_and_change)
-    kind, message = message_of(neardup.spark.deduplicate, session, str(path))
+    kind, message = message_of(neardup.spark.deduplicate, in_process, str(path))
     assert kind is ReadError
     assert message.startswith(f"{path}: the file has changed")
 
@@ -82,9 +82,9 @@ def test_other_version(session, collection, monkeypatch):
 
 
 @pytest.mark.parametrize("data", [["a text", "another"], [{"text": "a"}]])
-def test_data_in_memory(session, data):
+def test_data_in_memory(in_process, data):
     with pytest.raises(InvalidInputError, match="name paths or URLs"):
-        neardup.spark.deduplicate(session, data)
+        neardup.spark.deduplicate(in_process, data)
 
 
 def test_folder_of_the_driver_alone(session, collection, tmp_path, monkeypatch):

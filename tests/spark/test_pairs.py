@@ -94,8 +94,8 @@ def check(session: Any, records: Path, *more: str, **options: Any) -> neardup.Pa
 
 
 @pytest.mark.parametrize("name", OPTIONS)
-def test_options(session, records, small_tasks, name):
-    assert len(check(session, records, **OPTIONS[name])) > 10
+def test_options(in_process, records, small_tasks, name):
+    assert len(check(in_process, records, **OPTIONS[name])) > 10
 
 
 @pytest.mark.parametrize("name", ["jaccard", "containment", "edit by block", "top of each"])
@@ -104,30 +104,30 @@ def test_two_collections(session, records, small_tasks, name):
 
 
 @pytest.mark.parametrize("name", ["jaccard", "weighted", "edit", "top"])
-def test_memory_of_a_task_and_of_the_driver(session, records, small_tasks, monkeypatch, name):
+def test_memory_of_a_task_and_of_the_driver(in_process, records, small_tasks, monkeypatch, name):
     """Many blocks, of sets that go to files."""
     from neardup.spark import session as sessions
 
     monkeypatch.setattr(sessions, "_task_bytes", lambda _: 150_000)
-    check(session, records, **OPTIONS[name])
+    check(in_process, records, **OPTIONS[name])
 
 
-def test_memory_of_the_driver(session, records, small_tasks):
+def test_memory_of_the_driver(in_process, records, small_tasks):
     expected = neardup.find_pairs(str(records / "own"), **OPTIONS["jaccard"]).pairs
     with spilling(20_000):
-        found = neardup.spark.find_pairs(session, str(records / "own"), **OPTIONS["jaccard"])
+        found = neardup.spark.find_pairs(in_process, str(records / "own"), **OPTIONS["jaccard"])
         assert found.pairs.equals(expected)
 
 
-def test_nothing(session, records):
+def test_nothing(in_process, records):
     path = str(records / "none.jsonl")
-    assert len(neardup.spark.find_pairs(session, path)) == 0
-    assert len(neardup.spark.find_pairs(session, path, path, top=3)) == 0
+    assert len(neardup.spark.find_pairs(in_process, path)) == 0
+    assert len(neardup.spark.find_pairs(in_process, path, path, top=3)) == 0
 
 
-def test_limit(session, records):
+def test_limit(in_process, records):
     with pytest.raises(ResultLimitError):
-        neardup.spark.find_pairs(session, str(records / "own"), limit=5, **OPTIONS["jaccard"])
+        neardup.spark.find_pairs(in_process, str(records / "own"), limit=5, **OPTIONS["jaccard"])
 
 
 def test_rows_in_any_order(session, records, small_tasks, monkeypatch):
@@ -146,20 +146,20 @@ def test_killed(session, records, tmp_path, monkeypatch, small_tasks, stage, vic
     assert mark.exists()
 
 
-def test_refuses(session, records, tmp_path):
+def test_refuses(in_process, records, tmp_path):
     own = str(records / "own")
     with pytest.raises(InvalidParameterError, match="method"):
-        neardup.spark.find_pairs(session, own, method="minhash")
+        neardup.spark.find_pairs(in_process, own, method="minhash")
     with pytest.raises(InvalidParameterError, match="bytes"):
-        neardup.spark.find_pairs(session, own, input_format="bytes")
+        neardup.spark.find_pairs(in_process, own, input_format="bytes")
     with pytest.raises(InvalidInputError, match="not data in memory"):
-        neardup.spark.find_pairs(session, ["a text", "another"])
+        neardup.spark.find_pairs(in_process, ["a text", "another"])
     index = neardup.DocumentIndex.create(tmp_path / "index")
     index.add(["some words of a text"])
     with pytest.raises(InvalidInputError, match="not an index"):
-        neardup.spark.find_pairs(session, own, tmp_path / "index", method="exact")
+        neardup.spark.find_pairs(in_process, own, tmp_path / "index", method="exact")
     with pytest.raises(InvalidParameterError, match="index"):
-        neardup.spark.find_pairs(session, own, tmp_path / "index")
+        neardup.spark.find_pairs(in_process, own, tmp_path / "index")
 
 
 def test_command(spark_home, records, tmp_path):

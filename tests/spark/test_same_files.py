@@ -28,23 +28,23 @@ OPTIONS: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("name", OPTIONS)
-def test_options(session, collection, tmp_path, small_tasks, name):
+def test_options(in_process, collection, tmp_path, small_tasks, name):
     data = str(collection / "own")
     expected = run_threads(data, tmp_path / "threads", **OPTIONS[name])
-    assert_same(run_spark(session, data, tmp_path / "spark", **OPTIONS[name]), expected)
+    assert_same(run_spark(in_process, data, tmp_path / "spark", **OPTIONS[name]), expected)
 
 
 @pytest.mark.parametrize("clusters", ["survivors", "components"])
-def test_against(session, collection, tmp_path, small_tasks, clusters):
+def test_against(in_process, collection, tmp_path, small_tasks, clusters):
     data, options = str(collection / "own"), {"clusters": clusters, "keep": "shortest"}
     options |= {"against": str(collection / "other")}
     expected = run_threads(data, tmp_path / "threads", **options)
     summary = json.loads((expected / "summary.json").read_text())
     assert summary["removed_for_against"]
-    assert_same(run_spark(session, data, tmp_path / "spark", **options), expected)
+    assert_same(run_spark(in_process, data, tmp_path / "spark", **options), expected)
 
 
-def test_weighed_by_other_documents(session, collection, tmp_path):
+def test_weighed_by_other_documents(in_process, collection, tmp_path):
     data = str(collection / "own")
     options = {"measure": "weighted-jaccard", "threshold": 0.7}
     own = run_threads(data, tmp_path / "own", **options)
@@ -52,7 +52,7 @@ def test_weighed_by_other_documents(session, collection, tmp_path):
     expected = run_threads(data, tmp_path / "threads", **options)
     name = "removed.parquet"
     assert (own / name).read_bytes() != (expected / name).read_bytes()
-    assert_same(run_spark(session, data, tmp_path / "spark", **options), expected)
+    assert_same(run_spark(in_process, data, tmp_path / "spark", **options), expected)
 
 
 def test_as_many_partitions_as_tasks(session, collection, tmp_path):
@@ -73,7 +73,7 @@ def test_partitions_of_the_session(session, collection, tmp_path, n_partitions):
         session.conf.unset("spark.sql.shuffle.partitions")
 
 
-def test_bad_rows_are_skipped(session, collection, tmp_path, small_tasks):
+def test_bad_rows_are_skipped(in_process, collection, tmp_path, small_tasks):
     data = tmp_path / "data"
     data.mkdir()
     lines = (collection / "own/a.jsonl").read_text().splitlines()
@@ -84,9 +84,9 @@ def test_bad_rows_are_skipped(session, collection, tmp_path, small_tasks):
     expected = run_threads(str(data), tmp_path / "threads", on_error="skip")
     summary = json.loads((expected / "summary.json").read_text())
     assert summary["skipped_rows"] == 4
-    assert_same(run_spark(session, str(data), tmp_path / "spark", on_error="skip"), expected)
+    assert_same(run_spark(in_process, str(data), tmp_path / "spark", on_error="skip"), expected)
     assert (expected / "skipped/b.jsonl").read_bytes() == (data / "b.jsonl").read_bytes()
-    found = neardup.spark.deduplicate(session, str(data), on_error="skip")
+    found = neardup.spark.deduplicate(in_process, str(data), on_error="skip")
     found.write(tmp_path / "spark-parquet", format="parquet")
     threads = neardup.deduplicate(str(data), on_error="skip")
     threads.write(tmp_path / "threads-parquet", format="parquet")
@@ -94,11 +94,11 @@ def test_bad_rows_are_skipped(session, collection, tmp_path, small_tasks):
 
 
 @pytest.mark.parametrize("text", ["", '{"text": ""}\n', '{"text": "one of a kind"}\n'])
-def test_next_to_nothing(session, tmp_path, text):
+def test_next_to_nothing(in_process, tmp_path, text):
     (tmp_path / "data.jsonl").write_text(text)
     data = str(tmp_path / "data.jsonl")
     expected = run_threads(data, tmp_path / "threads")
-    assert_same(run_spark(session, data, tmp_path / "spark"), expected)
+    assert_same(run_spark(in_process, data, tmp_path / "spark"), expected)
 
 
 def test_relative_path(session, collection, tmp_path, monkeypatch):
@@ -107,27 +107,27 @@ def test_relative_path(session, collection, tmp_path, monkeypatch):
     assert_same(run_spark(session, "own", Path("found")), expected)
 
 
-def test_converted(session, collection, tmp_path):
+def test_converted(in_process, collection, tmp_path):
     data = str(collection / "own")
     neardup.deduplicate(data).write(tmp_path / "threads", format="parquet")
-    neardup.spark.deduplicate(session, data).write(tmp_path / "spark", format="parquet")
+    neardup.spark.deduplicate(in_process, data).write(tmp_path / "spark", format="parquet")
     assert_same(tmp_path / "spark", tmp_path / "threads")
 
 
-def test_with_text(session, collection, tmp_path):
+def test_with_text(in_process, collection, tmp_path):
     data, against = str(collection / "own"), str(collection / "other")
     neardup.deduplicate(data, against=against).write(tmp_path / "threads", with_text=True)
-    found = neardup.spark.deduplicate(session, data, against=against)
+    found = neardup.spark.deduplicate(in_process, data, against=against)
     found.write(tmp_path / "spark", with_text=True)
     assert_same(tmp_path / "spark", tmp_path / "threads")
 
 
-def test_output_at_a_url(session, collection, tmp_path, small_tasks):
+def test_output_at_a_url(in_process, collection, tmp_path, small_tasks):
     """Executors write there, and the marker has their files."""
     data = str(collection / "own")
     url = f"local://{tmp_path}"
     neardup.deduplicate(data).write(f"{url}/threads")
-    neardup.spark.deduplicate(session, data).write(f"{url}/spark")
+    neardup.spark.deduplicate(in_process, data).write(f"{url}/spark")
     listed = [
         json.loads((tmp_path / name / "_SUCCESS").read_text())["files"]
         for name in ("spark", "threads")
@@ -142,11 +142,11 @@ def test_output_at_a_url(session, collection, tmp_path, small_tasks):
     assert_same(tmp_path / "spark", tmp_path / "threads")
 
 
-def test_component_over_the_memory_of_a_task(session, collection, tmp_path, monkeypatch):
+def test_component_over_the_memory_of_a_task(in_process, collection, tmp_path, monkeypatch):
     """What does not fit is decided in chunks, from files."""
     from neardup.spark import session as sessions
 
     monkeypatch.setattr(sessions, "_task_bytes", lambda _: 40_000)
     data, options = str(collection / "own"), {"clusters": "components", "threshold": 0.5}
     expected = run_threads(data, tmp_path / "threads", **options)
-    assert_same(run_spark(session, data, tmp_path / "spark", **options), expected)
+    assert_same(run_spark(in_process, data, tmp_path / "spark", **options), expected)
