@@ -53,7 +53,10 @@ JOBS: dict[str, Job] = {
     "cut, paragraphs": Job(
         "cut a.jsonl --exact --unit paragraphs --against b.jsonl", on_spark=True
     ),
-    "cut, equal": Job("cut a.jsonl --exact --min-tokens 6"),
+    "cut, equal": Job("cut a.jsonl --exact --min-tokens 6", on_spark=True),
+    "cut, equal against": Job(
+        "cut a.jsonl --exact --min-tokens 6 --against b.jsonl --keep first", on_spark=True
+    ),
     "cut, similar": Job("cut a.jsonl --min-tokens 8 --threshold 0.7", keeps_tasks=False),
     "cut, similar lines": Job("cut a.jsonl --unit lines --threshold 0.7", keeps_tasks=False),
     "align": Job(

@@ -1,4 +1,4 @@
-"""Cuts of equal lines and paragraphs write the same files on Spark as in threads."""
+"""Cuts of what is equal write the same files on Spark as in threads."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ import pytest
 
 import neardup
 import neardup.spark
-from neardup.errors import InvalidInputError, InvalidParameterError, NeardupError
+from neardup.errors import InvalidInputError, InvalidParameterError, NeardupError, ReadError
+from neardup.jobs.cut import equal_passages
 from tests.spark.mishaps import dies_once, replace_stage, shuffled
 from tests.spark.runs import assert_same, run_spark, run_threads, summary_of
 from tests.spilling import spilling
@@ -31,10 +32,16 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "menus": {"unit": "paragraphs", "min_documents": 4, "keep": "shortest"},
     "without ids": {"unit": "lines", "id_column": "", "tokenizer": "characters"},
     "two columns": {"unit": "lines", "text_column": ["text", "more"]},
+    "passages": {"min_tokens": 6},
+    "passages, longest": {"min_tokens": 5, "keep": "longest", "replacement": "…"},
+    "passages, menus": {"min_tokens": 6, "keep": "max:score", "min_documents": 3},
+    "passages, two columns": {"min_tokens": 6, "text_column": ["text", "more"], "id_column": ""},
 }
 # What tasks run, and those to which rows come in any order.
 STAGES = ("read._read", "equal_units._send_units", "equal_units._settle", "equal_units._send_gone")
 STAGES += ("write._write",)
+OF_PASSAGES = ("equal_passages._send_samples", "equal_passages._look_at")
+OF_PASSAGES += ("equal_passages._read_again",)
 
 
 def make_rows(n: int, seed: int) -> list[dict[str, Any]]:
@@ -86,47 +93,54 @@ def test_options(in_process, texts, tmp_path, small_tasks, name):
     assert_same(run_spark(in_process, data, tmp_path / "spark", **options), expected)
 
 
-def test_against(in_process, texts, tmp_path, small_tasks):
-    data, options = str(texts / "own"), CUT | {"unit": "lines", "against": str(texts / "other")}
+@pytest.mark.parametrize("what", [{"unit": "lines"}, {"min_tokens": 6}])
+def test_against(in_process, texts, tmp_path, small_tasks, what):
+    data, options = str(texts / "own"), CUT | what | {"against": str(texts / "other")}
     expected = run_threads(data, tmp_path / "threads", **options)
-    alone = run_threads(data, tmp_path / "alone", **CUT, unit="lines")
+    alone = run_threads(data, tmp_path / "alone", **CUT | what)
     assert 0 < summary_of(expected)["spans"] < summary_of(alone)["spans"]
     assert_same(run_spark(in_process, data, tmp_path / "spark", **options), expected)
 
 
-def test_against_none(in_process, texts, tmp_path):
+@pytest.mark.parametrize("unit", ["lines", "passages"])
+def test_against_none(in_process, texts, tmp_path, unit):
     """Nothing goes, though lines are repeated."""
-    data, options = str(texts / "own"), CUT | {"unit": "lines", "against": str(texts / "none")}
+    data, options = str(texts / "own"), CUT | {"unit": unit, "against": str(texts / "none")}
     expected = run_threads(data, tmp_path / "threads", **options)
     assert summary_of(expected)["spans"] == 0
     assert_same(run_spark(in_process, data, tmp_path / "spark", **options), expected)
 
 
 @pytest.mark.parametrize("text", ["", "only one line of words\n"])
-def test_next_to_nothing(in_process, tmp_path, text):
+@pytest.mark.parametrize("unit", ["lines", "passages"])
+def test_next_to_nothing(in_process, tmp_path, text, unit):
     (tmp_path / "data.txt").write_text(text)
-    data, options = str(tmp_path / "data.txt"), CUT | {"unit": "lines"}
+    data, options = str(tmp_path / "data.txt"), CUT | {"unit": unit}
     expected = run_threads(data, tmp_path / "threads", **options)
     assert_same(run_spark(in_process, data, tmp_path / "spark", **options), expected)
 
 
-def test_bad_rows_are_skipped(in_process, texts, tmp_path, small_tasks):
+@pytest.mark.parametrize("unit", ["lines", "passages"])
+def test_bad_rows_are_skipped(in_process, texts, tmp_path, small_tasks, unit):
     lines = (texts / "own/a.jsonl").read_bytes().splitlines()
     for number in (3, 250, 699):
         lines[number] = b'{"id": "bad", "text": 5}'
-    data, options = tmp_path / "data.jsonl", CUT | {"unit": "lines", "on_error": "skip"}
+    data, options = tmp_path / "data.jsonl", CUT | {"unit": unit, "on_error": "skip"}
     data.write_bytes(b"\n".join(lines) + b"\n")
     expected = run_threads(str(data), tmp_path / "threads", **options)
     assert summary_of(expected)["skipped_rows"] == 3
     assert_same(run_spark(in_process, str(data), tmp_path / "spark", **options), expected)
 
 
-def test_memory_of_a_task_and_of_the_driver(in_process, texts, tmp_path, small_tasks, monkeypatch):
-    """What does not fit goes to files, and is settled in passes."""
+@pytest.mark.parametrize("unit", ["lines", "passages"])
+def test_memory_of_a_task_and_of_the_driver(
+    in_process, texts, tmp_path, small_tasks, monkeypatch, unit
+):
+    """What does not fit goes to files, and is settled in passes; samples go to more partitions."""
     from neardup.spark import session as sessions
 
     monkeypatch.setattr(sessions, "_task_bytes", lambda _: 5_000)
-    data, options = str(texts / "own"), CUT | {"unit": "lines", "keep": "longest"}
+    data, options = str(texts / "own"), CUT | {"unit": unit, "keep": "longest"}
     expected = run_threads(data, tmp_path / "threads", **options)
     options |= {"memory": "16MB", "work": tmp_path / "work"}
     with spilling(30_000):
@@ -152,12 +166,31 @@ def test_rows_in_any_order(session, texts, tmp_path, small_tasks, monkeypatch):
     assert_same(run_spark(session, data, tmp_path / "spark", **options), expected)
 
 
+def test_passages__a_text_changes(in_process, texts, tmp_path, small_tasks, monkeypatch):
+    """Between the first look at a text and the second one."""
+    path = tmp_path / "a.jsonl"
+    path.write_bytes((texts / "own/a.jsonl").read_bytes())
+    find = equal_passages.find_repeats
+
+    def found(*arguments, **options):
+        rows = [json.loads(line) for line in path.read_text().splitlines()]
+        path.write_bytes(json_lines([row | {"text": row["text"] + " more"} for row in rows]))
+        return find(*arguments, **options)
+
+    monkeypatch.setattr(equal_passages, "find_repeats", found)
+    with pytest.raises(ReadError, match="changed") as caught:
+        neardup.spark.cut(in_process, str(path), exact=True, min_tokens=6)
+    assert str(path) in str(caught.value)
+
+
 @pytest.mark.kills
 @pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
 @pytest.mark.parametrize("victim", ["worker", "executor"])
-@pytest.mark.parametrize("stage", STAGES)
+@pytest.mark.parametrize("stage", STAGES + OF_PASSAGES)
 def test_killed(session, texts, tmp_path, monkeypatch, small_tasks, stage, victim):
     mark, options = tmp_path / "was-killed", CUT | {"unit": "lines", "keep": "longest"}
+    if stage in OF_PASSAGES:
+        options |= {"unit": "passages", "min_tokens": 6}
     expected = run_threads(str(texts / "own"), tmp_path / "threads", **options)
     replace_stage(monkeypatch, stage, dies_once, str(mark), victim)
     output = run_spark(session, str(texts / "own"), tmp_path / "out", **options)
@@ -183,7 +216,6 @@ def test_bad_row__is_the_same_error(in_process, texts, tmp_path, small_tasks, li
     [
         ({}, "exact"),
         ({"unit": "lines"}, "exact"),
-        ({"exact": True}, "exact"),
         ({"exact": True, "unit": "lines", "threshold": "0.5"}, "threshold"),
     ],
 )

@@ -10,7 +10,7 @@ have it are added, and what goes is found anew.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple, TypeVar
 
@@ -51,6 +51,13 @@ class Samples(NamedTuple):
     def select(self, rows: Int64s | slice) -> Samples:
         """Return some rows."""
         return Samples(self.hashes[rows], self.documents[rows])
+
+
+class Met(NamedTuple):
+    """What of a part of the samples is shared: the hashes, and the documents that have them."""
+
+    hashes: Uint64s
+    documents: Int64s
 
 
 T = TypeVar("T")
@@ -98,7 +105,7 @@ class Repeats:
 
 
 def find_repeats(
-    each_part: EachPart[Uint64s],
+    each_part: EachPart[Met],
     read: Callable[[Int64s], TokenLists],
     order: Int64s,
     min_tokens: int,
@@ -139,11 +146,22 @@ def find_repeats(
     tokens of these documents, and the samples, are the caller's.
     """
     order = np.ascontiguousarray(order, np.int64)
-    stays: Bools = np.zeros(len(order), np.bool_)
-    stays[order[:n_against]] = True
-    meeting = _Meeting(stays, min_documents)
-    hashes = list(each_part(meeting.meet))
-    is_met, numbers, tokens = meeting.is_met, np.empty(0, np.int64), None
+    stays = None
+    if n_against:
+        stays = np.zeros(len(order), np.bool_)
+        stays[order[:n_against]] = True
+    meeting = _Meeting(stays, min_documents, np.empty(0, np.uint64))
+    is_met: Bools = np.zeros(len(order), np.bool_)
+
+    def marked(found: Iterable[Met]) -> Uint64s:
+        hashes = [np.empty(0, np.uint64)]
+        for met in found:
+            is_met[met.documents] = True
+            hashes.append(met.hashes)
+        return np.concatenate(hashes)
+
+    hashes = [marked(each_part(meeting.meet))]
+    numbers, tokens = np.empty(0, np.int64), None
     while True:
         if is_met.sum() > len(numbers):
             # Let go of what was read before.
@@ -165,49 +183,43 @@ def find_repeats(
         if not len(joints):
             return found
         look = partial(meeting.meet_joints, joints=joints, filter_of_joints=_filter_of(joints))
-        met = np.concatenate(list(each_part(look)))
+        met = marked(each_part(look))
         if not len(met):
             return found
-        meeting.of_joints = np.union1d(meeting.of_joints, met)
+        meeting = replace(meeting, of_joints=np.union1d(meeting.of_joints, met))
         hashes.append(met)
 
 
+@dataclass(frozen=True)
 class _Meeting:
-    """Tells which samples of a part are shared, and marks the documents that have one.
+    """Tells which samples of a part are shared.
 
     Parameters
     ----------
     stays
-        Says of each document whether it stays whole. If any does, those are shared that are both in
-        such a one and in another; else those that are twice.
+        Says of each document whether it stays whole: then those are shared that are both in such a
+        one and in another. None if none does: then those that are twice.
     min_documents
         In so many documents at least, where it is more than 2.
-
-    Attributes
-    ----------
-    is_met
-        Which documents have a sample that is shared.
     of_joints
-        Hashes that are shared with a joint alone, ascending.
+        Hashes that are known to be shared with a joint alone, ascending.
     """
 
-    def __init__(self, stays: Bools, min_documents: int) -> None:
-        self._stays, self._min_documents = stays, min_documents
-        self._has_against = bool(stays.any())
-        self.is_met: Bools = np.zeros(len(stays), np.bool_)
-        self.of_joints: Uint64s = np.empty(0, np.uint64)
+    stays: Bools | None
+    min_documents: int
+    of_joints: Uint64s
 
-    def meet(self, part: Samples) -> Uint64s:
-        """Return the hashes that are shared."""
+    def meet(self, part: Samples) -> Met:
+        """Return what is shared."""
         # Most are nowhere else, which is soon seen.
         rows: Int64s = np.empty(len(part.hashes) + 1, np.int64)
         filters = _empty_filter(len(part.hashes)), _empty_filter(len(part.hashes))
         part = part.select(rows[: repeat_table.find_repeated(part.hashes, *filters, rows)])
         part, starts, is_shared, _ = self._groups(part)
-        return self._mark(part, starts, is_shared)
+        return _met(part, starts, is_shared)
 
-    def meet_joints(self, part: Samples, *, joints: Uint64s, filter_of_joints: Uint64s) -> Uint64s:
-        """Return the hashes that are shared with a joint alone; ``joints`` ascend."""
+    def meet_joints(self, part: Samples, *, joints: Uint64s, filter_of_joints: Uint64s) -> Met:
+        """Return what is shared with a joint alone; ``joints`` ascend."""
         rows: Int64s = np.empty(len(part.hashes) + 1, np.int64)
         n = repeat_table.filter_hashes(filter_of_joints, part.hashes, rows)
         part = part.select(rows[:n])
@@ -215,35 +227,35 @@ class _Meeting:
         part = part.select(np.flatnonzero(joints[at] == part.hashes))
         part, starts, is_shared, may_be = self._groups(part)
         is_known = np.isin(part.hashes[starts], self.of_joints)
-        return self._mark(part, starts, may_be & ~is_shared & ~is_known)
+        return _met(part, starts, may_be & ~is_shared & ~is_known)
 
     def _groups(self, part: Samples) -> tuple[Samples, Int64s, Bools, Bools]:
         """Sort samples by hash; return where each hash begins, and whether it is shared.
 
         The last is whether something may go for it.
         """
-        if self._min_documents > 2:
+        if self.min_documents > 2:
             part = part.select(np.lexsort((part.documents, part.hashes)))
         else:
             part = part.select(np.argsort(part.hashes))
         starts = np.flatnonzero(_differs_before(part.hashes))
         sizes = np.diff(starts, append=len(part.hashes))
         is_shared, may_be = sizes > 1, np.ones(len(sizes), np.bool_)
-        if self._has_against and len(starts):
-            n_staying = np.add.reduceat(self._stays[part.documents].astype(np.int64), starts)
+        if self.stays is not None and len(starts):
+            n_staying = np.add.reduceat(self.stays[part.documents].astype(np.int64), starts)
             may_be = n_staying > 0
             is_shared = may_be & (n_staying < sizes)
-        if self._min_documents > 2 and len(starts):
+        if self.min_documents > 2 and len(starts):
             is_new = _differs_before(part.documents)
             is_new[starts] = True
-            is_shared &= np.add.reduceat(is_new.astype(np.int64), starts) >= self._min_documents
+            is_shared &= np.add.reduceat(is_new.astype(np.int64), starts) >= self.min_documents
         return part, starts, is_shared, may_be
 
-    def _mark(self, part: Samples, starts: Int64s, chosen: Bools) -> Uint64s:
-        """Mark the documents that have some of the hashes, and return these."""
-        sizes = np.diff(starts, append=len(part.hashes))
-        self.is_met[part.documents[np.repeat(chosen, sizes)]] = True
-        return part.hashes[starts[chosen]]
+
+def _met(part: Samples, starts: Int64s, chosen: Bools) -> Met:
+    """Return some of the hashes of a part, and the documents that have one."""
+    sizes = np.diff(starts, append=len(part.hashes))
+    return Met(part.hashes[starts[chosen]], np.unique(part.documents[np.repeat(chosen, sizes)]))
 
 
 def _differs_before(values: Uint64s | Int64s) -> Bools:

@@ -1,4 +1,4 @@
-"""``neardup.spark.cut``: equal lines and paragraphs, as ``jobs.cut`` cuts them in threads."""
+"""``neardup.spark.cut``: what is equal, as ``jobs.cut`` cuts it in threads; lines, paragraphs."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ from neardup.files.resolve import resolve_inputs
 from neardup.files.rows import RowBlock, Source
 from neardup.jobs.cut.cut import cut_sources
 from neardup.jobs.cut.cut_result import CutResult, take_out
+from neardup.jobs.cut.equal_passages import cut_equal_passages
 from neardup.jobs.cut.equal_units import (
     RANK,
     ExchangedSpans,
-    FoundUnits,
+    FoundEqual,
     UnitRules,
     count_passes,
     list_units,
@@ -29,7 +30,7 @@ from neardup.jobs.cut.equal_units import (
 )
 from neardup.jobs.cut.passages import Repeated
 from neardup.jobs.cut.plan import CutJobPlan, plan_cut
-from neardup.jobs.cut.spans import keep_ranks
+from neardup.jobs.cut.spans import CutSpans, keep_ranks
 from neardup.options.choices import Data, Side
 from neardup.options.groups import AgainstDataOptions, ProgressOptions, WorkspaceOptions
 from neardup.options.option import argument, but, takes
@@ -39,6 +40,7 @@ from neardup.reading.signed_batches import numbers_of
 from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
 from neardup.spark.cluster import Cluster, local_workspace, spark_errors
+from neardup.spark.equal_passages import ReadOnExecutors, cutting_spans, send_spans
 from neardup.spark.read import Outbox, ReadTasks, from_bytes, read_on_executors, to_bytes
 from neardup.spark.session import ON_DRIVER, SESSION, SHARED_FILES, cluster_of
 from neardup.spark.write import write_on_executors
@@ -63,13 +65,9 @@ def plan_on_spark(
 ) -> CutJobPlan:
     """Check what goes with what, and raise for cuts that need all texts in one place."""
     plan = plan_cut(options, has_other=has_other, is_named=is_named, side=side)
-    is_equal_units = options.exact and plan.unit != "passages"
-    for name, is_given in (("named_in", is_named), ("exact", not is_equal_units)):
+    for name, is_given in (("named_in", is_named), ("exact", not options.exact)):
         if is_given:
-            message = (
-                "engine spark cuts equal paragraphs and lines, with exact and one of these as "
-                "unit; choose them, or engine threads"
-            )
+            message = "engine spark cuts what is equal; choose exact, or engine threads"
             raise InvalidParameterError(message, "engine", name)
     return plan
 
@@ -102,8 +100,21 @@ def cut_on_spark(
         plan: CutJobPlan,
         workspace: Workspace,
         runner: Runner,
-    ) -> FoundUnits:
+    ) -> FoundEqual:
         nonlocal write
+        replacement = plan.options.replacement
+        if plan.unit == "passages":
+            read_passages = partial(ReadOnExecutors, cluster)
+            found = cut_equal_passages(sources, against, plan, workspace, runner, read_passages)
+            _, own, spans, _ = found
+            assert isinstance(spans, CutSpans)
+            columns = own.columns.texts
+            write = partial(
+                plain,
+                send=partial(send_spans, cluster, spans),
+                open_change=partial(cutting_spans, columns, replacement),
+            )
+            return found
         with runner.stage("read") as note:
             read = _list_on_executors(sources, against, plan, cluster, workspace)
             other, own = read.catalogues
@@ -116,7 +127,7 @@ def cut_on_spark(
             spans, most = ExchangedSpans.gather(settled, shuffle, bounds)
             read.rows.unpersist()
             note(units=len(spans))
-        columns, replacement = own.columns.texts, plan.options.replacement
+        columns = own.columns.texts
         write = partial(
             plain,
             send=partial(_bring_gone, cluster, gone),
@@ -244,7 +255,6 @@ class _Arguments(CutOptions, AgainstDataOptions, WorkspaceOptions, ProgressOptio
             "python": "Other documents, in files as those of ``data``. They stay, and nothing goes "
             "but what one of them has."
         },
-        unit={"python": "``paragraphs``, parted by blank lines, or ``lines``."},
         exact={"python": "Has to be True: only what is equal token by token goes."},
         text_column={
             "python": "Name of the column of the text, or several: their texts are joined with "
@@ -257,7 +267,7 @@ class _Arguments(CutOptions, AgainstDataOptions, WorkspaceOptions, ProgressOptio
 
 @takes(_Arguments)
 def cut(given: _Arguments) -> CutResult:
-    """Take equal paragraphs or lines out of the texts of a collection, as ``neardup.cut``.
+    """Take equal passages, paragraphs or lines out of texts, as ``neardup.cut``.
 
     Executors of a session do it. The result is the same, byte by byte. It needs the session until
     it has been written, which executors do as well, to a folder that all of them reach under the
@@ -283,7 +293,8 @@ def cut(given: _Arguments) -> CutResult:
     Notes
     -----
     The driver keeps some 60 bytes a document, and ids and what goes, some 50 bytes a span, in
-    files once they do not fit; see the page on Spark.
+    files once they do not fit. Of passages it compares the tokens itself, of documents that share a
+    sample, and keeps 130 bytes for each that goes; see the page on Spark.
     """
     options = given.part(CutOptions)
     plan = plan_on_spark(options, has_other=given.against is not None)

@@ -14,7 +14,7 @@ from neardup.files.resolve import resolve_inputs
 from neardup.files.rows import Source
 from neardup.jobs.cut.cut_result import CutResult
 from neardup.jobs.cut.equal_passages import cut_equal_passages
-from neardup.jobs.cut.equal_units import FoundUnits, cut_equal_units
+from neardup.jobs.cut.equal_units import FoundEqual, cut_equal_units
 from neardup.jobs.cut.named import ReadKeepers, cut_named, read_named_spans
 from neardup.jobs.cut.passages import cut_passages, describe_repeated, most_repeated
 from neardup.jobs.cut.plan import CutJobPlan, plan_cut
@@ -164,11 +164,11 @@ def cut_sources(
     *,
     named_in: Any = None,
     side: Side | None = None,
-    find_equal: Callable[..., FoundUnits] = cut_equal_units,
+    find_equal: Callable[..., FoundEqual] | None = None,
 ) -> CutResult:
     """Run all stages but the writing; of what a table names, if one is given, ``side`` goes.
 
-    ``find_equal`` finds equal paragraphs or lines, in threads or elsewhere. With ``against``
+    ``find_equal`` finds what is equal elsewhere than in threads. With ``against``
     nothing goes but what documents of these sources have, which all stay.
     """
     others = against or []
@@ -181,16 +181,16 @@ def cut_sources(
         return _cut_as_named(sources, named_in, side, plan, runner, workspace)
     spans: Spans
     found = None
-    if plan.unit == "passages" and plan.options.exact:
-        other, own, spans = cut_equal_passages(sources, others, plan, workspace, runner)
+    if plan.options.exact:
+        is_of_passages = plan.unit == "passages"
+        find_equal = find_equal or (cut_equal_passages if is_of_passages else cut_equal_units)
+        other, own, spans, found = find_equal(sources, others, plan, workspace, runner)
     elif plan.unit == "passages":
         with runner.stage("read") as note:
             collections = read_collections(sources, others, plan, workspace, runner)
             other, own = collections.catalogues
             note(documents=len(own), tokens=len(collections.tokens.values))
         spans = cut_passages(collections, plan, workspace, runner)
-    elif plan.options.exact:
-        other, own, spans, found = find_equal(sources, others, plan, workspace, runner)
     else:
         other, own, spans = cut_units(sources, others, plan, workspace, runner)
     if against is not None and not len(other):

@@ -7,29 +7,32 @@ their tokens are compared.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from itertools import count
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import numpy as np
 
 from neardup.files.rows import Source
-from neardup.jobs.cut.passages import locate_cuts
+from neardup.jobs.cut.equal_units import FoundEqual
+from neardup.jobs.cut.passages import OfTexts, locate_cuts, read_again_in_threads
 from neardup.jobs.cut.plan import CutJobPlan
-from neardup.jobs.cut.spans import CutSpans, keep_order
+from neardup.jobs.cut.spans import keep_order
 from neardup.matching.join import cut_runs
 from neardup.passages.cutting import RemovedPassages
 from neardup.passages.repeats import Samples, find_repeats, sample_windows
 from neardup.reading.block_exchange import BlockExchange, Sorted
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.first_pass import part_of
-from neardup.reading.second_pass import read_texts, text_has_changed
+from neardup.reading.second_pass import text_has_changed
 from neardup.reading.signed_batches import numbers_of
 from neardup.reading.token_pass import hash_tokens, take_texts
 from neardup.runs.arrays import GrowingArray
 from neardup.stages.options import other_columns_of
 from neardup.tables import Int64s, Texts, TokenLists, Uint64s
+from neardup.text.tokenizers import Tokenizer
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -49,7 +52,7 @@ _MEETING = 5
 # Partitions are met together up to so many bytes of rows.
 _PART_BYTES = 1 << 23
 
-_HASH, _DOCUMENT = "hash", "document"
+_HASH, DOCUMENT = "hash", "document"
 
 
 def sample_texts(texts: pa.Array, plan: CutJobPlan) -> tuple[Int64s, tuple[Sorted, int]]:
@@ -68,9 +71,31 @@ def sample_texts(texts: pa.Array, plan: CutJobPlan) -> tuple[Int64s, tuple[Sorte
     hashes, documents = map(np.concatenate, zip(*found, strict=True))
     partitions = part_of(hashes, N_PARTITIONS).astype(np.uint16)
     order = np.argsort(partitions, kind="stable")
-    columns = {_HASH: hashes[order], _DOCUMENT: documents[order]}
+    columns = {_HASH: hashes[order], DOCUMENT: documents[order]}
     batch = pa.RecordBatch.from_pydict(columns)
     return n_tokens, ((batch, partitions[order].astype(np.int64)), len(texts))
+
+
+class Reading(Protocol):
+    """Documents that are read, in threads or elsewhere."""
+
+    @property
+    def catalogues(self) -> tuple[Catalogue, Catalogue]:
+        """Both collections, the other one first."""
+        ...
+
+    @property
+    def n_samples(self) -> int:
+        """How many samples all texts have."""
+        ...
+
+    def each_part(self, look: Callable[[Samples], T]) -> Iterable[T]:
+        """Look at the samples of all documents: an ``EachPart``."""
+        ...
+
+    def read_again(self, documents: Int64s, function: OfTexts[T]) -> Iterator[T]:
+        """Read some documents again, in their order: a ``ReadAgain``."""
+        ...
 
 
 def cut_equal_passages(
@@ -79,15 +104,43 @@ def cut_equal_passages(
     plan: CutJobPlan,
     workspace: Workspace,
     runner: Runner,
-) -> tuple[Catalogue, Catalogue, CutSpans]:
-    """Find the passages that go for an equal one.
-
-    Returns both collections, the other one first, and what goes.
-    """
-    collections = [(against, other_columns_of(plan.options)), (sources, plan.reading.columns)]
-    exchange = BlockExchange("samples", workspace, N_PARTITIONS, share=_SAMPLES_SHARE)
-    kept = [exchange.kept_of(k, len(each)) for k, (each, _) in enumerate(collections)]
+    read: Callable[..., Reading] | None = None,
+) -> FoundEqual:
+    """Find the passages that go for an equal one; ``read`` reads documents, in threads if None."""
     with runner.stage("read") as note:
+        reading = (read or _ReadInThreads)(sources, against, plan, workspace, runner)
+        other, own = reading.catalogues
+        note(documents=len(own), samples=reading.n_samples)
+    with runner.stage("cut") as note:
+        n_other = len(other)
+        found = find_repeats(
+            reading.each_part,
+            _TokensAgain(reading, plan, workspace),
+            np.concatenate([np.arange(n_other), n_other + keep_order(own, plan.keep)]),
+            plan.min_tokens,
+            plan.options.min_documents or 1,
+            n_against=n_other,
+        )
+        note(passages=len(found))
+    with runner.stage("locate"):
+        gone = RemovedPassages(similarities=np.ones(len(found)), **vars(found))
+        return other, own, locate_cuts(gone, (other, own), plan, reading.read_again), None
+
+
+class _ReadInThreads:
+    """Reads documents in threads: ``Reading``."""
+
+    def __init__(
+        self,
+        sources: Sequence[Source],
+        against: Sequence[Source],
+        plan: CutJobPlan,
+        workspace: Workspace,
+        runner: Runner,
+    ) -> None:
+        collections = [(against, other_columns_of(plan.options)), (sources, plan.reading.columns)]
+        exchange = BlockExchange("samples", workspace, N_PARTITIONS, share=_SAMPLES_SHARE)
+        kept = [exchange.kept_of(k, len(each)) for k, (each, _) in enumerate(collections)]
         with exchange.shuffle:
             other, own = take_texts(
                 collections,
@@ -98,27 +151,8 @@ def cut_equal_passages(
                 runner,
                 kept,
             )
-        note(documents=len(own), samples=exchange.n_rows)
-    with runner.stage("cut") as note:
-        n_other = len(other)
-        found = find_repeats(
-            _MetSamples(exchange, workspace, runner),
-            _TokensAgain((other, own), plan, workspace, runner),
-            np.concatenate([np.arange(n_other), n_other + keep_order(own, plan.keep)]),
-            plan.min_tokens,
-            plan.options.min_documents or 1,
-            n_against=n_other,
-        )
-        note(passages=len(found))
-    with runner.stage("locate"):
-        gone = RemovedPassages(similarities=np.ones(len(found)), **vars(found))
-        return other, own, locate_cuts(gone, (other, own), plan, runner)
-
-
-class _MetSamples:
-    """The samples of all documents, a part after the other: ``EachPart``."""
-
-    def __init__(self, exchange: BlockExchange, workspace: Workspace, runner: Runner) -> None:
+        self.catalogues, self.n_samples = (other, own), exchange.n_rows
+        self.read_again = partial(read_again_in_threads, self.catalogues, plan.reading, runner)
         self._shuffle, self._runner = exchange.shuffle, runner
         sizes = np.array([self._shuffle.nbytes(each) for each in range(N_PARTITIONS)])
         # Some partitions at a time, or of one that is too large a share of the hashes.
@@ -131,52 +165,60 @@ class _MetSamples:
             for number in range(n_passes)
         ]
 
-    def __call__(self, look: Callable[[Samples], T]) -> Iterator[T]:
+    def each_part(self, look: Callable[[Samples], T]) -> Iterator[T]:
         return self._runner.map(lambda part: look(self._read(*part)), self._parts)
 
     def _read(self, start: int, stop: int, number: int, n_passes: int) -> Samples:
-        found = [Samples.of_none()]
-        for batch in self._shuffle.read(start, n_partitions=stop - start):
-            samples = Samples(numbers_of(batch, _HASH), numbers_of(batch, _DOCUMENT))
-            if n_passes > 1:
-                # Partitions are by the high half.
-                passes = part_of(samples.hashes << np.uint64(32), n_passes)
-                samples = samples.select(np.flatnonzero(passes == number))
-            found.append(samples)
-        return Samples(*map(np.concatenate, zip(*found, strict=True)))
+        batches = self._shuffle.read(start, n_partitions=stop - start)
+        return samples_in(batches, number, n_passes)
+
+
+def samples_in(batches: Iterable[pa.RecordBatch], number: int = 0, n_passes: int = 1) -> Samples:
+    """Return the samples that stand in rows of ``sample_texts``, or those of a pass."""
+    found = [Samples.of_none()]
+    for batch in batches:
+        samples = Samples(numbers_of(batch, _HASH), numbers_of(batch, DOCUMENT))
+        if n_passes > 1:
+            # Partitions are by the high half.
+            passes = part_of(samples.hashes << np.uint64(32), n_passes)
+            samples = samples.select(np.flatnonzero(passes == number))
+        found.append(samples)
+    return Samples(*map(np.concatenate, zip(*found, strict=True)))
+
+
+@dataclass(frozen=True)
+class _Tokens:
+    """Gives the tokens of documents, of which each had so many: ``OfTexts``."""
+
+    tokenizer: Tokenizer
+    n_tokens: Int64s
+
+    def part(self, first: int, behind: int) -> _Tokens:
+        return _Tokens(self.tokenizer, self.n_tokens[first:behind])
+
+    def __call__(self, texts: Texts, places: Int64s, name: str) -> Uint64s:
+        """Return the tokens of all of these documents."""
+        tokens = self.tokenizer.hash_tokens(texts)
+        if not np.array_equal(np.diff(tokens.offsets), self.n_tokens[places]):
+            raise text_has_changed(name)
+        return tokens.values
 
 
 class _TokensAgain:
     """Reads documents again: gives the tokens of some, in memory or in a file that is mapped."""
 
-    def __init__(
-        self,
-        catalogues: tuple[Catalogue, Catalogue],
-        plan: CutJobPlan,
-        workspace: Workspace,
-        runner: Runner,
-    ) -> None:
-        self._catalogues, self._plan = catalogues, plan
-        self._workspace, self._runner = workspace, runner
+    def __init__(self, reading: Reading, plan: CutJobPlan, workspace: Workspace) -> None:
+        self._reading, self._workspace = reading, workspace
+        self._tokenizer = plan.reading.shingles.tokenizer
         self._names = map("tokens-{}".format, count())
 
     def __call__(self, documents: Int64s) -> TokenLists:
-        own, n_tokens = self._plan.reading, np.concatenate([c.n_tokens for c in self._catalogues])
-        sizes = n_tokens[documents]
-        places: Int64s = np.full(len(n_tokens), -1, np.int64)
-        places[documents] = np.arange(len(documents))
-
-        def read(texts: Texts, places: Int64s, name: str) -> Uint64s:
-            tokens = own.shingles.tokenizer.hash_tokens(texts)
-            if not np.array_equal(np.diff(tokens.offsets), sizes[places]):
-                raise text_has_changed(name)
-            return tokens.values
-
+        n_tokens = np.concatenate([each.n_tokens for each in self._reading.catalogues])[documents]
         with GrowingArray(
             next(self._names), np.uint64, self._workspace, share=_TOKENS_SHARE
         ) as values:
             if not values.is_there:
-                wanted = np.split(places, [len(self._catalogues[0])])
-                for _, found in read_texts(self._catalogues, wanted, own, self._runner, read):
+                tokens = _Tokens(self._tokenizer, n_tokens)
+                for found in self._reading.read_again(documents, tokens):
                     values.append(found)
-        return TokenLists(values.array, np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64))
+        return TokenLists(values.array, np.concatenate([[0], np.cumsum(n_tokens)]).astype(np.int64))

@@ -19,7 +19,7 @@ import numpy as np
 from neardup.files.rows import Source
 from neardup.jobs.cut.passages import Repeated, count_repeated
 from neardup.jobs.cut.plan import CutJobPlan
-from neardup.jobs.cut.spans import CutSpans, count_documents, keep_ranks
+from neardup.jobs.cut.spans import CutSpans, Spans, count_documents, keep_ranks
 from neardup.jobs.cut.units import find_units
 from neardup.reading.block_exchange import BlockExchange, Sorted
 from neardup.reading.catalogue import Catalogue
@@ -280,8 +280,8 @@ def _columns_of(batches: Iterable[pa.RecordBatch], names: Sequence[str]) -> list
     return [table.column(name).to_numpy() for name in names]
 
 
-# Both collections, the other one first, what goes, and what of it is repeated most.
-FoundUnits = tuple[Catalogue, Catalogue, ExchangedSpans, list[Repeated]]
+# Both collections, the other one first, what goes, and what of it most, if that has been counted.
+FoundEqual = tuple[Catalogue, Catalogue, Spans, list[Repeated] | None]
 
 
 def part_documents(own: Catalogue, min_tokens: int) -> Int64s:
@@ -301,7 +301,7 @@ def cut_equal_units(
     plan: CutJobPlan,
     workspace: Workspace,
     runner: Runner,
-) -> FoundUnits:
+) -> FoundEqual:
     """Find the paragraphs or lines that go for an equal one."""
     collections = [(against, other_columns_of(plan.options)), (sources, plan.reading.columns)]
     look = partial(_digest_units, plan=plan)

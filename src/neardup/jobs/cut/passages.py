@@ -5,11 +5,11 @@ They are located in their texts, and what was repeated most is kept for the repo
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from heapq import nsmallest
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -23,11 +23,13 @@ from neardup.reading.second_pass import read_texts, text_has_changed
 from neardup.reading.sign import ReadingPlan
 from neardup.runs.runner import Runner
 from neardup.runs.work import WorkFolder, Workspace
-from neardup.tables import Int64s, Texts, TokenSpans
+from neardup.tables import Bools, Int64s, Texts, TokenSpans
+from neardup.text.tokenizers import Tokenizer
+
+T_co = TypeVar("T_co", covariant=True)
 
 
-@dataclass(frozen=True)
-class Located:
+class Located(NamedTuple):
     """Characters of passages; ``wide`` ones with what has no place in the text without them."""
 
     starts: Int64s
@@ -36,87 +38,127 @@ class Located:
     wide_stops: Int64s
 
 
-@dataclass(frozen=True)
-class _Wanted:
-    """Passages to be located: which, in tokens, and how many tokens each document has.
+class OfTexts(Protocol[T_co]):
+    """What is to be made of documents that are read again, which are numbered from 0."""
 
-    Documents are those that have a passage, numbered as they are ordered; the passages of document
-    k are ``rows[bounds[k] : bounds[k + 1]]``.
+    def __call__(self, texts: Texts, places: Int64s, name: str) -> T_co:
+        """Make it of some texts, given the numbers of their documents and the source's name."""
+        ...
+
+    def part(self, first: int, behind: int) -> OfTexts[T_co]:
+        """Return what is needed for some consecutive documents, which are counted from 0 then."""
+        ...
+
+
+# Reads documents again, given their numbers in both collections, which ascend, and yields what is
+# made of them, in their order.
+ReadAgain = Callable[[Int64s, OfTexts[Any]], Iterator[Any]]
+
+
+def read_again_in_threads(
+    catalogues: Sequence[Catalogue],
+    plan: ReadingPlan,
+    runner: Runner,
+    documents: Int64s,
+    function: OfTexts[Any],
+) -> Iterator[Any]:
+    """Read documents again: a ``ReadAgain``, but for its first arguments."""
+    sizes = [len(catalogue) for catalogue in catalogues]
+    places: Int64s = np.full(sum(sizes), -1, np.int64)
+    places[documents] = np.arange(len(documents))
+    wanted = np.split(places, np.cumsum(sizes)[:-1])
+    for _, made in read_texts(catalogues, wanted, plan, runner, function):
+        yield made
+
+
+@dataclass(frozen=True)
+class _Locate:
+    """Finds passages in the texts of their documents: which, in tokens, by document.
+
+    The passages of document k, which has ``n_tokens[k]``, are rows ``bounds[k]`` to
+    ``bounds[k + 1]``; those that ``are_wide`` go, with what has no place without them.
     """
 
+    tokenizer: Tokenizer
+    n_tokens: Int64s
+    bounds: Int64s
     starts: Int64s
     stops: Int64s
-    rows: Int64s
-    bounds: Int64s
-    n_tokens: Int64s
+    are_wide: Bools
 
-    def rows_of(self, documents: Int64s) -> tuple[Int64s, Int64s]:
-        """Return the passages of some documents, and for each the place of its document there."""
-        counts = self.bounds[documents + 1] - self.bounds[documents]
-        which = np.repeat(np.arange(len(documents)), counts)
-        firsts = self.bounds[documents] - (np.cumsum(counts) - counts)
-        return self.rows[firsts[which] + np.arange(len(which))], which
+    def part(self, first: int, behind: int) -> _Locate:
+        bounds = self.bounds[first : behind + 1]
+        rows = slice(bounds[0], bounds[-1])
+        return _Locate(
+            self.tokenizer,
+            self.n_tokens[first:behind],
+            bounds - bounds[0],
+            self.starts[rows],
+            self.stops[rows],
+            self.are_wide[rows],
+        )
+
+    def __call__(self, texts: Texts, places: Int64s, name: str) -> Located:
+        """Return the characters of the passages of some documents, in order."""
+        tokens, spans = self.tokenizer.locate_tokens(texts)
+        if not np.array_equal(np.diff(tokens.offsets), self.n_tokens[places]):
+            raise text_has_changed(name)
+        counts = self.bounds[places + 1] - self.bounds[places]
+        which = np.repeat(np.arange(len(places)), counts)
+        firsts = self.bounds[places] - (np.cumsum(counts) - counts)
+        rows = firsts[which] + np.arange(len(which))
+        first = tokens.offsets[which] + self.starts[rows]
+        behind = tokens.offsets[which] + self.stops[rows]
+        starts, stops = character_spans(
+            texts.to_arrow(), which, spans.starts[first], spans.stops[behind - 1]
+        )
+        wide = np.flatnonzero(self.are_wide[rows])
+        which = which[wide]
+        edges = (first[wide], behind[wide], tokens.offsets[which], tokens.offsets[which + 1])
+        n_left, n_right = _margins_of(texts, spans, which, edges)
+        wide_starts, wide_stops = starts.copy(), stops.copy()
+        wide_starts[wide] -= n_left
+        wide_stops[wide] += n_right
+        return Located(starts, stops, wide_starts, wide_stops)
 
 
 def locate_passages(
-    catalogues: Sequence[Catalogue],
-    plan: ReadingPlan,
+    tokenizer: Tokenizer,
+    n_tokens: Int64s,
     documents: Int64s,
     starts: Int64s,
     stops: Int64s,
     n_wide: int,
-    runner: Runner,
+    read_again: ReadAgain,
 ) -> Located:
     """Read documents again and find where their passages stand.
 
     Parameters
     ----------
-    catalogues
-        The collections; their documents are numbered one collection after the other.
-    plan
-        How they were read.
+    tokenizer
+        Cuts texts into tokens.
+    n_tokens
+        Of each document of both collections how many it had.
     documents, starts, stops
         Of each passage its document, first token, and the one behind its last (n,).
     n_wide
         Of so many of them, the first ones, it is also found what goes with them.
-    runner
-        Does the work.
+    read_again
+        Reads documents.
     """
-    named, passages_of = np.unique(documents, return_inverse=True)
-    places: Int64s = np.full(sum(map(len, catalogues)), -1, np.int64)
-    places[named] = np.arange(len(named))
-    sizes = [len(catalogue) for catalogue in catalogues]
-    order = np.argsort(passages_of, kind="stable")
-    wanted = _Wanted(
-        starts,
-        stops,
-        order,
-        np.searchsorted(passages_of[order], np.arange(len(named) + 1)),
-        np.concatenate([catalogue.n_tokens for catalogue in catalogues])[named],
+    order = np.argsort(documents, kind="stable")
+    named, counts = np.unique(documents, return_counts=True)
+    bounds = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    locate = _Locate(
+        tokenizer, n_tokens[named], bounds, starts[order], stops[order], order < n_wide
     )
-    nothing = np.empty(n_wide, np.int64)
-    located = Located(np.empty_like(starts), np.empty_like(stops), nothing, nothing.copy())
-
-    def locate(texts: Texts, own: Int64s, name: str) -> None:
-        tokens, spans = plan.shingles.tokenizer.locate_tokens(texts)
-        if not np.array_equal(np.diff(tokens.offsets), wanted.n_tokens[own]):
-            raise text_has_changed(name)
-        rows, which = wanted.rows_of(own)
-        first = tokens.offsets[which] + starts[rows]
-        behind = tokens.offsets[which] + stops[rows]
-        located.starts[rows], located.stops[rows] = character_spans(
-            texts.to_arrow(), which, spans.starts[first], spans.stops[behind - 1]
-        )
-        wide = np.flatnonzero(rows < n_wide)
-        rows, which = rows[wide], which[wide]
-        places = (first[wide], behind[wide], tokens.offsets[which], tokens.offsets[which + 1])
-        n_left, n_right = _margins_of(texts, spans, which, places)
-        located.wide_starts[rows] = located.starts[rows] - n_left
-        located.wide_stops[rows] = located.stops[rows] + n_right
-
-    for _ in read_texts(catalogues, np.split(places, np.cumsum(sizes)[:-1]), plan, runner, locate):
-        pass
-    return located
+    found = [np.empty((4, 0), np.int64)]
+    found += [np.stack(located) for located in read_again(named, locate)]
+    in_order = np.concatenate(found, axis=1)
+    # As they were given.
+    located = np.empty_like(in_order)
+    located[:, order] = in_order
+    return Located(*located)
 
 
 def _margins_of(
@@ -284,7 +326,8 @@ def cut_passages(
         found = find_similar(collections, plan, workspace, runner)
         note(passages=len(found))
     with runner.stage("locate"):
-        return locate_cuts(found, collections.catalogues, plan, runner)
+        read_again = partial(read_again_in_threads, collections.catalogues, plan.reading, runner)
+        return locate_cuts(found, collections.catalogues, plan, read_again)
 
 
 def find_similar(
@@ -331,7 +374,7 @@ def locate_cuts(
     found: RemovedPassages,
     catalogues: tuple[Catalogue, Catalogue],
     plan: CutJobPlan,
-    runner: Runner,
+    read_again: ReadAgain,
 ) -> CutSpans:
     """Turn tokens into characters; what goes takes the space around it along.
 
@@ -339,18 +382,18 @@ def locate_cuts(
     """
     n = len(found)
     located = locate_passages(
-        catalogues,
-        plan.reading,
+        plan.reading.shingles.tokenizer,
+        np.concatenate([catalogue.n_tokens for catalogue in catalogues]),
         np.concatenate([found.documents, found.kept_documents]),
         np.concatenate([found.starts, found.kept_starts]),
         np.concatenate([found.stops, found.kept_stops]),
         n,
-        runner,
+        read_again,
     )
     return CutSpans(
         found.documents - len(catalogues[0]),
-        located.wide_starts,
-        located.wide_stops,
+        located.wide_starts[:n],
+        located.wide_stops[:n],
         found.kept_documents,
         located.starts[n:],
         located.stops[n:],
