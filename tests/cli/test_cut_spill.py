@@ -343,3 +343,24 @@ def test_result__files_are_there_as_long_as_it_is(here, tmp_path):
     assert rows.num_rows > 50
     assert (copy.removed, copy.kept) == (rows, kept)
     assert neardup.cut("a.jsonl", unit="lines", exact=True).removed == rows
+
+
+def test_killed_when_the_output_was_there__is_said(cut, run, here, monkeypatch):
+    """A run may end between its output's appearing and its work folder's going."""
+    job = ("cut", "a.jsonl", "--exact", "--unit", "lines", "-o", "out")
+    expected = cut(None, *job[3:5])
+    shutil.rmtree(here / "out")
+    with spilling(9_000), monkeypatch.context() as patch:
+        patch.setattr(WorkFolder, "remove", WorkFolder.close)
+        assert run(*job).code == 0
+    (left,) = work_folders(here)
+    found = run(*job)
+    assert found.code == 1
+    assert found.err == (
+        "error: out exists; choose another name, or replace it with --overwrite; "
+        f"{left.name} is left of a run that was stopped, and goes with that\n"
+    )
+    with spilling(9_000):
+        assert run(*job, "--overwrite").code == 0
+    assert files_of(here / "out") == expected
+    assert work_folders(here) == []

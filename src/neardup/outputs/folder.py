@@ -17,7 +17,7 @@ from neardup.files.rows import RowBlock, Source
 from neardup.files.streams import Destination, LocalDestination, is_url
 from neardup.indexes.manifest import MAGIC, MANIFEST
 from neardup.options.choices import OutputFormat
-from neardup.outputs.targets import Target, Url
+from neardup.outputs.targets import Target, Url, output_exists
 from neardup.runs.runner import map_ordered
 from neardup.runs.scratch import recover, scratch_beside, take_place
 from neardup.tables import Bools
@@ -75,7 +75,7 @@ def check_output(target: Target, *, overwrite: bool, kind: FolderKind = OUTPUT) 
             )
             raise OutputExistsError(message)
         if not overwrite:
-            raise OutputExistsError.at(target)
+            raise output_exists(target)
     with translated(target):
         around = next(folder for folder in target.absolute().parents if os.path.lexists(folder))
         with tempfile.TemporaryFile(dir=around):

@@ -18,12 +18,12 @@ from typing import Any, BinaryIO
 
 import pyarrow as pa
 
-from neardup.errors import InvalidParameterError, MissingExtraError, OutputExistsError, WriteError
+from neardup.errors import InvalidParameterError, MissingExtraError, WriteError
 from neardup.files.streams import Destination, LocalDestination, writing
 from neardup.options.choices import TableFormat
 from neardup.outputs.folder import STANDARD_OUTPUT, check_local, translated
 from neardup.outputs.table_text import WRITERS
-from neardup.outputs.targets import Target, Url
+from neardup.outputs.targets import Target, Url, output_exists
 from neardup.runs.disk import note_stream
 from neardup.runs.scratch import scratch_beside, take_place
 
@@ -206,7 +206,7 @@ def check_file(target: Target, suffixes: tuple[str, ...], *, overwrite: bool) ->
         message = f"{target} is a folder; name a file"
         raise WriteError(message)
     if os.path.lexists(target) and not overwrite:
-        raise OutputExistsError.at(target)
+        raise output_exists(target)
     with translated(target), tempfile.TemporaryFile(dir=target.parent):
         pass
 

@@ -7,8 +7,9 @@ import shutil
 from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 
-from neardup.errors import WriteError
+from neardup.errors import OutputExistsError, WriteError
 from neardup.runs.progress import size
+from neardup.runs.tasks import work_folders_of
 
 # How the URL of a local file begins.
 _LOCAL = "file://"
@@ -40,6 +41,16 @@ def target_of(output: str | os.PathLike[str]) -> Target:
         return Path(text.removeprefix(_LOCAL))
     protocol, separator, rest = text.partition("://")
     return Url(protocol + separator + rest.rstrip("/")) if separator else Path(text)
+
+
+def output_exists(target: Path) -> OutputExistsError:
+    """Return the error of an output that is there, which names what runs have left beside it."""
+    error = OutputExistsError.at(target)
+    left = work_folders_of(target)
+    if not left:
+        return error
+    message = f"{error}; {left[0]} is left of a run that was stopped, and goes with that"
+    return OutputExistsError(message)
 
 
 # Whether a disk has room for an output, before the work is done that it is the result of.

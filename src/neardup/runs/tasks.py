@@ -208,6 +208,11 @@ class WorkPlace:
         )
 
 
+def work_folders_of(output: Path) -> list[Path]:
+    """Return the work folders beside an output that runs have left, or are at work in."""
+    return WorkPlace(output.parent, output.name, "").others()
+
+
 def key_in(folder: Path) -> dict[str, Any] | None:
     """Return what a work folder is for; None if that cannot be found out."""
     key = _load(folder).get("key")
