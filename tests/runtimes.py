@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import neardup
 from tests.spilling import write_lines
 
 # What a summary says of the run, not of the answer.
@@ -39,8 +40,11 @@ JOBS: dict[str, Job] = {
         on_spark=True,
     ),
     "dedup, against": Job("dedup a.jsonl --against b.jsonl --ngram 1", on_spark=True),
+    "dedup, index": Job("dedup a.jsonl --against idx --keep longest", on_spark=True),
     "pairs, minhash": Job(
-        "pairs a.jsonl --method minhash --threshold 0.6 --ngram 1", output="pairs.csv"
+        "pairs a.jsonl --method minhash --threshold 0.6 --ngram 1",
+        on_spark=True,
+        output="pairs.csv",
     ),
     "pairs": Job("pairs a.jsonl --threshold 0.6", on_spark=True, output="pairs.csv"),
     "pairs, two": Job("pairs a.jsonl b.jsonl --threshold 0.5", on_spark=True, output="pairs.csv"),
@@ -74,7 +78,7 @@ JOBS: dict[str, Job] = {
 def write_collections(folder: Path) -> None:
     """Write ``a.jsonl`` and ``b.jsonl``: texts of lines that others have, too, some of them nearly.
 
-    They share no text beyond that.
+    They share no text beyond that. ``idx`` is an index of those of ``b.jsonl``.
     """
     draw = random.Random(1)
     words = [f"w{number}é" for number in range(300)]
@@ -95,6 +99,8 @@ def write_collections(folder: Path) -> None:
                 text = draw.choice(rows)["text"] + draw.choice(["", " one more"])
             rows.append({"id": f"{name}{number}", "text": text, "score": draw.randrange(5)})
         write_lines(folder / f"{name}.jsonl", rows)
+    index = neardup.DocumentIndex.create(folder / "idx", ngram=1, threshold="0.3")
+    index.add(str(folder / "b.jsonl"))
 
 
 def answer_in(folder: Path) -> dict[str, Any]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import json
 import random
-import subprocess
 import sys
 from functools import partial
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any
 import pytest
 
 import neardup
+import neardup.cli
 import neardup.spark
 from neardup.errors import InvalidInputError, InvalidParameterError, NeardupError
 from tests.spark.conftest import cut_small
@@ -210,25 +210,12 @@ def test_killed(session, texts, tmp_path, monkeypatch, few_tokens, stage, victim
     assert mark.exists()
 
 
-def test_command(spark_home, texts, tmp_path):
-    words = [str(texts / "own"), "--against", str(texts / "index"), "--min-tokens", "25", "-o"]
-    line = [sys.executable, "-W", "ignore", "-m", "neardup", "align", *words]
-    for engine in ("threads", "spark"):
-        out = str(tmp_path / f"{engine}.jsonl")
-        done = subprocess.run(
-            [*line, out, "--engine", engine, "--json"], capture_output=True, text=True, check=False
-        )
-        assert done.returncode == 0, done.stderr
-        assert json.loads(done.stdout).get("engine", "threads") == engine
-    files = sorted(tmp_path.iterdir())
-    assert [path.name for path in files] == ["spark.jsonl", "threads.jsonl"]
-    assert files[0].read_bytes() == files[1].read_bytes() != b""
-    done = subprocess.run(
-        [*line, str(tmp_path / "out.csv"), "--engine", "spark", "--workers", "2"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 1
-    assert "--workers" in done.stderr
-    assert "--engine" in done.stderr
+def test_command__refuses(texts, tmp_path, capsys):
+    """The command itself is run with all jobs, in ``test_runtimes``."""
+    words = ["align", str(texts / "own"), "-o", str(tmp_path / "out.csv"), "--engine", "spark"]
+    assert neardup.cli.run([*words, "--workers", "2"]) == 1
+    said = capsys.readouterr().err
+    assert "--workers" in said
+    assert "--engine" in said
+    assert neardup.cli.run([*words, "--plan"]) == 1
+    assert "--plan" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""Exact pairs are the same rows on Spark as in threads."""
+"""Pairs are the same rows on Spark as in threads."""
 
 from __future__ import annotations
 
@@ -39,6 +39,26 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "one to one": {"threshold": "0.4", "ngram": 1, "one_to_one": True},
     "also": {"threshold": "0.5", "ngram": 1, "also": "title:jaccard:0.2", "also_missing": "drop"},
 }
+IN_BUCKETS: dict[str, dict[str, Any]] = {
+    "minhash": {"method": "minhash", "threshold": "0.6", "ngram": 1},
+    "minhash, weighted": {"method": "minhash", "measure": "weighted-jaccard", "threshold": "0.6"},
+    "minhash by block": {
+        "method": "minhash",
+        "measure": "dice",
+        "threshold": "0.6",
+        "ngram": 1,
+        "blocking": "place",
+        "with_columns": ["n"],
+    },
+    "minhash, one to one": {
+        "method": "minhash",
+        "measure": "containment",
+        "threshold": "0.7",
+        "ngram": 1,
+        "one_to_one": True,
+    },
+}
+OPTIONS |= IN_BUCKETS
 # What tasks run, and those to which rows come in any order.
 STAGES = ("read._read", "exact_pairs._send_sets", "exact_pairs._join")
 
@@ -89,6 +109,9 @@ def check(session: Any, records: Path, *more: str, **options: Any) -> neardup.Pa
     assert found.pairs.equals(expected.pairs)
     assert found.pairs.schema.metadata == expected.pairs.schema.metadata
     assert summary_of_pairs(found) == summary_of_pairs(expected)
+    if options.get("method") == "minhash":
+        # By the other method it depends on blocks what filters see.
+        assert found.counts == expected.counts
     assert (found.summary["engine"], found.summary["workers"]) == ("spark", 2)
     return expected
 
@@ -103,7 +126,7 @@ def test_two_collections(session, records, small_tasks, name):
     assert len(check(session, records, "other.jsonl", **OPTIONS[name])) > 10
 
 
-@pytest.mark.parametrize("name", ["jaccard", "weighted", "edit", "top"])
+@pytest.mark.parametrize("name", ["jaccard", "weighted", "edit", "top", "minhash"])
 def test_memory_of_a_task_and_of_the_driver(in_process, records, small_tasks, monkeypatch, name):
     """Many blocks, of sets that go to files."""
     from neardup.spark import session as sessions
@@ -119,8 +142,35 @@ def test_memory_of_the_driver(in_process, records, small_tasks):
         assert found.pairs.equals(expected)
 
 
+@pytest.mark.parametrize("name", IN_BUCKETS)
+def test_two_collections_in_buckets(in_process, records, small_tasks, name):
+    assert len(check(in_process, records, "other.jsonl", **IN_BUCKETS[name])) > 10
+
+
+def test_equal_texts_of_different_blocks(in_process, tmp_path, monkeypatch):
+    """They are two records where they meet in a partition."""
+    from neardup.spark import bucketed_pairs
+
+    monkeypatch.setattr(bucketed_pairs, "_PARTITIONS_A_SLOT", 1)
+    rows = make_rows(9, 1)[1:] * 8
+    for number, row in enumerate(rows):
+        rows[number] = {**row, "id": number, "place": f"place {number % 3}"}
+    (tmp_path / "own").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    options = IN_BUCKETS["minhash by block"] | {"input_format": "jsonl"}
+    assert 10 < len(check(in_process, tmp_path, **options)) < 300
+
+
+def test_a_component_over_the_memory_of_a_task(in_process, records, small_tasks, monkeypatch):
+    """Its records are joined block against block."""
+    from neardup.spark import session as sessions
+
+    monkeypatch.setattr(sessions, "_task_bytes", lambda _: 10_000)
+    check(in_process, records, **IN_BUCKETS["minhash by block"])
+
+
 def test_nothing(in_process, records):
     path = str(records / "none.jsonl")
+    assert len(neardup.spark.find_pairs(in_process, path, method="minhash")) == 0
     assert len(neardup.spark.find_pairs(in_process, path)) == 0
     assert len(neardup.spark.find_pairs(in_process, path, path, top=3)) == 0
 
@@ -128,6 +178,8 @@ def test_nothing(in_process, records):
 def test_limit(in_process, records):
     with pytest.raises(ResultLimitError):
         neardup.spark.find_pairs(in_process, str(records / "own"), limit=5, **OPTIONS["jaccard"])
+    with pytest.raises(ResultLimitError):
+        neardup.spark.find_pairs(in_process, str(records / "own"), limit=5, **OPTIONS["minhash"])
 
 
 def test_rows_in_any_order(session, records, small_tasks, monkeypatch):
@@ -148,8 +200,6 @@ def test_killed(session, records, tmp_path, monkeypatch, small_tasks, stage, vic
 
 def test_refuses(in_process, records, tmp_path):
     own = str(records / "own")
-    with pytest.raises(InvalidParameterError, match="method"):
-        neardup.spark.find_pairs(in_process, own, method="minhash")
     with pytest.raises(InvalidParameterError, match="bytes"):
         neardup.spark.find_pairs(in_process, own, input_format="bytes")
     with pytest.raises(InvalidInputError, match="not data in memory"):
@@ -177,7 +227,7 @@ def test_command(spark_home, records, tmp_path):
     assert files[0].read_bytes() == files[1].read_bytes()
 
 
-@pytest.mark.parametrize("words", [["--method", "minhash"], ["--workers", "2"], ["--fresh"]])
+@pytest.mark.parametrize("words", [["--workers", "2"], ["--fresh"]])
 def test_command__refuses(records, tmp_path, words):
     line = [sys.executable, "-m", "neardup", "pairs", str(records / "own"), "--engine", "spark"]
     line += ["-o", str(tmp_path / "out.csv"), *words]

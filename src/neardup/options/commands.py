@@ -310,8 +310,8 @@ def _of_documents() -> dict[str, tuple[Option, ...]]:
             *_of(
                 CommandOptions,
                 *("fresh", "engine", "plan"),
-                engine="What does the work: threads of this process, or, by the exact method, a "
-                "Spark session; its executors have to reach inputs under the same paths or URLs.",
+                engine="What does the work: threads of this process, or a Spark session; its "
+                "executors have to reach inputs under the same paths or URLs.",
             ),
             *_RUN,
         ),

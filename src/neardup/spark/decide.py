@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -15,10 +15,18 @@ from neardup.kernels.common.union_find import find_roots, union_edges
 from neardup.matching.buckets import star_edges
 from neardup.reading.first_pass import assign_firsts, part_of
 from neardup.reading.signed_batches import numbers_of
+from neardup.runs.arrays import AnyArray
 from neardup.runs.exchange import Shuffle
+from neardup.runs.work import Workspace
 from neardup.spark.cluster import Cluster, Failure, Task, local_workspace
 from neardup.spark.read import Outbox, ReadTasks, from_bytes, to_bytes
-from neardup.stages.components import Partitions, candidate_rows, candidates_of, read_sets
+from neardup.stages.components import (
+    NumberedContents,
+    Partitions,
+    candidate_rows,
+    candidates_of,
+    read_sets,
+)
 from neardup.stages.contents import Contents, Earlier, rank_documents
 from neardup.stages.decide import Decision, decide_within, sieve_candidates
 from neardup.stages.plan import DedupPlan
@@ -42,7 +50,20 @@ def find_contents(
 ) -> Contents:
     """Find each content's first document in keep order; ``earlier`` go for one of an index."""
     other, own = signed.catalogues
-    n_documents = len(other) + len(own)
+    ranks = rank_documents(own, other, keep)
+    is_filled = np.concatenate([other.n_tokens, own.n_tokens]) > 0
+    firsts = find_firsts(signed, ranks, is_filled, cluster)
+    return Contents(own, other, firsts, ranks, earlier)
+
+
+def find_firsts(
+    signed: ReadTasks, ranks: Int64s | None, is_filled: Bools, cluster: Cluster
+) -> Int64s:
+    """Find for each document the first one of its digest, as ``find_copies`` does in threads.
+
+    It is -1 for one that is not filled, of which no digest was sent.
+    """
+    n_documents = len(is_filled)
     n_partitions = max(cluster.slots, -(-n_documents // _ROWS))
     starts = signed.starts[:-1].tolist()
     rows = cluster.work(partial(_send, n_partitions), cluster.attach(starts, signed.rows))
@@ -52,13 +73,11 @@ def find_contents(
         batch = from_bytes(data)
         copies.append(batch.column("document").to_numpy().copy())
         heads.append(batch.column("head").to_numpy().copy())
-    ranks = rank_documents(own, other, keep)
-    is_filled = np.concatenate([other.n_tokens, own.n_tokens]) > 0
     firsts: Int64s = np.where(is_filled, np.arange(n_documents), -1)
     found, labels = np.unique(np.concatenate(heads), return_inverse=True)
     members = np.concatenate([found, *copies])
     assign_firsts(members, np.concatenate([np.arange(len(found)), labels]), ranks, firsts)
-    return Contents(own, other, firsts, ranks, earlier)
+    return firsts
 
 
 def _send(n_partitions: int, rows: Iterator[Any]) -> Iterator[tuple[int, bytes]]:
@@ -102,16 +121,20 @@ _PARTITIONS_A_SLOT = 2
 
 
 def find_components(
-    signed: ReadTasks, contents: Contents, plan: DedupPlan, cluster: Cluster
+    signed: ReadTasks,
+    contents: NumberedContents,
+    n_bands: int,
+    are_ignored: Bools,
+    cluster: Cluster,
 ) -> Int64s:
-    """Find for each document the first one of its component, itself if it is no content."""
+    """Find for each document the first one of its component, itself if it is no content.
+
+    Documents that ``are_ignored`` need not meet each other.
+    """
     n_documents = len(contents.firsts)
-    n_rows = n_documents * plan.banding.bands
+    n_rows = n_documents * n_bands
     least = _PARTITIONS_A_SLOT * cluster.slots
     n_partitions = max(least, -(-n_rows * _BYTES // cluster.task_bytes))
-    are_ignored: Bools = np.zeros(n_documents, np.bool_)
-    if plan.options.clusters != "components":
-        are_ignored = contents.need_not_meet()
     is_content = contents.is_content
     payloads = [
         (start, np.packbits(is_content[start:stop]), np.packbits(are_ignored[start:stop]))
@@ -190,10 +213,14 @@ _SETS_SHARE = 0.4
 
 
 def exchange_keys(
-    signed: ReadTasks, contents: Contents, partitions: Partitions, cluster: Cluster
+    signed: ReadTasks,
+    contents: NumberedContents,
+    partitions: Partitions,
+    need_not_meet: Bools,
+    cluster: Cluster,
 ) -> RDD[Any]:
     """Bring keys and filters of candidates to their partitions, each with its component."""
-    places, need_not_meet = contents.places_of(partitions.documents), contents.need_not_meet()
+    places = contents.places_of(partitions.documents)
     payloads = []
     for start, stop in signed.ranges:
         own = places[start:stop]
@@ -244,7 +271,7 @@ def _sieve(
     partition = received[0][0]
     batches = [from_bytes(data) for _, data in received]
     del received
-    batch = _by_place(batches)
+    batch = by_place(batches)
     firsts = sieve_candidates(
         batch.column("component").to_numpy(),
         candidates_of(batch, plan.banding.bands),
@@ -257,7 +284,7 @@ def _sieve(
     yield None, to_bytes(pa.RecordBatch.from_pydict(found))
 
 
-def _by_place(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
+def by_place(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
     """Put the rows of a partition into the order of their places, however they came."""
     import pyarrow as pa
 
@@ -279,28 +306,29 @@ def decide_on_executors(
     cluster: Cluster,
 ) -> Iterator[Decision]:
     """Read live documents again, and decide each partition."""
-    texts = _exchange_texts(signed, contents, partitions, components, plan, cluster)
+    is_live, skip_bad = components >= 0, plan.reading.skip_bad
+    texts = exchange_texts(
+        signed, contents, partitions, components, is_live, skip_bad, cluster, contents.earlier
+    )
     working = partial(_decide, partitions.bounds, len(contents.other), plan, cluster.task_bytes)
     for _, data in cluster.bring_once(cluster.work(working, exchanged.union(texts))):
-        batch = from_bytes(data)
-        yield Decision.from_arrays(
-            {name: batch.column(name).flatten().to_numpy() for name in batch.schema.names}
-        )
+        yield Decision.from_arrays(unpack_arrays(data))
 
 
-def _exchange_texts(
+def exchange_texts(
     signed: ReadTasks,
-    contents: Contents,
+    contents: NumberedContents,
     partitions: Partitions,
     components: Int64s,
-    plan: DedupPlan,
+    are_wanted: Bools,
+    skip_bad: bool,
     cluster: Cluster,
+    earlier: Earlier | None = None,
 ) -> RDD[Any]:
-    """Read the texts of live documents again and bring them to their partitions."""
-    documents = partitions.documents[components >= 0]
+    """Read the texts of some candidates again and bring them to their partitions."""
     places = contents.places_of(partitions.documents)
     is_live = np.zeros(len(contents.firsts), np.bool_)
-    is_live[documents] = True
+    is_live[partitions.documents[are_wanted]] = True
     payloads = []
     columns = [catalogue.columns.only_text() for catalogue in contents.catalogues]
     for task, (start, stop) in zip(signed.tasks, signed.ranges, strict=True):
@@ -309,10 +337,10 @@ def _exchange_texts(
         documents = rows + start
         known = own, components[own], contents.n_tokens_of(documents), documents
         facts: dict[str, Any] = dict(zip(_FACTS, known, strict=True))
-        if contents.earlier is not None:
-            facts |= vars(contents.earlier.of_documents(documents))
+        if earlier is not None:
+            facts |= vars(earlier.of_documents(documents))
         payloads.append((task, stop - start, rows, facts))
-    sending = partial(_send_texts, partitions.bounds, columns, plan.reading.skip_bad)
+    sending = partial(_send_texts, partitions.bounds, columns, skip_bad)
     rows_sent = cluster.work(sending, cluster.lay_out(list(enumerate(payloads))))
     return cluster.place(rows_sent, len(partitions))
 
@@ -365,38 +393,19 @@ def _decide(
     rows: Iterator[tuple[int, bytes | Failure]],
 ) -> Iterator[tuple[None, bytes] | Failure]:
     """Decide a partition, of which keys and texts come in any order."""
-    import pyarrow as pa
-
-    keys, known = [], []
-    failures = []
-    partitions = set()
     with local_workspace(memory) as workspace:
-        texts = Shuffle("texts", workspace, 1, in_memory=False, share=_WAITING_SHARE)
-        with texts:
-            for partition, data in rows:
-                partitions.add(partition)
-                if isinstance(data, Failure):
-                    failures.append(data)
-                    continue
-                batch = from_bytes(data)
-                if "text" not in batch.schema.names:
-                    keys.append(batch.select(["place", "keys"]))
-                    continue
-                known.append(batch.drop_columns(["text"]))
-                here = np.zeros(len(batch), np.int64)
-                texts.add(batch.select(["place", "text"]), here, weight=batch.nbytes)
+        partition, keys, known, texts, failures = receive(rows, workspace)
         if failures or not known:
             yield from failures
             return
-        [number] = partitions
-        columns = _by_place(known)
+        columns = by_place(known)
         facts = {name: columns.column(name) for name in columns.schema.names}
         places, components, n_tokens, documents = (facts.pop(name).to_numpy() for name in _FACTS)
         # What is left are those that documents of an index may take.
         left = {name: fact.to_numpy(zero_copy_only=False) for name, fact in facts.items()}
         earlier = EarlierKeepers(**left) if left else None
-        candidates = candidates_of(_by_place(keys), plan.banding.bands)
-        band_keys = candidates.keys[places - int(bounds[number])]
+        candidates = candidates_of(by_place(keys), plan.banding.bands)
+        band_keys = candidates.keys[places - int(bounds[partition])]
 
         def read_some(wanted: Int64s) -> ShingleSets | WeightedSets:
             return read_sets(texts, 0, places[wanted], n_tokens[wanted], plan.reading)
@@ -417,11 +426,53 @@ def _decide(
                 earlier,
             )
         except ReadError as error:
-            yield Failure.of(number, None, error)
+            yield Failure.of(partition, None, error)
             return
-    arrays = decision.as_arrays()
+    yield None, pack_arrays(decision.as_arrays())
+
+
+class Received(NamedTuple):
+    """What comes to a partition, in any order: keys, what is known of documents, and texts."""
+
+    partition: int
+    keys: list[pa.RecordBatch]
+    known: list[pa.RecordBatch]
+    texts: Shuffle
+    failures: list[Failure]
+
+
+def receive(rows: Iterator[tuple[int, bytes | Failure]], workspace: Workspace) -> Received:
+    """Take what ``exchange_keys`` and ``exchange_texts`` have sent to a partition."""
+    texts = Shuffle("texts", workspace, 1, in_memory=False, share=_WAITING_SHARE)
+    received = Received(-1, [], [], texts, [])
+    with texts:
+        for partition, data in rows:
+            received = received._replace(partition=partition)
+            if isinstance(data, Failure):
+                received.failures.append(data)
+                continue
+            batch = from_bytes(data)
+            if "text" not in batch.schema.names:
+                received.keys.append(batch.select(["place", "keys"]))
+                continue
+            received.known.append(batch.drop_columns(["text"]))
+            here = np.zeros(len(batch), np.int64)
+            texts.add(batch.select(["place", "text"]), here, weight=batch.nbytes)
+    return received
+
+
+def pack_arrays(arrays: Mapping[str, AnyArray]) -> bytes:
+    """Return some arrays of any lengths as a message."""
+    import pyarrow as pa
+
     lists = {
         name: pa.array([array], pa.large_list(pa.from_numpy_dtype(array.dtype)))
         for name, array in arrays.items()
     }
-    yield None, to_bytes(pa.RecordBatch.from_pydict(lists))
+    return to_bytes(pa.RecordBatch.from_pydict(lists))
+
+
+def unpack_arrays(data: bytes) -> dict[str, AnyArray]:
+    """Return what ``pack_arrays`` was given."""
+    batch = from_bytes(data)
+    return {name: batch.column(name).flatten().to_numpy() for name in batch.schema.names}

@@ -168,7 +168,11 @@ def _choose(
 ) -> Decision:
     """Decide contents that share a bucket."""
     with runner.stage("bucket") as note:
-        roots = find_components(signed, contents, plan, cluster)
+        need_not_meet = contents.need_not_meet()
+        # Where only survivors matter, contents that stay in any case need not meet.
+        by_components = plan.options.clusters == "components"
+        are_ignored = np.zeros_like(need_not_meet) if by_components else need_not_meet
+        roots = find_components(signed, contents, plan.banding.bands, are_ignored, cluster)
         room = int(cluster.task_bytes * _PARTITION_SHARE)
         n_least = max(1, _PARTITIONS_A_SLOT * cluster.slots)
         partitions = pack_components(roots, contents, plan.reading, room, n_least)
@@ -176,7 +180,7 @@ def _choose(
     if not len(partitions):
         return Decision.of_all([])
     with runner.stage("sieve") as note:
-        exchanged = exchange_keys(signed, contents, partitions, cluster)
+        exchanged = exchange_keys(signed, contents, partitions, need_not_meet, cluster)
         components = sieve(exchanged, partitions, plan, cluster)
         note(candidates=int(np.count_nonzero(components >= 0)))
     with runner.stage("choose") as note:

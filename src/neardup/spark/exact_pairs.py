@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from neardup.errors import InvalidParameterError, NeardupError
+from neardup.errors import NeardupError
 from neardup.files.resolve import resolve_inputs
 from neardup.files.rows import RowBlock, Source
 from neardup.jobs.pairs.blocked import BlockedJoin, RecordBlocks, RecordSets, Unit, sides_in
@@ -61,12 +61,6 @@ def check_on_spark(job: PairJob) -> PairPlan:
     """Return the plan of a search, and raise for one that needs all documents in one place."""
     if job.plan is None:
         raise no_index()
-    if job.plan.banding is not None:
-        message = (
-            "engine spark finds pairs by the exact method; leave out method, or choose engine "
-            "threads"
-        )
-        raise InvalidParameterError(message, "engine", "method")
     check_reads_text(job.options)
     return job.plan
 
@@ -79,9 +73,13 @@ def find_on_spark(
     ``runner`` and ``workspace`` are the driver's: it keeps some numbers of each document, and the
     pairs.
     """
+    find = _find
+    if job.plan is not None and job.plan.banding is not None:
+        # Few runs need it.
+        from neardup.spark.bucketed_pairs import find_in_buckets as find
     with spark_errors():
         count = partial(count_shingles_on_executors, cluster)
-        result = job.run(runner, workspace, Elsewhere(partial(_find, cluster), count))
+        result = job.run(runner, workspace, Elsewhere(partial(find, cluster), count))
     result.summary |= {"engine": "spark", "workers": cluster.slots}
     return result
 
@@ -343,7 +341,7 @@ class _Arguments(PairOptions, WorkspaceOptions, ProgressOptions, kw_only=False):
 def find_pairs(given: _Arguments) -> PairResult:
     """Find all pairs of similar documents, as ``neardup.find_pairs``, on executors of a session.
 
-    Rows are the same. Only the exact method is to be had, and no index.
+    Rows are the same. An index cannot be looked up.
 
     Returns
     -------
@@ -353,8 +351,7 @@ def find_pairs(given: _Arguments) -> PairResult:
     Raises
     ------
     InvalidParameterError
-        For an option out of range, for method ``minhash``, or a session without a
-        ``SparkContext``.
+        For an option out of range, or a session without a ``SparkContext``.
     InvalidInputError
         For a bad row or a repeated id, and for data in memory.
     ReadError
@@ -367,9 +364,9 @@ def find_pairs(given: _Arguments) -> PairResult:
     Notes
     -----
     The driver keeps about 80 bytes a document, and the pairs, in files where they do not fit; sets
-    stay on executors. Records go to blocks of which two fit into a task, and each two blocks meet
-    that may have similar records. Values of columns, for ``with_columns`` and ``also``, are read by
-    the driver.
+    stay on executors. By the exact method records go to blocks of which two fit into a task, and
+    each two blocks meet that may have similar records. Values of columns, for ``with_columns`` and
+    ``also``, are read by the driver.
     """
     job = PairJob(
         given.part(PairOptions),

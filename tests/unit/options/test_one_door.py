@@ -201,7 +201,7 @@ def test_mistakes__each_two(job, inputs, capsys):
 # Options that only Spark refuses.
 OF_ENGINE = {
     "dedup": [{"input_format": "bytes"}],
-    "pairs": [{"input_format": "bytes"}, {"method": "minhash"}],
+    "pairs": [{"input_format": "bytes"}],
     "align": [],
     "cut": [{}, {"unit": "lines"}, {"exact": True}],
 }

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -90,31 +89,43 @@ def meet_in_buckets(
 def join_partitions(
     found: Bucketed, plan: PairPlan, workspace: Workspace, runner: Runner
 ) -> Collected:
-    """Join one partition after the other, each on all cores, and spell its pairs out.
+    """Join one partition after the other, each on all cores, and spell its pairs out."""
+    partitions = found.partitions
+    members = Members.of(found.contents, partitions)
+
+    def join_parts(first: int) -> Iterator[JoinedRecords]:
+        for partition in range(first, len(partitions)):
+            own = members.of_partition(partition)
+            yield _join_partition(found, own, partition, plan, workspace, runner)
+
+    return spell_partitions(members, join_parts, plan, workspace)
+
+
+def spell_partitions(
+    members: Members,
+    join_parts: Callable[[int], Iterator[JoinedRecords]],
+    plan: PairPlan,
+    workspace: Workspace,
+) -> Collected:
+    """Spell out the pairs of partitions, which ``join_parts`` joins from a number on.
 
     Counted are the records, the pairs that were verified, and those at the threshold.
     """
-    partitions = found.partitions
-    members = _Members.of(found.contents, partitions)
 
-    def join_part(partition: int) -> JoinedPart:
-        joined = _join_partition(found, members, partition, plan, workspace, runner)
-        scored = joined.scored_by(plan.measure_of_sets)
-        speller = members.speller(partition, joined.of_contents, scored)
-        counts = [len(joined.sizes), joined.n_verified, len(joined.pairs)]
-        return JoinedPart(joined.pairs, speller, scored, counts)
+    def spelled(first: int) -> Iterator[JoinedPart]:
+        for partition, joined in enumerate(join_parts(first), first):
+            scored = joined.scored_by(plan.measure_of_sets)
+            speller = members.of_partition(partition).speller(joined.of_contents, scored)
+            counts = [len(joined.sizes), joined.n_verified, len(joined.pairs)]
+            yield JoinedPart(joined.pairs, speller, scored, counts)
 
-    shares = (partitions.bounds[1:] / partitions.bounds[-1]).tolist()
-
-    def join_parts(first: int) -> Iterator[JoinedPart]:
-        return map(join_part, range(first, len(shares)))
-
-    return collect_runs(join_parts, shares, plan.options.limit, workspace)
+    bounds = members.partitions.bounds
+    return collect_runs(spelled, (bounds[1:] / bounds[-1]).tolist(), plan.options.limit, workspace)
 
 
 def _join_partition(
     found: Bucketed,
-    members: _Members,
+    members: PartMembers,
     partition: int,
     plan: PairPlan,
     workspace: Workspace,
@@ -141,7 +152,7 @@ def _join_partition(
         keys=read_candidates(found.keys, partition, found.n_bands).keys,
         costs=bytes_of(n_tokens, reading),
         read_sets=read_some,
-        find_sides=partial(members.sides, partition),
+        find_sides=members.sides,
         measure=plan.measure_of_sets,
         limit=plan.options.limit,
     )
@@ -153,8 +164,34 @@ def _join_partition(
     return join.run(room, runner, report)
 
 
+class PartMembers(NamedTuple):
+    """Documents of a partition, ascending, and the place of the content of each there.
+
+    Of two collections the first ``n_left`` are of the left one; None for a self-join.
+    """
+
+    documents: Int64s
+    places: Int64s
+    n_left: int | None
+
+    def sides(self, of_contents: Int64s, n_records: int) -> Bytes | None:
+        """Return the sides of the records of the contents."""
+        return sides_of(of_contents[self.places], self.n_left, n_records)
+
+    def speller(self, of_contents: Int64s, records: SetSizes) -> Speller:
+        """Return what spells out pairs of the records of the contents."""
+        return Speller.of(
+            of_contents[self.places],
+            records.own_scores,
+            records.twins,
+            n_left=self.n_left,
+            is_directed=records.is_directed,
+            numbers=self.documents,
+        )
+
+
 @dataclass(frozen=True)
-class _Members:
+class Members:
     """The documents of each partition, ascending, and the place of the content of each.
 
     Partition k has those from ``bounds[k]`` to ``bounds[k + 1]``.
@@ -167,7 +204,8 @@ class _Members:
     bounds: Int64s
 
     @classmethod
-    def of(cls, contents: PairContents, partitions: Partitions) -> _Members:
+    def of(cls, contents: PairContents, partitions: Partitions) -> Members:
+        """Find the documents of the contents that are in partitions."""
         places = contents.places_of(partitions.documents)[contents.firsts]
         # Documents without tokens have no content.
         documents = np.flatnonzero((contents.firsts >= 0) & (places >= 0))
@@ -181,31 +219,12 @@ class _Members:
             bounds = np.array([0, len(documents)])
         return cls(partitions, contents.n_left, documents, places, bounds)
 
-    def sides(self, partition: int, of_contents: Int64s, n_records: int) -> Bytes | None:
-        """Return the sides of the records of a partition's contents."""
-        records, _, n_left = self._records(partition, of_contents)
-        return sides_of(records, n_left, n_records)
-
-    def speller(self, partition: int, of_contents: Int64s, records: SetSizes) -> Speller:
-        """Return what spells out pairs of the records of a partition's contents."""
-        of_documents, documents, n_left = self._records(partition, of_contents)
-        return Speller.of(
-            of_documents,
-            records.own_scores,
-            records.twins,
-            n_left=n_left,
-            is_directed=records.is_directed,
-            numbers=documents,
-        )
-
-    def _records(self, partition: int, of_contents: Int64s) -> tuple[Int64s, Int64s, int | None]:
-        """Return the record and the number of each document, and how many are of the left side."""
+    def of_partition(self, partition: int) -> PartMembers:
+        """Return those of one partition."""
         here = slice(int(self.bounds[partition]), int(self.bounds[partition + 1]))
-        documents = self.documents[here]
-        records = of_contents[self.places[here] - self.partitions.places(partition).start]
-        n_left = self.n_left
-        return (
-            records,
+        documents, n_left = self.documents[here], self.n_left
+        return PartMembers(
             documents,
+            self.places[here] - self.partitions.places(partition).start,
             None if n_left is None else int(np.searchsorted(documents, n_left)),
         )

@@ -50,9 +50,9 @@ from neardup.stages.workspaces import key_of
 from neardup.tables import Bools, Floats, Int64s, Uint64s
 
 if TYPE_CHECKING:
-    from neardup.jobs.pairs.bucketed import Bucketed
     from neardup.jobs.pairs.conditions import Condition
     from neardup.jobs.pairs.few import FewPairs
+    from neardup.jobs.pairs.rows import Collected
 
 
 def count_outside(
@@ -182,13 +182,9 @@ def _matches_of(few: FewPairs, plan: PairPlan) -> Matches:
     return Matches([run], len(run), few.n_records, few.score_name, few.counts, 1, algorithm)
 
 
-def find_matches_in_buckets(
-    found: Bucketed, plan: PairPlan, workspace: Workspace, runner: Runner
-) -> Matches:
-    """Join what shares a bucket and spell the pairs out; what does not fit goes to files."""
-    from neardup.jobs.pairs.bucketed import join_partitions
-
-    runs, n_pairs, found_in = join_partitions(found, plan, workspace, runner)
+def matches_in_buckets(collected: Collected, plan: PairPlan) -> Matches:
+    """Return the pairs of all partitions as matches."""
+    runs, n_pairs, found_in = collected
     score_name = None if plan.measure_of_sets.is_weighted else SetSizes.score_name
     totals = np.array(found_in, np.int64).reshape(-1, 3).sum(axis=0)
     n_records, n_verified, n_joined = totals.tolist()
@@ -485,7 +481,7 @@ def find_pairs_in_sources(
 
 # Takes collections, each with how it is read, the plan, memory and threads. Returns the catalogues,
 # the pairs, and how many documents are compared with none.
-FindExactly = Callable[
+FindMatches = Callable[
     [Sequence[tuple[Sequence[Source], ReadingPlan]], PairPlan, Workspace, Runner],
     tuple[Sequence[Catalogue], Matches, int],
 ]
@@ -493,9 +489,9 @@ FindExactly = Callable[
 
 @dataclass(frozen=True)
 class Elsewhere:
-    """What finds pairs by the exact method, and counts shingles, in place of threads."""
+    """What finds pairs, and counts shingles, in place of threads."""
 
-    find: FindExactly
+    find: FindMatches
     count: CountShingles
 
 
@@ -527,7 +523,7 @@ def _find_in_buckets(
     workspace: Workspace,
     runner: Runner,
 ) -> tuple[Sequence[Catalogue], Matches, int]:
-    from neardup.jobs.pairs.bucketed import meet_in_buckets
+    from neardup.jobs.pairs.bucketed import join_partitions, meet_in_buckets
 
     with runner.stage("read") as note:
         signed = sign_collections(collections, workspace, runner)
@@ -537,7 +533,7 @@ def _find_in_buckets(
         n_documents = sum(map(len, signed.catalogues))
         note(documents=n_documents, candidates=len(found.partitions.documents))
     with runner.stage("join") as note:
-        matches = find_matches_in_buckets(found, plan, workspace, runner)
+        matches = matches_in_buckets(join_partitions(found, plan, workspace, runner), plan)
         note(records=matches.n_records, pairs=matches.n_pairs)
     return signed.catalogues, matches, n_outside
 
