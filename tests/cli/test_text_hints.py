@@ -42,10 +42,13 @@ TEXTS = {
     "titles": [prose(3) for _ in range(60)],
     "half titles": [prose(3 if i % 2 else 120) for i in range(60)],
     "ocr": [misread(prose(120)) for _ in range(60)],
-    # Programs share passages, each of which takes its time.
-    "code": [p.read_text(encoding="utf-8") for p in sorted(ROOT.glob("src/neardup/cli/*.py"))[:9]],
+    # Programs share passages, each of which takes its time: their beginnings will do.
+    "code": [
+        path.read_text(encoding="utf-8")[:2000]
+        for path in sorted(ROOT.glob("src/neardup/cli/*.py"))[:9]
+    ],
     "thai": [" ".join(DRAWN.choices(THAI.split("า"), k=9)) for _ in range(12)],
-    "heads": [f"{HEAD} {prose(20)}" for _ in range(60)],
+    "heads": [f"{HEAD} {prose(20)}" for _ in range(30)],
 }
 
 
@@ -62,13 +65,11 @@ def lines_of(run, *arguments: str) -> list[str]:
     return [line for line in told.out.splitlines() if line.startswith("hint: ")]
 
 
-def hints_of(run, *arguments: str) -> tuple[list[str], list[str]]:
-    """Return the names of the hints of a command in its JSON, and the lines that it prints."""
-    lines = lines_of(run, *arguments)
-    facts = json.loads(run(*arguments, "--overwrite", "--json").out)
-    quiet = run(*arguments, "--overwrite", "--quiet")
-    assert (quiet.code, quiet.out, quiet.err) == (0, "", "")
-    return [hint["name"] for hint in facts["hints"]], lines
+def hints_of(run, *arguments: str) -> list[str]:
+    """Return the names of the hints of a command in its JSON, of which lines are made."""
+    told = run(*arguments, "--overwrite", "--json")
+    assert told.code == 0
+    return [hint["name"] for hint in json.loads(told.out)["hints"]]
 
 
 def arguments(command: str, name: str) -> list[str]:
@@ -132,9 +133,15 @@ SAID = {
 @each_of("case", SAID)
 def test_hint__is_said_with_the_options_of_the_command(run, files, case):
     (command, name), (hint, end) = case, SAID[case]
-    names, [line] = hints_of(run, *arguments(command, name))
-    assert names == [hint]
+    [line] = lines_of(run, *arguments(command, name))
+    assert hints_of(run, *arguments(command, name)) == [hint]
     assert line.endswith(end)
+
+
+@each_of("case", {command: name for command, name in SAID}.items(), ids=str)
+def test_hint__is_not_printed_with_quiet(run, files, case):
+    quiet = run(*arguments(*case), "--overwrite", "--quiet")
+    assert (quiet.code, quiet.out, quiet.err) == (0, "", "")
 
 
 @pytest.mark.slow
@@ -188,7 +195,7 @@ UNSAID = [
 def test_hint__is_not_said_otherwise(run, files, write_file, case):
     write_file("prompt.txt", HEAD)
     command, name = case
-    assert hints_of(run, *arguments(command, name)) == ([], [])
+    assert hints_of(run, *arguments(command, name)) == []
 
 
 def test_hint__of_an_index_is_not_said(run, files):
@@ -196,7 +203,7 @@ def test_hint__of_an_index_is_not_said(run, files):
     assert run("index", "build", "idx", "prose.jsonl", "--kind", "documents").code == 0
     for command in (DEDUP, PAIRS):
         arguments = command.format("titles.jsonl").split()
-        assert hints_of(run, *arguments, "--against", "idx") == ([], [])
+        assert hints_of(run, *arguments, "--against", "idx") == []
 
 
 def build(run, name: str, kind: str, *more: str) -> None:
@@ -220,14 +227,14 @@ def test_search__names_options_of_another_index(run, files, case):
     (kind, name), (hint, end) = case, OF_INDEX[case]
     build(run, "prose", kind, *(["--min-tokens", "20"] if kind == "passages" else []))
     search = ["search", "idx", f"{name}.jsonl", "-o", "hits.csv"]
-    names, [line] = hints_of(run, *search)
-    assert names == [hint]
+    [line] = lines_of(run, *search)
+    assert hints_of(run, *search) == [hint]
     assert line.endswith(end)
     if hint == "short":
         assert "most queries have fewer than" in line
     # What it names silences it.
     build(run, "prose", kind, *line.split(" with ")[-1].split())
-    assert hints_of(run, *search) == ([], [])
+    assert hints_of(run, *search) == []
 
 
 NOT_OF_INDEX = [
@@ -245,15 +252,15 @@ NOT_OF_INDEX = [
 def test_search__says_nothing_otherwise(run, files, case):
     kind, more, name = case
     build(run, "prose", kind, *more.split())
-    assert hints_of(run, "search", "idx", f"{name}.jsonl", "-o", "hits.csv") == ([], [])
+    assert hints_of(run, "search", "idx", f"{name}.jsonl", "-o", "hits.csv") == []
 
 
 @each_of("more", ["--threshold 0.5", "--measure containment", "--for quotations"])
 def test_search__says_nothing_where_it_finds_what_is_misread(run, files, more):
     build(run, "prose", "passages")
     search = ["search", "idx", "ocr.jsonl", "-o", "hits.csv"]
-    assert hints_of(run, *search)[0] == ["ocr"]
-    assert hints_of(run, *search, *more.split()) == ([], [])
+    assert hints_of(run, *search) == ["ocr"]
+    assert hints_of(run, *search, *more.split()) == []
 
 
 @each_of("kind", ["documents", "passages"])
@@ -273,14 +280,14 @@ def test_add__of_the_first_documents_alone(run, files, kind):
 @each_of("kind", ["documents", "passages"])
 def test_search__of_an_empty_index_says_nothing(run, files, kind):
     assert run("index", "build", "idx", "--kind", kind, "--overwrite").code == 0
-    assert hints_of(run, "search", "idx", "ocr.jsonl", "-o", "hits.csv") == ([], [])
+    assert hints_of(run, "search", "idx", "ocr.jsonl", "-o", "hits.csv") == []
 
 
 def test_cut__that_finds_something_does_not_say_that_most_are_short(run, write_file):
     texts = [*(prose(3) for _ in range(9)), HEAD, HEAD]
     write_file("few.jsonl", "".join(json.dumps({"text": text}) + "\n" for text in texts))
-    assert hints_of(run, *CUT.format("few.jsonl").split()) == ([], [])
-    assert hints_of(run, *CUT.format("few.jsonl").split(), "--min-tokens", "81")[0] == ["short"]
+    assert hints_of(run, *CUT.format("few.jsonl").split()) == []
+    assert hints_of(run, *CUT.format("few.jsonl").split(), "--min-tokens", "81") == ["short"]
 
 
 def test_search__that_finds_most_does_not_say_that_they_are_short(run, files, write_file):
@@ -288,15 +295,15 @@ def test_search__that_finds_most_does_not_say_that_they_are_short(run, files, wr
     parts = [" ".join(text.split()[:45]) for text in TEXTS["prose"]]
     write_file("parts.jsonl", "".join(json.dumps({"text": text}) + "\n" for text in parts))
     search = ["search", "idx", "parts.jsonl", "-o", "hits.csv"]
-    assert hints_of(run, *search) == ([], [])
-    assert hints_of(run, *search, "--threshold", "1")[0] == ["short"]
+    assert hints_of(run, *search) == []
+    assert hints_of(run, *search, "--threshold", "1") == ["short"]
 
 
 def test_cut__of_what_a_table_names_says_nothing(run, files, write_file):
     write_file("spans.csv", "id,start,end\n")
     for name in ("titles", "ocr"):
         named = ["--named-in", "spans.csv", "--id-column", "id"]
-        assert hints_of(run, "cut", f"{name}.jsonl", "-o", "out", *named) == ([], [])
+        assert hints_of(run, "cut", f"{name}.jsonl", "-o", "out", *named) == []
 
 
 def test_hint__is_in_the_folder_and_changes_nothing_else(run, files, tmp_path):
@@ -327,8 +334,7 @@ def test_hint__is_the_same_however_a_job_is_run(run, files):
 def test_hint__of_many_small_files(run, write_file):
     for number, text in enumerate(TEXTS["ocr"]):
         write_file(f"texts/{number}.txt", text)
-    names, _ = hints_of(run, *DEDUP.format("texts").split())
-    assert names == ["ocr"]
+    assert hints_of(run, *DEDUP.format("texts").split()) == ["ocr"]
 
 
 _OF_PASSAGES = (PassageIndex.add, PassageIndex.search)
