@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.spilling import files_of, make_rows, spilling, write_lines
+from tests.started import load_all
 from tests.system_calls import UntraceableError, run_until
 
 WAYS = ("kill", "fail", "full")
@@ -259,7 +260,7 @@ def prepare(base: Path) -> None:
 
 def try_all(folder: Path, names: list[str], sample: int | None, seed: int) -> dict[str, Counter]:
     """Try the calls of some cases; return counts of what became of them, by case and way."""
-    _load()
+    load_all()
     prepare(folder / "base")
     counts = {}
     rng = random.Random(seed)
@@ -277,21 +278,6 @@ def try_all(folder: Path, names: list[str], sample: int | None, seed: int) -> di
                 print(f"WRONG {name}, call {position}, {way}: {error}", flush=True)  # noqa: T201
         print(name, dict(count), flush=True)  # noqa: T201
     return counts
-
-
-def _load() -> None:
-    """Load all that commands load, so that a fork has it; no thread is started."""
-    import pkgutil
-
-    import neardup
-    from neardup.text.characters import token_tables
-    from neardup.text.normalise import Normalisation
-
-    apart = tuple(f"neardup.{name}" for name in ("service", "spark", "__main__", "kernels._"))
-    for module in pkgutil.walk_packages(neardup.__path__, "neardup."):
-        if not module.name.startswith(apart):
-            import_module(module.name)
-    token_tables("words", Normalisation(casefold=True))
 
 
 def main() -> int:

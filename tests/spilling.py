@@ -1,32 +1,17 @@
-"""Runs of ``neardup dedup`` in which little data spills: small blocks, small files, no memory.
-
-As a program it runs the command line so, and may kill itself on the way::
-
-    python -m tests.spilling '{"memory": 3000, "kill_at": 12}' dedup FILE -o OUT
-"""
+"""Runs of ``neardup dedup`` in which little data spills: small blocks, small files, no memory."""
 
 from __future__ import annotations
 
 import json
-import os
 import random
-import signal
-import subprocess
-import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-ROOT = Path(__file__).parents[1]
-
 # What of a summary may differ between runs of the same answer.
 _OWN = ("seconds", "peak_memory_bytes", "workers", "configuration", "digest")
-
-# Where calls count as steps of a run.
-_CALLS = ("open", "os.", "fcntl.", "shutil.")
 
 
 @contextmanager
@@ -113,43 +98,6 @@ def files_of(folder: Path) -> dict[str, bytes]:
     return found
 
 
-def start(
-    settings: dict[str, Any], *arguments: str, folder: Path, **environment: str
-) -> subprocess.Popen[str]:
-    """Start a command so, in a process of its own, and wait until it begins."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "tests.spilling", json.dumps(settings), *arguments],
-        cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        env={**os.environ, "PYTHONPATH": f"{ROOT}:{ROOT / 'src'}", **environment},
-    )  # fmt: skip
-    assert process.stderr is not None
-    assert process.stderr.readline() == "ready\n"
-    return process
-
-
-def end(process: subprocess.Popen[str]) -> tuple[int, str, str]:
-    """Wait for a process; return its code and what it has said."""
-    out, err = process.communicate()
-    return process.returncode, out, err
-
-
-def interrupt(
-    begin: Callable[[], subprocess.Popen[str]],
-    is_under_way: Callable[[], bool],
-    sent: signal.Signals,
-) -> tuple[int, str, str]:
-    """Send a signal to a process once it is under way; return its code and what it has said."""
-    said = (0, "", "")
-    while said[0] == 0:
-        # On a busy machine a run may have ended before the signal comes.
-        process = begin()
-        while process.poll() is None and not is_under_way():
-            time.sleep(0.002)
-        process.send_signal(sent)
-        said = end(process)
-    return said
-
-
 class StopError(KeyboardInterrupt):
     """What a run is stopped by."""
 
@@ -175,45 +123,3 @@ def stopped_after(n_tasks: int) -> Iterator[None]:
 def work_folders(parent: Path) -> list[Path]:
     """Return the work folders that lie in a folder."""
     return sorted(parent.glob(".*neardup-work-*"))
-
-
-def _die_at(step: int, where: str) -> None:
-    """Kill this process when it asks the system for a file of some name the ``step``-th time."""
-    count = 0
-
-    def on_event(name: str, arguments: tuple[object, ...]) -> None:
-        nonlocal count
-        if name.startswith(_CALLS) and where in str(arguments[0]):
-            count += 1
-            if count == step:
-                os.kill(os.getpid(), signal.SIGKILL)
-
-    sys.addaudithook(on_event)
-
-
-def _limit_files(size: int) -> None:
-    """Let no file grow beyond a size; the system fails as on a full disk then."""
-    import resource
-
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
-
-
-def main() -> None:
-    """Run the command line, little as the data is."""
-    from neardup.cli import main as run
-    from neardup.jobs.dedup import run as _loaded  # noqa: F401 - not when steps are counted
-
-    settings = json.loads(sys.argv[1])
-    step, limit = settings.pop("kill_at", None), settings.pop("largest_file", None)
-    where = settings.pop("kill_in", "neardup-work")
-    print("ready", file=sys.stderr, flush=True)  # noqa: T201
-    if step is not None:
-        _die_at(step, where)
-    if limit is not None:
-        _limit_files(limit)
-    with spilling(**settings):
-        run(sys.argv[2:])
-
-
-if __name__ == "__main__":
-    main()

@@ -11,7 +11,8 @@ import signal
 
 import pytest
 
-from tests.spilling import end, interrupt, start, write_lines
+from tests.spilling import write_lines
+from tests.started import end, interrupt, start
 
 N_KILLS = int(os.environ.get("NEARDUP_TEST_KILLS", "1"))
 

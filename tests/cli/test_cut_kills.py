@@ -10,7 +10,8 @@ import time
 
 import pytest
 
-from tests.spilling import end, files_of, interrupt, start, write_lines
+from tests.spilling import files_of, write_lines
+from tests.started import end, interrupt, start
 
 # 9 are 54 in all, and take six minutes of two cores.
 N_KILLS = int(os.environ.get("NEARDUP_TEST_KILLS", "1"))

@@ -12,7 +12,8 @@ import time
 
 import pytest
 
-from tests.spilling import ROOT, end, files_of, make_rows, start, work_folders, write_lines
+from tests.spilling import files_of, make_rows, work_folders, write_lines
+from tests.started import ROOT, end, start
 
 SHARED = ROOT.parent / "shared/data"
 # 25 take four minutes: a hundred kills in all.

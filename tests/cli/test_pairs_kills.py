@@ -9,15 +9,8 @@ import time
 
 import pytest
 
-from tests.spilling import (
-    end,
-    make_rows,
-    spilling,
-    start,
-    stopped_after,
-    work_folders,
-    write_lines,
-)
+from tests.spilling import make_rows, spilling, stopped_after, work_folders, write_lines
+from tests.started import end, start
 
 # 10 are 50 in all, and take five minutes of two cores.
 N_KILLS = int(os.environ.get("NEARDUP_TEST_KILLS", "1"))

@@ -14,9 +14,6 @@ import pytest
 
 pytestmark = pytest.mark.slow
 
-server = pytest.importorskip("moto.server")
-s3fs = pytest.importorskip("s3fs")
-
 TEXTS = [" ".join(f"{letter}{i}" for i in range(20)) for letter in "abc"]
 ROWS = [b'{"text": "%s"}\n' % text.encode() for text in TEXTS]
 KEPT, REMOVED = b"".join(ROWS), b"".join(ROWS)
@@ -28,6 +25,8 @@ NAMES = ["clusters.parquet", "kept/a.jsonl", "removed.parquet", "removed/a.jsonl
 @pytest.fixture(scope="module")
 def endpoint() -> Iterator[str]:
     """Serve an S3 of our own, and let s3fs use it."""
+    server = pytest.importorskip("moto.server")
+    pytest.importorskip("s3fs")
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
     running = server.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     running.start()
@@ -178,6 +177,8 @@ class Failing:
     """Lets requests of a kind fail, after some that do not."""
 
     def __init__(self, patch, method: str, good: int, error: BaseException) -> None:
+        import s3fs
+
         self.calls = 0
         request = s3fs.core._error_wrapper
 

@@ -8,7 +8,6 @@ import sys
 from importlib.util import find_spec
 
 import pytest
-from openapi_spec_validator import OpenAPIV31SpecValidator
 
 import neardup
 from neardup.service.operations import OPERATIONS, describe
@@ -20,6 +19,8 @@ DOCUMENT = json.loads(describe())
 
 
 def test_describe__is_openapi(fake):
+    from openapi_spec_validator import OpenAPIV31SpecValidator  # takes long to load
+
     assert fake.get("/openapi.json").json() == DOCUMENT
     OpenAPIV31SpecValidator(DOCUMENT).validate()
 
