@@ -51,6 +51,8 @@ def rows(tmp_path):
 
 
 def start_cut(folder, settings, *arguments):
+    # Enough for a few passes over what is equal, each of which reads all partitions.
+    settings = {"memory": 20_000, **settings}
     names = [f"{name}.jsonl" for name in "abc"]
     return start(
         settings, "cut", *names, "-o", "out", *arguments, folder=folder, TMPDIR=str(folder / "tmp")

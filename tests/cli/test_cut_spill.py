@@ -92,7 +92,7 @@ def test_same_bytes__whatever_the_memory_and_the_workers(cut, options, monkeypat
     expected = cut(None, *options.split(), "--workers", 1)
     assert json.loads(expected["summary.json"])["spans"] > 5
     assert (written, passes) == ([], {1})
-    for memory, workers in ((9_000, 1), (30_000, 2), (1_500, 2)):
+    for memory, workers in ((9_000, 1), (30_000, 2), (3_000, 2)):
         assert cut(memory, *options.split(), "--workers", workers) == expected
     assert {"units", "gone"} == set(written)
     assert max(passes) > 1
@@ -124,7 +124,7 @@ def test_passages__same_bytes(cut, options, monkeypatch):
     assert (written, set(mapped), passes) == ([], {False}, {1})
     # Few texts at a time, so that a block has several parts.
     monkeypatch.setattr(token_pass, "SLICE_BYTES", 300)
-    for memory, workers in ((9_000, 1), (30_000, 2), (5_000, 2)):
+    for memory, workers in ((25_000, 1), (50_000, 2), (18_000, 2)):
         assert cut(memory, *options.split(), "--workers", workers) == expected
     assert set(written) == {"samples"}
     assert mapped[-1]
@@ -188,7 +188,7 @@ def test_similar_passages__stopped(cut, run, here):
 
 def test_passages__stopped_after_any_task(cut, run, here):
     expected = cut(None, *OF_PASSAGES[0].split())
-    for n_tasks in range(1, 99, 2):
+    for n_tasks in range(1, 99, 3):
         shutil.rmtree(here / "out")
         found = stop_and_finish(run, here, n_tasks, OF_PASSAGES[0], [])
         if found is None:
@@ -204,7 +204,7 @@ def test_passages__tokens_are_read_once(cut, run, here, monkeypatch):
     with monkeypatch.context() as patch:
         finish = WorkFolder._finish
         patch.setattr(WorkFolder, "_finish", lambda *each: tasks.append(each[1]) or finish(*each))
-        assert cut(9_000, *OF_PASSAGES[0].split(), "--workers", 1) == expected
+        assert cut(18_000, *OF_PASSAGES[0].split(), "--workers", 1) == expected
     assert {name.rpartition("-")[0] for name in tasks} == {"samples", "ids-1", "tokens"}
     shutil.rmtree(here / "out")
     calls = []
@@ -226,7 +226,7 @@ def test_passages__tokens_are_read_once(cut, run, here, monkeypatch):
 def stop_and_finish(run, here, n_tasks, options, again):
     """Stop a cut after some tasks; return what another run says, and its files."""
     job = ("cut", "a.jsonl", "--exact", *options.split(), "-o", "out")
-    with spilling(9_000), stopped_after(n_tasks):
+    with spilling(9_000 if "--unit" in options else 18_000), stopped_after(n_tasks):
         found = run(*job, "--workers", 1)
     if found.code == 0:
         return None

@@ -17,14 +17,21 @@ KEPT = "the same command goes on there, --fresh starts over"
 JOB = ("dedup", "a.jsonl", "-o", "out", "--workers", 2)
 
 
+@pytest.fixture(scope="module")
+def known():
+    """What is the same in each folder."""
+    return {}
+
+
 @pytest.fixture
-def expected(run, here):
+def expected(run, here, known):
     """The output of a run without a limit."""
     write_lines(here / "a.jsonl", ROWS)
-    assert run(*JOB).code == 0
-    files = files_of(here / "out")
-    shutil.rmtree(here / "out")
-    return files
+    if "files" not in known:
+        assert run(*JOB).code == 0
+        known["files"] = files_of(here / "out")
+        shutil.rmtree(here / "out")
+    return known["files"]
 
 
 @pytest.fixture
@@ -206,8 +213,10 @@ def damage(path, how):
     "pattern", ["sign-1-00000.*", "components.bounds", "keys-*", "sieve.*", "texts-*", "decide-*",
                 "tasks.log", "key.json"],
 )  # fmt: skip
-def test_damaged__is_done_again(run, here, expected, stop, pattern, how):
-    folder = stop(len(list_tasks(run, here)) - 1)
+def test_damaged__is_done_again(run, here, expected, known, stop, pattern, how):
+    if "tasks" not in known:
+        known["tasks"] = list_tasks(run, here)
+    folder = stop(len(known["tasks"]) - 1)
     path = sorted(folder.glob(pattern))[0]
     damage(path, how)
     found = finish(run, here)

@@ -50,28 +50,32 @@ def dedup(run, here):
     return dedup_within
 
 
-# What the quick tests look at; the others are marked slow.
-QUICK = {(options, 30_000, 2) for options in OPTIONS[::4]}
+# The quick tests look at some options and one memory; the others are marked slow.
+QUICK = OPTIONS[::4]
+LEAST = [(30_000, 2), (9_000, 1)]
+MORE = [(100_000, 5), (300_000, 1)]
 
 
-@pytest.mark.parametrize(
-    ("options", "memory", "workers"),
-    [
-        pytest.param(*case, marks=[] if case in QUICK else pytest.mark.slow)
-        for case in (
-            (options, memory, workers)
-            for memory, workers in ((30_000, 2), (100_000, 5), (9_000, 1), (300_000, 1))
-            for options in OPTIONS
-        )
-    ],
-)
-def test_same_bytes__whatever_the_memory_and_the_workers(dedup, here, options, memory, workers):
+@pytest.mark.parametrize("options", QUICK)
+def test_same_bytes__with_little_memory(dedup, here, options):
+    check_memories(dedup, here, options, LEAST[:1])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("options", OPTIONS)
+def test_same_bytes__whatever_the_memory_and_the_workers(dedup, here, options):
+    done, left = (LEAST[:1], MORE) if options in QUICK else ([], [])
+    check_memories(dedup, here, options, [each for each in LEAST + left if each not in done])
+
+
+def check_memories(dedup, here, options, memories):
     write_lines(here / "a.jsonl", ROWS)
     write_lines(here / "others.jsonl", OTHERS)
     arguments = ["a.jsonl", *options.split()]
     expected = dedup(None, *arguments, "--workers", 1)
     assert json.loads(expected["summary.json"])["documents_removed"] > 5
-    assert dedup(memory, *arguments, "--workers", workers) == expected
+    for memory, workers in memories:
+        assert dedup(memory, *arguments, "--workers", workers) == expected
 
 
 def test_same_bytes__files_are_spilled_and_passes_are_many(dedup, here, monkeypatch):

@@ -108,8 +108,9 @@ def test_html__page_with_the_same(run, here, folder):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("output_format", ["same", "jsonl", "parquet"])
-@pytest.mark.parametrize("keep", ["first", "longest", "max:score"])
+@pytest.mark.parametrize(
+    ("output_format", "keep"), [("same", "first"), ("jsonl", "longest"), ("parquet", "max:score")]
+)
 def test_folder__same_as_in_memory(run, here, write_file, output_format, keep):
     """Every document, with the most similar ones; whatever the rows were written as."""
     rows = [
