@@ -10,6 +10,7 @@ import json
 import lzma
 import random
 import re
+import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -60,6 +61,26 @@ def here(tmp_path, monkeypatch) -> Path:
     """Work in an empty folder, so that messages hold short names."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
+
+
+@pytest.fixture(scope="module")
+def made_once(tmp_path_factory) -> Path:
+    """Give a folder for copies of what tests of a module begin with."""
+    return tmp_path_factory.mktemp("made") / "copy"
+
+
+@pytest.fixture
+def once(here, made_once) -> Callable[[Callable[[], None]], None]:
+    """Fill the working folder with what a function makes there, but call it once a module."""
+
+    def fill(make: Callable[[], None]) -> None:
+        if made_once.exists():
+            shutil.copytree(made_once, here, dirs_exist_ok=True)
+        else:
+            make()
+            shutil.copytree(here, made_once)
+
+    return fill
 
 
 @pytest.fixture(scope="session")

@@ -27,28 +27,33 @@ NAMES = ["Ada Lovelace", "Ada Lovelase", "Grace Hopper"]
 
 
 @pytest.fixture
-def files(run, write_file):
-    for name, texts in (("essays", ESSAYS), ("records", RECORDS), ("names", NAMES)):
-        lines = (json.dumps({"id": f"{i}", "text": text}) + "\n" for i, text in enumerate(texts))
-        write_file(f"{name}.jsonl", "".join(lines))
-    write_file("one.jsonl", json.dumps({"text": ESSAYS[0]}) + "\n")
-    write_file("copies.jsonl", 2 * (json.dumps({"text": RECORDS[0]}) + "\n"))
-    unlike = ("a b c d e f g h i j", "k l m n o p q r s t")
-    write_file("unlike.jsonl", "".join(json.dumps({"text": text}) + "\n" for text in unlike))
-    tweets = ("so good to see you", "so good to meet you", "so good to see you")
-    for name, texts in (("tweets", tweets), ("retweets", tweets[::2]), ("words", "ab")):
-        lines = (json.dumps({"text": text}) + "\n" for text in texts)
-        write_file(f"{name}.jsonl", "".join(lines))
-    write_file("two.jsonl", "".join(json.dumps({"text": text}) + "\n" for text in tweets[:2]))
-    write_file("empty.jsonl", "")
-    write_file("ids.txt", "no such id\n")
-    write_file("one.txt", "one.jsonl:1\n")
-    write_file("header.csv", "id,text\n")
-    for kind in ("passages", "documents"):
-        assert run("index", "build", f"no {kind}", "--kind", kind).code == 0
-    assert run("index", "build", "idx", "essays.jsonl", "--min-tokens", "8").code == 0
-    assert run("index", "build", "documents", "one.jsonl", "--kind", "documents").code == 0
-    assert run("sketch", "essays.jsonl", "-o", "a.parquet").code == 0
+def files(run, write_file, once):
+    def make():
+        for name, texts in (("essays", ESSAYS), ("records", RECORDS), ("names", NAMES)):
+            lines = (
+                json.dumps({"id": f"{i}", "text": text}) + "\n" for i, text in enumerate(texts)
+            )
+            write_file(f"{name}.jsonl", "".join(lines))
+        write_file("one.jsonl", json.dumps({"text": ESSAYS[0]}) + "\n")
+        write_file("copies.jsonl", 2 * (json.dumps({"text": RECORDS[0]}) + "\n"))
+        unlike = ("a b c d e f g h i j", "k l m n o p q r s t")
+        write_file("unlike.jsonl", "".join(json.dumps({"text": text}) + "\n" for text in unlike))
+        tweets = ("so good to see you", "so good to meet you", "so good to see you")
+        for name, texts in (("tweets", tweets), ("retweets", tweets[::2]), ("words", "ab")):
+            lines = (json.dumps({"text": text}) + "\n" for text in texts)
+            write_file(f"{name}.jsonl", "".join(lines))
+        write_file("two.jsonl", "".join(json.dumps({"text": text}) + "\n" for text in tweets[:2]))
+        write_file("empty.jsonl", "")
+        write_file("ids.txt", "no such id\n")
+        write_file("one.txt", "one.jsonl:1\n")
+        write_file("header.csv", "id,text\n")
+        for kind in ("passages", "documents"):
+            assert run("index", "build", f"no {kind}", "--kind", kind).code == 0
+        assert run("index", "build", "idx", "essays.jsonl", "--min-tokens", "8").code == 0
+        assert run("index", "build", "documents", "one.jsonl", "--kind", "documents").code == 0
+        assert run("sketch", "essays.jsonl", "-o", "a.parquet").code == 0
+
+    once(make)
 
 
 def report(run, *arguments: object) -> list[str]:

@@ -30,8 +30,8 @@ every_command = pytest.mark.parametrize("command", COMMANDS)
 
 
 @pytest.fixture
-def index(here, write_file):
-    neardup.PassageIndex.create(here / "idx", min_tokens=2).add(["one two three"])
+def index(here, write_file, once):
+    once(lambda: neardup.PassageIndex.create(here / "idx", min_tokens=2).add(["one two three"]))
     write_file("ids.txt", "nothing\n")
 
 

@@ -44,11 +44,14 @@ def lines_of(rows) -> str:
 
 
 @pytest.fixture(autouse=True)
-def index(run, write_file) -> None:
-    write_file("documents.jsonl", lines_of(DOCUMENTS))
-    write_file("queries.jsonl", lines_of(QUERIES))
-    options = ("--id-column", "id", "--min-tokens", "4", "--quiet")
-    assert run("index", "build", "idx", "documents.jsonl", *options).code == 0
+def index(run, write_file, once) -> None:
+    def make() -> None:
+        write_file("documents.jsonl", lines_of(DOCUMENTS))
+        write_file("queries.jsonl", lines_of(QUERIES))
+        options = ("--id-column", "id", "--min-tokens", "4", "--quiet")
+        assert run("index", "build", "idx", "documents.jsonl", *options).code == 0
+
+    once(make)
 
 
 def search(run, output, *options):

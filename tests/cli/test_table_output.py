@@ -26,11 +26,14 @@ NO_PIPES = pytest.mark.skipif(os.name == "nt", reason="needs named pipes")
 
 
 @pytest.fixture
-def inputs(run, here, write_file) -> Path:
-    write_file("rows.jsonl", LINES)
-    run("index", "build", "idx", "rows.jsonl", "--min-tokens", "4", *RUN.split())
-    run("sketch", "rows.jsonl", "-o", "rows.parquet", "--ngram", "1")
-    run("sketch", "rows.jsonl", "-o", "small.parquet", "--kind", "smallest", "--ngram", "1")
+def inputs(run, here, write_file, once) -> Path:
+    def make() -> None:
+        write_file("rows.jsonl", LINES)
+        run("index", "build", "idx", "rows.jsonl", "--min-tokens", "4", *RUN.split())
+        run("sketch", "rows.jsonl", "-o", "rows.parquet", "--ngram", "1")
+        run("sketch", "rows.jsonl", "-o", "small.parquet", "--kind", "smallest", "--ngram", "1")
+
+    once(make)
     return here
 
 

@@ -22,12 +22,16 @@ TEXTS = {
 
 
 @pytest.fixture
-def clean(run, write_file):
+def clean(run, write_file, once):
     """Deduplicate a collection, and cut it."""
-    lines = [json.dumps({"id": key, "text": text}) + "\n" for key, text in TEXTS.items()]
-    write_file("in.jsonl", "".join(lines))
-    assert run("dedup", "in.jsonl", "--ngram", 1, "--threshold", "0.5", "-o", "clean").code == 0
-    assert run("cut", "in.jsonl", "--exact", "--min-tokens", 4, "-o", "short").code == 0
+
+    def make():
+        lines = [json.dumps({"id": key, "text": text}) + "\n" for key, text in TEXTS.items()]
+        write_file("in.jsonl", "".join(lines))
+        assert run("dedup", "in.jsonl", "--ngram", 1, "--threshold", "0.5", "-o", "clean").code == 0
+        assert run("cut", "in.jsonl", "--exact", "--min-tokens", 4, "-o", "short").code == 0
+
+    once(make)
 
 
 def edit(here, folder, name="removed.parquet", **columns):

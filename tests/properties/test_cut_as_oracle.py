@@ -8,6 +8,7 @@ from fractions import Fraction
 from unittest.mock import patch
 
 import pyarrow as pa
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -94,6 +95,7 @@ def test_similar_passages__as_oracle(
     assert rows == sorted(removal.row() for removal in cutter.cut())
 
 
+@pytest.mark.slow
 @each_of("seed", [2, 6, 7, 13, 29, 37, 194])
 @each_of("memory", MEMORIES)
 def test_similar_passages__much_is_undone(seed, memory):

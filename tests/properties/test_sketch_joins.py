@@ -175,7 +175,7 @@ def check_join(sketches, rows, scheme, threshold, n_left, workers):
 @each_of("scheme", SCHEMES, ids=lambda s: f"{s.describe()}")
 def test_join_samples__misses_none(scheme, n_workers):
     generator = random.Random(scheme.seed)
-    for trial in range(40):
+    for trial in range(18):
         lists = random_sets(generator, trial % 9)
         n_left = generator.choice((None, None, len(lists) // 2, len(lists) // 3))
         sketches = sketch_sets(ShingleLists(*ragged(lists)), scheme)

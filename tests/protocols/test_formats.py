@@ -106,7 +106,7 @@ def test_blocks__cuts_do_not_matter(case, tmp_path, block):
 @pytest.mark.parametrize("block", [1, 70, 1 << 20])
 def test_block_at__the_rows_of_the_block(case, tmp_path, block):
     """Read from its place, also by a source that has read nothing before."""
-    content = case.encode(case.some_rows(200))
+    content = case.encode(case.some_rows(60))
     source, fresh = (case.open(tmp_path / name, content, block) for name in ("a", "b"))
     places = 0
     for found in source.blocks():

@@ -60,7 +60,7 @@ def begin_bodies(url: str) -> None:
             with contextlib.suppress(OSError):
                 begun = stack.enter_context(connect(url))
                 begun.sendall(head.encode() + b'{"text": "' + b"x" * 15_900_000)
-        time.sleep(5)
+        time.sleep(2)
 
 
 def hold_connections(url: str) -> None:
@@ -70,7 +70,7 @@ def hold_connections(url: str) -> None:
         for _ in range(1000):
             with contextlib.suppress(OSError):
                 stack.enter_context(connect(url))
-        time.sleep(5)
+        time.sleep(2)
 
 
 def keep_connections(url: str) -> None:
@@ -83,7 +83,7 @@ def keep_connections(url: str) -> None:
                 kept = stack.enter_context(connect(url))
                 kept.sendall(f"GET /health HTTP/1.1\r\nHost: {host}\r\n\r\n".encode())
                 kept.recv(1 << 16)
-        time.sleep(5)
+        time.sleep(2)
 
 
 def send_digits(url: str) -> None:

@@ -28,7 +28,7 @@ pytestmark = pytest.mark.statistics
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "licences.jsonl.gz"
 MORE = [Path(path) for path in os.environ.get("NEARDUP_REAL_TEXTS", "").split(os.pathsep) if path]
-MOST_RECORDS = 4000
+MOST_RECORDS = 1800
 THRESHOLDS = ("0.54", "0.8")
 
 
@@ -136,7 +136,7 @@ def common_weights(sets):
 
 @pytest.mark.parametrize(("tf", "idf"), [("raw", "smooth"), ("log", "standard")])
 def test_find_pairs__real_weights(records, tf, idf):
-    texts = records[0][:1000]
+    texts = records[0][:600]
     documents = [tokenize(text, "words", Options()) for text in texts]
     counts = weighted.document_frequencies(documents)
     sets = [weighted.weigh(each, tf, idf, counts, len(documents)) for each in documents]
@@ -174,7 +174,7 @@ def test_find_pairs__real_records_within_a_hamming_distance(records, algorithm, 
 
 def test_find_pairs__real_strings(records):
     """Edit distance of the starts of the texts, so that the oracle comes to an end."""
-    texts = [text[:24] for text in records[0][:400]]
+    texts = [text[:24] for text in records[0][:200]]
     for options, threshold in (
         ({"max_distance": 3}, 3),
         ({"measure": "edit", "threshold": "0.75"}, Fraction("0.75")),

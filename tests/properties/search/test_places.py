@@ -31,7 +31,7 @@ FOREIGN += ["\u212b", "가", "가각", "x_6", "½", "①", "\U0001f600", "a", "b
     accents=st.booleans(),
     data=st.data(),
 )
-@examples(200)
+@examples(100)
 def test_search__places_are_those_of_the_tokens(
     words, gap, texts, kind, form, casefold, accents, data
 ):

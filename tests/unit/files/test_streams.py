@@ -188,7 +188,7 @@ def test_output_stream__pieces(tmp_path, read_back, monkeypatch, suffix):
     monkeypatch.setitem(streams._PIECE_BYTES, COMPRESSIONS.get(suffix), 1000)
     monkeypatch.setattr(streams, "_MOST_BUFFERS", 3)
     random = np.random.default_rng(5)
-    data = random.integers(97, 103, 20_000, np.uint8).tobytes()
+    data = random.integers(97, 103, 8000, np.uint8).tobytes()
     written = set()
     for workers in (1, 2, 5):
         for most in (1, 7, 5000):

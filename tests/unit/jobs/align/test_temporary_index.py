@@ -13,7 +13,7 @@ SHARED = [" ".join(f"w{RNG.randrange(300)}" for _ in range(70)) for _ in range(6
 
 
 def write(path):
-    texts = [f"a{k} {RNG.choice(SHARED)} b{k} {RNG.choice(SHARED)}" for k in range(30)]
+    texts = [f"a{k} {RNG.choice(SHARED)} b{k} {RNG.choice(SHARED)}" for k in range(22)]
     path.write_text("".join(json.dumps({"id": k, "text": t}) + "\n" for k, t in enumerate(texts)))
     return path
 

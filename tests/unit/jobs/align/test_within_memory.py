@@ -37,7 +37,7 @@ def write(path, n):
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
     folder = tmp_path_factory.mktemp("texts")
-    written = {name: write(folder / f"{name}.jsonl", n) for name, n in (("a", 25), ("b", 30))}
+    written = {name: write(folder / f"{name}.jsonl", n) for name, n in (("a", 20), ("b", 24))}
     index = PassageIndex.create(folder / "index", min_tokens=17, num_perm=16)
     for k in range(4):
         index.add(write(folder / f"{k}.jsonl", 7), id_column="")
