@@ -186,6 +186,7 @@ def test_similar_passages__stopped(cut, run, here):
     assert n_stopped == 2
 
 
+@pytest.mark.slow
 def test_passages__stopped_after_any_task(cut, run, here):
     expected = cut(None, *OF_PASSAGES[0].split())
     for n_tasks in range(1, 99, 3):

@@ -135,6 +135,7 @@ def test_add__same_bytes_whatever_the_memory_and_the_workers(
     assert json.loads(found[0][0]["summary.json"])["removed_for_against"] > 5
 
 
+@pytest.mark.slow
 def test_stopped__goes_on_while_the_index_is_the_same(run, here, index):
     assert run("dedup", "a.jsonl", "--against", "idx", "--add", "-o", "out").code == 0
     job = ("dedup", "b.jsonl", "--against", "idx", "--add", "--workers", 1, "-o", "new")

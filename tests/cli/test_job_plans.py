@@ -105,6 +105,7 @@ def test_plan_of_pairs__of_other_measures(run, tmp_path, documents, measure):
     assert plan["counts"]["elements"] > 10_000
 
 
+@pytest.mark.slow
 def test_plan_of_align__counts_what_a_run_does(run, tmp_path, documents):
     other = write_documents(tmp_path / "other.jsonl", 100)
     for more in ((), ("--against", other)):
@@ -137,6 +138,7 @@ def test_plan__writes_nothing_and_needs_no_output(run, tmp_path, documents, job)
     assert run(*job, documents).code == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("job", [CUT, PAIRS])
 def test_plan__a_smaller_budget_takes_files_and_less_memory(run, tmp_path, job):
     documents = write_documents(tmp_path / "many.jsonl", 10_000)

@@ -62,6 +62,7 @@ def finish(folder, *arguments, memory=90_000):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "kind", [pytest.param(kind, marks=[pytest.mark.slow] * (kind == "weights")) for kind in KINDS]
 )

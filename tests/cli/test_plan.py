@@ -127,6 +127,7 @@ def test_plan__estimate(run, texts, write_texts):
     assert estimate["other_jobs"].keys() == {"dedup --method exact", "pairs", "sketch", "align"}
 
 
+@pytest.mark.slow
 def test_plan__exact_jobs_take_more_with_weights(run, texts, write_texts):
     """18 bytes more for each shingle."""
     write_texts("a.jsonl", texts * 50)
@@ -427,6 +428,7 @@ def test_plan__reads_places_only(here, estimate_by_places, monkeypatch):
     assert "\n  documents were estimated from the places that were read\n" in shown
 
 
+@pytest.mark.slow
 def test_plan__files_of_one_document(here, estimate_by_places):
     """How many there are is known; they are drawn in proportion to their size."""
     texts = [row["text"] * 4 for row in _sorted_rows()[1000::10]]

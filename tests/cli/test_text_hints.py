@@ -191,6 +191,7 @@ UNSAID = [
 ]
 
 
+@pytest.mark.slow
 @each_of("case", UNSAID)
 def test_hint__is_not_said_otherwise(run, files, write_file, case):
     write_file("prompt.txt", HEAD)
@@ -222,6 +223,7 @@ OF_INDEX = {
 }
 
 
+@pytest.mark.slow
 @each_of("case", OF_INDEX)
 def test_search__names_options_of_another_index(run, files, case):
     (kind, name), (hint, end) = case, OF_INDEX[case]

@@ -51,6 +51,7 @@ def thresholds_near(similarity, generator):
     return [t for t in found if 0 < t <= 1]
 
 
+@pytest.mark.slow
 @each_of("largest", [2, 3, 15, 16, 17, 33, 60])
 @each_of("heaviest", HEAVIEST)
 def test_common_weight__as_oracle(heaviest, largest):

@@ -6,6 +6,7 @@ from fractions import Fraction
 from math import log, log1p
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -192,6 +193,7 @@ def test_passages__room(case, room):
         assert case.run(kernel, room) == (expected[:room], len(expected))
 
 
+@pytest.mark.slow
 @each_of("tokens", [[0] * 60, [0, 1] * 30, [0, 1, 2, 0, 3, 1] * 10])
 @each_of("threshold", ["4/5", "1/2", "1"])
 def test_passages__repetitive_text(tokens, threshold):

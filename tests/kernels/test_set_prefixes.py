@@ -4,6 +4,7 @@ import random
 from fractions import Fraction
 
 import numpy as np
+import pytest
 
 from neardup.matching.measures import MEASURES, make_join_measure
 from tests.each import each_of
@@ -38,6 +39,7 @@ def test_prefix_lengths__by_definition(measure):
                 assert indexing[y - 1] >= y - min(overlaps) + 1
 
 
+@pytest.mark.slow
 @each_of("measure", JOIN_MEASURES)
 def test_prefix_lengths__no_longer_than_needed(measure):
     """Some pair at the threshold meets in the last tokens of its prefixes only."""

@@ -103,6 +103,7 @@ def test_hash_tokens__many_separators(separators):
     assert kernel_tokens(strings) == oracle_tokens(strings)
 
 
+@pytest.mark.slow
 @each_of("ahead", range(0, 64, 21))
 @each_of("word", ["x", "ab", "longer_than_eight", "eight888", "x" * 70])
 def test_hash_tokens__more_than_are_listed_together(word, ahead):

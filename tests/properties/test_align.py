@@ -152,6 +152,7 @@ def test_align__same_for_any_number_of_workers(seed, workers):
     assert one.equals(several)
 
 
+@pytest.mark.slow
 def test_align__chain_that_falls_into_a_thousand_passages():
     # All hits are near enough for one chain, no two of them similar enough for one passage.
     rng = random.Random(1)

@@ -6,6 +6,7 @@ from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -228,6 +229,7 @@ def test_choose_in_chunks__at_every_capacity(measure):
     assert n_reads[-1] == 70
 
 
+@pytest.mark.slow
 @each_of("measure", [*MEASURES, WEIGHTED])
 def test_join_in_chunks__at_every_capacity(measure):
     drawn, make, sizes = many(measure)

@@ -255,11 +255,12 @@ def test_deduplicate__workers_and_blocks_change_nothing(clusters, against, monke
                 assert found == expected
 
 
+@pytest.mark.slow
 @each_of("keep", ["first", "longest", "shortest"])
 @each_of("measure", MEASURES)
 def test_deduplicate__hundreds_of_texts_as_oracle(measure, keep):
     """More documents than a test by Hypothesis has, with the banding that the recall asks for."""
-    rows = [{"id": str(i), "text": text} for i, text in enumerate(passages(3, 150))]
+    rows = [{"id": str(i), "text": text} for i, text in enumerate(passages(3, 110))]
     options = {
         "measure": measure,
         "threshold": "0.7",

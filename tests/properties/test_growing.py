@@ -196,6 +196,7 @@ def test_batches__after_removals_and_compaction_as_the_oracle(drawn, measure, th
                 compact_index(handle, RUNNER)
 
 
+@pytest.mark.slow
 @each_of(("first", "second"), [(9, 1), (1, 9), (18, 2), (2, 18)])
 @each_of("cut", [1, 2])
 def test_batches__exact_tie_under_cosine(first, second, cut):
@@ -213,6 +214,7 @@ def test_batches__exact_tie_under_cosine(first, second, cut):
     assert [each[:2] for each in gone] == [("2", "0")]
 
 
+@pytest.mark.slow
 def test_batches__what_a_text_went_for_stays_so_when_a_closer_one_comes():
     """A copy of a text goes where the text went, as it does in one run."""
     rows = [

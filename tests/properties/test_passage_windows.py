@@ -173,6 +173,7 @@ def test_multiset_windows__long_text(n_types, min_tokens, most_copies):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("min_tokens", [1, 50, 90_000])
 def test_multiset_windows__all_tokens_equal(min_tokens):
     """A hundred thousand of them: spans are wide, and all windows are of one token."""

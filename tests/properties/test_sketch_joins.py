@@ -171,6 +171,7 @@ def check_join(sketches, rows, scheme, threshold, n_left, workers):
         assert reaching == set(found)
 
 
+@pytest.mark.slow
 @each_of("n_workers", [1, 3])
 @each_of("scheme", SCHEMES, ids=lambda s: f"{s.describe()}")
 def test_join_samples__misses_none(scheme, n_workers):

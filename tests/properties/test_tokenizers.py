@@ -96,6 +96,7 @@ def test_hash_tokens__examples(kind, text, chosen, expected):
     ]
 
 
+@pytest.mark.slow
 @each_of(
     "script",
     [

@@ -84,6 +84,7 @@ def test_deduplicate__hundreds_of_texts_as_oracle(tf, idf):
     check(run(rows, **SURE, **options), rows, expected)
 
 
+@pytest.mark.slow
 @each_of("idf", INVERSE_FREQUENCIES)
 def test_deduplicate__every_removal_is_verified(idf):
     """With bands that miss some: what goes is similar to what it goes for, and that stays."""

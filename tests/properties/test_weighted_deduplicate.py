@@ -19,6 +19,7 @@ from tests.oracles.measures import WEIGHTED
 from tests.properties.weighted_documents import ALL, SURE, passages
 
 
+@pytest.mark.slow
 @each_of(("tf", "occurrences"), [("binary", "set"), ("raw", "numbered")])
 @each_of("clusters", ["survivors", "components"])
 def test_deduplicate__plain_counts_are_jaccard_similarity(tf, occurrences, clusters):
@@ -111,6 +112,7 @@ def test_deduplicate__what_all_have_makes_nothing_similar():
         assert result.summary["documents_removed"] == n_removed
 
 
+@pytest.mark.slow
 def test_deduplicate__documents_of_against_and_empty_ones_are_counted():
     pair = ["cat x", "cat y"]
     for own, other in (

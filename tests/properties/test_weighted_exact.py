@@ -92,6 +92,7 @@ def test_deduplicate__exact_as_oracle(own, other, scheme, threshold, keep, clust
     check(result, rows, expected_result(rows, others, **options)[0])
 
 
+@pytest.mark.slow
 @each_of("idf", ["smooth", "standard"])
 @each_of("clusters", ["survivors", "components"])
 def test_deduplicate__exact_as_sure_bands(idf, clusters):

@@ -82,6 +82,7 @@ def test_run__one_collection_is_two_equal_ones(case):
     assert run(join, [0] * len(records))[0] == []
 
 
+@pytest.mark.slow
 @each_parted
 def test_run__parts_meet_each_other_and_not_themselves(case):
     for seed in range(4):
@@ -139,6 +140,7 @@ def test_run__limit(case):
             run(join, limit=len(found) - 1)
 
 
+@pytest.mark.slow
 @each_case
 def test_run__threads_and_pieces_change_nothing(case, monkeypatch):
     _, records = random_records(case, 20)

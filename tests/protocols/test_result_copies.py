@@ -140,6 +140,7 @@ def test_deduplication__of_two_collections(tmp_path, way):
     check_tables(chosen, WAYS[way](chosen))
 
 
+@pytest.mark.slow
 def test_deduplication__files_of_the_run_are_gone(tmp_path):
     """Ids that did not fit into memory go into the copy by their values, and nothing else does."""
     rows = [{"id": f"{i:0100}", "text": f"{i}"} for i in range(2000)]

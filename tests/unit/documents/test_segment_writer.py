@@ -29,6 +29,7 @@ def made(folder, options, **pieces):
     return tree(folder / "segments")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [OPTIONS, WEIGHTED], ids=["jaccard", "weighted"])
 def test_runs__in_files_are_as_in_memory(tmp_path, options):
     expected = made(tmp_path / "memory", options, run_entries=1 << 25)

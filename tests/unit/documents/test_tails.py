@@ -109,6 +109,7 @@ def test_tail__a_view_stays_what_it_is(tmp_path):
     assert len(index) == 6
 
 
+@pytest.mark.slow
 def test_tail__read_while_it_is_written(tmp_path):
     index = DocumentIndex.create(tmp_path / "idx", **OPTIONS)
     errors, ended = [], threading.Event()

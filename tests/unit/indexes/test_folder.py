@@ -107,6 +107,7 @@ def test_changing__fails(tmp_path):
     assert tree(folder) == before
 
 
+@pytest.mark.slow
 def test_read__while_it_is_written(tmp_path):
     """Readers always see one generation as a whole, and never an older one than before."""
     folder = tmp_path / "index"

@@ -66,6 +66,7 @@ def test_lock__in_the_same_thread(tmp_path):
         assert held_by(tmp_path) is not None
 
 
+@pytest.mark.slow
 def test_lock__of_threads(tmp_path):
     """A number that is read and written back counts all who held the lock."""
     counter = tmp_path / "counter"

@@ -174,6 +174,7 @@ def test_extract__what_cannot_be_read(data, message):
     assert str(caught.value).startswith(message)
 
 
+@pytest.mark.slow
 def test_extract__bombs(monkeypatch):
     lines = ['<!DOCTYPE l [<!ENTITY a0 "ha">']
     lines += [f'<!ENTITY a{i} "{f"&a{i - 1};" * 10}">' for i in range(1, 10)]

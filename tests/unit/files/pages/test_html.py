@@ -124,6 +124,7 @@ PIECES = [
 ]
 
 
+@pytest.mark.slow
 @each_of("piece", PIECES)
 def test_as_html__long_ones_take_little_time(piece):
     start = time.process_time()

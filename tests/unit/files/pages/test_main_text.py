@@ -34,6 +34,7 @@ def test_main_text__too_long_or_deep(monkeypatch):
         main_text(b"<p>1234567")
 
 
+@pytest.mark.slow
 def test_main_text__deep_and_damaged_pages_end():
     for page in ("<div>" * 3_000 + "x", "<p>" * 20_000, PAGE[:700], PAGE * 3, "<b><p>x" * 2_000):
         main_text(page.encode())

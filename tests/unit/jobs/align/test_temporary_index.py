@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import random
 
+import pytest
+
 import neardup
 from tests.each import each_of
 
@@ -18,6 +20,7 @@ def write(path):
     return path
 
 
+@pytest.mark.slow
 @each_of("idf", ["unary", "smooth"])
 def test_align__one_segment_or_many(tmp_path_factory, monkeypatch, idf):
     folder = tmp_path_factory.mktemp("texts")

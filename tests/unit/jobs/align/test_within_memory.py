@@ -81,6 +81,7 @@ CASES = [
 ]
 
 
+@pytest.mark.slow
 @each_of("other, options", CASES, ids=str)
 def test_align__the_same_within_any_memory(files, other, options):
     expected = align(files, other, options, 1)

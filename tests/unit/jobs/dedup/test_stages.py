@@ -29,6 +29,7 @@ def test_candidates__what_stays_in_any_case_is_not_read_again():
     assert read_again(OLD)[-1] == len(OLD)
 
 
+@pytest.mark.slow
 def test_audit__draws_by_the_seed():
     """Half of the texts come in pairs, so that of ten drawn the number with a partner varies."""
     alone = [" ".join(f"w{i}-{j}" for j in range(20)) for i in range(40)]

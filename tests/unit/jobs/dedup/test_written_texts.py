@@ -74,6 +74,7 @@ def test_write(tmp_path, monkeypatch, files, group_bytes):
     assert open_output(tmp_path / "out").removed.take(every).equals(result.removed)
 
 
+@pytest.mark.slow
 def test_write__same_bytes_for_any_workers_and_memory(tmp_path, monkeypatch, files):
     monkeypatch.setattr(output, "_GROUP_BYTES", 900)
     deduplicated(tmp_path, workers=1).write(tmp_path / "one", with_text=True)

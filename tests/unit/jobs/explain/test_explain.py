@@ -223,6 +223,7 @@ def test_other__numbers_as_ids():
         assert explained.to_dict()["kept_id"] == 7
 
 
+@pytest.mark.slow
 def test_weighted__recounted():
     texts = make_texts(5)
     options = {"measure": "weighted-jaccard", "ngram": 1}

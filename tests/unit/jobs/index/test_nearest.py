@@ -77,6 +77,7 @@ def test_query__no_threshold_needs_a_limit(index):
         index.query("a", threshold="0.5", limit=1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("num_perm", [16, 40])
 @each_of("text", QUERIES)
 def test_query__by_a_sketch(index, text, num_perm):

@@ -170,6 +170,7 @@ def monkeypatch_once():
         yield patch
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("memory", [10_000, pytest.param(2_000, marks=SLOW)])
 def test_pairs__limit_at_any_memory(texts, tmp_path, memory):  # noqa: F811
     n_pairs = len(find(texts, None, IN_MEMORY, threshold="0.6"))
@@ -239,6 +240,7 @@ def test_pairs__blocks_that_are_too_unlike_do_not_meet(tmp_path, monkeypatch):
     assert 4 < n_units < numbers[-1] - 3
 
 
+@pytest.mark.slow
 def test_pairs__reports_add_up(texts, tmp_path):  # noqa: F811
     """Progress never goes back, and ends where all is done."""
     reports = []

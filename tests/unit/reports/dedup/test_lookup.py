@@ -6,6 +6,7 @@ import json
 from itertools import pairwise
 
 import pyarrow as pa
+import pytest
 
 from neardup.reports.dedup.page import MOST_CHARACTERS, Lookup, list_removed
 from tests.each import each_of
@@ -33,6 +34,7 @@ def test_list_removed__no_near_duplicate_is_rounded_to_one() -> None:
     assert list_removed(in_blocks(removed_table(rows))).columns["similarity"] == [9999, 5700]
 
 
+@pytest.mark.slow
 @each_of("most_bytes", [0, 100, 1_000, 20_000])
 def test_list_removed__samples_evenly_what_is_too_much(most_bytes: int) -> None:
     table = removed_table([(f"document {n}", f"k{n % 9}", 0.9, False) for n in range(2_000)])
