@@ -140,8 +140,9 @@ SOURCES = (JsonLinesSource, DelimitedSource, RawSource, parquet.ParquetSource)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("measure", ["jaccard", "weighted-jaccard"])
-@pytest.mark.parametrize("clusters", ["survivors", "components"])
+@pytest.mark.parametrize(
+    ("measure", "clusters"), [("jaccard", "survivors"), ("weighted-jaccard", "components")]
+)
 def test_dedup__same_bytes_for_any_workers_and_blocks(
     run, here, monkeypatch, texts, write_texts, read_tree, clusters, measure
 ):

@@ -107,7 +107,7 @@ def test_may_reach__as_oracle(measure, either_way):
     """Whatever the sizes of the two filters, and wherever counting is broken off."""
     generator = random.Random(3)
     verdicts = []
-    for _ in range(150):
+    for _ in range(60):
         lists = related_lists(generator)
         words, offsets, sizes = make(lists, measure, generator.choice((1, 2)), 64)
         threshold = generator.choice(THRESHOLDS)

@@ -247,7 +247,7 @@ def test_pairs__reports_add_up(texts, tmp_path):  # noqa: F811
     options = PairOptions(threshold="0.6", tokenizer="whitespace", ngram=1)
     plan = plan_pairs(options, other="right", has_other=False)
     runner = Runner(1, lambda *report: reports.append(report))
-    with workspace_of(6_000, tmp_path) as workspace, runner:
+    with workspace_of(12_000, tmp_path) as workspace, runner:
         find_pairs_in_sources(resolve_inputs(texts, options), None, plan, runner, workspace)
     shares = [done / total for stage, done, total in reports if stage == "join"]
     assert len(shares) > 3

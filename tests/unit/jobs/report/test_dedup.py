@@ -408,7 +408,7 @@ def test_report_of_dedup__does_not_depend_on_how_tables_are_read(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("rows", [1, 3, 8_192])
+@pytest.mark.parametrize("rows", [1, 8_192])
 def test_folder_documents__are_read_where_they_are(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: int
 ) -> None:
