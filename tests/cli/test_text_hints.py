@@ -138,7 +138,7 @@ def test_hint__is_said_with_the_options_of_the_command(run, files, case):
     assert line.endswith(end)
 
 
-@each_of("case", dict(SAID).items(), ids=str)
+@each_of("case", dict(SAID.keys()).items(), ids=str)
 def test_hint__is_not_printed_with_quiet(run, files, case):
     quiet = run(*arguments(*case), "--overwrite", "--quiet")
     assert (quiet.code, quiet.out, quiet.err) == (0, "", "")
