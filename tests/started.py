@@ -12,6 +12,7 @@ import gc
 import json
 import os
 import pkgutil
+import shutil
 import signal
 import subprocess
 import sys
@@ -35,8 +36,8 @@ class Started:
     """A command that was started; as a ``subprocess.Popen`` in what it has."""
 
     def __init__(self, settings: dict[str, Any], arguments: tuple[str, ...], **place: Any) -> None:
-        self._folder = tempfile.TemporaryDirectory()
-        self._said = [Path(self._folder.name) / name for name in ("out", "err")]
+        self._folder = Path(tempfile.mkdtemp())
+        self._said = [self._folder / name for name in ("out", "err")]
         self.returncode: int | None = None
         self.pid = _ask(
             do="start", settings=settings, arguments=arguments, said=list(map(str, self._said)),
@@ -51,7 +52,7 @@ class Started:
         """Wait for the end; return what was said."""
         self._look("wait")
         out, err = (path.read_text() for path in self._said)
-        self._folder.cleanup()
+        shutil.rmtree(self._folder)
         return out, err
 
     def send_signal(self, sent: int) -> None:
