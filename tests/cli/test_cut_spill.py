@@ -92,7 +92,7 @@ def test_same_bytes__whatever_the_memory_and_the_workers(cut, options, monkeypat
     expected = cut(None, *options.split(), "--workers", 1)
     assert json.loads(expected["summary.json"])["spans"] > 5
     assert (written, passes) == ([], {1})
-    for memory, workers in ((9_000, 1), (30_000, 2), (3_000, 2)):
+    for memory, workers in ((9_000, 1), (30_000, 2), (1_500, 2)):
         assert cut(memory, *options.split(), "--workers", workers) == expected
     assert {"units", "gone"} == set(written)
     assert max(passes) > 1
