@@ -38,6 +38,9 @@ class Started:
     def __init__(self, settings: dict[str, Any], arguments: tuple[str, ...], **place: Any) -> None:
         self._folder = Path(tempfile.mkdtemp())
         self._said = [self._folder / name for name in ("out", "err")]
+        for path in self._said:
+            # It may be killed before it says anything.
+            path.touch()
         self.returncode: int | None = None
         self.pid = _ask(
             do="start", settings=settings, arguments=arguments, said=list(map(str, self._said)),
