@@ -5,6 +5,9 @@
 
 from __future__ import annotations
 
+import os
+import random
+import signal
 from pathlib import Path
 
 import pytest
@@ -13,10 +16,15 @@ import neardup.cli
 from neardup.runs.work import WorkFolder
 from tests.runtimes import JOBS, Job, answer_in, write_collections
 from tests.spilling import spilling, stopped_after
+from tests.started import end, start
 
 # With so little, each job writes files, and takes turns, passes or blocks.
 _MEMORY = 5_000
 
+# 100 of each of the jobs take a quarter of an hour of two cores.
+_N_KILLS = int(os.environ.get("NEARDUP_TEST_KILLS", "1"))
+# Beyond so many calls that concern files many of these runs have ended.
+_CALLS = 120
 _QUICK = {"dedup", "pairs, two", "cut, lines"}
 
 
@@ -78,3 +86,37 @@ def test_same_bytes(run, collections, tmp_path, monkeypatch, capsys, name):
 def answer_in_place(output: Path, job: Job) -> list[str]:
     """Return what stands where the answer will be."""
     return [path.name for path in output.iterdir() if path.name == job.output]
+
+
+@pytest.mark.kills
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs signals")
+@pytest.mark.parametrize("name", JOBS)
+def test_killed(run, collections, tmp_path, capsys, name):
+    """The same command gives the same bytes afterwards, and nothing is left over."""
+    job, draw = JOBS[name], random.Random(f"{name} {_N_KILLS}")
+    assert run(job, tmp_path / "expected") == 0
+    expected = answer_in(tmp_path / "expected")
+    for number in range(_N_KILLS):
+        temporary = tmp_path / f"tmp-{number}"
+        temporary.mkdir()
+        for attempt in range(9):
+            output = tmp_path / f"{number}-{attempt}"
+            output.mkdir()
+            most = max(2, _CALLS >> attempt)
+            at = {"kill_at": draw.randrange(1, most), "kill_in": draw.choice(["neardup", "out"])}
+            killed = start(
+                {"memory": _MEMORY} | at,
+                *job.arguments(output),
+                folder=collections,
+                TMPDIR=str(temporary),
+            )
+            code, _, said = end(killed)
+            assert code in {0, -signal.SIGKILL}, said
+            if code:
+                break
+        assert code == -signal.SIGKILL
+        with spilling(_MEMORY):
+            assert run(job, output, "--overwrite") == 0
+        assert answer_in(output) == expected, at
+        assert left_over(output, collections) == [], at
+    capsys.readouterr()
