@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from neardup.passages.cutting import CutTexts, Passage
+from neardup.passages.cut_texts import CutTexts, Passage
 from tests.cutting import make_lists
 
 

@@ -21,7 +21,7 @@ from neardup.jobs.cut.passages import OfTexts, locate_cuts, read_again_in_thread
 from neardup.jobs.cut.plan import CutJobPlan
 from neardup.jobs.cut.spans import keep_order
 from neardup.matching.join import cut_runs
-from neardup.passages.cutting import RemovedPassages
+from neardup.passages.cut_texts import RemovedPassages
 from neardup.passages.repeats import Samples, find_repeats, sample_windows
 from neardup.reading.block_exchange import BlockExchange, Sorted
 from neardup.reading.catalogue import Catalogue

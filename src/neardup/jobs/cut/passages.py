@@ -16,7 +16,8 @@ import numpy as np
 from neardup.jobs.cut.plan import CutJobPlan
 from neardup.jobs.cut.spans import Collections, CutSpans, count_documents
 from neardup.passages.additions import index_tokens
-from neardup.passages.cutting import PassageCutter, RemovedPassages
+from neardup.passages.cut_texts import RemovedPassages
+from neardup.passages.cutting import PassageCutter
 from neardup.passages.matches import character_spans, group_overlapping
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.second_pass import read_texts, text_has_changed
