@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from neardup.errors import NeardupError, ReadError
-from neardup.files.streams import file_has_changed
 from neardup.kernels.common.union_find import find_roots, union_edges
 from neardup.matching.buckets import star_edges
 from neardup.reading.first_pass import assign_firsts, part_of
@@ -19,7 +18,7 @@ from neardup.runs.arrays import AnyArray
 from neardup.runs.exchange import Shuffle
 from neardup.runs.work import Workspace
 from neardup.spark.cluster import Cluster, Failure, Task, local_workspace
-from neardup.spark.read import Outbox, ReadTasks, from_bytes, to_bytes
+from neardup.spark.read import Outbox, ReadTasks, TaskReading, from_bytes, to_bytes
 from neardup.stages.components import (
     NumberedContents,
     Partitions,
@@ -30,7 +29,7 @@ from neardup.stages.components import (
 from neardup.stages.contents import Contents, Earlier, rank_documents
 from neardup.stages.decide import Decision, decide_within, sieve_candidates
 from neardup.stages.plan import DedupPlan
-from neardup.tables import Bools, EarlierKeepers, Int64s, ShingleSets, Texts, WeightedSets
+from neardup.tables import Bools, EarlierKeepers, Int64s, ShingleSets, WeightedSets
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -355,32 +354,19 @@ def _send_texts(
 
     outbox = Outbox()
     for number, (task, n_documents, wanted, facts) in payloads:
-        piece = None
         if not len(wanted):
             continue
+        reading = TaskReading(number, task)
         try:
-            done = 0
-            for piece in task:
-                for block in piece.blocks():
-                    start, stop = np.searchsorted(wanted, [done, done + len(block)])
-                    select = np.zeros(len(block), np.bool_)
-                    select[wanted[start:stop] - done] = True
-                    done += len(block)
-                    if start == stop:
-                        continue
-                    parsed = block.parse(
-                        columns[piece.collection], select=select, skip_bad=skip_bad
-                    )
-                    texts = Texts.from_arrow(parsed.text).to_arrow()
-                    known = {name: fact[start:stop] for name, fact in facts.items()}
-                    batch = pa.RecordBatch.from_pydict(known | {"text": texts})
-                    partitions = np.searchsorted(bounds, known["place"], side="right") - 1
-                    yield from outbox.add(batch, partitions)
-            if done != n_documents and piece is not None:
-                raise file_has_changed(piece.location)
+            again = reading.again(wanted, n_documents, columns, skip_bad=skip_bad)
+            for _, rows, texts in again:
+                known = {name: fact[rows] for name, fact in facts.items()}
+                batch = pa.RecordBatch.from_pydict(known | {"text": texts.to_arrow()})
+                partitions = np.searchsorted(bounds, known["place"], side="right") - 1
+                yield from outbox.add(batch, partitions)
             yield from outbox.rest()
         except NeardupError as error:
-            failure = Failure.of(number, piece, error)
+            failure = reading.failure(error)
             # To all, because none has all of its texts then.
             yield from ((partition, failure) for partition in range(len(bounds) - 1))
 

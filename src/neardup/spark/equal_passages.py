@@ -12,14 +12,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 import pyarrow as pa
 
 from neardup.errors import NeardupError
 from neardup.files.rows import ColumnNames, RowBlock, Source
-from neardup.files.streams import file_has_changed
 from neardup.jobs.cut.cut_result import take_out
 from neardup.jobs.cut.equal_passages import DOCUMENT, sample_texts, samples_in
 from neardup.jobs.cut.passages import OfTexts
@@ -31,7 +30,7 @@ from neardup.reading.sign import ListedBlock, ReadingPlan, listed
 from neardup.reading.signed_batches import numbers_of
 from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
-from neardup.spark.cluster import Cluster, Failure, Piece, Task
+from neardup.spark.cluster import Cluster, Failure, Task
 from neardup.spark.read import (
     Outbox,
     TaskReading,
@@ -40,7 +39,7 @@ from neardup.spark.read import (
     to_bytes,
 )
 from neardup.stages.options import other_columns_of
-from neardup.tables import Int64s, Texts
+from neardup.tables import Int64s
 
 if TYPE_CHECKING:
     from pyspark.rdd import RDD
@@ -151,8 +150,7 @@ def _look_at(
     yield None, pickle.dumps(look(samples))
 
 
-@dataclass(frozen=True)
-class _Again:
+class _Again(NamedTuple):
     """A task of which some documents are read again, counted from its first one."""
 
     number: int
@@ -161,40 +159,20 @@ class _Again:
     wanted: Int64s
     function: OfTexts[Any]
 
-    def read(
-        self, columns: Sequence[ColumnNames], skip_bad: bool
-    ) -> Iterator[tuple[None, bytes] | Failure]:
-        """Yield what is made of them, block by block."""
-        done = 0
-
-        def make(piece: Piece, block: RowBlock) -> Any:
-            nonlocal done
-            first, behind = np.searchsorted(self.wanted, [done, done + len(block)]).tolist()
-            select = np.zeros(len(block), np.bool_)
-            select[self.wanted[first:behind] - done] = True
-            done += len(block)
-            if first == behind:
-                return None
-            parsed = block.parse(columns[piece.collection], select=select, skip_bad=skip_bad)
-            places = np.arange(first, behind)
-            return self.function(Texts.from_arrow(parsed.text), places, piece.location)
-
-        reading = TaskReading(self.number, self.task)
-        try:
-            for _, made in reading.map(make):
-                if made is not None:
-                    yield None, pickle.dumps(made)
-            if done != self.n_documents:
-                raise file_has_changed(self.task[-1].location)
-        except NeardupError as error:
-            yield reading.failure(error)
-
 
 def _read_again(
     columns: Sequence[ColumnNames], skip_bad: bool, tasks: Iterator[_Again]
 ) -> Iterator[tuple[None, bytes] | Failure]:
-    for task in tasks:
-        yield from task.read(columns, skip_bad)
+    """Make something of the documents that are wanted, block by block."""
+    for number, task, n_documents, wanted, function in tasks:
+        reading = TaskReading(number, task)
+        try:
+            again = reading.again(wanted, n_documents, columns, skip_bad=skip_bad)
+            for piece, rows, texts in again:
+                made = function(texts, np.arange(rows.start, rows.stop), piece.location)
+                yield None, pickle.dumps(made)
+        except NeardupError as error:
+            yield reading.failure(error)
 
 
 # What goes, sent to the tasks that write.

@@ -13,17 +13,18 @@ import numpy as np
 from neardup.errors import InvalidInputError, NeardupError
 from neardup.files.ids import choose_id_column
 from neardup.files.passes import name_remedy
+from neardup.files.streams import file_has_changed
 from neardup.reading.catalogue import Catalogue, make_catalogue
 from neardup.reading.signed_batches import to_batch, with_place
 from neardup.runs.exchange import SpilledBatches
 from neardup.spark.cluster import Cluster, Failure, Piece, Task, cut_tasks
-from neardup.tables import Int64s
+from neardup.tables import Int64s, Texts
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.rdd import RDD
 
-    from neardup.files.rows import Place, RowBlock, Source
+    from neardup.files.rows import ColumnNames, Place, RowBlock, Source
     from neardup.reading.sign import ListedBlock, ReadingPlan
     from neardup.runs.work import Workspace
 
@@ -226,6 +227,35 @@ class TaskReading:
                 except InvalidInputError as error:
                     raise name_remedy(error) from None
                 yield piece, found
+
+    def again(
+        self,
+        wanted: Int64s,
+        n_documents: int,
+        columns: Sequence[ColumnNames],
+        *,
+        skip_bad: bool,
+    ) -> Iterator[tuple[Piece, slice, Texts]]:
+        """Read some documents once more, of the ``n_documents`` of the task.
+
+        ``wanted`` are their numbers, counted from its first one, ``columns`` those of each
+        collection. Yields the texts of each block that has one, its piece, and which of the wanted
+        ones they are.
+        """
+        done = 0
+        for piece in self._task:
+            self._piece = piece
+            for block in piece.blocks():
+                start, stop = np.searchsorted(wanted, [done, done + len(block)]).tolist()
+                select = np.zeros(len(block), np.bool_)
+                select[wanted[start:stop] - done] = True
+                done += len(block)
+                if start < stop:
+                    own = columns[piece.collection]
+                    parsed = block.parse(own, select=select, skip_bad=skip_bad)
+                    yield piece, slice(start, stop), Texts.from_arrow(parsed.text)
+        if done != n_documents and self._piece is not None:
+            raise file_has_changed(self._piece.location)
 
     def failure(self, error: NeardupError) -> Failure:
         """Return an error that has ended the reading, as the driver is told of it."""
