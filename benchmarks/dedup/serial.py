@@ -17,13 +17,13 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from concurrent.futures import thread as pools
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import neardup
 from neardup.runs import runner as runs
+from neardup.runs import threads
 
 # Seconds of threads of pools that have ended, and those that each thread works for all.
 _ended: list[float] = []
@@ -36,7 +36,7 @@ def _own_seconds() -> float:
 
 
 def _watch_threads() -> None:
-    work: Any = pools._worker  # noqa: SLF001 - there is no other place where a thread ends
+    work: Any = threads._run_tasks  # noqa: SLF001 - there is no other place where a thread ends
 
     def watched(*arguments: Any) -> None:
         # Numbers of threads are used again.
@@ -44,15 +44,11 @@ def _watch_threads() -> None:
         work(*arguments)
         _ended.append(_own_seconds())
 
-    pools._worker = watched  # type: ignore[attr-defined]  # noqa: SLF001
+    threads._run_tasks = watched  # noqa: SLF001
 
 
 def _watch_shared() -> None:
-    handed = getattr(runs, "Handed", None)
-    if handed is None:
-        # A version in which threads share only the blocks of a map.
-        return
-    begin = handed.__init__
+    begin: Any = threads.Handed.__init__
 
     def watched(self: Any, function: Callable[[Any], Any], **how: Any) -> None:
         def timed(item: Any) -> Any:
@@ -64,7 +60,7 @@ def _watch_shared() -> None:
 
         begin(self, timed, **how)
 
-    handed.__init__ = watched
+    threads.Handed.__init__ = watched  # type: ignore[method-assign]
 
 
 def _watch_stages(workers: int) -> dict[str, dict[str, float]]:

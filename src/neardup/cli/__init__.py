@@ -178,8 +178,12 @@ def _run(arguments: list[str] | None, journal: Journal) -> int:
         error.show()
         return error.exit_code
     except (KeyboardInterrupt, click.Abort):
-        click.echo(f"interrupted{_fate(journal)}{_way_on(journal)}", err=True)
-        return 130
+        return _interrupted(journal)
+    except RuntimeError as error:
+        # As Python 3.11 tells of an interrupt while it makes a class, when a module is loaded.
+        if not isinstance(error.__cause__, KeyboardInterrupt):
+            raise
+        return _interrupted(journal)
     except _TerminatedError:
         click.echo(f"terminated{_fate(journal)}{_way_on(journal)}", err=True)
         return 143
@@ -191,6 +195,11 @@ def _run(arguments: list[str] | None, journal: Journal) -> int:
         discard_standard_output()
         return 0
     return result if isinstance(result, int) else 0
+
+
+def _interrupted(journal: Journal) -> int:
+    click.echo(f"interrupted{_fate(journal)}{_way_on(journal)}", err=True)
+    return 130
 
 
 def _fate(journal: Journal) -> str:

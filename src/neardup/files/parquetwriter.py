@@ -13,7 +13,7 @@ from neardup.errors import InvalidInputError
 from neardup.files.rows import Mask, RowBlock, RowWriter
 from neardup.files.streams import one_line, writing
 from neardup.files.thrift import Struct, read_struct, write_struct
-from neardup.runs.runner import Handed
+from neardup.runs.threads import Handed
 
 if TYPE_CHECKING:
     from neardup.files.streams import Destination

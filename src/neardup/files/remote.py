@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, wait
 from dataclasses import dataclass
-from threading import Thread
 from typing import Any, BinaryIO, cast
 
 from neardup.errors import NeardupError, WriteError
 from neardup.files.streams import Destination
+from neardup.runs.threads import Threads
 
 # S3 takes 10,000 parts, so files of 320 GB; a file being written holds a part in memory.
 _PART_BYTES = 32 << 20
@@ -56,26 +55,8 @@ def to_its_end(call: Callable[[], object]) -> None:
 
     Otherwise a request goes on in fsspec's thread, and a file may appear after it was removed.
     """
-    outcome: Future[None] = Future()
-    try:
-        Thread(target=_settle, args=(call, outcome), name="neardup-write").start()
-        outcome.result()
-    except BaseException:
-        # The interrupt may have come before the thread did anything; then it does nothing.
-        if not outcome.cancel():
-            wait([outcome])
-        raise
-
-
-def _settle(call: Callable[[], object], outcome: Future[None]) -> None:
-    if outcome.set_running_or_notify_cancel():
-        try:
-            call()
-        except BaseException as error:
-            # Of whatever kind: it is raised again by who waits.
-            outcome.set_exception(error)
-        else:
-            outcome.set_result(None)
+    with Threads(1) as threads:
+        threads.do(call).result()
 
 
 class RemoteFile:

@@ -18,8 +18,8 @@ from neardup.files.streams import Destination, LocalDestination, is_url
 from neardup.indexes.manifest import MAGIC, MANIFEST
 from neardup.options.choices import OutputFormat
 from neardup.outputs.targets import Target, Url, output_exists
-from neardup.runs.runner import map_ordered
 from neardup.runs.scratch import recover, scratch_beside, take_place
+from neardup.runs.threads import map_ordered
 from neardup.tables import Bools
 
 # As commands that write a single table or text call it.

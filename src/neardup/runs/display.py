@@ -5,8 +5,10 @@ from __future__ import annotations
 import contextlib
 import sys
 import time
+from _thread import start_new_thread
 from importlib.util import find_spec
-from threading import Event, Thread
+from queue import Empty, SimpleQueue
+from threading import Lock
 from types import TracebackType
 from typing import Protocol
 
@@ -90,12 +92,14 @@ class Lines:
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
         self._latest: StageProgress | None = None
-        self._is_over = Event()
-        self._thread = Thread(target=self._write, name="neardup-progress", daemon=True)
+        # What an interrupt leaves whole, as for threads that work.
+        self._end: SimpleQueue[None] = SimpleQueue()
+        self._writing = Lock()
 
     def start(self) -> None:
         """Begin to wait for the first line."""
-        self._thread.start()
+        self._writing.acquire()
+        start_new_thread(self._write, ())
 
     def update(self, stage: StageProgress) -> None:
         """Take the stage that the next line is about."""
@@ -103,17 +107,29 @@ class Lines:
 
     def stop(self) -> None:
         """Write no more."""
-        self._is_over.set()
-        self._thread.join()
+        self._end.put(None)
+        with self._writing:
+            pass
 
     def _write(self) -> None:
-        while not self._is_over.wait(self._seconds):
-            latest = self._latest
-            if latest is not None and latest.ended is None:
-                # A log that cannot be written to must not end the job.
-                with contextlib.suppress(OSError, ValueError):
-                    sys.stderr.write(latest.line(time.monotonic()) + "\n")
-                    sys.stderr.flush()
+        try:
+            while not self._is_over():
+                latest = self._latest
+                if latest is not None and latest.ended is None:
+                    # A log that cannot be written to must not end the job.
+                    with contextlib.suppress(OSError, ValueError):
+                        sys.stderr.write(latest.line(time.monotonic()) + "\n")
+                        sys.stderr.flush()
+        finally:
+            self._writing.release()
+
+    def _is_over(self) -> bool:
+        """Wait until the next line is due, or until no more is to be written."""
+        try:
+            self._end.get(timeout=self._seconds)
+        except Empty:
+            return False
+        return True
 
 
 def _choose_view() -> View | None:

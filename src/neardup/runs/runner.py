@@ -8,18 +8,20 @@ import logging
 import os
 import sys
 import time
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
-from threading import Lock, Semaphore, local
+from threading import Lock
 from types import TracebackType
-from typing import Generic, NamedTuple, TypeVar, cast
+from typing import NamedTuple, TypeVar
 
 from neardup.options.groups import RunOptions
 from neardup.runs.display import Display
 from neardup.runs.progress import Progress, Report
+from neardup.runs.threads import count_workers, map_ordered
+
+T = TypeVar("T")
+R = TypeVar("R")
 
 # Of what is free; the rest is for what other programs come to need, and for the system's cache.
 _SHARE = 0.6
@@ -169,213 +171,6 @@ def _lines(path: Path) -> list[str]:
         return path.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
         return []
-
-
-# Blocks of work on several cores, with results in the order of the work.
-
-T = TypeVar("T")
-R = TypeVar("R")
-
-
-def count_workers(workers: int | None) -> int:
-    """Check a number of workers; None is one for each core that this process may use."""
-    if workers is None:
-        return (
-            len(os.sched_getaffinity(0))
-            if hasattr(os, "sched_getaffinity")
-            else os.cpu_count() or 1
-        )
-    number: int = RunOptions.known["workers"].given(workers)
-    return number
-
-
-class _Crew(NamedTuple):
-    """The threads of a map, and room for what its tasks hand on to each other.
-
-    ``ahead`` is room for what is not yet needed, ``behind`` for what is not yet finished: neither
-    ever waits for the other.
-    """
-
-    n_workers: int
-    threads: ThreadPoolExecutor
-    ahead: Semaphore
-    behind: Semaphore
-
-
-# ``crew`` is the one that a thread is of; other threads have none.
-_of_thread = local()
-
-
-def map_ordered(function: Callable[[T], R], items: Iterable[T], workers: int) -> Iterator[R]:
-    """Apply a function to items in threads and yield the results in the items' order.
-
-    Kernels, Arrow and file reading run outside the interpreter lock, so threads use all cores. At
-    most two items a worker are under way or waiting, which bounds memory. When the consumer stops
-    early or an item fails, waiting items are dropped and running ones awaited.
-
-    Called in the work on an item of another such map, or for its items, it has no threads of its
-    own: those of the other one that are idle help.
-    """
-    if hasattr(_of_thread, "crew"):
-        with Handed(function, is_ahead=True) as handed:
-            for item in items:
-                yield from handed.add(item)
-            yield from handed.rest()
-        return
-    if workers == 1:
-        yield from map(function, items)
-        return
-    ahead, behind = Semaphore(workers), Semaphore(workers)
-
-    def join() -> None:
-        _of_thread.crew = _Crew(workers, pool, ahead, behind)
-
-    def joined(items: Iterator[T]) -> Iterator[T]:
-        """Yield items, for which threads may help, too."""
-        end = object()
-        while True:
-            join()
-            try:
-                item = next(items, end)
-            finally:
-                del _of_thread.crew
-            if item is end:
-                return
-            yield cast("T", item)
-
-    waiting: deque[Future[R]] = deque()
-    with ThreadPoolExecutor(workers, thread_name_prefix="neardup", initializer=join) as pool:
-        try:
-            for item in joined(iter(items)):
-                waiting.append(pool.submit(function, item))
-                if len(waiting) >= 2 * workers:
-                    yield waiting.popleft().result()
-            while waiting:
-                yield waiting.popleft().result()
-        finally:
-            for future in waiting:
-                future.cancel()
-
-
-# Of items that are large one is handed over for so many.
-_WORKERS_A_LARGE_ITEM = 4
-
-
-class Handed(Generic[T, R]):
-    """Applies a function to what a thread hands over; idle threads of the map it works for help.
-
-    Results come in the order of the items. All tasks of a map together hand over as many items at a
-    time as it has workers, results that nobody has fetched among them. What is beyond that, or not
-    begun when its result is due, the thread works on itself; so does one that is of no map.
-
-    Used in a ``with`` block, or left by ``abandon``.
-
-    Parameters
-    ----------
-    function
-        What is to be done.
-    is_ahead
-        Whether results are what the thread works on next; else it has nothing more to do with them.
-    """
-
-    def __init__(self, function: Callable[[T], R], *, is_ahead: bool = False) -> None:
-        self._function = function
-        crew: _Crew | None = getattr(_of_thread, "crew", None)
-        self._threads = None if crew is None else crew.threads
-        self._n_workers = 1 if crew is None else crew.n_workers
-        self._room = None if crew is None else crew.ahead if is_ahead else crew.behind
-        # Each with its item in a list that is emptied when somebody takes it: what was taken back
-        # stays in the queue of the threads until one of them comes by.
-        self._waiting: deque[tuple[Future[R], list[T]]] = deque()
-
-    def add(self, item: T, *, is_large: bool = False) -> list[R]:
-        """Hand an item over; return the results that come next, as far as they are there.
-
-        Of items that are large the thread hands over one at a time for each four workers.
-        """
-        results: list[R] = []
-        if self._threads is None or self._room is None:
-            return [self._function(item)]
-        while is_large and _WORKERS_A_LARGE_ITEM * (len(self._waiting) + 1) > self._n_workers:
-            if not self._waiting:
-                return [*results, self._function(item)]
-            results.append(self._next())
-        while not self._room.acquire(blocking=False):
-            if not self._waiting:
-                return [*results, self._function(item)]
-            results.append(self._next())
-        try:
-            held = [item]
-            self._waiting.append((self._threads.submit(self._work, held), held))
-        except RuntimeError:
-            # An error has ended the map, and threads take nothing any more.
-            self._room.release()
-            return [*results, *self.rest(), self._function(item)]
-        while self._waiting and self._waiting[0][0].done():
-            results.append(self._next())
-        return results
-
-    def keeps(self, *, is_large: bool = False) -> bool:
-        """Return whether the thread would work on an item itself, whatever others do."""
-        return self._threads is None or (is_large and self._n_workers < _WORKERS_A_LARGE_ITEM)
-
-    def rest(self) -> Iterator[R]:
-        """Yield the results that are missing."""
-        while self._waiting:
-            yield self._next()
-
-    def abandon(self) -> None:
-        """Drop what nobody has begun, and await what is under way, whatever comes of it."""
-        while self._waiting:
-            future, held = self._waiting.popleft()
-            if future.cancel():
-                held.clear()
-            else:
-                wait([future])
-            self._release()
-
-    def __enter__(self) -> Handed[T, R]:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.abandon()
-
-    def _next(self) -> R:
-        """Return the first result; while another thread works on it, work on what nobody has."""
-        first, held = self._waiting[0]
-        is_free = first.cancel()
-        while not (is_free or first.done()):
-            if (place := self._take_back()) is None:
-                wait([first])
-            else:
-                done: Future[R] = Future()
-                try:
-                    done.set_result(self._work(self._waiting[place][1]))
-                except BaseException as error:
-                    done.set_exception(error)
-                self._waiting[place] = done, []
-        self._waiting.popleft()
-        try:
-            return self._work(held) if is_free else first.result()
-        finally:
-            self._release()
-
-    def _work(self, held: list[T]) -> R:
-        return self._function(held.pop())
-
-    def _take_back(self) -> int | None:
-        """Take an item that nobody has begun; return its place, None if there is no such item."""
-        places = range(1, len(self._waiting))
-        return next((place for place in places if self._waiting[place][0].cancel()), None)
-
-    def _release(self) -> None:
-        assert self._room is not None
-        self._room.release()
 
 
 # Seconds in which a stage leaves too little memory behind to look for it.

@@ -5,13 +5,12 @@ from __future__ import annotations
 import logging
 import re
 import threading
-import time
-import weakref
 
 import pytest
 
 from neardup.errors import InvalidParameterError
-from neardup.runs.runner import Handed, Runner
+from neardup.runs.runner import Runner
+from neardup.runs.threads import Handed
 from tests.each import each_of
 
 
@@ -120,23 +119,6 @@ def test_map__within_a_map__error(workers):
         list(runner.map(work, range(20)))
 
 
-def test_handed__abandoned_work_is_awaited():
-    begun, ended = threading.Event(), threading.Event()
-
-    def slow(_):
-        begun.set()
-        time.sleep(0.05)
-        ended.set()
-
-    def work(_):
-        with Handed(slow) as handed:
-            handed.add(0)
-            begun.wait(10)
-        return ended.is_set()
-
-    assert list(Runner(2).map(work, [0])) == [True]
-
-
 def test_counter__adds_up_from_threads():
     seen = []
     runner = Runner(4, lambda *report: seen.append(report))
@@ -181,33 +163,3 @@ def test_stage__is_logged_with_its_counts(caplog):
     first, second, third = (record.getMessage() for record in caplog.records)
     assert (first, third) == ("read: begins", "join: begins")
     assert re.fullmatch(r"read: ends after \d+\.\d{3} s, documents 7, distinct texts 5", second)
-
-
-@pytest.mark.parametrize("ends", ["rest", "abandon"])
-def test_handed__keeps_nothing_that_was_taken_back(ends):
-    """Also while all other threads are busy, so that nobody looks at what was handed over."""
-
-    class Item:
-        pass
-
-    may_end = threading.Event()
-    living = []
-
-    def hand_over():
-        items = []
-        handed = Handed(lambda _: None)
-        for _ in range(20):
-            item = Item()
-            items.append(weakref.ref(item))
-            handed.add(item)
-        del item
-        if ends == "rest":
-            list(handed.rest())
-        else:
-            handed.abandon()
-        living.append(sum(each() is not None for each in items))
-        may_end.set()
-
-    for _ in Runner(2).map(lambda work: work(), [lambda: may_end.wait(10), hand_over]):
-        pass
-    assert living == [0]

@@ -1,0 +1,160 @@
+"""Threads: what is handed over, interrupts at any moment, and threads that nobody ends."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import threading
+import time
+import weakref
+
+import pytest
+
+from neardup.runs.runner import Runner
+from neardup.runs.threads import Handed, Threads
+
+
+def test_handed__abandoned_work_is_awaited():
+    begun, ended = threading.Event(), threading.Event()
+
+    def slow(_):
+        begun.set()
+        time.sleep(0.05)
+        ended.set()
+
+    def work(_):
+        with Handed(slow) as handed:
+            handed.add(0)
+            begun.wait(10)
+        return ended.is_set()
+
+    assert list(Runner(2).map(work, [0])) == [True]
+
+
+@pytest.mark.parametrize("ends", ["rest", "abandon"])
+def test_handed__keeps_nothing_that_was_taken_back(ends):
+    """Also while all other threads are busy, so that nobody looks at what was handed over."""
+
+    class Item:
+        pass
+
+    may_end = threading.Event()
+    living = []
+
+    def hand_over():
+        items = []
+        handed = Handed(lambda _: None)
+        for _ in range(20):
+            item = Item()
+            items.append(weakref.ref(item))
+            handed.add(item)
+        del item
+        if ends == "rest":
+            list(handed.rest())
+        else:
+            handed.abandon()
+        living.append(sum(each() is not None for each in items))
+        may_end.set()
+
+    for _ in Runner(2).map(lambda work: work(), [lambda: may_end.wait(10), hand_over]):
+        pass
+    assert living == [0]
+
+
+def test_threads__no_more_than_were_asked_for():
+    seen, gate = set(), threading.Barrier(3)
+
+    def meet():
+        seen.add(threading.get_ident())
+        gate.wait(10)
+
+    with Threads(3) as threads:
+        tasks = [threads.do(meet) for _ in range(9)]
+        for task in tasks:
+            task.result()
+    assert len(seen) == 3
+    assert threading.get_ident() not in seen
+
+
+def test_threads__error_and_what_was_dropped():
+    begun, done = threading.Event(), []
+    may_end = threading.Event()
+
+    def first():
+        begun.set()
+        may_end.wait(10)
+        raise ZeroDivisionError
+
+    with Threads(1) as threads:
+        failing = threads.do(first)
+        dropped = threads.do(lambda: done.append(1))
+        begun.wait(10)
+        dropped.drop()
+        assert not failing.is_done
+        may_end.set()
+        with pytest.raises(ZeroDivisionError):
+            failing.result()
+        threads.do(lambda: done.append(2)).result()
+    assert done == [2]
+    assert not dropped.is_done
+
+
+def run_python(script: str) -> str:
+    ended = subprocess.run(
+        [sys.executable, "-X", "faulthandler", "-c", script],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stderr
+    return ended.stdout
+
+
+# Interrupts come from the system's clock, so after each step of Python code where they can. What
+# does not end within the seconds given to the fault handler waits for ever.
+INTERRUPTED = """
+import faulthandler, random, signal
+from neardup.runs.display import Lines
+from neardup.runs.threads import map_ordered
+
+def interrupt(*_):
+    raise KeyboardInterrupt
+
+def inner(number):
+    return list(map_ordered(lambda each: each, range(3), 2))
+
+faulthandler.dump_traceback_later(240, exit=True)
+signal.signal(signal.SIGALRM, interrupt)
+random.seed(5)
+n_interrupted = 0
+for _ in range(1500):
+    try:
+        signal.setitimer(signal.ITIMER_REAL, random.uniform(2e-5, 5e-3))
+        lines = Lines(60)
+        lines.start()
+        try:
+            for _ in map_ordered(inner, range(8), 2):
+                list(map_ordered(lambda each: each, range(2), 2))
+        finally:
+            lines.stop()
+        signal.setitimer(signal.ITIMER_REAL, 0)
+    except KeyboardInterrupt:
+        n_interrupted += 1
+print(n_interrupted)
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no such clock")
+def test_threads__interrupted_at_any_moment():
+    assert int(run_python(INTERRUPTED)) > 100
+
+
+def test_threads__left_by_a_generator_that_nobody_ends():
+    script = """
+from neardup.runs.threads import map_ordered
+results = map_ordered(lambda each: each, range(100), 2)
+print(next(results))
+"""
+    assert run_python(script) == "0\n"
