@@ -70,6 +70,65 @@ def test_plan_of_cut__against_others(run, tmp_path, documents):
     assert plan["counts"]["units_that_go"] == pytest.approx(spans, rel=0.02)
 
 
+def write_passages(path: Path, n: int, seed: int = 2) -> Path:
+    """Write documents of some hundred words; two in five have a passage of an earlier one."""
+    rng = random.Random(seed)
+    words = ["".join(rng.choices("abcdefgh", k=rng.randint(3, 8))) for _ in range(5_000)]
+    found: list[list[str]] = []
+    for _ in range(n):
+        own = rng.choices(words, k=rng.randint(100, 300))
+        if found and rng.random() < 0.4:
+            other, length = rng.choice(found), rng.randint(50, 90)
+            start, at = rng.randint(0, len(other) - length), rng.randint(0, len(own) - length)
+            own[at : at + length] = other[start : start + length]
+        found.append(own)
+    rows = [json.dumps({"text": " ".join(each)}) for each in found]
+    path.write_text("\n".join(rows) + "\n")
+    return path
+
+
+def test_plan_of_cut__passages(run, tmp_path):
+    documents = write_passages(tmp_path / "in.jsonl", 2_000)
+    other = write_passages(tmp_path / "other.jsonl", 500, seed=3)
+    with (tmp_path / "other.jsonl").open("a") as file:
+        file.writelines(documents.read_text().splitlines(keepends=True)[:100])
+    job = ("cut", documents, "--exact", "--min-tokens", "30", "--memory", "1GB")
+    for more in ((), ("--against", other)):
+        plan = planned(run, *job, *more)
+        facts = json.loads(run(*job, *more, "-o", tmp_path / "out", "--overwrite", "--json").out)
+        assert plan["documents"] == facts["documents_in"] + facts["against_documents"]
+        assert plan["documents_counted"]
+        assert facts["spans"] >= 100
+        assert plan["counts"]["passages_that_go"] == pytest.approx(facts["spans"], rel=0.1)
+        assert [each["stage"] for each in plan["stages"]] == ["read", "cut", "locate", "write"]
+        assert plan["temporary_bytes"] == 0
+
+
+def test_plan_of_cut__passages_of_a_sample(run, tmp_path, monkeypatch):
+    """Repeats of documents that were not drawn are reckoned with: a part has fewer for each."""
+    documents = write_passages(tmp_path / "in.jsonl", 6_000)
+    job = ("cut", documents, "--exact", "--min-tokens", "30")
+    facts = json.loads(run(*job, "-o", tmp_path / "out", "--json").out)
+    block_bytes = documents.stat().st_size // 80
+    for source in ("neardup.files.rawsource.RawSource", "neardup.files.jsonlines.JsonLinesSource"):
+        module, name = source.rsplit(".", 1)
+        found = getattr(__import__(module, fromlist=[name]), name)
+        monkeypatch.setitem(found.__init__.__kwdefaults__, "block_bytes", block_bytes)
+    plan = planned(run, *job)
+    assert plan["sample_documents"] < 3_000
+    assert plan["counts"]["passages_that_go"] == pytest.approx(facts["spans"], rel=0.25)
+
+
+def test_plan_of_cut__passages_that_nobody_repeats(run, tmp_path):
+    path = tmp_path / "in.jsonl"
+    path.write_text(json.dumps({"text": "a b c"}) + "\n")
+    for other in ((), ("--against", path)):
+        plan = planned(run, "cut", path, "--exact", *other)
+        assert plan["counts"] == {"samples": 0, "passages_that_go": 0}
+    path.write_text("")
+    assert planned(run, "cut", path, "--exact")["documents"] == 0
+
+
 def test_plan_of_pairs__counts_what_a_run_does(run, tmp_path, documents):
     for more in ((), ("--against", write_documents(tmp_path / "b.jsonl", 100))):
         plan = planned(run, *PAIRS, documents, *more)
@@ -139,7 +198,7 @@ def test_plan__writes_nothing_and_needs_no_output(run, tmp_path, documents, job)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("job", [CUT, PAIRS])
+@pytest.mark.parametrize("job", [CUT, ("cut", "--exact", "--min-tokens", "10"), PAIRS])
 def test_plan__a_smaller_budget_takes_files_and_less_memory(run, tmp_path, job):
     documents = write_documents(tmp_path / "many.jsonl", 10_000)
     small, large = (planned(run, *job, documents, "--memory", m) for m in ("16MB", "1GB"))
@@ -180,11 +239,8 @@ def test_plan__of_parquet(run, tmp_path, documents):
 @pytest.mark.parametrize(
     ("job", "message"),
     [
-        (("cut", "--exact"), "--plan tells of equal paragraphs or lines"),
-        (
-            ("cut", "--unit", "lines"),
-            "--plan tells of equal paragraphs or lines",
-        ),
+        (("cut",), "--plan tells of what is equal, not of what is similar"),
+        (("cut", "--unit", "lines"), "--plan tells of what is equal, not of what is similar"),
         (("pairs", "--method", "minhash"), "what --method minhash takes, `neardup plan` tells"),
         (("pairs", "--top", "3"), "--plan is for all pairs at a threshold, not for the --top ones"),
     ],

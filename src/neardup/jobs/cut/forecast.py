@@ -20,6 +20,7 @@ from neardup.jobs.cut.equal_units import (
     N_PARTITIONS,
     list_units,
 )
+from neardup.jobs.cut.forecast_passages import forecast_equal_passages
 from neardup.jobs.cut.plan import CutJobPlan
 from neardup.reading.drawn import bytes_named, draw_rows
 from neardup.reading.signed_batches import numbers_of
@@ -88,15 +89,16 @@ def forecast_cut(
     Raises
     ------
     InvalidParameterError
-        For a cut of which no forecast is made: one of passages, or of what is similar.
+        For a cut of which no forecast is made, that of what is similar.
     """
-    if plan.unit == "passages" or not plan.options.exact:
+    if not plan.options.exact:
         message = (
-            "plan tells of equal paragraphs or lines, not of passages or of what is similar; "
-            "set exact, and unit lines or paragraphs, or leave out plan"
+            "plan tells of what is equal, not of what is similar; set exact, or leave out plan"
         )
-        raise InvalidParameterError(message, "plan", "exact", "unit")
+        raise InvalidParameterError(message, "plan", "exact")
     check_effect(plan.options, sources, against)
+    if plan.unit == "passages":
+        return forecast_equal_passages(sources, against, plan, runner, planned)
     own = _draw(sources, plan.reading.columns, plan, runner)
     other = _draw(against, other_columns_of(plan.options), plan, runner)
     units = round(own.scaled(own.n_units) + other.scaled(other.n_units))

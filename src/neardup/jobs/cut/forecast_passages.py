@@ -1,0 +1,284 @@
+"""What a cut of equal passages would take, told from a sample of its input and a trial."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, TypeVar
+
+import numpy as np
+
+from neardup.files.ids import choose_id_column
+from neardup.files.inputs import passed_over
+from neardup.files.rows import ColumnNames, Source
+from neardup.jobs.cut.cut import cut_sources
+from neardup.jobs.cut.equal_passages import (
+    _HASH,
+    _MEETING,
+    _MEETING_SHARE,
+    _PART_BYTES,
+    _SAMPLES_SHARE,
+    _TOKENS_SHARE,
+    N_PARTITIONS,
+    _ReadInThreads,
+    _Tokens,
+    cut_equal_passages,
+    sample_texts,
+)
+from neardup.jobs.cut.passages import OfTexts
+from neardup.jobs.cut.plan import CutJobPlan
+from neardup.passages.repeats import Samples
+from neardup.reading.drawn import DrawnRows, bytes_named, draw_rows
+from neardup.reading.signed_batches import numbers_of
+from neardup.runs.runner import Runner
+from neardup.stages.forecasts import (
+    Planned,
+    StageForecast,
+    StagesForecast,
+    expect_distinct,
+    source_bytes,
+)
+from neardup.stages.options import other_columns_of
+from neardup.tables import Int64s, Uint64s
+
+T = TypeVar("T")
+
+# Bytes of a thread with its block; of a document whose text is elsewhere; of a sample that is
+# shared; and of a passage that goes.
+_THREAD, _DOCUMENT, _SHARED, _GONE = 90_000_000, 60, 30, 130
+_KERNELS = 20_000_000
+# Of different samples one in so many is counted.
+_ONE_IN = 16
+_COUNTED_BELOW = np.uint64(2**64 // _ONE_IN)
+# Bytes of text that are cut for trial, at first, and twice as many until one takes so long.
+_TRIAL_BYTES, _MOST_TRIAL_BYTES, _TRIAL_SECONDS = 1_000_000, 64_000_000, 2.0
+# Seconds of one core: a sample that is met; a token of documents that share one, where the trial
+# has none of these; a byte of text that is written with something cut out; a span that is.
+_MEET, _COMPARE, _CUT, _GO = 0.1e-6, 0.1e-6, 1.5e-9, 0.6e-6
+
+
+@dataclass(frozen=True)
+class _Drawn:
+    """Samples of a part of a collection; ``parts`` are the different ones of blocks, one in 16."""
+
+    rows: DrawnRows
+    text_bytes: int
+    n_tokens: int
+    n_samples: int
+    parts: list[Uint64s]
+    sampling: float
+
+    def scaled(self, value: float) -> float:
+        """Return a sum over the part as one over all documents."""
+        return value / self.rows.share if self.rows.share else 0.0
+
+
+@dataclass
+class _Read:
+    """What a trial has looked at: samples, how many of them are repeated, and tokens.
+
+    Tokens of documents that were read again are ``compared``, and ``located`` where some go.
+    """
+
+    samples: int = 0
+    repeated: int = 0
+    tokens: int = 0
+    compared: int = 0
+    located: int = 0
+
+
+@dataclass(frozen=True)
+class _Trial:
+    """What a trial has found, and its seconds for a token that is compared, and that is located."""
+
+    read: _Read
+    passages: int
+    comparing: float
+    locating: float
+
+    @property
+    def repeated_share(self) -> float:
+        """The share of the samples that are repeated."""
+        return self.read.repeated / self.read.samples if self.read.samples else 0.0
+
+    @property
+    def passages_of_each(self) -> float:
+        """Passages that go for each sample that is repeated."""
+        return self.passages / self.read.repeated if self.read.repeated else 0.0
+
+    def share_of(self, tokens: int, times: float) -> float:
+        """Return the share of tokens of such documents where samples are repeated more often.
+
+        Repeats are of any documents, as likely of each: so some have several, and some none.
+        """
+        share = tokens / self.read.tokens if self.read.tokens else 0.0
+        return 1.0 - float((1.0 - min(share, 1.0 - 1e-9)) ** times)
+
+
+def forecast_equal_passages(
+    sources: Sequence[Source],
+    against: Sequence[Source],
+    plan: CutJobPlan,
+    runner: Runner,
+    planned: Planned,
+) -> StagesForecast:
+    """Tell what a cut would take of a sample of the documents; some of them are cut for trial."""
+    drawn = [_draw(sources, plan.reading.columns, plan, runner)]
+    if against:
+        drawn.append(_draw(against, other_columns_of(plan.options), plan, runner))
+    own = drawn[0]
+    trial = _try(drawn, plan, runner)
+    tokens = sum(each.scaled(each.n_tokens) for each in drawn)
+    samples = sum(each.scaled(each.n_samples) for each in drawn)
+    documents = sum(each.rows.n_documents for each in drawn)
+    growth = samples / max(1, sum(each.n_samples for each in drawn))
+    distinct = _ONE_IN * expect_distinct([part for each in drawn for part in each.parts], growth)
+    repeated = max(0.0, samples - distinct)
+    times = 1.0
+    if trial.repeated_share:
+        times = repeated / max(1.0, samples) / trial.repeated_share
+    passages = round(repeated * trial.passages_of_each)
+    compared = tokens * trial.share_of(trial.read.compared, times)
+    located = tokens * trial.share_of(trial.read.located, times)
+    rows = samples * 16
+    meeting = _MEETING * planned.workers * max(rows / N_PARTITIONS, min(_PART_BYTES, rows))
+    always = planned.process_bytes(_THREAD) + _KERNELS + _DOCUMENT * documents
+    held = always + planned.within(rows, _SAMPLES_SHARE)
+    read = planned.spilled(rows, _SAMPLES_SHARE)
+    cut = read + planned.spilled(8 * compared, _TOKENS_SHARE)
+    reading, sampling = (
+        sum(values)
+        for values in zip(
+            *((each.rows.reading, each.scaled(each.sampling)) for each in drawn), strict=True
+        )
+    )
+    text_bytes = round(own.scaled(own.text_bytes))
+    return StagesForecast(
+        documents=documents,
+        documents_counted=all(each.rows.is_counted for each in drawn),
+        sample_documents=sum(len(block) for each in drawn for _, block in each.rows.drawn),
+        text_bytes=round(sum(each.scaled(each.text_bytes) for each in drawn)),
+        memory_limit_bytes=planned.memory,
+        disk_bytes=source_bytes(sources, text_bytes),
+        counts={"samples": round(samples), "passages_that_go": passages},
+        stages=[
+            StageForecast(
+                "read",
+                int(held),
+                read,
+                max(reading, (reading + sampling) / planned.workers) + planned.spill_seconds(read),
+                "samples of the texts",
+            ),
+            StageForecast(
+                "cut",
+                int(
+                    held
+                    + planned.within(meeting, _MEETING_SHARE)
+                    + planned.within(8 * compared, _TOKENS_SHARE)
+                    + _SHARED * repeated
+                    + compared / 8
+                    + _GONE * passages
+                ),
+                cut,
+                samples * _MEET / planned.workers
+                + compared * trial.comparing
+                + planned.spill_seconds(cut - read),
+                "samples that are met, tokens of documents that share one",
+            ),
+            StageForecast(
+                "locate",
+                int(always + 2 * _GONE * passages),
+                cut,
+                located * trial.locating,
+                "documents that lose something, read again",
+            ),
+            StageForecast(
+                "write",
+                int(always + _GONE * passages),
+                cut,
+                own.rows.reading
+                + text_bytes * _CUT / min(planned.workers, max(1, len(sources)))
+                + passages * _GO,
+                "rows without what goes",
+            ),
+        ],
+        passed_over=passed_over(sources, against),
+    )
+
+
+def _draw(
+    sources: Sequence[Source], columns: ColumnNames, plan: CutJobPlan, runner: Runner
+) -> _Drawn:
+    """Find the samples of some blocks of a collection, evenly spread."""
+    columns = choose_id_column(columns, sources)
+    rows = draw_rows(sources, runner)
+    parts: list[Uint64s] = []
+    text_bytes = n_tokens = n_samples = 0
+    start = time.perf_counter()
+    with bytes_named(sources, rows):
+        for _, block in rows.drawn:
+            parsed = block.parse(columns, skip_bad=plan.reading.skip_bad)
+            sizes, ((batch, _), _) = sample_texts(parsed.text, plan)
+            hashes = numbers_of(batch, _HASH).astype(np.uint64)
+            parts.append(np.unique(hashes[hashes < _COUNTED_BELOW]))
+            text_bytes += parsed.text.nbytes
+            n_tokens, n_samples = n_tokens + int(np.maximum(sizes, 0).sum()), n_samples + len(batch)
+    return _Drawn(rows, text_bytes, n_tokens, n_samples, parts, time.perf_counter() - start)
+
+
+def _try(drawn: Sequence[_Drawn], plan: CutJobPlan, runner: Runner) -> _Trial:
+    """Cut some documents, and twice as many until that takes some time."""
+    largest = max(1, *(each.text_bytes for each in drawn))
+    n_bytes, seconds = _TRIAL_BYTES, 0.0
+    while True:
+        own, *others = (each.rows.part(min(1.0, n_bytes / largest)) for each in drawn)
+        read = _Read()
+        with Runner(runner.workers) as trial:
+            find = partial(cut_equal_passages, read=partial(_Watched, read))
+            other = others[0] if others else None
+            result = cut_sources(own, other, plan, trial, find_equal=find)
+        seconds = sum(trial.seconds.values())
+        if seconds >= _TRIAL_SECONDS or n_bytes >= min(largest, _MOST_TRIAL_BYTES):
+            break
+        n_bytes *= 2
+    comparing = max(0.0, trial.seconds["cut"] - read.samples * _MEET / runner.workers)
+    return _Trial(
+        read,
+        result.summary["spans"],
+        comparing / read.compared if read.compared else _COMPARE,
+        trial.seconds["locate"] / read.located if read.located else _COMPARE,
+    )
+
+
+class _Watched:
+    """Documents that are read in threads: notes what is looked at and what is read again."""
+
+    def __init__(self, read: _Read, *arguments: Any) -> None:
+        self._reading, self._read = _ReadInThreads(*arguments), read
+        self.catalogues, self.n_samples = self._reading.catalogues, self._reading.n_samples
+        self._n_tokens = np.concatenate([each.n_tokens for each in self.catalogues])
+        read.samples, read.tokens = self.n_samples, int(np.maximum(self._n_tokens, 0).sum())
+
+    def each_part(self, look: Callable[[Samples], T]) -> Iterable[T]:
+        """Look at the samples; those of joints are looked for in all once more."""
+        repeated: list[int] = []
+
+        def count(samples: Samples) -> T:
+            # Sorted, for to find different ones by a table takes longer than all the rest.
+            hashes = np.sort(samples.hashes)
+            repeated.append(int(np.count_nonzero(hashes[1:] == hashes[:-1])))
+            return look(samples)
+
+        yield from self._reading.each_part(count)
+        self._read.repeated = sum(repeated)
+
+    def read_again(self, documents: Int64s, function: OfTexts[T]) -> Iterator[T]:
+        """Read documents to compare them, or to locate what goes."""
+        count = int(self._n_tokens[documents].sum())
+        if isinstance(function, _Tokens):
+            self._read.compared = max(self._read.compared, count)
+        else:
+            self._read.located += count
+        return self._reading.read_again(documents, function)
