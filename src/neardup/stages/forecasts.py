@@ -117,6 +117,32 @@ class Growth:
         return self.of_each * n + self.of_two * n * n
 
 
+@dataclass(frozen=True)
+class PowerLaw:
+    """How time grows where it grows with the documents, and with each two of them in part."""
+
+    of_one: float
+    exponent: float
+
+    @classmethod
+    def of(cls, points: Sequence[tuple[float, float]]) -> PowerLaw:
+        """Tell from the seconds of some documents, of more, and more, drawn in the same way.
+
+        The exponent is from 1 to 2; the time is right for the most documents.
+        """
+        (*_, (n, seconds)) = points
+        exponent = 1.0
+        known = [(np.log(size), np.log(time)) for size, time in points if size > 0 and time > 0]
+        if len({size for size, _ in known}) > 1:
+            sizes, times = np.array(known).T
+            exponent = float(np.clip(np.polyfit(sizes, times, 1)[0], 1.0, 2.0))
+        return cls(seconds / n**exponent if n else 0.0, exponent)
+
+    def at(self, n: float) -> float:
+        """Return the seconds of so many documents."""
+        return self.of_one * float(n**self.exponent)
+
+
 def source_bytes(sources: Sequence[Source], text_bytes: int) -> int:
     """Return the bytes of the files, or of the text where that is not known."""
     sizes = [source.size for source in sources]

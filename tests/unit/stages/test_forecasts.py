@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.stages.forecasts import Growth, Planned, expect_distinct
+from neardup.stages.forecasts import Growth, Planned, PowerLaw, expect_distinct
 
 
 @given(st.lists(st.lists(st.integers(0, 9), unique=True), max_size=6))
@@ -53,6 +53,30 @@ def test_growth__is_never_negative():
     assert Growth.of((10, 1), (20, 100)).at(40) == pytest.approx(400)
     assert Growth.of((0, 0), (0, 0)).at(40) == 0
     assert Growth.of((10, 5), (10, 5)).at(20) == 10
+
+
+@given(st.floats(1e-3, 50), st.floats(1, 2), st.integers(1, 50), st.integers(2, 5))
+def test_power_law__is_found(of_one, exponent, n, times):
+    true = PowerLaw(of_one, exponent)
+    found = PowerLaw.of([(size, true.at(size)) for size in (n, times * n, times**2 * n)])
+    assert found.at(1000) == pytest.approx(true.at(1000), rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("points", "at_40"),
+    [
+        # Slower than the documents, and faster than two of each, time does not grow.
+        ([(5, 10), (10, 10), (20, 10)], 20),
+        ([(5, 1), (10, 10), (20, 100)], 400),
+        # Too few documents to take any time.
+        ([(5, 0), (10, 0), (20, 10)], 20),
+        ([(5, 0), (5, 0)], 0),
+        ([(20, 10)], 20),
+        ([(0, 0)], 0),
+    ],
+)
+def test_power_law__of_times_that_follow_none(points, at_40):
+    assert PowerLaw.of(points).at(40) == pytest.approx(at_40)
 
 
 def test_planned__what_is_in_memory_and_in_files():

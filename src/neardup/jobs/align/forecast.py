@@ -25,6 +25,7 @@ from neardup.runs.work import IN_MEMORY, Workspace
 from neardup.stages.forecasts import (
     Growth,
     Planned,
+    PowerLaw,
     StageForecast,
     StagesForecast,
     expect_distinct,
@@ -43,11 +44,14 @@ _KERNELS = 20_000_000
 # Of an index in files those of a token and of a different one beside the text; and of one that is
 # searched in memory.
 _STORED, _STORED_ENTRY, _SEARCHED, _SEARCHED_ENTRY = 6.2, 8, 10, 48
-# Bytes of text that are aligned for trial, at first, and twice as many until one takes so long.
-_TRIAL_BYTES, _MOST_TRIAL_BYTES, _TRIAL_SECONDS = 250_000, 16_000_000, 2.0
-# Seconds of one core: a token of an index that is made, a byte of an index that is made ready for
-# another turn, and a passage of a window that is found.
-_INDEX, _READY, _FIND = 0.35e-6, 7e-9, 0.5e-6
+# Bytes of text that are aligned for trial, at first, and twice as many until one takes so long on
+# one core.
+_TRIAL_BYTES, _MOST_TRIAL_BYTES, _TRIAL_SECONDS = 250_000, 32_000_000, 3.0
+# So many trials tell how time grows.
+_TIMED = 3
+# Seconds of one core: a token of an index that is made, and a byte of an index that is made ready
+# for another turn.
+_INDEX, _READY = 0.35e-6, 7e-9
 
 
 @dataclass(frozen=True)
@@ -153,7 +157,7 @@ def forecast_alignment(
                     + planned.within(_HIT * hits, _WAITING_SHARE)
                 ),
                 int(stored + waiting),
-                trial.seconds_of_all + (hits * _FIND + ready) / planned.workers,
+                (trial.seconds.at(1.0) + ready) / planned.workers,
                 "segments that are searched, and what is looked up",
             ),
         ],
@@ -169,7 +173,7 @@ def _draw(
     rows = draw_rows(sources, runner)
     parts: list[Uint64s] = []
     text_bytes = n_tokens = 0
-    start = time.perf_counter()
+    start = time.thread_time()
     with bytes_named(sources, rows):
         for _, block in rows.drawn:
             parsed = block.parse(columns, skip_bad=read.skip_bad)
@@ -177,19 +181,19 @@ def _draw(
             tokens = tokenizer.hash_tokens(Texts.from_arrow(parsed.text))
             n_tokens += len(tokens.values)
             parts.append(np.unique(tokens.values))
-    return _Drawn(rows, text_bytes, n_tokens, parts, time.perf_counter() - start)
+    return _Drawn(rows, text_bytes, n_tokens, parts, time.thread_time() - start)
 
 
 @dataclass(frozen=True)
 class _Trial:
-    """What an alignment of some documents has found, and its seconds beside those for hits.
+    """What alignments of some documents have found, and seconds of one core, the index apart.
 
-    They grow with the share of the documents that is aligned.
+    All grow with the share of the documents that is aligned.
     """
 
     hits: Growth
     passages: Growth
-    seconds_of_all: float
+    seconds: PowerLaw
 
 
 def _try(
@@ -198,26 +202,31 @@ def _try(
     """Align some documents with some of the other ones, and half of these with half of those."""
     largest = max(1, queries.text_bytes, indexed.text_bytes)
     n_bytes, found, seconds = _TRIAL_BYTES // 2, list[tuple[float, int, int, float]](), 0.0
-    while len(found) < 2 or (
+    while len(found) < _TIMED or (
         seconds < _TRIAL_SECONDS and n_bytes < min(largest, _MOST_TRIAL_BYTES)
     ):
         n_bytes *= 2
-        # Of few bytes all are aligned, and half of them.
-        share = min(1.0 if found else 0.5, n_bytes / largest)
+        # Of few bytes all are aligned, and a half and a quarter of them.
+        share = min(0.5 ** (_TIMED - 1 - len(found)), 1.0, n_bytes / largest)
         sources = queries.rows.part(share)
         others = sources if other.is_input else indexed.rows.part(share)
-        trial = Runner(runner.workers)
-        with trial:
-            part = replace(other, sources=others)
+        part = replace(other, sources=others)
+        if not found:
+            # What is loaded for the first one is no work of the documents.
+            align_collections(sources, part, options, IN_MEMORY, runner)
+        clock, start = time.perf_counter(), time.process_time()
+        with Runner(runner.workers) as trial:
             result = align_collections(sources, part, options, IN_MEMORY, trial)
+        seconds = time.process_time() - start
+        share_of_stage = trial.seconds["align"] / (time.perf_counter() - clock)
         # Numbers grow with those of either collection.
         size = share * float(np.sqrt(queries.rows.share * indexed.rows.share))
-        seconds = sum(each for name, each in trial.seconds.items() if name != "read")
-        found.append((size, result.summary["hits"], result.summary["passages"], seconds))
-    (n, hits, passages, _), (n_more, more_hits, more_passages, seconds) = found[-2:]
-    rest = max(0.0, seconds - more_hits * _FIND / runner.workers)
+        # What an index takes to be made is told by itself.
+        hits, passages = result.summary["hits"], result.summary["passages"]
+        found.append((size, hits, passages, share_of_stage * seconds))
+    (n, some_hits, some, _), (n_more, more_hits, more_passages, _) = found[-2:]
     return _Trial(
-        Growth.of((n, hits), (n_more, more_hits)),
-        Growth.of((n, passages), (n_more, more_passages)),
-        rest / n_more if n_more else 0.0,
+        Growth.of((n, some_hits), (n_more, more_hits)),
+        Growth.of((n, some), (n_more, more_passages)),
+        PowerLaw.of([(size, spent) for size, _, _, spent in found[-_TIMED:]]),
     )
