@@ -41,12 +41,12 @@ def removed_table(
     )
 
 
-def in_blocks(table: pa.Table) -> TableRows:
+def in_blocks(table: pa.Table, block_rows: int = 3) -> TableRows:
     """Return the rows of a table in blocks of a few."""
-    return TableRows.of_table(table, block_rows=3)
+    return TableRows.of_table(table, block_rows=block_rows)
 
 
-def cluster_rows(removed: pa.Table, n_kept: int) -> TableRows:
+def cluster_rows(removed: pa.Table, n_kept: int, block_rows: int = 3) -> TableRows:
     """Return the rows of ``clusters.parquet``: those that stay first, then those that went."""
     keys = list(zip(removed["kept_in"].to_pylist(), removed["kept_id"].to_pylist(), strict=True))
     sizes = {key: 1 + n for key, n in Counter(keys).items()}
@@ -59,4 +59,4 @@ def cluster_rows(removed: pa.Table, n_kept: int) -> TableRows:
     columns = list(zip(*kept, *gone, strict=True)) if kept or gone else [(), (), ()]
     types = (pa.int64(), pa.int64(), pa.bool_())
     names = ["cluster_id", "cluster_size", "is_duplicate"]
-    return in_blocks(pa.table(list(map(pa.array, columns, types)), names))
+    return in_blocks(pa.table(list(map(pa.array, columns, types)), names), block_rows)

@@ -69,7 +69,8 @@ def large_page(n_removed: int = 200_000, **options: Any) -> str:
         "versions": {"neardup": "1.0"},
     }
     rows = TableRows.of_table(removed)
-    clusters = count_clusters(rows, cluster_rows(removed, summary["documents_kept"]))
+    # Some tens of thousands at a time, as they are read: here are very many.
+    clusters = count_clusters(rows, cluster_rows(removed, summary["documents_kept"], 1 << 16))
     data = DedupData(summary, rows, clusters, [], [], {}, "Nobody looked.")
     return render_dedup(data, **options)
 
