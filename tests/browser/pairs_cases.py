@@ -11,7 +11,9 @@ import neardup
 from neardup.files.memory import MemorySource
 from neardup.files.rows import ColumnNames
 from neardup.jobs.report.report import report_of_pairs
+from neardup.outputs.table_rows import TableRows
 from neardup.runs.runner import Runner
+from neardup.runs.work import IN_MEMORY
 from neardup.stages.tables import Collection
 
 
@@ -73,7 +75,10 @@ def _report(
     own = _collection(left) if with_texts else None
     other = None if right is None else _collection(right)
     with Runner(1) as runner:
-        return report_of_pairs(result.table, result.summary, own, other, runner, labels=table).html
+        rows = TableRows.of_table(result.table)
+        return report_of_pairs(
+            rows, result.summary, own, other, runner, IN_MEMORY, labels=table
+        ).html
 
 
 def _collection(rows: list[dict[str, str]]) -> Collection:

@@ -30,14 +30,15 @@ class TableRows:
         How many rows there are.
     blocks
         Gives all of them in order, in blocks that read their columns when they are asked.
-    check
-        Raises for rows that are not as they should be, which have some of the columns.
+    finish
+        Takes some columns of rows as they are stored, and the place of the first row; returns them
+        as they should be, or raises.
     """
 
     schema: pa.Schema
     n_rows: int
     blocks: Callable[[], Iterator[RowBlock]]
-    check: Callable[[pa.Table], None] | None = None
+    finish: Callable[[pa.Table, int], pa.Table] | None = None
 
     @classmethod
     def of_table(cls, table: pa.Table, *, block_rows: int = _BLOCK_ROWS) -> TableRows:
@@ -54,8 +55,10 @@ class TableRows:
 
     def batches(self, *names: str) -> Iterator[pa.Table]:
         """Yield the rows of some columns in order, a block at a time; of all if none is named."""
+        start = 0
         for block in self.blocks():
-            yield self.read(block, names)
+            yield self.read(block, names, start)
+            start += len(block)
 
     def forward(self, *names: str) -> ForwardRows:
         """Return a reader of some columns, for rows that are asked for in ascending order."""
@@ -71,12 +74,10 @@ class TableRows:
         wanted, inverse = np.unique(np.asarray(places, np.int64), return_inverse=True)
         return self.forward(*names).take(wanted).take(pa.array(inverse))
 
-    def read(self, block: RowBlock, names: tuple[str, ...]) -> pa.Table:
-        """Read some columns of a block, all if none is named."""
+    def read(self, block: RowBlock, names: tuple[str, ...], start: int) -> pa.Table:
+        """Read some columns of a block whose first row is at a place; all if none is named."""
         table = block.some_columns(names or self.schema.names)
-        if self.check is not None:
-            self.check(table)
-        return table
+        return table if self.finish is None else self.finish(table, start)
 
 
 class ForwardRows:
@@ -108,7 +109,7 @@ class ForwardRows:
             if n_here > n_found:
                 if self._table is None:
                     assert self._block is not None
-                    self._table = self._rows.read(self._block, self._names)
+                    self._table = self._rows.read(self._block, self._names, self._start)
                 parts.append(self._table.take(pa.array(places[n_found:n_here] - self._start)))
                 n_found = n_here
             elif not self._advance():

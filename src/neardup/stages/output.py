@@ -316,21 +316,23 @@ class DedupOutput:
             pa.schema(fields.values()),
             n_rows,
             lambda: (block for source in sources for block in source.blocks()),
-            lambda table: self._check(name, table, table.column_names),
+            lambda table, _: self._check(name, table, table.column_names),
         )
 
-    def _check(self, name: str, table: pa.Table, names: Sequence[str]) -> None:
+    def _check(self, name: str, table: pa.Table, names: Sequence[str]) -> pa.Table:
+        """Return columns of a table if they are as they were written."""
         import pyarrow.compute as pc
 
         columns = {each: kind for each, kind in _COLUMNS[name].items() if each in names}
         check_columns(table, columns, name, str(self.folder))
         if not self.summary["input_files"] or not {*_KEEPER_PLACE} <= {*names}:
-            return
+            return table
         where, file, row = (table[each] for each in _KEEPER_PLACE)
         known = pc.and_(pc.is_valid(file), pc.is_valid(row))
         if pc.any(pc.and_not(pc.equal(where, "input"), known)).as_py():
             message = "removed.parquet does not say where a document that stays is"
             raise InvalidInputError(f"{message}; run `neardup dedup` again", path=str(self.folder))
+        return table
 
     def _incomplete(self, name: str) -> InvalidInputError:
         message = f"the output is not complete: it has no {name}; run `neardup dedup` again"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,12 +13,17 @@ import numpy as np
 
 from neardup.errors import InvalidInputError
 from neardup.files.ids import as_text, choose_id_column
+from neardup.files.parquet import ParquetSource
 from neardup.files.passes import ReadingPass, TextBlock, read_text_block
 from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.files.streams import is_url
+from neardup.files.tableblocks import TableBlock
 from neardup.outputs.summary_file import SUMMARY, read_summary, resolve_tables
+from neardup.outputs.table_rows import TableRows
 from neardup.reading.texts import FoundText, read_texts_by_id
+from neardup.runs.exchange import SpilledBatches
 from neardup.runs.runner import Runner
+from neardup.runs.work import IN_MEMORY, Workspace
 from neardup.stages.pair_ids import METADATA_KEY
 from neardup.tables import Int64s
 
@@ -108,32 +113,92 @@ _SHARES = ("similarity", "low", "high")
 def read_table(
     data: Any, runner: Runner, *, are_labels: bool = False, trust: bool = False
 ) -> tuple[pa.Table, dict[str, Any] | None]:
-    """Read all of a table that a job has written, and what it says of its job, if it does.
+    """Read all of a table that a job has written; see ``open_table``."""
+    import pyarrow as pa
+
+    rows, summary = open_table(data, runner, IN_MEMORY, are_labels=are_labels, trust=trust)
+    return pa.concat_tables([rows.schema.empty_table(), *rows.batches()]).combine_chunks(), summary
+
+
+def open_table(
+    data: Any,
+    runner: Runner,
+    workspace: Workspace,
+    *,
+    are_labels: bool = False,
+    trust: bool = False,
+) -> tuple[TableRows, dict[str, Any] | None]:
+    """Open a table that a job has written, and read what it says of its job, if it does.
 
     Places are whole numbers and similarities shares, null where they are not known. Of labels no
-    column but the ids has to be anything.
+    column but the ids has to be anything. Parquet is read where it is, as often as rows are asked
+    for; what is in another format is read once, and kept in the workspace.
     """
+    sources = resolve_tables(data, trust=trust)
+    name = str(data) if isinstance(data, str | Path) else "the table"
+    stored = [source for source in sources if isinstance(source, ParquetSource)]
+    if (
+        stored
+        and len(stored) == len(sources)
+        and all(source.schema.equals(stored[0].schema) for source in stored)
+    ):
+        rows = TableRows(
+            stored[0].schema.remove_metadata(),
+            sum(source.known_rows for source in stored),
+            lambda: (block for source in stored for block in source.blocks()),
+        )
+    else:
+        rows = _keep_rows(sources, runner, workspace)
+
+    def finish(table: pa.Table, start: int) -> pa.Table:
+        if not are_labels:
+            table = _with_numbers(table, name)
+        _check_complete(table, _IDS if are_labels else (*_IDS, *_PLACES), name, start)
+        return table
+
+    schema = finish(rows.schema.empty_table(), 0).schema
+    metadata = sources[0].schema_metadata() if len(sources) == 1 else {}
+    summary = None
+    with suppress(KeyError, ValueError):
+        summary = json.loads(metadata[METADATA_KEY])
+    summary = summary if isinstance(summary, dict) else None
+    return TableRows(schema, len(rows), rows.blocks, finish), summary
+
+
+# Share of the memory that rows may take which are kept there, and bytes of a file of them.
+_KEPT_SHARE, _FILE_BYTES = 0.25, 1 << 28
+
+
+def _keep_rows(sources: Sequence[Source], runner: Runner, workspace: Workspace) -> TableRows:
+    """Read all rows of some tables, and keep them, in files if they are too many."""
     import pyarrow as pa
 
     def read(_: Source, block: RowBlock) -> pa.Table:
         return block.to_table()
 
-    sources = resolve_tables(data, trust=trust)
-    parts = [part for _, part in ReadingPass("table", sources, runner).map(read, sources)]
-    name = str(data) if isinstance(data, str | Path) else "the table"
-    if parts:
-        table = pa.concat_tables(parts, promote_options="permissive").combine_chunks()
-    else:
-        columns = sources[0].column_names() if sources else None
-        table = pa.table({column: pa.nulls(0, pa.string()) for column in columns or ()})
-    metadata = sources[0].schema_metadata() if len(sources) == 1 else {}
-    if not are_labels:
-        table = _with_numbers(table, name)
-    _check_complete(table, _IDS if are_labels else (*_IDS, *_PLACES), name)
-    summary = None
-    with suppress(KeyError, ValueError):
-        summary = json.loads(metadata[METADATA_KEY])
-    return table, summary if isinstance(summary, dict) else None
+    columns = sources[0].column_names() if sources else None
+    n_rows, schemas = 0, list[pa.Schema]()
+    with SpilledBatches("table", workspace, share=_KEPT_SHARE, weight_of_file=_FILE_BYTES) as kept:
+        for _, table in ReadingPass("table", sources, runner).map(read, sources):
+            n_rows += len(table)
+            if table.schema not in schemas:
+                schemas.append(table.schema)
+            for batch in table.combine_chunks().to_batches():
+                kept.append(batch, None, batch.nbytes)
+    joined = pa.schema([(column, pa.string()) for column in columns or ()])
+    if schemas:
+        joined = pa.unify_schemas(schemas, promote_options="permissive").remove_metadata()
+    empty = joined.empty_table()
+
+    def blocks() -> Iterator[RowBlock]:
+        first = 1
+        for batch in kept:
+            # A block need not have all columns, nor these the types of all rows.
+            parts = [empty, pa.Table.from_batches([batch])]
+            yield TableBlock(pa.concat_tables(parts, promote_options="permissive"), first)
+            first += len(batch)
+
+    return TableRows(joined, n_rows, blocks)
 
 
 def _with_numbers(table: pa.Table, name: str) -> pa.Table:
@@ -156,13 +221,13 @@ def _with_numbers(table: pa.Table, name: str) -> pa.Table:
     return table
 
 
-def _check_complete(table: pa.Table, columns: Sequence[str], name: str) -> None:
-    """Raise if a row lacks a value."""
+def _check_complete(table: pa.Table, columns: Sequence[str], name: str, start: int) -> None:
+    """Raise if a row lacks a value, of a table whose first row is at a place."""
     import pyarrow.compute as pc
 
     for column in columns:
         if column in table.column_names and table[column].null_count:
-            row = pc.index(pc.is_null(table[column]), True).as_py() + 1
+            row = start + pc.index(pc.is_null(table[column]), True).as_py() + 1
             message = f"row {row:,} has no {column!r}; each row needs one, name a complete table"
             raise InvalidInputError(message, path=name)
 

@@ -34,11 +34,15 @@ def test_forward__rows_in_turns(places, block_rows, size):
 def test_take__reads_no_block_without_a_row_and_checks_what_it_reads():
     seen = []
 
-    def check(table):
-        seen.append(table["n"][0].as_py())
+    def check(table, start):
+        seen.append(start)
+        assert table["n"][0].as_py() == start
+        return table
 
     rows = TableRows.of_table(TABLE, block_rows=5)
     checked = TableRows(rows.schema, len(rows), rows.blocks, check)
+    assert len(pa.concat_tables(checked.batches("n"))) == 20
+    seen.clear()
     assert checked.take(np.array([17, 6, 8])).num_rows == 3
     assert seen == [5, 15]
     assert rows.forward("n").take(np.array([3, 20]))["n"].to_pylist() == [3]

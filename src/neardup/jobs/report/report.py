@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pyarrow as pa
 
 from neardup.documents.other import resolve_against
 from neardup.errors import InvalidInputError, InvalidParameterError
@@ -22,18 +24,24 @@ from neardup.options.choices import Data
 from neardup.options.documents import ReportOptions
 from neardup.options.groups import AgainstDataOptions, RunOptions
 from neardup.options.option import argument, but, no_effect, takes
+from neardup.outputs.table_rows import TableRows
 from neardup.reports.page import Report
 from neardup.reports.pairs.labelled import hold_to_labels, read_labels
 from neardup.reports.pairs.page import heading, render_pairs, select_examples
 from neardup.reports.pairs.table import pairs_table
 from neardup.results import Result
 from neardup.runs.runner import Runner
+from neardup.runs.work import Workspace
 from neardup.stages.options import columns_of, other_columns_of
 from neardup.stages.output import open_output
-from neardup.stages.tables import Collection, kind_of_folder, kind_of_table, read_table
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+from neardup.stages.tables import (
+    Collection,
+    kind_of_folder,
+    kind_of_table,
+    open_table,
+    read_table,
+)
+from neardup.stages.workspaces import open_workspace
 
 
 class _Arguments(ReportOptions, AgainstDataOptions, RunOptions, kw_only=False):
@@ -78,8 +86,9 @@ def report(given: _Arguments) -> Report:
 
     Notes
     -----
-    Tables of a deduplication are read some rows at a time, others are held in memory. Inputs are
-    read once, up to the last document that the page shows.
+    Tables of a deduplication and of pairs are read some rows at a time, others are held in memory,
+    and so are pairs that are held to labels. What is counted of pairs goes to temporary files, 80
+    bytes each. Inputs are read once, up to the last document that the page shows.
     """
     options = given.part(ReportOptions)
     own = None if given.inputs is None else resolve_inputs(given.inputs, options)
@@ -117,7 +126,10 @@ def make_report(
         given.check_only("a cut in memory, which has its documents")
         return report_of_cut_result(result, runner)
     if isinstance(result, Result):
-        return _report_of_table(result.table, result.summary, given, type(result).__name__, runner)
+        with open_workspace(_MEMORY, None) as workspace:
+            rows = TableRows.of_table(result.table)
+            name = type(result).__name__
+            return _report_of_table(rows, result.summary, given, name, runner, workspace)
     folder_kind = None
     if isinstance(result, str | Path):
         folder_kind = kind_of_folder(str(result), trust=options.trust)
@@ -135,8 +147,13 @@ def make_report(
             "folder, or a table that pairs, estimate, align or search has written"
         )
         raise InvalidInputError(message, path=name)
-    table, summary = read_table(result, runner, trust=options.trust)
-    return _report_of_table(table, summary, given, name, runner)
+    with open_workspace(_MEMORY, None) as workspace:
+        rows, summary = open_table(result, runner, workspace, trust=options.trust)
+        return _report_of_table(rows, summary, given, name, runner, workspace)
+
+
+# Bytes that rows of a table may take while they are counted and ranked; more are in files.
+_MEMORY = 1 << 28
 
 
 @dataclass(frozen=True)
@@ -158,10 +175,15 @@ class _Given:
 
 
 def _report_of_table(
-    table: pa.Table, summary: Mapping[str, Any] | None, given: _Given, name: str, runner: Runner
+    rows: TableRows,
+    summary: Mapping[str, Any] | None,
+    given: _Given,
+    name: str,
+    runner: Runner,
+    workspace: Workspace,
 ) -> Report:
-    if kind_of_table(table.column_names, name) != "passages":
-        if "similarity" not in table.column_names:
+    if kind_of_table(rows.schema.names, name) != "passages":
+        if "similarity" not in rows.schema.names:
             message = (
                 "the pairs of this table have no column 'similarity', by which a report ranks "
                 "them; name a table that pairs or estimate has written"
@@ -171,17 +193,21 @@ def _report_of_table(
         labels = None
         if given.labels is not None:
             labels, _ = read_table(given.labels, runner, are_labels=True, trust=given.trust)
-        return report_of_pairs(table, summary, given.inputs, given.against, runner, labels=labels)
+        return report_of_pairs(
+            rows, summary, given.inputs, given.against, runner, workspace, labels=labels
+        )
     given.check_only("passages", "inputs", "against")
+    table = pa.concat_tables([rows.schema.empty_table(), *rows.batches()]).combine_chunks()
     return report_of_passages(table, runner, given.inputs, given.against, summary=summary)
 
 
 def report_of_pairs(
-    table: pa.Table,
+    rows: TableRows,
     summary: Mapping[str, Any] | None,
     own: Collection | None,
     other: Collection | None,
     runner: Runner,
+    workspace: Workspace,
     *,
     labels: pa.Table | None = None,
 ) -> Report:
@@ -190,10 +216,11 @@ def report_of_pairs(
     ``own`` are the documents a, ``other`` the documents b where these are of another collection;
     None if their texts are not at hand.
     """
-    pairs = pairs_table(table, summary, two_sided=True if other is not None else None)
+    two_sided = True if other is not None else None
+    pairs = pairs_table(rows, summary, workspace, two_sided=two_sided)
     labelled = None if labels is None else hold_to_labels(pairs, read_labels(labels))
     selection = select_examples(pairs, labelled)
-    ids_a, ids_b = selection.ids(pairs)
+    ids_a, ids_b = selection.ids()
     if not pairs.two_sided:
         ids_a = ids_b = ids_a | ids_b
     texts_a = {} if own is None else own.texts(ids_a, runner)

@@ -173,19 +173,25 @@ def read_labels(table: pa.Table) -> Labels:
 def hold_to_labels(pairs: PairsTable, labels: Labels) -> Labelled:
     """Compare pairs with labels; in a table of one collection a and b may be exchanged.
 
-    A pair that the table has in both directions counts once, with the higher of its values.
+    A pair that the table has in both directions counts once, with the higher of its values. Ids and
+    values of all pairs are in memory for it.
     """
-    named = [pa.concat_arrays([each.ids_a, each.ids_b]) for each in (labels, pairs)]
+    every, ids_a, ids_b = pairs.all_ids()
+    ranked: Floats = np.concatenate([np.empty(0), *(values for _, values in pairs.values())])
+    named = [
+        pa.concat_arrays([labels.ids_a, labels.ids_b]),
+        pa.concat_arrays([ids_a, ids_b]),
+    ]
     if all(map(len, named)) and not pc.any(pc.is_in(*named)).as_py():
         message = (
             f"labels and pairs have no document in common: labels name {named[0][0].as_py()!r}, "
             f"pairs {named[1][0].as_py()!r}; find pairs with the ids of the labels (--id-column)"
         )
         raise InvalidInputError(message)
-    of_pairs, of_labels = _numbers(pairs, labels)
+    of_pairs, of_labels = _numbers(ids_a, ids_b, labels, two_sided=pairs.two_sided)
     known, firsts = np.unique(of_labels, return_index=True)
     right = known if labels.is_right is None else known[labels.is_right[firsts]]
-    order = np.argsort(-pairs.values, kind="stable")
+    order = np.argsort(-ranked, kind="stable")
     different, places = np.unique(of_pairs[order], return_index=True)
     rows = order[places]
     if labels.is_right is not None:
@@ -197,9 +203,9 @@ def hold_to_labels(pairs: PairsTable, labels: Labels) -> Labelled:
         missing = missing[labels.is_right[missing]]
     _, once = np.unique(of_labels[missing], return_index=True)
     missing = missing[np.sort(once)]
-    values = pairs.values[rows]
+    values = ranked[rows]
     return Labelled(
-        rows,
+        every[rows],
         is_right,
         values,
         evaluate(values, is_right, len(right)),
@@ -210,20 +216,19 @@ def hold_to_labels(pairs: PairsTable, labels: Labels) -> Labelled:
     )
 
 
-def _numbers(pairs: PairsTable, labels: Labels) -> tuple[Int64s, Int64s]:
+def _numbers(
+    ids_a: pa.Array, ids_b: pa.Array, labels: Labels, *, two_sided: bool
+) -> tuple[Int64s, Int64s]:
     """Give pairs of documents numbers, those of the table and those of the labels alike."""
-    sides = [
-        pa.concat_arrays([pairs.ids_a, labels.ids_a]),
-        pa.concat_arrays([pairs.ids_b, labels.ids_b]),
-    ]
-    if pairs.two_sided:
+    sides = [pa.concat_arrays([ids_a, labels.ids_a]), pa.concat_arrays([ids_b, labels.ids_b])]
+    if two_sided:
         a, b = (number_ids(ids) for ids in sides)
     else:
         numbers = number_ids(pa.concat_arrays(sides))
         first, second = np.split(numbers, 2)
         a, b = np.minimum(first, second), np.maximum(first, second)
     joined = a * (int(b.max(initial=0)) + 1) + b
-    return joined[: len(pairs)], joined[len(pairs) :]
+    return joined[: len(ids_a)], joined[len(ids_a) :]
 
 
 def curve_chart(pairs: PairsTable, labelled: Labelled) -> Chart | None:

@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
+from neardup.outputs.ranking import Ranking
 from neardup.reports.differences import Example, side_by_side
 from neardup.reports.page import percent, render_page, shortened
 from neardup.reports.pairs.labelled import MOST_ERRORS, Labelled, curve_chart
 from neardup.reports.pairs.table import (
     PairsTable,
     Partners,
+    as_floats,
+    number_ids,
     partners_of,
     similarity_chart,
 )
-from neardup.tables import Int64s
+from neardup.tables import Floats, Int64s
 
 # What the page of pairs says in words: what was found, how, and whether to trust it.
 
 
 def heading(pairs: PairsTable) -> str:
     """Return the title of the page."""
-    what = "estimated pair" if pairs.intervals is not None else "similar pair"
+    what = "estimated pair" if pairs.has_intervals else "similar pair"
     if pairs.names[0] == "query_id":
         what = "match"
     n = len(pairs)
@@ -53,10 +57,10 @@ def _what(pairs: PairsTable) -> str:
     if not len(pairs):
         return "No pair was found."
     if measure is None:
-        known = "" if pairs.intervals else "; Parquet files of `neardup pairs` do"
+        known = "" if pairs.has_intervals else "; Parquet files of `neardup pairs` do"
         return (
-            f"Similarities lie between {pairs.similarities.min():.3f} and "
-            f"{pairs.similarities.max():.3f}; the table does not say by which measure{known}."
+            f"Similarities lie between {pairs.least:.3f} and {pairs.greatest:.3f}; the table does "
+            f"not say by which measure{known}."
         )
     by = f"Similarity is {measure}"
     if summary.get("max_distance") is not None:
@@ -91,18 +95,8 @@ def _who(partners: Sequence[Partners]) -> str:
 
 def _trust(pairs: PairsTable) -> list[str]:
     summary = pairs.summary
-    if pairs.intervals is not None and len(pairs):
-        low, high = pairs.intervals
-        half = (high - low) / 2
-        found = [
-            "Similarities are estimates from sketches: half of them lie within "
-            f"{np.nanmedian(half):.3f} of the true value, by their 95 % intervals, and all within "
-            f"{np.nanmax(half):.3f}."
-        ]
-        if (threshold := summary.get("threshold")) is not None:
-            n_sure = int((low >= threshold).sum())
-            found.append(f"Of {n_sure:,} pairs the whole interval lies above the threshold.")
-        return found
+    if pairs.has_intervals and len(pairs):
+        return list(_trust_of_estimates(pairs))
     if summary.get("method") == "exact":
         only = " of those asked for" if summary.get("top") or summary.get("one_to_one") else ""
         same = " and ".join(summary.get("blocking", ()))
@@ -120,6 +114,34 @@ def _trust(pairs: PairsTable) -> list[str]:
             )
         return [said + ".", *_left_out(summary)]
     return []
+
+
+def _trust_of_estimates(pairs: PairsTable) -> Iterator[str]:
+    threshold = pairs.summary.get("threshold")
+    n_known = n_sure = 0
+    widest = -np.inf
+
+    def halves() -> Iterator[tuple[Int64s, Floats]]:
+        for places, table in pairs.batches("low", "high"):
+            half = (as_floats(table["high"]) - as_floats(table["low"])) / 2
+            is_known = ~np.isnan(half)
+            yield places[is_known], half[is_known]
+
+    for _, half in halves():
+        n_known += len(half)
+        widest = max(widest, half.max(initial=-np.inf))
+    if threshold is not None:
+        n_sure = sum(
+            int((as_floats(table["low"]) >= threshold).sum()) for _, table in pairs.batches("low")
+        )
+    median = Ranking(halves).median(n_known)
+    yield (
+        f"Similarities are estimates from sketches: half of them lie within {median:.3f} of the "
+        "true value, by their 95 % intervals, and all within "
+        f"{widest if n_known else np.nan:.3f}."
+    )
+    if threshold is not None:
+        yield f"Of {n_sure:,} pairs the whole interval lies above the threshold."
 
 
 def _left_out(summary: Mapping[str, Any]) -> list[str]:
@@ -208,6 +230,13 @@ MOST_EXAMPLES = 4
 MOST_CHARACTERS = 200_000
 """Of a text that is compared for the page."""
 
+# Pairs that are looked at for each that is shown.
+_LOOKED_AT = 1000
+
+# What a table says of a pair, by column; and of some, by the places of their rows.
+Row = Mapping[str, Any]
+LookedAt = Mapping[int, Row]
+
 # Text and place of a document, None where it is not known: by side and id.
 FindText = Callable[[str, str], tuple[str, str] | None]
 
@@ -237,55 +266,73 @@ class Group:
 
 def choose_rows(pairs: PairsTable) -> list[Chosen]:
     """Choose examples: the most similar that differ, in the middle, and the least similar."""
-    order = np.argsort(-pairs.values, kind="stable")
-    values = pairs.values[order]
-    best = float(values[0]) if len(values) else 0.0
+    n, ranking = len(pairs), Ranking(pairs.values)
     is_same = 0.0 if pairs.by_distance else 1.0
-    n_equal = int((values == is_same).sum()) if not pairs.is_count and best == is_same else 0
-    differing = order[n_equal:]
-    if not len(differing):
-        parts = [("equal", "All are equal by this measure", "", order)]
+    n_equal = 0
+    if not pairs.is_count and ranking.values([0]) == [is_same]:
+        n_equal = sum(int((values == is_same).sum()) for _, values in pairs.values())
+    n_differing = n - n_equal
+    if not n_differing:
+        parts = [("equal", "All are equal by this measure", "", range(n))]
     else:
-        parts = [("closest", "The most similar that differ", "", differing)]
-    if len(differing) > 3 * MOST_EXAMPLES:
-        middle = differing[len(differing) // 2 :]
+        parts = [("closest", "The most similar that differ", "", range(n_equal, n))]
+    if n_differing > 3 * MOST_EXAMPLES:
+        middle = range(n_equal + n_differing // 2, n)
         parts.append(
             ("middle", "In the middle", "Half of those that differ are less similar.", middle)
         )
-    if len(differing) > MOST_EXAMPLES:
+    if n_differing > MOST_EXAMPLES:
         lead = "If these are not what you want, the threshold is too low."
-        least = differing[MOST_EXAMPLES:][::-1]
+        least = range(n_equal + MOST_EXAMPLES, n)[::-1]
         parts.append(("least", "The least similar", lead, least))
+    # In a large group of documents that are alike many rows are of the same few documents.
+    ranks = [part[-1][: _LOOKED_AT * MOST_EXAMPLES] for part in parts]
+    ascending = ranking.rows([each if each.step > 0 else each[::-1] for each in ranks])
+    found = [rows[:: each.step] for rows, each in zip(ascending, ranks, strict=True)]
+    few = few_of(pairs, found, MOST_EXAMPLES)
     return [
-        Chosen(name, title, lead, few_of(pairs, rows, MOST_EXAMPLES))
-        for name, title, lead, rows in parts
+        Chosen(name, title, lead, rows)
+        for (name, title, lead, _), rows in zip(parts, few, strict=True)
     ]
 
 
-def few_of(pairs: PairsTable, rows: Int64s, most: int) -> list[int]:
-    """Return some rows, the first ones, but each document once as far as there are others."""
-    a, b = pairs.numbered
-    chosen: list[int] = []
-    others: list[int] = []
-    seen: set[tuple[str, int]] = set()
-    # In a large group of documents that are alike many rows are of the same few documents.
-    for place, row in enumerate(rows[: 1000 * most].tolist()):
-        documents = {("a", int(a[row])), ("b" if pairs.two_sided else "a", int(b[row]))}
-        (others if documents & seen else chosen).append(place)
-        seen |= documents
-        if len(chosen) == most:
-            break
-    places = sorted([*chosen, *others][:most])
-    return [int(rows[place]) for place in places]
+def few_of(pairs: PairsTable, lists: Sequence[Int64s], most: int) -> list[list[int]]:
+    """Return some pairs of each list, the first ones, but each document once if there are others.
+
+    Of a list so many are looked at as ``_LOOKED_AT`` says for each of these.
+    """
+    lists = [rows[: _LOOKED_AT * most] for rows in lists]
+    places = np.unique(np.concatenate([np.empty(0, np.int64), *lists]))
+    ids_a, ids_b = pairs.ids(places)
+    if pairs.two_sided:
+        a, b = number_ids(ids_a), number_ids(ids_b)
+    else:
+        a, b = np.split(number_ids(pa.concat_arrays([ids_a, ids_b])), 2)
+    found = []
+    for rows in lists:
+        chosen: list[int] = []
+        others: list[int] = []
+        seen: set[tuple[str, int]] = set()
+        for rank, row in enumerate(np.searchsorted(places, rows).tolist()):
+            documents = {("a", int(a[row])), ("b" if pairs.two_sided else "a", int(b[row]))}
+            (others if documents & seen else chosen).append(rank)
+            seen |= documents
+            if len(chosen) == most:
+                break
+        found.append([int(rows[rank]) for rank in sorted([*chosen, *others][:most])])
+    return found
 
 
-def make_groups(pairs: PairsTable, chosen: Sequence[Chosen], find_text: FindText) -> list[Group]:
+def make_groups(
+    pairs: PairsTable, looked_at: LookedAt, chosen: Sequence[Chosen], find_text: FindText
+) -> list[Group]:
     """Put the pairs beside each other whose texts are known, and list the others."""
     groups = []
     for group in chosen:
         examples: list[Example] = []
         lines: list[tuple[str, ...]] = []
-        listed = [(pairs.ids_a[r].as_py(), pairs.ids_b[r].as_py(), r) for r in group.rows]
+        rows = [looked_at[place] for place in group.rows]
+        listed = [(row["a"], row["b"], row) for row in rows]
         for id_a, id_b, row in [*listed, *((a, b, None) for a, b in group.ids)]:
             note = "not in the table" if row is None else describe(pairs, row)
             found_a, found_b = find_text("a", id_a), find_text("b", id_b)
@@ -311,68 +358,75 @@ def make_groups(pairs: PairsTable, chosen: Sequence[Chosen], find_text: FindText
     return groups
 
 
-def _title(pairs: PairsTable, row: int) -> str:
-    if pairs.by_distance and pairs.scores is not None:
-        return f"distance {pairs.scores[row]:,}"
+def _title(pairs: PairsTable, row: Row) -> str:
+    if pairs.by_distance:
+        return f"distance {_whole(row['distance']):,}"
     if pairs.is_count:
-        return f"{pairs.similarities[row]:g} shingles in common"
-    return f"similarity {pairs.similarities[row]:.4f}"
+        return f"{float(row['similarity']):g} shingles in common"
+    return f"similarity {float(row['similarity']):.4f}"
 
 
-def describe(pairs: PairsTable, row: int) -> str:
+def describe(pairs: PairsTable, row: Row) -> str:
     """Say how similar a pair is, in all that is known of it."""
     parts = [_title(pairs, row)]
-    if pairs.intervals is not None:
-        low, high = (bounds[row] for bounds in pairs.intervals)
+    if pairs.has_intervals:
+        low, high = (np.nan if row[name] is None else float(row[name]) for name in ("low", "high"))
         parts.append(f"between {low:.4f} and {high:.4f}")
-    if pairs.scores is not None and pairs.score_name == "overlap" and not pairs.is_count:
-        parts.append(f"{pairs.scores[row]:,} shingles in common")
+    if pairs.score_name == "overlap" and not pairs.is_count:
+        parts.append(f"{_whole(row['overlap']):,} shingles in common")
     return ", ".join(parts)
 
 
-def _values_of(pairs: PairsTable, row: int | None) -> str:
+def _whole(value: Any) -> int:
+    return 0 if value is None else int(value)
+
+
+def _values_of(pairs: PairsTable, row: Row | None) -> str:
     """Say what is known of a pair beside its title, columns of both documents among it."""
     if row is None:
         return ""
     _, *parts = describe(pairs, row).split(", ", 1)
-    for name, columns in pairs.shown.items():
-        values = (column[row].as_py() for column in columns)
+    for stem in pairs.stems:
+        values = (row[f"{stem}_{side}"] for side in "ab")
         texts = ["none" if value is None else str(value) for value in values]
         cut = [text if len(text) <= 60 else f"{text[:59]}…" for text in texts]
-        parts.append(f"{name}: {' | '.join(cut)}")
+        parts.append(f"{stem}: {' | '.join(cut)}")
     return "; ".join(parts)
 
 
 def _columns_as_texts(
-    pairs: PairsTable, row: int | None
+    pairs: PairsTable, row: Row | None
 ) -> tuple[tuple[str, str] | None, tuple[str, str] | None]:
     """Return the columns of both documents as two texts; none if the table has none."""
-    if row is None or not pairs.shown:
+    if row is None or not pairs.stems:
         return None, None
     lines_a: list[str] = []
     lines_b: list[str] = []
-    for name, columns in pairs.shown.items():
-        for lines, column in zip((lines_a, lines_b), columns, strict=True):
-            value = column[row].as_py()
-            lines.append(f"{name}: {'' if value is None else value}")
+    for stem in pairs.stems:
+        for lines, side in ((lines_a, "a"), (lines_b, "b")):
+            value = row[f"{stem}_{side}"]
+            lines.append(f"{stem}: {'' if value is None else value}")
     return ("\n".join(lines_a), ""), ("\n".join(lines_b), "")
 
 
 @dataclass(frozen=True)
 class Selection:
-    """The pairs that are shown beside each other: examples, and errors by labels."""
+    """The pairs that are shown beside each other: examples, and errors by labels.
+
+    ``looked_at`` has what the table says of them.
+    """
 
     examples: Sequence[Chosen]
     errors: Sequence[Chosen]
+    looked_at: LookedAt
 
-    def ids(self, pairs: PairsTable) -> tuple[set[str], set[str]]:
+    def ids(self) -> tuple[set[str], set[str]]:
         """Return the ids of the documents a and b of all of them."""
-        every = [*self.examples, *self.errors]
-        rows = [row for group in every for row in group.rows]
-        others = [pair for group in every for pair in group.ids]
+        others = [pair for group in (*self.examples, *self.errors) for pair in group.ids]
+        rows = self.looked_at.values()
         return (
-            {pairs.ids_a[row].as_py() for row in rows} | {a for a, _ in others},
-            {pairs.ids_b[row].as_py() for row in rows} | {b for _, b in others},
+            {row["a"] for row in rows} | {a for a, _ in others},
+            {row["b"] for row in rows} | {b for _, b in others},
         )
 
 
@@ -380,23 +434,23 @@ def select_examples(pairs: PairsTable, labelled: Labelled | None) -> Selection:
     """Choose the pairs whose texts the page needs."""
     examples = choose_rows(pairs) if len(pairs) else []
     errors: list[Chosen] = []
-    if labelled is None:
-        return Selection(examples, errors)
-    best = labelled.evaluation.best
-    if best is not None:
+    best = None if labelled is None else labelled.evaluation.best
+    if labelled is not None and best is not None:
         above = "At the best threshold or above, and not the same by the labels."
         below = "The same by the labels, and below the best threshold."
-        for name, title, lead, rows in (
-            ("wrong", "Found, but wrong", above, labelled.wrong(best)),
-            ("missed", "Right, but missed", below, labelled.missed(best)),
+        lists = [labelled.wrong(best), labelled.missed(best)]
+        few = few_of(pairs, lists, MOST_ERRORS)
+        for name, title, lead, rows, chosen in (
+            ("wrong", "Found, but wrong", above, lists[0], few[0]),
+            ("missed", "Right, but missed", below, lists[1], few[1]),
         ):
-            few = few_of(pairs, rows, MOST_ERRORS)
-            errors.append(Chosen(name, title, lead, few, n_in_all=len(rows)))
-    if labelled.n_missing:
+            errors.append(Chosen(name, title, lead, chosen, n_in_all=len(rows)))
+    if labelled is not None and labelled.n_missing:
         lead = "The same by the labels, and in no row of the table."
         ids, title = labelled.missing[:MOST_ERRORS], "Right, but not in the table"
         errors.append(Chosen("missing", title, lead, [], ids, labelled.n_missing))
-    return Selection(examples, errors)
+    places = [place for group in (*examples, *errors) for place in group.rows]
+    return Selection(examples, errors, pairs.look(np.array(places, np.int64)))
 
 
 def render_pairs(
@@ -408,8 +462,8 @@ def render_pairs(
 ) -> str:
     """Make the page; ``advice`` says what to do where texts are not known."""
     partners = partners_of(pairs) if len(pairs) else []
-    groups = make_groups(pairs, selection.examples, find_text)
-    errors = make_groups(pairs, selection.errors, find_text)
+    groups = make_groups(pairs, selection.looked_at, selection.examples, find_text)
+    errors = make_groups(pairs, selection.looked_at, selection.errors, find_text)
     lacks = any(group.lines for group in [*groups, *errors])
     return render_page(
         "pairs.html",

@@ -4,21 +4,31 @@ from __future__ import annotations
 
 import json
 import re
+import tracemalloc
 from html import unescape
+from unittest.mock import patch
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
 import neardup
 from neardup.errors import InvalidInputError
+from neardup.files import parquet
 from neardup.files.memory import MemorySource
 from neardup.files.rows import ColumnNames
+from neardup.files.tableblocks import TableBlock
 from neardup.jobs.report.report import report_of_pairs
+from neardup.outputs import ranking
+from neardup.outputs.table_rows import TableRows
 from neardup.reports.page import MOST_OF_NAME
+from neardup.runs import totals
 from neardup.runs.runner import Runner
+from neardup.runs.work import IN_MEMORY, WorkFolder, Workspace
 from neardup.stages.tables import Collection
 from tests.each import each_of
 from tests.oracles.evaluation import figures
+from tests.spilling import spilling
 
 LEFT = [
     {"id": "f1", "text": "art delis restaurant", "city": "la"},
@@ -53,10 +63,15 @@ def found(left=LEFT, right=RIGHT, **options):
     return neardup.find_pairs(left, right, **chosen)
 
 
+def rendered(table, summary=None, own=None, other=None, **options):
+    rows = TableRows.of_table(table)
+    with Runner(1) as runner:
+        return report_of_pairs(rows, summary, own, other, runner, IN_MEMORY, **options).html
+
+
 def page_of(result, own=LEFT, other=RIGHT, **options):
     sides = [None if rows is None else collection(rows) for rows in (own, other)]
-    with Runner(1) as runner:
-        return report_of_pairs(result.table, result.summary, *sides, runner, **options).html
+    return rendered(result.table, result.summary, *sides, **options)
 
 
 def text_of(page):
@@ -127,9 +142,7 @@ def test_report__without_texts():
 def test_report__without_a_summary():
     """As of a CSV file, which says nothing but its rows."""
     result = found()
-    with Runner(1) as runner:
-        page = report_of_pairs(result.table, None, None, None, runner).html
-    assert "the table does not say by which measure" in text_of(page)
+    assert "the table does not say by which measure" in text_of(rendered(result.table))
 
 
 @pytest.mark.parametrize("has_texts", [False, True])
@@ -258,8 +271,76 @@ def test_similarities_that_are_no_numbers__are_not_known():
     pages = []
     for unknown in (None, float("nan")):
         table = pa.table(columns | {"similarity": pa.array([0.75, unknown, 0.5], pa.float64())})
-        with Runner(1) as runner:
-            labels = labels_of([("x", "y"), ("x", "z")])
-            pages.append(report_of_pairs(table, None, None, None, runner, labels=labels).html)
+        pages.append(rendered(table, labels=labels_of([("x", "y"), ("x", "z")])))
     assert pages[0] == pages[1]
     assert "nan" not in text_of(pages[1]).split()
+
+
+@pytest.mark.parametrize("block_rows", [3, 1000])
+@each_of(
+    "options",
+    [{}, {"max_distance": 9, "threshold": None, "ngram": None}, {"with_columns": ["text", "city"]}],
+    ids=str,
+)
+def test_report__does_not_depend_on_how_the_table_is_read(tmp_path, block_rows, options):
+    """Nor on what of it goes to files."""
+    rng = np.random.default_rng(1)
+    texts = [" ".join(rng.choice(list("abcdef"), 4)) for _ in range(30)]
+    rows = [{"id": str(n), "text": text, "city": text[0]} for n, text in enumerate(texts)]
+    result = found(rows, None, **options)
+    assert len(result) > 50
+    page = rendered(result.table, result.summary, collection(rows))
+    streamed = TableRows.of_table(result.table, block_rows=block_rows)
+    with (
+        patch.object(totals, "_LEAST", 5),
+        Workspace(900, WorkFolder.temporary(tmp_path)) as workspace,
+        Runner(1) as runner,
+    ):
+        found_again = report_of_pairs(
+            streamed, result.summary, collection(rows), None, runner, workspace
+        )
+        assert workspace.work.n_done > 0
+    assert found_again.html == page
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "csv", "jsonl"])
+def test_report__of_a_file_in_small_blocks(tmp_path, monkeypatch, suffix):
+    left, right = ([{**row, "n": n} for n, row in enumerate(rows)] for rows in (LEFT, RIGHT))
+    result = found(left, right, with_columns=["text", "n"])
+    path = tmp_path / f"pairs.{suffix}"
+    result.write(path)
+    page = neardup.report(path, left, against=right).html
+    for name in ("_MIN_ROWS", "_MAX_ROWS"):
+        monkeypatch.setattr(parquet, name, 2)
+    with spilling(memory=300, block=60):
+        assert neardup.report(path, left, against=right).html == page
+
+
+def made_up(numbers):
+    """Return pairs: one document has a fiftieth of them, and one pair in four is equal."""
+    a = np.where(numbers % 50 == 0, 0, numbers)
+    ids_a, ids_b = (pa.array(each).cast(pa.string()) for each in (a, -numbers // 2))
+    similarities = np.where(numbers % 4 == 0, 1.0, 0.8 + (numbers * 7919 % 1999) / 1e4)
+    return pa.table({"id_a": ids_a, "id_b": ids_b, "similarity": similarities})
+
+
+def test_report__memory_does_not_grow_with_rows(tmp_path, monkeypatch):
+    """Of four times as many pairs, which are made as they are asked for."""
+    monkeypatch.setattr(ranking, "_AT_ONCE", 4096)
+    monkeypatch.setattr(totals, "_LEAST", 1024)
+
+    def peak_of(n_rows):
+        def blocks():
+            for start in range(0, n_rows, 1024):
+                numbers = np.arange(start, min(start + 1024, n_rows))
+                yield TableBlock(made_up(numbers), start + 1)
+
+        rows = TableRows(made_up(np.arange(1)).schema, n_rows, blocks)
+        with Workspace(200_000, WorkFolder.temporary(tmp_path)) as workspace, Runner(1) as runner:
+            tracemalloc.start()
+            report_of_pairs(rows, None, None, None, runner, workspace)
+            _, peak = tracemalloc.get_traced_memory()
+            tracemalloc.stop()
+        return peak
+
+    assert peak_of(32_000) < 1.2 * peak_of(8_000)
