@@ -4,34 +4,41 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import numpy as np
+import pyarrow as pa
 
-from neardup.reports.cut import CutDocument, CutTable, cut_report
+from neardup.outputs.table_rows import TableRows
+from neardup.reports.cut import CutTable, cut_report
 
 
 def cut_page(texts: list[str], names: list[str], similarities: list[float]) -> str:
     """Make a page in which the beginning of each text but the first goes for that of the first."""
-    documents = [
-        CutDocument(name, f"{name}.jsonl", row, text)
-        for row, (name, text) in enumerate(zip(names, texts, strict=True), 1)
-    ]
     n = len(texts) - 1
-    own = np.arange(1, n + 1)
-    stops = np.array([len(text) // 2 for text in texts[1:]], np.int64)
-    starts = np.zeros(n, np.int64)
-    kept_stops = np.full(n, len(texts[0]) // 2)
+    stops = [len(text) // 2 for text in texts[1:]]
+    rows = pa.table(
+        {
+            "id": names[1:],
+            "start": [0] * n,
+            "end": stops,
+            "kept_id": pa.array(names[:1] * n, pa.string()),
+            "kept_start": [0] * n,
+            "kept_end": [len(texts[0]) // 2] * n,
+            "similarity": similarities,
+            "file": [f"{name}.jsonl" for name in names[1:]],
+            "row": range(2, n + 2),
+            "kept_in": ["input"] * n,
+        }
+    )
     summary = {
         "documents_in": n + 1,
         "documents_cut": n,
         "spans": n,
-        "characters_removed": int(stops.sum()),
+        "characters_removed": sum(stops),
         "unit": "passages",
         "threshold": 0.5,
         "keep": names[0],
     }
-    table = CutTable(
-        documents, own, starts, stops, starts, starts, kept_stops, np.array(similarities), summary
-    )
+    known = {("input", name): text for name, text in zip(names, texts, strict=True)}
+    table = CutTable(TableRows.of_table(rows), summary, texts=known)
     return cut_report(table, "Name the inputs.").html
 
 
@@ -44,5 +51,7 @@ def cut_cases(
     nothing = {"documents_in": 1, "documents_cut": 0, "spans": 0, "characters_removed": 0}
     return {
         "cut": lambda: cut_page(all_texts, names, [0.9] * (len(all_texts) - 1)),
-        "cut nothing": lambda: cut_report(CutTable.of_none(nothing), "").html,
+        "cut nothing": lambda: (
+            cut_report(CutTable(TableRows.of_table(pa.table({})), nothing), "").html
+        ),
     }

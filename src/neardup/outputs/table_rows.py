@@ -50,6 +50,19 @@ class TableRows:
 
         return cls(table.schema, len(table), blocks)
 
+    @classmethod
+    def of_reader(cls, read: Callable[[], pa.RecordBatchReader], n_rows: int) -> TableRows:
+        """Take rows that are made anew each time that ``read`` is called."""
+        import pyarrow as pa
+
+        def blocks() -> Iterator[RowBlock]:
+            first = 1
+            for batch in read():
+                yield TableBlock(pa.Table.from_batches([batch]), first)
+                first += len(batch)
+
+        return cls(read().schema, n_rows, blocks)
+
     def __len__(self) -> int:
         return self.n_rows
 

@@ -29,6 +29,9 @@ _COPIES = 5
 _LEAST = 1 << 18
 
 
+_UPPER = np.uint64(0xFFFFFFFF00000000)
+
+
 class Totals:
     """One row for each key, with totals of all rows that have it.
 
@@ -45,6 +48,9 @@ class Totals:
         name of the column.
     n_rows
         About how many rows will be added.
+    n_together
+        Keys that are alike in so many first columns are read together; None if it does not matter.
+        All of them have to fit.
 
     Notes
     -----
@@ -60,8 +66,10 @@ class Totals:
         totals: Mapping[str, np.ufunc],
         *,
         n_rows: int,
+        n_together: int | None = None,
     ) -> None:
         self._n_keys, self._totals = n_keys, totals
+        self._n_together = n_together or n_keys
         n_bytes = n_rows * 8 * (n_keys + len(totals)) * _COPIES
         self._rows = Shuffle(
             name,
@@ -136,10 +144,10 @@ class Totals:
         self, keys: Sequence[Uint64s], values: Mapping[str, Int64s]
     ) -> tuple[Uint64s, list[Uint64s], dict[str, Int64s]]:
         """Make one row of those that have one key; returns hashes of the keys, too, ascending."""
-        with np.errstate(over="ignore"):
-            hashes: Uint64s = np.full(len(keys[0]), GOLDEN)
-            for column in keys:
-                hashes = mix_words(hashes ^ column)
+        hashes = _hash(keys[: self._n_together])
+        if self._n_together < self._n_keys:
+            # The upper half decides the partition.
+            hashes = (hashes & _UPPER) | (_hash(keys) & ~_UPPER)
         order = np.argsort(hashes, kind="stable")
         hashes = hashes[order]
         sorted_keys = [column[order] for column in keys]
@@ -162,3 +170,11 @@ class Totals:
                 for name, together in self._totals.items()
             },
         )
+
+
+def _hash(columns: Sequence[Uint64s]) -> Uint64s:
+    hashes: Uint64s = np.full(len(columns[0]), GOLDEN)
+    with np.errstate(over="ignore"):
+        for column in columns:
+            hashes = mix_words(hashes ^ column)
+    return hashes

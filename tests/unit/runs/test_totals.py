@@ -80,3 +80,18 @@ def test_totals__a_batch_is_added_as_one_row_a_key():
         assert found._rows.nbytes(0) == 3 * 16
         [(keys, values)] = found.read()
     assert (keys[0].tolist(), values["n"].tolist()) == ([7], [3000])
+
+
+def test_totals__keys_that_are_read_together(tmp_path):
+    rng = np.random.default_rng(4)
+    keys = rng.integers(0, [20, 1 << 60], (3000, 2)).astype(np.uint64)
+    with (
+        Workspace(3000, WorkFolder.temporary(tmp_path)) as workspace,
+        Totals("some", workspace, 2, {"n": np.add}, n_rows=3000, n_together=1) as found,
+    ):
+        for start in range(0, 3000, 100):
+            part = keys[start : start + 100]
+            found.add((part[:, 0], part[:, 1]), n=np.ones(len(part), np.int64))
+        parts = [set(each[0].tolist()) for each, _ in found.read()]
+    assert len(parts) > 1
+    assert sorted(first for part in parts for first in part) == list(range(20))

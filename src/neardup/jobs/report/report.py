@@ -86,9 +86,9 @@ def report(given: _Arguments) -> Report:
 
     Notes
     -----
-    Tables of a deduplication and of pairs are read some rows at a time, others are held in memory,
-    and so are pairs that are held to labels. What is counted of pairs goes to temporary files, 80
-    bytes each. Inputs are read once, up to the last document that the page shows.
+    Tables of deduplications, cuts and pairs are read some rows at a time, those of passages are in
+    memory as a whole, and so are pairs that are held to labels. What is counted goes to temporary
+    files, 80 bytes a pair and 56 a span. Inputs are read once.
     """
     options = given.part(ReportOptions)
     own = None if given.inputs is None else resolve_inputs(given.inputs, options)
@@ -124,7 +124,8 @@ def make_report(
         return report_of_result(result, runner, by=given.by)
     if isinstance(result, CutResult):
         given.check_only("a cut in memory, which has its documents")
-        return report_of_cut_result(result, runner)
+        with open_workspace(_MEMORY, None) as workspace:
+            return report_of_cut_result(result, runner, workspace)
     if isinstance(result, Result):
         with open_workspace(_MEMORY, None) as workspace:
             rows = TableRows.of_table(result.table)
@@ -135,7 +136,10 @@ def make_report(
         folder_kind = kind_of_folder(str(result), trust=options.trust)
     if folder_kind == "cut":
         given.check_only("a cut", "inputs", "against")
-        return report_of_cut(result, runner, given.inputs, given.against, trust=options.trust)
+        with open_workspace(_MEMORY, None) as workspace:
+            return report_of_cut(
+                result, runner, workspace, given.inputs, given.against, trust=options.trust
+            )
     if folder_kind is not None:
         given.check_only("a folder of dedup, which has its documents", "against", "by")
         output = open_output(result, trust=options.trust)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -277,14 +277,17 @@ def _bit(
 
 
 def similarity_chart(
-    similarities: Floats, about: About, title: str, description: str, what: str
+    similarities: Iterable[Floats], about: About, title: str, description: str, what: str
 ) -> Chart | None:
-    """Draw how many have which similarity; None where there are fewer than two."""
-    known = similarities[~np.isnan(similarities)]
-    if len(known) < 2:
-        return None
+    """Draw how many have which similarity, given some at a time; None where fewer than two do."""
     edges = np.linspace(0, 1, 21)
-    counts, _ = np.histogram(known, edges)
+    counts, n_known = np.zeros(20, np.int64), 0
+    for some in similarities:
+        known = some[~np.isnan(some)]
+        n_known += len(known)
+        counts += np.histogram(known, edges)[0]
+    if n_known < 2:
+        return None
     return histogram(
         "similarities",
         title,
@@ -297,13 +300,20 @@ def similarity_chart(
     )
 
 
-def length_chart(lengths: Int64s) -> Chart | None:
-    """Draw how many passages have how many characters; None where there are fewer than two."""
-    if len(lengths) < 2:
+def length_chart(lengths: Iterable[Int64s]) -> Chart | None:
+    """Draw how many passages have how many characters, given some at a time.
+
+    None where there are fewer than two.
+    """
+    of_powers = np.zeros(64, np.int64)
+    for some in lengths:
+        logarithms = np.log2(np.maximum(some, 1)).astype(np.int64)
+        of_powers += np.bincount(logarithms, minlength=len(of_powers))
+    if of_powers.sum() < 2:
         return None
-    logarithms = np.log2(np.maximum(lengths, 1))
-    powers = np.arange(int(logarithms.min()), int(logarithms.max()) + 2)
-    counts, _ = np.histogram(logarithms, powers)
+    there = np.flatnonzero(of_powers)
+    powers = np.arange(there[0], there[-1] + 2)
+    counts = of_powers[powers[:-1]]
     return histogram(
         "lengths",
         "Lengths of passages",

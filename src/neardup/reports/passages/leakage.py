@@ -55,7 +55,7 @@ def leakage_report(passages: Passages, about: About) -> Report:
     headline = _headline(len(rows), n_items)
     files = _files(passages)
     similarities = similarity_chart(
-        np.array([passages.spans.similarities[each[0]] for each in rows], np.float64),
+        [np.array([passages.spans.similarities[each[0]] for each in rows], np.float64)],
         about,
         "Similarities of the items found",
         "Of each item the best place: 1 has every word of it, in any order.",

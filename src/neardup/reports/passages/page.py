@@ -377,14 +377,14 @@ def passage_report(passages: Passages, about: About) -> Report:
     spans = passages.spans
     charts = [
         similarity_chart(
-            spans.similarities,
+            [spans.similarities],
             about,
             "Similarities of passages",
             "Of all words that either passage has, how much both have, each word counted once or "
             "by its weight: 1 is the same words.",
             "passages",
         ),
-        length_chart(spans.query_stops - spans.query_starts),
+        length_chart([spans.query_stops - spans.query_starts]),
     ]
     options = list_options(about)
     least = about.summary.get("min_tokens")

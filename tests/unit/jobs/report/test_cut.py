@@ -11,8 +11,9 @@ import neardup
 from neardup.errors import InvalidInputError, ReadError
 from neardup.files.resolve import resolve_inputs
 from neardup.files.rows import ColumnNames
-from neardup.jobs.report.cut import report_of_cut, report_of_cut_result
+from neardup.jobs.report import cut
 from neardup.runs.runner import Runner
+from neardup.runs.work import IN_MEMORY
 from neardup.stages.tables import Collection
 
 NOTICE = "All rights reserved, and no part of this may be copied by anybody without our leave."
@@ -21,6 +22,10 @@ DATA = [
     {"id": "two", "text": f"{NOTICE} Two is there."},
     {"id": "three", "text": f"And three. {NOTICE} The end of it."},
 ]
+
+
+def report_of_cut(folder, *collections, **options):
+    return cut.report_of_cut(folder, Runner(1), IN_MEMORY, *collections, **options)
 
 
 def collection(data) -> Collection:
@@ -34,14 +39,14 @@ def folder(tmp_path):
 
 
 def test_report_of_cut__of_a_folder(folder):
-    report = report_of_cut(folder, Runner(1))
+    report = report_of_cut(folder)
     assert report.headline == "2 spans cut out of 2 of 3 documents"
     assert "All rights reserved" in report.html
     assert "neardup report FOLDER INPUT..." in report.html
 
 
 def test_report_of_cut__with_the_texts_as_they_were(folder):
-    html = report_of_cut(folder, Runner(1), collection(DATA)).html
+    html = report_of_cut(folder, collection(DATA)).html
     assert "neardup report FOLDER INPUT..." not in html
     assert re.search('class="around"> *Two is there.</span>', html)
     assert "one, characters 13 to 96" in html
@@ -49,14 +54,14 @@ def test_report_of_cut__with_the_texts_as_they_were(folder):
 
 def test_report_of_cut__in_memory_is_the_same(folder):
     result = neardup.cut(DATA, min_tokens=8, exact=True)
-    page = report_of_cut_result(result, Runner(1)).html
-    assert page == report_of_cut(folder, Runner(1), collection(DATA)).html
+    page = cut.report_of_cut_result(result, Runner(1), IN_MEMORY).html
+    assert page == report_of_cut(folder, collection(DATA)).html
 
 
 def test_report_of_cut__against_documents_of_the_same_ids(tmp_path):
     other = [{"id": "one", "text": f"Somebody else says: {NOTICE}"}]
     neardup.cut(DATA, against=other, min_tokens=8, exact=True).write(tmp_path / "cut")
-    html = report_of_cut(tmp_path / "cut", Runner(1), collection(DATA), collection(other)).html
+    html = report_of_cut(tmp_path / "cut", collection(DATA), collection(other)).html
     assert "against/one, characters 20 to 103" in html
     assert "<del>" not in html
 
@@ -64,29 +69,29 @@ def test_report_of_cut__against_documents_of_the_same_ids(tmp_path):
 def test_report_of_cut__against_ids_that_begin_with_against(tmp_path):
     other = [{"id": "against/one", "text": f"Somebody else says: {NOTICE}"}]
     neardup.cut(DATA[1:], against=other, min_tokens=8, exact=True).write(tmp_path / "cut")
-    html = report_of_cut(tmp_path / "cut", Runner(1), collection(DATA[1:]), collection(other)).html
+    html = report_of_cut(tmp_path / "cut", collection(DATA[1:]), collection(other)).html
     assert "against/one, characters 20 to 103" in html
     with pytest.raises(InvalidInputError, match="--against does not have, such as 'against/one'"):
-        report_of_cut(tmp_path / "cut", Runner(1), collection(DATA[1:]), collection(DATA[1:]))
+        report_of_cut(tmp_path / "cut", collection(DATA[1:]), collection(DATA[1:]))
 
 
 def test_report_of_cut__nothing_went(tmp_path):
     neardup.cut(DATA[:1]).write(tmp_path / "cut")
-    report = report_of_cut(tmp_path / "cut", Runner(1), collection(DATA[:1]))
+    report = report_of_cut(tmp_path / "cut", collection(DATA[:1]))
     assert report.headline == "Nothing was repeated, and nothing was cut"
 
 
 def test_report_of_cut__of_other_inputs(folder):
     with pytest.raises(InvalidInputError, match="INPUT does not have, such as"):
-        report_of_cut(folder, Runner(1), collection(DATA[:1]))
+        report_of_cut(folder, collection(DATA[:1]))
 
 
 def test_report_of_cut__of_a_changed_folder(folder, tmp_path):
     summary = json.loads((folder / "summary.json").read_text())
     (folder / "summary.json").write_text(json.dumps(summary | {"spans": 7}))
     with pytest.raises(InvalidInputError, match=r"its summary\.json is not as it was written"):
-        report_of_cut(folder, Runner(1))
+        report_of_cut(folder)
     with pytest.raises(InvalidInputError, match="run `neardup cut` again"):
-        report_of_cut(folder, Runner(1), trust=True)
+        report_of_cut(folder, trust=True)
     with pytest.raises(ReadError):
-        report_of_cut(tmp_path / "nowhere", Runner(1))
+        report_of_cut(tmp_path / "nowhere")

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
-import numpy as np
-import pytest
+import pyarrow as pa
 
-from neardup.reports.cut import CutDocument, CutTable, cut_report, wanted_rows
+from neardup.outputs.table_rows import TableRows
+from neardup.reports.cut import CutTable, cut_report, wanted_rows
 from neardup.reports.page import MOST_OF_NAME
 
 NOTICE = "All rights reserved, whatever they are."
@@ -23,21 +22,35 @@ SUMMARY = {
 }
 
 
-@pytest.fixture
-def make_table():
+def cut_table(rows, *, texts=True, ids=None, summary=SUMMARY):
+    """Return spans of some documents: number, start, end, then the same of what stays."""
+    ids = [f"d{k}" for k in range(4)] if ids is None else ids
+    own, starts, ends, kept, kept_starts, kept_ends, similarities = zip(*rows, strict=True)
+    table = pa.table(
+        {
+            "id": [ids[k] for k in own],
+            "start": starts,
+            "end": ends,
+            "kept_id": [ids[k] for k in kept],
+            "kept_start": kept_starts,
+            "kept_end": kept_ends,
+            "similarity": similarities,
+            "file": [f"{'ab'[k % 2]}.jsonl" for k in own],
+            "row": [k + 1 for k in own],
+            "kept_in": ["input"] * len(rows),
+        }
+    )
+    known = {("input", name): text for name, text in zip(ids, TEXTS, strict=True) if texts}
+    return CutTable(TableRows.of_table(table), summary, texts=known)
+
+
+N = len(NOTICE)
+ROWS = [(1, 0, N, 0, 5, 5 + N, 1.0), (2, 7, 7 + N, 0, 6, 4 + N, 0.9), (3, 13, 21, 3, 5, 12, 1.0)]
+
+
+def make_table(rows=ROWS, **options):
     """Make a table: two copies of a notice, one of them less alike, and a repeat in one text."""
-
-    def make(*, with_texts=True, summary=SUMMARY):
-        documents = [
-            CutDocument(f"d{k}", f"{'ab'[k % 2]}.jsonl", k + 1, text if with_texts else None)
-            for k, text in enumerate(TEXTS)
-        ]
-        n = len(NOTICE)
-        rows = [(1, 0, n, 0, 5, 5 + n), (2, 7, 7 + n, 0, 6, 4 + n), (3, 13, 21, 3, 5, 12)]
-        columns = [np.array(column, np.int64) for column in zip(*rows, strict=True)]
-        return CutTable(documents, *columns, np.array([1.0, 0.9, 1.0]), summary)
-
-    return make
+    return cut_table(rows, **options)
 
 
 def rows_of(html: str) -> list[list[str]]:
@@ -47,34 +60,33 @@ def rows_of(html: str) -> list[list[str]]:
     return [re.findall(r"<td[^>]*>(.*?)</td>", row) for row in found[1].split("</tr>")[:-1]]
 
 
-def test_groups__are_by_what_stays(make_table):
+def test_groups__are_by_what_stays():
     groups = make_table().groups
-    assert [group.rows.tolist() for group in groups] == [[0, 1], [2]]
+    assert [group.places for group in groups] == [[0, 1], [2]]
     assert [group.n_documents for group in groups] == [2, 1]
     assert [group.text for group in groups] == [NOTICE, ""]
 
 
-def test_groups__are_ranked_by_copies_before_characters(make_table):
-    table = make_table()
-    longer = replace(table, stops=np.array([20, 30, 1013], np.int64))
+def test_groups__are_ranked_by_copies_before_characters():
+    stops = (20, 30, 1013)
+    longer = make_table([(*row[:2], stop, *row[3:]) for row, stop in zip(ROWS, stops, strict=True)])
     assert [group.n_characters for group in longer.groups] == [43, 1000]
     assert longer.n_groups == 2
 
 
-def test_groups__have_no_text_of_another_summary(make_table):
+def test_groups__have_no_text_of_another_summary():
     summary = SUMMARY | {"most_repeated": [{"copies": 7, "text": "another"}]}
     assert [group.text for group in make_table(summary=summary).groups] == ["", ""]
 
 
-def test_cut_report__ids_without_end_are_shortened(make_table):
-    table = make_table()
-    named = [replace(each, id="y" * 5000 + each.id) for each in table.documents]
-    html = cut_report(replace(table, documents=named), "Name the inputs.").html
+def test_cut_report__ids_without_end_are_shortened():
+    table = make_table(ids=[f"{'y' * 5000}d{k}" for k in range(4)])
+    html = cut_report(table, "Name the inputs.").html
     assert "y…" in html
     assert "y" * MOST_OF_NAME not in html
 
 
-def test_cut_report__what_was_repeated_most(make_table):
+def test_cut_report__what_was_repeated_most():
     report = cut_report(make_table(), "Name the inputs.")
     assert report.headline == "3 spans cut out of 3 of 5 documents"
     assert rows_of(report.html) == [
@@ -85,22 +97,22 @@ def test_cut_report__what_was_repeated_most(make_table):
     assert "Name the inputs." not in report.html
 
 
-def test_cut_report__before_and_after(make_table):
+def test_cut_report__before_and_after():
     html = cut_report(make_table(), "").html
     assert '<span class="around">Three. </span>' in html
     assert '<span class="around"> And on.</span>' in html
     assert "Among the least alike" in html
 
 
-def test_cut_report__by_file(make_table):
+def test_cut_report__by_file():
     html = cut_report(make_table(), "").html
     assert "<title>b.jsonl: characters 47</title>" in html
     assert "<title>a.jsonl: characters 39</title>" in html
     assert re.search(r"1\. All rights[^<]*, b\.jsonl: 1</title>", html)
 
 
-def test_cut_report__without_texts(make_table):
-    table = make_table(with_texts=False)
+def test_cut_report__without_texts():
+    table = make_table(texts=False)
     html = cut_report(table, "Name the inputs.").html
     assert "Name the inputs." in html
     assert NOTICE in html
@@ -110,7 +122,10 @@ def test_cut_report__without_texts(make_table):
 
 def test_cut_report__nothing_went():
     summary = SUMMARY | {"documents_cut": 0, "spans": 0, "characters_removed": 0}
-    report = cut_report(CutTable.of_none(summary), "Name the inputs.")
+    report = cut_report(
+        CutTable(TableRows.of_table(make_table().rows.schema.empty_table()), summary),
+        "Name the inputs.",
+    )
     assert report.headline == "Nothing was repeated, and nothing was cut"
     assert "--min-tokens" in report.html
     assert "Name the inputs." not in report.html
