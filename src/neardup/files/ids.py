@@ -88,6 +88,10 @@ def as_text(ids: pa.Array) -> pa.Array:
     return ids.cast(pa.large_string())
 
 
+# Hashes of ids that are in memory at a time.
+_HASHED = 1 << 24
+
+
 def check_unique(
     ids: Iterable[pa.Array], place: Callable[[int], tuple[str, int]], columns: ColumnNames
 ) -> None:
@@ -96,7 +100,7 @@ def check_unique(
     Parameters
     ----------
     ids
-        Those of all documents, some at a time; gone through twice if two have the same hash.
+        Those of all documents, some at a time; gone through once more for each 16 million.
     place
         Returns a document's file and row.
     columns
@@ -104,18 +108,32 @@ def check_unique(
 
     Notes
     -----
-    Memory 16 bytes an id.
+    Memory 8 bytes an id, of 16 million at most.
     """
     import numpy as np
 
     from neardup.files.id_table import hash_ids
 
-    hashes = np.concatenate(
-        [np.empty(0, np.uint64), *(hash_ids(as_text(part.drop_null())) for part in ids)]
-    )
-    hashes.sort()
-    repeated = np.unique(hashes[1:][hashes[1:] == hashes[:-1]])
-    del hashes
+    n_ids = sum(map(len, ids))
+    n_parts = max(1, -(-n_ids // _HASHED))
+    found = [np.empty(0, np.uint64)]
+    for number in range(n_parts):
+        # A part of all hashes is nearly as large as another one.
+        hashes, n = np.empty(n_ids // n_parts * 9 // 8 + 1, np.uint64), 0
+        for part in ids:
+            some = hash_ids(as_text(part.drop_null()))
+            if n_parts > 1:
+                part_of = (some >> np.uint64(32)) * np.uint64(n_parts) >> np.uint64(32)
+                some = some[part_of == number]
+            if n + len(some) > len(hashes):
+                hashes = np.concatenate([hashes[:n], np.empty(len(some), np.uint64)])
+            hashes[n : n + len(some)] = some
+            n += len(some)
+        hashes = hashes[:n]
+        hashes.sort()
+        found.append(hashes[1:][hashes[1:] == hashes[:-1]])
+        del hashes
+    repeated = np.unique(np.concatenate(found))
     if not len(repeated):
         return
     # Ids of equal hashes are nearly always equal; only a look at them tells.

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from neardup.errors import InvalidInputError, InvalidParameterError
+from neardup.files.id_table import digest_ids
 from neardup.files.ids import as_text
 from neardup.files.inputs import check_effect, passed_over
 from neardup.files.passes import keep_extracted
@@ -45,7 +46,7 @@ class DropResult(Selection):
 
     def tables(self) -> dict[str, pa.RecordBatchReader]:
         """Return the table that is written beside the rows."""
-        return {"removed.parquet": in_batches(self._removed_rows, np.flatnonzero(~self._stays))}
+        return {"removed.parquet": in_batches(self._removed_rows, ~self._stays)}
 
     @cached_property
     def removed(self) -> pa.Table:
@@ -71,23 +72,84 @@ class DropResult(Selection):
 DEFAULT_COLUMN = "doc_id"
 
 
-def read_named_ids(named_in: str, column: str | None, *, trust: bool = False) -> pa.Array:
-    """Read the different ids that a table, or a text with one id a line, names.
+class NamedIds:
+    """The different ids that a table, or a text with one id a line, names.
 
     A folder is one of tables, as results are that come in parts, or of texts.
-    """
-    import pyarrow as pa
 
-    sources = resolve_tables(named_in, trust=trust, options=InputOptions(lines=True))
-    if column is not None and all("lines" in source.input_options for source in sources):
-        message = f"column has no effect with {named_in}, a text with one id a line; leave it out"
-        raise InvalidParameterError(message)
-    parts = (
-        _ids_in(block, column or DEFAULT_COLUMN, source.origin or named_in)
-        for source in sources
-        for block in source.blocks()
-    )
-    return pa.concat_arrays([pa.array([], pa.large_string()), *parts]).unique()
+    Notes
+    -----
+    Memory: 17 bytes an id, and as much again for a moment.
+    """
+
+    def __init__(self, named_in: str, column: str | None, *, trust: bool = False) -> None:
+        sources = resolve_tables(named_in, trust=trust, options=InputOptions(lines=True))
+        if column is not None and all("lines" in source.input_options for source in sources):
+            message = (
+                f"column has no effect with {named_in}, a text with one id a line; leave it out"
+            )
+            raise InvalidParameterError(message)
+        self._sources, self._name, self._column = sources, named_in, column or DEFAULT_COLUMN
+        parts = [np.empty((2, 0), np.uint64), *(np.stack(digest_ids(ids)) for ids in self._read())]
+        self._first, self._second = np.concatenate(parts, axis=1)
+        del parts
+        order = np.lexsort((self._second, self._first))
+        for each in (self._first, self._second):
+            each[:] = each[order]
+        del order
+        is_new = (np.diff(self._first, prepend=0) != 0) | (np.diff(self._second, prepend=0) != 0)
+        is_new[:1] = True
+        self._first, self._second = self._first[is_new], self._second[is_new]
+        self._is_met: Bools = np.zeros(len(self._first), np.bool_)
+
+    def __len__(self) -> int:
+        return len(self._first)
+
+    def meet(self, ids: pa.Array, is_document: Bools) -> Bools:
+        """Return which of some documents are named, and note that these are there."""
+        is_named: Bools = np.zeros(len(ids), np.bool_)
+        if not len(self):
+            return is_named
+        rows, places = self._find(ids)
+        is_there = is_document[rows]
+        is_named[rows[is_there]] = True
+        self._is_met[places[is_there]] = True
+        return is_named
+
+    def _find(self, ids: pa.Array) -> tuple[Int64s, Int64s]:
+        """Return the rows of ids that are named, and their places among the named ones."""
+        first, second = digest_ids(ids)
+        places = np.searchsorted(self._first, first)
+        rows = np.arange(len(ids))
+        found_rows, found_places = [rows[:0]], [rows[:0]]
+        # Several digests may begin alike.
+        while len(rows):
+            may_be = places < len(self)
+            may_be[may_be] = self._first[places[may_be]] == first[rows[may_be]]
+            rows, places = rows[may_be], places[may_be]
+            is_it = self._second[places] == second[rows]
+            found_rows.append(rows[is_it])
+            found_places.append(places[is_it])
+            rows, places = rows[~is_it], places[~is_it] + 1
+        return np.concatenate(found_rows), np.concatenate(found_places)
+
+    def missing(self) -> tuple[int, str]:
+        """Return how many named documents are not there, and the id that is named first of them."""
+        n_missing = len(self) - int(self._is_met.sum())
+        if n_missing:
+            for ids in self._read():
+                rows, places = self._find(ids)
+                not_met = rows[~self._is_met[places]]
+                if len(not_met):
+                    return n_missing, ids[int(not_met.min())].as_py()
+        return n_missing, ""
+
+    def _read(self) -> Iterator[pa.Array]:
+        return (
+            _ids_in(block, self._column, source.origin or self._name)
+            for source in self._sources
+            for block in source.blocks()
+        )
 
 
 def _ids_in(block: RowBlock, column: str, path: str) -> pa.Array:
@@ -134,7 +196,7 @@ def drop_documents(
     check_effect(options, sources)
     keep_extracted(workspace, sources)
     with runner.stage("read") as note:
-        named = read_named_ids(named_in, options.column, trust=options.trust)
+        named = NamedIds(named_in, options.column, trust=options.trust)
         documents = list_documents(
             sources,
             columns_of(options),
@@ -143,61 +205,28 @@ def drop_documents(
             skip_bad=options.skip_bad,
             by=options.by,
         )
-        stays, n_missing = _choose(documents, named, options, named_in)
+        stays: Bools = np.ones(len(documents), np.bool_)
+        # A skipped row is no document.
+        is_document = documents.is_document
+        for first, ids in documents.id_slices():
+            here = slice(first, first + len(ids))
+            stays[here] = ~named.meet(as_text(ids), is_document[here])
+        n_missing, example = named.missing()
+        if n_missing and options.missing == "raise":
+            message = (
+                f"{named_in} names {len(named):,} documents, {n_missing:,} of which the input does "
+                f"not have, such as {example!r}; give the same input and --id-column as when the "
+                "ids were made, choose another --column, or leave such ids out with --missing "
+                "ignore"
+            )
+            raise InvalidInputError(message)
         note(documents=len(documents), named=len(named))
-    return DropResult(documents, stays, _summarise(documents, stays, named, n_missing, runner))
-
-
-def _choose(
-    catalogue: Catalogue, named: pa.Array, options: DropOptions, named_in: str
-) -> tuple[Bools, int]:
-    """Return which documents stay, and how many named ones are not there."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    # A skipped row is no document.
-    is_document = catalogue.is_document
-    stays: Bools = np.ones(len(catalogue), np.bool_)
-    is_there: Bools = np.zeros(len(named), np.bool_)
-    for first, ids in _long_slices(catalogue, len(named)):
-        here = slice(first, first + len(ids))
-        places = pc.index_in(as_text(ids), value_set=named)
-        is_named = is_document[here] & places.is_valid().to_numpy(zero_copy_only=False)
-        stays[here] = ~is_named
-        is_there[places.filter(pa.array(is_named)).to_numpy(zero_copy_only=False)] = True
-    missing = named.filter(pa.array(~is_there))
-    if len(missing) and options.missing == "raise":
-        message = (
-            f"{named_in} names {len(named):,} documents, {len(missing):,} of which the input does "
-            f"not have, such as {missing[0].as_py()!r}; give the same input and --id-column as "
-            "when the ids were made, choose another --column, or leave such ids out with "
-            "--missing ignore"
-        )
-        raise InvalidInputError(message)
-    return stays, len(missing)
-
-
-def _long_slices(catalogue: Catalogue, least: int) -> Iterator[tuple[int, pa.Array]]:
-    """Yield all ids as ``id_slices``, but so many at a time at least.
-
-    For each slice the named ids are hashed, which should be the smaller part.
-    """
-    import pyarrow as pa
-
-    start, n_waiting = 0, 0
-    waiting: list[pa.Array] = []
-    for _, ids in catalogue.id_slices():
-        waiting.append(ids)
-        n_waiting += len(ids)
-        if n_waiting >= least:
-            yield start, pa.concat_arrays(waiting)
-            start, n_waiting, waiting = start + n_waiting, 0, []
-    if waiting:
-        yield start, pa.concat_arrays(waiting)
+    summary = _summarise(documents, stays, len(named), n_missing, runner)
+    return DropResult(documents, stays, summary)
 
 
 def _summarise(
-    documents: Catalogue, stays: Bools, named: pa.Array, n_missing: int, runner: Runner
+    documents: Catalogue, stays: Bools, n_named: int, n_missing: int, runner: Runner
 ) -> dict[str, Any]:
     n_documents = int(documents.is_document.sum())
     n_removed = int((~stays).sum())
@@ -206,7 +235,7 @@ def _summarise(
         "documents_kept": n_documents - n_removed,
         "documents_removed": n_removed,
         "by_file": count_documents(Groups.of_files(documents), documents.is_document, stays),
-        "named_documents": len(named),
+        "named_documents": n_named,
         "missing_documents": n_missing,
         **describe_ids(documents.columns),
         **describe_skipped(documents.skipped),

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -14,7 +15,7 @@ from neardup.matching.keep import join_order_columns
 from neardup.reading.column_values import ColumnValues, ValueCollector
 from neardup.reading.signed_batches import numbers_of, place_of
 from neardup.runs.exchange import SpilledBatches
-from neardup.tables import Bools, Int64s
+from neardup.tables import Bools, Int8s, Int64s
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -53,23 +54,74 @@ class HeldIds:
         yield self.ids
 
 
+class RowNumbers:
+    """Row numbers of documents in their sources, of which most follow each other.
+
+    Parameters
+    ----------
+    parts
+        The numbers, those of some documents after the other; more are added before any is read.
+
+    Notes
+    -----
+    Memory: 16 bytes for each stretch of rows without a gap.
+    """
+
+    def __init__(self, parts: Iterable[Int64s] = ()) -> None:
+        self._n, self._last = 0, -1
+        self._firsts: list[Int64s] = []
+        self._rows: list[Int64s] = []
+        for numbers in parts:
+            self.add(numbers, np.zeros(len(numbers), np.bool_))
+
+    def add(self, numbers: Int64s, begins: Bools) -> None:
+        """Add the numbers of the next documents, and which begin anew, whatever is before them."""
+        before = np.concatenate([[self._last], numbers])[: len(numbers)]
+        heads = np.flatnonzero((numbers != before + 1) | begins)
+        self._firsts.append(heads + self._n)
+        self._rows.append(numbers[heads])
+        self._n += len(numbers)
+        self._last = int(numbers[-1]) if len(numbers) else self._last
+
+    @cached_property
+    def firsts(self) -> Int64s:
+        """The first document of each stretch, and the number of documents."""
+        return np.concatenate([np.empty(0, np.int64), *self._firsts, [self._n]]).astype(np.int64)
+
+    @cached_property
+    def rows(self) -> Int64s:
+        """The row of the first document of each stretch."""
+        return np.concatenate([np.empty(0, np.int64), *self._rows])
+
+    def __len__(self) -> int:
+        return self._n
+
+    def __getitem__(self, documents: slice | Int64s) -> Int64s:
+        """Return the numbers of some documents."""
+        if isinstance(documents, slice):
+            documents = np.arange(*documents.indices(self._n))
+        runs = np.searchsorted(self.firsts, documents, side="right") - 1
+        found: Int64s = self.rows[runs] + documents - self.firsts[runs]
+        return found
+
+
 @dataclass
 class Catalogue:
     """The documents of some sources, in input order.
 
     ``numbers`` are row numbers within the sources, ``source_starts`` (n_sources + 1) where each
     source's documents start; ``columns`` are those that were read. ``n_tokens`` has -1 for a
-    skipped row. ``ids`` is None where no column has them. ``values`` are those by which documents
-    are counted, if they are. With ``skips_bad`` bad rows are listed in ``skipped`` (source, row,
-    reason); else there are none. ``places`` are those of the blocks of each source, None
-    where rows can only be read from the start on.
+    skipped row, and is a byte each where tokens are not looked at. ``ids`` is None where no column
+    has them. ``values`` are those by which documents are counted, if they are. With ``skips_bad``
+    bad rows are listed in ``skipped`` (source, row, reason); else there are none. ``places`` are
+    those of the blocks of each source, None where rows can only be read from the start on.
     """
 
     sources: Sequence[Source]
     columns: ColumnNames
     source_starts: Int64s
-    numbers: Int64s
-    n_tokens: Int64s
+    numbers: RowNumbers | Int64s
+    n_tokens: Int64s | Int8s
     lengths: Int64s | None
     ids: IdColumn | None
     order: pa.Array | None
@@ -93,8 +145,8 @@ class Catalogue:
             sources=[MemorySource(pa.table({DEFAULT_ID: ids}))],
             columns=ColumnNames(id=DEFAULT_ID),
             source_starts=np.array([0, len(ids)], np.int64),
-            numbers=np.arange(1, len(ids) + 1, dtype=np.int64),
-            n_tokens=np.zeros(len(ids), np.int64),
+            numbers=RowNumbers([np.arange(1, len(ids) + 1)]),
+            n_tokens=np.zeros(len(ids), np.int8),
             lengths=None,
             ids=HeldIds(ids),
             order=None,
@@ -192,7 +244,8 @@ class Catalogue:
     def place(self, document: int) -> tuple[str, int]:
         """Return the name of a document's source, and its row number there."""
         source = int(np.searchsorted(self.source_starts, document, side="right")) - 1
-        return self.sources[source].name, int(self.numbers[document])
+        [row] = self.numbers[np.array([document])].tolist()
+        return self.sources[source].name, row
 
 
 # What is kept in memory of each signed document: some numbers, and the way to its id.
@@ -209,7 +262,7 @@ def make_catalogue(
 ) -> Catalogue:
     """Put together what is kept of each document of a collection, and check the ids."""
     counts: Int64s = np.zeros(len(sources), np.int64)
-    numbers, n_tokens, lengths, order = [], [], [], []
+    n_tokens, lengths, order = [], [], []
     skipped, text_bytes, id_types = [], 0, set()
     places: list[list[Place | None]] = [[] for _ in sources]
     values = None if by is None else ValueCollector(by)
@@ -217,7 +270,6 @@ def make_catalogue(
         source = known["source"]
         counts[source] += len(batch)
         # Copies, because a column may be mapped from a file.
-        numbers.append(numbers_of(batch, "numbers").copy())
         n_tokens.append(numbers_of(batch, "n_tokens").copy())
         if with_lengths:
             lengths.append(numbers_of(batch, "lengths").copy())
@@ -234,9 +286,9 @@ def make_catalogue(
         sources=sources,
         columns=columns,
         source_starts=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
-        numbers=_join(numbers),
-        n_tokens=_join(n_tokens),
-        lengths=_join(lengths) if with_lengths else None,
+        numbers=RowNumbers(numbers_of(batch, "numbers") for batch in signed),
+        n_tokens=np.concatenate([np.empty(0, np.int8), *n_tokens]),
+        lengths=np.concatenate([np.empty(0, np.int64), *lengths]) if with_lengths else None,
         ids=_Ids(signed, common_id_type(id_types)) if columns.id else None,
         order=join_order_columns(order, columns.order) if columns.order else None,
         text_bytes=text_bytes,
@@ -282,7 +334,3 @@ def _copied(column: pa.Array) -> pa.Array:
     import pyarrow as pa
 
     return pa.concat_arrays([column])
-
-
-def _join(parts: list[Int64s]) -> Int64s:
-    return np.concatenate([np.empty(0, np.int64), *parts])

@@ -19,6 +19,7 @@ from neardup.tables import (
     Digests,
     EarlierKeepers,
     Filters,
+    Int8s,
     Int64s,
     Texts,
     TokenLists,
@@ -119,7 +120,7 @@ class ListedBlock:
     """
 
     numbers: Int64s
-    n_tokens: Int64s
+    n_tokens: Int64s | Int8s
     text_bytes: int
     ids: pa.Array | None
     lengths: Int64s | None
@@ -154,13 +155,13 @@ def list_block(
 ) -> ListedBlock:
     """Parse a block, of whose texts nothing is worked out but their lengths."""
     parsed = block.parse(columns, skip_bad=skip_bad)
-    return listed(block, parsed, np.zeros(len(block), np.int64), with_lengths=with_lengths, by=by)
+    return listed(block, parsed, np.zeros(len(block), np.int8), with_lengths=with_lengths, by=by)
 
 
 def listed(
     block: RowBlock,
     parsed: ParsedRows,
-    n_tokens: Int64s,
+    n_tokens: Int64s | Int8s,
     *,
     with_lengths: bool = False,
     by: str | None = None,

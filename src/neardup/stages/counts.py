@@ -40,7 +40,10 @@ class Groups:
         sources = documents.sources
         if not all(source.has_lasting_rows for source in sources) or not sources:
             return cls.of_none("file", len(documents))
-        numbers = np.repeat(np.arange(len(sources)), np.diff(documents.source_starts))
+        # Four bytes a document, of which there may be many.
+        numbers = np.repeat(
+            np.arange(len(sources), dtype=np.int32), np.diff(documents.source_starts)
+        )
         return cls("file", [source.name for source in sources], numbers)
 
     @classmethod
@@ -51,7 +54,7 @@ class Groups:
     @classmethod
     def of_none(cls, label: str, n_documents: int) -> Groups:
         """Return documents without groups."""
-        return cls(label, [], np.full(n_documents, -1, np.int64))
+        return cls(label, [], np.full(n_documents, -1, np.int32))
 
     @property
     def counted_names(self) -> list[str | None]:

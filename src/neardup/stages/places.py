@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from neardup.errors import InvalidInputError
+from neardup.reading.catalogue import RowNumbers
 from neardup.tables import Bools, Int64s, Uint64s
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ class DocumentPlaces:
     def __init__(self, batches: Iterable[pa.Table]) -> None:
         numbers: dict[str, int] = {}
         starts: list[int] = []
-        firsts, rows_there, words = [], [], _Words()
+        numbered, words = RowNumbers(), _Words()
         n = 0
         last = (-1, 0)
         for batch in batches:
@@ -68,19 +69,15 @@ class DocumentPlaces:
             is_same = np.concatenate([[last[0]], here])[: len(rows)] == here
             if (is_same & (rows <= before)).any():
                 raise _not_in_order(names[codes[int(np.argmax(is_same & (rows <= before)))]])
-            heads = np.flatnonzero(~is_same | (rows != before + 1))
-            firsts.append(heads + n)
-            rows_there.append(rows[heads])
+            numbered.add(rows, ~is_same)
             words.add(batch["is_duplicate"].to_numpy())
             if len(rows):
                 last = int(here[-1]), int(rows[-1])
             n += len(rows)
-        nothing = np.empty(0, np.int64)
         self.files, self._numbers = list(numbers), numbers
         self._n = n
         self._starts: Int64s = np.array([*starts, n], np.int64)
-        self._firsts: Int64s = np.concatenate([nothing, *firsts, [n]])
-        self._rows: Int64s = np.concatenate([nothing, *rows_there])
+        self._numbered = numbered
         self._words = words.join()
         n_gone: Int64s = np.bitwise_count(self._words).astype(np.int64)
         self._before: Int64s = np.concatenate([[0], np.cumsum(n_gone)])
@@ -95,21 +92,20 @@ class DocumentPlaces:
 
     def rows_of(self, numbers: Int64s) -> Int64s:
         """Return the row numbers of some documents in their files."""
-        runs = np.searchsorted(self._firsts, numbers, side="right") - 1
-        found: Int64s = self._rows[runs] + numbers - self._firsts[runs]
-        return found
+        return self._numbered[numbers]
 
     def find(self, file: str, rows: Int64s) -> Int64s:
         """Return the documents in some rows of a file; -1 for what is none."""
         number = self._numbers.get(file)
         if number is None:
             return np.full(len(rows), -1, np.int64)
-        low, high = np.searchsorted(self._firsts, self._starts[number : number + 2])
-        runs = low + np.searchsorted(self._rows[low:high], rows, side="right") - 1
+        firsts, first_rows = self._numbered.firsts, self._numbered.rows
+        low, high = np.searchsorted(firsts, self._starts[number : number + 2])
+        runs = low + np.searchsorted(first_rows[low:high], rows, side="right") - 1
         is_before = runs < low
         runs = np.maximum(runs, low)
-        found = self._firsts[runs] + rows - self._rows[runs]
-        is_there = ~is_before & (found < self._firsts[runs + 1])
+        found = firsts[runs] + rows - first_rows[runs]
+        is_there = ~is_before & (found < firsts[runs + 1])
         return np.where(is_there, found, -1)
 
     def went(self, numbers: Int64s) -> Bools:

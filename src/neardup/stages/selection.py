@@ -225,15 +225,21 @@ def complete_summary(summary: dict[str, Any], runner: Runner) -> None:
     summary["peak_memory_bytes"] = peak_memory_bytes()
 
 
-def in_batches(rows_of: Callable[[Int64s], pa.Table], documents: Int64s) -> pa.RecordBatchReader:
-    """Return a table, made for some documents at a time, which are given by their numbers."""
+def in_batches(
+    rows_of: Callable[[Int64s], pa.Table], documents: Int64s | Bools
+) -> pa.RecordBatchReader:
+    """Return a table, made for some documents at a time, given by their numbers or as a mask."""
     import pyarrow as pa
 
     def batches() -> Iterator[pa.RecordBatch]:
         for start in range(0, len(documents), ROWS_AT_ONCE):
-            yield from rows_of(documents[start : start + ROWS_AT_ONCE]).to_batches()
+            some = documents[start : start + ROWS_AT_ONCE]
+            if some.dtype == bool:
+                some = start + np.flatnonzero(some)
+            numbers = some.astype(np.int64, copy=False)
+            yield from rows_of(numbers).to_batches()
 
-    return pa.RecordBatchReader.from_batches(rows_of(documents[:0]).schema, batches())
+    return pa.RecordBatchReader.from_batches(rows_of(np.empty(0, np.int64)).schema, batches())
 
 
 def write_tables(tables: Mapping[str, pa.RecordBatchReader], folder: Destination) -> dict[str, str]:

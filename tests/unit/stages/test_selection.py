@@ -78,3 +78,5 @@ def test_in_batches__rows_are_made_when_they_are_read(monkeypatch):
     assert reader.read_next_batch().to_pydict() == {"n": [0, 1]}
     assert asked == [[], [0, 1]]
     assert reader.read_all().to_pydict() == {"n": [2, 3, 4]}
+    of_mask = in_batches(rows_of, np.array([True, False, False, True, True]))
+    assert of_mask.read_all().to_pydict() == {"n": [0, 3, 4]}

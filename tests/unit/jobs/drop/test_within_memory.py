@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
 from neardup.errors import InvalidInputError
+from neardup.files import id_table
 from neardup.files.resolve import resolve_paths
 from neardup.jobs.drop import drop_documents
 from neardup.options.documents import DropOptions
@@ -65,3 +67,23 @@ def test_drop__names_that_are_not_there(folder):
 def test_drop__bad_rows_are_found(folder):
     with pytest.raises(InvalidInputError, match=r"0\.jsonl"):
         drop(folder, IN_MEMORY, on_error="raise")
+
+
+@pytest.mark.parametrize("mask", [0, 1, 2**64 - 1])
+def test_drop__whatever_the_hashes_of_ids(folder, monkeypatch, mask):
+    """Digests that begin alike are told apart."""
+    real = id_table.digest_ids
+
+    def digests(ids):
+        first, second = real(ids)
+        return first & np.uint64(mask), second
+
+    monkeypatch.setattr("neardup.jobs.drop.digest_ids", digests)
+    with (folder / "named.txt").open("a") as file:
+        file.write("nobody\n0-0\n")
+    found = drop(folder, IN_MEMORY, missing="ignore")
+    assert found.summary["named_documents"] == 5 * 14 + 1
+    assert found.summary["missing_documents"] == 1
+    assert found.removed["id"].to_pylist() == [
+        f"{i}-{j}" for i in range(N_FILES) for j in range(0, N_ROWS, 3)
+    ]
