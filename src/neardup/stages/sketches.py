@@ -28,6 +28,7 @@ from neardup.outputs.table_files import write_table
 from neardup.outputs.targets import Target, target_of
 from neardup.results import NO_COLUMNS, Result, SkippedRow, describe_ids, describe_skipped
 from neardup.runs.progress import counted
+from neardup.runs.runner import release_memory
 from neardup.sketches import table_format
 from neardup.sketches.kind import AnyKind, KindScheme, no_digests
 from neardup.sketches.registry import kind_of
@@ -116,6 +117,9 @@ def _as_names(wanted: Any) -> pa.Array:
     return pa.array([str(value) for value in values], pa.large_string())
 
 
+# Rows, and bytes of a column, that are read at a time.
+_READ_ROWS, _READ_BYTES = 1 << 16, 1 << 20
+
 _DAMAGED = "the file is damaged; make the sketches again, or get another copy"
 
 
@@ -180,9 +184,13 @@ def read_sketch_table(path: str | Path) -> pa.Table:
     """
     with _opened(path) as file:
         try:
-            table = file.read()
+            # A row group as a whole would be in memory twice, before it is one array.
+            batches = list(file.iter_batches(_READ_ROWS, use_threads=False))
+            table = pa.Table.from_batches(batches, file.schema_arrow).combine_chunks()
         except (pa.ArrowException, OSError):
             raise SketchFormatError(_DAMAGED, path=str(path)) from None
+        del batches
+        release_memory()
         # Checksums of pages do not cover the numbers of rows, of which a file has several.
         if len(table) != file.metadata.num_rows:
             raise SketchFormatError(_DAMAGED, path=str(path))
@@ -209,7 +217,9 @@ def _opened(path: str | Path) -> pq.ParquetFile:
             raise ReadError(message, path=location) from None
         file = path
     try:
-        return pq.ParquetFile(file, page_checksum_verification=True)
+        return pq.ParquetFile(
+            file, page_checksum_verification=True, pre_buffer=False, buffer_size=_READ_BYTES
+        )
     except (pa.ArrowException, OSError, UnicodeDecodeError):
         message = "not a Parquet file, or a damaged one; make it with neardup sketch"
         raise SketchFormatError(message, path=str(path)) from None

@@ -27,7 +27,7 @@ from neardup.options.option import argument, no_effect, takes
 from neardup.options.sketches import EstimateOptions
 from neardup.results import TableResult
 from neardup.runs.progress import counted
-from neardup.runs.runner import Runner
+from neardup.runs.runner import Runner, release_memory
 from neardup.sketches.kind import (
     AnyKind,
     Pairs,
@@ -489,6 +489,8 @@ def estimate(given: _Arguments) -> EstimateResult:
     rule = make_rule(own, least=given.super_shingles, groups=given.bands, rows=given.rows)
     limit = given.limit
     collection = Collection.of(own, others)
+    # What reading has left behind would stay beside what comes next.
+    release_memory()
     alike = None if rule is None else SuperShingles.of(collection.rows, rule)
     with Runner(given.workers, given.progress) as runner:
         listed = None
