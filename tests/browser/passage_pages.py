@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from neardup.reports.passages.leakage import leakage_report
-from neardup.reports.passages.model import About, Document, Passages, Spans
+from neardup.reports.passages.model import About, Document, Documents, Passages, Spans
 from neardup.reports.passages.page import passage_report
 
 Row = tuple[int, int, int, int, int, int]
@@ -23,7 +23,7 @@ def passages_of(
         for place, (name, text) in enumerate(zip(names, texts, strict=False))
     ]
     similarities = np.linspace(0.5, 1, len(rows))
-    return Passages(documents, Spans(*columns, similarities), is_one)
+    return Passages(Documents.of(documents), Spans(*columns, similarities), is_one)
 
 
 def passage_page(texts: Sequence[str | None], rows: Sequence[Row], names: Sequence[str]) -> str:

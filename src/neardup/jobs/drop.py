@@ -220,8 +220,10 @@ def drop_documents(
                 "ignore"
             )
             raise InvalidInputError(message)
-        note(documents=len(documents), named=len(named))
-    summary = _summarise(documents, stays, len(named), n_missing, runner)
+        n_named = len(named)
+        del named
+        note(documents=len(documents), named=n_named)
+    summary = _summarise(documents, stays, n_named, n_missing, runner)
     return DropResult(documents, stays, summary)
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.column_values import ColumnValues
 from neardup.stages.decide import Assignment
-from neardup.tables import Bools, Int32s, Int64s
+from neardup.tables import Bools, Int16s, Int32s, Int64s
 
 # Groups, and pairs of groups, that a summary lists one by one.
 _LISTED = 100
@@ -32,7 +32,7 @@ class Groups:
 
     label: str
     names: Sequence[str]
-    numbers: Int64s | Int32s
+    numbers: Int64s | Int32s | Int16s
 
     @classmethod
     def of_files(cls, documents: Catalogue) -> Groups:
@@ -40,10 +40,10 @@ class Groups:
         sources = documents.sources
         if not all(source.has_lasting_rows for source in sources) or not sources:
             return cls.of_none("file", len(documents))
-        # Four bytes a document, of which there may be many.
-        numbers = np.repeat(
-            np.arange(len(sources), dtype=np.int32), np.diff(documents.source_starts)
-        )
+        # Few bytes a document, of which there may be many.
+        few = len(sources) < np.iinfo(np.int16).max
+        places = np.arange(len(sources)).astype(np.int16 if few else np.int32)
+        numbers: Int16s | Int32s = np.repeat(places, np.diff(documents.source_starts))
         return cls("file", [source.name for source in sources], numbers)
 
     @classmethod
@@ -54,7 +54,7 @@ class Groups:
     @classmethod
     def of_none(cls, label: str, n_documents: int) -> Groups:
         """Return documents without groups."""
-        return cls(label, [], np.full(n_documents, -1, np.int32))
+        return cls(label, [], np.full(n_documents, -1, np.int16))
 
     @property
     def counted_names(self) -> list[str | None]:
@@ -141,8 +141,8 @@ def count_pairs(
     for gone, keepers in removals:
         kept: Int64s = np.empty(len(keepers), np.int64)
         is_own = keepers >= n_other
-        kept[~is_own] = other.numbers[keepers[~is_own]] + starts[0]
-        kept[is_own] = own.numbers[keepers[is_own] - n_other] + starts[1]
+        kept[~is_own] = other.numbers[keepers[~is_own]].astype(np.int64) + starts[0]
+        kept[is_own] = own.numbers[keepers[is_own] - n_other].astype(np.int64) + starts[1]
         keys, counts = np.unique(
             (own.numbers[gone].astype(np.int64) + 1) * n_kept + kept, return_counts=True
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from neardup.errors import InvalidInputError
+from neardup.files.id_table import IdTable
 from neardup.files.ids import as_text, choose_id_column
 from neardup.files.parquet import ParquetSource
 from neardup.files.passes import ReadingPass, TextBlock, read_text_block
@@ -259,25 +260,19 @@ _MOST_HELD = 1 << 26
 
 @dataclass(frozen=True)
 class FoundDocuments:
-    """Where the documents of some ids are, and how long; texts are None where none is wanted.
+    """Where the documents of some ids are, and how long; arrays have a row for each id.
 
-    ``files`` are names of sources, None of documents that are not there; ``lengths`` characters;
-    ``places`` ascend in the order of the input.
-    ``counts`` has the number of documents of each source.
+    ``files`` are places in ``file_names``, the names of sources, -1 of documents that are not
+    there; ``lengths`` characters; ``places`` ascend in the order of the input. ``texts`` has those
+    that are held, by row. ``counts`` is the number of documents of each source.
     """
 
-    files: list[str | None]
+    files: Int64s
+    file_names: Sequence[str]
     lengths: Int64s
     places: Int64s
-    texts: list[str | None]
-    counts: dict[str, int]
-
-    def take(self, rows: Sequence[int]) -> FoundDocuments:
-        """Return some of the documents."""
-        files, texts = ([each[row] for row in rows] for each in (self.files, self.texts))
-        return FoundDocuments(
-            files, self.lengths[list(rows)], self.places[list(rows)], texts, self.counts
-        )
+    texts: Mapping[int, str]
+    counts: Mapping[str, int]
 
 
 def find_documents(
@@ -286,55 +281,58 @@ def find_documents(
     """Read a collection once; keep what is known of the documents that have some different ids.
 
     Texts are kept of those at the places ``first_wanted`` in ``ids``, in the order of how much they
-    are wanted; the last ones have to do without where all of them are too much to hold.
+    are wanted; the last ones have to do without where all of them are too much to hold. Memory
+    beside these: 40 bytes an id.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
 
     sources = collection.sources
     columns = choose_id_column(collection.columns, sources)
-    n = len(ids)
-    found = FoundDocuments([None] * n, np.zeros(n, np.int64), np.zeros(n, np.int64), [None] * n, {})
+    n, known = len(ids), IdTable(ids)
+    lengths, numbers = np.zeros(n, np.int64), np.zeros(n, np.int64)
+    files: Int64s = np.full(n, -1, np.int64)
     rank = {place: k for k, place in enumerate(first_wanted)}
+    is_wanted = np.zeros(n, np.bool_)
+    is_wanted[list(rank)] = True
     held: dict[int, str] = {}
+    counts = dict.fromkeys((source.name for source in sources), 0)
+    names = list(counts)
 
-    def read(source: Source, block: RowBlock) -> tuple[TextBlock, pa.Array]:
+    def read(source: Source, block: RowBlock) -> tuple[TextBlock, Int64s]:
         rows = read_text_block(source, block, columns, skip_bad=collection.skip_bad)
-        return rows, pc.index_in(as_text(rows.ids), value_set=ids)
+        return rows, known.find(as_text(rows.ids))
 
     n_held = n_read = 0
     reading = ReadingPass("read", sources, runner)
-    for i, (rows, places) in reading.map(read, sources):
-        name = sources[i].name
-        found.counts[name] = found.counts.get(name, 0) + len(rows)
-        here = np.flatnonzero(places.is_valid().to_numpy(zero_copy_only=False))
-        lengths = pc.utf8_length(rows.texts.take(pa.array(here))).to_numpy()
-        for row, place, length in zip(
-            here.tolist(), places.drop_null().to_pylist(), lengths.tolist(), strict=True
-        ):
-            if found.files[place] is not None:
-                continue
-            found.files[place], found.lengths[place] = name, length
-            found.places[place] = n_read + row
-            if place in rank:
-                held[place] = rows.texts[row].as_py()
-                n_held += length
+    for i, (rows, found) in reading.map(read, sources):
+        counts[sources[i].name] += len(rows)
+        # Of several documents with one id the first.
+        there = np.flatnonzero(found >= 0)
+        places, firsts = np.unique(found[there], return_index=True)
+        is_new = files[places] < 0
+        places, here = places[is_new], there[firsts[is_new]]
+        files[places] = names.index(sources[i].name)
+        numbers[places] = n_read + here
+        texts = rows.texts.take(pa.array(here))
+        lengths[places] = pc.utf8_length(texts).to_numpy()
+        for k in np.flatnonzero(is_wanted[places]).tolist():
+            held[int(places[k])] = texts[k].as_py()
+            n_held += int(lengths[places[k]])
         n_read += len(rows)
         while n_held > _MOST_HELD:
             last = max(held, key=rank.__getitem__)
             n_held -= len(held.pop(last))
-    for place, text in held.items():
-        found.texts[place] = text
-    return found
+    return FoundDocuments(files, names, lengths, numbers, held, counts)
 
 
 def check_found(found: FoundDocuments, ids: pa.Array, where: str) -> None:
     """Make sure that all documents that a table names are there."""
-    missing = next((i for i, file in enumerate(found.files) if file is None), None)
-    if missing is not None:
+    missing = np.flatnonzero(found.files < 0)
+    if len(missing):
         message = (
             f"the table names documents that {where} does not have, such as "
-            f"{ids[missing].as_py()!r}; give the same INPUT, --against and --id-column as when it "
-            "was made"
+            f"{ids[int(missing[0])].as_py()!r}; give the same INPUT, --against and --id-column as "
+            "when it was made"
         )
         raise InvalidInputError(message)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -131,17 +132,13 @@ def _put_in(table: CutTable, side: str, collection: Collection, runner: Runner, 
     there = [ids_in_other(name) if side == "against" else (name,) for _, name in wanted]
     places = {name: place for place, name in enumerate(dict.fromkeys(chain.from_iterable(there)))}
     ids = pa.array(list(places), pa.large_string())
-    every = find_documents(collection, ids, runner, range(len(places)))
-    found = every.take(
-        [
-            next(
-                (places[name] for name in own if every.files[places[name]] is not None),
-                places[own[-1]],
-            )
-            for own in there
-        ]
-    )
-    check_found(found, pa.array([name for _, name in wanted], pa.large_string()), where)
-    for key, text in zip(wanted, found.texts, strict=True):
-        if text is not None:
-            table.texts[key] = text
+    found = find_documents(collection, ids, runner, range(len(places)))
+    chosen = [
+        next((places[name] for name in own if found.files[places[name]] >= 0), places[own[-1]])
+        for own in there
+    ]
+    of_wanted = replace(found, files=found.files[chosen])
+    check_found(of_wanted, pa.array([name for _, name in wanted], pa.large_string()), where)
+    for key, place in zip(wanted, chosen, strict=True):
+        if place in found.texts:
+            table.texts[key] = found.texts[place]

@@ -16,7 +16,7 @@ from neardup.errors import InvalidInputError
 from neardup.files.ids import as_text
 from neardup.reports.page import Report
 from neardup.reports.passages import leakage
-from neardup.reports.passages.model import About, Document, Passages, Spans
+from neardup.reports.passages.model import About, Documents, Passages, RowTexts, Spans
 from neardup.reports.passages.page import passage_report
 from neardup.reports.passages.reading import MOST_PAIRS
 from neardup.stages.tables import Collection, check_found, find_documents
@@ -73,7 +73,7 @@ def report_of_passages(
                 raise
             is_search = True
             passages, counts = gather(is_search=True)
-        has_texts = any(passages.has_texts(row) for row in range(len(passages.spans)))
+        has_texts = bool(passages.have_texts.any())
         make = leakage.leakage_report if is_search else passage_report
         return make(passages, About(about, counts, "" if has_texts else _NO_TEXTS))
 
@@ -137,12 +137,11 @@ def gather_passages(
     if "similarity" in columns:
         similarities = table["similarity"].cast("float64").to_numpy()
     # A table may have the passages themselves, as whole as they are there.
-    passage_texts: tuple[tuple[str, str], ...] = ()
+    passage_texts: Sequence[tuple[str, str]] = ()
     if {"query_text", "doc_text"} <= columns:
-        sides = (
-            table[name].cast("large_string").to_pylist() for name in ("query_text", "doc_text")
+        passage_texts = RowTexts(
+            *(table[name].cast("large_string") for name in ("query_text", "doc_text"))
         )
-        passage_texts = tuple((a or "", b or "") for a, b in zip(*sides, strict=True))
     of_docs = pc.index_in(docs, value_set=ids[-1]).to_numpy().astype(np.int64)
     spans = Spans(
         pc.index_in(queries, value_set=ids[0]).to_numpy().astype(np.int64),
@@ -153,13 +152,13 @@ def gather_passages(
         doc_ends,
         similarities,
     )
-    names = [each for side in ids for each in side.to_pylist()]
+    del both, queries, docs, of_docs
+    names = pa.concat_arrays(ids)
     lengths = np.zeros(len(names), np.int64)
     np.maximum.at(lengths, spans.queries, spans.query_stops)
     np.maximum.at(lengths, spans.docs, spans.doc_stops)
-    documents = [
-        Document(name, None, length) for name, length in zip(names, lengths.tolist(), strict=True)
-    ]
+    nowhere, nothing = np.full(len(names), -1), np.zeros(len(names), np.int64)
+    documents = Documents(names, nowhere, (), lengths, nothing, {})
     passages = Passages(documents, spans, is_one, passage_texts)
     if inputs is None:
         return passages, ()
@@ -167,20 +166,29 @@ def gather_passages(
     collections = [(inputs, ids[0], 0, "INPUT")]
     if not is_one and against is not None:
         collections.append((against, ids[1], first, "--against"))
-    counts = []
+    counts, places, files = [], np.zeros(len(names), np.int64), np.full(len(names), -1)
+    file_names: list[str] = []
+    texts: dict[int, str] = {}
     for collection, side, start, where in collections:
-        mine = [each - start for each in chosen if start <= each < start + len(side)]
+        stop = start + len(side)
+        mine = [each - start for each in chosen if start <= each < stop]
         found = find_documents(collection, side, runner, mine)
         check_found(found, side, where)
         counts.append(sum(found.counts.values()))
-        # Data in memory has no files.
+        # Data in memory has no files; a name may be one of both collections.
         in_memory = {source.name for source in collection.sources if source.origin is None}
-        for k, (file, text) in enumerate(zip(found.files, found.texts, strict=True)):
-            shown = None if file in in_memory else file
-            length, place = int(found.lengths[k]), int(found.places[k])
-            documents[start + k] = Document(names[start + k], shown, length, text, place)
-        _check_places(documents, spans, start, len(side), where)
-    return _in_order(passages, documents), tuple(counts)
+        numbers = np.empty(len(found.file_names), np.int64)
+        for k, name in enumerate(found.file_names):
+            if name not in file_names:
+                file_names.append(name)
+            numbers[k] = -1 if name in in_memory else file_names.index(name)
+        files[start:stop] = numbers[found.files]
+        lengths[start:stop] = found.lengths
+        places[start:stop] = found.places
+        texts.update((start + place, text) for place, text in found.texts.items())
+        _check_places(passages, start, len(side), where)
+    documents = Documents(names, files, file_names, lengths, places, texts)
+    return _in_order(replace(passages, documents=documents)), tuple(counts)
 
 
 def _numbers(table: pa.Table, name: str) -> Int64s:
@@ -205,15 +213,15 @@ def _most_shared(passages: Passages) -> list[int]:
     return list(dict.fromkeys(ends.tolist()))
 
 
-def _check_places(documents: list[Document], spans: Spans, start: int, n: int, where: str) -> None:
+def _check_places(passages: Passages, start: int, n: int, where: str) -> None:
     """Raise InvalidInputError for the first passage that lies outside of its document."""
-    lengths = np.array([document.length for document in documents], np.int64)
+    documents, spans = passages.documents, passages.spans
     for own, starts, stops in (
         (spans.queries, spans.query_starts, spans.query_stops),
         (spans.docs, spans.doc_starts, spans.doc_stops),
     ):
         is_here = (own >= start) & (own < start + n)
-        wrong = is_here & ((starts < 0) | (starts > stops) | (stops > lengths[own]))
+        wrong = is_here & ((starts < 0) | (starts > stops) | (stops > documents.lengths[own]))
         if wrong.any():
             row = int(np.flatnonzero(wrong)[0])
             document = documents[int(own[row])]
@@ -225,16 +233,16 @@ def _check_places(documents: list[Document], spans: Spans, start: int, n: int, w
             raise InvalidInputError(message)
 
 
-def _in_order(passages: Passages, documents: list[Document]) -> Passages:
+def _in_order(passages: Passages) -> Passages:
     """Put the documents of each side in the order in which they were read."""
-    n = len(documents)
+    n = len(passages.documents)
     first_doc = n if passages.is_one else int(passages.spans.docs.min(initial=n))
-    order = sorted(range(n), key=lambda k: (k >= first_doc, documents[k].place))
+    order = np.lexsort((passages.documents.places, np.arange(n) >= first_doc))
     numbers: Int64s = np.empty(n, np.int64)
     numbers[order] = np.arange(n)
     spans = passages.spans
     return replace(
         passages,
-        documents=[documents[k] for k in order],
+        documents=passages.documents.take(order),
         spans=replace(spans, queries=numbers[spans.queries], docs=numbers[spans.docs]),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -348,15 +348,20 @@ def who_with_whom(passages: Passages, name: str) -> Chart | None:
     rows, columns = np.unique(queries), np.unique(docs)
     if passages.is_one:
         rows = columns = np.union1d(rows, columns)
-    labels = [passages.name(each) for each in range(len(passages.documents))]
-    of_rows = of_columns = np.arange(len(labels))
+    documents = passages.documents
+    n_labels, label_of = len(documents), passages.name
+    of_rows = of_columns = np.arange(n_labels)
     kind = "text"
-    files = [document.file for document in passages.documents]
-    if (len(rows) > _MOST_ROWS or len(columns) > _MOST_COLUMNS) and len(set(files)) > 1:
+    numbers, firsts, of_documents = np.unique(
+        documents.files, return_index=True, return_inverse=True
+    )
+    if (len(rows) > _MOST_ROWS or len(columns) > _MOST_COLUMNS) and len(numbers) > 1:
         kind = "file"
-        labels = list(dict.fromkeys(file or "" for file in files))
-        numbers = {file: k for k, file in enumerate(labels)}
-        of_rows = of_columns = np.array([numbers[file or ""] for file in files], np.int64)
+        # In the order in which documents have them.
+        order = np.argsort(firsts)
+        names = ["" if n < 0 else documents.file_names[n] for n in numbers[order].tolist()]
+        n_labels, label_of = len(names), lambda number: names[number]
+        of_rows = of_columns = np.argsort(order)[of_documents.reshape(-1)]
     cells = of_rows[queries], of_columns[docs]
     if passages.is_one:
         # A pair stands on both sides of the diagonal.
@@ -365,8 +370,8 @@ def who_with_whom(passages: Passages, name: str) -> Chart | None:
         cells = np.concatenate([a, b[off]]), np.concatenate([b, a[off]])
         shared = np.concatenate([shared, shared[off]])
     most = _MOST_COLUMNS if passages.is_one else _MOST_ROWS
-    row_ids, row_labels = _most(cells[0], shared, labels, most)
-    column_ids, column_labels = _most(cells[1], shared, labels, _MOST_COLUMNS)
+    row_ids, row_labels = _most(cells[0], shared, n_labels, label_of, most)
+    column_ids, column_labels = _most(cells[1], shared, n_labels, label_of, _MOST_COLUMNS)
     counts = np.zeros((len(row_labels), len(column_labels)), np.int64)
     np.add.at(counts, (row_ids[cells[0]], column_ids[cells[1]]), shared)
     sides = (kind, f"other {kind}") if passages.is_one else (f"first {kind}", f"second {kind}")
@@ -383,20 +388,20 @@ def who_with_whom(passages: Passages, name: str) -> Chart | None:
 
 
 def _most(
-    numbers: Int64s, weights: Int64s, labels: Sequence[str], most: int
+    numbers: Int64s, weights: Int64s, n_labels: int, label_of: Callable[[int], str], most: int
 ) -> tuple[Int64s, list[str]]:
     """Choose what is shown by its weight; returns the place of each number, and the labels.
 
     What is left has a place together, at the end.
     """
-    totals = np.bincount(numbers, weights, len(labels))
-    present = np.flatnonzero(np.bincount(numbers, minlength=len(labels)))
+    totals = np.bincount(numbers, weights, n_labels)
+    present = np.flatnonzero(np.bincount(numbers, minlength=n_labels))
     chosen = present
     if len(present) > most:
         chosen = np.sort(present[np.argsort(-totals[present], kind="stable")[: most - 1]])
-    places: Int64s = np.full(len(labels), len(chosen), np.int64)
+    places: Int64s = np.full(n_labels, len(chosen), np.int64)
     places[chosen] = np.arange(len(chosen))
-    shown = [labels[each] for each in chosen.tolist()]
+    shown = [label_of(each) for each in chosen.tolist()]
     return places, shown if len(present) <= most else [*shown, _REST]
 
 

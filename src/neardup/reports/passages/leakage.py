@@ -50,7 +50,7 @@ class Item:
 def leakage_report(passages: Passages, about: About) -> Report:
     """Make the page of items that were looked for in a corpus."""
     rows = _by_item(passages)
-    items = [_item(passages, each) for each in rows[:MOST_SHOWN] if passages.has_texts(each[0])]
+    items = [_item(passages, each) for each in rows[:MOST_SHOWN] if passages.have_texts[each[0]]]
     n_items = about.n_documents[0] if about.n_documents else about.summary.get("queries")
     headline = _headline(len(rows), n_items)
     files = _files(passages)
@@ -146,9 +146,14 @@ def _facts(
 def _files(passages: Passages) -> Chart | None:
     """Draw how many items each file of the corpus has; those with most, if there are many."""
     spans = passages.spans
-    files = [passages.documents[each].file for each in spans.docs.tolist()]
-    found = sorted({(file, int(q)) for file, q in zip(files, spans.queries, strict=True) if file})
-    counts = [(file, len(list(rows))) for file, rows in groupby(found, key=lambda each: each[0])]
+    documents = passages.documents
+    files, n_queries = documents.files[spans.docs], int(spans.queries.max(initial=0)) + 1
+    different = np.unique(files[files >= 0] * n_queries + spans.queries[files >= 0])
+    there, n_items = np.unique(different // n_queries, return_counts=True)
+    named = zip(
+        (documents.file_names[each] for each in there.tolist()), n_items.tolist(), strict=True
+    )
+    counts = [(file, n) for file, n in named if file]
     if not counts:
         return None
     counts.sort(key=lambda each: (-each[1], each[0]))
@@ -184,7 +189,7 @@ def _item(passages: Passages, rows: Sequence[int]) -> Item:
     return Item(
         passages.name(query),
         note,
-        [_place(passages, row) for row in rows[:_MOST_PLACES] if passages.has_texts(row)],
+        [_place(passages, row) for row in rows[:_MOST_PLACES] if passages.have_texts[row]],
     )
 
 

@@ -8,11 +8,14 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
+from neardup.files.id_table import hash_id, hash_ids
 from neardup.passages.matches import union_lengths
 from neardup.reports.differences import find_moved
 from neardup.reports.page import shortened, written
-from neardup.tables import Bools, Floats, Int64s
+from neardup.tables import Bools, Floats, Int64s, Uint64s
 from neardup.version import __version__
 
 # How passages were found, as pages say it.
@@ -95,6 +98,111 @@ class Document:
     place: int = 0
 
 
+class Documents(Sequence[Document]):
+    """Documents as columns, of which few are ever looked at alone.
+
+    Parameters
+    ----------
+    ids
+        Large strings.
+    files
+        Places in ``file_names``, -1 where a file is not known.
+    file_names
+        The names of files.
+    lengths, places
+        As of ``Document``.
+    texts
+        Those that are known, by the document's number.
+
+    Notes
+    -----
+    Memory: 24 bytes a document, and its id.
+    """
+
+    def __init__(
+        self,
+        ids: pa.Array,
+        files: Int64s,
+        file_names: Sequence[str],
+        lengths: Int64s,
+        places: Int64s,
+        texts: Mapping[int, str],
+    ) -> None:
+        self.ids, self.files, self.file_names = ids, files, file_names
+        self.lengths, self.places, self.texts = lengths, places, texts
+        self.are_known: Bools = np.zeros(len(ids), np.bool_)
+        self.are_known[list(texts)] = True
+
+    @classmethod
+    def of(cls, documents: Sequence[Document]) -> Documents:
+        """Take documents that are there one by one."""
+        names = list(dict.fromkeys(each.file for each in documents if each.file is not None))
+        return cls(
+            pa.array([each.id for each in documents], pa.large_string()),
+            np.array([-1 if d.file is None else names.index(d.file) for d in documents], np.int64),
+            names,
+            np.array([each.length for each in documents], np.int64),
+            np.array([each.place for each in documents], np.int64),
+            {n: each.text for n, each in enumerate(documents) if each.text is not None},
+        )
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __getitem__(self, number: Any) -> Any:
+        """Return a document."""
+        file = int(self.files[number])
+        return Document(
+            self.ids[number].as_py(),
+            None if file < 0 else self.file_names[file],
+            int(self.lengths[number]),
+            self.texts.get(number),
+            int(self.places[number]),
+        )
+
+    def take(self, order: Int64s) -> Documents:
+        """Return the documents in another order."""
+        numbers = np.empty_like(order)
+        numbers[order] = np.arange(len(order))
+        return Documents(
+            self.ids.take(pa.array(order)),
+            self.files[order],
+            self.file_names,
+            self.lengths[order],
+            self.places[order],
+            {int(numbers[number]): text for number, text in self.texts.items()},
+        )
+
+    @cached_property
+    def _twice(self) -> Uint64s:
+        """Hashes that several ids have."""
+        hashes = np.sort(hash_ids(self.ids))
+        twice: Uint64s = hashes[1:][hashes[1:] == hashes[:-1]]
+        return twice
+
+    def is_twice(self, identifier: str) -> bool:
+        """Return whether several documents have an id."""
+        one = np.uint64(hash_id(identifier))
+        place = int(np.searchsorted(self._twice, one))
+        if place == len(self._twice) or self._twice[place] != one:
+            return False
+        return int(pc.sum(pc.equal(self.ids, identifier)).as_py()) > 1
+
+
+class RowTexts(Sequence[tuple[str, str]]):
+    """The texts of passages as a table has them, on both sides; nothing where one is missing."""
+
+    def __init__(self, queries: pa.ChunkedArray, docs: pa.ChunkedArray) -> None:
+        self._queries, self._docs = queries, docs
+
+    def __len__(self) -> int:
+        return len(self._queries)
+
+    def __getitem__(self, row: Any) -> Any:
+        """Return the texts of a row."""
+        return self._queries[row].as_py() or "", self._docs[row].as_py() or ""
+
+
 @dataclass(frozen=True)
 class Spans:
     """Passages, a row for each: two documents by number, and places in them, ends exclusive."""
@@ -150,7 +258,7 @@ class Passages:
         Of each passage on both sides, where the documents have none; else nothing.
     """
 
-    documents: Sequence[Document]
+    documents: Documents
     spans: Spans
     is_one: bool
     texts_of_rows: Sequence[tuple[str, str]] = field(default=())
@@ -195,17 +303,20 @@ class Passages:
         shared = int(of_query[number]), int(of_doc[number])
         return DocumentPair(int(queries[number]), int(docs[number]), rows, moved, shared)
 
-    def has_texts(self, row: int) -> bool:
-        """Return whether the text of a passage is known on both sides."""
+    @cached_property
+    def have_texts(self) -> Bools:
+        """Of which passages the text is known on both sides."""
         if self.texts_of_rows:
-            return True
-        sides = int(self.spans.queries[row]), int(self.spans.docs[row])
-        return all(self.documents[each].text is not None for each in sides)
+            return np.ones(len(self.spans), np.bool_)
+        known = self.documents.are_known
+        both: Bools = known[self.spans.queries] & known[self.spans.docs]
+        return both
 
     def texts_of(self, row: int) -> tuple[str, str]:
         """Return a passage as it is in both texts, which are known."""
-        of_query = self.documents[int(self.spans.queries[row])].text
-        of_doc = self.documents[int(self.spans.docs[row])].text
+        texts = self.documents.texts
+        of_query = texts.get(int(self.spans.queries[row]))
+        of_doc = texts.get(int(self.spans.docs[row]))
         if of_query is None or of_doc is None:
             # Those of a table may be shortened.
             return self.texts_of_rows[row]
@@ -221,14 +332,6 @@ class Passages:
         if not document.id:
             return '""'
         shown = shortened(document.id)
-        if document.file and document.id in self._ids_twice:
+        if document.file and self.documents.is_twice(document.id):
             return f"{shown} in {shortened(document.file)}"
         return shown
-
-    @cached_property
-    def _ids_twice(self) -> set[str]:
-        seen: set[str] = set()
-        twice: set[str] = set()
-        for document in self.documents:
-            (twice if document.id in seen else seen).add(document.id)
-        return twice

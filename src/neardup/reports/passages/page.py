@@ -31,7 +31,7 @@ from neardup.reports.passages.model import (
     notes_of,
 )
 from neardup.reports.passages.reading import MOST_CHARACTERS, Reading, make_reading
-from neardup.tables import Bools, Int64s
+from neardup.tables import Int64s
 
 MOST_WITNESSES = 5
 """Witnesses in a group; texts are too narrow to be read where there are more."""
@@ -135,9 +135,9 @@ def _groups(passages: Passages) -> Iterator[tuple[int, dict[int, DocumentPair]]]
     """Yield a first witness, and the pairs that it makes with the others, by these."""
     queries, docs, _ = passages.pair_numbers
     of_query, of_doc = passages.shared
-    lengths = np.array([max(each.length, 1) for each in passages.documents], np.int64)
+    lengths = np.maximum(passages.documents.lengths, 1)
     share = np.maximum(of_query / lengths[queries], of_doc / lengths[docs])
-    known: Bools = np.array([each.text is not None for each in passages.documents], np.bool_)
+    known = passages.documents.are_known
     good = (share >= _LEAST_SHARE) & known[queries] & known[docs] & (queries != docs)
     near: dict[int, dict[int, int]] = defaultdict(dict)
     for number in np.flatnonzero(good).tolist():
@@ -320,7 +320,7 @@ _MOST_OF_EXAMPLE = 20_000
 
 def choose_examples(passages: Passages) -> list[Example]:
     """Choose passages whose texts are known; each comes once."""
-    known = np.array([passages.has_texts(row) for row in range(len(passages.spans))], np.bool_)
+    known = passages.have_texts
     rows = np.flatnonzero(known)
     if not len(rows):
         return []

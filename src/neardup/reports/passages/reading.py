@@ -81,7 +81,7 @@ def make_reading(passages: Passages, most: int = MOST_CHARACTERS) -> Reading | N
     chosen: list[DocumentPair] = []
     numbers: list[int] = []
     left = most
-    known = np.array([document.text is not None for document in passages.documents], np.bool_)
+    known = passages.documents.are_known
     queries, docs, _ = passages.pair_numbers
     ranking = passages.ranking
     for number in ranking[known[queries[ranking]] & known[docs[ranking]]].tolist():

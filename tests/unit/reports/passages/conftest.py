@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from neardup.reports.passages.model import Document, Passages, Spans
+from neardup.reports.passages.model import Document, Documents, Passages, Spans
 
 
 @pytest.fixture
@@ -28,6 +28,6 @@ def make_passages():
             )
             for k, text in enumerate(texts)
         ]
-        return Passages(documents, Spans(*columns, similarities), is_one, **more)
+        return Passages(Documents.of(documents), Spans(*columns, similarities), is_one, **more)
 
     return make

@@ -10,7 +10,7 @@ import pytest
 
 from neardup.reports.page import MOST_OF_NAME
 from neardup.reports.passages import page
-from neardup.reports.passages.model import About
+from neardup.reports.passages.model import About, Documents
 from neardup.reports.passages.page import passage_report
 
 TEXTS = [
@@ -126,6 +126,6 @@ def test_passage_report__many_texts_are_put_together_by_files(make_passages, n, 
 def test_passage_report__ids_without_end_are_shortened(make_passages):
     passages = make_passages(TEXTS, ROWS)
     named = [replace(each, id="y" * 5000 + each.id) for each in passages.documents]
-    html = passage_report(replace(passages, documents=named), About()).html
+    html = passage_report(replace(passages, documents=Documents.of(named)), About()).html
     assert "y…" in html
     assert "y" * MOST_OF_NAME not in html
