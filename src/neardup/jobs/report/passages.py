@@ -13,14 +13,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from neardup.errors import InvalidInputError
+from neardup.files.id_table import digest_ids
 from neardup.files.ids import as_text
+from neardup.outputs.table_rows import TableRows
+from neardup.reading.first_pass import ContentTable
 from neardup.reports.page import Report
 from neardup.reports.passages import leakage
 from neardup.reports.passages.model import About, Documents, Passages, RowTexts, Spans
 from neardup.reports.passages.page import passage_report
 from neardup.reports.passages.reading import MOST_PAIRS
 from neardup.stages.tables import Collection, check_found, find_documents
-from neardup.tables import Int64s
+from neardup.tables import Digests, Int64s
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -29,6 +32,8 @@ if TYPE_CHECKING:
 
 COLUMNS = ("query_id", "query_start", "query_end", "doc_id", "doc_start", "doc_end")
 """What a table of passages has, and may have ``similarity``, ``query_text`` and ``doc_text``."""
+
+_TEXTS = ("query_text", "doc_text")
 
 # Where no summary says what a table is: an item begins where its text does, and is no book.
 _FEW, _SHORT = 40, 3000
@@ -40,7 +45,7 @@ _NO_TEXTS = (
 
 
 def report_of_passages(
-    table: pa.Table,
+    rows: TableRows,
     runner: Runner,
     inputs: Collection | None = None,
     against: Collection | None = None,
@@ -56,20 +61,20 @@ def report_of_passages(
     about = summary or {}
     is_search = "queries" in about
     if not about and against is not None:
-        is_search = looks_like_search(table)
+        is_search = looks_like_search(rows)
 
     def gather(*, is_search: bool) -> tuple[Passages, tuple[int, ...]]:
         # Items are looked for in something else, whatever their ids are.
         wanted = leakage.wanted_texts if is_search else _most_shared
         is_one = False if is_search else None
-        return gather_passages(table, runner, inputs, against, is_one=is_one, wanted=wanted)
+        return gather_passages(rows, runner, inputs, against, is_one=is_one, wanted=wanted)
 
     with runner.stage("report"):
         try:
             passages, counts = gather(is_search=is_search)
         except InvalidInputError:
             # Items may be given without the corpus that they were looked for in.
-            if is_search or against is not None or about or not looks_like_search(table):
+            if is_search or against is not None or about or not looks_like_search(rows):
                 raise
             is_search = True
             passages, counts = gather(is_search=True)
@@ -78,26 +83,60 @@ def report_of_passages(
         return make(passages, About(about, counts, "" if has_texts else _NO_TEXTS))
 
 
-def looks_like_search(table: pa.Table) -> bool:
+def looks_like_search(rows: TableRows) -> bool:
     """Return whether each query of a table is one short passage, as items are that are looked for.
 
     So are short documents that share their beginnings, if none is on both sides.
     """
+    import pyarrow as pa
     import pyarrow.compute as pc
 
-    if not len(table) or not set(COLUMNS) <= set(table.column_names):
+    if not len(rows) or not set(COLUMNS) <= set(rows.schema.names):
         return False
-    places = table.select(["query_id", "query_start", "query_end"])
+    # Of an alignment nearly always some passage tells it at once.
+    for batch in rows.batches("query_start"):
+        if (_numbers(batch, "query_start") > _FEW).any():
+            return False
+    places = pa.concat_tables(rows.batches("query_id", "query_start", "query_end"))
     different = places.group_by(places.column_names).aggregate([])
-    queries, docs = (pc.unique(as_text(table[name])) for name in ("query_id", "doc_id"))
-    if len(different) > len(queries) or pc.any(pc.is_in(docs, value_set=queries)).as_py():
+    queries = pc.unique(as_text(places["query_id"]))
+    del places
+    if len(different) > len(queries):
         return False
-    starts, ends = (_numbers(different, name) for name in ("query_start", "query_end"))
-    return bool((starts <= _FEW).all() and np.median(ends - starts) <= _SHORT)
+    for batch in rows.batches("doc_id"):
+        if pc.any(pc.is_in(as_text(batch["doc_id"]), value_set=queries)).as_py():
+            return False
+    lengths = _numbers(different, "query_end") - _numbers(different, "query_start")
+    return bool(np.median(lengths) <= _SHORT)
+
+
+class _Ids:
+    """Numbers ids in the order in which they are first met."""
+
+    def __init__(self) -> None:
+        import pyarrow as pa
+
+        self._table = ContentTable()
+        self._different = [pa.array([], pa.large_string())]
+
+    def number(self, ids: pa.Array) -> Int64s:
+        """Return the numbers of some more ids."""
+        import pyarrow as pa
+
+        values = np.stack(digest_ids(ids), axis=1)
+        found = self._table.number(Digests(values, np.ones(len(ids), np.bool_)))
+        self._different.append(ids.filter(pa.array(found.is_first)))
+        return found.numbers
+
+    def different(self) -> pa.Array:
+        """Return the different ids by their numbers."""
+        import pyarrow as pa
+
+        return pa.concat_arrays(self._different)
 
 
 def gather_passages(
-    table: pa.Table,
+    rows: TableRows,
     runner: Runner,
     inputs: Collection | None,
     against: Collection | None,
@@ -109,51 +148,59 @@ def gather_passages(
 
     Texts are read of those that are ``wanted``, in the order of how much they are. Where ``is_one``
     is None, both sides are of ``inputs`` if there is no ``against``, and without ``inputs`` if some
-    ids are on both sides.
+    ids are on both sides. Memory: 56 bytes a passage, some 90 and its id a document.
     """
     import pyarrow as pa
-    import pyarrow.compute as pc
 
-    missing = [name for name in COLUMNS if name not in table.column_names]
+    columns = set(rows.schema.names)
+    missing = [name for name in COLUMNS if name not in columns]
     if missing:
         message = (
             f"the table has no column {missing[0]!r}; a table of passages, as align and search "
             f"write it, has {', '.join(COLUMNS)}"
         )
         raise InvalidInputError(message)
-    queries, docs = (as_text(table[name]).combine_chunks() for name in ("query_id", "doc_id"))
+    is_known = is_one is not None or inputs is not None or not len(rows)
     if is_one is None:
         is_one = against is None
-        if inputs is None and len(queries):
-            is_one = bool(pc.any(pc.is_in(pc.unique(docs), value_set=pc.unique(queries))).as_py())
-    both = [pa.concat_arrays([queries, docs])] if is_one else [queries, docs]
-    ids = [pc.unique(side) for side in both]
-    first = len(ids[0])
-    # Places come first: of several columns that hold other things, one of these is named.
-    starts, ends, doc_starts, doc_ends = (
-        _numbers(table, name) for name in ("query_start", "query_end", "doc_start", "doc_end")
-    )
-    columns, similarities = set(table.column_names), np.full(len(table), np.nan)
-    if "similarity" in columns:
-        similarities = table["similarity"].cast("float64").to_numpy()
+    queries, similarities = _Ids(), [np.empty(0)]
+    sides: list[list[Int64s]] = []
+    # Of two collections an id may be two documents.
+    docs = queries if is_one or not is_known else _Ids()
+    for side, ids in (("query", queries), ("doc", docs)):
+        columns_of_side = [np.empty((3, 0), np.int64)]
+        more = ["similarity"] if side == "query" and "similarity" in columns else []
+        for batch in rows.batches(f"{side}_id", f"{side}_start", f"{side}_end", *more):
+            bounds = [_numbers(batch, f"{side}_{end}") for end in ("start", "end")]
+            numbers = ids.number(as_text(batch[f"{side}_id"].combine_chunks()))
+            columns_of_side.append(np.stack([numbers, *bounds]))
+            similarities += [batch[name].cast("float64").to_numpy() for name in more]
+        sides.append(list(np.concatenate(columns_of_side, axis=1)))
+        del columns_of_side
+        if side == "query":
+            different = [queries.different()]
+    first = len(different[0])
+    if docs is queries:
+        together = docs.different()
+        if not is_known:
+            is_one = bool((sides[1][0] < first).any())
+        different = [together] if is_one else [together[:first], together[first:]]
+    else:
+        sides[1][0] += first
+        different.append(docs.different())
+    if len(similarities) == 1:
+        similarities.append(np.full(len(rows), np.nan))
     # A table may have the passages themselves, as whole as they are there.
     passage_texts: Sequence[tuple[str, str]] = ()
     if {"query_text", "doc_text"} <= columns:
-        passage_texts = RowTexts(
-            *(table[name].cast("large_string") for name in ("query_text", "doc_text"))
+        texts_of_rows = pa.concat_tables(
+            [rows.schema.empty_table().select(_TEXTS), *rows.batches(*_TEXTS)]
         )
-    of_docs = pc.index_in(docs, value_set=ids[-1]).to_numpy().astype(np.int64)
-    spans = Spans(
-        pc.index_in(queries, value_set=ids[0]).to_numpy().astype(np.int64),
-        starts,
-        ends,
-        of_docs if is_one else of_docs + first,
-        doc_starts,
-        doc_ends,
-        similarities,
-    )
-    del both, queries, docs, of_docs
-    names = pa.concat_arrays(ids)
+        passage_texts = RowTexts(*(texts_of_rows[name].cast("large_string") for name in _TEXTS))
+    (own, starts, stops), (other, doc_starts, doc_stops) = sides
+    spans = Spans(own, starts, stops, other, doc_starts, doc_stops, np.concatenate(similarities))
+    del sides, similarities, own, starts, stops, other, doc_starts, doc_stops
+    names = pa.concat_arrays(different)
     lengths = np.zeros(len(names), np.int64)
     np.maximum.at(lengths, spans.queries, spans.query_stops)
     np.maximum.at(lengths, spans.docs, spans.doc_stops)
@@ -163,9 +210,9 @@ def gather_passages(
     if inputs is None:
         return passages, ()
     chosen = wanted(passages)
-    collections = [(inputs, ids[0], 0, "INPUT")]
+    collections = [(inputs, different[0], 0, "INPUT")]
     if not is_one and against is not None:
-        collections.append((against, ids[1], first, "--against"))
+        collections.append((against, different[1], first, "--against"))
     counts, places, files = [], np.zeros(len(names), np.int64), np.full(len(names), -1)
     file_names: list[str] = []
     texts: dict[int, str] = {}

@@ -201,8 +201,7 @@ def _report_of_table(
             rows, summary, given.inputs, given.against, runner, workspace, labels=labels
         )
     given.check_only("passages", "inputs", "against")
-    table = pa.concat_tables([rows.schema.empty_table(), *rows.batches()]).combine_chunks()
-    return report_of_passages(table, runner, given.inputs, given.against, summary=summary)
+    return report_of_passages(rows, runner, given.inputs, given.against, summary=summary)
 
 
 def report_of_pairs(

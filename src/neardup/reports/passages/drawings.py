@@ -208,14 +208,21 @@ def strips(passages: Passages, documents: Sequence[int], name: str, title: str) 
 
 def covered_shares(passages: Passages, documents: Sequence[int]) -> list[float]:
     """Return which part of some texts is in a passage."""
-    spans = passages.spans
-    lengths = union_lengths(
-        np.concatenate([spans.query_starts, spans.doc_starts]),
-        np.concatenate([spans.query_stops, spans.doc_stops]),
-        np.concatenate([spans.queries, spans.docs]),
-        len(passages.documents),
-    )
-    return [int(lengths[each]) / (passages.documents[each].length or 1) for each in documents]
+    spans, chosen = passages.spans, np.unique(np.array(documents, np.int64))
+    parts = []
+    for own, *places in (
+        (spans.queries, spans.query_starts, spans.query_stops),
+        (spans.docs, spans.doc_starts, spans.doc_stops),
+    ):
+        rows = np.flatnonzero(np.isin(own, chosen))
+        parts.append((*(column[rows] for column in places), np.searchsorted(chosen, own[rows])))
+    starts, stops, groups = (np.concatenate(each) for each in zip(*parts, strict=True))
+    lengths = union_lengths(starts, stops, groups, len(chosen))
+    found = lengths[np.searchsorted(chosen, documents)].tolist()
+    return [
+        length / (passages.documents[each].length or 1)
+        for length, each in zip(found, documents, strict=True)
+    ]
 
 
 def _bits(passages: Passages, document: int, y: float, scale: float) -> tuple[list[Markup], bool]:

@@ -362,6 +362,9 @@ def _example(passages: Passages, row: int, title: str) -> Example:
 # Texts in drawings: of one line, and of bars.
 _MOST_DRAWN, _MOST_STRIPS = 12, 16
 
+# Pairs that are looked through for different documents at a time.
+_AT_ONCE = 1 << 14
+
 # Pairs in which passages that have moved are counted.
 _MOST_LOOKED_AT = 1000
 
@@ -506,7 +509,12 @@ def _drawings(passages: Passages) -> list[Chart]:
     pairs = [passages.pair_numbers[side][passages.ranking] for side in (0, 1)]
 
     def first(*sides: Any, most: int) -> list[int]:
-        seen = dict.fromkeys(np.stack(sides, axis=1).reshape(-1).tolist())
+        seen: dict[int, None] = {}
+        for start in range(0, len(sides[0]), _AT_ONCE):
+            some = np.stack([side[start : start + _AT_ONCE] for side in sides], axis=1)
+            seen |= dict.fromkeys(some.reshape(-1).tolist())
+            if len(seen) >= most:
+                break
         return sorted(list(seen)[:most])
 
     title = "Passages from text to text"

@@ -12,12 +12,9 @@ import neardup
 from neardup.errors import InvalidInputError
 from neardup.files.resolve import resolve_inputs
 from neardup.files.rows import ColumnNames
-from neardup.jobs.report.passages import (
-    _most_shared,
-    gather_passages,
-    looks_like_search,
-    report_of_passages,
-)
+from neardup.jobs.report import passages as job
+from neardup.jobs.report.passages import _most_shared, gather_passages
+from neardup.outputs.table_rows import TableRows
 from neardup.runs.runner import Runner
 from neardup.stages.tables import Collection
 
@@ -38,7 +35,16 @@ def collection(data, **columns) -> Collection:
 
 
 def gather(table, inputs=None, against=None, **more):
-    return gather_passages(table, Runner(1), inputs, against, wanted=_most_shared, **more)
+    rows = TableRows.of_table(table, block_rows=2)
+    return gather_passages(rows, Runner(1), inputs, against, wanted=_most_shared, **more)
+
+
+def report_of_passages(table, *arguments, **options):
+    return job.report_of_passages(TableRows.of_table(table), *arguments, **options)
+
+
+def looks_like_search(table):
+    return job.looks_like_search(TableRows.of_table(table))
 
 
 def test_gather_passages__of_one_collection(files):
