@@ -109,7 +109,8 @@ def write_sketches(
     """Sketch documents into a file, of any number; return the summary of ``sketch_sources``.
 
     Sketches lie in files of a temporary folder beside the output until all ids are known: these
-    may have a type together that the first ones have not. Memory: 16 bytes a document.
+    may have a type together that the first ones have not. Memory: 8 bytes a document, of
+    16 million at most.
     """
     maker, plan = _prepare(sources, options, idf_sources, runner)
     with open_workspace(None, None, output=target).passing_folder() as folder:

@@ -321,7 +321,6 @@ def _group(keys: Sequence[Uint64s], found: Mapping[str, Int64s]) -> tuple[int, l
     is_new = (np.diff(first[order], prepend=0) != 0) | (np.diff(second[order], prepend=0) != 0)
     documents: Int64s = np.empty(len(order), np.int64)
     documents[order] = np.cumsum(is_new)
-    documents[second == _NOBODY] = -1
     groups = group_overlapping(documents, starts, stops)
     n = int(groups.max(initial=-1)) + 1
     counts, sizes = np.zeros(n, np.int64), np.zeros(n, np.int64)

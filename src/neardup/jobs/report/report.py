@@ -86,9 +86,9 @@ def report(given: _Arguments) -> Report:
 
     Notes
     -----
-    Tables of deduplications, cuts and pairs are read some rows at a time, those of passages are in
-    memory as a whole, and so are pairs that are held to labels. What is counted goes to temporary
-    files, 80 bytes a pair and 56 a span. Inputs are read once.
+    Tables of deduplications, cuts and pairs are read some rows at a time; of passages 220 bytes
+    each are held in memory, and pairs that are held to labels are. What is counted goes to
+    temporary files, 80 bytes a pair and 56 a span. Inputs are read once.
     """
     options = given.part(ReportOptions)
     own = None if given.inputs is None else resolve_inputs(given.inputs, options)

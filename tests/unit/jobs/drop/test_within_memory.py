@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -87,3 +88,13 @@ def test_drop__whatever_the_hashes_of_ids(folder, monkeypatch, mask):
     assert found.removed["id"].to_pylist() == [
         f"{i}-{j}" for i in range(N_FILES) for j in range(0, N_ROWS, 3)
     ]
+
+
+def test_drop__bad_rows_have_no_id(folder):
+    """Not the empty one either, which a table may name."""
+    pq.write_table(pa.table({"doc_id": [""]}), folder / "empty.parquet")
+    options = DropOptions(on_error="skip", id_column="id", missing="ignore")
+    sources = resolve_paths([str(folder / "0.jsonl")], options)
+    found = drop_documents(sources, str(folder / "empty.parquet"), options, Runner(1), IN_MEMORY)
+    assert found.summary["documents_removed"] == 0
+    assert found.summary["missing_documents"] == 1

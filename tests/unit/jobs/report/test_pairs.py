@@ -11,6 +11,8 @@ from unittest.mock import patch
 import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import neardup
 from neardup.errors import InvalidInputError
@@ -22,6 +24,7 @@ from neardup.jobs.report.report import report_of_pairs
 from neardup.outputs import ranking
 from neardup.outputs.table_rows import TableRows
 from neardup.reports.page import MOST_OF_NAME
+from neardup.reports.pairs.table import MOST_LISTED, PairsTable, partners_of
 from neardup.runs import totals
 from neardup.runs.runner import Runner
 from neardup.runs.work import IN_MEMORY, WorkFolder, Workspace
@@ -325,8 +328,9 @@ def made_up(numbers):
 
 
 def test_report__memory_does_not_grow_with_rows(tmp_path, monkeypatch):
-    """Of four times as many pairs, which are made as they are asked for."""
+    """Five times as many pairs, made as they are asked for; more partitions take a little."""
     monkeypatch.setattr(ranking, "_AT_ONCE", 4096)
+    monkeypatch.setattr(ranking, "_BITS", 8)
     monkeypatch.setattr(totals, "_LEAST", 1024)
 
     def peak_of(n_rows):
@@ -343,4 +347,33 @@ def test_report__memory_does_not_grow_with_rows(tmp_path, monkeypatch):
             tracemalloc.stop()
         return peak
 
-    assert peak_of(32_000) < 1.2 * peak_of(8_000)
+    peak_of(2_000)
+    assert peak_of(40_000) < 2 * peak_of(8_000)
+
+
+def expected_partners(ids_a, ids_b, *, two_sided):
+    """Count the different partners of each document; most first, on a tie the one met first."""
+    ways = [[(ids_a, ids_b)], [(ids_b, ids_a)]]
+    if not two_sided:
+        ways = [[*ways[0], *ways[1]]]
+    found = []
+    for side in ways:
+        partners = {}
+        for own, others in side:
+            for one, other in zip(own, others, strict=True):
+                partners.setdefault(one, set()).add(other)
+        counts = [(name, len(each)) for name, each in partners.items()]
+        ranked = sorted(counts, key=lambda each: -each[1])
+        found.append((len(counts), [each for each in ranked if each[1] > 1][:MOST_LISTED]))
+    return found
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=1), st.integers(1, 9))
+def test_partners__as_counted_one_by_one(pairs, block_rows):
+    ids = [[f"d{pair[side]}" for pair in pairs] for side in (0, 1)]
+    columns = {"id_a": ids[0], "id_b": ids[1], "similarity": [0.5] * len(pairs)}
+    rows = TableRows.of_table(pa.table(columns), block_rows=block_rows)
+    for two_sided in (True, False):
+        table = PairsTable(rows, ("id_a", "id_b"), two_sided, len(pairs), 0, 0.5, 0.5, 0)
+        found = [(each.n_documents, list(each.most)) for each in partners_of(table)]
+        assert found == expected_partners(*ids, two_sided=two_sided)
