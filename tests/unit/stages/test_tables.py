@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import neardup
 from neardup.errors import InvalidInputError
+from neardup.files import parquet
+from neardup.files.memory import MemorySource
+from neardup.files.rows import ColumnNames
 from neardup.runs.runner import Runner
-from neardup.stages.tables import read_table
+from neardup.runs.work import IN_MEMORY
+from neardup.stages.tables import (
+    Collection,
+    check_found,
+    find_documents,
+    open_table,
+    read_table,
+)
 
 TEXTS = ["one two three", "one two three four", "something else"]
 
@@ -80,3 +91,26 @@ def test_read_table__the_first_column_that_is_wrong(tmp_path):
     (tmp_path / "pairs.csv").write_text("id_a,id_b,high,low,similarity\nx,y,a,b,c\n")
     with pytest.raises(InvalidInputError, match="'high' holds values that are no numbers"):
         read_table(tmp_path / "pairs.csv", Runner(1))
+
+
+def test_open_table__names_rows_of_later_blocks(tmp_path, monkeypatch):
+    for name in ("_MIN_ROWS", "_MAX_ROWS"):
+        monkeypatch.setattr(parquet, name, 2)
+    table = pa.table({"id_a": list("abcde"), "id_b": ["x", "y", "z", None, "v"]})
+    pq.write_table(table, tmp_path / "pairs.parquet")
+    rows, _ = open_table(tmp_path / "pairs.parquet", Runner(1), IN_MEMORY)
+    with pytest.raises(InvalidInputError, match="row 4 has no 'id_b'"):
+        list(rows.batches())
+
+
+def test_find_documents__of_equal_ids_the_first():
+    rows = [{"id": name, "text": text} for name, text in zip("abab", "1234", strict=True)]
+    source = MemorySource(pa.Table.from_pylist(rows), block_rows=3)
+    collection = Collection([source], ColumnNames(id="id"))
+    ids = pa.array(["b", "nobody", "a"], pa.large_string())
+    found = find_documents(collection, ids, Runner(1), [0, 2])
+    assert found.texts == {0: "2", 2: "1"}
+    assert found.files.tolist() == [0, -1, 0]
+    assert found.places[[0, 2]].tolist() == [1, 0]
+    with pytest.raises(InvalidInputError, match="INPUT does not have, such as 'nobody'"):
+        check_found(found, ids, "INPUT")

@@ -98,3 +98,17 @@ def test_drop__bad_rows_have_no_id(folder):
     found = drop_documents(sources, str(folder / "empty.parquet"), options, Runner(1), IN_MEMORY)
     assert found.summary["documents_removed"] == 0
     assert found.summary["missing_documents"] == 1
+
+
+def test_drop__rows_that_are_bad_are_no_documents(tmp_path):
+    """Though ids that are made of rows name them, too."""
+    (tmp_path / "a.jsonl").write_text('{"text": "x"}\n{"text": 1}\n{"text": "y"}\n')
+    (tmp_path / "named.txt").write_text("a.jsonl:2\na.jsonl:3\n")
+    options = DropOptions(on_error="skip", missing="ignore")
+    sources = resolve_paths([str(tmp_path / "a.jsonl")], options)
+    named = str(tmp_path / "named.txt")
+    names = [source.name for source in sources]
+    (tmp_path / "named.txt").write_text(f"{names[0]}:2\n{names[0]}:3\n")
+    found = drop_documents(sources, named, options, Runner(1), IN_MEMORY)
+    assert found.removed["row"].to_pylist() == [3]
+    assert found.summary["missing_documents"] == 1

@@ -174,3 +174,20 @@ def test_report_of_passages__tables_that_are_none_of_a_search(files):
     assert not looks_like_search(table)
     assert not looks_like_search(table.slice(0, 0))
     assert not looks_like_search(pa.table({"id": ["x"]}))
+
+
+@pytest.mark.parametrize("is_one", [None, False, True])
+def test_gather_passages__an_id_of_both_sides(is_one):
+    """Is one document of one collection, and two of two collections."""
+    rows = [
+        ("x", 0, 9, "x", 20, 29, 1.0),
+        ("y", 0, 9, "x", 5, 14, 1.0),
+        ("x", 0, 5, "z", 0, 5, 1.0),
+    ]
+    table = pa.table(dict(zip(COLUMNS, zip(*rows, strict=True), strict=True)))
+    passages, _ = gather(table, is_one=is_one)
+    assert passages.is_one == (is_one is not False)
+    expected = ["x", "y", "z"] if passages.is_one else ["x", "y", "x", "z"]
+    assert passages.documents.ids.to_pylist() == expected
+    assert passages.spans.docs.tolist() == ([0, 0, 2] if passages.is_one else [2, 2, 3])
+    assert passages.documents.lengths.tolist() == ([29, 9, 5] if passages.is_one else [9, 9, 29, 5])

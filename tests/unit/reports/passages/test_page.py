@@ -6,11 +6,12 @@ import json
 import re
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from neardup.reports.page import MOST_OF_NAME
 from neardup.reports.passages import page
-from neardup.reports.passages.model import About, Documents
+from neardup.reports.passages.model import About, Document, Documents, Passages, Spans
 from neardup.reports.passages.page import passage_report
 
 TEXTS = [
@@ -129,3 +130,11 @@ def test_passage_report__ids_without_end_are_shortened(make_passages):
     html = passage_report(replace(passages, documents=Documents.of(named)), About()).html
     assert "y…" in html
     assert "y" * MOST_OF_NAME not in html
+
+
+def test_name__of_ids_that_are_twice():
+    """The file tells them apart."""
+    documents = [Document(name, f"{n}.txt", 1) for n, name in enumerate("aba")]
+    spans = Spans(*(np.empty(0, np.int64) for _ in range(6)), np.empty(0))
+    passages = Passages(Documents.of(documents), spans, is_one=False)
+    assert [passages.name(n) for n in range(3)] == ["a in 0.txt", "b", "a in 2.txt"]
