@@ -125,3 +125,13 @@ def test_cut_report__memory_does_not_grow_with_rows(tmp_path, monkeypatch):
 
     peak_of(1000)
     assert peak_of(32_000) < 1.2 * peak_of(8_000)
+
+
+def test_groups__of_places_that_meet_are_two():
+    """Also where only one of them is repeated enough to be listed."""
+    starts = (0, 0, 4)
+    lines = [(own, (0, 4), ("a", (start, 4), "input"), 1.0) for own, start in enumerate(starts)]
+    table = CutTable(TableRows.of_table(pa.Table.from_pylist(rows_of(lines), SCHEMA)), {})
+    with patch.object(cut, "MOST_GROUPS", 1):
+        assert [group.places for group in table.groups] == [[0, 1]]
+    assert table.n_groups == 2
