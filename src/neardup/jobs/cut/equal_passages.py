@@ -19,7 +19,7 @@ from neardup.files.rows import Source
 from neardup.jobs.cut.equal_units import FoundEqual
 from neardup.jobs.cut.passages import OfTexts, locate_cuts, read_again_in_threads
 from neardup.jobs.cut.plan import CutJobPlan
-from neardup.jobs.cut.spans import keep_order
+from neardup.jobs.cut.spans import keep_order, read_rows
 from neardup.matching.join import cut_runs
 from neardup.passages.cut_texts import RemovedPassages
 from neardup.passages.repeats import Samples, find_repeats, sample_windows
@@ -28,9 +28,8 @@ from neardup.reading.catalogue import Catalogue
 from neardup.reading.first_pass import part_of
 from neardup.reading.second_pass import text_has_changed
 from neardup.reading.signed_batches import numbers_of
-from neardup.reading.token_pass import hash_tokens, take_texts
+from neardup.reading.token_pass import hash_tokens
 from neardup.runs.arrays import GrowingArray
-from neardup.stages.options import other_columns_of
 from neardup.tables import Int64s, Texts, TokenLists, Uint64s
 from neardup.text.tokenizers import Tokenizer
 
@@ -138,20 +137,10 @@ class _ReadInThreads:
         workspace: Workspace,
         runner: Runner,
     ) -> None:
-        collections = [(against, other_columns_of(plan.options)), (sources, plan.reading.columns)]
+        look = partial(sample_texts, plan=plan)
         exchange = BlockExchange("samples", workspace, N_PARTITIONS, share=_SAMPLES_SHARE)
-        kept = [exchange.kept_of(k, len(each)) for k, (each, _) in enumerate(collections)]
-        with exchange.shuffle:
-            other, own = take_texts(
-                collections,
-                plan.reading,
-                partial(sample_texts, plan=plan),
-                exchange.add,
-                workspace,
-                runner,
-                kept,
-            )
-        self.catalogues, self.n_samples = (other, own), exchange.n_rows
+        self.catalogues = read_rows(exchange, look, sources, against, plan, workspace, runner)
+        self.n_samples = exchange.n_rows
         self.read_again = partial(read_again_in_threads, self.catalogues, plan.reading, runner)
         self._shuffle, self._runner = exchange.shuffle, runner
         sizes = np.array([self._shuffle.nbytes(each) for each in range(N_PARTITIONS)])

@@ -19,15 +19,13 @@ import numpy as np
 from neardup.files.rows import Source
 from neardup.jobs.cut.passages import Repeated, count_repeated
 from neardup.jobs.cut.plan import CutJobPlan
-from neardup.jobs.cut.spans import CutSpans, Spans, count_documents, keep_ranks
+from neardup.jobs.cut.spans import CutSpans, Spans, count_documents, keep_ranks, read_rows
 from neardup.jobs.cut.units import find_units
 from neardup.reading.block_exchange import BlockExchange, Sorted
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.first_pass import ContentTable, part_of
 from neardup.reading.signed_batches import numbers_of
-from neardup.reading.token_pass import take_texts
 from neardup.runs.exchange import Shuffle
-from neardup.stages.options import other_columns_of
 from neardup.tables import Bools, Digests, Int64s
 from neardup.text.shingles import digest_token_lists
 
@@ -303,15 +301,10 @@ def cut_equal_units(
     runner: Runner,
 ) -> FoundEqual:
     """Find the paragraphs or lines that go for an equal one."""
-    collections = [(against, other_columns_of(plan.options)), (sources, plan.reading.columns)]
     look = partial(_digest_units, plan=plan)
     exchange = BlockExchange("units", workspace, N_PARTITIONS, share=_UNITS_SHARE)
-    kept = [exchange.kept_of(k, len(each)) for k, (each, _) in enumerate(collections)]
     with runner.stage("read") as note:
-        with exchange.shuffle:
-            other, own = take_texts(
-                collections, plan.reading, look, exchange.add, workspace, runner, kept
-            )
+        other, own = read_rows(exchange, look, sources, against, plan, workspace, runner)
         note(documents=len(own), units=exchange.n_rows)
     with runner.stage("cut") as note:
         ranks = None if plan.keep.rule == "first" else keep_ranks(own, plan.keep)

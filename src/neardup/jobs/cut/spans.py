@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from neardup.files.rows import Source
+from neardup.files.rows import ColumnNames, Source
 from neardup.jobs.cut.plan import CutJobPlan
 from neardup.matching.keep import KeepPolicy
+from neardup.reading.block_exchange import BlockExchange, Sorted
 from neardup.reading.catalogue import Catalogue
-from neardup.reading.token_pass import read_tokens
+from neardup.reading.token_pass import read_tokens, take_texts
 from neardup.runs.runner import Runner
 from neardup.stages.options import other_columns_of
 from neardup.tables import Bools, Floats, Int64s, TokenLists
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from neardup.runs.work import Workspace
 
 
@@ -189,6 +192,13 @@ class Collections:
         return TokenLists(self.tokens.values, self.tokens.offsets[len(self.other) :])
 
 
+def both_collections(
+    sources: Sequence[Source], against: Sequence[Source], plan: CutJobPlan
+) -> list[tuple[Sequence[Source], ColumnNames]]:
+    """Return what is read: both collections with their columns, the other one first."""
+    return [(against, other_columns_of(plan.options)), (sources, plan.reading.columns)]
+
+
 def read_collections(
     sources: Sequence[Source],
     against: Sequence[Source],
@@ -197,9 +207,32 @@ def read_collections(
     runner: Runner,
 ) -> Collections:
     """Read all documents once and cut them into tokens."""
-    collections = [(against, other_columns_of(plan.options)), (sources, plan.reading.columns)]
+    collections = both_collections(sources, against, plan)
     (other, own), tokens = read_tokens(collections, plan.reading, workspace, runner)
     return Collections(other, own, tokens, keep_order(own, plan.keep))
+
+
+def read_rows(
+    exchange: BlockExchange,
+    look: Callable[[pa.Array], tuple[Int64s, tuple[Sorted, int]]],
+    sources: Sequence[Source],
+    against: Sequence[Source],
+    plan: CutJobPlan,
+    workspace: Workspace,
+    runner: Runner,
+) -> tuple[Catalogue, Catalogue]:
+    """Read all documents once, and exchange the rows that ``look`` makes of the texts of a block.
+
+    Of blocks whose rows an earlier run has exchanged nothing is made again. Returns both
+    collections, the other one first.
+    """
+    collections = both_collections(sources, against, plan)
+    kept = [exchange.kept_of(k, len(each)) for k, (each, _) in enumerate(collections)]
+    with exchange.shuffle:
+        other, own = take_texts(
+            collections, plan.reading, look, exchange.add, workspace, runner, kept
+        )
+    return other, own
 
 
 def keep_order(own: Catalogue, keep: KeepPolicy) -> Int64s:

@@ -13,7 +13,7 @@ from neardup.files.parquetwriter import TableWriter
 from neardup.files.rows import ColumnNames, RowBlock, RowWriter, Source
 from neardup.files.tableblocks import TableBlock
 from neardup.jobs.cut.plan import CutJobPlan
-from neardup.jobs.cut.spans import CutSpans, count_documents, keep_ranks
+from neardup.jobs.cut.spans import CutSpans, both_collections, count_documents, keep_ranks
 from neardup.kernels.text import tokens
 from neardup.matching.keep import KeepPolicy
 from neardup.reading.catalogue import Catalogue
@@ -24,7 +24,6 @@ from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
 from neardup.stages.contents import find_contents, sign_documents
 from neardup.stages.decide import Assignment, assign, choose_by_buckets
-from neardup.stages.options import other_columns_of
 from neardup.tables import Int64s, Texts, TokenLists
 
 if TYPE_CHECKING:
@@ -130,7 +129,7 @@ def cut_units(
 
     Memory: some 100 bytes a unit, beside what fits into the budget.
     """
-    collections = [(against, other_columns_of(plan.options)), (sources, plan.reading.columns)]
+    collections = both_collections(sources, against, plan)
     with runner.stage("read") as note:
         (other, own), listed = _list_units(collections, plan, workspace, runner)
         note(documents=len(own), units=sum(map(len, listed)))
