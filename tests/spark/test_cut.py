@@ -38,7 +38,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "passages, two columns": {"min_tokens": 6, "text_column": ["text", "more"], "id_column": ""},
 }
 # What tasks run, and those to which rows come in any order.
-STAGES = ("read._read", "equal_units._send_units", "equal_units._settle", "equal_units._send_gone")
+STAGES = ("read._read", "cuts._send_units", "cuts._settle", "cuts._send_gone")
 STAGES += ("write._write",)
 OF_PASSAGES = ("equal_passages._send_samples", "equal_passages._look_at")
 OF_PASSAGES += ("equal_passages._read_again",)
@@ -161,8 +161,8 @@ def test_output_at_a_url_and_converted(session, texts, tmp_path):
 def test_rows_in_any_order(session, texts, tmp_path, small_tasks, monkeypatch):
     data, options = str(texts / "own"), CUT | {"unit": "lines", "keep": "longest"}
     expected = run_threads(data, tmp_path / "threads", **options)
-    replace_stage(monkeypatch, "equal_units._settle", shuffled, 1)
-    replace_stage(monkeypatch, "equal_units._send_gone", shuffled, 2)
+    replace_stage(monkeypatch, "cuts._settle", shuffled, 1)
+    replace_stage(monkeypatch, "cuts._send_gone", shuffled, 2)
     assert_same(run_spark(session, data, tmp_path / "spark", **options), expected)
 
 

@@ -63,7 +63,7 @@ def command(call: Call) -> None:
     options = call.of(CutOptions)
     about = {"has_other": bool(against), "is_named": named_in is not None, "side": side}
     if call.is_on_spark:
-        from neardup.spark.equal_units import plan_on_spark
+        from neardup.spark.cuts import plan_on_spark
 
         plan = plan_on_spark(options, **about)
         call.check_spark()
@@ -104,7 +104,7 @@ def command(call: Call) -> None:
     with workspace, reported(workspace.work, quiet=call.quiet), call.display:
         table = None if named_in is None else Path(named_in)
         if call.is_on_spark:
-            from neardup.spark.equal_units import cut_on_spark
+            from neardup.spark.cuts import cut_on_spark
             from neardup.spark.session import current_cluster
 
             run = partial(cut_on_spark, current_cluster())

@@ -12,8 +12,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from neardup.spark.cuts import cut
     from neardup.spark.dedup import deduplicate
-    from neardup.spark.equal_units import cut
     from neardup.spark.exact_pairs import find_pairs
     from neardup.spark.shared_passages import align
 
@@ -22,7 +22,7 @@ __all__ = ["align", "cut", "deduplicate", "find_pairs"]
 # Where functions are; no module has the name of one.
 _MODULES = {
     "align": "shared_passages",
-    "cut": "equal_units",
+    "cut": "cuts",
     "deduplicate": "dedup",
     "find_pairs": "exact_pairs",
 }
