@@ -62,7 +62,9 @@ JOBS: dict[str, Job] = {
         "cut a.jsonl --exact --min-tokens 6 --against b.jsonl --keep first", on_spark=True
     ),
     "cut, similar": Job("cut a.jsonl --min-tokens 8 --threshold 0.7", keeps_tasks=False),
-    "cut, similar lines": Job("cut a.jsonl --unit lines --threshold 0.7", keeps_tasks=False),
+    "cut, similar lines": Job(
+        "cut a.jsonl --unit lines --threshold 0.7", keeps_tasks=False, on_spark=True
+    ),
     "align": Job(
         "align a.jsonl --min-tokens 8", keeps_tasks=False, on_spark=True, output="found.jsonl"
     ),

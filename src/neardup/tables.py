@@ -62,6 +62,21 @@ class Texts:
         buffers = [None, pa.py_buffer(self.offsets), pa.py_buffer(self.data)]
         return pa.Array.from_buffers(pa.large_string(), len(self), buffers)
 
+    def parts(self, documents: Int64s, starts: Int64s, stops: Int64s) -> Texts:
+        """Return parts of texts as texts: of each its document, first byte, and that behind it.
+
+        They are by document and place, and have no byte in common.
+        """
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        base = self.offsets[documents]
+        # Every second piece is what lies between two parts.
+        edges = np.stack([base + starts, base + stops], axis=1).reshape(-1)
+        offsets = np.concatenate([[self.offsets[0]], edges, [self.offsets[-1]]])
+        pieces = Texts(self.data, offsets.astype(np.int64)).to_arrow()
+        return Texts.from_arrow(pc.take(pieces, pa.array(np.arange(1, len(pieces), 2))))
+
     def slices(self, n_bytes: int) -> list[Texts]:
         """Cut into runs of documents of about ``n_bytes`` each, at least one document a run."""
         if self.offsets[-1] - self.offsets[0] <= n_bytes:

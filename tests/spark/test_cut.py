@@ -1,4 +1,4 @@
-"""Cuts of what is equal write the same files on Spark as in threads."""
+"""Cuts write the same files on Spark as in threads."""
 
 from __future__ import annotations
 
@@ -37,8 +37,17 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "passages, menus": {"min_tokens": 6, "keep": "max:score", "min_documents": 3},
     "passages, two columns": {"min_tokens": 6, "text_column": ["text", "more"], "id_column": ""},
 }
+# Of lines and paragraphs; the pool has few words, so that many lines are similar.
+SIMILAR: dict[str, dict[str, Any]] = {
+    "lines": {"threshold": "0.5"},
+    "longest": {"threshold": "0.6", "keep": "longest", "recall": "0.95"},
+    "by number": {"threshold": "0.5", "keep": "max:score", "min_documents": 3},
+    "paragraphs": {"unit": "paragraphs", "threshold": "0.5", "min_tokens": 1, "ngram": 2},
+    "characters": {"threshold": "0.7", "tokenizer": "characters", "id_column": ""},
+    "two columns": {"threshold": "0.5", "text_column": ["text", "more"], "replacement": "[…]"},
+}
 # What tasks run, and those to which rows come in any order.
-STAGES = ("read._read", "cuts._send_units", "cuts._settle", "cuts._send_gone")
+STAGES = ("read._read", "equal_units._send_units", "equal_units._settle", "equal_units._send_gone")
 STAGES += ("write._write",)
 OF_PASSAGES = ("equal_passages._send_samples", "equal_passages._look_at")
 OF_PASSAGES += ("equal_passages._read_again",)
@@ -90,6 +99,17 @@ def test_options(in_process, texts, tmp_path, small_tasks, name):
     data, options = str(texts / "own"), CUT | OPTIONS[name]
     expected = run_threads(data, tmp_path / "threads", **options)
     assert summary_of(expected)["spans"] > 100
+    assert_same(run_spark(in_process, data, tmp_path / "spark", **options), expected)
+
+
+@pytest.mark.parametrize("name", SIMILAR)
+def test_similar_units(in_process, texts, tmp_path, small_tasks, name):
+    common = {"unit": "lines", "exact": False, "ngram": 1}
+    data, options = str(texts / "own"), CUT | common | SIMILAR[name]
+    expected = run_threads(data, tmp_path / "threads", **options)
+    exact = {"exact": True, "threshold": None, "recall": None, "ngram": None}
+    alone = run_threads(data, tmp_path / "alone", **options | exact)
+    assert summary_of(expected)["spans"] > summary_of(alone)["spans"] > 100
     assert_same(run_spark(in_process, data, tmp_path / "spark", **options), expected)
 
 
@@ -161,8 +181,8 @@ def test_output_at_a_url_and_converted(session, texts, tmp_path):
 def test_rows_in_any_order(session, texts, tmp_path, small_tasks, monkeypatch):
     data, options = str(texts / "own"), CUT | {"unit": "lines", "keep": "longest"}
     expected = run_threads(data, tmp_path / "threads", **options)
-    replace_stage(monkeypatch, "cuts._settle", shuffled, 1)
-    replace_stage(monkeypatch, "cuts._send_gone", shuffled, 2)
+    replace_stage(monkeypatch, "equal_units._settle", shuffled, 1)
+    replace_stage(monkeypatch, "equal_units._send_gone", shuffled, 2)
     assert_same(run_spark(session, data, tmp_path / "spark", **options), expected)
 
 
@@ -215,11 +235,13 @@ def test_bad_row__is_the_same_error(in_process, texts, tmp_path, small_tasks, li
     ("options", "named"),
     [
         ({}, "exact"),
-        ({"unit": "lines"}, "exact"),
+        ({"unit": "lines", "against": "other"}, "against"),
         ({"exact": True, "unit": "lines", "threshold": "0.5"}, "threshold"),
     ],
 )
 def test_refuses__what_needs_all_texts(in_process, texts, options, named):
+    if "against" in options:
+        options |= {"against": str(texts / options["against"])}
     with pytest.raises(InvalidParameterError, match=named):
         neardup.spark.cut(in_process, str(texts / "own"), **options)
 

@@ -190,6 +190,19 @@ def _slices(texts: Texts, places: Int64s) -> Iterator[tuple[Texts, Int64s]]:
         done += len(part)
 
 
+def parts_again(texts: Texts, documents: Int64s, starts: Int64s, stops: Int64s, name: str) -> Texts:
+    """Return parts of texts that were read again, as ``Texts.parts``; raise if none can be there.
+
+    ``name`` is that of the texts' source.
+    """
+    base, sizes = texts.offsets[documents], np.diff(texts.offsets)[documents]
+    edges = np.concatenate([(base + starts)[starts < sizes], (base + stops)[stops < sizes]])
+    # A byte within a character begins so.
+    if (stops > sizes).any() or (texts.data[edges] & 0xC0 == 0x80).any():
+        raise text_has_changed(name)
+    return texts.parts(documents, starts, stops)
+
+
 def text_has_changed(name: str) -> ReadError:
     """Return the error for a source whose text is not what it was."""
     message = "a text has changed since it was first read; run again when it is at rest"

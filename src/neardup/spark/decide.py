@@ -16,14 +16,16 @@ from neardup.reading.first_pass import assign_firsts, part_of
 from neardup.reading.signed_batches import numbers_of
 from neardup.runs.arrays import AnyArray
 from neardup.runs.exchange import Shuffle
+from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
 from neardup.spark.cluster import Cluster, Failure, Task, local_workspace
-from neardup.spark.read import Outbox, ReadTasks, TaskReading, from_bytes, to_bytes
+from neardup.spark.read import Outbox, ReadTasks, TaskReading, Wanted, from_bytes, to_bytes
 from neardup.stages.components import (
     NumberedContents,
     Partitions,
     candidate_rows,
     candidates_of,
+    pack_components,
     read_sets,
 )
 from neardup.stages.contents import Contents, Earlier, rank_documents
@@ -111,6 +113,41 @@ def _meet(rows: Iterator[tuple[int, bytes]]) -> Iterator[tuple[None, bytes]]:
     copies = ~starts_run
     found = {"document": documents[copies], "head": heads[copies]}
     yield None, to_bytes(pa.RecordBatch.from_pydict(found))
+
+
+# Share of a task's memory for what is compared at the same time.
+_PARTITION_SHARE = 0.4
+
+# Partitions a slot at least; fewer than for a thread, because a task costs more.
+_COMPARED_A_SLOT = 4
+
+
+def choose_by_buckets(
+    signed: ReadTasks, contents: Contents, plan: DedupPlan, cluster: Cluster, runner: Runner
+) -> Decision:
+    """Decide contents that share a bucket, as ``stages.decide`` does in threads."""
+    with runner.stage("bucket") as note:
+        need_not_meet = contents.need_not_meet()
+        # Where only survivors matter, contents that stay in any case need not meet.
+        by_components = plan.options.clusters == "components"
+        are_ignored = np.zeros_like(need_not_meet) if by_components else need_not_meet
+        roots = find_components(signed, contents, plan.banding.bands, are_ignored, cluster)
+        room = int(cluster.task_bytes * _PARTITION_SHARE)
+        n_least = max(1, _COMPARED_A_SLOT * cluster.slots)
+        partitions = pack_components(roots, contents, plan.reading, room, n_least)
+        note(candidates=len(partitions.documents))
+    if not len(partitions):
+        return Decision.of_all([])
+    with runner.stage("sieve") as note:
+        exchanged = exchange_keys(signed, contents, partitions, need_not_meet, cluster)
+        components = sieve(exchanged, partitions, plan, cluster)
+        note(candidates=int(np.count_nonzero(components >= 0)))
+    with runner.stage("choose") as note:
+        decision = Decision.of_all(
+            decide_on_executors(exchanged, signed, contents, partitions, components, plan, cluster)
+        )
+        note(compared=decision.n_compared, similar=decision.n_verified)
+    return decision
 
 
 # Memory of a row, a key of a document, while a partition is worked on.
@@ -330,15 +367,14 @@ def exchange_texts(
     is_live[partitions.documents[are_wanted]] = True
     payloads = []
     columns = [catalogue.columns.only_text() for catalogue in contents.catalogues]
-    for task, (start, stop) in zip(signed.tasks, signed.ranges, strict=True):
-        rows = np.flatnonzero(is_live[start:stop])
-        own = places[rows + start]
-        documents = rows + start
+    for number, (task, (start, stop)) in enumerate(zip(signed.tasks, signed.ranges, strict=True)):
+        documents = np.flatnonzero(is_live[start:stop]) + start
+        own = places[documents]
         known = own, components[own], contents.n_tokens_of(documents), documents
         facts: dict[str, Any] = dict(zip(_FACTS, known, strict=True))
         if earlier is not None:
             facts |= vars(earlier.of_documents(documents))
-        payloads.append((task, stop - start, rows, facts))
+        payloads.append((task, signed.wanted(number, documents), facts))
     sending = partial(_send_texts, partitions.bounds, columns, skip_bad)
     rows_sent = cluster.work(sending, cluster.lay_out(list(enumerate(payloads))))
     return cluster.place(rows_sent, len(partitions))
@@ -348,17 +384,17 @@ def _send_texts(
     bounds: Int64s,
     columns: Sequence[ColumnNames],
     skip_bad: bool,
-    payloads: Iterator[tuple[int, tuple[Task, int, Int64s, dict[str, Any]]]],
+    payloads: Iterator[tuple[int, tuple[Task, Wanted, dict[str, Any]]]],
 ) -> Iterator[tuple[int, bytes | Failure]]:
     import pyarrow as pa
 
     outbox = Outbox()
-    for number, (task, n_documents, wanted, facts) in payloads:
-        if not len(wanted):
+    for number, (task, wanted, facts) in payloads:
+        if not len(wanted.documents):
             continue
         reading = TaskReading(number, task)
         try:
-            again = reading.again(wanted, n_documents, columns, skip_bad=skip_bad)
+            again = reading.again(wanted, columns, skip_bad=skip_bad)
             for _, rows, texts in again:
                 known = {name: fact[rows] for name, fact in facts.items()}
                 batch = pa.RecordBatch.from_pydict(known | {"text": texts.to_arrow()})

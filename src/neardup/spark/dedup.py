@@ -7,8 +7,6 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 from neardup.documents.additions import Adding
 from neardup.documents.index import OpenDocuments
 from neardup.documents.other import index_among
@@ -29,15 +27,9 @@ from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
 from neardup.spark.against import LookUpOnExecutors, read_on_executors_again, tell_looked_up
 from neardup.spark.cluster import Cluster, spark_errors
-from neardup.spark.decide import (
-    decide_on_executors,
-    exchange_keys,
-    find_components,
-    find_contents,
-    sieve,
-)
+from neardup.spark.decide import choose_by_buckets, find_contents
 from neardup.spark.frequencies import count_shingles_on_executors
-from neardup.spark.read import ReadTasks, read_on_executors
+from neardup.spark.read import read_on_executors
 from neardup.spark.session import (
     ON_DRIVER,
     SESSION,
@@ -46,20 +38,12 @@ from neardup.spark.session import (
     cluster_of,
 )
 from neardup.spark.write import write_on_executors
-from neardup.stages.components import pack_components
-from neardup.stages.contents import Contents, Earlier
-from neardup.stages.decide import Decision
+from neardup.stages.contents import Earlier
 from neardup.stages.hints import with_warning
 from neardup.stages.options import other_columns_of, to_be_counted
 from neardup.stages.plan import DedupPlan, plan_deduplication
 from neardup.stages.workspaces import open_workspace
 from neardup.text.weighting import DocumentFrequencies
-
-# Share of a task's memory for what is compared at the same time.
-_PARTITION_SHARE = 0.4
-
-# Partitions a slot at least; fewer than for a thread, because a task costs more.
-_PARTITIONS_A_SLOT = 4
 
 
 def plan_on_spark(options: DedupOptions, *, has_other: bool, has_index: bool) -> DedupPlan | None:
@@ -146,7 +130,7 @@ def _deduplicate(
         contents = find_contents(signed, plan.keep, cluster, earlier)
         note(documents=len(contents.firsts), distinct_texts=contents.count())
     try:
-        decision = _choose(signed, contents, plan, cluster, runner)
+        decision = choose_by_buckets(signed, contents, plan, cluster, runner)
         return conclude(
             contents,
             decision,
@@ -161,34 +145,6 @@ def _deduplicate(
         )
     finally:
         signed.rows.unpersist()
-
-
-def _choose(
-    signed: ReadTasks, contents: Contents, plan: DedupPlan, cluster: Cluster, runner: Runner
-) -> Decision:
-    """Decide contents that share a bucket."""
-    with runner.stage("bucket") as note:
-        need_not_meet = contents.need_not_meet()
-        # Where only survivors matter, contents that stay in any case need not meet.
-        by_components = plan.options.clusters == "components"
-        are_ignored = np.zeros_like(need_not_meet) if by_components else need_not_meet
-        roots = find_components(signed, contents, plan.banding.bands, are_ignored, cluster)
-        room = int(cluster.task_bytes * _PARTITION_SHARE)
-        n_least = max(1, _PARTITIONS_A_SLOT * cluster.slots)
-        partitions = pack_components(roots, contents, plan.reading, room, n_least)
-        note(candidates=len(partitions.documents))
-    if not len(partitions):
-        return Decision.of_all([])
-    with runner.stage("sieve") as note:
-        exchanged = exchange_keys(signed, contents, partitions, need_not_meet, cluster)
-        components = sieve(exchanged, partitions, plan, cluster)
-        note(candidates=int(np.count_nonzero(components >= 0)))
-    with runner.stage("choose") as note:
-        decision = Decision.of_all(
-            decide_on_executors(exchanged, signed, contents, partitions, components, plan, cluster)
-        )
-        note(compared=decision.n_compared, similar=decision.n_verified)
-    return decision
 
 
 class _Arguments(

@@ -8,20 +8,21 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
 
-from neardup.errors import NeardupError
-from neardup.files.rows import ColumnNames, RowBlock, Source
-from neardup.jobs.cut.cut_result import take_out
-from neardup.jobs.cut.equal_passages import DOCUMENT, sample_texts, samples_in
-from neardup.jobs.cut.passages import OfTexts
+from neardup.files.rows import RowBlock, Source
+from neardup.jobs.cut.equal_passages import (
+    DOCUMENT,
+    cut_equal_passages,
+    sample_texts,
+    samples_in,
+)
+from neardup.jobs.cut.passages import FoundSpans
 from neardup.jobs.cut.plan import CutJobPlan
 from neardup.jobs.cut.spans import CutSpans
 from neardup.passages.repeats import Samples
@@ -30,21 +31,14 @@ from neardup.reading.sign import ListedBlock, ReadingPlan, listed
 from neardup.reading.signed_batches import numbers_of
 from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
-from neardup.spark.cluster import Cluster, Failure, Task
-from neardup.spark.read import (
-    Outbox,
-    TaskReading,
-    from_bytes,
-    read_on_executors,
-    to_bytes,
+from neardup.spark.cluster import Cluster
+from neardup.spark.read import Outbox, from_bytes, read_on_executors
+from neardup.spark.spans import (
+    Writing,
+    cutting,
+    planned_collections,
+    read_again_on_executors,
 )
-from neardup.stages.options import other_columns_of
-from neardup.tables import Int64s
-
-if TYPE_CHECKING:
-    from pyspark.rdd import RDD
-
-    from neardup.reading.write_pass import Change
 
 T = TypeVar("T")
 
@@ -59,7 +53,23 @@ class _SampleBlock(ListedBlock):
     samples: pa.RecordBatch
 
 
-class ReadOnExecutors:
+def find_equal_passages(
+    cluster: Cluster,
+    sources: Sequence[Source],
+    against: Sequence[Source],
+    plan: CutJobPlan,
+    workspace: Workspace,
+    runner: Runner,
+) -> tuple[FoundSpans, Writing]:
+    """Find the passages that go for an equal one, and say how they are cut."""
+    read = partial(_ReadOnExecutors, cluster)
+    found = cut_equal_passages(sources, against, plan, workspace, runner, read)
+    _, own, spans, _ = found
+    assert isinstance(spans, CutSpans)
+    return found, cutting(cluster, spans, own.columns.texts, plan)
+
+
+class _ReadOnExecutors:
     """Reads documents on the executors of a session: ``jobs.cut.equal_passages.Reading``."""
 
     def __init__(
@@ -71,12 +81,12 @@ class ReadOnExecutors:
         workspace: Workspace,
         _: Runner,
     ) -> None:
-        other = plan.reading.for_other(other_columns_of(plan.options))
-        collections = [(against, other), (sources, plan.reading)]
-        self._cluster, self._skip_bad = cluster, plan.reading.skip_bad
+        collections = planned_collections(sources, against, plan)
+        self._cluster = cluster
         self._read = read_on_executors(
             collections, partial(_list_samples, plan), cluster, workspace
         )
+        self.read_again = partial(read_again_on_executors, self._read, plan, cluster)
         self.catalogues = self._read.catalogues[0], self._read.catalogues[1]
         n_tokens = sum(int(np.maximum(each.n_tokens, 0).sum()) for each in self.catalogues)
         n_bytes = 4 * n_tokens // plan.min_tokens * _SAMPLE_BYTES
@@ -96,24 +106,6 @@ class ReadOnExecutors:
         """Look at the samples of each partition."""
         looked = self._cluster.work(partial(_look_at, look), self._samples)
         for _, data in self._cluster.bring_once(looked):
-            yield pickle.loads(data)
-
-    def read_again(self, documents: Int64s, function: OfTexts[T]) -> Iterator[T]:
-        """Read some documents again, task by task."""
-        tasks = []
-        for number, (task, (start, stop)) in enumerate(
-            zip(self._read.tasks, self._read.ranges, strict=True)
-        ):
-            first, behind = np.searchsorted(documents, [start, stop]).tolist()
-            if first < behind:
-                wanted = documents[first:behind] - start
-                tasks.append(
-                    _Again(number, task, stop - start, wanted, function.part(first, behind))
-                )
-        columns = [each.columns.only_text() for each in self.catalogues]
-        reading = partial(_read_again, columns, self._skip_bad)
-        made = self._cluster.work(reading, self._cluster.lay_out(tasks))
-        for _, data in self._cluster.bring_once(made):
             yield pickle.loads(data)
 
 
@@ -148,55 +140,3 @@ def _look_at(
 ) -> Iterator[tuple[None, bytes]]:
     samples = samples_in(from_bytes(data) for _, data in rows)
     yield None, pickle.dumps(look(samples))
-
-
-class _Again(NamedTuple):
-    """A task of which some documents are read again, counted from its first one."""
-
-    number: int
-    task: Task
-    n_documents: int
-    wanted: Int64s
-    function: OfTexts[Any]
-
-
-def _read_again(
-    columns: Sequence[ColumnNames], skip_bad: bool, tasks: Iterator[_Again]
-) -> Iterator[tuple[None, bytes] | Failure]:
-    """Make something of the documents that are wanted, block by block."""
-    for number, task, n_documents, wanted, function in tasks:
-        reading = TaskReading(number, task)
-        try:
-            again = reading.again(wanted, n_documents, columns, skip_bad=skip_bad)
-            for piece, rows, texts in again:
-                made = function(texts, np.arange(rows.start, rows.stop), piece.location)
-                yield None, pickle.dumps(made)
-        except NeardupError as error:
-            yield reading.failure(error)
-
-
-# What goes, sent to the tasks that write.
-
-
-def send_spans(cluster: Cluster, spans: CutSpans, starts: Int64s) -> RDD[Any]:
-    """Send spans to the tasks that write their documents; ``starts`` are their first ones."""
-    bounds = np.append(np.searchsorted(spans.documents, starts), len(spans)).tolist()
-    batches = [
-        (task, to_bytes(pa.RecordBatch.from_pydict(vars(spans.select(slice(start, stop))))))
-        for task, (start, stop) in enumerate(pairwise(bounds))
-        if start < stop
-    ]
-    sent = cluster.context.parallelize(batches, max(1, len(batches)))
-    return cluster.place(sent, len(starts))
-
-
-@contextmanager
-def cutting_spans(
-    columns: tuple[str, ...], replacement: str, rows: Iterator[tuple[int, bytes]]
-) -> Iterator[Change]:
-    """Give what cuts the spans that were sent out of blocks of the documents of a task."""
-    batches = [from_bytes(data) for _, data in rows]
-    spans = CutSpans.join(
-        [CutSpans(*(column.to_numpy() for column in batch.columns)) for batch in batches]
-    )
-    yield partial(take_out, spans, columns, replacement)

@@ -15,6 +15,7 @@ from neardup.files.ids import choose_id_column
 from neardup.files.passes import name_remedy
 from neardup.files.streams import file_has_changed
 from neardup.reading.catalogue import Catalogue, make_catalogue
+from neardup.reading.second_pass import parts_again
 from neardup.reading.signed_batches import to_batch, with_place
 from neardup.runs.exchange import SpilledBatches
 from neardup.spark.cluster import Cluster, Failure, Piece, Task, cut_tasks
@@ -105,6 +106,18 @@ class ReadBlock(NamedTuple):
     place: Place | None
 
 
+class Wanted(NamedTuple):
+    """Documents of a task that are read again, counted from its first; it has ``n_documents``.
+
+    They ascend. Only ``parts`` of them may be wanted, several of a document: their first bytes, and
+    those behind their last ones.
+    """
+
+    documents: Int64s
+    n_documents: int
+    parts: tuple[Int64s, Int64s] | None = None
+
+
 @dataclass(frozen=True)
 class ReadTasks:
     """Documents that executors have read, a partition a task, and what the driver keeps of them.
@@ -117,12 +130,36 @@ class ReadTasks:
     rows: RDD[Any]
     starts: Int64s
     catalogues: tuple[Catalogue, ...]
-    batches: tuple[SpilledBatches, ...]
+    batches: tuple[SpilledBatches, ...] = ()
 
     @property
     def ranges(self) -> list[tuple[int, int]]:
         """Of each task its first document, and the one behind its last."""
         return list(pairwise(self.starts.tolist()))
+
+    def wanted(self, task: int, documents: Int64s) -> Wanted:
+        """Return how some documents of a task, which ascend, are found again in what it reads."""
+        start, stop = self.ranges[task]
+        return Wanted(documents - start, stop - start)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadParts(ReadTasks):
+    """Parts of documents that executors have read, which are taken for documents themselves.
+
+    ``documents`` are the numbers of those ``whole`` ones, and ``first_bytes`` and ``last_bytes``
+    (exclusive) where the parts are.
+    """
+
+    whole: ReadTasks
+    documents: Int64s
+    first_bytes: Int64s
+    last_bytes: Int64s
+
+    def wanted(self, task: int, documents: Int64s) -> Wanted:
+        """Return where some of the parts are found again."""
+        found = self.whole.wanted(task, self.documents[documents])
+        return found._replace(parts=(self.first_bytes[documents], self.last_bytes[documents]))
 
 
 # Makes of what was found in a block a row for each of its documents, and more that is known, as
@@ -229,32 +266,31 @@ class TaskReading:
                 yield piece, found
 
     def again(
-        self,
-        wanted: Int64s,
-        n_documents: int,
-        columns: Sequence[ColumnNames],
-        *,
-        skip_bad: bool,
+        self, wanted: Wanted, columns: Sequence[ColumnNames], *, skip_bad: bool
     ) -> Iterator[tuple[Piece, slice, Texts]]:
-        """Read some documents once more, of the ``n_documents`` of the task.
+        """Read some documents of the task once more, given the columns of each collection.
 
-        ``wanted`` are their numbers, counted from its first one, ``columns`` those of each
-        collection. Yields the texts of each block that has one, its piece, and which of the wanted
-        ones they are.
+        Yields the texts of each block that has one, its piece, and which of those wanted they are.
         """
         done = 0
         for piece in self._task:
             self._piece = piece
             for block in piece.blocks():
-                start, stop = np.searchsorted(wanted, [done, done + len(block)]).tolist()
+                start, stop = np.searchsorted(wanted.documents, [done, done + len(block)]).tolist()
+                documents = wanted.documents[start:stop] - done
                 select = np.zeros(len(block), np.bool_)
-                select[wanted[start:stop] - done] = True
+                select[documents] = True
                 done += len(block)
-                if start < stop:
-                    own = columns[piece.collection]
-                    parsed = block.parse(own, select=select, skip_bad=skip_bad)
-                    yield piece, slice(start, stop), Texts.from_arrow(parsed.text)
-        if done != n_documents and self._piece is not None:
+                if start == stop:
+                    continue
+                own = columns[piece.collection]
+                texts = Texts.from_arrow(block.parse(own, select=select, skip_bad=skip_bad).text)
+                if wanted.parts is not None:
+                    which = (np.cumsum(select) - 1)[documents]
+                    starts, stops = (edges[start:stop] for edges in wanted.parts)
+                    texts = parts_again(texts, which, starts, stops, piece.location)
+                yield piece, slice(start, stop), texts
+        if done != wanted.n_documents and self._piece is not None:
             raise file_has_changed(self._piece.location)
 
     def failure(self, error: NeardupError) -> Failure:

@@ -7,9 +7,14 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+import numpy as np
+import pyarrow as pa
 import pytest
 
 import neardup
+from neardup.errors import ReadError
+from neardup.reading.second_pass import parts_again
+from neardup.tables import Texts
 from tests.each import each_of
 
 TEXTS = ["a b c d e f g h", "A b c d e f g h i", "j k"]
@@ -102,3 +107,25 @@ def test_find_pairs__reads_once(tmp_path, options):
     found = neardup.find_pairs(path, **options, progress=report)
     assert found.pairs.to_pylist() == expected.pairs.to_pylist()
     assert json.loads(path.read_text()) == {"text": "x"}
+
+
+def arrays(*lists):
+    return [np.array(each, np.int64) for each in lists]
+
+
+def test_parts_again():
+    texts = Texts.from_arrow(pa.array(["", "ab\nçd", "", "é"]).slice(1))
+    parts = parts_again(texts, *arrays([0, 0, 2], [0, 3, 0], [2, 6, 2]), "a file")
+    assert parts.to_arrow().to_pylist() == ["ab", "çd", "é"]
+
+
+@pytest.mark.parametrize(
+    ("start", "stop"),
+    [(0, 7), (7, 7), (4, 6), (0, 4)],
+    ids=["ends behind", "begins behind", "begins within a letter", "ends within a letter"],
+)
+def test_parts_again__of_another_text(start, stop):
+    texts = Texts.from_arrow(pa.array(["ab\nçd", "more"]))
+    with pytest.raises(ReadError, match="has changed") as caught:
+        parts_again(texts, *arrays([0], [start], [stop]), "a file")
+    assert caught.value.path == "a file"

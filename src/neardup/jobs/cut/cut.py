@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,11 +14,11 @@ from neardup.files.resolve import resolve_inputs
 from neardup.files.rows import Source
 from neardup.jobs.cut.cut_result import CutResult
 from neardup.jobs.cut.equal_passages import cut_equal_passages
-from neardup.jobs.cut.equal_units import FoundEqual, cut_equal_units
+from neardup.jobs.cut.equal_units import cut_equal_units
 from neardup.jobs.cut.named import ReadKeepers, cut_named, read_named_spans
-from neardup.jobs.cut.passages import cut_passages, describe_repeated, most_repeated
+from neardup.jobs.cut.passages import FoundSpans, cut_passages, describe_repeated, most_repeated
 from neardup.jobs.cut.plan import CutJobPlan, plan_cut
-from neardup.jobs.cut.spans import CutSpans, Extent, Spans, keep_ranks, read_collections
+from neardup.jobs.cut.spans import CutSpans, Extent, keep_ranks
 from neardup.jobs.cut.units import cut_units
 from neardup.options.choices import Data, Side
 from neardup.options.groups import (
@@ -35,7 +35,7 @@ from neardup.reading.catalogue import Catalogue
 from neardup.reading.first_pass import list_documents
 from neardup.results import describe_ids, describe_skipped, versions
 from neardup.runs.runner import Runner
-from neardup.runs.work import IN_MEMORY
+from neardup.runs.work import IN_MEMORY, Workspace
 from neardup.stages.hints import (
     Beginnings,
     Hint,
@@ -46,9 +46,6 @@ from neardup.stages.hints import (
 )
 from neardup.stages.selection import complete_summary
 from neardup.stages.workspaces import open_workspace
-
-if TYPE_CHECKING:
-    from neardup.runs.work import Workspace
 
 
 def summarise(
@@ -155,6 +152,18 @@ def _recall(plan: CutJobPlan) -> float:
     return candidate_probability(plan.scheme.num_perm, search.hits, search.threshold)
 
 
+# Finds what goes, given sources, those against which they are cut, the plan, memory, and threads.
+FindSpans = Callable[
+    [Sequence[Source], Sequence[Source], CutJobPlan, Workspace, Runner], FoundSpans
+]
+
+
+def _find_in_threads(plan: CutJobPlan) -> FindSpans:
+    if plan.unit == "passages":
+        return cut_equal_passages if plan.options.exact else cut_passages
+    return cut_equal_units if plan.options.exact else cut_units
+
+
 def cut_sources(
     sources: Sequence[Source],
     against: Sequence[Source] | None,
@@ -164,12 +173,12 @@ def cut_sources(
     *,
     named_in: Any = None,
     side: Side | None = None,
-    find_equal: Callable[..., FoundEqual] | None = None,
+    find: FindSpans | None = None,
 ) -> CutResult:
     """Run all stages but the writing; of what a table names, if one is given, ``side`` goes.
 
-    ``find_equal`` finds what is equal elsewhere than in threads. With ``against``
-    nothing goes but what documents of these sources have, which all stay.
+    ``find`` finds it elsewhere than in threads. With ``against`` nothing goes but what documents of
+    these sources have, which all stay.
     """
     others = against or []
     check_effect(plan.options, sources, others)
@@ -179,20 +188,9 @@ def cut_sources(
             raise refusal
     if named_in is not None:
         return _cut_as_named(sources, named_in, side, plan, runner, workspace)
-    spans: Spans
-    found = None
-    if plan.options.exact:
-        is_of_passages = plan.unit == "passages"
-        find_equal = find_equal or (cut_equal_passages if is_of_passages else cut_equal_units)
-        other, own, spans, found = find_equal(sources, others, plan, workspace, runner)
-    elif plan.unit == "passages":
-        with runner.stage("read") as note:
-            collections = read_collections(sources, others, plan, workspace, runner)
-            other, own = collections.catalogues
-            note(documents=len(own), tokens=len(collections.tokens.values))
-        spans = cut_passages(collections, plan, workspace, runner)
-    else:
-        other, own, spans = cut_units(sources, others, plan, workspace, runner)
+    other, own, spans, found = (find or _find_in_threads(plan))(
+        sources, others, plan, workspace, runner
+    )
     if against is not None and not len(other):
         # Stages take this for a collection by itself.
         spans, found = CutSpans.of_none(), None

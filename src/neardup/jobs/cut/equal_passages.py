@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 import numpy as np
 
 from neardup.files.rows import Source
-from neardup.jobs.cut.equal_units import FoundEqual
-from neardup.jobs.cut.passages import OfTexts, locate_cuts, read_again_in_threads
+from neardup.jobs.cut.passages import FoundSpans, OfTexts, locate_cuts, read_again_in_threads
 from neardup.jobs.cut.plan import CutJobPlan
 from neardup.jobs.cut.spans import keep_order, read_rows
 from neardup.matching.join import cut_runs
@@ -104,7 +103,7 @@ def cut_equal_passages(
     workspace: Workspace,
     runner: Runner,
     read: Callable[..., Reading] | None = None,
-) -> FoundEqual:
+) -> FoundSpans:
     """Find the passages that go for an equal one; ``read`` reads documents, in threads if None."""
     with runner.stage("read") as note:
         reading = (read or _ReadInThreads)(sources, against, plan, workspace, runner)

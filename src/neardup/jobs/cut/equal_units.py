@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from neardup.files.rows import Source
-from neardup.jobs.cut.passages import Repeated, count_repeated
+from neardup.jobs.cut.passages import FoundSpans, Repeated, count_repeated
 from neardup.jobs.cut.plan import CutJobPlan
-from neardup.jobs.cut.spans import CutSpans, Spans, count_documents, keep_ranks, read_rows
+from neardup.jobs.cut.spans import CutSpans, count_documents, keep_ranks, read_rows
 from neardup.jobs.cut.units import find_units
 from neardup.reading.block_exchange import BlockExchange, Sorted
 from neardup.reading.catalogue import Catalogue
@@ -278,10 +278,6 @@ def _columns_of(batches: Iterable[pa.RecordBatch], names: Sequence[str]) -> list
     return [table.column(name).to_numpy() for name in names]
 
 
-# Both collections, the other one first, what goes, and what of it most, if that has been counted.
-FoundEqual = tuple[Catalogue, Catalogue, Spans, list[Repeated] | None]
-
-
 def part_documents(own: Catalogue, min_tokens: int) -> Int64s:
     """Part documents into runs that may have about as many units of so many tokens.
 
@@ -299,7 +295,7 @@ def cut_equal_units(
     plan: CutJobPlan,
     workspace: Workspace,
     runner: Runner,
-) -> FoundEqual:
+) -> FoundSpans:
     """Find the paragraphs or lines that go for an equal one."""
     look = partial(_digest_units, plan=plan)
     exchange = BlockExchange("units", workspace, N_PARTITIONS, share=_UNITS_SHARE)

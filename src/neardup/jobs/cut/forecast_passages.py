@@ -238,7 +238,7 @@ def _try(drawn: Sequence[_Drawn], plan: CutJobPlan, runner: Runner) -> _Trial:
         with Runner(runner.workers) as trial:
             find = partial(cut_equal_passages, read=partial(_Watched, read))
             other = others[0] if others else None
-            result = cut_sources(own, other, plan, trial, find_equal=find)
+            result = cut_sources(own, other, plan, trial, find=find)
         seconds = sum(trial.seconds.values())
         if seconds >= _TRIAL_SECONDS or n_bytes >= min(largest, _MOST_TRIAL_BYTES):
             break

@@ -13,8 +13,9 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
+from neardup.files.rows import Source
 from neardup.jobs.cut.plan import CutJobPlan
-from neardup.jobs.cut.spans import Collections, CutSpans, count_documents
+from neardup.jobs.cut.spans import Collections, CutSpans, Spans, count_documents, read_collections
 from neardup.passages.additions import index_tokens
 from neardup.passages.cut_texts import RemovedPassages
 from neardup.passages.cutting import PassageCutter
@@ -253,6 +254,10 @@ class Repeated(NamedTuple):
         )
 
 
+# Both collections, the other one first, what goes, and what of it most, if that has been counted.
+FoundSpans = tuple[Catalogue, Catalogue, Spans, list[Repeated] | None]
+
+
 def count_repeated(spans: CutSpans, groups: Int64s) -> list[Repeated]:
     """Return what is repeated most among some spans, given the number of what each goes for."""
     if not len(spans):
@@ -320,15 +325,23 @@ def _excerpts(
 
 
 def cut_passages(
-    collections: Collections, plan: CutJobPlan, workspace: Workspace, runner: Runner
-) -> CutSpans:
+    sources: Sequence[Source],
+    against: Sequence[Source],
+    plan: CutJobPlan,
+    workspace: Workspace,
+    runner: Runner,
+) -> FoundSpans:
     """Find the passages that go for a similar one, and where they stand."""
+    with runner.stage("read") as note:
+        collections = read_collections(sources, against, plan, workspace, runner)
+        other, own = collections.catalogues
+        note(documents=len(own), tokens=len(collections.tokens.values))
     with runner.stage("cut") as note:
         found = find_similar(collections, plan, workspace, runner)
         note(passages=len(found))
     with runner.stage("locate"):
         read_again = partial(read_again_in_threads, collections.catalogues, plan.reading, runner)
-        return locate_cuts(found, collections.catalogues, plan, read_again)
+        return other, own, locate_cuts(found, (other, own), plan, read_again), None
 
 
 def find_similar(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, fields, replace
+from types import TracebackType
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -12,18 +13,20 @@ import numpy as np
 from neardup.files.parquetwriter import TableWriter
 from neardup.files.rows import ColumnNames, RowBlock, RowWriter, Source
 from neardup.files.tableblocks import TableBlock
+from neardup.jobs.cut.passages import FoundSpans
 from neardup.jobs.cut.plan import CutJobPlan
 from neardup.jobs.cut.spans import CutSpans, both_collections, count_documents, keep_ranks
 from neardup.kernels.text import tokens
 from neardup.matching.keep import KeepPolicy
 from neardup.reading.catalogue import Catalogue
-from neardup.reading.second_pass import numbered_blocks
+from neardup.reading.second_pass import numbered_blocks, parts_again
 from neardup.reading.token_pass import hash_tokens, take_texts
 from neardup.runs.arrays import GrowingArray
 from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
 from neardup.stages.contents import find_contents, sign_documents
 from neardup.stages.decide import Assignment, assign, choose_by_buckets
+from neardup.stages.plan import DedupPlan
 from neardup.tables import Int64s, Texts, TokenLists
 
 if TYPE_CHECKING:
@@ -89,10 +92,6 @@ def split_units(texts: pa.Array, unit: Unit) -> Units:
 # The share of the memory for the places of units.
 _LISTED_SHARE = 0.2
 
-_TEXT, _RANK = "text", "rank"
-# Units of one document have its rank, so that they stand in the order of the text.
-_BY_RANK = KeepPolicy("min", _RANK)
-
 
 @dataclass(frozen=True)
 class ListedUnits:
@@ -118,77 +117,92 @@ class ListedUnits:
         return slice(int(bounds[0]), int(bounds[1]))
 
 
+class UnitCollector:
+    """Units of documents that are read block after block, in memory or in files that are mapped.
+
+    Used in a ``with`` block while units are added; ``units`` are there afterwards. Memory 48 bytes
+    a unit.
+    """
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._stack = ExitStack()
+        names = [field.name for field in fields(ListedUnits)]
+        share = _LISTED_SHARE / len(names)
+        self._columns = {
+            name: GrowingArray(f"units-{name}", np.int64, workspace, share=share) for name in names
+        }
+
+    def __enter__(self) -> UnitCollector:
+        for values in self._columns.values():
+            self._stack.enter_context(values)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._stack.__exit__(kind, error, traceback)
+
+    def add(self, units: ListedUnits, first: int) -> None:
+        """Add units of documents that are numbered from ``first`` on."""
+        units = replace(units, documents=units.documents + first)
+        for name, values in self._columns.items():
+            values.append(getattr(units, name))
+
+    @property
+    def units(self) -> ListedUnits:
+        """All units."""
+        return ListedUnits(**{name: values.array for name, values in self._columns.items()})
+
+
 def cut_units(
     sources: Sequence[Source],
     against: Sequence[Source],
     plan: CutJobPlan,
     workspace: Workspace,
     runner: Runner,
-) -> tuple[Catalogue, Catalogue, CutSpans]:
-    """Find the similar paragraphs or lines that go; returns both collections, the other one first.
+) -> FoundSpans:
+    """Find the similar paragraphs or lines that go; ``against`` has none, or is not looked at.
 
     Memory: some 100 bytes a unit, beside what fits into the budget.
     """
-    collections = both_collections(sources, against, plan)
     with runner.stage("read") as note:
-        (other, own), listed = _list_units(collections, plan, workspace, runner)
-        note(documents=len(own), units=sum(map(len, listed)))
+        other, own, units = _list_units(sources, against, plan, workspace, runner)
+        note(documents=len(own), units=len(units))
     with runner.stage("cut") as note:
         ranks = keep_ranks(own, plan.keep)
-        assignment = _decide((other, own), listed, ranks, plan, workspace, runner)
-        found = _spans(assignment, listed[0], listed[1], len(other))
-        note(units=len(found))
-    return other, own, with_enough(found, plan.options.min_documents, len(other))
-
-
-def with_enough(spans: CutSpans, min_documents: int | None, n_other: int) -> CutSpans:
-    """Return the spans that go for one which, with those that go for it, enough documents have."""
-    if min_documents is None or not len(spans):
-        return spans
-    groups = np.unique(
-        np.stack([spans.kept_documents, spans.kept_starts], axis=1), axis=0, return_inverse=True
-    )[1].reshape(-1)
-    documents = np.append(spans.documents + n_other, spans.kept_documents)
-    n_documents = count_documents(np.tile(groups, 2), documents, int(groups.max()) + 1)
-    return spans.select(np.flatnonzero(n_documents[groups] >= min_documents))
+        assignment = _decide(own, units, ranks, plan, workspace, runner)
+        spans = spans_of(assignment, units, plan.options.min_documents)
+        note(units=len(spans))
+    return other, own, spans, None
 
 
 def _list_units(
-    collections: Sequence[tuple[Sequence[Source], ColumnNames]],
+    sources: Sequence[Source],
+    against: Sequence[Source],
     plan: CutJobPlan,
     workspace: Workspace,
     runner: Runner,
-) -> tuple[tuple[Catalogue, ...], list[ListedUnits]]:
+) -> tuple[Catalogue, Catalogue, ListedUnits]:
     """List the units of all documents that have enough tokens."""
-    columns = [field.name for field in fields(ListedUnits)]
-    share = _LISTED_SHARE / len(collections) / len(columns)
-    n_done = [0] * len(collections)
-    with ExitStack() as stack:
-        listed = [
-            {
-                name: stack.enter_context(
-                    GrowingArray(f"units-{number}-{name}", np.int64, workspace, share=share)
-                )
-                for name in columns
-            }
-            for number in range(len(collections))
-        ]
+    n_done = 0
 
-        def look(texts: pa.Array) -> tuple[Int64s, tuple[int, ListedUnits]]:
-            n_tokens, units, _, _ = find_units(texts, plan)
-            return n_tokens, (len(texts), units)
+    def look(texts: pa.Array) -> tuple[Int64s, tuple[int, ListedUnits]]:
+        n_tokens, units, _, _ = find_units(texts, plan)
+        return n_tokens, (len(texts), units)
 
-        def take(number: int, found: tuple[int, ListedUnits], *_: int) -> None:
-            n_documents, units = found
-            units = replace(units, documents=units.documents + n_done[number])
-            for name, values in listed[number].items():
-                values.append(getattr(units, name))
-            n_done[number] += n_documents
+    def take(_: int, found: tuple[int, ListedUnits], *__: int) -> None:
+        nonlocal n_done
+        n_documents, units = found
+        collector.add(units, n_done)
+        n_done += n_documents
 
-        catalogues = take_texts(collections, plan.reading, look, take, workspace, runner)
-    return catalogues, [
-        ListedUnits(**{name: values.array for name, values in each.items()}) for each in listed
-    ]
+    collections = both_collections(sources, against, plan)
+    with UnitCollector(workspace) as collector:
+        other, own = take_texts(collections, plan.reading, look, take, workspace, runner)
+    return other, own, collector.units
 
 
 def find_units(
@@ -201,15 +215,15 @@ def find_units(
     """
     assert plan.unit != "passages"
     units = split_units(texts, plan.unit)
-    cut_out = _cut_out(texts, units.documents, units.starts, units.stops)
-    sizes, parts = hash_tokens(cut_out, plan.reading.shingles.tokenizer)
+    found = Texts.from_arrow(texts)
+    cut_out = found.parts(units.documents, units.starts, units.stops)
+    sizes, parts = hash_tokens(cut_out.to_arrow(), plan.reading.shingles.tokenizer)
     n_tokens = np.bincount(units.documents, sizes, len(texts)).astype(np.int64)
     long = np.flatnonzero(sizes >= plan.min_tokens)
     documents = units.documents[long]
     places: Int64s = np.empty((len(long), 3), np.int64)
     for column, values in zip(places.T, (units.starts, units.stops, units.ends), strict=True):
         column[:] = values[long]
-    found = Texts.from_arrow(texts)
     # Places ascend within a text.
     bounds = 3 * np.searchsorted(documents, np.arange(len(texts) + 1)).astype(np.int64)
     characters = np.empty_like(places)
@@ -220,18 +234,16 @@ def find_units(
     return n_tokens, ListedUnits(documents, first_bytes, last_bytes, *characters.T), parts, long
 
 
-def _cut_out(texts: pa.Array, documents: Int64s, starts: Int64s, stops: Int64s) -> pa.Array:
-    """Return parts of texts as texts; places are bytes of the text, by document."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
+# Columns of units that are taken for documents. Those of one document have its rank, so that they
+# stand in the order of the text.
+TEXT, RANK = "text", "rank"
 
-    whole = Texts.from_arrow(texts)
-    base = whole.offsets[documents]
-    # Every second piece is what lies between two parts.
-    edges = np.stack([base + starts, base + stops], axis=1).reshape(-1)
-    offsets = np.concatenate([[whole.offsets[0]], edges, [whole.offsets[-1]]])
-    pieces = Texts(whole.data, offsets.astype(np.int64)).to_arrow()
-    return pc.take(pieces, pa.array(np.arange(1, len(pieces), 2)))
+
+def plan_of_units(plan: CutJobPlan) -> DedupPlan:
+    """Return how units are deduplicated as documents are."""
+    assert plan.units is not None
+    reading = replace(plan.units.reading, columns=ColumnNames(TEXT, order=RANK))
+    return replace(plan.units, keep=KeepPolicy("min", RANK), reading=reading)
 
 
 class _UnitSource(Source):
@@ -265,13 +277,15 @@ class _UnitSource(Source):
         ):
             units = listed.range_of(rows)
             documents = listed.documents[units]
-            texts = _cut_out(
-                block.parse(self._columns, skip_bad=self._skip_bad).text,
+            texts = parts_again(
+                Texts.from_arrow(block.parse(self._columns, skip_bad=self._skip_bad).text),
                 documents - rows.start,
                 listed.first_bytes[units],
                 listed.last_bytes[units],
+                self.origin or self.name,
             )
-            found = TableBlock(pa.table({_TEXT: texts, _RANK: self._ranks[documents]}), first)
+            columns = {TEXT: texts.to_arrow(), RANK: self._ranks[documents]}
+            found = TableBlock(pa.table(columns), first)
             found.end = block.end
             yield found
             first += len(found)
@@ -280,63 +294,49 @@ class _UnitSource(Source):
         """Open a writer of Parquet."""
         import pyarrow as pa
 
-        schema = pa.schema([(_TEXT, pa.large_string()), (_RANK, pa.int64())])
+        schema = pa.schema([(TEXT, pa.large_string()), (RANK, pa.int64())])
         return TableWriter(folder / self.name, schema)
 
 
 def _decide(
-    catalogues: Sequence[Catalogue],
-    listed: Sequence[ListedUnits],
+    own: Catalogue,
+    listed: ListedUnits,
     ranks: Int64s,
     plan: CutJobPlan,
     workspace: Workspace,
     runner: Runner,
 ) -> Assignment:
-    """Deduplicate the units of both collections, the other one first, as documents are."""
-    assert plan.units is not None
-    reading = replace(plan.units.reading, columns=ColumnNames(_TEXT, order=_RANK))
-    units = replace(plan.units, keep=_BY_RANK, reading=reading)
-    skip_bad = plan.reading.skip_bad
-    of_other, of_own = (
-        [
-            _UnitSource(source, slice(start, stop), each.columns, own, places, skip_bad=skip_bad)
-            for source, start, stop in each.ranges()
-        ]
-        for each, own, places in zip(
-            catalogues, listed, (np.zeros(len(catalogues[0]), np.int64), ranks), strict=True
-        )
-    )
-    signed = sign_documents(of_own, of_other, units, workspace, runner)
+    """Deduplicate units."""
+    units, skip_bad = plan_of_units(plan), plan.reading.skip_bad
+    sources = [
+        _UnitSource(source, slice(start, stop), own.columns, listed, ranks, skip_bad=skip_bad)
+        for source, start, stop in own.ranges()
+    ]
+    signed = sign_documents(sources, [], units, workspace, runner)
     contents = find_contents(signed, units.keep, workspace)
     decision = choose_by_buckets(signed.batches, contents, units, workspace, runner)
     return assign(contents, decision)
 
 
-def _spans(
-    assignment: Assignment, of_other: ListedUnits, of_own: ListedUnits, n_other: int
-) -> CutSpans:
-    """Return which characters go for which; documents that stay are numbered in both."""
-    is_gone = assignment.keepers >= 0
-    if n_other:
-        # Nothing goes but what the other collection has.
-        is_gone &= assignment.keepers < len(of_other)
-    gone = np.flatnonzero(is_gone)
+def spans_of(assignment: Assignment, listed: ListedUnits, min_documents: int | None) -> CutSpans:
+    """Return which characters go for which, of units that enough documents have.
+
+    A unit that stays is had by its document, and by those of the units that go for it.
+    """
+    gone = np.flatnonzero(assignment.keepers >= 0)
     keepers = assignment.keepers[gone]
-
-    is_own = keepers >= len(of_other)
-
-    def of_both(name: str, base: int = 0) -> Int64s:
-        kept: Int64s = np.empty(len(keepers), np.int64)
-        kept[~is_own] = getattr(of_other, name)[keepers[~is_own]]
-        kept[is_own] = getattr(of_own, name)[keepers[is_own] - len(of_other)] + base
-        return kept
-
-    return CutSpans(
-        of_own.documents[gone],
-        of_own.starts[gone],
-        of_own.ends[gone],
-        of_both("documents", n_other),
-        of_both("starts"),
-        of_both("stops"),
+    spans = CutSpans(
+        listed.documents[gone],
+        listed.starts[gone],
+        listed.ends[gone],
+        listed.documents[keepers],
+        listed.starts[keepers],
+        listed.stops[keepers],
         assignment.similarities[gone],
     )
+    if min_documents is None or not len(spans):
+        return spans
+    groups = np.unique(keepers, return_inverse=True)[1]
+    documents = np.append(spans.documents, spans.kept_documents)
+    n_documents = count_documents(np.tile(groups, 2), documents, int(groups.max()) + 1)
+    return spans.select(np.flatnonzero(n_documents[groups] >= min_documents))

@@ -1,0 +1,149 @@
+"""Similar lines and paragraphs on executors, which go as documents go: by the stages of ``dedup``.
+
+Executors find the units of the documents that they read, and sign them at once. The driver keeps
+where units are. Of those that share a bucket executors read the documents again, and compare.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from neardup.files.rows import ColumnNames, RowBlock, Source
+from neardup.files.tableblocks import TableBlock
+from neardup.jobs.cut.passages import FoundSpans
+from neardup.jobs.cut.plan import CutJobPlan
+from neardup.jobs.cut.spans import keep_ranks
+from neardup.jobs.cut.units import (
+    TEXT,
+    ListedUnits,
+    UnitCollector,
+    find_units,
+    plan_of_units,
+    spans_of,
+)
+from neardup.reading.sign import ListedBlock, ReadingPlan, SignedBlock, listed, sign_block
+from neardup.reading.signed_batches import numbers_of
+from neardup.runs.runner import Runner
+from neardup.runs.work import Workspace
+from neardup.spark.cluster import Cluster
+from neardup.spark.decide import choose_by_buckets, find_contents
+from neardup.spark.read import (
+    ReadBlock,
+    ReadParts,
+    ReadTasks,
+    from_bytes,
+    read_on_executors,
+    to_bytes,
+)
+from neardup.spark.spans import Writing, cutting, planned_collections
+from neardup.stages.decide import assign
+from neardup.tables import Texts
+
+
+@dataclass(frozen=True, kw_only=True)
+class _UnitBlock(ListedBlock):
+    """A block's documents, their units, which count them from 0, and these signed as documents."""
+
+    units: ListedUnits
+    signed: SignedBlock
+
+
+def find_similar_units(
+    cluster: Cluster,
+    sources: Sequence[Source],
+    against: Sequence[Source],
+    plan: CutJobPlan,
+    workspace: Workspace,
+    runner: Runner,
+) -> tuple[FoundSpans, Writing]:
+    """Find the paragraphs or lines that go for a similar one, and say how they are cut."""
+    with runner.stage("read") as note:
+        collections = planned_collections(sources, against, plan)
+        read = read_on_executors(collections, partial(_sign_units, plan), cluster, workspace)
+        other, own = read.catalogues
+        units, signed = _units_of(read, plan, cluster, workspace)
+        note(documents=len(own), units=len(units))
+    with runner.stage("cut") as note:
+        how = plan_of_units(plan)
+        contents = find_contents(signed, how.keep, cluster)
+        decision = choose_by_buckets(signed, contents, how, cluster, runner)
+        spans = spans_of(assign(contents, decision), units, plan.options.min_documents)
+        read.rows.unpersist()
+        note(units=len(spans))
+    return (other, own, spans, None), cutting(cluster, spans, own.columns.texts, plan)
+
+
+def _sign_units(plan: CutJobPlan, block: RowBlock, reading: ReadingPlan) -> _UnitBlock:
+    parsed = block.parse(reading.columns, skip_bad=reading.skip_bad)
+    n_tokens, units, _, _ = find_units(parsed.text, plan)
+    texts = Texts.from_arrow(parsed.text).parts(
+        units.documents, units.first_bytes, units.last_bytes
+    )
+    table = TableBlock(pa.table({TEXT: texts.to_arrow()}), 1)
+    signed = sign_block(table, replace(plan_of_units(plan).reading, columns=ColumnNames(TEXT)))
+    known = listed(block, parsed, n_tokens, with_lengths=reading.with_lengths)
+    return _UnitBlock(**vars(known), units=units, signed=signed)
+
+
+def _units_of(
+    read: ReadTasks, plan: CutJobPlan, cluster: Cluster, workspace: Workspace
+) -> tuple[ListedUnits, ReadParts]:
+    """List the units of documents that were read, and return them as documents themselves."""
+    other, own = read.catalogues
+    counts: list[int] = [0] * len(read.tasks)
+    n_tokens = [np.empty(0, np.int64)]
+    # What is compared with another collection is equal.
+    assert not len(other)
+    telling = cluster.work(_tell_units, cluster.attach(read.starts[:-1].tolist(), read.rows))
+    with UnitCollector(workspace) as collector:
+        for task, data in cluster.bring(telling):
+            batch = from_bytes(data)
+            columns = [numbers_of(batch, field.name) for field in fields(ListedUnits)]
+            collector.add(ListedUnits(*columns), 0)
+            counts[task] += len(batch)
+            n_tokens.append(numbers_of(batch, "n_tokens"))
+    units = collector.units
+    catalogue = replace(
+        own,
+        sources=[],
+        source_starts=np.zeros(1, np.int64),
+        numbers=np.arange(len(units), dtype=np.int64),
+        n_tokens=np.concatenate(n_tokens),
+        lengths=None,
+        ids=None,
+        order=pa.array(keep_ranks(own, plan.keep)[units.documents]),
+    )
+    signed = ReadParts(
+        tasks=read.tasks,
+        rows=cluster.work(_only_units, read.rows, is_laid_out=True),
+        starts=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
+        catalogues=(other, catalogue),
+        whole=read,
+        documents=units.documents,
+        first_bytes=units.first_bytes,
+        last_bytes=units.last_bytes,
+    )
+    return units, signed
+
+
+def _tell_units(rows: Iterator[Any]) -> Iterator[tuple[int, bytes]]:
+    """Give the driver the units of the documents of a task, of which the first is known."""
+    done = next(rows)
+    for row in rows:
+        found: _UnitBlock = row.found
+        units = vars(found.units) | {"documents": found.units.documents + done}
+        batch = pa.RecordBatch.from_pydict(units | {"n_tokens": found.signed.n_tokens})
+        yield row.task, to_bytes(batch)
+        done += len(found.numbers)
+
+
+def _only_units(rows: Iterator[ReadBlock]) -> Iterator[ReadBlock]:
+    """Take the units of a block for documents."""
+    for row in rows:
+        yield row._replace(found=row.found.signed, place=None)
