@@ -6,7 +6,6 @@ import random
 import tempfile
 from collections import Counter
 from fractions import Fraction
-from functools import partial
 from itertools import combinations
 from pathlib import Path
 from unittest.mock import patch
@@ -14,11 +13,12 @@ from unittest.mock import patch
 from hypothesis import strategies as st
 
 import neardup
-from neardup.passages.additions import index_tokens
 from neardup.passages.align import make_alignment_plan, windows_for
+from neardup.passages.cut_texts import CutTexts
 from neardup.passages.cutting import CutPlan, PassageCutter
 from neardup.passages.scheme import make_passage_scheme
 from neardup.passages.search import make_search_plan
+from neardup.passages.searched import HowSearched, SearchedInThreads
 from neardup.runs.runner import Runner
 from neardup.runs.work import IN_MEMORY, WorkFolder, Workspace
 from neardup.tables import TokenLists
@@ -84,15 +84,14 @@ def cut_similar(
         no_waiting(),
         patch("neardup.passages.additions._LEAST_TOKENS", 40),
     ):
-        cutter = PassageCutter(
-            make_lists(texts),
-            None if others is None else make_lists(others),
-            CutPlan(alignment, min_documents),
-            partial(index_tokens, scheme=scheme, tokenizer="words", runner=runner),
-            Path(folder),
-            runner,
-            IN_MEMORY if memory is None else Workspace(memory, WorkFolder.temporary(Path(folder))),
-        )
+        both = CutTexts(make_lists(texts), None if others is None else make_lists(others))
+        how = HowSearched(scheme, alignment.windows, "words")
+        workspace = IN_MEMORY
+        if memory is not None:
+            workspace = Workspace(memory, WorkFolder.temporary(Path(folder)))
+        searched = SearchedInThreads(both, how, Path(folder), runner, workspace)
+        plan = CutPlan(alignment, min_documents)
+        cutter = PassageCutter(both, plan, how, searched, Path(folder), runner)
         found = cutter.cut()
     return list(zip(*(column.tolist() for column in vars(found).values()), strict=True)), cutter
 

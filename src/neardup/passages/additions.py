@@ -270,13 +270,14 @@ def index_tokens(
     with handle.changing(runner) as opened:
         records = [
             write_segment(folder, free_name(opened.manifest, number), block, scheme, None, runner)
-            for number, block in enumerate(map(_block, map(scheme.shingle, lists)))
+            for number, block in enumerate(map(block_of_tokens, map(scheme.shingle, lists)))
         ]
         store_next(folder, opened.manifest, records, dict(opened.manifest.files))
     return handle.view(runner)
 
 
-def _block(lists: TokenLists) -> DocumentBlock:
+def block_of_tokens(lists: TokenLists) -> DocumentBlock:
+    """Return documents of which only the tokens are known."""
     # Zeros that nobody writes to take no memory.
     nothing = np.zeros(len(lists.values), np.int64)
     # Nobody asks for documents by their ids.

@@ -20,6 +20,7 @@ from neardup.passages.settle import Balance, Settler
 from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
 from neardup.tables import Bools, Int64s, TokenLists, Uint64s
+from neardup.text.weighting import DocumentFrequencies
 
 # Shared tokens, on either side of a gap, that make up for a token in it. More leave revised
 # editions in pieces, fewer join quotations that stand near each other with all that is between.
@@ -59,65 +60,23 @@ class AlignmentPlan:
         return WindowPlan(self.search, self.length, self.step, self.max_documents)
 
 
-class Aligner:
-    """Finds what the documents of a block share with those of an index."""
+class PassageMaker:
+    """Makes passages of what windows of texts are like.
+
+    ``tokens_of`` gives the tokens of a document that was found, by its number.
+    """
 
     def __init__(
-        self, index: OpenPassages, plan: AlignmentPlan, workspace: Workspace, runner: Runner
-    ) -> None:
-        self._index, self._plan = index, plan
-        self._finder = WindowFinder(index, plan.windows, workspace, runner)
-        self._workspace = workspace
-        # Segments of which documents were read, with the bytes of all their tokens.
-        self._read: dict[int, int] = {}
-        # So many shingles behind a passage share tokens with it.
-        self._overlap = index.scheme.shingles.ngram - 1
-        self._balance = Balance(index.scheme, index.frequencies)
-
-    @property
-    def counts(self) -> WindowCounts:
-        """What happened on the way."""
-        return self._finder.counts
-
-    def align(
         self,
-        queries: TokenLists,
-        report: Callable[[float], None],
-        later: Later | None = None,
-        are_frequent: Bools | None = None,
-    ) -> Matches:
-        """Find all shared passages, in the order of the queries and of places in them.
-
-        ``report`` is called with the share of the work that is done. ``later`` says which
-        documents each query may find; None is all. ``are_frequent`` says which windows are left
-        out; None is those that more documents of the index have than the plan allows.
-        """
-        rows: list[tuple[int, int, Hit, float]] = []
-        for query, hits in enumerate(self._finder.find(queries, later, report, are_frequent)):
-            start, stop = (int(offset) for offset in queries.offsets[query : query + 2])
-            own = int(later.firsts[query]) if later and later.are_own[query] else None
-            found = [(query, *row) for row in self.settle(queries.values[start:stop], hits, own)]
-            rows.extend(sorted(found, key=lambda row: (row[2].query_start, row[1], row[2].start)))
-        passages = [row[2] for row in rows]
-        return Matches(
-            np.array([row[0] for row in rows], np.int64),
-            np.array([hit.query_start for hit in passages], np.int64),
-            np.array([hit.query_stop for hit in passages], np.int64),
-            np.array([row[1] for row in rows], np.int64),
-            np.array([hit.start for hit in passages], np.int64),
-            np.array([hit.stop for hit in passages], np.int64),
-            np.array([row[3] for row in rows], np.float64),
-        )
-
-    def find(
-        self, queries: TokenLists, report: Callable[[float], None], later: Later | None = None
-    ) -> Iterator[WindowHits]:
-        """Yield what windows of each query are like, of which ``settle`` makes passages."""
-        return self._finder.find(queries, later, report)
-
-    def count_documents(self, queries: TokenLists) -> Int64s:
-        """Return in how many documents each window of some queries is found."""
-        return self._finder.count_documents(queries, lambda _: None)
+        plan: AlignmentPlan,
+        scheme: PassageScheme,
+        frequencies: DocumentFrequencies | None,
+        tokens_of: Callable[[int], Uint64s],
+    ) -> None:
+        self._plan, self._tokens_of = plan, tokens_of
+        # So many shingles behind a passage share tokens with it.
+        self._overlap = scheme.shingles.ngram - 1
+        self._balance = Balance(scheme, frequencies)
 
     def settle(
         self, tokens: Uint64s, found: WindowHits, own: int | None = None
@@ -131,7 +90,7 @@ class Aligner:
         )
         plan, times = self._plan, self._plan.search.times
         for document, numbers in group_hits(found.documents, places):
-            texts = tokens, self._document_tokens(document)
+            texts = tokens, self._tokens_of(document)
             hits, similarities = places[numbers], found.similarities[numbers]
             if times:
                 near = plan.length if plan.chains.gap == NO_LIMIT else plan.chains.gap
@@ -158,6 +117,66 @@ class Aligner:
             for hit, similarity in settler.settle(chains):
                 if settler.size(hit) >= plan.min_tokens:
                     yield document, hit, similarity
+
+
+class Aligner:
+    """Finds what the documents of a block share with those of an index."""
+
+    def __init__(
+        self, index: OpenPassages, plan: AlignmentPlan, workspace: Workspace, runner: Runner
+    ) -> None:
+        self._index = index
+        self._finder = WindowFinder(index, plan.windows, workspace, runner)
+        self._workspace = workspace
+        # Segments of which documents were read, with the bytes of all their tokens.
+        self._read: dict[int, int] = {}
+        self._maker = PassageMaker(plan, index.scheme, index.frequencies, self._document_tokens)
+
+    @property
+    def counts(self) -> WindowCounts:
+        """What happened on the way."""
+        return self._finder.counts
+
+    def align(
+        self,
+        queries: TokenLists,
+        report: Callable[[float], None],
+        later: Later | None = None,
+        are_frequent: Bools | None = None,
+    ) -> Matches:
+        """Find all shared passages, in the order of the queries and of places in them.
+
+        ``report`` is called with the share of the work that is done. ``later`` says which
+        documents each query may find; None is all. ``are_frequent`` says which windows are left
+        out; None is those that more documents of the index have than the plan allows.
+        """
+        rows: list[tuple[int, int, Hit, float]] = []
+        for query, hits in enumerate(self._finder.find(queries, later, report, are_frequent)):
+            start, stop = (int(offset) for offset in queries.offsets[query : query + 2])
+            own = int(later.firsts[query]) if later and later.are_own[query] else None
+            tokens = queries.values[start:stop]
+            found = [(query, *row) for row in self._maker.settle(tokens, hits, own)]
+            rows.extend(sorted(found, key=lambda row: (row[2].query_start, row[1], row[2].start)))
+        passages = [row[2] for row in rows]
+        return Matches(
+            np.array([row[0] for row in rows], np.int64),
+            np.array([hit.query_start for hit in passages], np.int64),
+            np.array([hit.query_stop for hit in passages], np.int64),
+            np.array([row[1] for row in rows], np.int64),
+            np.array([hit.start for hit in passages], np.int64),
+            np.array([hit.stop for hit in passages], np.int64),
+            np.array([row[3] for row in rows], np.float64),
+        )
+
+    def find(
+        self, queries: TokenLists, report: Callable[[float], None], later: Later | None = None
+    ) -> Iterator[WindowHits]:
+        """Yield what windows of each query are like, of which a ``PassageMaker`` makes passages."""
+        return self._finder.find(queries, later, report)
+
+    def count_documents(self, queries: TokenLists) -> Int64s:
+        """Return in how many documents each window of some queries is found."""
+        return self._finder.count_documents(queries, lambda _: None)
 
     def _document_tokens(self, document: int) -> Uint64s:
         number = int(self._index.segments_of(np.array([document]))[0])

@@ -104,8 +104,7 @@ class CutTexts:
         self, tokens: TokenLists, others: TokenLists | None = None, order: Int64s | None = None
     ) -> None:
         self._tokens, self._others, self._order = tokens, others, order
-        n_others = 0 if others is None else len(others)
-        self.versions: Int64s = np.zeros(len(tokens) + n_others, np.int64)
+        self.versions: Int64s = np.zeros(len(tokens) + self.n_others, np.int64)
         self._left: dict[int, Mask] = {}
         # In the order in which they were made.
         self._of_text: dict[int, list[Removal]] = defaultdict(list)
@@ -133,6 +132,11 @@ class CutTexts:
         others = [] if self._others is None else [np.diff(self._others.offsets)]
         return np.concatenate([sizes, *others])
 
+    @property
+    def n_others(self) -> int:
+        """How many texts stay whatever happens."""
+        return 0 if self._others is None else len(self._others)
+
     def mask(self, text: int) -> Mask | None:
         """Return which tokens of a text are left; None if it has lost none."""
         return self._left.get(text)
@@ -146,8 +150,12 @@ class CutTexts:
 
     def left(self, text: int) -> Uint64s:
         """Return the tokens of a text that are left."""
-        whole, left = self.whole(text), self._are_left(text)
-        return whole if left is None else whole[left]
+        return self.masked(text, self.mask(text))
+
+    def masked(self, text: int, mask: Mask | None) -> Uint64s:
+        """Return the tokens of a text that a mask leaves of it."""
+        whole = self.whole(text)
+        return whole if mask is None else whole[mask.unpack()]
 
     def has_lost(self, text: int, places: Int64s) -> bool:
         """Return whether any of some tokens of a text has gone."""

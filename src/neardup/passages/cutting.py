@@ -18,27 +18,32 @@ from __future__ import annotations
 
 import tempfile
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
 import numpy as np
 
-from neardup.matching.join import cut_runs
-from neardup.passages.additions import SEGMENT_TOKENS, segment_tokens_within
-from neardup.passages.align import Aligner, AlignmentPlan
+from neardup.passages.align import AlignmentPlan, PassageMaker
 from neardup.passages.cut_texts import CutTexts, Mask, Passage, RemovedPassages
-from neardup.passages.index import OpenPassages
-from neardup.passages.lookup import Later, WindowHits, tokens_at_a_time, within_memory
+from neardup.passages.lookup import Later, WindowHits
+from neardup.passages.searched import (
+    HowSearched,
+    SearchedInThreads,
+    SearchedTexts,
+    Views,
+    join_lists,
+)
 from neardup.runs.runner import Runner
-from neardup.runs.work import IN_MEMORY, Workspace
-from neardup.tables import Bools, Int64s, TokenLists, Uint64s
+from neardup.tables import Bools, Int64s, Uint64s
 
 # Tokens of the texts that are looked up together, in memory. The first are few: what most texts
 # have is found in them, and need not be looked up again.
 _FIRST_BATCH, _LARGEST_BATCH = 1 << 10, 1 << 16
+
+_NO_TOKENS: Uint64s = np.empty(0, np.uint64)
 
 # After so many rounds nothing that is named as a reason goes any more, so that there is an end.
 _FREE_ROUNDS = 20
@@ -57,22 +62,19 @@ class CutPlan:
 
 @dataclass(frozen=True)
 class _Indexed:
-    """Texts as they were when they were indexed: their numbers, ascending, and their versions.
+    """Texts as they were when they were indexed, ascending, and their versions.
 
-    ``masks`` are of those that had lost something.
+    ``maker`` makes passages of what is found in them.
     """
 
-    index: OpenPassages
-    texts: Int64s
+    views: Views
     versions: Int64s
-    masks: dict[int, Mask]
+    maker: PassageMaker
 
-    def places_of(self, text: int, start: int, stop: int) -> Int64s:
-        """Return the tokens of the whole text that tokens of the indexed one are."""
-        mask = self.masks.get(text)
-        if mask is None:
-            return np.arange(start, stop, dtype=np.int64)
-        return np.flatnonzero(mask.unpack())[start:stop].astype(np.int64)
+    @property
+    def texts(self) -> Int64s:
+        """The texts, by the number of the document."""
+        return self.views.texts
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,22 +93,19 @@ class _State:
         now = texts.mask(self.text)
         return not is_same and now is not None and bool((now.bits == self.foreseen.bits).all())
 
-    def tokens(self, texts: CutTexts) -> Uint64s:
-        """Return the tokens that it has like that."""
-        if self.foreseen is None:
-            return texts.left(self.text)
-        return texts.whole(self.text)[self.foreseen.unpack()]
+    def mask(self, texts: CutTexts) -> Mask | None:
+        """Return what is left of it like that, if it is like that now or will be."""
+        return texts.mask(self.text) if self.foreseen is None else self.foreseen
 
 
 @dataclass(frozen=True)
 class _Found:
-    """What windows of a text, ``tokens`` as it was then, are like in one of the indexes.
+    """What windows of a text, ``tokens`` of it as it was then, are like in one of the indexes.
 
     ``own`` is the document of that index which is the text itself, if one is.
     """
 
     number: int
-    aligner: Aligner
     tokens: Uint64s
     hits: WindowHits
     own: int | None
@@ -128,52 +127,41 @@ class PassageCutter:
 
     Parameters
     ----------
-    tokens
-        The texts.
-    others
-        Texts that all stay. With them, nothing goes but what one of them has.
+    texts
+        The texts, and those that all stay. With such, nothing goes but what one of them has.
     plan
         What goes.
-    make_index
-        Makes an index of the lists of tokens of its segments, in a new folder.
+    how
+        How texts are indexed, and looked up.
+    searched
+        Texts that are looked up in, which has none yet. What goes does not depend on who does it,
+        nor on how many are looked up together.
     folder
-        Where folders of indexes are made.
+        Where what texts will be is foreseen.
     runner
         Does the work; the stage is ``cut``, its work are tokens.
-    workspace
-        Says how much memory there is for look-ups. What goes does not depend on it.
-    order
-        The keep order of the texts: the first is number ``order[0]`` of ``tokens``; None is as they
-        are.
     """
 
     def __init__(
         self,
-        tokens: TokenLists,
-        others: TokenLists | None,
+        texts: CutTexts,
         plan: CutPlan,
-        make_index: Callable[[Path, Iterable[TokenLists]], OpenPassages],
+        how: HowSearched,
+        searched: SearchedTexts,
         folder: Path,
         runner: Runner,
-        workspace: Workspace = IN_MEMORY,
-        order: Int64s | None = None,
     ) -> None:
-        self._plan, self._runner, self._workspace = plan, runner, workspace
-        self._make_index, self._folder = make_index, folder
-        self._texts = CutTexts(tokens, others, order)
-        self._n_own = len(tokens)
-        n_others = 0 if others is None else len(others)
+        self._plan, self._how, self._searched = plan, how, searched
+        self._folder, self._runner, self._texts = folder, runner, texts
+        n_all = len(texts.versions)
+        self._n_own = n_all - texts.n_others
         # Texts that take turns, and so stay as they then are; others are numbered behind the own.
-        first = 0 if others is None else self._n_own
-        self._turns = range(first, self._n_own + n_others)
+        self._turns = range(self._n_own if texts.n_others else 0, n_all)
         self._indexed: list[_Indexed] = []
         # In which of them a text was last, and as which version it last had its turn.
         self._latest: Int64s = np.full(self._n_own, -1, np.int64)
-        self._at_turn: Int64s = np.full(self._n_own + n_others, -1, np.int64)
+        self._at_turn: Int64s = np.full(n_all, -1, np.int64)
         self.n_rounds = 0
-        self.n_windows = 0
-        # Whether what is searched is in memory as a whole; else tokens that are looked up together.
-        self._is_in_memory, self._batch_tokens = True, 0
 
     def cut(self) -> RemovedPassages:
         """Find all that goes; others are numbered behind the texts as what stays."""
@@ -207,27 +195,34 @@ class PassageCutter:
         return np.flatnonzero(self._texts.versions[: self._n_own] != known)
 
     def _index(self, texts: Int64s) -> None:
-        versions = self._texts.versions[texts]
-        n_tokens = segment_tokens_within(self._workspace, SEGMENT_TOKENS)
-        masks = {text: self._texts.mask(text) for text in texts[versions > 0].tolist()}
-        lists = (
-            join_lists([self._texts.left(text) for text in texts[start:stop].tolist()])
-            for start, stop in cut_runs(self._sizes[texts], n_tokens)
+        versions, masks = self._texts.versions[texts], {}
+        for row in np.flatnonzero(versions).tolist():
+            mask = self._texts.mask(int(texts[row]))
+            if mask is not None:
+                masks[row] = mask
+        views = Views(texts, masks)
+        maker = PassageMaker(
+            self._plan.alignment, self._how.scheme, None, partial(self._shingles, views)
         )
-        index = self._make_index(self._folder / f"round-{self.n_rounds}", lists)
+        self._searched.add(views)
         self._latest[texts] = len(self._indexed)
-        found = {text: mask for text, mask in masks.items() if mask is not None}
-        self._indexed.append(_Indexed(index, texts, versions, found))
-        indexes = [each.index for each in self._indexed]
-        self._batch_tokens = tokens_at_a_time(indexes, self._workspace, self._runner)
-        self._is_in_memory = self._batch_tokens == 1
+        self._indexed.append(_Indexed(views, versions, maker))
         self.n_rounds += 1
+
+    def _shingles(self, views: Views, row: int) -> Uint64s:
+        """Return the shingles of a text."""
+        return self._how.scheme.shingle(join_lists([views.tokens(row, self._texts)])).values
+
+    @property
+    def _is_in_memory(self) -> bool:
+        """Whether what is searched is in memory as a whole."""
+        return self._searched.tokens_at_a_time == 1
 
     def _batches(self) -> Iterator[list[int]]:
         """Part the texts that take turns, the first ones into few tokens, later ones into many."""
         batch: list[int] = []
         n_tokens, n_done = 0, 0
-        room = _FIRST_BATCH if self._is_in_memory else self._batch_tokens
+        room = _FIRST_BATCH if self._is_in_memory else self._searched.tokens_at_a_time
         for text in self._turns:
             batch.append(text)
             n_tokens += int(self._sizes[text])
@@ -267,13 +262,10 @@ class PassageCutter:
         """Return what texts will be at their turns, and when their own copies have gone."""
         states = []
         with tempfile.TemporaryDirectory(dir=self._folder) as folder:
+            texts = CutTexts(join_lists([self._texts.left(text) for text in batch]))
+            searched = SearchedInThreads(texts, self._how, Path(folder), self._runner)
             foresight = _Foresight(
-                join_lists([self._texts.left(text) for text in batch]),
-                None,
-                self._plan,
-                self._make_index,
-                Path(folder),
-                self._runner,
+                texts, self._plan, self._how, searched, Path(folder), self._runner
             )
             for k, of_left in foresight.see():
                 text, foreseen = batch[k], None
@@ -301,26 +293,20 @@ class PassageCutter:
             yield from (None for _ in states)
             return
         later = Later(later.firsts[asked], later.are_own[asked])
-        lists = join_lists([states[k].tokens(self._texts) for k in asked])
-        lists = indexed.index.scheme.shingle(lists)
-        # What is made of an index for a look-up stays if it fits, of each of them.
-        room = Workspace(self._workspace.memory // len(self._indexed), self._workspace.work)
-        if self._is_in_memory:
-            room = IN_MEMORY
-        index = within_memory(indexed.index, room)
-        aligner = Aligner(index, self._plan.alignment, room, self._runner)
-        found = enumerate(aligner.find(lists, _nowhere, later))
-        try:
-            for is_asked in are_asked.tolist():
-                if not is_asked:
-                    yield None
-                    continue
-                k, hits = next(found)
-                tokens = lists.values[lists.offsets[k] : lists.offsets[k + 1]]
-                own = int(later.firsts[k]) if later.are_own[k] else None
-                yield _Found(number, aligner, tokens, hits, own)
-        finally:
-            self.n_windows += aligner.counts.windows
+        masks = {row: states[k].mask(self._texts) for row, k in enumerate(asked)}
+        views = Views(
+            np.array([states[k].text for k in asked], np.int64),
+            {row: mask for row, mask in masks.items() if mask is not None},
+        )
+        found = enumerate(self._searched.find(number, views, later))
+        for is_asked in are_asked.tolist():
+            if not is_asked:
+                yield None
+                continue
+            row, hits = next(found)
+            tokens = self._shingles(views, row) if len(hits) else _NO_TOKENS
+            own = int(later.firsts[row]) if later.are_own[row] else None
+            yield _Found(number, tokens, hits, own)
 
     def _is_asked(self, state: _State, number: int) -> bool:
         """Return whether a text may find something in an index that it has not found before."""
@@ -346,17 +332,17 @@ class PassageCutter:
     def _candidates(self, text: int, found: Sequence[_Found]) -> Iterator[_Candidate]:
         """Make passages of what was found for a text."""
         places = self._texts.places_left(text)
+        n_more = self._how.scheme.shingles.ngram - 1
         for each in found:
             if not len(each.hits):
                 continue
             indexed, number = self._indexed[each.number], each.number
-            n_more = indexed.index.scheme.shingles.ngram - 1
             hits = each.hits.take(self._are_there(number, each.hits))
-            for document, hit, similarity in each.aligner.settle(each.tokens, hits, each.own):
+            for document, hit, similarity in indexed.maker.settle(each.tokens, hits, each.own):
                 # The last shingle reaches over as many tokens more, but in a text that is shorter.
                 kept_tokens = places[hit.query_start : hit.query_stop + n_more]
                 other = int(indexed.texts[document])
-                tokens = indexed.places_of(other, hit.start, hit.stop + n_more)
+                tokens = indexed.views.places_of(document, hit.start, hit.stop + n_more)
                 if min(len(kept_tokens), len(tokens)) <= n_more:
                     continue
                 kept = Passage(text, int(kept_tokens[0]), int(kept_tokens[-1]) + 1)
@@ -374,11 +360,11 @@ class PassageCutter:
         if self._plan.min_documents is not None:
             return are_there
         has_changed = self._texts.versions[texts] != indexed.versions[hits.documents]
-        n_more = indexed.index.scheme.shingles.ngram - 1
+        n_more = self._how.scheme.shingles.ngram - 1
         for row in np.flatnonzero(are_there & has_changed).tolist():
-            text, stop = int(texts[row]), int(hits.stops[row]) + n_more
-            places = indexed.places_of(text, int(hits.starts[row]), stop)
-            are_there[row] = not self._texts.has_lost(text, places)
+            document, stop = int(hits.documents[row]), int(hits.stops[row]) + n_more
+            places = indexed.views.places_of(document, int(hits.starts[row]), stop)
+            are_there[row] = not self._texts.has_lost(int(texts[row]), places)
         return are_there
 
     def _take_turn(self, text: int, ahead: _Ahead) -> bool:
@@ -502,14 +488,3 @@ class _Ahead:
             if state.text == text and state.is_of(self._texts):
                 return found
         return None
-
-
-def join_lists(texts: Sequence[Uint64s]) -> TokenLists:
-    """Put the tokens of some texts one behind the other."""
-    sizes = [len(text) for text in texts]
-    offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    return TokenLists(np.concatenate([np.empty(0, np.uint64), *texts]), offsets)
-
-
-def _nowhere(_: float) -> None:
-    """Report to nobody; tokens are reported by batches."""

@@ -5,27 +5,30 @@ They are located in their texts, and what was repeated most is kept for the repo
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from heapq import nsmallest
+from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
 from neardup.files.rows import Source
 from neardup.jobs.cut.plan import CutJobPlan
-from neardup.jobs.cut.spans import Collections, CutSpans, Spans, count_documents, read_collections
-from neardup.passages.additions import index_tokens
-from neardup.passages.cut_texts import RemovedPassages
+from neardup.jobs.cut.spans import CutSpans, Spans, both_collections, count_documents, keep_order
+from neardup.passages.cut_texts import CutTexts, RemovedPassages
 from neardup.passages.cutting import PassageCutter
 from neardup.passages.matches import character_spans, group_overlapping
+from neardup.passages.searched import HowSearched, SearchedInThreads, SearchedTexts
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.second_pass import read_texts, text_has_changed
 from neardup.reading.sign import ReadingPlan
+from neardup.reading.token_pass import read_tokens
 from neardup.runs.runner import Runner
 from neardup.runs.work import WorkFolder, Workspace
-from neardup.tables import Bools, Int64s, Texts, TokenSpans
+from neardup.tables import Bools, Int64s, Texts, TokenLists, TokenSpans
 from neardup.text.tokenizers import Tokenizer
 
 T_co = TypeVar("T_co", covariant=True)
@@ -324,55 +327,93 @@ def _excerpts(
     return found
 
 
+class Reading(ABC):
+    """Both collections, read and cut into tokens, in threads or elsewhere.
+
+    Documents of both are numbered together, the other one first. ``order`` are those that are cut,
+    numbered by themselves, in keep order.
+    """
+
+    catalogues: tuple[Catalogue, Catalogue]
+    tokens: TokenLists
+    read_again: ReadAgain
+
+    @abstractmethod
+    def searched(
+        self,
+        texts: CutTexts,
+        numbers: Int64s,
+        how: HowSearched,
+        folder: Path,
+        workspace: Workspace,
+    ) -> SearchedTexts:
+        """Return what looks texts up in texts, given the numbers of their documents.
+
+        In threads files are made in a folder.
+        """
+
+
 def cut_passages(
     sources: Sequence[Source],
     against: Sequence[Source],
     plan: CutJobPlan,
     workspace: Workspace,
     runner: Runner,
+    read: Callable[..., Reading] | None = None,
 ) -> FoundSpans:
-    """Find the passages that go for a similar one, and where they stand."""
+    """Find the passages that go for a similar one; ``read`` reads documents, in threads if None."""
     with runner.stage("read") as note:
-        collections = read_collections(sources, against, plan, workspace, runner)
-        other, own = collections.catalogues
-        note(documents=len(own), tokens=len(collections.tokens.values))
+        reading = (read or _ReadInThreads)(sources, against, plan, workspace, runner)
+        other, own = reading.catalogues
+        note(documents=len(own), tokens=len(reading.tokens.values))
     with runner.stage("cut") as note:
-        found = find_similar(collections, plan, workspace, runner)
+        found = _find_similar(reading, plan, workspace, runner)
         note(passages=len(found))
     with runner.stage("locate"):
-        read_again = partial(read_again_in_threads, collections.catalogues, plan.reading, runner)
-        return other, own, locate_cuts(found, (other, own), plan, read_again), None
+        return other, own, locate_cuts(found, (other, own), plan, reading.read_again), None
 
 
-def find_similar(
-    collections: Collections, plan: CutJobPlan, workspace: Workspace, runner: Runner
+class _ReadInThreads(Reading):
+    def __init__(
+        self,
+        sources: Sequence[Source],
+        against: Sequence[Source],
+        plan: CutJobPlan,
+        workspace: Workspace,
+        runner: Runner,
+    ) -> None:
+        collections = both_collections(sources, against, plan)
+        (other, own), self.tokens = read_tokens(collections, plan.reading, workspace, runner)
+        self.catalogues, self._runner = (other, own), runner
+        self.read_again = partial(read_again_in_threads, self.catalogues, plan.reading, runner)
+
+    def searched(
+        self, texts: CutTexts, _: Int64s, how: HowSearched, folder: Path, workspace: Workspace
+    ) -> SearchedTexts:
+        return SearchedInThreads(texts, how, folder, self._runner, workspace)
+
+
+def _find_similar(
+    reading: Reading, plan: CutJobPlan, workspace: Workspace, runner: Runner
 ) -> RemovedPassages:
-    """Find passages that are similar to one that stays, as ``passages.cutting`` says.
-
-    Documents of both collections are numbered together, the other one first.
-    """
+    """Find passages that are similar to one that stays, as ``passages.cutting`` says."""
     assert plan.passages is not None
     assert plan.scheme is not None
-    order, n_other = collections.order, len(collections.other)
+    (other, own), tokens = reading.catalogues, reading.tokens
+    n_other, order = len(other), keep_order(own, plan.keep)
+    others = TokenLists(tokens.values, tokens.offsets[: n_other + 1])
+    texts = CutTexts(
+        TokenLists(tokens.values, tokens.offsets[n_other:]), others if n_other else None, order
+    )
+    # Other texts are numbered behind those that are cut.
+    numbers = np.concatenate([n_other + order, np.arange(n_other)])
+    how = HowSearched(plan.scheme, plan.passages.alignment.windows, plan.options.tokenizer)
     with workspace.passing_folder() as folder:
-        make_index = partial(
-            index_tokens, scheme=plan.scheme, tokenizer=plan.options.tokenizer, runner=runner
-        )
         # Nobody goes on with what waits there.
         work = None if workspace.work is None else WorkFolder.temporary(folder, "found")
-        cutter = PassageCutter(
-            collections.own_tokens,
-            collections.other_tokens if n_other else None,
-            plan.passages,
-            make_index,
-            folder,
-            runner,
-            Workspace(workspace.memory, work),
-            order,
-        )
-        found = cutter.cut()
-    # The cutter numbers other texts behind those that it cuts.
-    numbers = np.concatenate([n_other + order, np.arange(n_other)])
+        within = Workspace(workspace.memory, work)
+        searched = reading.searched(texts, numbers, how, folder, within)
+        found = PassageCutter(texts, plan.passages, how, searched, folder, runner).cut()
     return RemovedPassages(
         numbers[found.documents],
         found.starts,

@@ -13,10 +13,10 @@ from neardup.jobs.cut.plan import CutJobPlan
 from neardup.matching.keep import KeepPolicy
 from neardup.reading.block_exchange import BlockExchange, Sorted
 from neardup.reading.catalogue import Catalogue
-from neardup.reading.token_pass import read_tokens, take_texts
+from neardup.reading.token_pass import take_texts
 from neardup.runs.runner import Runner
 from neardup.stages.options import other_columns_of
-from neardup.tables import Bools, Floats, Int64s, TokenLists
+from neardup.tables import Bools, Floats, Int64s
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -164,52 +164,11 @@ def count_documents(groups: Int64s, documents: Int64s, n_groups: int) -> Int64s:
     return counts
 
 
-@dataclass(frozen=True)
-class Collections:
-    """Two collections, cut into tokens; documents of ``other`` are numbered first.
-
-    ``order`` are the documents of ``own``, numbered by themselves, in keep order.
-    """
-
-    other: Catalogue
-    own: Catalogue
-    tokens: TokenLists
-    order: Int64s
-
-    @property
-    def catalogues(self) -> tuple[Catalogue, Catalogue]:
-        """Both, in the order in which their documents are numbered."""
-        return self.other, self.own
-
-    @property
-    def other_tokens(self) -> TokenLists:
-        """The tokens of the other collection."""
-        return TokenLists(self.tokens.values, self.tokens.offsets[: len(self.other) + 1])
-
-    @property
-    def own_tokens(self) -> TokenLists:
-        """The tokens of the documents that are cut."""
-        return TokenLists(self.tokens.values, self.tokens.offsets[len(self.other) :])
-
-
 def both_collections(
     sources: Sequence[Source], against: Sequence[Source], plan: CutJobPlan
 ) -> list[tuple[Sequence[Source], ColumnNames]]:
     """Return what is read: both collections with their columns, the other one first."""
     return [(against, other_columns_of(plan.options)), (sources, plan.reading.columns)]
-
-
-def read_collections(
-    sources: Sequence[Source],
-    against: Sequence[Source],
-    plan: CutJobPlan,
-    workspace: Workspace,
-    runner: Runner,
-) -> Collections:
-    """Read all documents once and cut them into tokens."""
-    collections = both_collections(sources, against, plan)
-    (other, own), tokens = read_tokens(collections, plan.reading, workspace, runner)
-    return Collections(other, own, tokens, keep_order(own, plan.keep))
 
 
 def read_rows(
