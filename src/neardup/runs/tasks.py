@@ -91,7 +91,8 @@ class WorkPlace:
                 lock.acquire(timeout=patience, poll_interval=_PATIENCE / 10)
             except TimeoutError:
                 raise self._is_taken() from None
-            except FileNotFoundError:
+            except (FileNotFoundError, FileExistsError):
+                # Others, who take it for a leftover, remove it at any moment.
                 continue
             except (OSError, NotImplementedError) as error:
                 if isinstance(error, OSError) and error.errno not in NO_LOCKS:

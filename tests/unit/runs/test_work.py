@@ -9,6 +9,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
 from neardup.errors import ReadError, WriteError
 from neardup.runs.work import WorkFolder
@@ -261,6 +262,25 @@ def test_temporary__of_killed_processes_goes(tmp_path):
             do(other, "task-1")
             check(work, "task-1")
     assert list(tmp_path.iterdir()) == [foreign]
+
+
+@pytest.mark.parametrize("error", [FileNotFoundError, FileExistsError])
+def test_temporary__another_process_removes_it_before_it_is_locked(tmp_path, monkeypatch, error):
+    """Then the lock finds no folder, or makes it at the moment when it goes."""
+    acquire, times = FileLock.acquire, iter([True, True])
+
+    def taken_away(lock, *arguments, **options):
+        if next(times, False):
+            Path(lock.lock_file).parent.rmdir()
+            raise error(lock.lock_file)
+        return acquire(lock, *arguments, **options)
+
+    monkeypatch.setattr(FileLock, "acquire", taken_away)
+    work = WorkFolder.temporary(tmp_path)
+    with work.passing_folder() as folder:
+        assert folder.parent == work.folder
+    work.remove()
+    assert not list(tmp_path.iterdir())
 
 
 def test_stale(tmp_path):
