@@ -61,7 +61,14 @@ JOBS: dict[str, Job] = {
     "cut, equal against": Job(
         "cut a.jsonl --exact --min-tokens 6 --against b.jsonl --keep first", on_spark=True
     ),
-    "cut, similar": Job("cut a.jsonl --min-tokens 8 --threshold 0.7", keeps_tasks=False),
+    "cut, similar": Job(
+        "cut a.jsonl --min-tokens 8 --threshold 0.7", keeps_tasks=False, on_spark=True
+    ),
+    "cut, similar against": Job(
+        "cut a.jsonl --min-tokens 8 --threshold 0.7 --against b.jsonl",
+        keeps_tasks=False,
+        on_spark=True,
+    ),
     "cut, similar lines": Job(
         "cut a.jsonl --unit lines --threshold 0.7", keeps_tasks=False, on_spark=True
     ),

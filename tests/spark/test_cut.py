@@ -18,7 +18,8 @@ import pytest
 import neardup
 import neardup.spark
 from neardup.errors import InvalidInputError, InvalidParameterError, NeardupError, ReadError
-from neardup.jobs.cut import equal_passages
+from neardup.jobs.cut import equal_passages, passages
+from neardup.spark import decide, similar_passages
 from tests.spark.mishaps import dies_once, replace_stage, shuffled
 from tests.spark.runs import assert_same, run_spark, run_threads, summary_of
 from tests.spilling import spilling
@@ -46,11 +47,33 @@ SIMILAR: dict[str, dict[str, Any]] = {
     "characters": {"threshold": "0.7", "tokenizer": "characters", "id_column": ""},
     "two columns": {"threshold": "0.5", "text_column": ["text", "more"], "replacement": "[…]"},
 }
+# Of passages of any similarity.
+PASSAGES: dict[str, dict[str, Any]] = {
+    "first": {},
+    "longest": {"keep": "longest", "replacement": "…", "threshold": "0.7"},
+    "by number": {"keep": "max:score", "min_documents": 3},
+    "by min-hashes": {"recall": "0.9", "num_perm": 16},
+    "shingles": {"ngram": 2, "id_column": ""},
+    "two columns": {"text_column": ["text", "more"], "keep": "shortest"},
+}
 # What tasks run, and those to which rows come in any order.
 STAGES = ("read._read", "equal_units._send_units", "equal_units._settle", "equal_units._send_gone")
 STAGES += ("write._write",)
 OF_PASSAGES = ("equal_passages._send_samples", "equal_passages._look_at")
-OF_PASSAGES += ("equal_passages._read_again",)
+OF_PASSAGES += ("spans._read_again",)
+OF_SIMILAR = ("similar_passages._send", "similar_passages._index", "similar_passages._look_up")
+OF_SIMILAR_UNITS = ("similar_units._tell_units", "similar_units._only_units", "decide._send_texts")
+
+# What is cut of ``few``, or of all, of each kind.
+KINDS: dict[str, dict[str, Any]] = {
+    "lines": {"unit": "lines"},
+    "passages": {"unit": "passages"},
+    "similar lines": {"unit": "lines", "exact": False, "threshold": "0.5", "ngram": 1},
+    "similar passages": {"unit": "passages", "exact": False, "min_tokens": 8},
+}
+kinds = pytest.mark.parametrize("kind", KINDS)
+# Similar lines are looked for in one collection.
+against_others = pytest.mark.parametrize("kind", ["lines", "passages", "similar passages"])
 
 
 def make_rows(n: int, seed: int) -> list[dict[str, Any]]:
@@ -89,6 +112,11 @@ def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for number, row in enumerate(make_rows(20, 4)):
         (own / f"d{number:02d}.jsonl").write_bytes(json_lines([row]))
     (own / "e.jsonl").write_bytes(b"")
+    # Similar passages are looked up in many small jobs.
+    few = folder / "few"
+    few.mkdir()
+    (few / "a.jsonl").write_bytes(json_lines(make_rows(260, 1)))
+    (few / "b.jsonl.gz").write_bytes(gzip.compress(json_lines(make_rows(60, 2))))
     (other / "other.jsonl").write_bytes(json_lines([*make_rows(30, 5), *make_rows(15, 1)]))
     (folder / "none/none.jsonl").write_bytes(b"")
     return folder
@@ -113,57 +141,91 @@ def test_similar_units(in_process, texts, tmp_path, small_tasks, name):
     assert_same(run_spark(in_process, data, tmp_path / "spark", **options), expected)
 
 
-@pytest.mark.parametrize("what", [{"unit": "lines"}, {"min_tokens": 6}])
-def test_against(in_process, texts, tmp_path, small_tasks, what):
-    data, options = str(texts / "own"), CUT | what | {"against": str(texts / "other")}
+@pytest.fixture
+def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Index and look up few texts at a time."""
+    for name, n_tokens in (("_LEAST_BATCH", 4_000), ("_LEAST_PART", 3_000), ("_TEXTS_AT_ONCE", 7)):
+        monkeypatch.setattr(similar_passages, name, n_tokens)
+
+
+@pytest.mark.parametrize("name", PASSAGES)
+def test_similar_passages(in_process, texts, tmp_path, small_tasks, small_batches, name):
+    data, options = str(texts / "few"), CUT | {"exact": False, "min_tokens": 8} | PASSAGES[name]
+    expected = run_threads(data, tmp_path / "threads", **options)
+    assert summary_of(expected)["spans"] > 50
+    assert_same(run_spark(in_process, data, tmp_path / "spark", **options), expected)
+
+
+def test_similar_passages__are_looked_up_in_batches(in_process, texts, small_batches, monkeypatch):
+    """A job of Spark takes long, so that none is for a single text."""
+    searched = similar_passages._SearchedOnExecutors
+    find, sizes = searched.find, []
+
+    def counted(searched, number, views, later):
+        sizes.append(len(views))
+        return find(searched, number, views, later)
+
+    monkeypatch.setattr(searched, "find", counted)
+    neardup.spark.cut(in_process, str(texts / "few"), min_tokens=8)
+    # Of each round those that are new in batches of some thousand tokens, all others together.
+    assert sum(sizes) > 320
+    assert len(sizes) < 20, sizes
+
+
+@against_others
+def test_against(in_process, texts, tmp_path, small_tasks, small_batches, kind):
+    what = {"min_tokens": 6} | KINDS[kind]
+    data, options = str(texts / "few"), CUT | what | {"against": str(texts / "other")}
     expected = run_threads(data, tmp_path / "threads", **options)
     alone = run_threads(data, tmp_path / "alone", **CUT | what)
     assert 0 < summary_of(expected)["spans"] < summary_of(alone)["spans"]
     assert_same(run_spark(in_process, data, tmp_path / "spark", **options), expected)
 
 
-@pytest.mark.parametrize("unit", ["lines", "passages"])
-def test_against_none(in_process, texts, tmp_path, unit):
+@against_others
+def test_against_none(in_process, texts, tmp_path, kind):
     """Nothing goes, though lines are repeated."""
-    data, options = str(texts / "own"), CUT | {"unit": unit, "against": str(texts / "none")}
+    data, options = str(texts / "few"), CUT | KINDS[kind] | {"against": str(texts / "none")}
     expected = run_threads(data, tmp_path / "threads", **options)
     assert summary_of(expected)["spans"] == 0
     assert_same(run_spark(in_process, data, tmp_path / "spark", **options), expected)
 
 
 @pytest.mark.parametrize("text", ["", "only one line of words\n"])
-@pytest.mark.parametrize("unit", ["lines", "passages"])
-def test_next_to_nothing(in_process, tmp_path, text, unit):
+@kinds
+def test_next_to_nothing(in_process, tmp_path, text, kind):
     (tmp_path / "data.txt").write_text(text)
-    data, options = str(tmp_path / "data.txt"), CUT | {"unit": unit}
+    data, options = str(tmp_path / "data.txt"), CUT | KINDS[kind]
     expected = run_threads(data, tmp_path / "threads", **options)
     assert_same(run_spark(in_process, data, tmp_path / "spark", **options), expected)
 
 
-@pytest.mark.parametrize("unit", ["lines", "passages"])
-def test_bad_rows_are_skipped(in_process, texts, tmp_path, small_tasks, unit):
-    lines = (texts / "own/a.jsonl").read_bytes().splitlines()
-    for number in (3, 250, 699):
+@kinds
+def test_bad_rows_are_skipped(in_process, texts, tmp_path, small_tasks, kind):
+    lines = (texts / "few/a.jsonl").read_bytes().splitlines()
+    for number in (3, 150, 259):
         lines[number] = b'{"id": "bad", "text": 5}'
-    data, options = tmp_path / "data.jsonl", CUT | {"unit": unit, "on_error": "skip"}
+    data, options = tmp_path / "data.jsonl", CUT | KINDS[kind] | {"on_error": "skip"}
     data.write_bytes(b"\n".join(lines) + b"\n")
     expected = run_threads(str(data), tmp_path / "threads", **options)
     assert summary_of(expected)["skipped_rows"] == 3
     assert_same(run_spark(in_process, str(data), tmp_path / "spark", **options), expected)
 
 
-@pytest.mark.parametrize("unit", ["lines", "passages"])
+@kinds
 def test_memory_of_a_task_and_of_the_driver(
-    in_process, texts, tmp_path, small_tasks, monkeypatch, unit
+    in_process, texts, tmp_path, small_tasks, small_batches, monkeypatch, kind
 ):
     """What does not fit goes to files, and is settled in passes; samples go to more partitions."""
     from neardup.spark import session as sessions
 
     monkeypatch.setattr(sessions, "_task_bytes", lambda _: 5_000)
-    data, options = str(texts / "own"), CUT | {"unit": unit, "keep": "longest"}
+    # With less each text would be looked up by itself.
+    folder, memory = ("few", 120_000) if kind == "similar passages" else ("own", 30_000)
+    data, options = str(texts / folder), CUT | KINDS[kind] | {"keep": "longest"}
     expected = run_threads(data, tmp_path / "threads", **options)
     options |= {"memory": "16MB", "work": tmp_path / "work"}
-    with spilling(30_000):
+    with spilling(memory):
         assert_same(run_spark(in_process, data, tmp_path / "spark", **options), expected)
     gc.collect()
     assert not (tmp_path / "work").exists()
@@ -186,34 +248,52 @@ def test_rows_in_any_order(session, texts, tmp_path, small_tasks, monkeypatch):
     assert_same(run_spark(session, data, tmp_path / "spark", **options), expected)
 
 
-def test_passages__a_text_changes(in_process, texts, tmp_path, small_tasks, monkeypatch):
-    """Between the first look at a text and the second one."""
+# What is done between the first look at texts and the second one.
+BETWEEN = {
+    "passages": (equal_passages, "find_repeats"),
+    "similar lines": (decide, "find_components"),
+    "similar passages": (passages, "_find_similar"),
+}
+
+
+@pytest.mark.parametrize("kind", BETWEEN)
+def test_a_text_changes(in_process, texts, tmp_path, small_tasks, monkeypatch, kind):
     path = tmp_path / "a.jsonl"
-    path.write_bytes((texts / "own/a.jsonl").read_bytes())
-    find = equal_passages.find_repeats
+    path.write_bytes((texts / "few/a.jsonl").read_bytes())
+    module, name = BETWEEN[kind]
+    find = getattr(module, name)
 
     def found(*arguments, **options):
-        rows = [json.loads(line) for line in path.read_text().splitlines()]
-        path.write_bytes(json_lines([row | {"text": row["text"] + " more"} for row in rows]))
+        shorter = []
+        for line in path.read_text().splitlines():
+            row = json.loads(line)
+            # Of the same size, so that blocks are where they were.
+            shorter.append(json.dumps(row | {"text": row["text"][9:]}).ljust(len(line)) + "\n")
+        path.write_text("".join(shorter))
         return find(*arguments, **options)
 
-    monkeypatch.setattr(equal_passages, "find_repeats", found)
+    monkeypatch.setattr(module, name, found)
     with pytest.raises(ReadError, match="changed") as caught:
-        neardup.spark.cut(in_process, str(path), exact=True, min_tokens=6)
+        neardup.spark.cut(in_process, str(path), **{"exact": True, "min_tokens": 3} | KINDS[kind])
     assert str(path) in str(caught.value)
 
 
 @pytest.mark.kills
 @pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
 @pytest.mark.parametrize("victim", ["worker", "executor"])
-@pytest.mark.parametrize("stage", STAGES + OF_PASSAGES)
+@pytest.mark.parametrize("stage", STAGES + OF_PASSAGES + OF_SIMILAR + OF_SIMILAR_UNITS)
 def test_killed(session, texts, tmp_path, monkeypatch, small_tasks, stage, victim):
     mark, options = tmp_path / "was-killed", CUT | {"unit": "lines", "keep": "longest"}
     if stage in OF_PASSAGES:
         options |= {"unit": "passages", "min_tokens": 6}
-    expected = run_threads(str(texts / "own"), tmp_path / "threads", **options)
+    elif stage in OF_SIMILAR:
+        options |= KINDS["similar passages"]
+    elif stage in OF_SIMILAR_UNITS:
+        options |= KINDS["similar lines"]
+    data = str(texts / ("few" if stage in OF_SIMILAR else "own"))
+    expected = run_threads(data, tmp_path / "threads", **options)
     replace_stage(monkeypatch, stage, dies_once, str(mark), victim)
-    output = run_spark(session, str(texts / "own"), tmp_path / "out", **options)
+    output = run_spark(session, data, tmp_path / "out", **options)
     assert mark.exists()
     assert_same(output, expected)
 
@@ -234,7 +314,6 @@ def test_bad_row__is_the_same_error(in_process, texts, tmp_path, small_tasks, li
 @pytest.mark.parametrize(
     ("options", "named"),
     [
-        ({}, "exact"),
         ({"unit": "lines", "against": "other"}, "against"),
         ({"exact": True, "unit": "lines", "threshold": "0.5"}, "threshold"),
     ],
@@ -276,7 +355,7 @@ def test_command(spark_home, texts, tmp_path):
 @pytest.mark.parametrize(
     ("words", "named"),
     [
-        ([], "--exact"),
+        (["--named-in", "spans.jsonl"], "--named-in"),
         (["--exact", "--unit", "lines", "--workers", "2"], "--workers"),
         (["--exact", "--unit", "lines", "--fresh"], "--fresh"),
     ],

@@ -451,8 +451,9 @@ def _of_passages() -> dict[str, tuple[Option, ...]]:
             _one(
                 CommandOptions,
                 "engine",
-                "What does the work: threads of this process, or, with --exact, a Spark session; "
-                "its executors have to reach inputs and output under the same paths or URLs.",
+                "What does the work: threads of this process, or a Spark session, but for what "
+                "--named-in names; its executors have to reach inputs and output under the same "
+                "paths or URLs.",
             ),
             *_of(CommandOptions, "plan"),
             *_RUN,

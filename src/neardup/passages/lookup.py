@@ -204,6 +204,11 @@ def tokens_at_a_time(indexes: Sequence[OpenPassages], workspace: Workspace, runn
     n_bytes = sum(index.search_bytes(runner.workers) for index in indexes)
     if workspace.fits(n_bytes, _SEARCH_SHARE):
         return 1
+    return tokens_within(workspace)
+
+
+def tokens_within(workspace: Workspace) -> int:
+    """Return how many tokens of queries the memory has room for, with what they take."""
     return workspace.share(_QUERIES_SHARE) // _BYTES_OF_QUERIES
 
 

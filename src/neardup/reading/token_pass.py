@@ -17,7 +17,7 @@ from neardup.reading.sign import SLICE_BYTES, ListedBlock, ReadingPlan, listed
 from neardup.runs.arrays import GrowingArray
 from neardup.runs.exchange import SpilledBatches
 from neardup.runs.runner import Runner
-from neardup.tables import Int64s, Texts, TokenLists
+from neardup.tables import Int64s, Texts, TokenLists, Uint64s
 from neardup.text.tokenizers import Tokenizer
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ T = TypeVar("T")
 Collection = tuple[Sequence[Source], ColumnNames]
 
 # Shares of the budget for what stays known of documents, and for their tokens.
-_LISTED_SHARE, _TOKENS_SHARE = 0.2, 0.5
+_LISTED_SHARE, TOKENS_SHARE = 0.2, 0.5
 
 
 def read_tokens(
@@ -50,7 +50,7 @@ def read_tokens(
         for part in parts:
             values.append(part.values)
 
-    with GrowingArray("tokens", np.uint64, workspace, share=_TOKENS_SHARE) as values:
+    with GrowingArray("tokens", np.uint64, workspace, share=TOKENS_SHARE) as values:
         catalogues = take_texts(
             collections,
             plan,
@@ -59,9 +59,14 @@ def read_tokens(
             workspace,
             runner,
         )
+    return catalogues, token_lists(catalogues, values.array)
+
+
+def token_lists(catalogues: Sequence[Catalogue], values: Uint64s) -> TokenLists:
+    """Return the tokens of all documents of some collections, one behind the other."""
     sizes = [np.maximum(catalogue.n_tokens, 0) for catalogue in catalogues]
     offsets = np.concatenate([[0], np.cumsum(np.concatenate(sizes))]).astype(np.int64)
-    return catalogues, TokenLists(values.array, offsets)
+    return TokenLists(values, offsets)
 
 
 def hash_tokens(texts: pa.Array, tokenizer: Tokenizer) -> tuple[Int64s, list[TokenLists]]:

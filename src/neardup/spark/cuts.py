@@ -29,6 +29,7 @@ from neardup.spark.cluster import Cluster, spark_errors
 from neardup.spark.equal_passages import find_equal_passages
 from neardup.spark.equal_units import find_equal_units
 from neardup.spark.session import ON_DRIVER, SESSION, SHARED_FILES, cluster_of
+from neardup.spark.similar_passages import find_similar_passages
 from neardup.spark.similar_units import find_similar_units
 from neardup.spark.spans import Writing
 from neardup.spark.write import write_on_executors
@@ -39,13 +40,11 @@ from neardup.stages.workspaces import open_workspace
 def plan_on_spark(
     options: CutOptions, *, has_other: bool, is_named: bool = False, side: Side | None = None
 ) -> CutJobPlan:
-    """Check what goes with what, and raise for cuts that need all texts in one place."""
+    """Check what goes with what, and raise for a table that names what goes."""
     plan = plan_cut(options, has_other=has_other, is_named=is_named, side=side)
-    is_similar = not options.exact and plan.unit == "passages"
-    for name, is_given in (("named_in", is_named), ("exact", is_similar)):
-        if is_given:
-            message = "engine spark cuts passages that are equal; choose exact, or engine threads"
-            raise InvalidParameterError(message, "engine", name)
+    if is_named:
+        message = "engine spark cuts what it finds; leave out named_in, or choose engine threads"
+        raise InvalidParameterError(message, "engine", "named_in")
     return plan
 
 
@@ -58,7 +57,7 @@ _Finder = Callable[
 
 def _finder_of(plan: CutJobPlan) -> _Finder:
     if plan.unit == "passages":
-        return find_equal_passages
+        return find_equal_passages if plan.options.exact else find_similar_passages
     return find_equal_units if plan.options.exact else find_similar_units
 
 
@@ -99,7 +98,6 @@ class _Arguments(CutOptions, AgainstDataOptions, WorkspaceOptions, ProgressOptio
             "python": "Other documents, in files as those of ``data``. They stay, and nothing goes "
             "but what one of them has."
         },
-        exact={"python": "Has to be True: only what is equal token by token goes."},
         text_column={
             "python": "Name of the column of the text, or several: their texts are joined with "
             "newlines in that order. Places count in the joined text, and what goes is cut out of "
@@ -111,7 +109,7 @@ class _Arguments(CutOptions, AgainstDataOptions, WorkspaceOptions, ProgressOptio
 
 @takes(_Arguments)
 def cut(given: _Arguments) -> CutResult:
-    """Take equal passages, paragraphs or lines out of texts, as ``neardup.cut``.
+    """Take repeated passages, paragraphs or lines out of texts, as ``neardup.cut``.
 
     Executors of a session do it. The result is the same, byte by byte. It needs the session until
     it has been written, which executors do as well, to a folder that all of them reach under the
@@ -125,8 +123,7 @@ def cut(given: _Arguments) -> CutResult:
     Raises
     ------
     InvalidParameterError
-        For an option out of range, for one that says what is similar, or a session without a
-        ``SparkContext``.
+        For an option out of range, or a session without a ``SparkContext``.
     InvalidInputError
         For a bad row or a repeated id, and for data in memory or an index.
     ReadError
@@ -136,9 +133,11 @@ def cut(given: _Arguments) -> CutResult:
 
     Notes
     -----
-    The driver keeps some 60 bytes a document, and ids and what goes, some 50 bytes a span, in
-    files once they do not fit. Of passages it compares the tokens itself, of documents that share a
-    sample, and keeps 130 bytes for each that goes; see the page on Spark.
+    The driver keeps some 60 bytes a document, and ids and what goes of equal units, some 50 bytes a
+    span, in files once they do not fit; of similar units some 100 bytes each. Of equal passages it
+    compares the tokens itself, of documents that share a sample, and keeps 130 bytes for each that
+    goes. Of similar ones it has all tokens, in a file once they do not fit, foresees what goes of
+    some texts at a time, and keeps 600 bytes for each; see the page on Spark.
     """
     options = given.part(CutOptions)
     plan = plan_on_spark(options, has_other=given.against is not None)

@@ -1,4 +1,4 @@
-"""Documents of an alignment on executors: what a task has read stays with it, as segments.
+"""Documents that are aligned, on executors: what a task has read stays with it, as segments.
 
 They are those of an index of passages, and so are what is looked up in, and what queries are.
 """
@@ -144,15 +144,24 @@ def _store(storing: Storing, tasks: Iterator[tuple[int, Task]]) -> Iterator[Stor
             try:
                 blocks = (block for _, block in reading.map(read))
                 for place, block in enumerate(gather(blocks, storing.n_tokens)):
-                    yield _stored(number, block, folder, f"s{place}", storing)
+                    yield store_block(
+                        number, block, folder, f"s{place}", storing.scheme, storing.frequencies
+                    )
             except NeardupError as error:
                 yield reading.failure(error)
 
 
-def _stored(number: int, block: DocumentBlock, folder: Path, name: str, storing: Storing) -> Stored:
+def store_block(
+    number: int,
+    block: DocumentBlock,
+    folder: Path,
+    name: str,
+    scheme: PassageScheme,
+    frequencies: DocumentFrequencies | None,
+) -> Stored:
+    """Make a segment of some documents of a task, given a folder for its files on the way."""
     record, files = None, {}
     if len(block):
-        scheme, frequencies = storing.scheme, storing.frequencies
         record = write_segment(folder, name, block, scheme, frequencies, Runner(1))
         files = {each: (folder / SEGMENTS / name / each).read_bytes() for each in record.files}
         shutil.rmtree(folder / SEGMENTS / name)

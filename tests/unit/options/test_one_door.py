@@ -203,7 +203,7 @@ OF_ENGINE = {
     "dedup": [{"input_format": "bytes"}],
     "pairs": [{"input_format": "bytes"}],
     "align": [],
-    "cut": [{}],
+    "cut": [],
 }
 
 
