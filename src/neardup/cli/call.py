@@ -93,7 +93,7 @@ class Call:
         return bool(self.engine == "spark")
 
     def check_spark(self) -> None:
-        """Raise for options of threads, which have no effect on Spark."""
+        """Raise for options that have no effect on Spark, and where that is missing."""
         if self.workers is not None:
             remedy = "set spark.executor.cores and spark.executor.instances"
             raise no_effect("workers", "with engine spark", remedy, "engine")
@@ -102,6 +102,9 @@ class Call:
         if self._values.get("plan"):
             message = "plan tells what threads would take; leave out engine"
             raise InvalidParameterError(message, "plan", "engine")
+        from neardup.spark.session import check_pyspark
+
+        check_pyspark()
 
     def tell(
         self, facts: dict[str, Any], *lines: str, say: Callable[[str], None] | None = None

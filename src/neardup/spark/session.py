@@ -67,11 +67,10 @@ _SHARE = 0.5
 _JAVA_OPTIONS = "-XX:TieredStopAtLevel=1"
 
 
-def current_cluster() -> Cluster:
-    """Return the executors that this process has, or begins, as ``spark-submit`` has set it up."""
+def check_pyspark() -> None:
+    """See that there is a PySpark that neardup works with."""
     try:
         import pyspark
-        from pyspark import SparkConf, SparkContext
     except ImportError:
         raise MissingExtraError("spark", _PURPOSE) from None
     if int(pyspark.__version__.partition(".")[0]) < _LEAST_SPARK:
@@ -80,6 +79,13 @@ def current_cluster() -> Cluster:
             "pip install 'neardup[spark]'"
         )
         raise EngineError(message)
+
+
+def current_cluster() -> Cluster:
+    """Return the executors that this process has, or begins, as ``spark-submit`` has set it up."""
+    check_pyspark()
+    from pyspark import SparkConf, SparkContext
+
     if "SPARK_REMOTE" in os.environ:
         message = f"{_PURPOSE} needs a SparkContext, and SPARK_REMOTE is set; {_NO_CONNECT}"
         raise EngineError(message)
