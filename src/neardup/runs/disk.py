@@ -19,7 +19,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from neardup.errors import NeardupError, WriteError
 
@@ -120,13 +120,13 @@ class Note:
 class Journal:
     """The outputs of a run: what takes a name, what was streamed, and what is being streamed.
 
-    ``unfinished`` is a folder by which the same command goes on.
+    ``unfinished`` is a folder, or its URL, by which the same command goes on.
     """
 
     notes: list[Note] = field(default_factory=list)
     streamed: list[str] = field(default_factory=list)
     partial: str = ""
-    unfinished: Path | None = None
+    unfinished: Path | str | None = None
 
     def written(self) -> list[str]:
         """Return the names of the outputs that are at their places."""
@@ -164,8 +164,8 @@ def note_written(name: str) -> None:
         journal.streamed.append(name)
 
 
-def note_unfinished(folder: Path) -> None:
-    """Note that the run has ended early, and what it has done is kept in a folder."""
+def note_unfinished(folder: Path | str) -> None:
+    """Note that the run has ended early, and what it has done is kept in a folder, or at a URL."""
     journal = _CURRENT.get()
     if journal is not None:
         journal.unfinished = folder
@@ -315,18 +315,22 @@ HOLDER = "write.lock.holder"
 _LONGEST_COMMAND = 200
 
 
-def store_holder(folder: Path) -> None:
-    """Tell others who writes. It helps people and decides nothing: without it, all works."""
+def this_holder() -> dict[str, Any]:
+    """Return what others are told of this process."""
     command = shlex.join(sys.orig_argv)
-    holder = {
+    return {
         "process": os.getpid(),
         "host": socket.gethostname(),
         "command": command[:_LONGEST_COMMAND] + "..." * (len(command) > _LONGEST_COMMAND),
         "since": datetime.now(UTC).isoformat(" ", "seconds"),
     }
+
+
+def store_holder(folder: Path) -> None:
+    """Tell others who writes. It helps people and decides nothing: without it, all works."""
     temporary = part_of(folder / HOLDER)
     try:
-        temporary.write_text(json.dumps(holder), encoding="utf-8")
+        temporary.write_text(json.dumps(this_holder()), encoding="utf-8")
         temporary.replace(folder / HOLDER)
     except OSError:
         for leftover in (temporary, folder / HOLDER):
@@ -342,10 +346,18 @@ def find_holder(folder: Path) -> str | None:
     """
     try:
         content = json.loads((folder / HOLDER).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return say_holder(content)
+
+
+def say_holder(content: Any) -> str | None:
+    """Say who is meant by what ``this_holder`` has returned there; None for one that has died."""
+    try:
         process, host, command, since = (
             content[key] for key in ("process", "host", "command", "since")
         )
-    except (OSError, ValueError, KeyError, TypeError):
+    except (KeyError, TypeError):
         return None
     if host == socket.gethostname():
         if process == os.getpid():

@@ -19,10 +19,10 @@ import os
 import re
 import shutil
 import zlib
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from neardup.errors import ReadError, WriteError
 from neardup.runs.disk import (
@@ -52,6 +52,30 @@ _TRIES = 10
 _PATIENCE = 0.3
 
 
+def folder_name(name: str, digest: str) -> str:
+    """Return what the work folder of a run is called; ``digest`` is of what it is for, in hex."""
+    return f".{name}{_MIDDLE}{digest[:12]}"
+
+
+def is_of_name(folder: str, name: str) -> bool:
+    """Return whether a folder is called as the work folders of a run are."""
+    prefix = folder_name(name, "")
+    return folder.startswith(prefix) and bool(_DIGEST.fullmatch(folder[len(prefix) :]))
+
+
+class Place(Protocol):
+    """Where the work of a run lies, beside that of earlier runs of the same name."""
+
+    def others(self) -> Sequence[Path | str]:
+        """Return the places of the same name that are for something else."""
+
+    def remove_others(self, paths: Collection[Path | str] | None = None) -> Sequence[Path | str]:
+        """Remove those at which no process is at work, or some of them; return them."""
+
+    def key_of(self, other: Path | str) -> dict[str, Any] | None:
+        """Return what a place is for; None if that cannot be found out."""
+
+
 class WorkPlace:
     """A folder that is made, locked and removed as a whole, by the process that made this object.
 
@@ -67,7 +91,7 @@ class WorkPlace:
 
     def __init__(self, parent: Path, name: str, digest: str) -> None:
         self.parent, self.name = parent, name
-        self.path = parent / f".{name}{_MIDDLE}{digest[:12]}"
+        self.path = parent / folder_name(name, digest)
         # Folders above that were made for this one.
         self.made: list[Path] = []
         self._process = os.getpid()
@@ -157,13 +181,11 @@ class WorkPlace:
 
     def others(self) -> list[Path]:
         """Return the work folders of the same name that are for something else, oldest first."""
-        prefix = f".{self.name}{_MIDDLE}"
         found: list[tuple[int, Path]] = []
         with contextlib.suppress(OSError), os.scandir(self.parent) as entries:
             for entry in entries:
                 if (
-                    entry.name.startswith(prefix)
-                    and _DIGEST.fullmatch(entry.name[len(prefix) :])
+                    is_of_name(entry.name, self.name)
                     and entry.name != self.path.name
                     and entry.is_dir(follow_symlinks=False)
                 ):
@@ -171,7 +193,7 @@ class WorkPlace:
                     found.append((entry.stat(follow_symlinks=False).st_mtime_ns, path))
         return [path for _, path in sorted(found)]
 
-    def remove_others(self, paths: Collection[Path] | None = None) -> list[Path]:
+    def remove_others(self, paths: Collection[Path | str] | None = None) -> list[Path]:
         """Remove the work folders of the same name that no process has locked; return them.
 
         Of these only some, if their ``paths`` are given.
@@ -188,6 +210,12 @@ class WorkPlace:
                     other.remove()
                     removed.append(path)
         return removed
+
+    @staticmethod
+    def key_of(other: Path | str) -> dict[str, Any] | None:
+        """Return what a work folder is for; None if that cannot be found out."""
+        key = _load(Path(other)).get("key")
+        return key if isinstance(key, dict) else None
 
     def _make(self) -> None:
         """Make the folder, for its owner only: it may hold texts."""
@@ -212,12 +240,6 @@ class WorkPlace:
 def work_folders_of(output: Path) -> list[Path]:
     """Return the work folders beside an output that runs have left, or are at work in."""
     return WorkPlace(output.parent, output.name, "").others()
-
-
-def key_in(folder: Path) -> dict[str, Any] | None:
-    """Return what a work folder is for; None if that cannot be found out."""
-    key = _load(folder).get("key")
-    return key if isinstance(key, dict) else None
 
 
 def _load(folder: Path) -> dict[str, Any]:

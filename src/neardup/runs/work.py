@@ -22,13 +22,14 @@ import secrets
 import shutil
 import tempfile
 import weakref
+from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from threading import RLock
 from types import TracebackType
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Self
 
 from neardup.errors import InvalidInputError, InvalidParameterError, NeardupError, WriteError
 from neardup.runs.disk import GOES_ON, HOLDER, LOCK, note_unfinished, passing, sync_folder
@@ -37,11 +38,11 @@ from neardup.runs.tasks import (
     KEY,
     LOG,
     DoneTasks,
+    Place,
     TaskFiles,
     TaskRecord,
     WorkPlace,
     as_json,
-    key_in,
 )
 
 # Errors of a work folder, each with what to do: a run that can go on says so.
@@ -188,12 +189,11 @@ def _spelled(value: Any) -> str:
     return "not given" if value is None else str(value)
 
 
-class WorkFolder:
-    """Tasks that are done, and their files, in a folder that is made with the first task.
+class LastingWork(ABC):
+    """What the tasks of a run have made, at a place where the same command goes on with it.
 
-    Made by ``open`` or ``temporary``. Several threads may use one. As a context manager it removes
-    the folder in the end; after an error it keeps one in which tasks are done, for the same command
-    to go on.
+    As a context manager it removes that in the end. After an error it keeps it if tasks are done,
+    unless that is an error in options or inputs: whoever mends it has others, and begins again.
 
     Parameters
     ----------
@@ -205,12 +205,78 @@ class WorkFolder:
     Attributes
     ----------
     stale
-        Folders of earlier runs of the same name, with other options or inputs.
+        Places of earlier runs of the same name, with other options or inputs.
+    """
+
+    def __init__(self, place: Place, key: Mapping[str, Any] | None) -> None:
+        self.stale = list(place.others())
+        self._place, self._key = place, key
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if kind is None or issubclass(kind, InvalidParameterError | InvalidInputError):
+            self.remove()
+        else:
+            self.close()
+
+    @property
+    @abstractmethod
+    def n_done(self) -> int:
+        """How many tasks are done."""
+
+    @property
+    def said_done(self) -> str:
+        """How many tasks are done, as users are told."""
+        return "1 task is done" if self.n_done == 1 else f"{self.n_done:,} tasks are done"
+
+    @property
+    @abstractmethod
+    def problems(self) -> list[str]:
+        """What was found damaged, and is done again: a line each."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """End the work here, and keep what is done if a later run can go on with it."""
+
+    @abstractmethod
+    def remove(self) -> None:
+        """Remove all of it: the run is finished."""
+
+    def what_changed(self, stale: Path | str) -> str:
+        """Say what is not as it was when a stale place was made; empty if that is not known."""
+        old = self._place.key_of(stale)
+        return difference(old, self._key or {}) if old else ""
+
+    def is_of_use(self, stale: Path | str) -> bool:
+        """Return whether a command with other options could go on with a stale place."""
+        return only_options_differ(self._place.key_of(stale) or {}, self._key or {})
+
+    def remove_stale(self, paths: Collection[Path | str] | None = None) -> list[Path | str]:
+        """Remove stale places, or some of them; return those that are gone.
+
+        One at which a process is at work stays.
+        """
+        removed = list(self._place.remove_others(paths))
+        self.stale = [path for path in self.stale if path not in removed]
+        return removed
+
+
+class WorkFolder(LastingWork):
+    """Tasks that are done, and their files, in a folder that is made with the first task.
+
+    Made by ``open`` or ``temporary``. Several threads may use one.
     """
 
     def __init__(self, place: WorkPlace, key: Mapping[str, Any] | None) -> None:
-        self.stale = place.others()
-        self._place, self._key = place, key
+        super().__init__(place, key)
+        self._place: WorkPlace = place
         self._done = DoneTasks(place.path, None if key is None else digest_of(key))
         self._under_way: set[str] = set()
         self._token = secrets.token_hex(4)
@@ -253,20 +319,6 @@ class WorkFolder:
         folder.remove_stale()
         folder._finalizer = weakref.finalize(folder, folder._place.remove)
         return folder
-
-    def __enter__(self) -> WorkFolder:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        if kind is None:
-            self.remove()
-        else:
-            self.close()
 
     @property
     def folder(self) -> Path:
@@ -373,24 +425,6 @@ class WorkFolder:
         missing, free = bytes_needed - self.size_bytes, self.free_disk_bytes()
         if missing > free:
             raise WriteError(no_disk(self._place.parent, missing, free))
-
-    def what_changed(self, stale: Path) -> str:
-        """Say what is not as it was when a stale folder was made; empty if that is not known."""
-        old = key_in(stale)
-        return difference(old, self._key or {}) if old else ""
-
-    def is_of_use(self, stale: Path) -> bool:
-        """Return whether a command with other options could go on with a stale folder."""
-        return only_options_differ(key_in(stale) or {}, self._key or {})
-
-    def remove_stale(self, paths: Collection[Path] | None = None) -> list[Path]:
-        """Remove stale folders, or some of them; return those that are gone.
-
-        One in which a process is at work stays.
-        """
-        removed = self._place.remove_others(paths)
-        self.stale = [path for path in self.stale if path not in removed]
-        return removed
 
     def close(self) -> None:
         """End the work here, and keep the folder if a later run can go on with it."""
@@ -508,12 +542,7 @@ class Workspace:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        if self.work is None:
-            return
-        if isinstance(error, InvalidParameterError | InvalidInputError):
-            # Whoever mends that has other options or inputs, and cannot go on from here.
-            self.work.remove()
-        else:
+        if self.work is not None:
             self.work.__exit__(kind, error, traceback)
 
     def share(self, share: float) -> int:
