@@ -10,6 +10,7 @@ from __future__ import annotations
 import pickle
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from pyspark import cloudpickle
@@ -67,6 +68,17 @@ class _Rdd:
             return rows
 
         return _Rdd(self.context, [made(part) for part in self.parts])
+
+    def mapPartitionsWithIndex(
+        self,
+        function: Callable[[int, Iterator[Any]], Rows],
+        preservesPartitioning: bool = False,
+    ) -> _Rdd:
+        one = [
+            _Rdd(self.context, [part]).mapPartitions(partial(function, number)).parts[0]
+            for number, part in enumerate(self.parts)
+        ]
+        return _Rdd(self.context, one)
 
     def partitionBy(self, n: int, function: Callable[[Any], int]) -> _Rdd:
         found: list[list[Any]] | None = None

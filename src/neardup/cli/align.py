@@ -61,12 +61,11 @@ def command(call: Call) -> None:
     from neardup.documents.other import resolve_other
     from neardup.files.resolve import resolve_paths
     from neardup.indexes.index import IndexSource
-    from neardup.jobs.align.align import align_collections
+    from neardup.jobs.align.align import align_collections, key_of_alignment
     from neardup.jobs.align.other import choose_other, no_other
     from neardup.jobs.align.plan import choose_options
     from neardup.options.passages import AlignSchemeOptions
     from neardup.passages.index import PassageHandle
-    from neardup.stages.workspaces import open_workspace
 
     output, against = None if call.plan else TableOutput(call), call.against
     if call.page is not None and call.summary is not None:
@@ -76,6 +75,8 @@ def command(call: Call) -> None:
     start = time.perf_counter()
     if call.is_on_spark:
         call.check_spark()
+    elif call.fresh:
+        raise no_effect("fresh", "with engine threads", "choose engine spark", "engine")
     sources = resolve_paths(call.inputs, settings)
     others: Sequence[Source] | None = None
     if against:
@@ -94,9 +95,11 @@ def command(call: Call) -> None:
     if output is None:
         _tell_plan(call, sources, other, settings)
         return
-    workspace = open_workspace(call.memory, call.work, output=output.place)
-    with workspace, call.display:
-        templates = resolve_paths(call.ignore, settings) if call.ignore else ()
+    templates = resolve_paths(call.ignore, settings) if call.ignore else ()
+    key = None
+    if call.is_on_spark:
+        key = key_of_alignment(sources, other, settings, templates, call.runner)
+    with call.working(output.place, key) as workspace, call.display:
         index = other.folder if isinstance(other, PassageHandle) else None
         if isinstance(other, PassageHandle):
             others = [IndexSource(other.view(call.runner), other.folder)]
@@ -106,10 +109,9 @@ def command(call: Call) -> None:
         output.check_apart([*read, *(against or ())], index)
         align = align_collections
         if call.is_on_spark:
-            from neardup.spark.session import current_cluster
             from neardup.spark.shared_passages import align_on_spark
 
-            align = partial(align_on_spark, current_cluster)
+            align = partial(align_on_spark, call.cluster)
         result = align(sources, other, settings, workspace, call.runner, templates)
         lines_of_page = output.write(result, settings, sources, others)
     duration = f"{time.perf_counter() - start:.1f} s"

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from neardup.outputs.targets import Target
     from neardup.results import TableResult
     from neardup.runs.runner import Runner
-    from neardup.runs.work import WorkFolder
+    from neardup.runs.work import LastingWork, Workspace
+    from neardup.spark.cluster import Cluster
+    from neardup.spark.work import SharedWork
 
 OptionsT = TypeVar("OptionsT", bound=Options)
 
@@ -59,6 +61,7 @@ class Call:
 
     def __init__(self, values: Mapping[str, Any]) -> None:
         self._values = values
+        self._shared: SharedWork | None = None
 
     def __getattr__(self, name: str) -> Any:
         try:
@@ -97,14 +100,51 @@ class Call:
         if self.workers is not None:
             remedy = "set spark.executor.cores and spark.executor.instances"
             raise no_effect("workers", "with engine spark", remedy, "engine")
-        if self._values.get("fresh"):
-            raise no_effect("fresh", "with engine spark", "choose engine threads", "engine")
+        if self._values.get("fresh") and self.work is None:
+            where = "with engine spark and without work"
+            raise no_effect("fresh", where, "give work", "engine", "work")
         if self._values.get("plan"):
             message = "plan tells what threads would take; leave out engine"
             raise InvalidParameterError(message, "plan", "engine")
         from neardup.spark.session import check_pyspark
 
         check_pyspark()
+
+    def cluster(self) -> Cluster:
+        """Return the executors, which keep what they work out where ``working`` has found it."""
+        from neardup.spark.session import current_cluster
+
+        return current_cluster(self._shared)
+
+    @contextmanager
+    def working(self, output: Target | None, key: Mapping[str, Any] | None) -> Iterator[Workspace]:
+        """Give what the job may use, and say what there is of earlier runs.
+
+        ``output`` and ``key`` are as of ``open_workspace``. Of a job on Spark executors keep what
+        they work out, if ``--work`` says where, and the driver nothing.
+        """
+        from neardup.stages.workspaces import open_workspace
+
+        with ExitStack() as stack:
+            work, fresh = self.work, bool(self._values.get("fresh"))
+            lasting: LastingWork | None
+            if not self.is_on_spark:
+                workspace = open_workspace(self.memory, work, fresh=fresh, output=output, key=key)
+                # What is done of other questions concerns no run that goes on with nothing.
+                lasting = None if key is None else workspace.work
+            elif work is None or output is None or key is None:
+                workspace = open_workspace(self.memory, work, output=output)
+                lasting = None
+            else:
+                from neardup.spark.work import SharedWork
+
+                key = {**key, "engine": "spark"}
+                lasting = self._shared = SharedWork.open(work, output.name, key, fresh=fresh)
+                stack.enter_context(lasting)
+                workspace = lasting.workspace_of_driver(self.memory, output)
+            stack.enter_context(workspace)
+            stack.enter_context(_reported(lasting, quiet=self.quiet))
+            yield workspace
 
     def tell(
         self, facts: dict[str, Any], *lines: str, say: Callable[[str], None] | None = None
@@ -142,7 +182,7 @@ def discard_standard_output() -> None:
 
 
 @contextmanager
-def reported(work: WorkFolder | None, *, quiet: bool) -> Iterator[None]:
+def _reported(work: LastingWork | None, *, quiet: bool) -> Iterator[None]:
     """Say what there is of earlier runs, and remove it when the block has ended without an error.
 
     Standard error has a line for each thing that a run goes on with, or that was damaged in the

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from neardup.cli import wording
-from neardup.cli.call import Call, FolderOutput, reported
+from neardup.cli.call import Call, FolderOutput
 from neardup.cli.command import INPUTS, TableCommand, options_of
 from neardup.cli.wording import NO_ROWS, are_most, say_ids
 from neardup.runs.progress import counted
@@ -53,7 +53,7 @@ def command(call: Call) -> None:
     from neardup.jobs.cut.plan import plan_cut
     from neardup.options.option import no_effect
     from neardup.options.passages import CutOptions
-    from neardup.stages.workspaces import key_of, open_workspace, with_format
+    from neardup.stages.workspaces import key_of, with_format
 
     against, named_in, side = call.against, call.named_in, call.side
     if named_in == STANDARD_INPUT:
@@ -94,20 +94,16 @@ def command(call: Call) -> None:
         return
     output.check(sources, [*(source.origin for source in others or ()), named_in])
     key = None
-    if options.exact and not call.is_on_spark:
+    if options.exact:
         scheme = plan.reading.shingles.describe()
         key = key_of("cut", options, scheme, inputs=sources, against=others or [])
         key = with_format(key, sources, call.output_format)
-    workspace = open_workspace(
-        call.memory, call.work, fresh=call.fresh, output=call.output, key=key
-    )
-    with workspace, reported(workspace.work, quiet=call.quiet), call.display:
+    with call.working(call.output, key) as workspace, call.display:
         table = None if named_in is None else Path(named_in)
         if call.is_on_spark:
             from neardup.spark.cuts import cut_on_spark
-            from neardup.spark.session import current_cluster
 
-            run = partial(cut_on_spark, current_cluster())
+            run = partial(cut_on_spark, call.cluster())
         else:
             run = partial(cut_sources, named_in=table, side=side)
         result = run(sources, others, plan, call.runner, workspace)

@@ -10,7 +10,7 @@ import click
 from click.core import ParameterSource
 
 from neardup.cli import wording
-from neardup.cli.call import Call, FolderOutput, reported
+from neardup.cli.call import Call, FolderOutput
 from neardup.cli.command import INPUTS, TableCommand, options_of
 from neardup.cli.wording import (
     LONG_TEXT,
@@ -82,7 +82,7 @@ def command(call: Call) -> None:
     from neardup.options.documents import DedupOptions
     from neardup.options.option import no_effect
     from neardup.reading.signed_batches import count_shingles
-    from neardup.stages.workspaces import open_workspace, with_format
+    from neardup.stages.workspaces import with_format
 
     options, on_spark = call.of(DedupOptions), call.is_on_spark
     if call.trust:
@@ -102,19 +102,14 @@ def command(call: Call) -> None:
     count: CountShingles = count_shingles
     if on_spark:
         from neardup.spark.dedup import count_with, run_on_spark
-        from neardup.spark.session import current_cluster
 
-        count = count_with(current_cluster)
+        count = count_with(call.cluster)
     with job.opened(call.runner, count) as other:
-        key = None if on_spark else job.key(other)
-        key = with_format(key, sources, call.output_format)
-        workspace = open_workspace(
-            call.memory, call.work, fresh=call.fresh, output=call.output, key=key
-        )
-        with workspace, reported(workspace.work, quiet=call.quiet), call.display:
+        key = with_format(job.key(other), sources, call.output_format)
+        with call.working(call.output, key) as workspace, call.display:
             result: DeduplicationResult
             if on_spark:
-                result = run_on_spark(current_cluster(), job, other, call.runner, workspace)
+                result = run_on_spark(call.cluster(), job, other, call.runner, workspace)
             else:
                 result = job.run(other, call.runner, workspace)
             others = job.others or None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from neardup.cli import wording
-from neardup.cli.call import Call, TableOutput, reported
+from neardup.cli.call import Call, TableOutput
 from neardup.cli.command import INPUTS, TableCommand, options_of
 from neardup.cli.wording import (
     LONG_TEXT,
@@ -61,7 +61,6 @@ def command(call: Call) -> None:
     from neardup.options.documents import PairOptions
     from neardup.options.option import no_effect
     from neardup.runs.work import IN_MEMORY
-    from neardup.stages.workspaces import open_workspace
 
     if call.stats and call.quiet and not call.as_json:
         raise no_effect("stats", "with quiet", "add json", "quiet", "json")
@@ -90,19 +89,12 @@ def command(call: Call) -> None:
     left, right, folder = job.left, job.right, None if job.index is None else job.index.folder
     read = (source.origin for sources in (left, right, job.counted) for source in sources or ())
     output.check_apart([*read, *([] if folder is None else [str(folder)])], folder)
-    workspace = IN_MEMORY
-    if job.has_work:
-        key = None if call.is_on_spark else job.key()
-        workspace = open_workspace(
-            call.memory, call.work, fresh=call.fresh, output=output.place, key=key
-        )
-    with workspace, reported(workspace.work, quiet=call.quiet):
+    with call.working(output.place, job.key()) if job.has_work else IN_MEMORY as workspace:
         with call.display:
             if call.is_on_spark:
                 from neardup.spark.exact_pairs import find_on_spark
-                from neardup.spark.session import current_cluster
 
-                result = find_on_spark(current_cluster(), job, call.runner, workspace)
+                result = find_on_spark(call.cluster(), job, call.runner, workspace)
             else:
                 result = job.run(call.runner, workspace)
         lines = output.write(result, options, *([left, right] if folder is None else []))

@@ -276,6 +276,13 @@ def _against(help_text: str) -> tuple[Option, ...]:
     return (*_of(AgainstDataOptions, against=help_text), *_OTHER_COLUMNS)
 
 
+# What commands with Spark say of their work folder.
+_ON_SPARK = (
+    "With --engine spark a run that was stopped goes on if this is given: a folder or URL that all "
+    "executors reach."
+)
+
+
 @cache
 def _of_documents() -> dict[str, tuple[Option, ...]]:
     from neardup.options.documents import (
@@ -294,7 +301,7 @@ def _of_documents() -> dict[str, tuple[Option, ...]]:
             *_of(DedupOptions),
             *_of(CommandOptions, "pairs", "engine", "fresh", "with_text"),
             *_of(TrustOptions),
-            *_of(WorkspaceOptions),
+            *_of(WorkspaceOptions, work=f"{WorkspaceOptions.known['work'].help} {_ON_SPARK}"),
             *_RUN,
         ),
         "pairs": (
@@ -306,7 +313,7 @@ def _of_documents() -> dict[str, tuple[Option, ...]]:
             ),
             *_of(PairOptions),
             *_of(OutputOptions, "stats"),
-            *_of(WorkspaceOptions),
+            *_of(WorkspaceOptions, work=f"{WorkspaceOptions.known['work'].help} {_ON_SPARK}"),
             *_of(
                 CommandOptions,
                 *("fresh", "engine", "plan"),
@@ -419,10 +426,15 @@ def _of_passages() -> dict[str, tuple[Option, ...]]:
             *_of(IgnoreOptions),
             *_of(OutputOptions, "no_text"),
             *_of(PassageSchemeOptions),
-            *_of(WorkspaceOptions, work="Folder for temporary files, such as the index."),
+            *_of(
+                WorkspaceOptions,
+                work=f"Folder for temporary files, such as the index. {_ON_SPARK}",
+            ),
             *_of(
                 CommandOptions,
-                *("engine", "plan"),
+                *("engine", "fresh", "plan"),
+                fresh="With --engine spark: start over instead of going on with a run that was "
+                "stopped.",
                 engine="What does the work: threads of this process, or a Spark session; its "
                 "executors have to reach inputs and the index under the same paths or URLs.",
             ),
@@ -441,7 +453,7 @@ def _of_passages() -> dict[str, tuple[Option, ...]]:
             *_of(
                 WorkspaceOptions,
                 work="Folder for temporary files, by which a run with --exact goes on when it was "
-                "stopped.",
+                f"stopped. {_ON_SPARK}",
             ),
             _one(
                 CommandOptions,

@@ -32,8 +32,8 @@ from neardup.options.kinds import (
     Documents,
     Encoding,
     FunctionOrFlag,
-    Location,
     OneOf,
+    PathOrUrl,
     Seconds,
     Share,
     Tokenizer,
@@ -438,7 +438,7 @@ class WorkspaceOptions(Options):
     )
     work: str | Path | None = option(
         "Folder for temporary files, by which a run that was stopped goes on.",
-        Location(),
+        PathOrUrl(),
         default=None,
         usual="beside the output",
         python="Folder for these files, which go with the result; None is where the system "

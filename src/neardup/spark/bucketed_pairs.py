@@ -101,7 +101,9 @@ def find_in_buckets(
                 own = members.of_partition(partition)
                 parts.append(_Part(partition, within.start, n_tokens[within], own, own_keys))
             joining = partial(_join, plan, cluster.task_bytes)
-            for _, data in cluster.bring_once(cluster.work(joining, cluster.attach(parts, rows))):
+            keep = "join", cluster.task_bytes
+            joined = cluster.work(joining, cluster.attach(parts, rows), keep=keep)
+            for _, data in cluster.bring_once(joined):
                 yield _unpacked(data)
 
         matches = matches_in_buckets(

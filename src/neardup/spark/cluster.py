@@ -7,7 +7,7 @@ import gc
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +17,7 @@ from neardup.files.archives import ArchiveMember
 from neardup.files.streams import Copied, is_remote
 from neardup.indexes.index import IndexSource
 from neardup.runs.work import WorkFolder, Workspace
+from neardup.spark.work import SharedWork, local_folder
 from neardup.version import __version__
 
 if TYPE_CHECKING:
@@ -173,11 +174,21 @@ _BYTES_AT_ONCE = 200_000_000
 
 @dataclass(frozen=True)
 class Cluster:
-    """Executors of a session: ``slots`` tasks run at the same time, with so much memory each."""
+    """Executors of a session: ``slots`` tasks run at the same time, with so much memory each.
+
+    ``kept`` is where what they work out outlives them, if anywhere.
+    """
 
     context: SparkContext
     slots: int
     task_bytes: int
+    kept: SharedWork | None = None
+
+    def keeping(self, work: SharedWork | None) -> Cluster:
+        """Return the executors as they keep what they work out, laid out as that is."""
+        if work is None:
+            return self
+        return replace(self, slots=work.lay_out(self.slots), kept=work)
 
     def lay_out(self, items: Sequence[Any]) -> RDD[Any]:
         """Return some items, each in a partition by itself that has its number."""
@@ -190,14 +201,23 @@ class Cluster:
         rows: RDD[Any],
         *,
         is_laid_out: bool = False,
+        keep: Sequence[object] = (),
     ) -> RDD[Any]:
         """Have a function work on the rows of each partition.
 
         ``is_laid_out`` says that what it gives may have items attached. Rows to be placed may not:
         Spark takes them for placed if there happen to be as many partitions.
+
+        What it gives is kept for a run that goes on if ``keep`` names the stage; behind the name is
+        what else it follows from than the job, ``slots`` and the stages before.
         """
         working = partial(_work, __version__, function)
-        return rows.mapPartitions(working, preservesPartitioning=is_laid_out)
+        if self.kept is None or not keep:
+            return rows.mapPartitions(working, preservesPartitioning=is_laid_out)
+        name, *follows = keep
+        stage = self.kept.stage(str(name), rows.getNumPartitions(), follows)
+        keeping = partial(stage.rows, working, _is_failure)
+        return rows.mapPartitionsWithIndex(keeping, preservesPartitioning=is_laid_out)
 
     def place(self, rows: RDD[Any], n_partitions: int) -> RDD[Any]:
         """Bring pairs of a partition and something to these partitions."""
@@ -278,6 +298,11 @@ def _work(
     return function(rows)
 
 
+def _is_failure(row: Any) -> bool:
+    """Return whether a row is an error, or sends one."""
+    return isinstance(row, Failure) or (isinstance(row, tuple) and isinstance(row[-1], Failure))
+
+
 def _values(pairs: Iterator[tuple[int, Any]]) -> Iterator[Any]:
     return (value for _, value in pairs)
 
@@ -305,8 +330,8 @@ def check_seen(index: Path) -> None:
 
 def local_workspace(memory: int) -> Workspace:
     """Return a place for what a task does not keep in memory, which goes with the task."""
-    given = os.environ.get("SPARK_LOCAL_DIRS", "").split(",")[0]
-    parent = Path(given) if given and Path(given).is_dir() else None
+    found = local_folder()
+    parent = None if found is None else Path(found)
     return Workspace(memory, WorkFolder.temporary(parent, "task"))
 
 

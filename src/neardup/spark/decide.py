@@ -347,7 +347,9 @@ def decide_on_executors(
         signed, contents, partitions, components, is_live, skip_bad, cluster, contents.earlier
     )
     working = partial(_decide, partitions.bounds, len(contents.other), plan, cluster.task_bytes)
-    for _, data in cluster.bring_once(cluster.work(working, exchanged.union(texts))):
+    keep = "choose", cluster.task_bytes
+    decided = cluster.work(working, exchanged.union(texts), keep=keep)
+    for _, data in cluster.bring_once(decided):
         yield Decision.from_arrays(unpack_arrays(data))
 
 

@@ -222,8 +222,10 @@ class _SpreadJoin(BlockedJoin):
         ]
         alone = self.whole.of(self.make(_NO_TOKENS), None)
         joining = partial(_join, self.make, alone, limit, self.cluster.task_bytes)
-        attached = self.cluster.attach(list(enumerate(tasks)), self.sent)
-        found = self.cluster.bring_once(self.cluster.work(joining, attached))
+        cluster = self.cluster
+        attached = cluster.attach(list(enumerate(tasks)), self.sent)
+        keep = "join", cluster.task_bytes
+        found = cluster.bring_once(cluster.work(joining, attached, keep=keep))
         for number, ((_, records, _), (counts, data)) in enumerate(
             zip(self.chosen, found, strict=True), 1
         ):

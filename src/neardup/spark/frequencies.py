@@ -40,7 +40,7 @@ def count_on_executors(
     """
     tasks = cut_tasks(collections, cluster.slots)
     counting = partial(_count, listed, cluster.slots)
-    counts = cluster.work(counting, cluster.lay_out(list(enumerate(tasks))))
+    counts = cluster.work(counting, cluster.lay_out(list(enumerate(tasks))), keep=("count",))
     summed = cluster.work(_sum, cluster.place(counts, cluster.slots))
     hashes, numbers = [np.empty(0, np.uint64)], [np.empty(0, np.int64)]
     n_documents = 0

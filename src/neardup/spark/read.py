@@ -192,7 +192,7 @@ def read_on_executors(
     tasks = cut_tasks([sources for sources, _ in chosen], cluster.slots)
     reading = partial(_read, look, [plan for _, plan in chosen])
     laid_out = cluster.lay_out(list(enumerate(tasks)))
-    rows = cluster.stored(cluster.work(reading, laid_out, is_laid_out=True))
+    rows = cluster.stored(cluster.work(reading, laid_out, is_laid_out=True, keep=("read",)))
     counts = np.zeros(len(tasks), np.int64)
     lists = [
         SpilledBatches(f"sign-{k}", workspace, share=_SHARE, weight_of_file=_FILE_BYTES)

@@ -15,6 +15,8 @@ from neardup.spark.cluster import Cluster
 if TYPE_CHECKING:
     from pyspark import SparkContext
 
+    from neardup.spark.work import SharedWork
+
 # What functions that work on a session say of their arguments.
 SESSION = "A ``SparkSession``; its executors need the same version of neardup."
 SHARED_FILES = (
@@ -81,8 +83,11 @@ def check_pyspark() -> None:
         raise EngineError(message)
 
 
-def current_cluster() -> Cluster:
-    """Return the executors that this process has, or begins, as ``spark-submit`` has set it up."""
+def current_cluster(work: SharedWork | None = None) -> Cluster:
+    """Return the executors that this process has, or begins, as ``spark-submit`` has set it up.
+
+    ``work`` is where what they work out is kept, if anywhere.
+    """
     check_pyspark()
     from pyspark import SparkConf, SparkContext
 
@@ -96,7 +101,7 @@ def current_cluster() -> Cluster:
         for process in ("driver", "executor"):
             configuration.set(f"spark.{process}.defaultJavaOptions", _JAVA_OPTIONS)
     # A session would load all that Spark has for tables.
-    return _cluster(SparkContext.getOrCreate(configuration))
+    return _cluster(SparkContext.getOrCreate(configuration)).keeping(work)
 
 
 def check_java() -> None:

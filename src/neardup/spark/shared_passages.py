@@ -292,7 +292,9 @@ class _OnExecutors(LookUp):
         if plan.max_documents is not None:
             frequent = self._find_frequent(how, n_windows)
         found = cluster.work(
-            partial(_look_up, how, queries.starts), self._attached(how, n_windows, frequent)
+            partial(_look_up, how, queries.starts),
+            self._attached(how, n_windows, frequent),
+            keep=("align", cluster.task_bytes),
         )
         placed = cluster.place(found, len(n_windows)).union(queries.rows)
         attached = cluster.attach(list(enumerate(queries.starts[:-1].tolist())), placed)
@@ -354,7 +356,8 @@ class _OnExecutors(LookUp):
         bounds = np.concatenate([[0], np.cumsum(n_windows)])
         nothing = [None] * len(n_windows)
         attached = self._attached(how, n_windows, nothing, everywhere=True)
-        counts = cluster.work(partial(_count_documents, how, bounds), attached)
+        keep = "align", cluster.task_bytes
+        counts = cluster.work(partial(_count_documents, how, bounds), attached, keep=keep)
         ranges = list(pairwise(bounds.tolist()))
         placed = cluster.attach(ranges, cluster.place(counts, len(ranges)))
         assert how.plan.max_documents is not None

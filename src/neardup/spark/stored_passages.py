@@ -108,7 +108,9 @@ def store_on_executors(
     """Read all documents; ids of those that are indexed have to differ."""
     tasks = cut_tasks([sources], cluster.slots)
     laid_out = cluster.lay_out(list(enumerate(tasks)))
-    rows = cluster.stored(cluster.work(partial(_store, storing), laid_out, is_laid_out=True))
+    keep = "read", storing.n_tokens
+    made = cluster.work(partial(_store, storing), laid_out, is_laid_out=True, keep=keep)
+    rows = cluster.stored(made)
     n = len(tasks)
     known = StoredDocuments(
         rows, [NO_SIZES] * n, [[] for _ in tasks], [0] * n, [set() for _ in tasks]

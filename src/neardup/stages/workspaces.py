@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from neardup.errors import InvalidParameterError
 from neardup.files.archives import ArchiveMember
 from neardup.files.streams import StandardInput, is_remote, state_of_url
+from neardup.indexes.manifest import Manifest, encode
 from neardup.options.groups import WorkspaceOptions
 from neardup.options.option import Options
-from neardup.outputs.targets import Target
+from neardup.outputs.targets import Target, target_of
 from neardup.results import versions
 from neardup.runs.runner import default_memory_bytes
-from neardup.runs.work import WorkFolder, Workspace, work_errors
+from neardup.runs.work import LastingWork, WorkFolder, Workspace, work_errors
 
 if TYPE_CHECKING:
     from neardup.files.rows import Source
@@ -40,8 +43,8 @@ def open_workspace(
     memory
         Bytes, or a size such as ``4GB``; None is 60 % of what is free.
     work
-        Folder for the work folder; None is beside the output, the current one for an output at a
-        URL, and without an output where the system has temporary files.
+        Folder for the work folder, no URL; None is beside the output, the current one for an output
+        at a URL, and without an output where the system has temporary files.
     fresh
         Do not go on with a run that was killed.
     output
@@ -50,7 +53,13 @@ def open_workspace(
         What the work depends on; None if no later run goes on with it.
     """
     limit = memory_budget(memory)
-    parent = None if work is None else Path(WorkspaceOptions.known["work"].given(work))
+    parent = None if work is None else target_of(WorkspaceOptions.known["work"].given(work))
+    if not isinstance(parent, Path | None):
+        message = (
+            "work is a folder of this machine, unless a command writes a file or folder with "
+            "engine spark; name one"
+        )
+        raise InvalidParameterError(message, "work", "engine")
     if parent is not None:
         around = next(
             each for each in (parent, *parent.absolute().parents) if os.path.lexists(each)
@@ -59,10 +68,9 @@ def open_workspace(
             pass
     if output is None:
         return Workspace(limit, WorkFolder.temporary(parent))
-    if isinstance(output, Path):
-        name, parent = output.name, parent or output.absolute().parent
-    else:
-        name, parent = output.rstrip("/").rpartition("/")[2], parent or Path.cwd()
+    name = output.name
+    if parent is None:
+        parent = output.absolute().parent if isinstance(output, Path) else Path.cwd()
     if key is None:
         return Workspace(limit, WorkFolder.temporary(parent, name))
     return Workspace(limit, WorkFolder.open(parent, name, key, fresh=fresh))
@@ -76,15 +84,14 @@ def are_short(sources: Sequence[Source]) -> bool:
     return are_in_memory and sum(source.size or 0 for source in sources) <= _SHORT
 
 
-def account_of_earlier(work: WorkFolder) -> list[str]:
+def account_of_earlier(work: LastingWork) -> list[str]:
     """Return what there is of earlier runs, a line each, and remove what is of no more use.
 
     What was done with other options stays until this run is done: they may be given again.
     """
     lines = list(work.problems)
     if work.n_done:
-        tasks = "1 task is" if work.n_done == 1 else f"{work.n_done:,} tasks are"
-        lines.append(f"going on with a run that was stopped: {tasks} done; --fresh starts over")
+        lines.append(f"going on with a run that was stopped: {work.said_done}; --fresh starts over")
     useless = {path: work.what_changed(path) for path in work.stale if not work.is_of_use(path)}
     removed = work.remove_stale(useless)
     lines += [f"{useless[path]}; starting over" for path in removed if useless[path]]
@@ -154,6 +161,12 @@ def _state(source: Source) -> dict[str, object] | None:
         "size": found.st_size,
         "time": found.st_mtime_ns,
     }
+
+
+def state_of_index(folder: Path, manifest: Manifest) -> dict[str, str]:
+    """Return of an index what changes when it does."""
+    digest = hashlib.sha256(encode(manifest)).hexdigest()
+    return {"path": os.path.realpath(folder), "manifest": digest}
 
 
 def _spelled(value: object) -> object:

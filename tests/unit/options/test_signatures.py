@@ -30,6 +30,7 @@ from neardup.options.kinds import (
     Kind,
     Location,
     OneOf,
+    PathOrUrl,
     Positive,
     Seconds,
     Share,
@@ -65,6 +66,7 @@ TYPES: dict[type[Kind], tuple[Any, ...]] = {
     FunctionOrFlag: (Progress,),
     Hosts: (str, Sequence[str]),
     Location: (str | Path, Path),
+    PathOrUrl: (str | Path,),
     Tokenizer: (str | Path, TokenizerChoice),
 }
 

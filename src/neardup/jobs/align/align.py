@@ -39,6 +39,7 @@ from neardup.options.passages import AlignOptions, AlignSchemeOptions, IgnoreOpt
 from neardup.passages.align import AlignmentPlan, certain_length, make_window_scheme
 from neardup.passages.document_pairs import Extents, HiddenText
 from neardup.passages.documents import ReadOptions, least_run, read_documents, runs_of
+from neardup.passages.index import PassageHandle
 from neardup.passages.matches import SCHEMA, SCHEMA_WITH_TEXT, with_id_types
 from neardup.results import NO_COLUMNS, PassageResult, SkippedRow, describe_ids, describe_skipped
 from neardup.runs.runner import Runner
@@ -53,7 +54,7 @@ from neardup.stages.hints import (
     with_warning,
 )
 from neardup.stages.options import columns_of
-from neardup.stages.workspaces import open_workspace
+from neardup.stages.workspaces import key_of, open_workspace, state_of_index
 from neardup.tables import Int64s
 
 
@@ -84,6 +85,26 @@ def ignoring(other: Other, hidden: HiddenText) -> Other:
     if not isinstance(other, NewDocuments):
         return other
     return replace(other, read=replace(other.read, ignored=hidden.runs))
+
+
+def key_of_alignment(
+    sources: Sequence[Source],
+    other: Other,
+    options: AlignOptions,
+    ignore: Sequence[Source],
+    runner: Runner,
+) -> dict[str, Any] | None:
+    """Return what decides the passages; None where inputs cannot be known again."""
+    files = {"inputs": sources, "ignore": ignore}
+    if isinstance(other, PassageHandle):
+        index = other.view(runner)
+        key = key_of("align", options, index.scheme.describe(), **files)
+        state = state_of_index(other.folder, index.manifest)
+        return None if key is None else key | {"index": [state]}
+    scheme = make_window_scheme(other.min_tokens, **other.scheme).describe()
+    scheme["idf_of_few"] = other.idf_of_few
+    against = [] if other.is_input else other.sources
+    return key_of("align", options, scheme, **files, against=against)
 
 
 @dataclass

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -21,7 +19,6 @@ from neardup.errors import InvalidParameterError
 from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.files.streams import file_has_changed
 from neardup.indexes.changes import check_unknown
-from neardup.indexes.manifest import encode
 from neardup.matching.keep import parse_keep
 from neardup.matching.measures import Measure
 from neardup.options.documents import DedupOptions
@@ -42,6 +39,7 @@ from neardup.stages.decide import Assignment
 from neardup.stages.options import check_weights_of_index, columns_of
 from neardup.stages.plan import DedupPlan, check_method
 from neardup.stages.selection import KeeperIds
+from neardup.stages.workspaces import state_of_index
 from neardup.tables import Bools, EarlierKeepers, Int64s, TokenLists
 
 if TYPE_CHECKING:
@@ -135,7 +133,7 @@ def open_index(
         if needs_all_texts(options):
             from neardup.documents.other import DocumentIndexSource
 
-            state = _state_of(index, handle)
+            state = state_of_index(handle.folder, index.manifest)
             yield Other(plan, [DocumentIndexSource(index, handle.folder)], state=state)
         else:
             frequencies = _count(index, plan, sources, runner, count)
@@ -174,12 +172,7 @@ def _looked_up(
 
     index = replace(index, scheme=index.scheme.with_frequencies(frequencies))
     plan = plan_with_index(options, index.scheme)
-    return Other(plan, [], index, state=_state_of(index, handle))
-
-
-def _state_of(index: OpenDocuments, handle: DocumentHandle) -> dict[str, str]:
-    digest = hashlib.sha256(encode(index.manifest)).hexdigest()
-    return {"path": os.path.realpath(handle.folder), "manifest": digest}
+    return Other(plan, [], index, state=state_of_index(handle.folder, index.manifest))
 
 
 class IndexLookUp(LookUp):

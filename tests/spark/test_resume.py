@@ -1,0 +1,399 @@
+"""Runs with ``--work`` that were stopped: the same bytes afterwards, and nothing done twice."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import fsspec
+import pytest
+
+import neardup.cli
+from neardup.errors import WriteError
+from neardup.outputs.targets import Url
+from neardup.spark.work import KeptStage, SharedWork
+from tests.runtimes import JOBS, Job, answer_in, write_collections
+from tests.spark.conftest import cut_small
+from tests.spark.in_process import InProcess
+from tests.spilling import StopError, work_folders
+
+ON_SPARK = [name for name, job in JOBS.items() if job.on_spark]
+DEDUP = JOBS["dedup"]
+
+
+@pytest.fixture(scope="module")
+def collections(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("collections")
+    write_collections(folder)
+    return folder
+
+
+@pytest.fixture
+def run(in_process, collections, monkeypatch, capsys):
+    """Run a job on a Spark of this process, and give its code and what it said of errors."""
+    from neardup.spark import session
+    from neardup.spark.session import cluster_of
+
+    current = {"slots": 4}
+    monkeypatch.chdir(collections)
+    cut_small(monkeypatch, 1000, 500)
+    monkeypatch.setattr(
+        session,
+        "current_cluster",
+        lambda work=None: cluster_of(InProcess(**current)).keeping(work),
+    )
+
+    def run_job(job: Job, output: Path, *more: str, slots: int = 4) -> tuple[int, str]:
+        current["slots"] = slots
+        output.mkdir(exist_ok=True)
+        capsys.readouterr()
+        code = neardup.cli.run([*job.arguments(output), "--engine", "spark", *more])
+        return code, capsys.readouterr().err
+
+    return run_job
+
+
+@contextmanager
+def watched(stop_after: int | None = None) -> Iterator[list[str]]:
+    """Give the names of all tasks that are done in the block; interrupt the run after so many."""
+    keep, done = KeptStage._keep, list[str]()
+
+    def kept(self: KeptStage, name: str, *arguments: Any) -> Iterator[Any]:
+        yield from keep(self, name, *arguments)
+        done.append(name)
+        if len(done) == stop_after:
+            raise StopError
+
+    with patch.object(KeptStage, "_keep", kept):
+        yield done
+
+
+def kept_in(work: Path) -> Path:
+    """Return the one work folder that is there."""
+    (folder,) = work_folders(work)
+    return folder
+
+
+@pytest.mark.parametrize("name", ON_SPARK)
+def test_stopped_and_run_again(run, tmp_path, name):
+    job, work = JOBS[name], ("--work", str(tmp_path / "work"))
+    assert run(job, tmp_path / "whole")[0] == 0
+    expected = answer_in(tmp_path / "whole")
+    with watched() as tasks:
+        assert run(job, tmp_path / "kept", *work) == (0, "")
+    assert answer_in(tmp_path / "kept") == expected
+    assert len(tasks) > 2
+    assert {each.partition(".")[0] for each in tasks} > {"read"} or name.startswith("cut")
+    for number, n_done in enumerate({1, len(tasks) // 2, len(tasks) - 1}):
+        output = tmp_path / f"stopped-{number}"
+        with watched(n_done) as before:
+            code, said = run(job, output, *work)
+        assert code == 130
+        assert "the same command goes on there, --fresh starts over" in said
+        assert list(output.iterdir()) == []
+        with watched() as after:
+            code, said = run(job, output, *work)
+        assert code == 0
+        assert said.startswith("going on with a run that was stopped: ")
+        assert sorted(before + after) == sorted(tasks)
+        assert answer_in(output) == expected
+    assert not (tmp_path / "work").exists()
+
+
+def test_says_what_is_done(run, tmp_path):
+    work = "--work", str(tmp_path / "work")
+    job = JOBS["dedup, against"]
+    with watched() as tasks:
+        run(job, tmp_path / "whole", *work)
+    n_read = sum(each.startswith("read.") for each in tasks)
+    for n_done, expected in [
+        (n_read - 1, f"{n_read - 1} of {n_read} tasks of read are done"),
+        (
+            n_read + 1,
+            f"{n_read} of {n_read} tasks of read and 1 of {len(tasks) - n_read} tasks of choose "
+            "are done",
+        ),
+    ]:
+        with watched(n_done):
+            run(job, tmp_path / "out", *work)
+        _, said = run(job, tmp_path / f"out-{n_done}", *work)
+        # Another name of the output is another run of the same question.
+        assert said.startswith(
+            f"going on with a run that was stopped: {expected}; --fresh starts over\n"
+        )
+
+
+def stop(run, tmp_path: Path, n_done: int, job: Job = DEDUP, **how: Any) -> Path:
+    """Stop a run after so many tasks, and return its work folder."""
+    with watched(n_done):
+        assert run(job, tmp_path / "out", "--work", str(tmp_path / "work"), **how)[0] == 130
+    return kept_in(tmp_path / "work")
+
+
+def go_on(run, tmp_path: Path, *more: str, job: Job = DEDUP, **how: Any) -> tuple[list[str], str]:
+    """Go on with it; return what was done and said."""
+    with watched() as done:
+        code, said = run(job, tmp_path / "out", "--work", str(tmp_path / "work"), *more, **how)
+    assert code == 0, said
+    return done, said
+
+
+@pytest.fixture
+def expected(run, tmp_path):
+    assert run(DEDUP, tmp_path / "whole")[0] == 0
+    return answer_in(tmp_path / "whole")
+
+
+def flipped(data: bytes) -> bytes:
+    place = random.Random(3).randrange(len(data))
+    return data[:place] + bytes([data[place] ^ 4]) + data[place + 1 :]
+
+
+DAMAGE = {
+    "a bit": flipped,
+    "half": lambda data: data[: len(data) // 2],
+    "one byte less": lambda data: data[:-1],
+    "one byte more": lambda data: data + b"x",
+    "nothing": lambda _: b"",
+    "something else": lambda _: b"no pickle at all",
+    "fewer rows": lambda data: data[:-12] + (0).to_bytes(8, "big") + data[-4:],
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
+def test_damaged_task_is_done_again(run, tmp_path, expected, damage):
+    folder = stop(run, tmp_path, 3)
+    path = sorted(folder.glob("read.*"))[1]
+    path.write_bytes(damage(path.read_bytes()))
+    done, _ = go_on(run, tmp_path)
+    assert path.name in done
+    assert len([each for each in done if each.startswith("read")]) < len(done)
+    assert answer_in(tmp_path / "out") == expected
+
+
+def test_task_under_the_name_of_another(run, tmp_path, expected):
+    folder = stop(run, tmp_path, 3)
+    one, two, *_ = sorted(folder.glob("read.*"))
+    two.write_bytes(one.read_bytes())
+    done, _ = go_on(run, tmp_path)
+    assert two.name in done
+    assert one.name not in done
+    assert answer_in(tmp_path / "out") == expected
+
+
+def test_half_written_task(run, tmp_path, expected):
+    """One that died while it wrote has a name that is nobody's."""
+    folder = stop(run, tmp_path, 2)
+    path = max(folder.glob("read.*"))
+    left = folder / f".{path.name}.neardup-12345678"
+    path.rename(left)
+    with patch.object(SharedWork, "remove", SharedWork.close):
+        done, said = go_on(run, tmp_path)
+    assert path.name in done
+    assert "run that was stopped: 1 of " in said
+    assert not left.exists()
+    assert answer_in(tmp_path / "out") == expected
+
+
+def numbers(rows: Iterator[int]) -> Iterator[int]:
+    yield from rows
+
+
+def never(rows: Iterator[int]) -> Iterator[int]:
+    raise AssertionError(next(rows))
+    yield
+
+
+def nothing_failed(_: object) -> bool:
+    return False
+
+
+@pytest.fixture
+def stage(tmp_path):
+    with SharedWork.open(tmp_path, "out", {"inputs": []}) as work:
+        work.lay_out(2)
+        yield work.stage("read", 2, [])
+
+
+def test_attempts_that_overlap(stage):
+    """Two at the same task, of which the earlier ends later, and one that is killed."""
+    first, second, third = (
+        stage.rows(numbers, nothing_failed, 0, iter(range(5))) for _ in range(3)
+    )
+    found = [next(first), next(third)]
+    assert list(second) == list(range(5))
+    third.close()
+    assert found + list(first) == [0, 0, 1, 2, 3, 4]
+    assert list(stage.rows(never, nothing_failed, 0, iter([]))) == list(range(5))
+
+
+def test_failed_task_is_not_kept(stage):
+    rows = stage.rows(numbers, lambda row: row == 3, 1, iter(range(5)))
+    assert list(rows) == list(range(5))
+    assert [path.name for path in Path(stage.location).glob("*read*")] == []
+
+
+def test_rows_that_do_not_fit_into_memory(stage, monkeypatch):
+    monkeypatch.setattr("neardup.spark.work._IN_MEMORY", 10)
+    monkeypatch.setattr("neardup.spark.work._BLOCK", 7)
+    rows = [bytes([n]) * n * 50 for n in range(20)]
+    assert list(stage.rows(numbers, nothing_failed, 0, iter(rows))) == rows
+    assert list(stage.rows(never, nothing_failed, 0, iter([]))) == rows
+
+
+def test_folder_that_executors_do_not_see(stage):
+    (Path(stage.location) / "key.json").unlink()
+    with pytest.raises(WriteError, match=r"the executors do not see .*; choose a folder that all"):
+        list(stage.rows(numbers, nothing_failed, 0, iter(range(5))))
+
+
+def test_other_executors_take_the_same_tasks(run, tmp_path, expected):
+    stop(run, tmp_path, 3)
+    done, said = go_on(run, tmp_path, slots=9)
+    assert "3 of " in said
+    assert sorted(done)[-1].startswith("read.1.")
+    assert answer_in(tmp_path / "out") == expected
+
+
+def test_fresh(run, tmp_path, expected):
+    stop(run, tmp_path, 3)
+    done, said = go_on(run, tmp_path, "--fresh")
+    assert said == ""
+    assert "read.1.0-of" in " ".join(done)
+    assert answer_in(tmp_path / "out") == expected
+
+
+def test_fresh__needs_a_place(run, tmp_path):
+    code, said = run(DEDUP, tmp_path / "out", "--fresh")
+    assert code == 1
+    assert said.startswith("error: --fresh has no effect with --engine spark and without --work")
+
+
+def test_other_options(run, tmp_path):
+    """They start over, and what was done with the first ones goes in the end."""
+    stop(run, tmp_path, 3)
+    done, said = go_on(run, tmp_path, "--keep", "longest")
+    assert "options changed since: keep was first, is longest" in said
+    assert "this run starts at the beginning, and removes that when it is done" in said
+    assert "read.1.0-of" in " ".join(done)
+    assert list((tmp_path / "work").iterdir()) == []
+
+
+def test_changed_input(run, tmp_path, collections):
+    (tmp_path / "a.jsonl").write_bytes((collections / "a.jsonl").read_bytes())
+    job = Job(f"dedup {tmp_path / 'a.jsonl'} --threshold 0.7 --ngram 1")
+    stop(run, tmp_path, 3, job)
+    with (tmp_path / "a.jsonl").open("a") as file:
+        file.write('{"id": "more", "text": "one more"}\n')
+    done, said = go_on(run, tmp_path, job=job)
+    assert said.endswith("a.jsonl; starting over\n")
+    assert "inputs changed since: " in said
+    assert "read.1.0-of" in " ".join(done)
+    assert json.loads((tmp_path / "out/out/summary.json").read_text())["documents_in"] == 51
+
+
+def test_bad_row(run, tmp_path):
+    """Whoever mends it has another input."""
+    lines = [json.dumps({"id": str(n), "text": f"text {n} " * 50}) for n in range(20)]
+    (tmp_path / "a.jsonl").write_text("\n".join([*lines, "no JSON"]))
+    job = Job(f"dedup {tmp_path / 'a.jsonl'}")
+    code, said = run(job, tmp_path / "out", "--work", str(tmp_path / "work"))
+    assert code == 1
+    assert "a.jsonl, row 21" in said
+    assert not (tmp_path / "work").exists()
+
+
+def test_two_at_once(run, tmp_path, collections):
+    folder = stop(run, tmp_path, 1)
+    key = json.loads((folder / "key.json").read_text())["key"]
+    other = SharedWork.open(tmp_path / "work", "out", key)
+    code, said = run(DEDUP, tmp_path / "out", "--work", str(tmp_path / "work"))
+    assert code == 1
+    assert f"error: the same command is at work in {folder} already: this process" in said
+    other.close()
+    done, _ = go_on(run, tmp_path)
+    assert len(done) > 1
+
+
+# At URLs.
+
+
+@pytest.fixture
+def memory() -> Iterator[Any]:
+    system = fsspec.filesystem("memory")
+    system.store.clear()
+    yield system
+    system.store.clear()
+
+
+def test_url(run, tmp_path, expected, memory):
+    work = "--work", "memory://work"
+    with watched() as tasks:
+        assert run(DEDUP, tmp_path / "kept", *work) == (0, "")
+    assert memory.find("/") == []
+    with watched(3) as before:
+        code, said = run(DEDUP, tmp_path / "out", *work)
+    assert code == 130
+    assert "what was done is kept in memory://work/.out.neardup-work-" in said
+    names = [path.rpartition("/")[2] for path in memory.find("/")]
+    assert sorted(names) == sorted([*before, "key.json", "layout.json"])
+    with watched() as after:
+        assert run(DEDUP, tmp_path / "out", *work)[0] == 0
+    assert sorted(before + after) == sorted(tasks)
+    assert answer_in(tmp_path / "out") == answer_in(tmp_path / "kept") == expected
+    assert memory.find("/") == []
+    assert list((tmp_path / "out").iterdir()) == [tmp_path / "out/out"]
+
+
+def test_url__other_options(run, tmp_path, memory):
+    work = "--work", "memory://work"
+    with watched(2):
+        run(DEDUP, tmp_path / "out", *work)
+    code, said = run(DEDUP, tmp_path / "out", *work, "--keep", "longest")
+    assert code == 0
+    assert "a run that was stopped left memory://work/.out.neardup-work-" in said
+    assert "options changed since: keep was first, is longest" in said
+    assert memory.find("/") == []
+
+
+def test_url__later_run_takes_over(memory):
+    key = {"inputs": []}
+    one = SharedWork.open(Url("memory://work"), "out", key)
+    one.lay_out(2)
+    one.stage("read", 2, [])
+    two = SharedWork.open(Url("memory://work"), "out", key)
+    with pytest.raises(WriteError, match="taken over by another run of the same command"):
+        one.stage("choose", 2, [])
+    # What is the other's stays.
+    one.remove()
+    two.lay_out(2)
+    two.stage("read", 2, [])
+    two.remove()
+    assert memory.find("/") == []
+
+
+def test_url__other_run_at_work(memory):
+    """One with other options that may be at work stays."""
+    one = SharedWork.open(Url("memory://work"), "out", {"options": {"keep": "first"}})
+    two = SharedWork.open(Url("memory://work"), "out", {"options": {"keep": "last"}})
+    assert two.remove_stale() == []
+    one._place.leave()
+    assert two.remove_stale() == two.stale or two.stale == []
+    two.remove()
+    assert memory.find("/") == []
+
+
+def test_url__of_threads(run, tmp_path, collections, monkeypatch, capsys):
+    monkeypatch.chdir(collections)
+    words = [*DEDUP.arguments(tmp_path), "--work", "memory://work"]
+    assert neardup.cli.run(words) == 1
+    said = capsys.readouterr().err
+    assert said == (
+        "error: --work is a folder of this machine, unless a command writes a file or folder with "
+        "--engine spark; name one\n"
+    )
