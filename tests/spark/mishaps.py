@@ -71,6 +71,12 @@ def shuffled_behind_first(stage: str, seed: int, *arguments: Any) -> Iterator[An
     return _found(stage)(*others, iter([first, *behind]))
 
 
+def not_again(stage: str, *_: Any) -> Iterator[Any]:
+    """Do nothing of a stage: it has been done."""
+    message = f"{stage} is done again"
+    raise AssertionError(message)
+
+
 def _is_first(marks: str) -> bool:
     try:
         Path(marks).touch(exist_ok=False)

@@ -8,6 +8,7 @@ import json
 import random
 import subprocess
 import sys
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ import neardup
 import neardup.spark
 from neardup.errors import InvalidInputError, InvalidParameterError, NeardupError, ReadError
 from neardup.jobs.cut import equal_passages, passages
-from neardup.spark import decide, similar_passages
+from neardup.spark import cluster, decide, similar_passages
 from tests.spark.mishaps import dies_once, replace_stage, shuffled
 from tests.spark.runs import assert_same, run_spark, run_threads, summary_of
 from tests.spilling import spilling
@@ -323,6 +324,18 @@ def test_refuses__what_needs_all_texts(in_process, texts, options, named):
         options |= {"against": str(texts / options["against"])}
     with pytest.raises(InvalidParameterError, match=named):
         neardup.spark.cut(in_process, str(texts / "own"), **options)
+
+
+def test_spans_that_end_early(in_process, texts, tmp_path, small_tasks, monkeypatch):
+    """Where executors are lost Spark ends the rows of a task, which writes nothing of them."""
+    result = neardup.spark.cut(in_process, str(texts / "own"), exact=True, unit="lines")
+    work = cluster._work_on_all
+    monkeypatch.setattr(
+        cluster, "_work_on_all", lambda write, rows: work(write, islice(list(rows), 2))
+    )
+    with pytest.raises(Exception, match="executors were lost"):
+        result.write(tmp_path / "out")
+    assert not (tmp_path / "out").exists()
 
 
 def test_refuses__data_in_memory_and_an_index(in_process, texts, tmp_path):

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterator
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -16,10 +21,12 @@ import pytest
 import neardup.cli
 from neardup.errors import WriteError
 from neardup.outputs.targets import Url
-from neardup.spark.work import KeptStage, SharedWork
+from neardup.spark.work import LAST, KeptStage, SharedWork, _LostRowsError
 from tests.runtimes import JOBS, Job, answer_in, write_collections
 from tests.spark.conftest import cut_small
 from tests.spark.in_process import InProcess
+from tests.spark.mishaps import dies_once, not_again, replace_stage
+from tests.spark.runs import assert_same, run_threads
 from tests.spilling import StopError, work_folders
 
 ON_SPARK = [name for name, job in JOBS.items() if job.on_spark]
@@ -209,6 +216,14 @@ def never(rows: Iterator[int]) -> Iterator[int]:
     yield
 
 
+def whole(rows: Iterable[Any]) -> Iterator[Any]:
+    return iter([*rows, LAST])
+
+
+def tasks_in(stage: KeptStage) -> list[str]:
+    return [path.name for path in Path(stage.location).iterdir() if ".1." in path.name]
+
+
 def nothing_failed(_: object) -> bool:
     return False
 
@@ -223,33 +238,74 @@ def stage(tmp_path):
 def test_attempts_that_overlap(stage):
     """Two at the same task, of which the earlier ends later, and one that is killed."""
     first, second, third = (
-        stage.rows(numbers, nothing_failed, 0, iter(range(5))) for _ in range(3)
+        stage.rows(numbers, nothing_failed, 0, whole(range(5))) for _ in range(3)
     )
     found = [next(first), next(third)]
     assert list(second) == list(range(5))
     third.close()
     assert found + list(first) == [0, 0, 1, 2, 3, 4]
-    assert list(stage.rows(never, nothing_failed, 0, iter([]))) == list(range(5))
+    assert list(stage.rows(never, nothing_failed, 0, whole([]))) == list(range(5))
+
+
+def test_rows_that_end_early(stage):
+    """Spark lets them, where executors are lost, and gives up what a task made of them."""
+    with pytest.raises(_LostRowsError):
+        list(stage.rows(numbers, nothing_failed, 0, iter(range(5))))
+    assert tasks_in(stage) == []
+
+
+def test_rows_that_are_not_wanted(stage):
+    def first(rows: Iterator[int]) -> Iterator[int]:
+        yield next(rows)
+
+    assert list(stage.rows(first, nothing_failed, 0, whole(range(5)))) == [0]
+    # All rows are taken in any case: Spark ends a worker that leaves some.
+    rows = whole(range(5))
+    assert list(stage.rows(never, nothing_failed, 0, rows)) == [0]
+    assert next(rows, None) is None
+    with pytest.raises(_LostRowsError):
+        list(stage.rows(first, nothing_failed, 1, iter(range(5))))
 
 
 def test_failed_task_is_not_kept(stage):
-    rows = stage.rows(numbers, lambda row: row == 3, 1, iter(range(5)))
+    rows = stage.rows(numbers, lambda row: row == 3, 1, whole(range(5)))
     assert list(rows) == list(range(5))
-    assert [path.name for path in Path(stage.location).glob("*read*")] == []
+    assert tasks_in(stage) == []
+
+
+def test_what_rows_follow_from(tmp_path):
+    """What was made by tasks of another memory, or laid out otherwise, is none of these."""
+    with SharedWork.open(tmp_path, "out", {"inputs": []}) as work:
+        work.lay_out(2)
+        for n, follows in enumerate([[], [1], [2]]):
+            stage = replace(work.stage("join", 2, follows), name="join.1")
+            assert list(stage.rows(numbers, nothing_failed, 0, whole([n]))) == [n]
+            assert list(stage.rows(never, nothing_failed, 0, whole([]))) == [n]
+        work._slots = 3
+        stage = replace(work.stage("join", 2, [2]), name="join.1")
+        assert list(stage.rows(numbers, nothing_failed, 0, whole([9]))) == [9]
+
+
+def test_stages_of_one_name(tmp_path):
+    with SharedWork.open(tmp_path, "out", {"inputs": []}) as work:
+        work.lay_out(2)
+        for n in range(3):
+            rows = work.stage("join", 2, []).rows(numbers, nothing_failed, 0, whole([n]))
+            assert list(rows) == [n]
 
 
 def test_rows_that_do_not_fit_into_memory(stage, monkeypatch):
     monkeypatch.setattr("neardup.spark.work._IN_MEMORY", 10)
     monkeypatch.setattr("neardup.spark.work._BLOCK", 7)
     rows = [bytes([n]) * n * 50 for n in range(20)]
-    assert list(stage.rows(numbers, nothing_failed, 0, iter(rows))) == rows
-    assert list(stage.rows(never, nothing_failed, 0, iter([]))) == rows
+    assert list(stage.rows(numbers, nothing_failed, 0, whole(rows))) == rows
+    assert list(stage.rows(never, nothing_failed, 0, whole([]))) == rows
 
 
 def test_folder_that_executors_do_not_see(stage):
     (Path(stage.location) / "key.json").unlink()
     with pytest.raises(WriteError, match=r"the executors do not see .*; choose a folder that all"):
-        list(stage.rows(numbers, nothing_failed, 0, iter(range(5))))
+        list(stage.rows(numbers, nothing_failed, 0, whole(range(5))))
 
 
 def test_other_executors_take_the_same_tasks(run, tmp_path, expected):
@@ -318,6 +374,60 @@ def test_two_at_once(run, tmp_path, collections):
     other.close()
     done, _ = go_on(run, tmp_path)
     assert len(done) > 1
+
+
+def test_executors(session, collections, tmp_path, monkeypatch, capsys, expected):
+    """Real ones, which do not read again what was read before the driver was stopped."""
+    monkeypatch.undo()
+    monkeypatch.chdir(collections)
+    words = [*DEDUP.arguments(tmp_path), "--engine", "spark", "--work", str(tmp_path / "work")]
+    with patch("neardup.spark.dedup.find_components", side_effect=KeyboardInterrupt):
+        assert neardup.cli.run(words) == 130
+    n_read = len(list(kept_in(tmp_path / "work").glob("read.*")))
+    replace_stage(monkeypatch, "read._read", not_again)
+    capsys.readouterr()
+    assert neardup.cli.run(words) == 0
+    said = capsys.readouterr().err
+    assert f"{n_read} of {n_read} tasks of read are done" in said
+    assert list((tmp_path / "out").iterdir())
+    (tmp_path / "spark").mkdir()
+    (tmp_path / "out").rename(tmp_path / "spark/out")
+    assert answer_in(tmp_path / "spark") == expected
+    assert not (tmp_path / "work").exists()
+
+
+@pytest.mark.kills
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs signals")
+def test_driver_killed(session, collection, tmp_path, capsys):
+    """The command goes on in another process, with other executors."""
+    data, work, out = str(collection / "own"), tmp_path / "work", tmp_path / "out"
+    words = ["dedup", data, "-o", str(out), "--engine", "spark", "--work", str(work)]
+    run_threads(data, tmp_path / "threads")
+    driver = subprocess.Popen([sys.executable, "-W", "ignore", "-m", "neardup", *words])
+    while driver.poll() is None and not list(work.glob(".*/read.*")):
+        time.sleep(0.01)
+    driver.kill()
+    assert driver.wait() == -signal.SIGKILL
+    assert not out.exists()
+    assert neardup.cli.run(words) == 0
+    assert "going on with a run that was stopped: " in capsys.readouterr().err
+    assert_same(out, tmp_path / "threads")
+    assert not work.exists()
+
+
+@pytest.mark.kills
+@pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
+@pytest.mark.parametrize("victim", ["worker", "executor"])
+def test_executor_killed(session, collection, tmp_path, monkeypatch, small_tasks, victim):
+    data, out = str(collection / "own"), tmp_path / "out"
+    run_threads(data, tmp_path / "threads")
+    mark = tmp_path / "was-killed"
+    replace_stage(monkeypatch, "read._read", dies_once, str(mark), victim)
+    words = ["dedup", data, "-o", str(out), "--engine", "spark", "--work", str(tmp_path / "work")]
+    assert neardup.cli.run(words) == 0
+    assert mark.exists()
+    assert_same(out, tmp_path / "threads")
+    assert not (tmp_path / "work").exists()
 
 
 # At URLs.

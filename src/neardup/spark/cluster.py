@@ -17,7 +17,7 @@ from neardup.files.archives import ArchiveMember
 from neardup.files.streams import Copied, is_remote
 from neardup.indexes.index import IndexSource
 from neardup.runs.work import WorkFolder, Workspace
-from neardup.spark.work import SharedWork, local_folder
+from neardup.spark.work import LAST, SharedWork, WholeRows, local_folder
 from neardup.version import __version__
 
 if TYPE_CHECKING:
@@ -190,9 +190,13 @@ class Cluster:
             return self
         return replace(self, slots=work.lay_out(self.slots), kept=work)
 
-    def lay_out(self, items: Sequence[Any]) -> RDD[Any]:
-        """Return some items, each in a partition by itself that has its number."""
-        numbered = self.context.parallelize(list(enumerate(items)), max(1, len(items)))
+    def lay_out(self, items: Sequence[Any], n_sent: int | None = None) -> RDD[Any]:
+        """Return some items, each in a partition by itself that has its number.
+
+        They are sent one by one, or in ``n_sent`` parts.
+        """
+        n_sent = len(items) if n_sent is None else n_sent
+        numbered = self.context.parallelize(list(enumerate(items)), max(1, n_sent))
         return self.place(numbered, len(items)).mapPartitions(_values, preservesPartitioning=True)
 
     def work(
@@ -202,6 +206,7 @@ class Cluster:
         *,
         is_laid_out: bool = False,
         keep: Sequence[object] = (),
+        lasts: bool = False,
     ) -> RDD[Any]:
         """Have a function work on the rows of each partition.
 
@@ -209,15 +214,24 @@ class Cluster:
         Spark takes them for placed if there happen to be as many partitions.
 
         What it gives is kept for a run that goes on if ``keep`` names the stage; behind the name is
-        what else it follows from than the job, ``slots`` and the stages before.
+        what else it follows from than the job, ``slots`` and the stages before. ``lasts`` says that
+        the function itself leaves something behind. For either, rows have been placed.
         """
         working = partial(_work, __version__, function)
+        if lasts:
+            working = partial(_work_on_all, working)
+            rows = self._marked(rows)
         if self.kept is None or not keep:
             return rows.mapPartitions(working, preservesPartitioning=is_laid_out)
         name, *follows = keep
-        stage = self.kept.stage(str(name), rows.getNumPartitions(), follows)
+        n_tasks = rows.getNumPartitions()
+        stage = self.kept.stage(str(name), n_tasks, follows)
         keeping = partial(stage.rows, working, _is_failure)
-        return rows.mapPartitionsWithIndex(keeping, preservesPartitioning=is_laid_out)
+        return self._marked(rows).mapPartitionsWithIndex(keeping, preservesPartitioning=is_laid_out)
+
+    def _marked(self, rows: RDD[Any]) -> RDD[Any]:
+        """Have tasks see whether all of their rows have come."""
+        return rows.union(self.lay_out([LAST] * rows.getNumPartitions(), 1))
 
     def place(self, rows: RDD[Any], n_partitions: int) -> RDD[Any]:
         """Bring pairs of a partition and something to these partitions."""
@@ -296,6 +310,15 @@ def _work(
         )
         raise EngineError(message)
     return function(rows)
+
+
+def _work_on_all(
+    function: Callable[[Iterator[Any]], Iterator[Any]], rows: Iterator[Any]
+) -> Iterator[Any]:
+    """Have a function see an error if rows end early."""
+    given = WholeRows(rows)
+    yield from function(given)
+    given.take_rest()
 
 
 def _is_failure(row: Any) -> bool:

@@ -82,7 +82,7 @@ class KeptStage:
     ) -> Iterator[Any]:
         """Yield what the function makes of the rows of a task, or what has been kept of that.
 
-        A task that tells of a failure is not kept.
+        The last row is ``LAST``. A task that tells of a failure is not kept.
         """
         name = f"{self.name}.{task}-of-{self.n_tasks}"
         with tempfile.SpooledTemporaryFile(_IN_MEMORY, dir=local_folder()) as kept:
@@ -91,16 +91,20 @@ class KeptStage:
                 kept.seek(0)
                 for _ in range(n_rows):
                     yield pickle.load(kept)
+                # Spark ends a worker that has left rows.
+                for _ in rows:
+                    pass
                 return
-        made = function(rows)
+        given = WholeRows(rows)
+        made = function(given)
         try:
-            yield from self._keep(name, made, is_failure)
+            yield from self._keep(name, made, is_failure, given)
         except _FailedError as failed:
             yield failed.args[0]
             yield from made
 
     def _keep(
-        self, name: str, made: Iterator[Any], is_failure: Callable[[Any], bool]
+        self, name: str, made: Iterator[Any], is_failure: Callable[[Any], bool], given: WholeRows
     ) -> Iterator[Any]:
         """Yield rows, which are there under the name when all have been taken."""
         self._check_seen()
@@ -113,6 +117,7 @@ class KeptStage:
                 pickle.dump(row, cast("BinaryIO", checked), pickle.HIGHEST_PROTOCOL)
                 n_rows += 1
                 yield row
+            given.take_rest()
             file.write(_END.pack(n_rows, zlib.crc32(b"%d" % n_rows, checked.checksum)))
 
     def _copy(self, name: str, copy: IO[bytes]) -> int | None:
@@ -174,6 +179,42 @@ class _Checked:
     def write(self, data: bytes | memoryview) -> int:
         self.checksum = zlib.crc32(data, self.checksum)
         return self._file.write(data)
+
+
+# What a task is given, to its end.
+
+LAST = "the last row of a task"
+"""What stands behind the rows of a task whose work lasts."""
+
+
+class WholeRows(Iterator[Any]):
+    """The rows that a task is given, up to the last; an error where they end before.
+
+    Where executors are lost, or what they had, Spark lets rows end early, and gives up what the
+    task has made of them. What lasts must not be made of them.
+    """
+
+    def __init__(self, rows: Iterator[Any]) -> None:
+        self._rows, self._is_at_end = rows, False
+
+    def __next__(self) -> Any:
+        if self._is_at_end:
+            raise StopIteration
+        row = next(self._rows, None)
+        if row is None:
+            message = "executors were lost that had rows of this task"
+            raise _LostRowsError(message)
+        self._is_at_end = isinstance(row, str) and row == LAST
+        return next(self) if self._is_at_end else row
+
+    def take_rest(self) -> None:
+        """Take the rows that nobody has wanted."""
+        for _ in self:
+            pass
+
+
+class _LostRowsError(Exception):
+    """Rows have ended early. No error of neardup, of which tasks tell the driver."""
 
 
 def local_folder() -> str | None:

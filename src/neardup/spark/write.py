@@ -98,7 +98,7 @@ def write_on_executors(
         write = partial(_write_remote, folder.for_other_process())
         working = partial(_write, write, output_format, open_change)
         with spark_errors():
-            answers = cluster.work_out(cluster.work(working, laid_out))
+            answers = cluster.work_out(cluster.work(working, laid_out, lasts=True))
         for answer in answers:
             folder.add_written(file for files, _ in answer.rows or () for file in files)
     else:
@@ -107,7 +107,7 @@ def write_on_executors(
         attempts.mkdir()
         working = partial(_write, partial(_write_local, local), output_format, open_change)
         with spark_errors():
-            cluster.work_out(cluster.work(working, laid_out))
+            cluster.work_out(cluster.work(working, laid_out, lasts=True))
         shutil.rmtree(attempts)
     runner.report("write", len(documents), len(documents))
 
