@@ -284,3 +284,41 @@ def test_s3__interrupt(run, s3, bucket, names, monkeypatch, good):
     assert (outcome.code, outcome.out) == (130, "")
     assert outcome.err == "interrupted; no output was written\n"
     assert names(f"{bucket}/out") == []
+
+
+def test_s3__tasks_of_executors(s3, bucket, names):
+    """A task is there when it is complete; one that is given up leaves no upload behind."""
+    from neardup.outputs.targets import Url
+    from neardup.spark.work import LAST, SharedWork
+
+    def made(rows):
+        yield from rows
+
+    def none_failed(_):
+        return False
+
+    # More than one part, so that the upload has begun.
+    large = [bytes(40 << 20), b"last"]
+    place, key = Url(f"s3://{bucket}/work"), {"inputs": []}
+    work = SharedWork.open(place, "out", key)
+    work.lay_out(2)
+    stage = work.stage("read", 2, [])
+    given_up = stage.rows(made, none_failed, 0, iter([*large, LAST]))
+    next(given_up)
+    next(given_up)
+    given_up.close()
+    assert list(stage.rows(made, none_failed, 1, iter([*large, LAST]))) == large
+    assert uploads(s3, bucket) == []
+    work.close()
+    (folder,) = {name.partition("/")[0] for name in names(f"{bucket}/work")}
+    assert names(f"{bucket}/work/{folder}") == ["key.json", "layout.json", "read.1.1-of-2"]
+
+    with SharedWork.open(place, "out", key) as work:
+        assert work.said_done == "1 of 2 tasks of read are done"
+        assert work.lay_out(7) == 2
+        stage = work.stage("read", 2, [])
+        assert list(stage.rows(made, none_failed, 1, iter([LAST]))) == large
+        other = SharedWork.open(place, "out", key | {"options": {"keep": "longest"}})
+        assert other.stale == [f"s3://{bucket}/work/{folder}"]
+        other.remove()
+    assert names(f"{bucket}/work") == []
