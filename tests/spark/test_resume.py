@@ -308,12 +308,17 @@ def test_folder_that_executors_do_not_see(stage):
         list(stage.rows(numbers, nothing_failed, 0, whole(range(5))))
 
 
-def test_other_executors_take_the_same_tasks(run, tmp_path, expected):
-    stop(run, tmp_path, 3)
+def test_other_executors_take_the_same_tasks(run, tmp_path):
+    with watched() as tasks:
+        assert run(DEDUP, tmp_path / "whole", "--work", str(tmp_path / "work"))[0] == 0
+    with watched() as other:
+        assert run(DEDUP, tmp_path / "x", "--work", str(tmp_path / "work"), slots=9)[0] == 0
+    assert sorted(other) != sorted(tasks)
+    before = [path.name for path in stop(run, tmp_path, 3).glob("*-of-*")]
     done, said = go_on(run, tmp_path, slots=9)
-    assert "3 of " in said
-    assert sorted(done)[-1].startswith("read.1.")
-    assert answer_in(tmp_path / "out") == expected
+    assert said.startswith("going on with a run that was stopped: 3 of 4 tasks of read are done")
+    assert sorted(before + done) == sorted(tasks)
+    assert answer_in(tmp_path / "out") == answer_in(tmp_path / "whole") == answer_in(tmp_path / "x")
 
 
 def test_fresh(run, tmp_path, expected):
@@ -351,6 +356,29 @@ def test_changed_input(run, tmp_path, collections):
     assert "inputs changed since: " in said
     assert "read.1.0-of" in " ".join(done)
     assert json.loads((tmp_path / "out/out/summary.json").read_text())["documents_in"] == 51
+
+
+def test_align_ignores_other_text(run, tmp_path):
+    """What decides the passages beside both collections."""
+    ignored = tmp_path / "ignored.jsonl"
+    ignored.write_text('{"id": "t", "text": "one two three four five six seven eight nine"}\n')
+    job = replace(JOBS["align"], command=f"{JOBS['align'].command} --ignore {ignored}")
+    stop(run, tmp_path, 1, job)
+    ignored.write_text('{"id": "t", "text": "nine eight seven six five four three two one one"}\n')
+    done, said = go_on(run, tmp_path, job=job)
+    assert said.endswith("ignored.jsonl; starting over\n")
+    assert "ignore changed since: " in said
+    assert "read.1.0-of" in " ".join(done)
+
+
+def test_threads_start_over(run, tmp_path, capsys, expected):
+    folder = stop(run, tmp_path, 3)
+    words = [*DEDUP.arguments(tmp_path / "out"), "--work", str(tmp_path / "work")]
+    assert neardup.cli.run(words) == 0
+    said = capsys.readouterr().err
+    assert said.startswith(f"a run that was stopped left {folder}: engine was spark, is not given;")
+    assert answer_in(tmp_path / "out") == expected
+    assert list((tmp_path / "work").iterdir()) == []
 
 
 def test_bad_row(run, tmp_path):
