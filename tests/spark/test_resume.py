@@ -220,6 +220,15 @@ def whole(rows: Iterable[Any]) -> Iterator[Any]:
     return iter([*rows, LAST])
 
 
+ENDED: list[bool] = []
+
+
+def watching_end(rows: Iterator[Any]) -> Iterator[Any]:
+    """Note whether somebody has seen that nothing follows."""
+    yield from rows
+    ENDED.append(True)
+
+
 def tasks_in(stage: KeptStage) -> list[str]:
     return [path.name for path in Path(stage.location).iterdir() if ".1." in path.name]
 
@@ -258,7 +267,9 @@ def test_rows_that_are_not_wanted(stage):
     def first(rows: Iterator[int]) -> Iterator[int]:
         yield next(rows)
 
-    assert list(stage.rows(first, nothing_failed, 0, whole(range(5)))) == [0]
+    rows = watching_end(whole(range(5)))
+    assert list(stage.rows(first, nothing_failed, 0, rows)) == [0]
+    assert ENDED.pop()
     # All rows are taken in any case: Spark ends a worker that leaves some.
     rows = whole(range(5))
     assert list(stage.rows(never, nothing_failed, 0, rows)) == [0]

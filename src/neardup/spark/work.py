@@ -91,7 +91,7 @@ class KeptStage:
                 kept.seek(0)
                 for _ in range(n_rows):
                     yield pickle.load(kept)
-                # Spark ends a worker that has left rows.
+                # Spark ends a worker that leaves rows, and begins another.
                 for _ in rows:
                     pass
                 return
@@ -204,8 +204,11 @@ class WholeRows(Iterator[Any]):
         if row is None:
             message = "executors were lost that had rows of this task"
             raise _LostRowsError(message)
-        self._is_at_end = isinstance(row, str) and row == LAST
-        return next(self) if self._is_at_end else row
+        if isinstance(row, str) and row == LAST:
+            self._is_at_end = True
+            # Spark ends a worker that does not see that nothing follows, and begins another.
+            row = next(self._rows)
+        return row
 
     def take_rest(self) -> None:
         """Take the rows that nobody has wanted."""
