@@ -119,14 +119,51 @@ def test_plan_of_cut__passages_of_a_sample(run, tmp_path, monkeypatch):
     assert plan["counts"]["passages_that_go"] == pytest.approx(facts["spans"], rel=0.25)
 
 
-def test_plan_of_cut__passages_that_nobody_repeats(run, tmp_path):
+def test_plan_of_cut__similar_passages(run, tmp_path):
+    """Of few documents all are cut for trial."""
+    documents = write_passages(tmp_path / "in.jsonl", 120)
+    other = write_passages(tmp_path / "other.jsonl", 40, seed=3)
+    with other.open("a") as file:
+        file.writelines(documents.read_text().splitlines(keepends=True)[:20])
+    job = ("cut", documents, "--min-tokens", "30")
+    for more in ((), ("--against", other)):
+        plan = planned(run, *job, *more)
+        facts = json.loads(run(*job, *more, "-o", tmp_path / "out", "--overwrite", "--json").out)
+        assert plan["documents"] == facts["documents_in"] + facts["against_documents"]
+        assert facts["spans"] >= 20
+        # So that not all documents are cut, of which more may stay.
+        assert plan["counts"]["passages_that_go"] == pytest.approx(facts["spans"], abs=1)
+        assert [each["stage"] for each in plan["stages"]] == ["read", "cut", "locate", "write"]
+
+
+@pytest.mark.slow
+def test_plan_of_cut__similar_passages_of_a_part(run, tmp_path, monkeypatch):
+    """Documents like those of the trial are among the others, or stand beside them."""
+    monkeypatch.setattr("neardup.jobs.cut.forecast_similar._TRIAL_SECONDS", 0.0)
+    for name, pairs in (("anywhere", False), ("neighbours", True)):
+        documents = write_passages(tmp_path / f"{name}.jsonl", 1_200)
+        rows = documents.read_text().splitlines(keepends=True)
+        if pairs:
+            rows = [row for row in rows[:600] for _ in range(2)]
+        else:
+            rows = random.Random(1).sample(rows[:600] * 2, 1_200)
+        documents.write_text("".join(rows))
+        job = ("cut", documents, "--min-tokens", "30")
+        facts = json.loads(run(*job, "-o", tmp_path / name, "--json").out)
+        plan = planned(run, *job)
+        assert plan["counts"]["passages_that_go"] == pytest.approx(facts["spans"], rel=0.35)
+
+
+@pytest.mark.parametrize("exact", [True, False])
+def test_plan_of_cut__passages_that_nobody_repeats(run, tmp_path, exact):
     path = tmp_path / "in.jsonl"
     path.write_text(json.dumps({"text": "a b c"}) + "\n")
+    job = ("cut", path, *(("--exact",) if exact else ()))
     for other in ((), ("--against", path)):
-        plan = planned(run, "cut", path, "--exact", *other)
-        assert plan["counts"] == {"samples": 0, "passages_that_go": 0}
+        plan = planned(run, *job, *other)
+        assert plan["counts"]["passages_that_go"] == 0
     path.write_text("")
-    assert planned(run, "cut", path, "--exact")["documents"] == 0
+    assert planned(run, *job)["documents"] == 0
 
 
 def test_plan_of_pairs__counts_what_a_run_does(run, tmp_path, documents):
@@ -239,8 +276,7 @@ def test_plan__of_parquet(run, tmp_path, documents):
 @pytest.mark.parametrize(
     ("job", "message"),
     [
-        (("cut",), "--plan tells of what is equal, not of what is similar"),
-        (("cut", "--unit", "lines"), "--plan tells of what is equal, not of what is similar"),
+        (("cut", "--unit", "lines"), "--plan tells of passages, and of paragraphs or lines"),
         (("pairs", "--method", "minhash"), "what --method minhash takes, `neardup plan` tells"),
         (("pairs", "--top", "3"), "--plan is for all pairs at a threshold, not for the --top ones"),
     ],

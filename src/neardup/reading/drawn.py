@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from neardup.errors import InvalidInputError
+from neardup.files.ids import choose_id_column
 from neardup.files.passes import ReadingPass
 from neardup.files.rows import ColumnNames, Mask, ParsedRows, RowBlock, RowWriter, Source
 from neardup.reading.sign import ReadingPlan
 from neardup.reading.signed_batches import block_frequencies, with_frequencies
 from neardup.runs.runner import Runner
-from neardup.tables import Int64s
+from neardup.tables import Int64s, Texts, Uint64s
+from neardup.text.tokenizers import Tokenizer
 from neardup.text.weighting import count_documents
 
 if TYPE_CHECKING:
@@ -244,6 +246,57 @@ def bytes_named(sources: Sequence[Source], rows: DrawnRows) -> Iterator[None]:
             raise
         message = f"the row that begins at byte {error.row:,}: {error.reason}"
         raise InvalidInputError(message, path=error.path, is_bad_row=error.is_bad_row) from None
+
+
+@dataclass(frozen=True)
+class DrawnTokens:
+    """Tokens of blocks that were drawn: those of each block that differ, and how many there are.
+
+    ``tokenizing`` are the seconds of one core in which the blocks were cut into tokens.
+    """
+
+    rows: DrawnRows
+    text_bytes: int
+    n_tokens: int
+    parts: list[Uint64s]
+    tokenizing: float
+
+    def scaled(self, value: float) -> float:
+        """Return a sum over the blocks as one over all documents."""
+        return value / self.rows.share if self.rows.share else 0.0
+
+    @property
+    def tokens(self) -> float:
+        """Tokens of all documents."""
+        return self.scaled(self.n_tokens)
+
+    @property
+    def bytes(self) -> float:
+        """Bytes of all texts."""
+        return self.scaled(self.text_bytes)
+
+
+def draw_tokens(
+    sources: Sequence[Source],
+    columns: ColumnNames,
+    skip_bad: bool,
+    tokenizer: Tokenizer,
+    runner: Runner,
+) -> DrawnTokens:
+    """Cut the texts of some blocks of a collection, evenly spread, into tokens."""
+    columns = choose_id_column(columns, sources)
+    rows = draw_rows(sources, runner)
+    parts: list[Uint64s] = []
+    text_bytes = n_tokens = 0
+    start = time.thread_time()
+    with bytes_named(sources, rows):
+        for _, block in rows.drawn:
+            parsed = block.parse(columns, skip_bad=skip_bad)
+            text_bytes += parsed.text.nbytes
+            tokens = tokenizer.hash_tokens(Texts.from_arrow(parsed.text))
+            n_tokens += len(tokens.values)
+            parts.append(np.unique(tokens.values))
+    return DrawnTokens(rows, text_bytes, n_tokens, parts, time.thread_time() - start)
 
 
 def weighed_by_sample(sampled: Sequence[RowBlock], plan: ReadingPlan) -> ReadingPlan:

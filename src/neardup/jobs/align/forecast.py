@@ -9,19 +9,17 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from neardup.errors import InvalidParameterError
-from neardup.files.ids import choose_id_column
 from neardup.files.inputs import check_effect, passed_over
 from neardup.files.rows import Source
 from neardup.jobs.align.align import align_collections
 from neardup.jobs.align.other import NewDocuments, Other
 from neardup.options.passages import AlignOptions
-from neardup.passages.additions import BYTES_OF_TOKEN, segment_tokens_within
 from neardup.passages.align import make_window_scheme
-from neardup.passages.documents import ReadOptions
-from neardup.passages.lookup import _FILES_SHARE, _QUERIES_SHARE, _SEARCH_SHARE, _WAITING_SHARE
-from neardup.reading.drawn import DrawnRows, bytes_named, draw_rows
+from neardup.passages.index_size import INDEX_SECONDS, OF_QUERY, expect_index
+from neardup.passages.lookup import FILES_SHARE, QUERIES_SHARE, SEARCH_SHARE, WAITING_SHARE
+from neardup.reading.drawn import DrawnTokens, draw_tokens
 from neardup.runs.runner import Runner
-from neardup.runs.work import IN_MEMORY, Workspace
+from neardup.runs.work import IN_MEMORY
 from neardup.stages.forecasts import (
     Growth,
     Planned,
@@ -31,8 +29,6 @@ from neardup.stages.forecasts import (
     expect_distinct,
 )
 from neardup.stages.options import columns_of
-from neardup.tables import Texts, Uint64s
-from neardup.text.tokenizers import Tokenizer
 
 # Bytes that each byte of a block takes while it is cut into tokens, and most bytes of a block; of a
 # document while the index is made, of a passage that is found, of one of a window that waits, and
@@ -41,42 +37,11 @@ _OF_BLOCK, _MOST_OF_BLOCK = 17, 8_400_000
 _DOCUMENT, _PASSAGE, _HIT, _ROW = 60, 150, 40, 30
 # Kernels that no other job has.
 _KERNELS = 20_000_000
-# Of an index in files those of a token and of a different one beside the text; and of one that is
-# searched in memory.
-_STORED, _STORED_ENTRY, _SEARCHED, _SEARCHED_ENTRY = 6.2, 8, 10, 48
 # Bytes of text that are aligned for trial, at first, and twice as many until one takes so long on
 # one core.
 _TRIAL_BYTES, _MOST_TRIAL_BYTES, _TRIAL_SECONDS = 250_000, 32_000_000, 3.0
 # So many trials tell how time grows.
 _TIMED = 3
-# Seconds of one core: a token of an index that is made, and a byte of an index that is made ready
-# for another turn.
-_INDEX, _READY = 0.35e-6, 7e-9
-
-
-@dataclass(frozen=True)
-class _Drawn:
-    """Tokens of a sample of a collection: those of each block that differ, and all of them."""
-
-    rows: DrawnRows
-    text_bytes: int
-    n_tokens: int
-    parts: list[Uint64s]
-    tokenizing: float
-
-    def scaled(self, value: float) -> float:
-        """Return a sum over the sample as one over all documents."""
-        return value / self.rows.share if self.rows.share else 0.0
-
-    @property
-    def tokens(self) -> float:
-        """Tokens of all documents."""
-        return self.scaled(self.n_tokens)
-
-    @property
-    def bytes(self) -> float:
-        """Bytes of all texts."""
-        return self.scaled(self.text_bytes)
 
 
 def forecast_alignment(
@@ -100,32 +65,27 @@ def forecast_alignment(
         raise InvalidParameterError(message, "plan", "against")
     check_effect(options, sources, () if other.is_input else other.sources)
     tokenizer = make_window_scheme(other.min_tokens, **other.scheme).tokenizer
-    queries = _draw(sources, ReadOptions(columns_of(options), options.skip_bad), tokenizer, runner)
-    indexed = queries if other.is_input else _draw(other.sources, other.read, tokenizer, runner)
+    queries = draw_tokens(sources, columns_of(options), options.skip_bad, tokenizer, runner)
+    indexed = queries
+    if not other.is_input:
+        read = other.read
+        indexed = draw_tokens(other.sources, read.columns, read.skip_bad, tokenizer, runner)
     drawn = [queries] if other.is_input else [queries, indexed]
     distinct = expect_distinct(indexed.parts, indexed.scaled(1))
     trial = _try(queries, indexed, other, options, runner)
     documents = sum(each.rows.n_documents for each in drawn)
     passages, hits = (round(each.at(1.0)) for each in (trial.passages, trial.hits))
-    # Segments, each of which has most of the frequent tokens.
-    of_segment = segment_tokens_within(Workspace(planned.memory))
-    n_segments = max(1, -(-indexed.tokens // of_segment))
-    entries = distinct if n_segments == 1 else distinct * min(n_segments, 2)
-    stored = indexed.bytes + _STORED * indexed.tokens + _STORED_ENTRY * entries
-    searched = _SEARCHED * indexed.tokens + (_SEARCHED_ENTRY + 12 * planned.workers) * entries
+    index = expect_index(indexed.tokens, distinct, indexed.bytes, planned.memory, planned.workers)
+    stored, searched = index.stored, index.searched
     largest = max(each.bytes for each in drawn)
     n_blocks = min(planned.workers, -(-largest // _MOST_OF_BLOCK))
     process = planned.process_bytes(0) + _KERNELS
     process += int(_OF_BLOCK * min(largest, n_blocks * _MOST_OF_BLOCK))
     always = process + _PASSAGE * passages
-    making = BYTES_OF_TOKEN * min(of_segment, indexed.tokens)
-    fits = searched <= _SEARCH_SHARE * planned.memory
-    turns = 1 if fits else searched / (_SEARCH_SHARE * planned.memory)
     # Texts are looked up in as many segments as fit, so many at a time.
-    rounds = 1.0 if fits else max(1.0, queries.tokens * 60 / (_QUERIES_SHARE * planned.memory))
-    waiting = 0 if fits else planned.spilled(_HIT * hits / rounds, _WAITING_SHARE)
-    asked = 0 if fits else planned.within(queries.tokens * 60, _QUERIES_SHARE)
-    ready = stored * _READY * (rounds if turns > 1 else 1)
+    asked = 0 if index.fits else planned.within(queries.tokens * OF_QUERY, QUERIES_SHARE)
+    rounds = index.rounds(queries.tokens)
+    waiting = 0 if index.fits else planned.spilled(_HIT * hits / rounds, WAITING_SHARE)
     return StagesForecast(
         documents=documents,
         documents_counted=all(each.rows.is_counted for each in drawn),
@@ -137,11 +97,11 @@ def forecast_alignment(
         stages=[
             StageForecast(
                 "read",
-                int(process + making + _DOCUMENT * indexed.rows.n_documents),
+                int(process + index.making + _DOCUMENT * indexed.rows.n_documents),
                 int(stored),
                 max(
                     indexed.rows.reading,
-                    (indexed.scaled(indexed.tokenizing) + indexed.tokens * _INDEX)
+                    (indexed.scaled(indexed.tokenizing) + indexed.tokens * INDEX_SECONDS)
                     / planned.workers,
                 )
                 + planned.spill_seconds(stored),
@@ -151,37 +111,18 @@ def forecast_alignment(
                 "align",
                 int(
                     always
-                    + planned.within(searched, _SEARCH_SHARE)
-                    + planned.within(stored, _FILES_SHARE)
+                    + planned.within(searched, SEARCH_SHARE)
+                    + planned.within(stored, FILES_SHARE)
                     + asked
-                    + planned.within(_HIT * hits, _WAITING_SHARE)
+                    + planned.within(_HIT * hits, WAITING_SHARE)
                 ),
                 int(stored + waiting),
-                (trial.seconds.at(1.0) + ready) / planned.workers,
+                (trial.seconds.at(1.0) + index.ready_seconds(queries.tokens)) / planned.workers,
                 "segments that are searched, and what is looked up",
             ),
         ],
         passed_over=passed_over(sources, () if other.is_input else other.sources),
     )
-
-
-def _draw(
-    sources: Sequence[Source], read: ReadOptions, tokenizer: Tokenizer, runner: Runner
-) -> _Drawn:
-    """Cut the texts of some blocks of a collection, evenly spread, into tokens."""
-    columns = choose_id_column(read.columns, sources)
-    rows = draw_rows(sources, runner)
-    parts: list[Uint64s] = []
-    text_bytes = n_tokens = 0
-    start = time.thread_time()
-    with bytes_named(sources, rows):
-        for _, block in rows.drawn:
-            parsed = block.parse(columns, skip_bad=read.skip_bad)
-            text_bytes += parsed.text.nbytes
-            tokens = tokenizer.hash_tokens(Texts.from_arrow(parsed.text))
-            n_tokens += len(tokens.values)
-            parts.append(np.unique(tokens.values))
-    return _Drawn(rows, text_bytes, n_tokens, parts, time.thread_time() - start)
 
 
 @dataclass(frozen=True)
@@ -197,7 +138,11 @@ class _Trial:
 
 
 def _try(
-    queries: _Drawn, indexed: _Drawn, other: NewDocuments, options: AlignOptions, runner: Runner
+    queries: DrawnTokens,
+    indexed: DrawnTokens,
+    other: NewDocuments,
+    options: AlignOptions,
+    runner: Runner,
 ) -> _Trial:
     """Align some documents with some of the other ones, and half of these with half of those."""
     largest = max(1, queries.text_bytes, indexed.text_bytes)

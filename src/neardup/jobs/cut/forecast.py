@@ -21,6 +21,7 @@ from neardup.jobs.cut.equal_units import (
     list_units,
 )
 from neardup.jobs.cut.forecast_passages import forecast_equal_passages
+from neardup.jobs.cut.forecast_similar import forecast_similar_passages
 from neardup.jobs.cut.plan import CutJobPlan
 from neardup.reading.drawn import bytes_named, draw_rows
 from neardup.reading.signed_batches import numbers_of
@@ -89,16 +90,18 @@ def forecast_cut(
     Raises
     ------
     InvalidParameterError
-        For a cut of which no forecast is made, that of what is similar.
+        For a cut of which no forecast is made, that of similar paragraphs or lines.
     """
-    if not plan.options.exact:
+    if plan.units is not None:
         message = (
-            "plan tells of what is equal, not of what is similar; set exact, or leave out plan"
+            "plan tells of passages, and of paragraphs or lines that are equal, not similar; set "
+            "exact, or leave out plan"
         )
         raise InvalidParameterError(message, "plan", "exact")
     check_effect(plan.options, sources, against)
     if plan.unit == "passages":
-        return forecast_equal_passages(sources, against, plan, runner, planned)
+        forecast = forecast_equal_passages if plan.options.exact else forecast_similar_passages
+        return forecast(sources, against, plan, runner, planned)
     own = _draw(sources, plan.reading.columns, plan, runner)
     other = _draw(against, other_columns_of(plan.options), plan, runner)
     units = round(own.scaled(own.n_units) + other.scaled(other.n_units))

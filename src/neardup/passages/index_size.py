@@ -1,0 +1,60 @@
+"""What an index of passages is expected to take, which is made for one job."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from neardup.passages.additions import BYTES_OF_TOKEN, segment_tokens_within
+from neardup.passages.lookup import QUERIES_SHARE, SEARCH_SHARE
+from neardup.runs.work import Workspace
+
+# Bytes of a token of what is looked up at a time.
+OF_QUERY = 60
+# Of an index in files those of a token and of a different one beside the text; and of one that is
+# searched in memory, with some of each thread for a different one.
+_STORED, _STORED_ENTRY, _SEARCHED, _SEARCHED_ENTRY, _OF_THREAD = 6.2, 8, 10, 48, 12
+# Seconds of one core: a token of an index that is made, and a byte of an index that is made ready
+# for another turn.
+INDEX_SECONDS, _READY_SECONDS = 0.35e-6, 7e-9
+
+
+@dataclass(frozen=True)
+class IndexSize:
+    """Bytes of an index: while it is made, in files, and in memory while it is searched.
+
+    ``memory`` is the budget of the job.
+    """
+
+    making: float
+    stored: float
+    searched: float
+    memory: int
+
+    @property
+    def fits(self) -> bool:
+        """Whether all of it is in memory while it is searched."""
+        return self.searched <= SEARCH_SHARE * self.memory
+
+    def rounds(self, tokens: float) -> float:
+        """Return in how many parts so many tokens are looked up."""
+        return 1.0 if self.fits else max(1.0, tokens * OF_QUERY / (QUERIES_SHARE * self.memory))
+
+    def ready_seconds(self, tokens: float) -> float:
+        """Return the seconds of one core in which it is made ready to look so many tokens up."""
+        return self.stored * _READY_SECONDS * self.rounds(tokens)
+
+
+def expect_index(
+    tokens: float, distinct: float, text_bytes: float, memory: int, workers: int
+) -> IndexSize:
+    """Tell from the tokens of texts, how many of them differ, and the texts that are kept."""
+    of_segment = segment_tokens_within(Workspace(memory))
+    n_segments = max(1, -(-tokens // of_segment))
+    # Each segment has most of the frequent tokens.
+    entries = distinct if n_segments == 1 else distinct * min(n_segments, 2)
+    return IndexSize(
+        BYTES_OF_TOKEN * min(of_segment, tokens),
+        text_bytes + _STORED * tokens + _STORED_ENTRY * entries,
+        _SEARCHED * tokens + (_SEARCHED_ENTRY + _OF_THREAD * workers) * entries,
+        memory,
+    )
