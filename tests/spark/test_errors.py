@@ -57,18 +57,18 @@ def test_damaged_file(in_process, tmp_path, small_tasks, collection):
 
 def test_changed_file(in_process, collection, tmp_path, monkeypatch):
     """Between the first and the second time that it is read."""
-    from neardup.spark import dedup
+    from neardup.spark import decide
 
     path = tmp_path / "a.jsonl"
     lines = (collection / "own/a.jsonl").read_text().splitlines(keepends=True)
     path.write_text("".join(lines))
-    find = dedup.find_components
+    find = decide.find_components
 
     def find_and_change(*arguments):
         path.write_text("".join(lines[:-10]))
         return find(*arguments)
 
-    monkeypatch.setattr(dedup, "find_components", find_and_change)
+    monkeypatch.setattr(decide, "find_components", find_and_change)
     kind, message = message_of(neardup.spark.deduplicate, in_process, str(path))
     assert kind is ReadError
     assert message.startswith(f"{path}: the file has changed")

@@ -69,7 +69,8 @@ def command(call: Call) -> None:
         call.check_spark()
     else:
         plan = plan_cut(options, **about)
-    if call.fresh and not options.exact:
+    goes_on = options.exact or call.is_on_spark
+    if call.fresh and not goes_on:
         raise no_effect("fresh", "without exact", "cut what is equal by exact", "exact")
     sources = resolve_paths(call.inputs, options)
     others = None
@@ -94,7 +95,7 @@ def command(call: Call) -> None:
         return
     output.check(sources, [*(source.origin for source in others or ()), named_in])
     key = None
-    if options.exact:
+    if goes_on:
         scheme = plan.reading.shingles.describe()
         key = key_of("cut", options, scheme, inputs=sources, against=others or [])
         key = with_format(key, sources, call.output_format)
