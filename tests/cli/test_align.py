@@ -211,6 +211,7 @@ def test_align__bad_option(fails, run, here, options, error):
     fails(*arguments, error=error)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("collections")
 def test_align__how_surely(run, fails):
     arguments = ("align", "a.jsonl", "b.jsonl", *LEAST, "-o", "s.csv", "--overwrite")

@@ -184,6 +184,7 @@ def test_output__of_a_terminal_without_blocks():
     assert (result.returncode, result.stderr) == (1, "error: ö\\u221a.csv: no such file\n")
 
 
+@pytest.mark.slow
 def test_output__reader_has_gone():
     process = subprocess.Popen(
         [sys.executable, "-m", "neardup", "plan"],

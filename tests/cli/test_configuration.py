@@ -66,6 +66,7 @@ def test_order(used, project, monkeypatch):
     assert used("threshold", "--threshold", "0.8") == (0.8, "", None)
 
 
+@pytest.mark.slow
 def test_each_option_by_itself(used, project, monkeypatch):
     write(project / "pyproject.toml", "[tool.neardup.dedup]\nseed = 1\nkeep = 'longest'\n")
     write(project / "neardup.toml", "[dedup]\nseed = 2\nstrip_accents = true\n")

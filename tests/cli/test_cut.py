@@ -121,6 +121,7 @@ def test_cut__what_it_removed_named_again(run, here):
     assert (removed(here), kept_texts(here)) == first
 
 
+@pytest.mark.slow
 def test_cut__same_for_any_number_of_workers(run, here, write_file, texts):
     lines = [json.dumps({"text": f"{text} {texts[k - 9]}"}) + "\n" for k, text in enumerate(texts)]
     names = [f"{number}.jsonl" for number in range(4)]

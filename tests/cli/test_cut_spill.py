@@ -198,6 +198,7 @@ def test_passages__stopped_after_any_task(cut, run, here):
     assert n_tasks > 4
 
 
+@pytest.mark.slow
 def test_passages__tokens_are_read_once(cut, run, here, monkeypatch):
     """Those that were read again before the run was stopped are not read a third time."""
     expected = cut(None, *OF_PASSAGES[0].split())
@@ -242,6 +243,7 @@ def stop_and_finish(run, here, n_tasks, options, again):
     return found.err, files_of(here / "out")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", SOME[:3])
 def test_stopped_after_any_task__goes_on(cut, run, here, options):
     expected = cut(None, *options.split())
@@ -258,6 +260,7 @@ def test_stopped_after_any_task__goes_on(cut, run, here, options):
     assert n_tasks >= 7
 
 
+@pytest.mark.slow
 def test_stopped__only_what_is_left_is_done(cut, run, here, monkeypatch):
     expected = cut(None, "--unit", "lines")
     shutil.rmtree(here / "out")
@@ -298,6 +301,7 @@ def once(function, key_of):
     return called
 
 
+@pytest.mark.slow
 def test_stopped__documents_are_known_before_their_units(cut, run, here):
     """What is known of documents goes to files first where most have no unit of enough words."""
     few = [{"id": str(k), "text": "too short\n" * (k % 3)} for k in range(200)]
@@ -314,6 +318,7 @@ def test_stopped__documents_are_known_before_their_units(cut, run, here):
     assert files_of(here / "out") == expected
 
 
+@pytest.mark.slow
 def test_stopped__starts_over(cut, run, here):
     expected = cut(None, "--unit", "lines")
     shutil.rmtree(here / "out")
@@ -331,6 +336,7 @@ def test_fresh__has_no_effect(run, options):
     )
 
 
+@pytest.mark.slow
 def test_result__files_are_there_as_long_as_it_is(here, tmp_path):
     write_lines(here / "a.jsonl", make_rows(1, 60))
     with spilling(9_000):
@@ -346,6 +352,7 @@ def test_result__files_are_there_as_long_as_it_is(here, tmp_path):
     assert neardup.cut("a.jsonl", unit="lines", exact=True).removed == rows
 
 
+@pytest.mark.slow
 def test_killed_when_the_output_was_there__is_said(cut, run, here, monkeypatch):
     """A run may end between its output's appearing and its work folder's going."""
     job = ("cut", "a.jsonl", "--exact", "--unit", "lines", "-o", "out")

@@ -57,6 +57,7 @@ def test_dedup__one_document_a_line(run, here, texts, write_texts, read_content,
     assert read_content(here / "out/removed" / name) == rows.content([not s for s in stays])
 
 
+@pytest.mark.slow
 def test_dedup__one_document_a_file(run, here, texts, write_file, read_content, verify):
     names = [f"{'xy'[i % 2]}/{i:03}.txt{COMPRESSIONS[i % 5]}" for i in range(len(texts))]
     for name, text in zip(names, texts, strict=True):

@@ -92,6 +92,7 @@ def test_stopped_after_any_task__goes_on(run, here, expected, stop):
         shutil.rmtree(here / "out")
 
 
+@pytest.mark.slow
 def test_keys_alone_are_spilled__partitions_stay_what_they_were(run, here, stop, monkeypatch):
     """Workers decide into how many partitions documents go, which the next run must not do anew."""
     texts = [" ".join(f"w{i}-{j}" for j in range(30)) for i in range(60)]
@@ -110,6 +111,7 @@ def not_again(*_: object, **__: object) -> None:
     pytest.fail("it is done already")
 
 
+@pytest.mark.slow
 def test_only_what_is_left_is_done(run, here, expected, stop, monkeypatch):
     stop(len(list_tasks(run, here)) - 1)
     for name in (
@@ -122,6 +124,7 @@ def test_only_what_is_left_is_done(run, here, expected, stop, monkeypatch):
     assert files_of(here / "out") == expected
 
 
+@pytest.mark.slow
 def test_stopped_twice(run, here, expected, stop):
     stop(3)
     stop(4)
@@ -130,6 +133,7 @@ def test_stopped_twice(run, here, expected, stop):
     assert files_of(here / "out") == expected
 
 
+@pytest.mark.slow
 def test_fresh__starts_over(run, here, expected, stop):
     stop(5)
     found = finish(run, here, "--fresh")
@@ -137,12 +141,14 @@ def test_fresh__starts_over(run, here, expected, stop):
     assert files_of(here / "out") == expected
 
 
+@pytest.mark.slow
 def test_quiet__says_nothing(run, here, expected, stop):
     stop(5)
     found = finish(run, here, "--quiet")
     assert found.err == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", ["content", "time"])
 def test_input_changed__starts_over(run, here, expected, stop, change):
     stop(5)
@@ -157,6 +163,7 @@ def test_input_changed__starts_over(run, here, expected, stop, change):
     assert (files_of(here / "out") == expected) == (change == "time")
 
 
+@pytest.mark.slow
 def test_other_options__leave_what_was_done_until_the_end(run, here, expected, stop):
     folder = stop(5)
     with spilling(30_000), stopped_after(3):
@@ -174,6 +181,7 @@ def test_other_options__leave_what_was_done_until_the_end(run, here, expected, s
     assert work_folders(here) == []
 
 
+@pytest.mark.slow
 def test_two_at_once(run, here, expected, stop):
     folder = stop(5)
     names = set(folder.iterdir())
@@ -238,6 +246,7 @@ def test_bad_row__keeps_nothing(run, here):
     assert work_folders(here) == []
 
 
+@pytest.mark.slow
 def test_work_folder__elsewhere(run, here, expected):
     with spilling(30_000), stopped_after(4):
         found = run(*JOB, "--work", "some/where")

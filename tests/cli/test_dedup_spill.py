@@ -56,6 +56,7 @@ LEAST = [(30_000, 2), (9_000, 1)]
 MORE = [(100_000, 5), (300_000, 1)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", QUICK)
 def test_same_bytes__with_little_memory(dedup, here, options):
     check_memories(dedup, here, options, LEAST[:1])
@@ -78,6 +79,7 @@ def check_memories(dedup, here, options, memories):
         assert dedup(memory, *arguments, "--workers", workers) == expected
 
 
+@pytest.mark.slow
 def test_same_bytes__files_are_spilled_and_passes_are_many(dedup, here, monkeypatch):
     """What the tests above rest on."""
     write_lines(here / "a.jsonl", ROWS)
@@ -128,6 +130,7 @@ def test_same_bytes__ids_of_all_types(dedup, here, kind):
         assert dedup(30_000, *arguments, "--workers", 2) == expected
 
 
+@pytest.mark.slow
 def test_same_bytes__files_of_all_kinds_together(dedup, here):
     third = len(ROWS) // 3
     (here / "in").mkdir()
@@ -143,6 +146,7 @@ def test_same_bytes__files_of_all_kinds_together(dedup, here):
         assert dedup(30_000, "in", *more, "--workers", 2) == expected
 
 
+@pytest.mark.slow
 def test_same_bytes__bad_rows_are_skipped(dedup, here):
     lines = [json.dumps(row) for row in ROWS]
     for place in (0, 3, 4, 40, len(lines) - 1):

@@ -71,6 +71,7 @@ def test_estimate__clusters(run, here, sketched, kind, representative):
     assert (summary["clusters"], summary["representative"]) == (5, representative)
 
 
+@pytest.mark.slow
 def test_estimate__places(run, here, sketched):
     generator = random.Random(8)
     inner = " ".join(words(generator, 900))

@@ -132,6 +132,7 @@ def test_folder__same_as_in_memory(run, here, write_file, output_format, keep):
         assert explain(run, "out", row["id"]) == expected
 
 
+@pytest.mark.slow
 def test_against__files_or_index(run, here, write_file):
     texts = make_texts(6, 36)
     for name, part in (("old", texts[:18]), ("new", texts[18:])):

@@ -51,6 +51,7 @@ def test_other__as_the_same_documents_in_a_file(run, here, collections, command)
     assert len(found.splitlines()) > 5
 
 
+@pytest.mark.slow
 def test_other__in_python(here, collections):
     table = [{"id": row["id"], "text": row["text"]} for row in OLD]
     own = [{"id": row["id"], "text": row["text"]} for row in NEW]

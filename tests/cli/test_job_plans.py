@@ -47,6 +47,7 @@ def documents(tmp_path):
     return write_documents(tmp_path / "in.jsonl", 400)
 
 
+@pytest.mark.slow
 def test_plan_of_cut__counts_what_a_run_does(run, tmp_path, documents):
     for unit in ("lines", "paragraphs"):
         plan = planned(run, "cut", documents, "--exact", "--unit", unit)
@@ -87,6 +88,7 @@ def write_passages(path: Path, n: int, seed: int = 2) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_plan_of_cut__passages(run, tmp_path):
     documents = write_passages(tmp_path / "in.jsonl", 2_000)
     other = write_passages(tmp_path / "other.jsonl", 500, seed=3)
@@ -104,6 +106,7 @@ def test_plan_of_cut__passages(run, tmp_path):
         assert plan["temporary_bytes"] == 0
 
 
+@pytest.mark.slow
 def test_plan_of_cut__passages_of_a_sample(run, tmp_path, monkeypatch):
     """Repeats of documents that were not drawn are reckoned with: a part has fewer for each."""
     documents = write_passages(tmp_path / "in.jsonl", 6_000)
@@ -217,6 +220,7 @@ def test_plan_of_align__counts_what_a_run_does(run, tmp_path, documents):
         assert [each["stage"] for each in plan["stages"]] == ["read", "align"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("job", [CUT, PAIRS, ("align", "--min-tokens", "20")])
 def test_plan__writes_nothing_and_needs_no_output(run, tmp_path, documents, job):
     outcome = run(*job, documents, "--plan", "--memory", "100MB")
@@ -243,6 +247,7 @@ def test_plan__a_smaller_budget_takes_files_and_less_memory(run, tmp_path, job):
     assert small["memory_bytes"] < large["memory_bytes"]
 
 
+@pytest.mark.slow
 def test_plan__of_a_compressed_file_and_of_a_sample(run, tmp_path, monkeypatch):
     """Of large files some blocks are read, and stand for all."""
     documents = write_documents(tmp_path / "many.jsonl", 3_000)

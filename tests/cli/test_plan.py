@@ -236,6 +236,7 @@ def test_plan__for_a_larger_collection(run, texts, write_texts):
     assert " on 20 executors of 4 cores, which exchange " in shown
 
 
+@pytest.mark.slow
 def test_plan__cheaper_bands(run, write_texts):
     """Where there are enough documents, false candidates cost more than more hash functions."""
     common = [f"w{i}" for i in range(60)]
@@ -409,6 +410,7 @@ def test_plan__of_places(run, here, estimate_by_places, kind):
     assert whole["candidates"] / 4 < found["candidates"] < 4 * whole["candidates"]
 
 
+@pytest.mark.slow
 def test_plan__reads_places_only(here, estimate_by_places, monkeypatch):
     write_lines(Path("a.jsonl"), [row for row in _sorted_rows() for _ in range(2)])
     n_read, read = 0, InputStream.read
@@ -467,6 +469,7 @@ def test_plan__bad_row_at_a_place(run, here, monkeypatch):
     assert content[at - 1 : at + 3] == b"\n{}\n"
 
 
+@pytest.mark.slow
 def test_plan__places_beside_a_file_read_as_a_whole(run, here, estimate_by_places):
     """Each has its share of the sample: short texts are read at places, all long ones read."""
     Path("a.jsonl").write_text("".join(f'{{"text": "w{i % 999}"}}\n' for i in range(50_000)))

@@ -132,6 +132,7 @@ def test_bad_rows_of_against(run, here):
     assert not (here / "out/skipped").exists()
 
 
+@pytest.mark.slow
 def test_stopped__goes_on(run, here):
     """The files of bad rows have the same bytes after a stop, with other memory and workers."""
     lines = [json.dumps(row) for row in make_rows(1, 60, chain=20)]
@@ -152,6 +153,7 @@ def test_stopped__goes_on(run, here):
     assert files_of(here / "out") == expected
 
 
+@pytest.mark.slow
 def test_stopped__another_format_starts_over(run, here):
     """What the rows have to fit decides which of them are bad."""
     rows = make_rows(1, 60, chain=20)

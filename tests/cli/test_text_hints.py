@@ -130,6 +130,7 @@ SAID = {
 }
 
 
+@pytest.mark.slow
 @each_of("case", SAID)
 def test_hint__is_said_with_the_options_of_the_command(run, files, case):
     (command, name), (hint, end) = case, SAID[case]
@@ -138,6 +139,7 @@ def test_hint__is_said_with_the_options_of_the_command(run, files, case):
     assert line.endswith(end)
 
 
+@pytest.mark.slow
 @each_of("case", dict(SAID.keys()).items(), ids=str)
 def test_hint__is_not_printed_with_quiet(run, files, case):
     quiet = run(*arguments(*case), "--overwrite", "--quiet")
@@ -250,6 +252,7 @@ NOT_OF_INDEX = [
 ]
 
 
+@pytest.mark.slow
 @each_of("case", NOT_OF_INDEX)
 def test_search__says_nothing_otherwise(run, files, case):
     kind, more, name = case
@@ -342,6 +345,7 @@ def test_hint__of_many_small_files(run, write_file):
 _OF_PASSAGES = (PassageIndex.add, PassageIndex.search)
 
 
+@pytest.mark.slow
 @each_of(
     ("name", "call", "hint"),
     [

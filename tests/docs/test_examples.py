@@ -7,6 +7,8 @@ import os
 import re
 import shlex
 
+import pytest
+
 from neardup.cli import run
 from tests.docs.pages import DOCS, ROOT, UPDATE, page, section
 from tests.each import each_of
@@ -19,6 +21,7 @@ def without_times(text: str) -> list[str]:
     return re.sub(r"in [\d.]+ s$", "in", text.strip(), flags=re.MULTILINE).splitlines()
 
 
+@pytest.mark.slow
 @each_of(
     ("name", "heading", "program"),
     [
@@ -58,6 +61,7 @@ def test_commands__print_what_pages_show(name, heading, program, tmp_path, capsy
             assert is_current, f"{printed}\nrun the tests with {UPDATE}=1 to write this"
 
 
+@pytest.mark.slow
 @each_of("path", DOCS, ids=lambda path: path.name)
 def test_examples__give_what_they_show(path, monkeypatch):
     monkeypatch.chdir(ROOT)

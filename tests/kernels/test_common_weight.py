@@ -69,6 +69,7 @@ def test_common_weight__as_oracle(heaviest, largest):
     assert outcomes == {True, False}
 
 
+@pytest.mark.slow
 @each_of("size", [1, 2, 15, 16, 17, 31, 32, 33, 50])
 def test_common_weight__exact_ties_of_small_weights(size):
     """Whatever is alike and wherever the rest stands, the similarity itself is reached."""

@@ -110,6 +110,7 @@ def test_replace_members__in_groups_of_their_components():
     assert replace([0, 4], []) == []
 
 
+@pytest.mark.slow
 @each_of("n_bands", [1, 2, 5])
 @each_of("measure", MEASURES)
 def test_join_components__as_oracle(measure, n_bands):
@@ -186,6 +187,7 @@ def test_join_components__documents_without_a_bucket_stay_apart():
     assert join([{1}, {1}], [[0, 1]], "jaccard", Fraction(1)) == ([0, 1], [0, 0])
 
 
+@pytest.mark.slow
 @each_of("n_bands", [1, 2, 5])
 @each_of("heaviest", [1, 3, 2**20, 2**50])
 def test_join_components__weighted_as_oracle(heaviest, n_bands):

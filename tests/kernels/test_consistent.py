@@ -86,6 +86,7 @@ def test_list_weighted__every_number_of_types(n_types):
     assert_listed(tokens, weights)
 
 
+@pytest.mark.slow
 @each_of("f", [1, 2, 3, 4, 5, 8, 9, 31, 32, 33, 100])
 @each_of("kind", ["raw", "squared", "binary", "steps", "leaps"])
 def test_list_weighted__every_number_of_occurrences(kind, f):
@@ -210,6 +211,7 @@ def test_weighted_minimum__as_oracle(n_types):
     assert minimum(tokens, weights, seeds) == (True, expected)
 
 
+@pytest.mark.slow
 def test_weighted_minimum__is_the_least_of_all_that_are_listed():
     generator = random.Random(21)
     tokens = random_words(generator, 150)

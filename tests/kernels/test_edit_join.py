@@ -48,6 +48,7 @@ def assert_as_oracle(strings, threshold, *, sides=None, **options):
     )
 
 
+@pytest.mark.slow
 @each_of("qgram", [None, *QGRAMS])
 @each_of("threshold", [0, 1, 2, 3, 4, *SIMILARITIES])
 def test_join_strings__as_oracle(qgram, threshold):

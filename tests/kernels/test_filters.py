@@ -46,6 +46,7 @@ def random_list(generator, longest):
     return words + generator.choices(words, k=generator.randrange(4))
 
 
+@pytest.mark.slow
 @each_of("measure", ["jaccard", "containment"])
 @each_of("bits_per_shingle", [1, 2, 4])
 def test_fill_filters__by_definition(measure, bits_per_shingle):

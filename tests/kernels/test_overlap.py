@@ -30,6 +30,7 @@ def is_least(measure, least, x, y, threshold):
     )
 
 
+@pytest.mark.slow
 @each_of("measure", oracle.MEASURES)
 def test_required_overlap__small_sets(measure):
     for threshold in THRESHOLDS:

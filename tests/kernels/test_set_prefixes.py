@@ -19,6 +19,7 @@ def is_partner(measure, x, y):
     return y >= x if measure == "max-containment" else y <= x
 
 
+@pytest.mark.slow
 @each_of("measure", JOIN_MEASURES)
 def test_prefix_lengths__by_definition(measure):
     """Every pair that can reach the threshold shares a token of both prefixes."""

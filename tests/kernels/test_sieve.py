@@ -49,6 +49,7 @@ def random_documents(generator, n, n_bands):
     ]
 
 
+@pytest.mark.slow
 @each_of("measure", PLAIN)
 @each_of("with_fixed", [False, True])
 @each_of("either_way", [False, True])

@@ -86,6 +86,7 @@ def test_locate_tokens__every_length_and_alignment(kind):
     assert first_difference(kernel_places(strings, kind), oracle_places(strings, kind)) is None
 
 
+@pytest.mark.slow
 @each_of("kind", KINDS)
 @each_of("options", [PLAIN, Options(), BARE])
 def test_locate_tokens__random_mixtures(kind, options):
@@ -110,6 +111,7 @@ def test_locate_tokens__slice_of_a_larger_block(kind, lead):
     assert found == oracle_places(strings, kind)
 
 
+@pytest.mark.slow
 @each_of(
     ("kind", "text", "expected"),
     [
@@ -199,6 +201,7 @@ def oracle_cut(text, form):
     return rows
 
 
+@pytest.mark.slow
 @each_of("form", ["NFC", "NFKC"])
 @each_of("lead", ["", "é", "\u0301"])
 def test_cut_pieces__random_mixtures(form, lead):

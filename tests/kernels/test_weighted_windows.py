@@ -127,6 +127,7 @@ def random_text(generator, n, n_types):
     return [generator.randrange(n_types) for _ in range(n)]
 
 
+@pytest.mark.slow
 @each_of("idf", INVERSE_FREQUENCIES)
 @each_of("tf", TERM_FREQUENCIES)
 def test_weighted_windows__every_weighting(tf, idf):

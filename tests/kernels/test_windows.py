@@ -95,6 +95,7 @@ def test_multiset_windows__as_oracle(texts, seed, min_tokens, most_copies):
     assert_right(texts, seed, min_tokens, most_copies)
 
 
+@pytest.mark.slow
 @each_of("n_types", [1, 2, 3, 8, 40])
 @each_of("min_tokens", [1, 2, 5, 12])
 def test_multiset_windows__as_oracle__fixed(n_types, min_tokens):
@@ -158,6 +159,7 @@ def ceiling(n_tokens, min_tokens):
     return (share if share < 0.4 else 1.0) * 2.0**64
 
 
+@pytest.mark.slow
 @each_of(
     ("n", "n_types", "min_tokens", "most_copies"),
     [
@@ -186,6 +188,7 @@ def test_multiset_windows__when_the_first_hashes_do_not_suffice(
     assert n_above > 0 or most_copies == ANY_NUMBER
 
 
+@pytest.mark.slow
 def test_multiset_windows__all_bands():
     """Also where the least value of a text is in the last one."""
     bands = set()

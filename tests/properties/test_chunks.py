@@ -218,6 +218,7 @@ def many(measure):
     return (sets, keys, 9), make, [len(x) for x in sets]
 
 
+@pytest.mark.slow
 @each_of("measure", [*MEASURES, WEIGHTED])
 def test_choose_in_chunks__at_every_capacity(measure):
     drawn, make, sizes = many(measure)

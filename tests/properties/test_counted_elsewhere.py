@@ -43,6 +43,7 @@ def test_find_pairs__weighed_by_other_documents_as_oracle(left, right, reference
         assert words_of({"text": texts[int(a)]}) == words_of({"text": texts[int(b) + shift]})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["minhash", "exact"])
 def test_deduplicate__a_document_more_changes_nothing(method):
     """Weights are those of the documents counted, whatever else is compared."""

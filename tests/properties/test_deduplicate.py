@@ -175,6 +175,7 @@ def test_deduplicate__against_as_oracle(own, other, measure, threshold, keep, cl
     assert result.summary["against_documents"] == len(others)
 
 
+@pytest.mark.slow
 def test_deduplicate__component_of_documents_that_stay():
     """The first document of the component is named, though it is joined by another of its kind."""
     options = {"ngram": 2, "threshold": "0.25", "clusters": "components", **SURE}

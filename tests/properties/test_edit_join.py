@@ -121,6 +121,7 @@ def test_join_strings__same_for_any_qgram_and_order(strings, threshold, qgrams, 
     assert rows[0] == rows[1]
 
 
+@pytest.mark.slow
 @each_of("threshold", [2, Fraction("0.6")])
 @each_of("qgram", [1, 2, 5])
 def test_join_strings__same_for_any_number_of_workers_and_pieces(monkeypatch, threshold, qgram):

@@ -85,6 +85,7 @@ def near_copies(n, seed=1):
     return [" ".join(text) for text in texts]
 
 
+@pytest.mark.slow
 @each_of("clusters", ["survivors", "components"])
 @each_of("against", [None, near_copies(40, seed=1)])
 def test_deduplicate__exact_as_sure_bands(clusters, against):

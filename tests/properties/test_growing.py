@@ -231,6 +231,7 @@ def test_batches__what_a_text_went_for_stays_so_when_a_closer_one_comes():
             assert add_all(folder, rows, pairwise(cuts))[0] == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("threshold", ["0.5", "0.6", "0.61"])
 def test_batches__at_a_threshold_above_that_of_the_index(threshold):
     rows = [{"id": "a", "text": "a b c d e f g h"}, {"id": "b", "text": "a b c d e f x y"}]

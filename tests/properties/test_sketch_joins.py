@@ -99,6 +99,7 @@ def test_join_signatures__in_pieces(join, workers, piece):
     assert seen == sorted({*range(piece, n_filled, piece), n_filled} - {0})
 
 
+@pytest.mark.slow
 @each_of("equal", range(1, 129))
 def test_join_signatures__ties_of_128(equal):
     """A pair is found at its own share, at every one, and not above it."""

@@ -96,6 +96,7 @@ def test_locate_tokens__places_ascend_and_are_disjoint(strings, kind, chosen):
             assert set(range(next_start, stop)) <= changed
 
 
+@pytest.mark.slow
 @each_of(
     ("kind", "text", "chosen", "expected"),
     [

@@ -79,6 +79,7 @@ def test_deduplicate__workers_and_blocks_change_nothing(idf, clusters, monkeypat
             assert found == expected
 
 
+@pytest.mark.slow
 @each_of(("tf", "idf"), ALL)
 def test_deduplicate__exact_copies_collapse(tf, idf):
     strings = ["the cat sat", "The cat, sat!", "a dog", "the cat sat", "the", "THE"]
@@ -89,6 +90,7 @@ def test_deduplicate__exact_copies_collapse(tf, idf):
     ]
 
 
+@pytest.mark.slow
 @each_of("idf", ["standard", "probabilistic"])
 @each_of("clusters", ["survivors", "components"])
 @each_of("against", [None, ["the " * 50, "the the"]])

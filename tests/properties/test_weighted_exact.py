@@ -123,6 +123,7 @@ def test_deduplicate__auto_knows_that_weights_take_longer(monkeypatch):
     assert refused.summary["method"] == "minhash"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("as_index", [False, True])
 def test_deduplicate__exact_and_audit_against_weighted_documents(tmp_path, as_index):
     """Of an index, whose weights stay as they were, and of a collection."""
@@ -143,6 +144,7 @@ def test_deduplicate__exact_and_audit_against_weighted_documents(tmp_path, as_in
     assert audited.summary["audit"]["similar_documents"] > 5
 
 
+@pytest.mark.slow
 def test_deduplicate__audit_of_weights_counts_pairs_that_share_a_band():
     strings = [text for text in dict.fromkeys(passages(5, 150)) if text not in ("", "!")]
     options = {"measure": WEIGHTED, "threshold": "0.5"}

@@ -100,6 +100,7 @@ def test_find_pairs__most_similar_partners_by_weights_as_oracle(left, scheme, to
     check(rows_of(result), best)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("idf", ["unary", "smooth", "standard"])
 def test_find_pairs__through_bands_of_weights(idf):
     """With so many bands of one row nothing is missed, as the exact join confirms."""
@@ -124,6 +125,7 @@ def test_find_pairs__plain_counts_are_jaccard_similarity(tf, occurrences):
     assert len(found) > 100
 
 
+@pytest.mark.slow
 @each_of("clusters", ["survivors", "components"])
 @each_of("idf", ["smooth", "standard"])
 def test_find_pairs__decide_as_deduplication_does(idf, clusters):

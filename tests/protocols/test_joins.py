@@ -45,6 +45,7 @@ def twin_pairs(join):
     return ScoredPairs(join.twins, join.twins, join.own_scores[join.twins])
 
 
+@pytest.mark.slow
 @each_case
 def test_run__as_by_looking_at_all_pairs(case):
     for seed in range(4):
@@ -160,6 +161,7 @@ def test_run__reports_records_probed(case):
     assert reports == [("join", len(records), len(records))]
 
 
+@pytest.mark.slow
 @each_case
 def test_twins__pairs_that_equal_records_make(case):
     """What a record has with itself is what it has with an equal one."""
@@ -194,6 +196,7 @@ def test_fractions__order_pairs_as_defined(case):
             assert (one > other) == (above[i] * below[j] > above[j] * below[i])
 
 
+@pytest.mark.slow
 @each_case
 def test_steps__fall_and_end_with_the_join_itself(case):
     """Each finds what the one before it found, and the last one all."""
@@ -209,6 +212,7 @@ def test_steps__fall_and_end_with_the_join_itself(case):
     assert before == {*case.expected(records, None), *rows_of(twin_pairs(join))}
 
 
+@pytest.mark.slow
 @each_case
 def test_steps__what_a_step_leaves_out_is_less_similar(case):
     _, records = random_records(case)

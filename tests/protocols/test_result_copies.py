@@ -101,6 +101,7 @@ def check_written(result: DeduplicationResult, other: DeduplicationResult, here:
     assert tree(here / "a") == tree(here / "b")
 
 
+@pytest.mark.slow
 @each_of("kind", INPUTS)
 def test_deduplication__of_any_input(tmp_path, kind):
     result = neardup.deduplicate(INPUTS[kind](tmp_path), **HOW)

@@ -224,6 +224,7 @@ HEADS = [
 ]
 
 
+@pytest.mark.slow
 @each_of(("sent", "status"), HEADS)
 def test_requests__that_cannot_be_read(fake, sent, status):
     """They get a problem as all others do, and are in the log and in the metrics."""
@@ -242,6 +243,7 @@ def test_requests__that_cannot_be_read(fake, sent, status):
     wait_for(lambda: f'"route": "-", "status": {status}' in "".join(fake.lines))
 
 
+@pytest.mark.slow
 def test_heads__that_are_long_but_not_too_long(fake):
     headers = {f"x-{n}": "a" * 1000 for n in range(60)}
     assert httpx.get(f"{fake.url}/v1", headers=headers).status_code == 200

@@ -108,6 +108,7 @@ def large(start, **options):
     return start([index], **options)
 
 
+@pytest.mark.slow
 def test_answers__together(start):
     """What nobody reads is held, and more of it is turned away."""
     running = large(start, limits=LIMITS)
@@ -143,6 +144,7 @@ def test_answers__have_to_be_taken(start):
     assert len(received) < 10_000_000
 
 
+@pytest.mark.slow
 def test_answers__in_parts(start, monkeypatch):
     """However they are cut, they are whole."""
     running = start()

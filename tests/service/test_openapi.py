@@ -18,6 +18,7 @@ from tests.service.conftest import start_service
 DOCUMENT = json.loads(describe())
 
 
+@pytest.mark.slow
 def test_describe__is_openapi(fake):
     from openapi_spec_validator import OpenAPIV31SpecValidator  # takes long to load
 

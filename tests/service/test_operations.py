@@ -78,6 +78,7 @@ def test_query(running):
         assert ask(running, "docs/query", asked)["matches"] == found[:1]
 
 
+@pytest.mark.slow
 @each_of(
     "wrong",
     [
@@ -179,6 +180,7 @@ def test_compare__refuses(running, wrong):
     assert running.post("/v1/compare", wrong).status_code == 422
 
 
+@pytest.mark.slow
 def test_changes__of_documents(running):
     new = {"id": "new", "text": "words that are nowhere else in this whole index of ours"}
     assert ask(running, "docs/insert", new) == {"inserted": 1}
@@ -202,6 +204,7 @@ def test_changes__of_documents(running):
     assert ask(running, "docs/remove", {"ids": ["new"]}, 422)
 
 
+@pytest.mark.slow
 def test_changes__of_passages(running):
     new = {"id": "new", "text": "words that are nowhere else in this whole index of ours"}
     assert ask(running, "passages/insert", new) == {"inserted": 1}

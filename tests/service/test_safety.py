@@ -96,6 +96,7 @@ def test_sessions(monkeypatch):
     assert not tokens.is_session(session)
 
 
+@pytest.mark.slow
 def test_token__is_needed(start, token_file):
     running = start(token_file=token_file)
     for path in ("/v1", "/v1/indexes/docs", "/metrics", "/openapi.json", "/", "/browse", "/no"):
@@ -133,6 +134,7 @@ def test_page__sign_in(start, token_file):
         assert client.get("/browse").status_code == 401
 
 
+@pytest.mark.slow
 @each_of(
     ("host", "status"),
     [
@@ -153,6 +155,7 @@ def test_host__others_may_be_named(start):
     assert answer.status_code == 200
 
 
+@pytest.mark.slow
 @each_of(
     ("headers", "status"),
     [

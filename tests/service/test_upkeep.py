@@ -92,6 +92,7 @@ def test_commit__when_much_waits(start, monkeypatch, name, least):
     wait_for(lambda: index.n_commits == 1)
 
 
+@pytest.mark.slow
 def test_commit__failed_is_tried_again_and_said(start):
     running = start()
     served = running.service.indexes["docs"]

@@ -62,6 +62,7 @@ def test_deduplicate__drops_by_label(index, tmp_path):
     assert "__index" not in str(pq.read_schema(tmp_path / "out/removed/data.parquet").names)
 
 
+@pytest.mark.slow
 @each_of("index", INDEXES.values(), ids=INDEXES)
 def test_every_call__has_labels(index, tmp_path):
     data, first, copy = frame(index), index[0], index[2]
@@ -78,6 +79,7 @@ def test_every_call__has_labels(index, tmp_path):
     assert cut.kept.to_pandas().index.tolist() == list(index)
 
 
+@pytest.mark.slow
 @each_of("index", INDEXES.values(), ids=INDEXES)
 @each_of("kind", [neardup.DocumentIndex, neardup.PassageIndex])
 def test_indexes__have_labels(kind, index, tmp_path):

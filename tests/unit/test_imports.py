@@ -53,6 +53,7 @@ def test_import__of_each_command():
     assert loaded.isdisjoint({"neardup.jobs", *HEAVY} - {"click"})
 
 
+@pytest.mark.slow
 def test_import__of_a_small_job(tmp_path):
     """Ten lines wait for what is loaded longer than for the work."""
     (tmp_path / "ten.jsonl").write_text('{"text": "one and two and three"}\n' * 10)

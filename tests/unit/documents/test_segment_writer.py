@@ -38,6 +38,7 @@ def test_runs__in_files_are_as_in_memory(tmp_path, options):
     assert not [name for name in tree(tmp_path) if "runs" in name or ".part" in name]
 
 
+@pytest.mark.slow
 def test_compaction__is_one_segment_of_what_is_there(tmp_path):
     """It has the lists that the documents would have if they had been added at once."""
     wanted = [row for n, row in enumerate(rows()) if n % 3]

@@ -160,6 +160,7 @@ def test_to_fit__only_where_rows_may_not(make_file):
         assert [source.demand is not None for source in (lines, table)] == [expected, False]
 
 
+@pytest.mark.slow
 @each_of("command", ["dedup", "cut", "drop", "pairs"])
 @each_of("output_format", ["parquet", "jsonl"])
 def test_commands__put_misfits_apart(tmp_path, monkeypatch, capsys, command, output_format):

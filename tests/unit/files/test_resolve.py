@@ -336,6 +336,7 @@ def test_deduplicate__pipe_in_a_folder_is_counted(corpus):
     assert found.summary["passed_over"]["(pipe, device or socket)"] == 1
 
 
+@pytest.mark.slow
 def test_resolve_paths__folders_deeper_than_the_stack(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     os.mkdir("corpus")

@@ -59,6 +59,7 @@ def interrupted_everywhere(work, is_written) -> int:
     return n_written
 
 
+@pytest.mark.slow
 @ANYWHERE
 @pytest.mark.parametrize("exchanges", [True, False])
 def test_journal__of_a_folder_interrupted_anywhere(tmp_path, monkeypatch, exchanges):
@@ -84,6 +85,7 @@ def test_journal__of_a_folder_interrupted_anywhere(tmp_path, monkeypatch, exchan
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
+@pytest.mark.slow
 @ANYWHERE
 def test_journal__of_an_index_interrupted_anywhere(tmp_path):
     folder, number = tmp_path / "index", 0

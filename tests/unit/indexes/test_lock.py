@@ -92,6 +92,7 @@ def test_lock__of_threads(tmp_path):
     assert n_refused
 
 
+@pytest.mark.slow
 def test_lock__of_another_process(tmp_path):
     store_manifest(tmp_path, Manifest({"a": 1}))
     with holding(tmp_path) as process:

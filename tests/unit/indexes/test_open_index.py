@@ -68,6 +68,7 @@ def find(index: PassageIndex) -> list[dict]:
     return index.search(query, "0.7", workers=1, with_text=True).passages.to_pylist()
 
 
+@pytest.mark.slow
 def test_search__looks_once_at_what_it_keeps(index, work):
     first = find(index)
     assert first

@@ -88,6 +88,7 @@ def test_open__array_of_another_length(built, tmp_path, name, by):
 NAMES = [*SIZED, "vocabulary"]
 
 
+@pytest.mark.slow
 @each_of("name", NAMES)
 def test_open__array_of_another_type(built, tmp_path, name):
     def change(arrays, tables):
@@ -98,6 +99,7 @@ def test_open__array_of_another_type(built, tmp_path, name):
         PassageIndex.open(tmp_path / "index")
 
 
+@pytest.mark.slow
 @each_of("name", NAMES)
 def test_open__array_that_is_missing(built, tmp_path, name):
     rebuild(built, tmp_path / "index", lambda arrays, tables: arrays.pop(name))

@@ -119,6 +119,7 @@ def test_cutter__boilerplate_is_looked_up_once(monkeypatch):
     assert max(n_windows) < 1.05 * min(n_windows)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_own", [False, True])
 def test_cutter__texts_are_looked_up_together_as_they_will_be(monkeypatch, is_own):
     """Where segments are made ready again for each look-up, there is one a batch of texts."""
@@ -159,6 +160,7 @@ def test_cutter__joint_where_an_own_copy_was(memory):
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [37, 13])
 def test_cutter__what_turns_out_otherwise_than_foreseen(seed):
     texts, _, min_tokens, threshold, min_documents = dense_case(seed)
@@ -169,6 +171,7 @@ def test_cutter__what_turns_out_otherwise_than_foreseen(seed):
         assert cut_similar(*options, memory)[0] == expected
 
 
+@pytest.mark.slow
 def test_cutter__periodic_text_comes_to_an_end(monkeypatch):
     """What goes is named as a reason again and again; after some rounds it may no longer go."""
     rounds = []

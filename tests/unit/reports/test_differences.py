@@ -95,6 +95,7 @@ def test_side_by_side__leaves_long_gaps_out():
     assert len(run.text) < 300
 
 
+@pytest.mark.slow
 def test_side_by_side__long_texts_are_as_short_ones(monkeypatch):
     words = [f"w{i}" for i in range(30_000)]
     other = [*words]

@@ -146,6 +146,7 @@ print(n_interrupted)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no such clock")
 def test_threads__interrupted_at_any_moment():
     assert int(run_python(INTERRUPTED)) > 100

@@ -94,6 +94,7 @@ def test_from_arrow__a_scheme_that_was_changed(fields):
 SIX = [[1, 2, 3, 4, 5, 6, 7, 8]] * 2
 
 
+@pytest.mark.slow
 @each_of(
     ("kind", "columns"),
     [

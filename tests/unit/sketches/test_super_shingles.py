@@ -63,6 +63,7 @@ def signed(seed, n, num_perm=60):
     return Signatures(table, sizes.astype(np.int64))
 
 
+@pytest.mark.slow
 @each_of("seed", range(6))
 @each_of("n_left", [None, 0, 11, 40])
 @each_of("least", [1, 2, 6])

@@ -16,6 +16,7 @@ def test_expect_distinct__all_parts_are_counted(parts):
     assert expect_distinct(arrays, 1.0) == len({value for part in parts for value in part})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share_of_pairs", [0.0, 0.1, 0.4])
 @pytest.mark.parametrize("growth", [2, 10, 40])
 def test_expect_distinct__values_that_come_twice(share_of_pairs, growth):

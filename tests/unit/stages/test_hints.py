@@ -47,6 +47,7 @@ def test_beginnings__of_a_large_file_are_from_all_of_it(tmp_path, n_characters):
         assert any(k <= 8 * row / n_rows < k + 1 for row in rows)
 
 
+@pytest.mark.slow
 def test_beginnings__of_what_has_no_places_are_the_first(tmp_path):
     write_rows(tmp_path / "a.jsonl.gz", 100_000)
     [source] = sources = resolve_paths([str(tmp_path / "a.jsonl.gz")])

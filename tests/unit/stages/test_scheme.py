@@ -25,6 +25,7 @@ def cut(text):
     return text.split("e")
 
 
+@pytest.mark.slow
 @each_of(
     "options",
     [

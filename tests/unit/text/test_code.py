@@ -105,6 +105,7 @@ def test_guess_language__of_nothing_that_is_known():
     assert guess_language("") == guess_language("a = b") == "cpp"
 
 
+@pytest.mark.slow
 @each_of("language", SAMPLES)
 def test_cut_programs__as_oracle(language):
     text = SAMPLES[language]
@@ -130,6 +131,7 @@ def test_cut_programs__places(language):
             last = stop
 
 
+@pytest.mark.slow
 @each_of("language", SAMPLES)
 def test_cut_programs__broken_ones(language):
     """Wherever a program breaks off, it has tokens, and those before are as they were."""

@@ -86,6 +86,7 @@ def test_extract__as_another_reader():
     assert text_of(out.getvalue()).split("\n") == expected
 
 
+@pytest.mark.slow
 def test_extract__long_line_and_deep_nesting():
     assert text_of(odt_of(p("x" * 12_000_000))) == "x" * 12_000_000
     depth = 100_000

@@ -173,6 +173,7 @@ def test_extract__bomb_of_memory(monkeypatch):
     assert text_of(TWO) == "One two three\nfour é\nfive"
 
 
+@pytest.mark.slow
 def test_extract__process_that_was_killed():
     """It is as if the document had crashed it; the next one is read by another."""
     text_of(TWO)

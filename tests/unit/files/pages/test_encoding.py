@@ -198,6 +198,7 @@ _PARTS = [
 ]
 
 
+@pytest.mark.slow
 @each_of("seed", range(20))
 def test_own_labels__are_those_of_the_standard(seed):
     """Against the steps of the standard, for pages that end within what it searches."""

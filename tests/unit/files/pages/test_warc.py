@@ -187,6 +187,7 @@ def test_warc__damaged_file(make_file, data, row, reason, size):
     assert caught.value.row == row
 
 
+@pytest.mark.slow
 def test_warc__every_beginning_of_a_file(make_file):
     data = b"".join([INFO, A, IMAGE[:300], b""])
     for end in range(len(data)):

@@ -19,6 +19,7 @@ TEXTS = [
 NAMES = [name for name, preset in PRESETS.items() if preset.passages]
 
 
+@pytest.mark.slow
 @each_of("name", [None, *NAMES])
 def test_align__takes_what_a_preset_says(name):
     preset = passages_for(name)
@@ -39,6 +40,7 @@ def test_align__takes_what_a_preset_says(name):
     assert of_preset.summary["gap"] == preset.gap
 
 
+@pytest.mark.slow
 def test_align__what_is_given_stands():
     options = {"threshold": "0.8", "min_tokens": 9, "gap": 3}
     summary = neardup.align(TEXTS, TEXTS, preset="quotations", **options).summary
@@ -53,6 +55,7 @@ def test_align__what_is_given_stands():
     assert not smooth.passages.equals(plain.passages)
 
 
+@pytest.mark.slow
 def test_align__an_index_has_its_own(tmp_path):
     index = neardup.PassageIndex.create(tmp_path / "index", min_tokens=8)
     index.add(TEXTS)

@@ -99,6 +99,7 @@ def test_align__the_same_within_any_memory(files, other, options):
     check()
 
 
+@pytest.mark.slow
 @each_of("other", ["b", "index", None])
 def test_align__goes_to_files_and_is_forgotten(files, other, monkeypatch):
     """Passages wait in files, segments take turns, and nothing of them stays in memory.
@@ -158,6 +159,7 @@ def test_in_turns__as_many_segments_as_fit(files):
     assert turns(4, 1) == []
 
 
+@pytest.mark.slow
 def test_align__reports_what_is_done(files):
     """Blocks that are looked up together do not count as done before."""
     found = []

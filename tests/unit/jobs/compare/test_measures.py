@@ -34,6 +34,7 @@ def check_measures(a: str, b: str, *, ngram: int = 5, weighted_ngram: int = 1) -
     assert [size.tokens for size in result.sizes] == [len(x), len(y)]
 
 
+@pytest.mark.slow
 @each_of(
     ("a", "b"),
     [
@@ -87,6 +88,7 @@ def test_compare__equal_texts():
     assert (result.differences.share_a, result.differences.share_b) == (1, 1)
 
 
+@pytest.mark.slow
 @each_of("tf", ["binary", "raw", "log", "squared", "saturating"])
 @each_of("idf", ["unary", "standard", "smooth", "probabilistic"])
 def test_compare__weights(tf, idf):

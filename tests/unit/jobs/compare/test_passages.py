@@ -63,6 +63,7 @@ def test_compare__passages_of_short_texts():
     assert a[slice(*passage.a)] == "one two three four five"
 
 
+@pytest.mark.slow
 def test_compare__options_of_passages(monkeypatch):
     told, others = [], []
     align = compare_passages.align

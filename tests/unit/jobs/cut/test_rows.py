@@ -164,6 +164,7 @@ def test_cut__skipped_rows(tmp_path):
     assert (tmp_path / "out/skipped/a.jsonl").read_bytes() == lines[1]
 
 
+@pytest.mark.slow
 @each_of("how", [{"exact": True}, {}, {"unit": "lines"}, {"unit": "paragraphs", "exact": True}])
 @each_of("data", [[], [""], ["", "..."]])
 def test_cut__nothing_to_cut(how, data):

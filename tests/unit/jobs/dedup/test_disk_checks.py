@@ -54,6 +54,7 @@ def run(tmp_path, monkeypatch, *, memory: int) -> tuple[dict[str, int], Workspac
     return sizes, workspace
 
 
+@pytest.mark.slow
 def test_disk__required_before_each_exchange(tmp_path, monkeypatch, needed):
     """What is to come of all documents, of keys, of texts: no more than they then take."""
     sizes, _ = run(tmp_path, monkeypatch, memory=200_000)
@@ -77,6 +78,7 @@ def test_disk__too_small(tmp_path, monkeypatch):
     assert [path.name for path in tmp_path.iterdir()] == ["a.jsonl"]
 
 
+@pytest.mark.slow
 def test_disk__size_of_input_not_known(tmp_path, monkeypatch, needed):
     """As of URLs: nobody knows how much there is to sign; what follows is known all the same."""
     monkeypatch.setattr("neardup.files.rawsource.file_size", lambda _: None)

@@ -55,6 +55,7 @@ def check(folder, result, expected, other=()):
             assert row["kept_text"] == expected[row["kept_file"], row["kept_row"]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("group_bytes", [100, 1 << 20])
 def test_write(tmp_path, monkeypatch, files, group_bytes):
     monkeypatch.setattr(output, "_GROUP_BYTES", group_bytes)

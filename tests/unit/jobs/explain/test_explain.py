@@ -61,6 +61,7 @@ def test_evidence__as_defined(measure, occurrences):
     assert n_seen > 200
 
 
+@pytest.mark.slow
 def test_evidence__buckets_by_definition():
     texts = make_texts(2)
     result = decide(texts)
@@ -177,6 +178,7 @@ def test_reason__as_decided(seed, method):
     assert ("missed" in reasons) == (method == "minhash")
 
 
+@pytest.mark.slow
 def test_closest__all_compared_and_the_most_similar_ones_listed():
     texts = make_texts(3)
     sets = sets_of(texts, 2)

@@ -61,6 +61,7 @@ def nearest(text, numbers):
     return sorted(((n, s) for n, s in found if s), key=lambda pair: (-pair[1], pair[0]))
 
 
+@pytest.mark.slow
 @each_of("text", QUERIES)
 def test_query__the_nearest_below_the_threshold(index, text):
     expected = nearest(text, range(61))

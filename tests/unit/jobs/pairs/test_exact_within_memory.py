@@ -184,6 +184,7 @@ def test_pairs__limit_at_any_memory(texts, tmp_path, memory):  # noqa: F811
             find(texts, None, workspace, threshold="0.6", limit=limit)
 
 
+@pytest.mark.slow
 def test_pairs__go_on_where_a_run_was_stopped(texts, tmp_path, monkeypatch):  # noqa: F811
     """Units that are joined are not joined again, and blocks stay as they were cut."""
     run_unit, joined = blocked.BlockedJoin.run_unit, []
@@ -226,6 +227,7 @@ def test_pairs__what_weighs_nothing_is_like_its_copies_only(tmp_path, memory):
     assert found.summary["distinct_records"] == 3
 
 
+@pytest.mark.slow
 def test_pairs__blocks_that_are_too_unlike_do_not_meet(tmp_path, monkeypatch):
     numbers = counted_units(monkeypatch)
     rng = random.Random(4)

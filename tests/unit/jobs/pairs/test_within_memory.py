@@ -119,6 +119,7 @@ def test_pairs__limit_at_any_memory(texts, tmp_path):
             find(texts, None, workspace, limit=n_pairs - 1, **SMALL)
 
 
+@pytest.mark.slow
 def test_pairs__go_on_where_a_run_was_stopped(texts, tmp_path, monkeypatch):
     """Partitions that are joined are not joined again."""
     join = bucketed._join_partition

@@ -82,6 +82,7 @@ def test_sketch__idf_from_files_of_lines(tmp_path):
         assert found.rows.totals.tolist() == expected.rows.totals.tolist()
 
 
+@pytest.mark.slow
 @each_of("kind", KIND_NAMES)
 @each_of(
     ("option", "one", "other"),

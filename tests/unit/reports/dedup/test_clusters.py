@@ -56,6 +56,7 @@ def test_count_clusters__of_nothing() -> None:
     assert [(b.label, b.n_clusters) for b in found.bins] == [("1", 0)]
 
 
+@pytest.mark.slow
 def test_count_clusters__bins_widen() -> None:
     rows = [(str(n), "k", 1.0, True) for n in range(1_999)]
     found = count(removed_table(rows), n_kept=1)
