@@ -35,11 +35,11 @@ _PROCESS = 190_000_000
 _WORKER = 90_000_000
 
 # Bytes a document of arrays that are in memory whatever the budget. What stays for all stages:
-_NUMBERS, _N_TOKENS, _LENGTHS, _FIRSTS, _RANKS = 8, 8, 8, 8, 8
+_N_TOKENS, _LENGTHS, _FIRSTS, _RANKS = 8, 8, 8, 8
 # What one stage has beside that, at its peak: hashes of ids; parents, and numbers of contents;
 # places of candidates; two numbers a content, and what is assigned to documents; and what tables
 # are made of.
-_ID_HASHES, _PARENTS, _PLACES, _ASSIGNED, _TABLES = 16, 16, 8, 57, 61
+_ID_HASHES, _PARENTS, _PLACES, _ASSIGNED, _TABLES = 10, 16, 8, 57, 61
 
 # Bytes of a candidate: its number, component and the sorting of both; and while it is compared.
 _CANDIDATE = 48
@@ -216,7 +216,7 @@ def disk_of_stages(load: Load, memory: int) -> dict[str, int]:
 
 
 def _catalogue_bytes(load: Load) -> float:
-    return _NUMBERS + _N_TOKENS + _LENGTHS * load.has_lengths + load.order_bytes
+    return _N_TOKENS + _LENGTHS * load.has_lengths + load.order_bytes
 
 
 def arrays_of_stages(load: Load) -> dict[str, float]:
