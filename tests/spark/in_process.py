@@ -13,8 +13,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
-from pyspark import cloudpickle
-
 Rows = Iterable[Any]
 
 
@@ -57,6 +55,8 @@ class _Rdd:
     def mapPartitions(
         self, function: Callable[[Iterator[Any]], Rows], preservesPartitioning: bool = False
     ) -> _Rdd:
+        from pyspark import cloudpickle
+
         sent = cloudpickle.dumps(function)
 
         def made(part: Callable[[], Rows]) -> Callable[[], Rows]:
