@@ -94,6 +94,15 @@ def test_against(in_process, data, tmp_path, small_tasks, name):
     assert_same(run_spark(in_process, str(data / "own"), tmp_path / "spark", **options), expected)
 
 
+def test_tables_only(in_process, data, tmp_path, small_tasks):
+    found, expected = tmp_path / "spark", tmp_path / "threads"
+    neardup.deduplicate(str(data / "own"), workers=2).write(expected, tables_only=True)
+    on_spark = neardup.spark.deduplicate(in_process, str(data / "own"))
+    on_spark.write(found, tables_only=True)
+    assert not (found / "kept").exists()
+    assert_same(found, expected)
+
+
 @pytest.mark.parametrize("name", ["default", "containment", "weighted"])
 def test_add(in_process, data, tmp_path, name):
     of_index, options = OPTIONS[name]

@@ -298,6 +298,11 @@ class FolderOutput(_Output):
             check_outside(output, index)
         check_apart(output, origins)
         self._check_page_apart(origins)
+        if self._call.tables_only:
+            if format_ != "same":
+                where = "with tables_only, by which no rows are written"
+                raise no_effect("output_format", where, "leave that out", "tables_only")
+            return
         check_conversion(sources, format_)
         to_fit(sources, format_)
         if is_copy and format_ == "same":
@@ -322,9 +327,13 @@ class FolderOutput(_Output):
             call.output,
             overwrite=call.overwrite,
             format=call.output_format,
+            tables_only=call.tables_only,
             progress=call.display,
             **more,
         )
+        if call.tables_only and inputs is None:
+            # The page would show rows that are written.
+            return self._write_page(result, None, None, None)
         return self._write_page(str(call.output), options, inputs, against)
 
 

@@ -238,8 +238,8 @@ def _hint(summary: dict[str, Any]) -> str:
 # With --pairs: documents decided by pairs that were found before.
 
 # What the command does beside choosing.
-_OF_THE_COMMAND = {"output", "page", "output_format", "with_text", "overwrite", "pairs"}
-_OF_THE_COMMAND |= {"workers", "quiet", "as_json"}
+_OF_THE_COMMAND = {"output", "page", "output_format", "tables_only", "with_text", "overwrite"}
+_OF_THE_COMMAND |= {"pairs", "workers", "quiet", "as_json"}
 
 
 def _decide_by_pairs(call: Call) -> None:

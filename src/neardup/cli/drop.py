@@ -20,6 +20,7 @@ Examples:
   neardup drop corpus/*.jsonl --named-in hits.jsonl -o clean
   neardup drop train.parquet --id-column id --named-in pairs.csv --column id_a -o clean
   neardup drop pages/ --named-in ids.txt --missing ignore -o clean
+  neardup drop corpus/*.jsonl --named-in decided -o clean
 """
 
 

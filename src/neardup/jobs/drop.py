@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,9 +15,10 @@ from neardup.files.ids import as_text
 from neardup.files.inputs import check_effect, passed_over
 from neardup.files.passes import keep_extracted
 from neardup.files.rows import ColumnNames, RowBlock, Source
+from neardup.files.streams import is_url
 from neardup.options.documents import DropOptions
 from neardup.options.groups import InputOptions
-from neardup.outputs.summary_file import resolve_tables
+from neardup.outputs.summary_file import SUMMARY, read_summary, resolve_tables
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.first_pass import list_documents
 from neardup.reading.texts import IdLookup
@@ -185,6 +187,23 @@ def _ids_in(block: RowBlock, column: str, path: str) -> pa.Array:
     return found.cast(pa.large_string())
 
 
+def _table_in(named_in: str, options: DropOptions) -> tuple[str, str | None]:
+    """Return the table that names documents, and its column of ids.
+
+    Of a folder that ``dedup`` or ``drop`` has written it is that of the documents that went there.
+    """
+    if is_url(named_in) or not Path(named_in, SUMMARY).is_file():
+        return named_in, options.column
+    job, _ = read_summary(named_in, trust=options.trust)
+    if job == "cut":
+        message = (
+            "it is that of `neardup cut`, which takes spans out of documents: `neardup cut "
+            "--named-in` takes its removed.parquet"
+        )
+        raise InvalidInputError(message, path=named_in)
+    return f"{named_in}/removed.parquet", options.column or "id"
+
+
 def drop_documents(
     sources: Sequence[Source],
     named_in: str,
@@ -196,7 +215,8 @@ def drop_documents(
     check_effect(options, sources)
     keep_extracted(workspace, sources)
     with runner.stage("read") as note:
-        named = NamedIds(named_in, options.column, trust=options.trust)
+        table, column = _table_in(named_in, options)
+        named = NamedIds(table, column, trust=options.trust)
         documents = list_documents(
             sources,
             columns_of(options),
@@ -214,7 +234,7 @@ def drop_documents(
         n_missing, example = named.missing()
         if n_missing and options.missing == "raise":
             message = (
-                f"{named_in} names {len(named):,} documents, {n_missing:,} of which the input does "
+                f"{table} names {len(named):,} documents, {n_missing:,} of which the input does "
                 f"not have, such as {example!r}; give the same input and --id-column as when the "
                 "ids were made, choose another --column, or leave such ids out with --missing "
                 "ignore"

@@ -61,6 +61,10 @@ class OutputOptions(Options):
         default="same",
         flags=("--format",),
     )
+    tables_only: bool = option(
+        "Write tables and summary alone, no rows: for a corpus too large to be copied.",
+        default=False,
+    )
     no_text: bool = option("Leave out the passages' texts.", default=False)
     overwrite: bool = option("Replace the output file if it exists.", default=False)
     stats: bool = option("Print what each filter did.", default=False)
@@ -263,7 +267,7 @@ _OTHER_COLUMNS = _of(AgainstOptions, "against_text_column", "against_id_column")
 _TABLE = _of(OutputOptions, "output", "page", "table_format", "overwrite")
 _FOLDER = _of(
     OutputOptions,
-    *("output", "output_format", "overwrite"),
+    *("output", "output_format", "tables_only", "overwrite"),
     output="Folder or URL to create.",
     overwrite="Replace the output folder if it exists.",
 )
@@ -350,7 +354,8 @@ def _of_documents() -> dict[str, tuple[Option, ...]]:
                 NamedOptions,
                 "named_in",
                 "Table with the ids of the documents to remove, as written by `neardup "
-                "search`, `neardup align` or `neardup pairs`, or a .txt file with one id a line.",
+                "search`, `neardup align` or `neardup pairs`, a .txt file with one id a line, or a "
+                "folder that `neardup dedup` has written: what went there goes.",
                 kind=Address(),
                 is_required=True,
             ),

@@ -164,7 +164,8 @@ class DedupSummary(TypedDict):
     by_file: ByFile
     input_files: _Count
     reading: Reading
-    output_format: OutputFormat
+    # None where rows were not written.
+    output_format: OutputFormat | None
     versions: Versions
     predicted_recall: _Share | None
     by: NotRequired[ByValue]

@@ -270,6 +270,12 @@ class DedupOutput:
         texts = columns if isinstance(columns, str) else tuple(columns)
         options = input_options_of(described)
         output_format = self.summary["output_format"]
+        if output_format is None:
+            message = (
+                "it has tables only, and this needs its rows; run `neardup dedup` without "
+                "--tables-only"
+            )
+            raise InvalidInputError(message, path=str(self.folder))
         name = converted_name(file, output_format)
         if output_format != "same" and not has_columns(file, options):
             # What was no table is one of a single column.

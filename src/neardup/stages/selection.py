@@ -17,6 +17,7 @@ from neardup.files.rows import RowBlock
 from neardup.files.streams import Destination
 from neardup.options.choices import OutputFormat
 from neardup.options.commands import OutputOptions
+from neardup.options.option import no_effect
 from neardup.outputs.folder import check_apart, new_output
 from neardup.outputs.summary_file import write_summary
 from neardup.outputs.targets import target_of
@@ -154,6 +155,7 @@ class Selection(Result):
         *,
         overwrite: bool = False,
         format: OutputFormat = "same",  # noqa: A002 - the name of the option everywhere
+        tables_only: bool = False,
         progress: Progress | None = None,
     ) -> None:
         """Write kept and removed rows, the tables and the summary to a folder.
@@ -170,6 +172,8 @@ class Selection(Result):
             Replace the folder if it exists.
         format
             ``same``: rows come out as they went in. ``jsonl`` or ``parquet``: converted.
+        tables_only
+            Write no rows, but tables and summary alone.
         progress
             As for ``deduplicate``; the stage is ``write``, and its work is rows.
         """
@@ -178,6 +182,7 @@ class Selection(Result):
             lambda folder, _: write_tables(self.tables(), folder),
             overwrite=overwrite,
             format=format,
+            tables_only=tables_only,
             progress=progress,
         )
 
@@ -188,6 +193,7 @@ class Selection(Result):
         *,
         overwrite: bool,
         format: OutputFormat,  # noqa: A002
+        tables_only: bool,
         progress: Progress | None,
     ) -> None:
         """Write the folder; arguments as of ``write``.
@@ -195,6 +201,9 @@ class Selection(Result):
         ``write_own`` writes the tables of the job, and returns their digests by their names.
         """
         OutputOptions.known["output_format"].kind.checked("format", format)
+        if tables_only and format != "same":
+            where = "with tables_only, by which no rows are written"
+            raise no_effect("format", where, "leave that out", "tables_only")
         if format != "same":
             check_conversion(self._documents.sources, format)
         folder = target_of(path)
@@ -212,10 +221,13 @@ class Selection(Result):
                     digests.update(write_tables(skipped, new))
 
             with runner.stage("write") as note:
-                self.write_documents(new, format, runner, write_others)
-                note(rows=len(self._stays), folder=folder)
+                if tables_only:
+                    write_others()
+                else:
+                    self.write_documents(new, format, runner, write_others)
+                note(rows=0 if tables_only else len(self._stays), folder=folder)
             complete_summary(self.summary, runner)
-            self.summary["output_format"] = format
+            self.summary["output_format"] = None if tables_only else format
             write_summary(new, self.summary, digests)
 
 

@@ -105,6 +105,7 @@ class DeduplicationResult(Selection):
         overwrite: bool = False,
         format: OutputFormat = "same",  # noqa: A002 - the name of the option everywhere
         with_text: bool = False,
+        tables_only: bool = False,
         progress: Progress | None = None,
     ) -> None:
         """Write kept and removed rows, the tables and the summary to a folder.
@@ -125,19 +126,27 @@ class DeduplicationResult(Selection):
             ``removed.parquet`` has the texts, too: ``text``, and ``kept_text`` of the one that
             stays, null if that is in an index. The files are read once more, and so much room is
             needed for a while as these texts have.
+        tables_only
+            Write no rows, but tables and summary alone. ``drop`` takes out later what
+            ``removed.parquet`` names; ``explain`` and ``report`` need the rows.
         progress
             As for ``deduplicate``; the stage is ``write``, and its work is rows.
 
         Raises
         ------
         InvalidParameterError
-            If texts are asked for where only ids are known.
+            If texts are asked for where only ids are known, or a format for no rows.
         OutputExistsError
             If the folder exists and ``overwrite`` is not set, or if it holds an input.
         WriteError
             If writing fails; nothing is left behind, as far as it can be removed.
         """
-        how: dict[str, Any] = {"overwrite": overwrite, "format": format, "progress": progress}
+        how: dict[str, Any] = {
+            "overwrite": overwrite,
+            "format": format,
+            "tables_only": tables_only,
+            "progress": progress,
+        }
         if not with_text:
             super().write(path, **how)
             return

@@ -161,6 +161,8 @@ def _of_rows(summary: Mapping[str, Any], is_written: bool) -> Answer:
     if not summary["input_files"]:
         where = f"{folder} list the ids" if is_written else "the result lists the ids"
         text = f"Only ids of the {rows} are known: {where}, and no document was touched."
+    elif is_written and summary["output_format"] is None:
+        text = "Tables alone were written, and the input was not touched."
     elif is_written and summary["output_format"] == "same":
         text = f"All {rows} are unchanged in {folder}; the input was not touched."
     elif is_written:

@@ -1,0 +1,116 @@
+"""``--tables-only``: the tables of a run without its rows, and ``drop`` that applies them later."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+TEXTS = [
+    "the quick brown fox jumps over the lazy dog again and again",
+    "the quick brown fox jumps over the lazy dog again and again and",
+    "nothing of the kind stands in this text which is on its own here",
+]
+ROWS = "".join(json.dumps({"text": text}) + "\n" for text in TEXTS)
+BAD = '{"text": \n'
+RUNS = {
+    "dedup": ["dedup", "a.jsonl"],
+    "dedup with texts": ["dedup", "a.jsonl", "--with-text"],
+    "dedup by pairs": ["dedup", "a.jsonl", "--pairs", "pairs.parquet"],
+    "dedup in files": ["dedup", "a.jsonl", "--memory", "64MB", "--work", "work"],
+    "cut": ["cut", "a.jsonl", "--min-tokens", "5"],
+    "cut of equal passages": ["cut", "a.jsonl", "--exact", "--min-tokens", "5"],
+    "drop": ["drop", "a.jsonl", "--named-in", "ids.txt"],
+}
+
+
+@pytest.fixture
+def collection(run, here, write_file):
+    write_file("a.jsonl", ROWS)
+    write_file("ids.txt", b"a.jsonl:2\n")
+    (here / "work").mkdir()
+    assert run("pairs", "a.jsonl", "-o", "pairs.parquet", "--quiet").code == 0
+    return here
+
+
+def summary_of(folder):
+    summary = json.loads((folder / "summary.json").read_text())
+    return {
+        name: value
+        for name, value in summary.items()
+        if name not in {"seconds", "peak_memory_bytes", "digest", "output_format"}
+    }
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_tables(run, collection, name):
+    assert run(*RUNS[name], "-o", "all").code == 0
+    outcome = run(*RUNS[name], "-o", "tables", "--tables-only")
+    assert (outcome.code, outcome.err) == (0, "")
+    tables = sorted(path.name for path in (collection / "all").glob("*.parquet"))
+    assert "removed.parquet" in tables
+    written = sorted(path.name for path in (collection / "tables").iterdir())
+    assert written == [*tables, "summary.json"]
+    for table in tables:
+        found, expected = (collection / folder / table for folder in ("tables", "all"))
+        assert found.read_bytes() == expected.read_bytes()
+    assert summary_of(collection / "tables") == summary_of(collection / "all")
+    assert json.loads((collection / "tables/summary.json").read_text())["output_format"] is None
+
+
+@pytest.mark.parametrize("job", ["dedup", "drop"])
+def test_drop__applies_what_was_decided(run, collection, read_tree, job):
+    assert run(*RUNS[job], "-o", "all").code == 0
+    assert run(*RUNS[job], "-o", "tables", "--tables-only").code == 0
+    outcome = run("drop", "a.jsonl", "--named-in", "tables", "-o", "dropped")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert outcome.out.startswith("3 documents: 2 kept, 1 removed\n")
+    for side in ("kept", "removed"):
+        found, expected = (read_tree(collection / name / side) for name in ("dropped", "all"))
+        assert found == expected
+
+
+def test_cut__applies_what_was_found(run, collection, read_tree):
+    assert run(*RUNS["cut"], "-o", "all").code == 0
+    assert run(*RUNS["cut"], "-o", "tables", "--tables-only").code == 0
+    assert run("cut", "a.jsonl", "--named-in", "tables/removed.parquet", "-o", "cut").code == 0
+    assert read_tree(collection / "cut/kept") == read_tree(collection / "all/kept")
+    outcome = run("drop", "a.jsonl", "--named-in", "tables", "-o", "dropped")
+    assert outcome.code == 1
+    assert "error: tables: it is that of `neardup cut`" in outcome.err
+
+
+def test_bad_rows_are_listed(run, collection, write_file):
+    write_file("a.jsonl", BAD + ROWS)
+    options = ["-o", "tables", "--tables-only", "--on-error", "skip"]
+    assert run(*RUNS["dedup"], *options).code == 0
+    written = sorted(path.name for path in (collection / "tables").iterdir())
+    assert written == ["clusters.parquet", "removed.parquet", "skipped.parquet", "summary.json"]
+
+
+@pytest.mark.parametrize("job", ["dedup", "cut"])
+def test_page_of_the_run(run, collection, job):
+    options = ["-o", "tables", "--tables-only", "--report", "page.html"]
+    outcome = run(*RUNS[job], *options)
+    assert (outcome.code, outcome.err) == (0, "")
+    assert "lazy dog" in (collection / "page.html").read_text()
+
+
+@pytest.mark.parametrize(
+    "command", [["explain", "tables", "a.jsonl:2"], ["report", "tables", "-o", "p.html"]]
+)
+def test_what_needs_rows(run, collection, command):
+    assert run(*RUNS["dedup"], "-o", "tables", "--tables-only").code == 0
+    outcome = run(*command)
+    assert (outcome.code, outcome.out) == (1, "")
+    assert outcome.err == (
+        "error: tables: it has tables only, and this needs its rows; run `neardup dedup` without "
+        "--tables-only\n"
+    )
+
+
+def test_format_of_no_rows(run, collection):
+    outcome = run(*RUNS["dedup"], "-o", "tables", "--tables-only", "--format", "jsonl")
+    assert outcome.code == 1
+    assert "--format has no effect with --tables-only" in outcome.err
+    assert not (collection / "tables").exists()
