@@ -88,10 +88,6 @@ def test_standard_output__statistics_are_messages(run, inputs):
 @pytest.mark.parametrize(
     ("arguments", "error"),
     [
-        ("dedup rows.jsonl -o -", "the output is a folder, which standard output does not take; "
-         "name a new folder"),
-        ("drop rows.jsonl --named-in rows.jsonl -o -", "the output is a folder, which standard "
-         "output does not take; name a new folder"),
         ("index build - rows.jsonl", "the output is a folder, which standard output does not take; "
          "name a new folder"),
         ("sketch rows.jsonl -o -", "a file of sketches is binary, which standard output does not "

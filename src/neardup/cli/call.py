@@ -127,6 +127,8 @@ class Call:
 
         with ExitStack() as stack:
             work, fresh = self.work, bool(self._values.get("fresh"))
+            # What standard output has got of a run that was stopped, it would get again.
+            key = None if output is None else key
             lasting: LastingWork | None
             if not self.is_on_spark:
                 workspace = open_workspace(self.memory, work, fresh=fresh, output=output, key=key)
@@ -209,11 +211,22 @@ def _reported(work: LastingWork | None, *, quiet: bool) -> Iterator[None]:
 class _Output:
     """What a command writes, and beside it the page that ``--report`` asks for.
 
-    ``of_bytes`` says that the documents which the page would show are bytes, and no text.
+    ``of_bytes`` says that the documents which the page would show are bytes, and no text;
+    ``is_streamed`` that what is written goes to standard output.
     """
 
-    def __init__(self, call: Call, *, of_bytes: bool) -> None:
+    _what: str
+    _named: str
+
+    def __init__(self, call: Call, *, of_bytes: bool, is_streamed: bool) -> None:
         self._call, self._page = call, getattr(call, "page", None)
+        self._is_streamed = is_streamed
+        if call.as_json and is_streamed:
+            message = (
+                "--json prints the summary to standard output, where --output "
+                f"{call.output} writes the {self._what}; name a {self._named}, or leave out --json"
+            )
+            raise click.UsageError(message)
         if self._page is None:
             return
         from neardup.reports.page import check_page_file
@@ -263,15 +276,73 @@ class _Output:
         page.write(self._page, overwrite=self._call.overwrite)
         return [f"report in {self._page}"]
 
+    def tell(self, facts: dict[str, Any], *lines: str) -> None:
+        """Print what was done: on standard error, if standard output has what was written."""
+        self._call.tell(facts, *lines, say=self.say)
+
+    def say(self, text: str) -> None:
+        """Print a text likewise."""
+        if self._is_streamed:
+            click.echo(text, err=True)
+        else:
+            print_output(text)
+
+
+@contextmanager
+def _closed_by_reader() -> Iterator[None]:
+    """End the command without a word when nobody reads standard output any more."""
+    try:
+        yield
+    except (BrokenPipeError, WriteError) as error:
+        if not isinstance(error, BrokenPipeError) and not isinstance(
+            error.__cause__, BrokenPipeError
+        ):
+            raise
+        discard_standard_output()
+        raise click.exceptions.Exit(_CLOSED_PIPE) from None
+
 
 class FolderOutput(_Output):
-    """The folder that a command writes documents to, with their tables and the summary."""
+    """The folder that a command writes documents to, with their tables and the summary.
+
+    On standard output the rows that stay, as JSON lines, and nothing else.
+    """
+
+    _what, _named = "rows", "folder"
 
     def __init__(self, call: Call, *, of_bytes: bool = False) -> None:
         from neardup.outputs.folder import check_output
+        from neardup.outputs.targets import is_standard_output
 
-        check_output(call.output, overwrite=call.overwrite)
-        super().__init__(call, of_bytes=of_bytes)
+        is_streamed = is_standard_output(call.output)
+        if is_streamed:
+            self._check_stream(call)
+        else:
+            check_output(call.output, overwrite=call.overwrite)
+        super().__init__(call, of_bytes=of_bytes, is_streamed=is_streamed)
+
+    @staticmethod
+    def _check_stream(call: Call) -> None:
+        """Raise for what a stream of rows has no place for."""
+        where = "with - as output, which gets rows alone"
+        for name in ("tables_only", "with_text"):
+            if getattr(call, name, False):
+                raise no_effect(name, where, "name a folder as output", "output")
+        if getattr(call, "engine", None) == "spark":
+            message = "with engine spark output is a folder, into which tasks write; name one"
+            raise InvalidParameterError(message, "output", "engine")
+        if call.output_format == "parquet":
+            message = "output - gets JSON lines, as output_format jsonl; name a folder for Parquet"
+            raise InvalidParameterError(message, "output_format", "output")
+
+    def __str__(self) -> str:
+        """Return what users call it."""
+        return "standard output" if self._is_streamed else str(self._call.output)
+
+    @property
+    def place(self) -> Target | None:
+        """The folder or URL, None for standard output."""
+        return None if self._is_streamed else self._call.output
 
     def check(
         self,
@@ -292,11 +363,15 @@ class FolderOutput(_Output):
         from neardup.outputs.targets import check_room
 
         output, format_ = self._call.output, self._call.output_format
+        if self._is_streamed:
+            format_ = "jsonl"
         origins = [*(source.origin for source in sources), *others]
         if index is not None:
             origins.append(str(index))
-            check_outside(output, index)
-        check_apart(output, origins)
+        if not self._is_streamed:
+            if index is not None:
+                check_outside(output, index)
+            check_apart(output, origins)
         self._check_page_apart(origins)
         if self._call.tables_only:
             if format_ != "same":
@@ -323,6 +398,13 @@ class FolderOutput(_Output):
         """
         call = self._call
         result.summary |= configuration()
+        if self._is_streamed:
+            from neardup.outputs.targets import StandardOutput
+            from neardup.runs.disk import note_stream
+
+            with _closed_by_reader(), note_stream(str(self)):
+                result.write_lines(StandardOutput(), progress=call.display)
+            return self._write_page(result, None, None, None)
         result.write(
             call.output,
             overwrite=call.overwrite,
@@ -340,17 +422,13 @@ class FolderOutput(_Output):
 class TableOutput(_Output):
     """The output of a command whose result is one table: a file, a pipe or standard output."""
 
+    _what, _named = "table", "file"
+
     def __init__(self, call: Call, *, of_bytes: bool = False) -> None:
         from neardup.outputs.table_files import plan_table
 
         self._target = plan_table(call.output, call.table_format, overwrite=call.overwrite)
-        if call.as_json and self._target.is_standard_output:
-            message = (
-                f"--json prints the summary to standard output, where --output {call.output} "
-                "writes the table; name a file, or leave out --json"
-            )
-            raise click.UsageError(message)
-        super().__init__(call, of_bytes=of_bytes)
+        super().__init__(call, of_bytes=of_bytes, is_streamed=self._target.is_standard_output)
 
     def __str__(self) -> str:
         """Return what users call it."""
@@ -388,20 +466,6 @@ class TableOutput(_Output):
         against: Sequence[Source] | None = None,
     ) -> list[str]:
         """Write a table, and its page; arguments and what is returned as of a folder."""
-        try:
+        with _closed_by_reader():
             self._target.write(result.rows(), overwrite=self._call.overwrite)
-        except BrokenPipeError:
-            discard_standard_output()
-            raise click.exceptions.Exit(_CLOSED_PIPE) from None
         return self._write_page(result, options, inputs, against)
-
-    def tell(self, facts: dict[str, Any], *lines: str) -> None:
-        """Print what was done: on standard error, if the table is on standard output."""
-        self._call.tell(facts, *lines, say=self.say)
-
-    def say(self, text: str) -> None:
-        """Print a text likewise."""
-        if self._target.is_standard_output:
-            click.echo(text, err=True)
-        else:
-            print_output(text)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -13,9 +13,6 @@ from neardup.cli.call import Call, FolderOutput
 from neardup.cli.command import INPUTS, TableCommand, options_of
 from neardup.cli.wording import NO_ROWS, are_most, say_ids
 from neardup.runs.progress import counted
-
-if TYPE_CHECKING:
-    from neardup.outputs.targets import Target
 
 # Of what was repeated most, as much as fits on a line.
 _SHOWN = 60
@@ -99,7 +96,7 @@ def command(call: Call) -> None:
         scheme = plan.reading.shingles.describe()
         key = key_of("cut", options, scheme, inputs=sources, against=others or [])
         key = with_format(key, sources, call.output_format)
-    with call.working(call.output, key) as workspace, call.display:
+    with call.working(output.place, key) as workspace, call.display:
         table = None if named_in is None else Path(named_in)
         if call.is_on_spark:
             from neardup.spark.cuts import cut_on_spark
@@ -109,10 +106,10 @@ def command(call: Call) -> None:
             run = partial(cut_sources, named_in=table, side=side)
         result = run(sources, others, plan, call.runner, workspace)
         lines = output.write(result, options, sources, others)
-    call.tell(result.summary, _report(result.summary, call.output), *lines)
+    output.tell(result.summary, _report(result.summary, output), *lines)
 
 
-def _report(summary: dict[str, Any], output: Target) -> str:
+def _report(summary: dict[str, Any], output: FolderOutput) -> str:
     lines = [
         f"{counted(summary['documents_in'], 'document')}: {counted(summary['spans'], 'span')} cut "
         f"out of {summary['documents_cut']:,}, "

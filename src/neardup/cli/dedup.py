@@ -34,7 +34,6 @@ from neardup.runs.progress import counted, plural
 if TYPE_CHECKING:
     from neardup.jobs.dedup.deduplication_result import DeduplicationResult
     from neardup.options.documents import DedupOptions
-    from neardup.outputs.targets import Target
     from neardup.reading.signed_batches import CountShingles
     from neardup.stages.plan import DedupPlan
 
@@ -106,7 +105,7 @@ def command(call: Call) -> None:
         count = count_with(call.cluster)
     with job.opened(call.runner, count) as other:
         key = with_format(job.key(other), sources, call.output_format)
-        with call.working(call.output, key) as workspace, call.display:
+        with call.working(output.place, key) as workspace, call.display:
             result: DeduplicationResult
             if on_spark:
                 result = run_on_spark(call.cluster(), job, other, call.runner, workspace)
@@ -115,8 +114,8 @@ def command(call: Call) -> None:
             others = job.others or None
             lines = output.write(result, options, against=others, with_text=call.with_text)
     is_against = call.against is not None
-    said = _report(result.summary, call.output, is_against=is_against, index=folder)
-    call.tell(result.summary, said, *lines)
+    said = _report(result.summary, output, is_against=is_against, index=folder)
+    output.tell(result.summary, said, *lines)
 
 
 def _planner(call: Call) -> Callable[..., DedupPlan | None]:
@@ -132,7 +131,7 @@ def _planner(call: Call) -> Callable[..., DedupPlan | None]:
 
 
 def _report(
-    summary: dict[str, Any], output: Target, *, is_against: bool, index: Path | None
+    summary: dict[str, Any], output: FolderOutput, *, is_against: bool, index: Path | None
 ) -> str:
     """Say in a few lines what happened."""
     found = "joined exactly, none is missed"
@@ -267,14 +266,14 @@ def _decide_by_pairs(call: Call) -> None:
     table = open_pair_table(call.pairs, trust=options.trust)
     sources = resolve_paths(call.inputs, options)
     output.check(sources, (source.origin for source in table.sources), is_copy=True)
-    workspace = open_workspace(call.memory, call.work, output=call.output)
+    workspace = open_workspace(call.memory, call.work, output=output.place)
     with workspace, call.display:
         result = choose_documents(sources, table, options, call.runner, workspace)
         lines = output.write(result, options, with_text=call.with_text)
-    call.tell(result.summary, _report_by_pairs(result.summary, call.pairs, call.output), *lines)
+    output.tell(result.summary, _report_by_pairs(result.summary, call.pairs, output), *lines)
 
 
-def _report_by_pairs(summary: dict[str, Any], pairs: str, output: Target) -> str:
+def _report_by_pairs(summary: dict[str, Any], pairs: str, output: FolderOutput) -> str:
     condition = summary["measure"]
     if summary["threshold"] is not None:
         condition += f" >= {summary['threshold']:g}"

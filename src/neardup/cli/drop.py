@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -11,9 +11,6 @@ from neardup.cli.call import Call, FolderOutput
 from neardup.cli.command import INPUTS, TableCommand, options_of
 from neardup.cli.wording import say_ids, tables_of_groups
 from neardup.runs.progress import counted
-
-if TYPE_CHECKING:
-    from neardup.outputs.targets import Target
 
 _EPILOG = """\b
 Examples:
@@ -50,14 +47,14 @@ def command(call: Call) -> None:
     options = call.of(DropOptions)
     sources = resolve_paths(call.inputs, options)
     output.check(sources, [call.named_in])
-    workspace = open_workspace(call.memory, call.work, output=call.output)
+    workspace = open_workspace(call.memory, call.work, output=output.place)
     with workspace, call.display:
         result = drop_documents(sources, call.named_in, options, call.runner, workspace)
         output.write(result, options)
-    call.tell(result.summary, _report(result.summary, call.output))
+    output.tell(result.summary, _report(result.summary, output))
 
 
-def _report(summary: dict[str, Any], output: Target) -> str:
+def _report(summary: dict[str, Any], output: FolderOutput) -> str:
     lines = [
         f"{counted(summary['documents_in'], 'document')}: {summary['documents_kept']:,} kept, "
         f"{summary['documents_removed']:,} removed"

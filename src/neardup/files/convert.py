@@ -182,7 +182,8 @@ def check_conversion(sources: Sequence[Source], output_format: OutputFormat) -> 
         seen[name] = source.name
 
 
-def _json_lines_writer(source: Source, destination: Destination, _: Mask | None) -> RowWriter:
+def lines_writer(source: Source, destination: Destination, _: Mask | None = None) -> RowWriter:
+    """Open a writer of the rows of any source as JSON lines."""
     output = OutputStream(destination, compression_of(str(destination)))
     return source.json_lines_writer(output) or TableLinesWriter(
         output, source.origin or source.name
@@ -191,6 +192,6 @@ def _json_lines_writer(source: Source, destination: Destination, _: Mask | None)
 
 _CONVERSIONS: dict[OutputFormat, _Conversion | None] = {
     "same": None,
-    "jsonl": _Conversion(".jsonl", stays_compressed=True, writer=_json_lines_writer),
+    "jsonl": _Conversion(".jsonl", stays_compressed=True, writer=lines_writer),
     "parquet": _Conversion(".parquet", stays_compressed=False, writer=FittingTableWriter),
 }

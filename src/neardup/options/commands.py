@@ -268,7 +268,7 @@ _TABLE = _of(OutputOptions, "output", "page", "table_format", "overwrite")
 _FOLDER = _of(
     OutputOptions,
     *("output", "output_format", "tables_only", "overwrite"),
-    output="Folder or URL to create.",
+    output="Folder or URL to create; - writes the rows that stay to standard output.",
     overwrite="Replace the output folder if it exists.",
 )
 _OVERWRITE_PAGE = (_one(OutputOptions, "overwrite", "Replace the page if it exists."),)

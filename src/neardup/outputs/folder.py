@@ -17,13 +17,10 @@ from neardup.files.rows import RowBlock, Source
 from neardup.files.streams import Destination, LocalDestination, is_url
 from neardup.indexes.manifest import MAGIC, MANIFEST
 from neardup.options.choices import OutputFormat
-from neardup.outputs.targets import Target, Url, output_exists
+from neardup.outputs.targets import Target, Url, is_standard_output, output_exists
 from neardup.runs.scratch import recover, scratch_beside, take_place
 from neardup.runs.threads import map_ordered
 from neardup.tables import Bools
-
-# As commands that write a single table or text call it.
-STANDARD_OUTPUT = Path("-")
 
 
 @dataclass(frozen=True)
@@ -57,7 +54,7 @@ def check_output(target: Target, *, overwrite: bool, kind: FolderKind = OUTPUT) 
 
         check_remote_folder(target, overwrite=overwrite)
         return
-    if target == STANDARD_OUTPUT:
+    if is_standard_output(target):
         message = "the output is a folder, which standard output does not take; name a new folder"
         raise WriteError(message)
     check_local(target, kind)

@@ -21,9 +21,9 @@ import pyarrow as pa
 from neardup.errors import InvalidParameterError, MissingExtraError, WriteError
 from neardup.files.streams import Destination, LocalDestination, writing
 from neardup.options.choices import TableFormat
-from neardup.outputs.folder import STANDARD_OUTPUT, check_local, translated
+from neardup.outputs.folder import check_local, translated
 from neardup.outputs.table_text import WRITERS
-from neardup.outputs.targets import Target, Url, output_exists
+from neardup.outputs.targets import Target, Url, is_standard_output, output_exists
 from neardup.runs.disk import note_stream
 from neardup.runs.scratch import scratch_beside, take_place
 
@@ -276,8 +276,6 @@ def _write(
 # Formats that are not written row by row.
 _OF_FILES = {"parquet": "Parquet", "xlsx": "a spreadsheet"}
 
-_NAMES_OF_STANDARD_OUTPUT = (STANDARD_OUTPUT, Path("/dev/stdout"))
-
 
 @dataclass(frozen=True)
 class TableTarget:
@@ -300,7 +298,7 @@ class TableTarget:
     @property
     def is_standard_output(self) -> bool:
         """Whether nothing else may be written to standard output."""
-        return self.path in _NAMES_OF_STANDARD_OUTPUT
+        return is_standard_output(self.path)
 
     def __str__(self) -> str:
         """Return what users call it."""
@@ -347,7 +345,7 @@ def plan_table(target: Target, table_format: TableFormat | None, *, overwrite: b
 
 
 def _is_stream(target: Target) -> bool:
-    if target in _NAMES_OF_STANDARD_OUTPUT:
+    if is_standard_output(target):
         return True
     if isinstance(target, Url):
         return False

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from neardup.errors import InvalidInputError
 from neardup.files.rawsource import Buffers
-from neardup.files.rows import Place, RowBlock
+from neardup.files.rows import Place, RowBlock, RowWriter, Source
 from neardup.files.streams import Destination
 from neardup.options.choices import OutputFormat
 from neardup.outputs.folder import SKIPPED, write_rows
@@ -59,6 +59,39 @@ def sides_of(documents: Catalogue, stays: Bools | None = None) -> dict[str, Bool
     if stays is None:
         return {"kept": is_document, SKIPPED: ~is_document}
     return {"kept": stays & is_document, "removed": ~stays, SKIPPED: ~is_document}
+
+
+def write_lines(
+    documents: Catalogue,
+    stays: Bools,
+    destination: Destination,
+    runner: Runner,
+    change: Change,
+) -> None:
+    """Write the documents that stay as JSON lines, in input order, as blocks are after a change.
+
+    ``destination`` takes the lines of one source after those of the other.
+    """
+    from neardup.files.convert import lines_writer
+
+    stays = stays & documents.is_document
+    count = runner.counter("write", len(documents))
+
+    def prepare(
+        source: Source, writer: RowWriter, item: tuple[RowBlock | Place, slice]
+    ) -> tuple[Any, int]:
+        found, rows = item
+        if isinstance(found, Place):
+            found = source.block_at(found, documents.numbers[rows], Buffers().take)
+        block = change(found, rows)
+        return writer.prepare(block, stays[rows]), len(block)
+
+    for number, source in enumerate(documents.sources):
+        with lines_writer(source, destination) as writer:
+            work = partial(prepare, source, writer)
+            for prepared, n_rows in runner.map(work, unread_blocks(documents, number)):
+                writer.append(prepared)
+                count(n_rows)
 
 
 def write_documents(

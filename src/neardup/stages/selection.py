@@ -23,7 +23,7 @@ from neardup.outputs.summary_file import write_summary
 from neardup.outputs.targets import target_of
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.texts import IdLookup
-from neardup.reading.write_pass import read_kept, sides_of, write_documents
+from neardup.reading.write_pass import read_kept, sides_of, write_documents, write_lines
 from neardup.results import Result
 from neardup.runs.progress import Progress
 from neardup.runs.runner import Runner, peak_memory_bytes
@@ -185,6 +185,15 @@ class Selection(Result):
             tables_only=tables_only,
             progress=progress,
         )
+
+    def write_lines(self, destination: Destination, *, progress: Progress | None = None) -> None:
+        """Write the rows that stay as JSON lines, those of one file after those of the other."""
+        check_conversion(self._documents.sources, "jsonl")
+        with Runner(self.summary["workers"], progress) as runner:
+            with runner.stage("write") as note:
+                write_lines(self._documents, self._stays, destination, runner, self._changed)
+                note(rows=len(self._stays), folder=destination)
+            complete_summary(self.summary, runner)
 
     def _write(
         self,

@@ -23,9 +23,8 @@ from neardup.errors import (
 from neardup.files.ids import as_text, join_ids
 from neardup.files.rows import ColumnNames
 from neardup.files.streams import is_remote, open_random
-from neardup.outputs.folder import STANDARD_OUTPUT
 from neardup.outputs.table_files import write_table
-from neardup.outputs.targets import Target, target_of
+from neardup.outputs.targets import Target, is_standard_output, target_of
 from neardup.results import NO_COLUMNS, Result, SkippedRow, describe_ids, describe_skipped
 from neardup.runs.progress import counted
 from neardup.runs.runner import release_memory
@@ -131,7 +130,7 @@ def check_sketch_name(path: Target) -> None:
     InvalidParameterError
         If it ends otherwise.
     """
-    if path == STANDARD_OUTPUT:
+    if is_standard_output(path):
         message = (
             "a file of sketches is binary, which standard output does not take; "
             "name a file that ends in .parquet"
