@@ -68,7 +68,8 @@ class RowNumbers:
     """
 
     def __init__(self, parts: Iterable[Int64s] = ()) -> None:
-        self._n, self._last = 0, -1
+        # No row has a number below 0, so that the first one follows none.
+        self._n, self._last = 0, -2
         self._firsts: list[Int64s] = []
         self._rows: list[Int64s] = []
         for numbers in parts:
