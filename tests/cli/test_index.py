@@ -132,7 +132,7 @@ def test_build__where_something_is(run, fails, here, index, write_file):
 def test_build__fails_and_leaves_nothing(fails, here, write_file):
     write_file("bad.jsonl", lines_of([*ROWS, {"id": "e", "txt": "no text"}]))
     message = (
-        "bad.jsonl, row 5: no column 'text'; columns are 'id', 'txt'; name another with "
+        "bad.jsonl, row 5: no column 'text'; columns are 'txt', 'id'; name another with "
         "text_column (--text-column), such as 'txt'; on_error='skip' "
         "(--on-error skip) leaves bad rows out"
     )

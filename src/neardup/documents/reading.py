@@ -16,6 +16,7 @@ from neardup.errors import InvalidInputError
 from neardup.files.id_table import hash_ids
 from neardup.files.ids import as_text, join_ids
 from neardup.files.passes import ReadingPass
+from neardup.files.problems import listed_names
 from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.indexes.changes import RowPlaces
 from neardup.reading.sign import SLICE_BYTES, WEIGHTED_SLICE_BYTES
@@ -211,10 +212,10 @@ def user_columns(
     """Return the columns of the user's that an index keeps, None if it keeps none."""
     if not names:
         return None
-    table = block.to_table(select)
+    table = block.some_columns(names, select)
     for name in names:
         if name not in table.column_names:
-            found = ", ".join(map(repr, table.column_names))
+            found = listed_names(name, source.listed_names())
             message = f"there is no column {name!r}, which the index keeps; there are {found}"
             raise InvalidInputError(message, path=source.name)
         try:
@@ -222,4 +223,4 @@ def user_columns(
         except pa.ArrowException as error:
             message = f"column {name!r} cannot be kept in an index: {reason_of(error)}"
             raise InvalidInputError(message, path=source.name) from None
-    return table.select(list(names))
+    return table

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.errors import InvalidInputError
+from neardup.files.columnpaths import with_columns
 from neardup.files.cuts import join_texts, null_text
 from neardup.files.limits import check_unpacked
 from neardup.files.problems import (
@@ -38,8 +39,8 @@ def parse_arrow(
     Parameters
     ----------
     table
-        The rows, at least the named columns. Of others the strings are checked too: whoever reads
-        them later can no longer leave a row out.
+        The rows, at least the columns that names lead to. Of others the strings are checked too:
+        whoever reads them later can no longer leave a row out.
     numbers
         Number of each row, for errors.
     columns
@@ -52,7 +53,8 @@ def parse_arrow(
         What to do about text that is not UTF-8.
     """
     first_rows = table.slice(0, SAMPLED_ROWS)
-    check_columns(columns, table.column_names, path=path, sample=lambda: string_values(first_rows))
+    check_columns(columns, table.schema, path=path, sample=lambda: string_values(first_rows))
+    table = with_columns(table, columns.names)
     for name in columns.names:
         _check_size(table.column(name), name, path)
     problems = Problems(numbers, path, skip_bad)

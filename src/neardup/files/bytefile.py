@@ -87,7 +87,7 @@ class _BytesBlock(RawBlock):
     ) -> ParsedRows:
         """Give the bytes, whatever names the text columns have; there are no other columns."""
         columns = replace(columns, text=_COLUMN)
-        check_columns(columns, [_COLUMN], path=self.path, sample=dict)
+        check_columns(columns, pa.schema([(_COLUMN, pa.binary())]), path=self.path, sample=dict)
         return ParsedRows(self._bytes(select))
 
     def to_table(self, select: Mask | None = None) -> pa.Table:

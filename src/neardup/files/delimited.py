@@ -280,7 +280,8 @@ class _DelimitedBlock(RawBlock):
     ) -> ParsedRows:
         """Parse the named columns; a row with too few or too many fields is a bad row."""
         self._check_delimiter(columns)
-        wanted = check_columns(columns, self._columns, path=self.path, sample=self._first_values)
+        schema = pa.schema([(name, pa.string()) for name in self._columns])
+        wanted = check_columns(columns, schema, path=self.path, sample=self._first_values)
         raw = self.raw.select(select)
         problems = Problems(raw.numbers, self.path, skip_bad)
         table = self._read(raw, [self._columns.index(name) for name in wanted], problems)

@@ -20,6 +20,14 @@ import pyarrow.json as pj
 
 from neardup.errors import InvalidInputError
 from neardup.files.arrowcolumns import is_utf8
+from neardup.files.columnpaths import (
+    MISSING,
+    columns_among,
+    is_path,
+    leaves_of_row,
+    paths_in,
+    value_in,
+)
 from neardup.files.cuts import SEPARATOR, Cuts, Splices, join_texts, null_text, splices_of
 from neardup.files.encodings import DecodingWriter, EncodedBlock
 from neardup.files.problems import (
@@ -32,7 +40,7 @@ from neardup.files.problems import (
 )
 from neardup.files.rawrows import BLOCK_BYTES, Cutter, RawBlock, RawRows, RawWriter, cut_lines
 from neardup.files.rawsource import RawSource
-from neardup.files.rows import ColumnNames, ParsedRows, columns_among
+from neardup.files.rows import ColumnNames, ParsedRows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -154,10 +162,11 @@ def _read_order(row: dict[str, Any], columns: ColumnNames) -> Any:
 
 
 def _value_or_null(row: dict[str, Any], name: str, columns: ColumnNames) -> Any:
-    if name not in row:
-        values = {key: [value] for key, value in row.items()}
-        raise BadRowError(no_column(name, columns, list(row), lambda: values))
-    return row[name]
+    value = value_in(row, name)
+    if value is MISSING:
+        values = {key: [each] for key, each in leaves_of_row(row).items()}
+        raise BadRowError(no_column(name, columns, list(values), lambda: values))
+    return value
 
 
 def _check_unicode(text: str, name: str) -> None:
@@ -294,7 +303,8 @@ def _united(rows: ParsedRows, others: ParsedRows, is_own: Mask) -> ParsedRows:
 
 def _parse_odd(raw: RawRows, columns: ColumnNames, problems: Problems, advice: str) -> ParsedRows:
     """Parse rows with Arrow, or one by one."""
-    arrays = _read_columns(raw, columns)
+    # What a name leads to is decided row by row, which is not how Arrow reads.
+    arrays = None if any(map(is_path, columns.names)) else _read_columns(raw, columns)
     if arrays is None:
         return _parse_one_by_one(raw, columns, problems, advice)
     texts = [arrays[name] for name in columns.texts]
@@ -329,6 +339,21 @@ def _read_columns(raw: RawRows, columns: ColumnNames) -> dict[str, pa.Array] | N
             continue
         return arrays if table.num_rows == len(raw) else None
     return None
+
+
+def _reach_columns(raw: RawRows, columns: ColumnNames) -> dict[str, pa.Array] | None:
+    """As ``_read_columns`` of one row, where names may be paths: by the types that Arrow infers."""
+    if not _look_like_objects(raw):
+        return None
+    try:
+        _check_depth(raw, "")
+        table = columns_among(_read_inferred(raw.joined()), columns.names)
+        arrays = {name: _one_chunk(table.column(name)) for name in columns.names}
+        for array in arrays.values():
+            array.validate(full=True)
+    except (pa.ArrowException, ValueError, LookupError):
+        return None
+    return arrays if table.num_rows == 1 else None
 
 
 def read_json(data: bytes | memoryview, options: pj.ParseOptions) -> pa.Table:
@@ -417,7 +442,10 @@ def _read_alone(raw_row: bytes, columns: ColumnNames) -> Values | None:
     """Read a row that the standard library refuses, such as one with Inf or bytes not UTF-8."""
     numbers = np.array([1])
     alone = RawRows(raw_row, numbers - 1, np.array([len(raw_row)]), numbers)
-    arrays = _read_columns(alone, columns)
+    if any(map(is_path, columns.names)):
+        arrays = _reach_columns(alone, columns)
+    else:
+        arrays = _read_columns(alone, columns)
     if arrays is None:
         return None
     row = {name: array[0].as_py() for name, array in arrays.items()}
@@ -437,38 +465,28 @@ def _read_alone(raw_row: bytes, columns: ColumnNames) -> Values | None:
 def cut_strings(raw: RawRows, cuts: Cuts) -> RawRows:
     """Cut spans out of the strings of the text columns of objects."""
     # Compiled or loaded on import.
-    from neardup.files.jsonvalues import joined_names
+    from neardup.files.jsonvalues import find_strings
     from neardup.kernels.file import jsonstrings
 
     data, names = np.frombuffer(raw.data, np.uint8), cuts.columns
-    starts, stops = (np.empty(len(cuts.changed) * len(names), np.int64) for _ in range(2))
-    jsonstrings.find_strings(
-        data,
-        raw.starts[cuts.changed],
-        raw.ends[cuts.changed],
-        *joined_names(names),
-        starts,
-        stops,
+    changed = RawRows(
+        raw.data, raw.starts[cuts.changed], raw.ends[cuts.changed], raw.numbers[cuts.changed]
     )
+    starts, stops = find_strings(changed, names)
     replacement = json.dumps(cuts.replacement, ensure_ascii=False)[1:-1].encode()
-    lengths = np.empty(len(starts), np.int64)
     if len(names) > 1:
-        jsonstrings.count_characters(data, starts, stops, lengths)
-        parts = cuts.holes_of_columns([lengths[n :: len(names)] for n in range(len(names))])
+        lengths = np.empty(starts.shape, np.int64)
+        jsonstrings.count_characters(
+            data, starts.reshape(-1), stops.reshape(-1), lengths.reshape(-1)
+        )
+        parts = cuts.holes_of_columns(list(lengths))
     else:
         parts = [cuts.holes()]
     splices = []
     for n, holes in enumerate(parts):
         characters, offsets = holes.edges(len(cuts.changed))
         edges = np.empty(len(characters), np.int64)
-        jsonstrings.find_characters(
-            data,
-            starts[n :: len(names)].copy(),
-            stops[n :: len(names)].copy(),
-            characters,
-            offsets,
-            edges,
-        )
+        jsonstrings.find_characters(data, starts[n], stops[n], characters, offsets, edges)
         splices.append(splices_of(edges, holes, replacement))
     return raw.spliced(Splices.merge(splices))
 
@@ -485,17 +503,21 @@ def objects_to_table(raw: RawRows, *, path: str) -> pa.Table:
 def some_to_table(raw: RawRows, names: Sequence[str], *, path: str) -> pa.Table:
     """Give those of some columns that JSON objects have; values of different kinds become text."""
     table = _read_table(raw, path)
-    if table is not None:
+    # A name may lead to one thing in some rows and to another in others.
+    if table is not None and all(len(list(paths_in(table.schema, name))) < 2 for name in names):
         return columns_among(table, names)
     rows = _load_all(raw, path)
-    there = [name for name in dict.fromkeys(names) if any(name in row for row in rows)]
-    columns = []
-    for name in there:
+    columns = {}
+    for name in dict.fromkeys(names):
+        values = [value_in(row, name) for row in rows]
+        if all(value is MISSING for value in values):
+            continue
+        values = [None if value is MISSING else value for value in values]
         try:
-            columns.append(_column(rows, name, path, 0))
+            columns[name] = _column(values, name, path, 0)
         except InvalidInputError:
-            columns.append(pa.array([_as_text(row.get(name)) for row in rows], pa.large_string()))
-    return pa.table(columns, names=there)
+            columns[name] = pa.array(list(map(_as_text, values)), pa.large_string())
+    return pa.table(columns)
 
 
 def _as_text(value: Any) -> str | None:
@@ -509,18 +531,23 @@ def _read_table(raw: RawRows, path: str) -> pa.Table | None:
     if not len(raw):
         return pa.table({})
     _check_depth(raw, path)
-    data = raw.joined_by(b"\n")
     try:
-        table = read_json(data, pj.ParseOptions(explicit_schema=pa.schema([])))
-        if _has(table.schema, pa.types.is_timestamp):
-            schema = pa.schema([field.with_type(_plain(field.type)) for field in table.schema])
-            table = read_json(data, pj.ParseOptions(explicit_schema=schema))
+        table = _read_inferred(raw.joined_by(b"\n"))
         if table.num_rows == len(raw) and not _lost_digits(table):
             table.validate(full=True)
             return table
     except (pa.ArrowException, ValueError):
         pass
     return None
+
+
+def _read_inferred(data: bytes | memoryview) -> pa.Table:
+    """Read all columns of objects; strings stay strings."""
+    table = read_json(data, pj.ParseOptions(explicit_schema=pa.schema([])))
+    if _has(table.schema, pa.types.is_timestamp):
+        schema = pa.schema([field.with_type(_plain(field.type)) for field in table.schema])
+        table = read_json(data, pj.ParseOptions(explicit_schema=schema))
+    return table
 
 
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
@@ -576,7 +603,9 @@ def _lost_digits(table: pa.Table) -> bool:
 def _to_table_one_by_one(raw: RawRows, path: str) -> pa.Table:
     rows = _load_all(raw, path)
     names = list(dict.fromkeys(name for row in rows for name in row))
-    return pa.table([_column(rows, name, path, int(raw.numbers[0])) for name in names], names=names)
+    first = int(raw.numbers[0])
+    columns = [_column([row.get(name) for row in rows], name, path, first) for name in names]
+    return pa.table(columns, names=names)
 
 
 def _load_all(raw: RawRows, path: str) -> list[dict[str, Any]]:
@@ -589,15 +618,14 @@ def _load_all(raw: RawRows, path: str) -> list[dict[str, Any]]:
     return rows
 
 
-def _column(rows: list[dict[str, Any]], name: str, path: str, row: int) -> pa.Array:
-    values = [row.get(name) for row in rows]
+def _column(values: list[Any], name: str, path: str, row: int) -> pa.Array:
     try:
         try:
             return pa.array(values)
         except OverflowError:
             return pa.array(values, pa.uint64())
     except (pa.ArrowException, ValueError, TypeError, OverflowError) as error:
-        where = "in the rows from here on, " if len(rows) > 1 else ""
+        where = "in the rows from here on, " if len(values) > 1 else ""
         message = (
             f"{where}column {name!r} holds values that do not go together in"
             f" a table ({error}); write the rows as they are, or with"
@@ -633,12 +661,20 @@ class JsonSource(RawSource):
 
     def column_names(self) -> list[str] | None:
         """Return the keys of the first row that is an object, None if none of the first rows is."""
+        row = self._first_object()
+        return None if row is None else list(row)
+
+    def listed_names(self) -> list[str]:
+        """Return the names of what is in that row, of what is within objects as paths."""
+        return list(leaves_of_row(self._first_object() or {}))
+
+    def _first_object(self) -> dict[str, Any] | None:
         source = copy(self)
         source.block_bytes = _PEEK
         for block in source.blocks():
             for index in range(len(block)):
                 with contextlib.suppress(BadRowError, InvalidInputError):
-                    return list(load_object(_row(block, index)))
+                    return load_object(_row(block, index))
             break
         return None
 

@@ -1,19 +1,23 @@
 """What named members of JSON objects hold, found in their bytes without parsing what else there is.
 
-Kernels check every object whole, and are sure of what all parsers take and read alike.
+Kernels check every object whole, and are sure of what all parsers take and read alike. A name that
+is no member's may be a path (``columnpaths``): then what is in the object or array at its head is
+gone through in the same way.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from neardup.files.columnpaths import element_of, splits
 from neardup.files.rawrows import RawRows
 from neardup.files.rows import Mask
 from neardup.kernels.file import jsonstrings as kernel
@@ -36,6 +40,127 @@ def joined_names(names: Sequence[str]) -> tuple[Bytes, Int64s]:
     return np.frombuffer(b"".join(parts) + _NOTHING, np.uint8), offsets
 
 
+class _Places(NamedTuple):
+    """Values of one name in some objects: what they are, and where."""
+
+    kinds: Bytes
+    starts: Int64s
+    stops: Int64s
+
+    def take(self, rows: Int64s) -> _Places:
+        """Return those in some of the objects."""
+        return _Places(self.kinds[rows], self.starts[rows], self.stops[rows])
+
+    def put(self, rows: Int64s, places: _Places) -> None:
+        """Put others into the places of those in some of the objects."""
+        self.kinds[rows], self.starts[rows], self.stops[rows] = places
+
+
+class _Objects(NamedTuple):
+    """Objects in some bytes; ``are_sure`` notes in which of them ``find`` has no doubt of any."""
+
+    data: Bytes
+    starts: Int64s
+    stops: Int64s
+    are_sure: Mask
+    find: Callable[[_Objects, Sequence[str]], list[_Places]]
+
+    def follow(self, names: Sequence[str]) -> list[_Places]:
+        """Find what each name leads to, as ``columnpaths.value_in`` does."""
+        heads = list(dict.fromkeys(head for name in names for head, _ in splits(name)))
+        members = dict(zip(heads, self.find(self, heads), strict=True))
+        found = []
+        for name in names:
+            own = members[name].take(np.arange(len(self.starts)))
+            for head, rest in splits(name):
+                lacking = (own.kinds == kernel.MISSING) & (members[head].kinds != kernel.MISSING)
+                rows = np.flatnonzero(lacking)
+                if rest and len(rows):
+                    own.put(rows, self._within(rows, members[head].take(rows), rest))
+            found.append(own)
+        return found
+
+    def _within(self, rows: Int64s, values: _Places, rest: str) -> _Places:
+        """Find what leads on from a value in each of some objects; whatever is in null is null."""
+        if not rest:
+            return values
+        found = values.take(np.arange(len(rows)))
+        found.kinds[values.kinds != kernel.NULL] = kernel.MISSING
+        element = element_of(rest)
+        if element is None and rest[0] != ".":
+            return found
+        here = np.flatnonzero(values.kinds == kernel.OTHER)
+        here = here[self.data[values.starts[here]] == (_OBJECT if element is None else _ARRAY)]
+        starts, stops = values.starts[here], values.stops[here]
+        if element is not None:
+            inner = _elements(self.data, starts, stops, element[0])
+            found.put(here, self._within(rows[here], inner, element[1]))
+            return found
+        objects = self._replace(starts=starts, stops=stops, are_sure=self.are_sure[rows[here]])
+        found.put(here, objects.follow([rest[1:]])[0])
+        self.are_sure[rows[here]] = objects.are_sure
+        return found
+
+
+_OBJECT, _ARRAY = ord("{"), ord("[")
+
+
+def _elements(data: Bytes, starts: Int64s, stops: Int64s, index: int) -> _Places:
+    """Return an element of each of some arrays; null of those that have not so many."""
+    kinds = np.empty(len(starts), np.uint8)
+    places = _Places(kinds, np.zeros_like(starts), np.zeros_like(starts))
+    kernel.place_elements(data, starts, stops, index, *places)
+    kinds[kinds == kernel.MISSING] = kernel.NULL
+    return places
+
+
+def _place(objects: _Objects, names: Sequence[str]) -> list[_Places]:
+    """Find members of objects of which there is no doubt; others have none."""
+    shape = len(names), len(objects.starts)
+    are_objects = np.empty(len(objects.starts), np.bool_)
+    kinds = np.empty(shape, np.uint8)
+    starts, stops = np.zeros((2, *shape), np.int64)
+    kernel.place_values(
+        objects.data,
+        objects.starts,
+        objects.stops,
+        *joined_names(names),
+        kinds.reshape(-1),
+        starts.reshape(-1),
+        stops.reshape(-1),
+        are_objects,
+    )
+    kinds[:, ~are_objects] = kernel.MISSING
+    objects.are_sure[~are_objects] = False
+    return list(map(_Places, kinds, starts, stops))
+
+
+def _find(objects: _Objects, names: Sequence[str]) -> list[_Places]:
+    """Find members of objects that a parser takes; of what they are, only if they are null."""
+    found = [np.empty(len(objects.starts) * len(names), np.int64) for _ in range(2)]
+    kernel.find_members(objects.data, objects.starts, objects.stops, *joined_names(names), *found)
+    starts, stops = (each.reshape(-1, len(names)).T.copy() for each in found)
+    is_there = stops > starts
+    is_null = is_there & (objects.data[np.where(is_there, starts, 0)] == ord("n"))
+    kinds = np.where(is_there, np.uint8(kernel.OTHER), np.uint8(kernel.MISSING))
+    return list(map(_Places, np.where(is_null, np.uint8(kernel.NULL), kinds), starts, stops))
+
+
+def find_strings(raw: RawRows, names: Sequence[str]) -> tuple[Int64s, Int64s]:
+    """Return where strings of objects that a parser takes stand, between their quotes.
+
+    One row for each name: an empty place where there is no string.
+    """
+    data = np.frombuffer(raw.data, np.uint8)
+    objects = _Objects(data, raw.starts, raw.ends, np.ones(len(raw), np.bool_), _find)
+    found = objects.follow(names)
+    starts: Int64s = np.stack([each.starts for each in found])
+    stops: Int64s = np.stack([each.stops for each in found])
+    are_strings = np.stack([each.kinds != kernel.MISSING for each in found]) & (stops > starts)
+    are_strings &= data[np.where(are_strings, starts, 0)] == ord('"')
+    return np.where(are_strings, starts + 1, 0), np.where(are_strings, stops - 1, 0)
+
+
 @dataclass(frozen=True)
 class JsonValues:
     """The values of some members of some rows.
@@ -47,7 +172,7 @@ class JsonValues:
     are_objects
         Which rows are objects beyond doubt; values of others are missing.
     names
-        Of the members.
+        Of the members, or what leads to them.
     kinds, starts, stops
         A row for each name, as ``place_values`` gives them.
     """
@@ -63,20 +188,10 @@ class JsonValues:
     def find(cls, raw: RawRows, names: Sequence[str]) -> JsonValues:
         """Find the values of these names, each given once."""
         data = np.frombuffer(raw.data, np.uint8)
-        are_objects = np.empty(len(raw), np.bool_)
-        kinds = np.empty((len(names), len(raw)), np.uint8)
-        starts, stops = np.zeros((2, *kinds.shape), np.int64)
-        kernel.place_values(
-            data,
-            raw.starts,
-            raw.ends,
-            *joined_names(names),
-            kinds.reshape(-1),
-            starts.reshape(-1),
-            stops.reshape(-1),
-            are_objects,
-        )
-        return cls(data, are_objects, names, kinds, starts, stops).of(are_objects)
+        are_sure: Mask = np.ones(len(raw), np.bool_)
+        found = _Objects(data, raw.starts, raw.ends, are_sure, _place).follow(names)
+        parts = (np.stack(part) for part in zip(*found, strict=True))
+        return cls(data, are_sure, names, *parts).of(are_sure)
 
     def of(self, rows: Mask) -> JsonValues:
         """Return the values of these rows only; those of others are missing."""

@@ -23,6 +23,7 @@ import pyarrow.parquet as pq
 
 from neardup.errors import InvalidInputError, NeardupError, ReadError
 from neardup.files.arrowcolumns import check_batch, check_strings, filter_rows, parse_arrow
+from neardup.files.columnpaths import columns_among, path_in
 from neardup.files.limits import check_unpacked
 from neardup.files.parquetwriter import COLUMNS, META_DATA, ROW_GROUPS, TableWriter
 from neardup.files.problems import check_columns, first_values
@@ -34,7 +35,6 @@ from neardup.files.rows import (
     RowBlock,
     RowWriter,
     Source,
-    columns_among,
 )
 from neardup.files.streams import file_size, one_line, open_random, reading
 from neardup.files.tableblocks import TableBlock
@@ -340,13 +340,10 @@ class _ParquetBlock(RowBlock):
     ) -> ParsedRows:
         """Read the named columns and check them."""
         source = self._group.source
-        names = check_columns(
-            columns,
-            source.schema.names,
-            path=source.location,
-            sample=lambda: first_values(self),
+        check_columns(
+            columns, source.schema, path=source.location, sample=lambda: first_values(self)
         )
-        table = self._read(tuple(names), select)
+        table = self._read(self._leading_to(columns.names), select)
         numbers = self.numbers if select is None else self.numbers[select]
         return parse_arrow(table, numbers, columns, path=source.location, skip_bad=skip_bad)
 
@@ -356,8 +353,7 @@ class _ParquetBlock(RowBlock):
 
     def some_columns(self, names: Sequence[str], select: Mask | None = None) -> pa.Table:
         """Read the named columns alone."""
-        there = tuple(dict.fromkeys(n for n in names if n in self._group.source.schema.names))
-        table = columns_among(self._read(there, select), there)
+        table = columns_among(self._read(self._leading_to(names), select), names)
         # What nobody reads is copied as it is, but who asks for values makes something of them.
         numbers = self.numbers if select is None else self.numbers[select]
         check_strings(table, numbers, self._group.source.location)
@@ -367,6 +363,17 @@ class _ParquetBlock(RowBlock):
         """Read all columns, and cut spans out of those of the texts."""
         path = self._group.source.location
         return TableBlock(self.to_table(), int(self.numbers[0]), path).with_cuts(cuts)
+
+    def _leading_to(self, names: Sequence[str]) -> tuple[str, ...]:
+        """Return the columns to read, and what of structures, for what some names lead to."""
+        found: dict[str, None] = {}
+        for name in names:
+            path = path_in(self._group.source.schema, name) or ()
+            # Of a list all elements are read.
+            fields = itertools.takewhile(lambda step: isinstance(step, str), path)
+            if path:
+                found[".".join(map(str, fields))] = None
+        return tuple(found)
 
     def _read(self, columns: Columns, select: Mask | None) -> pa.Table:
         table = self._group.reader(columns).read(self)

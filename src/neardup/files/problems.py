@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from neardup.errors import InvalidInputError
 from neardup.files.binary import HEAD_BYTES, foreign_kind
+from neardup.files.columnpaths import leaves_of_schema, near_first, path_in, with_columns
 from neardup.files.rows import DEFAULT_ID, ColumnNames, ParsedRows, RowBlock
 
 # What errors say of columns: which there are, and which option names another.
@@ -36,11 +37,16 @@ def option_name(name: str) -> str:
 
 def no_column(name: str, columns: ColumnNames, names: Sequence[str], sample: Sample) -> str:
     """Say that a column is not there, which are, and what names another."""
-    listed = ", ".join(repr(other) for other in names[:_MAX_NAMES])
-    rest = f" and {len(names) - _MAX_NAMES} more" if len(names) > _MAX_NAMES else ""
     if not names:
         return f"no column {name!r}; there are no columns"
-    return f"no column {name!r}; columns are {listed}{rest}{_remedy(name, columns, names, sample)}"
+    listed, remedy = listed_names(name, names), _remedy(name, columns, names, sample)
+    return f"no column {name!r}; columns are {listed}{remedy}"
+
+
+def listed_names(name: str, names: Sequence[str]) -> str:
+    """Return the columns that there are where one is not, the names that are nearly its first."""
+    listed = ", ".join(map(repr, near_first(name, names)[:_MAX_NAMES]))
+    return f"{listed} and {len(names) - _MAX_NAMES} more" if len(names) > _MAX_NAMES else listed
 
 
 def _remedy(name: str, columns: ColumnNames, names: Sequence[str], sample: Sample) -> str:
@@ -159,16 +165,18 @@ class Problems:
 
 
 def check_columns(
-    columns: ColumnNames, names: list[str], *, path: str | None, sample: Sample
+    columns: ColumnNames, schema: pa.Schema, *, path: str | None, sample: Sample
 ) -> list[str]:
     """Check that a file or table has the named columns, each once; give them without repeats.
 
     ``sample`` is asked for some values where a column is not there.
     """
     for name in columns.names:
-        if name not in names:
-            raise InvalidInputError(no_column(name, columns, names, sample), path=path)
-        if names.count(name) > 1:
+        found = path_in(schema, name)
+        if found is None:
+            reason = no_column(name, columns, leaves_of_schema(schema), sample)
+            raise InvalidInputError(reason, path=path)
+        if schema.names.count(found[0]) > 1:
             message = f"there is more than one column {name!r}; rename one"
             raise InvalidInputError(message, path=path)
     return columns.names
@@ -185,6 +193,7 @@ def first_values(block: RowBlock) -> Mapping[str, Sequence[Any]]:
 
 def string_values(table: pa.Table) -> Mapping[str, Sequence[Any]]:
     """Return the values of the columns of strings, those that are not UTF-8 left out."""
+    table = with_columns(table, leaves_of_schema(table.schema))
     values = {}
     for name, column in zip(table.column_names, table.columns, strict=True):
         kind = column.type

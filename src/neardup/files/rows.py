@@ -144,6 +144,9 @@ class RowBlock(ABC):
         A format that need not read the others for it does not. Values that have no type in common
         are text, as JSON writes them but for strings.
         """
+        # Arrow is loaded with the rows.
+        from neardup.files.columnpaths import columns_among
+
         return columns_among(self.to_table(select), names)
 
     @abstractmethod
@@ -153,12 +156,6 @@ class RowBlock(ABC):
         A row without such spans is the same, in the bytes of its original form too; of the others
         nothing but the text is changed. Rows that cannot be used have none.
         """
-
-
-def columns_among(table: pa.Table, names: Sequence[str]) -> pa.Table:
-    """Return those of some columns that a table has, of several of one name the first."""
-    there = [name for name in dict.fromkeys(names) if name in table.column_names]
-    return table.select([table.column_names.index(name) for name in there])
 
 
 class RowWriter(ABC):
@@ -294,6 +291,13 @@ class Source(ABC):
         None where there is no row that would have any.
         """
         return None
+
+    def listed_names(self) -> Sequence[str]:
+        """Return the names of the columns, of what is within columns as paths, for messages."""
+        from neardup.files.columnpaths import leaves_of_schema
+
+        schema = self.arrow_schema()
+        return (self.column_names() or ()) if schema is None else leaves_of_schema(schema)
 
     def arrow_schema(self) -> pa.Schema | None:
         """Return the types of the columns of a table; None where rows are no table, or have them.

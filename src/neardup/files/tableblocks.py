@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from neardup.errors import InvalidInputError
 from neardup.files.arrowcolumns import filter_rows, is_string, parse_arrow, plain_array
+from neardup.files.columnpaths import path_in, values_at, with_values_at
 from neardup.files.cuts import Cuts, fill_holes
 from neardup.files.problems import SAMPLED_ROWS, check_columns, string_values
 from neardup.files.rows import ColumnNames, Mask, ParsedRows, RowBlock
@@ -19,21 +20,22 @@ from neardup.files.rows import ColumnNames, Mask, ParsedRows, RowBlock
 
 def cut_columns(table: pa.Table, cuts: Cuts, *, path: str | None) -> pa.Table:
     """Cut spans out of the text columns of a table, which keep their types; others are shared."""
-    texts = [_strings(table.column(name)) for name in cuts.columns]
+    paths = [path_in(table.schema, name) for name in cuts.columns]
+    found = [(path, values_at(table, path)) for path in paths if path is not None]
+    texts = [_strings(column) for _, column in found]
     rows = pa.array(cuts.changed)
     holes_of = cuts.holes_of_texts([text.take(rows) for text in texts])
-    for name, text, holes in zip(cuts.columns, texts, holes_of, strict=True):
+    columns = zip(cuts.columns, found, texts, holes_of, strict=True)
+    for name, (place, column), text, holes in columns:
         if not len(holes):
             continue
-        index = table.column_names.index(name)
-        field = table.schema.field(index)
         in_all = replace(holes, strings=cuts.changed[holes.strings])
         try:
-            column = _of_type(fill_holes(text, in_all, cuts.replacement), field.type)
+            values = _of_type(fill_holes(text, in_all, cuts.replacement), column.type)
         except pa.ArrowInvalid as error:
-            message = f"the texts of column {name!r} do not fit {field.type} any more: {error}"
+            message = f"the texts of column {name!r} do not fit {column.type} any more: {error}"
             raise InvalidInputError(message, path=path) from None
-        table = table.set_column(index, field, column)
+        table = with_values_at(table, place, values)
     return table
 
 
@@ -61,15 +63,17 @@ class TableBlock(RowBlock):
     ) -> ParsedRows:
         """Check the named columns and give them."""
         numbers = self.numbers if select is None else self.numbers[select]
-        wanted = check_columns(
+        check_columns(
             columns,
-            self._table.column_names,
+            self._table.schema,
             path=self._path,
             sample=lambda: string_values(self._table.slice(0, SAMPLED_ROWS)),
         )
         # Of columns that are not named the strings are looked at.
+        paths = [path_in(self._table.schema, name) for name in columns.names]
+        heads = {path[0] for path in paths if path is not None}
         fields = enumerate(self._table.schema)
-        indexes = [i for i, field in fields if field.name in wanted or is_string(field.type)]
+        indexes = [i for i, field in fields if field.name in heads or is_string(field.type)]
         table = filter_rows(self._table.select(indexes), select)
         return parse_arrow(table, numbers, columns, path=self._path, skip_bad=skip_bad)
 

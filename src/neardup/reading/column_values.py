@@ -1,4 +1,4 @@
-"""Values of a column as text: by which documents are blocked, or counted."""
+"""Which columns there are, and values of one as text: by which documents are blocked or counted."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 from neardup.errors import InvalidInputError
 from neardup.files.arrowcolumns import plain_array
 from neardup.files.id_table import hash_ids
+from neardup.files.problems import listed_names
 from neardup.files.rows import RowBlock, Source
 from neardup.kernels.common.hashing import mix_words
 from neardup.tables import Bools, Int32s, Uint64s
@@ -20,6 +21,28 @@ if TYPE_CHECKING:
 
 # Different values by which documents are counted; all are in memory, and each has a row.
 _MOST_VALUES = 100_000
+
+# Files of which the first rows are looked at, to find a column.
+_MOST_FILES = 100
+
+
+def columns_there(sources: Sequence[Source], names: Sequence[str]) -> tuple[str, ...]:
+    """Return those of some columns that the first rows of a source have."""
+    found: set[str] = set()
+    for source in sources[:_MOST_FILES]:
+        block = next(iter(source.blocks()), None)
+        if block is not None:
+            found |= set(block.some_columns(names).column_names)
+        if len(found) == len(set(names)):
+            break
+    return tuple(name for name in names if name in found)
+
+
+def where_to_have(sources: Sequence[Source]) -> str:
+    """Return what to do about a column that was looked for in the first rows, and may be below."""
+    if all(source.has_fixed_columns for source in sources):
+        return ""
+    return "; of JSON the first rows are looked at, so put one that has the column among them"
 
 
 @dataclass(frozen=True)
@@ -108,12 +131,13 @@ class ValueCollector:
         return ColumnValues(self._column, names, ranks[np.concatenate(self._numbers)])
 
     def _check_column(self, sources: Sequence[Source]) -> None:
-        columns = [source.column_names() for source in sources]
-        there = {name: None for names in columns for name in names or ()}
-        if self._column not in there and any(names is not None for names in columns):
+        if all(source.column_names() is None for source in sources):
+            return
+        if not columns_there(sources, [self._column]):
+            there = {name: None for source in sources for name in source.listed_names()}
             message = (
                 f"no column {self._column!r}, which by names; columns are "
-                f"{', '.join(map(repr, there))}"
+                f"{listed_names(self._column, list(there))}"
             )
             raise InvalidInputError(message)
 

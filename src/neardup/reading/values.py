@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.files.arrowcolumns import plain_array
-from neardup.files.rows import RowBlock, Source
+from neardup.files.rows import RowBlock
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.second_pass import numbered_blocks
 from neardup.runs.exchange import SpilledBatches
@@ -23,9 +23,6 @@ from neardup.tables import Bools, Int64s
 # The share of the memory that values may take, and bytes of them in one file of a work folder.
 _SHARE = 0.1
 _FILE_BYTES = 64_000_000
-
-# Files of which the first rows are looked at, to find a column.
-_MOST_FILES = 100
 
 
 @dataclass(frozen=True)
@@ -80,25 +77,6 @@ class Values:
             pa.concat_arrays([pa.array([], kind), *part]).take(pa.array(back))
             for part, kind in zip(parts, self.types, strict=True)
         ]
-
-
-def columns_there(sources: Sequence[Source], names: Sequence[str]) -> tuple[str, ...]:
-    """Return those of some columns that the first rows of a source have."""
-    found: set[str] = set()
-    for source in sources[:_MOST_FILES]:
-        block = next(iter(source.blocks()), None)
-        if block is not None:
-            found |= set(block.some_columns(names).column_names)
-        if len(found) == len(set(names)):
-            break
-    return tuple(name for name in names if name in found)
-
-
-def where_to_have(sources: Sequence[Source]) -> str:
-    """Return what to do about a column that was looked for in the first rows, and may be below."""
-    if all(source.has_fixed_columns for source in sources):
-        return ""
-    return "; of JSON the first rows are looked at, so put one that has the column among them"
 
 
 def read_values(

@@ -196,8 +196,8 @@ def test_parse__null_and_not_utf8(source):
     [
         (
             ColumnNames("body"),
-            "no column 'body'; columns are 'text', 'key', 'when', 'nested'; name another with "
-            "text_column (--text-column), such as 'text'",
+            "no column 'body'; columns are 'text', 'key', 'when', 'nested.a', 'nested.b'; name "
+            "another with text_column (--text-column), such as 'text'",
         ),
         (
             ColumnNames("key"),

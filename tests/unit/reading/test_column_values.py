@@ -132,7 +132,7 @@ def test_values__refusals(monkeypatch):
     with pytest.raises(InvalidInputError, match=r"'source' holds list.* values; by needs strings"):
         neardup.deduplicate(rows, by="source")
     with pytest.raises(
-        InvalidInputError, match=r"no column 'sauce', .* columns are 'text', 'source'"
+        InvalidInputError, match=r"no column 'sauce', .* columns are 'source', 'text'"
     ):
         neardup.deduplicate(rows, by="sauce")
     monkeypatch.setattr(column_values, "_MOST_VALUES", 1)

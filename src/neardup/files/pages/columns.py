@@ -66,6 +66,10 @@ class HtmlColumnSource(Source):
         """Return the names of the columns."""
         return self._table.column_names()
 
+    def listed_names(self) -> Sequence[str]:
+        """Return those that messages list."""
+        return self._table.listed_names()
+
     def cut_refusal(self) -> InvalidInputError:
         """Return an error: text is not cut out of HTML."""
         return uncuttable(_KIND, self.origin)

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.errors import InvalidInputError, InvalidParameterError
+from neardup.files.problems import listed_names
 from neardup.files.rows import Source
 from neardup.jobs.pairs.plan import EDIT
 from neardup.jobs.pairs.rows import read_wanted
@@ -19,9 +20,9 @@ from neardup.matching.verify import overlaps_at_threshold
 from neardup.options.documents import PairOptions
 from neardup.options.kinds import exact_fraction, parts_of_condition
 from neardup.reading.catalogue import Catalogue
-from neardup.reading.column_values import text_of
+from neardup.reading.column_values import columns_there, text_of, where_to_have
 from neardup.reading.signed_batches import numbers_of
-from neardup.reading.values import Values, columns_there, where_to_have
+from neardup.reading.values import Values
 from neardup.runs.exchange import SpilledBatches
 from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
@@ -143,7 +144,7 @@ def check_condition_columns(
         there = columns_there(sources, names)
         for name in names:
             if name not in there and sources:
-                columns = ", ".join(map(repr, sources[0].column_names() or ()))
+                columns = listed_names(name, sources[0].listed_names())
                 message = (
                     f"no column {name!r}, which also (--also) names; columns are {columns}"
                     f"{where_to_have(sources)}"

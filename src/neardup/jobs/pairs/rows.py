@@ -13,13 +13,15 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from neardup.errors import InvalidInputError, InvalidParameterError
+from neardup.files.problems import listed_names
 from neardup.files.rows import ColumnNames, Source
 from neardup.jobs.pairs.spelling import Speller
 from neardup.matching.join import Scored, check_limit
 from neardup.reading.catalogue import Catalogue
+from neardup.reading.column_values import columns_there, where_to_have
 from neardup.reading.signed_batches import numbers_of
 from neardup.reading.texts import IdLookup
-from neardup.reading.values import Values, columns_there, read_values, where_to_have
+from neardup.reading.values import Values, read_values
 from neardup.runs.exchange import SpilledBatches
 from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
@@ -84,8 +86,8 @@ def check_columns(
 
 def _no_column(name: str, collections: Sequence[Sequence[Source]]) -> InvalidInputError:
     sources = [source for sources in collections for source in sources]
-    listed = [found for source in sources[:1] if (found := source.column_names())]
-    columns = f"; columns are {', '.join(map(repr, listed[0]))}" if listed else ""
+    there = sources[0].listed_names() if sources else ()
+    columns = f"; columns are {listed_names(name, there)}" if there else ""
     message = (
         f"no column {name!r}, which with_columns (--columns) names{columns}{where_to_have(sources)}"
     )

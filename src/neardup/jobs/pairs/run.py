@@ -14,7 +14,7 @@ import pyarrow as pa
 from neardup.errors import InvalidInputError
 from neardup.files.inputs import Inputs, check_effect, passed_over
 from neardup.files.passes import keep_extracted
-from neardup.files.problems import option_name
+from neardup.files.problems import listed_names, option_name
 from neardup.files.rows import Source
 from neardup.jobs.pairs.pair_result import PairResult
 from neardup.jobs.pairs.plan import PairPlan, check_no_workspace, plan_pairs
@@ -79,9 +79,10 @@ def _no_values(catalogue: Catalogue, columns: Sequence[str]) -> InvalidInputErro
         f"no document has a value in {'all columns ' if len(columns) > 1 else 'column '}{named}, "
         f"so that none would be compared; name another with {option_name('blocking')}"
     )
-    there = source.column_names()
+    there = source.listed_names()
     if there:
-        message += f"; columns are {', '.join(map(repr, there))}"
+        lacking = next((name for name in columns if name not in there), "")
+        message += f"; columns are {listed_names(lacking, there)}"
     return InvalidInputError(message, path=source.origin)
 
 

@@ -1,6 +1,6 @@
 """Check JSON objects, find what some members of them hold, and write out its strings.
 
-``place_values`` checks objects as parsers do, and takes what all of them take; ``find_strings`` is
+``place_values`` checks objects as parsers do, and takes what all of them take; ``find_members`` is
 for those that some parser has taken.
 """
 
@@ -310,6 +310,8 @@ def _place_row(
     # A bit for each level: whether it is an object. The lowest is that of the innermost.
     objects = np.uint64(0)
     name = np.int64(-1)
+    # Where the object or array begins that is the value of a member.
+    begun = i
     while True:
         # A value begins here.
         expects_key = False
@@ -317,6 +319,8 @@ def _place_row(
             if depth == _MOST_LEVELS:
                 return False
             is_object = data[i] == _OPEN
+            if depth == 1:
+                begun = i
             depth += 1
             objects = (objects << np.uint64(1)) | np.uint64(is_object)
             i = _behind_spaces(data, i + 1)
@@ -350,6 +354,8 @@ def _place_row(
             i += 1
             if depth == 1 and name >= 0:
                 kinds[name * n_rows + row] = OTHER
+                starts[name * n_rows + row] = begun
+                stops[name * n_rows + row] = i
         if expects_key:
             if data[i] != _QUOTE:
                 return False
@@ -382,9 +388,9 @@ def place_values(
 ) -> None:
     """Find what some members of JSON objects hold, and check the objects.
 
-    Names are given as for ``find_strings``. Of the value of name n in row r of R, ``kinds``,
+    Names are given as for ``find_members``. Of the value of name n in row r of R, ``kinds``,
     ``starts`` and ``stops`` get what it is and where it stands, a string with its quotes, at
-    ``n * R + r``. Places of an object, an array or what is not there have no meaning.
+    ``n * R + r``. Places of what is not there have no meaning.
 
     ``are_objects`` says which rows are objects that all parsers take and read alike, but for bytes
     in strings that are no UTF-8. There are others: with half of a surrogate pair in a string, with
@@ -404,6 +410,68 @@ def place_values(
             )
         else:
             are_objects[row] = False
+
+
+@inlined
+def _value_stop(data: ConstBytes, i: Int, stop: Int) -> Int:
+    """Return where the value ends that begins at byte i, or the member of the object."""
+    depth = 0
+    while i < stop:
+        byte = data[i]
+        if byte == _QUOTE:
+            i = _string_stop(data, i + 1, stop)
+        elif byte == 123 or byte == 91:
+            depth += 1
+        elif byte == 125 or byte == 93:
+            if depth == 0:
+                return i
+            depth -= 1
+        elif byte == 44 and depth == 0:
+            return i
+        i += 1
+    return stop
+
+
+@kernel
+def place_elements(
+    data: ConstBytes,
+    array_starts: ConstInt64s,
+    array_stops: ConstInt64s,
+    index: int,
+    kinds: Bytes,
+    starts: Int64s,
+    stops: Int64s,
+) -> None:
+    """Find one element of arrays that a parser takes, as ``place_values`` does a member of objects.
+
+    Elements count from 0. Of what is in an array that ``place_values`` has not checked the kind may
+    be ``OTHER`` though it is not.
+    """
+    for row in range(array_starts.shape[0]):
+        kinds[row] = MISSING
+        last = array_stops[row] - 1
+        i = np.int64(_behind_spaces(data, array_starts[row] + 1))
+        passed = np.int64(0)
+        while passed < index and i < last:
+            i = np.int64(_value_stop(data, i, last))
+            if i < last:
+                i = np.int64(_behind_spaces(data, i + 1))
+            passed += 1
+        if i >= last:
+            continue
+        starts[row] = i
+        found = np.int64(-1)
+        if data[i] != _OPEN and data[i] != _OPEN_ARRAY:
+            found = np.int64(_checked_scalar(data, i, last))
+        if found >= 0:
+            kinds[row] = found & OTHER
+            stops[row] = found >> _KIND_BITS
+            continue
+        stop = np.int64(_value_stop(data, i, last))
+        while is_space(data[stop - 1]):
+            stop -= 1
+        kinds[row] = OTHER
+        stops[row] = stop
 
 
 @inlined
@@ -474,28 +542,8 @@ def write_values(
     offsets[kinds.shape[0]] = to
 
 
-@inlined
-def _value_stop(data: ConstBytes, i: Int, stop: Int) -> Int:
-    """Return where the value ends that begins at byte i, or the member of the object."""
-    depth = 0
-    while i < stop:
-        byte = data[i]
-        if byte == _QUOTE:
-            i = _string_stop(data, i + 1, stop)
-        elif byte == 123 or byte == 91:
-            depth += 1
-        elif byte == 125 or byte == 93:
-            if depth == 0:
-                return i
-            depth -= 1
-        elif byte == 44 and depth == 0:
-            return i
-        i += 1
-    return stop
-
-
 @kernel
-def find_strings(
+def find_members(
     data: ConstBytes,
     row_starts: ConstInt64s,
     row_stops: ConstInt64s,
@@ -504,12 +552,12 @@ def find_strings(
     starts: Int64s,
     stops: Int64s,
 ) -> None:
-    """Find the strings that some members of JSON objects hold.
+    """Find the values of some members of JSON objects.
 
     Name n is ``names[name_offsets[n] : name_offsets[n + 1]]``, in UTF-8, all followed by three
-    bytes of no account. Of its value in row r, ``starts`` and ``stops`` get the place between the
-    quotes, at ``r * number of names + n``: an empty one at 0 if it is no string. Of members of the
-    same name the last counts. Rows are objects that a parser takes.
+    bytes of no account. Of its value in row r, ``starts`` and ``stops`` get the place, that of a
+    string with its quotes, at ``r * number of names + n``: an empty one if there is none. Of
+    members of the same name the last counts. Rows are objects that a parser takes.
     """
     n_names = name_offsets.shape[0] - 1
     for row in range(row_starts.shape[0]):
@@ -531,13 +579,12 @@ def find_strings(
             i += 1
             while i < stop and data[i] <= 32:
                 i += 1
-            value = value_stop = np.int64(0)
+            value = np.int64(min(i, stop))
             if i < stop and data[i] == _QUOTE:
-                value = np.int64(i + 1)
-                value_stop = np.int64(_string_stop(data, value, stop))
-                i = value_stop + 1
+                i = np.int64(min(_string_stop(data, i + 1, stop) + 1, stop))
             else:
                 i = np.int64(_value_stop(data, i, stop))
+            value_stop = np.int64(max(i, value))
             for n in range(n_names):
                 if _is_name(data, key, key_stop, names, name_offsets[n], name_offsets[n + 1]):
                     starts[first + n], stops[first + n] = value, value_stop

@@ -1,0 +1,264 @@
+"""Columns by path: a name such as ``meta.url``, ``doc.text`` or ``tags[0]``, and what it leads to.
+
+A column whose own name is that one is meant before anything within another one, and of names within
+each other the longest is: ``a.b.c`` is the column ``a.b.c``, else ``c`` within the column ``a.b``,
+else ``b.c`` within ``a``, else ``c`` in ``b`` within ``a``. What is within null, and an element
+behind the end of a list, is null.
+
+What a name leads to is decided here alone, for the values of a JSON object and for the columns of a
+table; where a kernel finds values in the bytes of objects (``jsonvalues``), it goes by ``splits``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Path = tuple[str | int, ...]
+"""A column, then what is within it: names of fields, and numbers of elements from 0."""
+
+_STEP = re.compile(r"\.|\[(\d{1,9})\]")
+
+# Names that are near are looked for by their letters, and by what is behind the last dot.
+_MOST_NEAR, _LEAST_LIKENESS = 3, 0.7
+
+
+class _Missing:
+    """What a name leads to that leads nowhere, where null is a value."""
+
+
+MISSING = _Missing()
+
+
+def splits(name: str) -> Iterator[tuple[str, str]]:
+    """Yield the ways to take the head of a name for a column, and what of it leads on from there.
+
+    The whole name comes first, then the longest head. What leads on is empty, or begins with a dot
+    or a bracket.
+    """
+    yield name, ""
+    for step in reversed(list(_STEP.finditer(name))):
+        if step.start():
+            yield name[: step.start()], name[step.start() :]
+
+
+def is_path(name: str) -> bool:
+    """Return whether a name may lead into a column."""
+    return len(list(splits(name))) > 1
+
+
+def element_of(rest: str) -> tuple[int, str] | None:
+    """Return the element that is meant behind the head of a name, and what leads on from it.
+
+    None where a field is meant, whose name begins behind the dot.
+    """
+    step = _STEP.match(rest)
+    if step is None or step[1] is None:
+        return None
+    return int(step[1]), rest[step.end() :]
+
+
+# In an object as the standard library reads it.
+
+
+def value_in(row: Mapping[str, Any], name: str) -> Any:
+    """Return what a name leads to in an object; ``MISSING`` where it leads nowhere."""
+    for head, rest in splits(name):
+        if head in row:
+            found = _value_within(row[head], rest)
+            if found is not MISSING:
+                return found
+    return MISSING
+
+
+def _value_within(value: Any, rest: str) -> Any:
+    if not rest or value is None:
+        return value
+    element = element_of(rest)
+    if element is not None:
+        if not isinstance(value, list):
+            return MISSING
+        index, rest = element
+        return _value_within(value[index] if index < len(value) else None, rest)
+    if rest[0] != "." or not isinstance(value, dict):
+        return MISSING
+    return value_in(value, rest[1:])
+
+
+def leaves_of_row(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is in an object by its names, those of what is within objects as paths."""
+    found: dict[str, Any] = {}
+    for name, value in row.items():
+        if isinstance(value, dict) and value:
+            found |= {f"{name}.{inner}": each for inner, each in leaves_of_row(value).items()}
+        else:
+            found[name] = value
+    return found
+
+
+# In the columns of a table.
+
+
+def paths_in(fields: Any, name: str) -> Iterator[Path]:
+    """Yield all that a name may lead to in a schema or a type of structures, what it means first.
+
+    A name that several fields have leads nowhere, but that of several columns to these.
+    """
+    import pyarrow as pa
+
+    own = list(fields.names)
+    for head, rest in splits(name):
+        if own.count(head) == 1 or (not rest and head in own and isinstance(fields, pa.Schema)):
+            kind = fields.field(own.index(head)).type
+            yield from ((head, *path) for path in _paths_within(kind, rest))
+
+
+def _paths_within(kind: pa.DataType, rest: str) -> Iterator[Path]:
+    import pyarrow as pa
+
+    if not rest:
+        yield ()
+        return
+    element = element_of(rest)
+    if element is not None:
+        if _is_list(kind):
+            index, rest = element
+            yield from ((index, *path) for path in _paths_within(kind.value_type, rest))
+    elif rest[0] == "." and pa.types.is_struct(kind):
+        yield from paths_in(kind, rest[1:])
+
+
+def path_in(fields: Any, name: str) -> Path | None:
+    """Return what a name means in a schema; None where it leads nowhere."""
+    return next(paths_in(fields, name), None)
+
+
+def leaves_of_schema(fields: Any) -> list[str]:
+    """Return the names of columns, those of what is within structures as paths."""
+    import pyarrow as pa
+
+    found = []
+    for place, name in enumerate(fields.names):
+        kind = fields.field(place).type
+        if pa.types.is_struct(kind) and kind.num_fields:
+            found += [f"{name}.{inner}" for inner in leaves_of_schema(kind)]
+        else:
+            found.append(name)
+    return found
+
+
+def with_columns(table: pa.Table, names: Sequence[str]) -> pa.Table:
+    """Return a table with what names lead to within its columns, as columns of these names.
+
+    Nothing comes of a name that leads nowhere. Those of structures share their memory.
+    """
+    for name in dict.fromkeys(names):
+        path = path_in(table.schema, name)
+        if path is not None and len(path) > 1:
+            table = table.append_column(name, values_at(table, path))
+    return table
+
+
+def columns_among(table: pa.Table, names: Sequence[str]) -> pa.Table:
+    """Return those of some columns that a table has, of several of one name the first."""
+    table = with_columns(table, names)
+    there = [name for name in dict.fromkeys(names) if name in table.column_names]
+    return table.select([table.column_names.index(name) for name in there])
+
+
+def values_at(table: pa.Table, path: Path) -> pa.ChunkedArray:
+    """Return what a path leads to in each row of a table."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    head, *steps = path
+    column = table.column(table.column_names.index(head))
+    for step in steps:
+        if isinstance(step, str):
+            column = pc.struct_field(column, indices=[_place_of(column.type, step)])
+            continue
+        kind = column.type.value_type
+        firsts = [
+            pc.list_slice(chunk, step, step + 1, return_fixed_size_list=True).values
+            for chunk in column.chunks
+        ]
+        column = pa.chunked_array(firsts, kind)
+    return column
+
+
+def with_values_at(table: pa.Table, path: Path, values: pa.Array) -> pa.Table:
+    """Return a table with other values where a path leads; all else in it stays.
+
+    What is null, and a list without the element, keeps being so whatever its value is.
+    """
+    import pyarrow as pa
+
+    place, start, chunks = table.column_names.index(path[0]), 0, []
+    for chunk in table.column(place).chunks:
+        chunks.append(_put(chunk, path[1:], values.slice(start, len(chunk))))
+        start += len(chunk)
+    field = table.schema.field(place)
+    return table.set_column(place, field, pa.chunked_array(chunks, field.type))
+
+
+def _put(array: pa.Array, path: Path, values: pa.Array) -> pa.Array:
+    """Return an array with other values where a path leads in each of its rows."""
+    import numpy as np
+    import pyarrow as pa
+
+    if not path:
+        return values
+    step, rest = path[0], path[1:]
+    if isinstance(step, str):
+        place = _place_of(array.type, step)
+        children = [array.field(number) for number in range(array.type.num_fields)]
+        children[place] = _put(children[place], rest, values)
+        return pa.StructArray.from_arrays(children, fields=list(array.type), mask=array.is_null())
+    wide = array.cast(pa.large_list(array.type.value_field))
+    # From its first row on, since bits that say what is null have none before.
+    wide = pa.concat_arrays([wide]) if not wide.offset else wide.take(np.arange(len(wide)))
+    starts, stops = wide.offsets[:-1].to_numpy(), wide.offsets[1:].to_numpy()
+    is_there = (starts + step < stops) & array.is_valid().to_numpy(zero_copy_only=False)
+    places = starts[is_there] + step
+    there = pa.array(is_there)
+    inner = _put(wide.values.take(pa.array(places)), rest, values.filter(there))
+    chosen = np.arange(len(wide.values))
+    chosen[places] = len(chosen) + np.arange(len(places))
+    elements = pa.concat_arrays([wide.values, inner]).take(pa.array(chosen))
+    lists = pa.LargeListArray.from_arrays(
+        wide.offsets, elements, type=wide.type, mask=array.is_null()
+    )
+    return lists.cast(array.type)
+
+
+def _place_of(kind: pa.DataType, name: str) -> int:
+    return [field.name for field in kind].index(name)
+
+
+def _is_list(kind: pa.DataType) -> bool:
+    import pyarrow as pa
+
+    tests = (
+        pa.types.is_list,
+        pa.types.is_large_list,
+        pa.types.is_fixed_size_list,
+        pa.types.is_list_view,
+        pa.types.is_large_list_view,
+    )
+    return any(test(kind) for test in tests)
+
+
+# What a message lists.
+
+
+def near_first(name: str, names: Sequence[str]) -> list[str]:
+    """Return names in their order, but those first that are nearly another one."""
+    last = name.rpartition(".")[2]
+    near = [other for other in names if other.rpartition(".")[2].casefold() == last.casefold()]
+    near += get_close_matches(name, names, _MOST_NEAR, _LEAST_LIKENESS)
+    return list(dict.fromkeys([*near[:_MOST_NEAR], *names]))

@@ -1,0 +1,301 @@
+"""Columns by path: the same values from every format that nests, and back into what they are in."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pyarrow import ipc
+
+from neardup.errors import InvalidInputError
+from neardup.files.columnpaths import (
+    MISSING,
+    leaves_of_row,
+    near_first,
+    path_in,
+    value_in,
+    values_at,
+    with_values_at,
+)
+from neardup.files.cuts import Cuts
+from neardup.files.formats import file_source
+from neardup.files.memory import arrow_source, rows_source
+from neardup.files.rows import ColumnNames, Source
+from neardup.files.streams import LocalDestination
+from tests.each import each_of
+from tests.examples import examples
+from tests.oracles.column_paths import NOTHING, lookup
+
+ROWS: list[dict[str, Any]] = [
+    {
+        "doc": {"text": "one “quoted” text", "id": 7},
+        "meta": {"url": "http://a/1", "score": 0.5, "in": {"lang": "de"}},
+        "meta.lang": "own",
+        "tags": [{"name": "x", "all": ["p", "q"]}, {"name": "y", "all": []}],
+    },
+    {
+        "doc": {"text": "two\nlines", "id": 8},
+        "meta": {"url": "http://a/2", "score": 3.0, "in": None},
+        "meta.lang": None,
+        "tags": [],
+    },
+    {
+        "doc": {"text": "", "id": 9},
+        "meta": {"url": "http://b/1", "score": None, "in": {"lang": "fr"}},
+        "meta.lang": "own too",
+        "tags": [{"name": "z", "all": ["r"]}],
+    },
+]
+KINDS = ["jsonl", "json", "parquet", "arrow", "rows", "table", "large", "pandas", "polars"]
+
+
+def source_of(kind: str, folder: Path, rows: list[dict[str, Any]] = ROWS) -> Source:
+    table = pa.Table.from_pylist(rows)
+    if kind == "rows":
+        return rows_source(rows)
+    if kind == "table":
+        # As a slice of a table, whose rows do not begin where its columns do.
+        return arrow_source(pa.concat_tables([table, table]).combine_chunks().slice(len(rows)))
+    if kind == "large":
+        lists = pa.large_list(table.schema.field("tags").type.value_type)
+        return arrow_source(table.set_column(3, "tags", table["tags"].cast(lists)))
+    if kind in ("pandas", "polars"):
+        made = pytest.importorskip(kind)
+        return arrow_source(made.DataFrame(rows))
+    path = folder / f"data.{kind}"
+    if kind == "parquet":
+        pq.write_table(table, path, row_group_size=2)
+    elif kind == "arrow":
+        with ipc.new_file(str(path), table.schema) as writer:
+            writer.write_table(table)
+    elif kind == "json":
+        path.write_text(json.dumps(rows, ensure_ascii=False))
+    else:
+        path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
+    return file_source(str(path), path.name)
+
+
+def values_of(source: Source, name: str) -> list[Any]:
+    """Return what the blocks of a source have by a name, asked for alone."""
+    return [
+        value
+        for block in source.blocks()
+        for value in block.some_columns([name]).column(0).to_pylist()
+    ]
+
+
+@each_of("kind", KINDS)
+def test_parse__columns_by_path(kind, tmp_path):
+    source = source_of(kind, tmp_path)
+    columns = ColumnNames("doc.text", "doc.id", "meta.score")
+    parsed = [block.parse(columns) for block in source.blocks()]
+    assert [text for each in parsed for text in each.text.to_pylist()] == [
+        row["doc"]["text"] for row in ROWS
+    ]
+    assert [key for each in parsed for key in each.id.to_pylist()] == [7, 8, 9]
+    scores = [score for each in parsed for score in each.order.to_pylist()]
+    # What pandas has no value for is no number to it.
+    assert [None if score != score else score for score in scores] == [0.5, 3.0, None]
+    [block, *_] = source.blocks()
+    mask = np.arange(len(block)) == 1
+    assert block.parse(columns, select=mask).text.to_pylist() == ["two\nlines"]
+    both = block.parse(ColumnNames(("meta.url", "doc.text"))).text.to_pylist()
+    assert both[0] == "http://a/1\none “quoted” text"
+
+
+@each_of("kind", KINDS)
+@each_of(
+    ("name", "expected"),
+    [
+        ("meta.url", ["http://a/1", "http://a/2", "http://b/1"]),
+        ("meta.lang", ["own", None, "own too"]),
+        ("meta.in.lang", ["de", None, "fr"]),
+        ("tags[0].name", ["x", None, "z"]),
+        ("tags[1].name", ["y", None, None]),
+        ("tags[0].all[1]", ["q", None, None]),
+    ],
+)
+def test_some_columns__by_path(kind, name, expected, tmp_path):
+    source = source_of(kind, tmp_path)
+    assert values_of(source, name) == expected
+    [block, *_] = source.blocks()
+    parsed = block.parse(ColumnNames(("doc.text", name))).text.to_pylist()
+    assert parsed[0] == f"{ROWS[0]['doc']['text']}\n{expected[0]}"
+
+
+@each_of("kind", KINDS)
+def test_no_column__lists_what_is_within_and_the_near_first(kind, tmp_path):
+    [block, *_] = source_of(kind, tmp_path).blocks()
+    names = "'meta.url', 'doc.text', 'doc.id', 'meta.score'"
+    with pytest.raises(InvalidInputError, match=f"no column 'url'; columns are {names}"):
+        block.parse(ColumnNames("url"))
+    for name in ("meta.urls", "doc", "doc.text.more", "tags[0]x", "tags.name", "meta[0]", "nope"):
+        with pytest.raises(InvalidInputError, match=r"no column|not text"):
+            block.parse(ColumnNames(name))
+        if name != "doc":
+            assert not block.some_columns([name]).num_columns
+
+
+@each_of("kind", ["jsonl", "json", "parquet", "arrow"])
+def test_with_cuts__changes_nothing_but_the_texts(kind, tmp_path):
+    source = source_of(kind, tmp_path)
+    columns = ("doc.text", "tags[0].name")
+    blocks = list(source.blocks())
+    with source.writer(LocalDestination(tmp_path / "out")) as writer:
+        for block in blocks:
+            texts = block.parse(ColumnNames(columns)).text.to_pylist()
+            first = [row for row, text in enumerate(texts) if text.startswith("one")]
+            # The first four characters, and all that the second column has.
+            starts = np.array([start for _ in first for start in (0, 18)])
+            stops = np.array([stop for _ in first for stop in (4, 19)])
+            rows = np.repeat(np.array(first, np.int64), 2)
+            cuts = Cuts(columns, rows, starts.astype(np.int64), stops.astype(np.int64), "-")
+            writer.write(block.with_cuts(cuts), np.ones(len(block), np.bool_))
+    expected = json.loads(json.dumps(ROWS))
+    expected[0]["doc"]["text"] = "-“quoted” text"
+    expected[0]["tags"][0]["name"] = "-"
+    written = tmp_path / "out" / source.name
+    again = file_source(str(written), source.name)
+    found = [row for block in again.blocks() for row in block.to_table().to_pylist()]
+    assert found == expected
+    if kind == "jsonl":
+        own, changed = (
+            path.read_bytes().splitlines() for path in (tmp_path / source.name, written)
+        )
+        assert own[1:] == changed[1:]
+        assert changed[0] == own[0].replace("one “".encode(), "-“".encode()).replace(
+            b'"name": "x"', b'"name": "-"'
+        )
+
+
+NAME = st.sampled_from(["a", "b", "a.b", "a[0]", "b.a", "é"])
+PATHS = ["a", "a.b", "a.b.a", "b.a", "a[0]", "a[1].b", "b[0][1]", "a.b.b.a", "b.a[0]", "é.é", "a.é"]
+LEAF = st.none() | st.booleans() | st.integers(-5, 5) | st.sampled_from(["x", "", "é\n", '"', "😀"])
+VALUE = st.recursive(
+    LEAF,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAME, inner, max_size=3),
+    max_leaves=8,
+)
+OBJECTS = st.lists(st.dictionaries(NAME, VALUE, max_size=4), min_size=1, max_size=4)
+
+
+@examples(200)
+@given(rows=OBJECTS, spaced=st.booleans(), ascii_only=st.booleans())
+def test_json__as_the_oracle(rows, spaced, ascii_only, tmp_path_factory):
+    """In the bytes, by the standard library, and where text of a row is read: all mean the same."""
+    path = tmp_path_factory.mktemp("paths") / "rows.jsonl"
+    separators = (" , ", " : ") if spaced else (",", ":")
+    lines = [json.dumps(row, ensure_ascii=ascii_only, separators=separators) for row in rows]
+    path.write_text("\n".join(lines) + "\n")
+    [block] = file_source(str(path), path.name).blocks()
+    for name in PATHS:
+        expected = [lookup(row, name) for row in rows]
+        for row, value in zip(rows, expected, strict=True):
+            found = value_in(row, name)
+            assert (found is MISSING) if value is NOTHING else (found == value)
+        parsed = block.parse(ColumnNames(name), skip_bad=True)
+        texts = [value if isinstance(value, str) else None for value in expected]
+        assert parsed.text.to_pylist() == texts
+        assert {number for number, _ in parsed.skipped} == {
+            number for number, text in enumerate(texts, 1) if text is None
+        }
+
+
+@examples(150)
+@given(rows=OBJECTS)
+def test_json__a_name_means_the_same_in_any_block(rows, tmp_path_factory):
+    """A row has what it has, whatever rows it is read with."""
+    path = tmp_path_factory.mktemp("paths") / "rows.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    [block] = file_source(str(path), path.name).blocks()
+    for name in PATHS:
+        together = block.some_columns([name])
+        for place, row in enumerate(rows):
+            mask = np.arange(len(rows)) == place
+            alone = block.some_columns([name], mask)
+            value = lookup(row, name)
+            if isinstance(value, str) or value is NOTHING or value is None:
+                expected = None if value is NOTHING else value
+                for table, at in ((together, place), (alone, 0)):
+                    found = table.column(0)[at].as_py() if table.num_columns else None
+                    assert found == expected
+
+
+def test_json__rows_that_only_arrow_takes(tmp_path):
+    """A number that the standard library refuses, and bytes that are not UTF-8 elsewhere."""
+    path = tmp_path / "odd.jsonl"
+    path.write_bytes(
+        b'{"n": Inf, "doc": {"text": "2020-01-01"}}\n'
+        b'{"raw": "\xe9", "doc": {"text": "here"}}\n'
+        b'{"n": Inf, "doc": {"text": null}}\n'
+        b'{"doc": {"text": "twice", "text": "last"}}\n'
+    )
+    [block] = file_source(str(path), path.name).blocks()
+    parsed = block.parse(ColumnNames("doc.text"), skip_bad=True)
+    assert parsed.text.to_pylist() == ["2020-01-01", "here", None, "last"]
+    assert [row for row, _ in parsed.skipped] == [3]
+
+
+def test_parquet__reads_what_a_path_leads_to_alone(tmp_path, monkeypatch):
+    source = source_of("parquet", tmp_path)
+    read: list[Any] = []
+    original = pq.ParquetFile.iter_batches
+    monkeypatch.setattr(
+        pq.ParquetFile,
+        "iter_batches",
+        lambda self, *args, **options: (
+            read.append(options["columns"]) or original(self, *args, **options)
+        ),
+    )
+    [block, *_] = source.blocks()
+    block.parse(ColumnNames("doc.text", "meta.url"))
+    block.some_columns(["tags[0].name", "meta.lang"])
+    assert read == [["doc.text", "meta.url"], ["tags", "meta.lang"]]
+
+
+@st.composite
+def nested_columns(draw: st.DrawFn) -> tuple[pa.ChunkedArray, str]:
+    """Draw a column of lists of structures with a text, in chunks that are slices."""
+    kind = draw(st.sampled_from([pa.list_, pa.large_list, lambda each: pa.list_(each, 2)]))
+    element = pa.struct([("t", pa.string()), ("n", pa.int64())])
+    size = 2 if kind(element).id == pa.list_(element, 2).id else None
+    structure = st.none() | st.fixed_dictionaries(
+        {"t": st.none() | st.sampled_from(["x", "yy", ""]), "n": st.integers(0, 9)}
+    )
+    lists = st.none() | st.lists(structure, min_size=size or 0, max_size=size or 3)
+    values = draw(st.lists(lists, min_size=3, max_size=8))
+    array = pa.array(values, kind(element))
+    start = draw(st.integers(0, 2))
+    return pa.chunked_array([array.slice(start, 1), array.slice(start + 1)]), "c[1].t"
+
+
+@examples(100)
+@given(drawn=nested_columns())
+def test_with_values_at__all_else_stays(drawn):
+    column, name = drawn
+    table = pa.table({"c": column, "other": pa.nulls(len(column))})
+    path = path_in(table.schema, name)
+    assert path == ("c", 1, "t")
+    before = values_at(table, path).to_pylist()
+    assert before == [lookup(row, name) for row in table.to_pylist()]
+    changed = with_values_at(table, path, pa.array([f"new {n}" for n in range(len(column))]))
+    assert changed.schema == table.schema
+    changed.validate(full=True)
+    expected = table.to_pylist()
+    for number, row in enumerate(expected):
+        if row["c"] is not None and len(row["c"]) > 1 and row["c"][1] is not None:
+            row["c"][1]["t"] = f"new {number}"
+    assert changed.to_pylist() == expected
+
+
+def test_names_of_what_is_within():
+    assert leaves_of_row({"a": {"b": 1, "c": {}}, "d.e": [1]}) == {"a.b": 1, "a.c": {}, "d.e": [1]}
+    assert near_first("URL", ["text", "meta.url", "curl"])[:1] == ["meta.url"]
+    assert near_first("zzz", ["text", "id"]) == ["text", "id"]
