@@ -53,12 +53,12 @@ GOOD = b'{"text": "one", "id": "a"}\n'
         (
             "--keep best",
             "--keep must be first, longest, shortest, max:COLUMN, min:COLUMN or "
-            "priority:COLUMN=A,B,C, got 'best'",
+            "priority:COLUMN=A,B,C, or several of these, parted by commas; got 'best'",
         ),
         (
             "--keep priority:id",
             "--keep must be first, longest, shortest, max:COLUMN, min:COLUMN or "
-            "priority:COLUMN=A,B,C, got 'priority:id'",
+            "priority:COLUMN=A,B,C, or several of these, parted by commas; got 'priority:id'",
         ),
         (
             "--tokenizer word",

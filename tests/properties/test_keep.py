@@ -2,11 +2,14 @@ from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.errors import InvalidInputError, InvalidParameterError
+from neardup.files.rows import columns_of_order
+from neardup.files.rows import order_of as together
 from neardup.matching.keep import KeepPolicy, join_order_columns, parse_keep
 from tests.each import each_of
 
@@ -52,6 +55,85 @@ def test_order__by_priority_of_numbers():
     assert order_of("priority:s=3,1", [1, None, 2, 3, None, 3]) == [3, 5, 0, 2, 1, 4]
 
 
+ROWS = st.lists(
+    st.tuples(st.none() | st.integers(0, 2), st.none() | st.sampled_from("ab"), st.integers(0, 2)),
+    max_size=20,
+)
+KEYS = st.lists(
+    st.sampled_from(["max:n", "min:n", "max:s", "priority:s=b,x", "longest", "shortest"]),
+    min_size=1,
+    max_size=4,
+)
+
+
+def place_by(key, row):
+    """Return by what rows are sorted for one key: least first, nulls last."""
+    number, letter, length = row
+    match key:
+        case "max:n" | "min:n":
+            sign = -1 if key == "max:n" else 1
+            return LAST if number is None else sign * number
+        case "max:s":
+            return LAST if letter is None else -ord(letter)
+        case "priority:s=b,x":
+            return LAST if letter is None else 0 if letter == "b" else 2
+    return -length if key == "longest" else length
+
+
+@given(ROWS, KEYS, st.booleans())
+def test_order__by_several_keys(rows, keys, ends_with_first):
+    """Ties of a key go by the next one, and in the end by the input."""
+    policy = parse_keep(",".join([*keys, *["first"] * ends_with_first]))
+    kinds = {"n": pa.array([row[0] for row in rows], pa.int64())}
+    kinds["s"] = pa.array([row[1] for row in rows], pa.string())
+    column = together([kinds[name] for name in policy.columns])
+    lengths = np.array([row[2] for row in rows], np.int64)
+    found = policy.order(len(rows), lengths, column).tolist()
+    assert found == sorted(
+        range(len(rows)), key=lambda d: tuple(place_by(key, rows[d]) for key in keys)
+    )
+
+
+WORDS = st.text("ab,=:m", min_size=1, max_size=4) | st.sampled_from(["first", "max:a", "priority"])
+
+
+@given(
+    st.lists(
+        st.builds(KeepPolicy, st.sampled_from(["longest", "shortest"]))
+        | st.builds(KeepPolicy, st.sampled_from(["max", "min"]), WORDS)
+        | st.builds(
+            KeepPolicy,
+            st.just("priority"),
+            WORDS,
+            st.lists(WORDS, min_size=1, max_size=3).map(tuple),
+        ),
+        min_size=1,
+        max_size=3,
+    )
+)
+def test_parse_keep__as_it_is_spelled(keys):
+    assert parse_keep(",".join(map(str, keys))).keys == tuple(keys)
+
+
+@each_of("keep", ["first,longest", "max:c,first,min:c", "first,first"])
+def test_parse_keep__nothing_counts_behind_first(keep):
+    with pytest.raises(InvalidParameterError, match="put it last"):
+        parse_keep(keep)
+
+
+def test_join_order_columns__several():
+    parts = [
+        together([pa.array([1, None]), pa.array(["a", "b"])]),
+        together([pa.array([0.5]), pa.nulls(1, pa.string())]),
+    ]
+    numbers, letters = columns_of_order(join_order_columns(parts, ["n", "s"]), 2)
+    assert numbers.to_pylist() == [1, None, 0.5]
+    assert letters.to_pylist() == ["a", "b", None]
+    mixed = [together([pa.array([1]), pa.array(["a"])]), together([pa.array([1]), pa.array([2])])]
+    with pytest.raises(InvalidInputError, match="column 's' holds different kinds"):
+        join_order_columns(mixed, ["n", "s"])
+
+
 @each_of(
     ("keep", "policy"),
     [
@@ -62,6 +144,18 @@ def test_order__by_priority_of_numbers():
         ("min:a:b", KeepPolicy("min", "a:b")),
         ("priority:source=x,y", KeepPolicy("priority", "source", ("x", "y"))),
         ("priority:source=a=b", KeepPolicy("priority", "source", ("a=b",))),
+        (
+            "max:meta.score,min:date,longest,first",
+            KeepPolicy(
+                "max", "meta.score", then=KeepPolicy("min", "date", then=KeepPolicy("longest"))
+            ),
+        ),
+        (
+            "priority:source=x,y,shortest",
+            KeepPolicy("priority", "source", ("x", "y"), KeepPolicy("shortest")),
+        ),
+        ('priority:"a=b"="first",x', KeepPolicy("priority", "a=b", ("first", "x"))),
+        ('max:"a,b"', KeepPolicy("max", "a,b")),
     ],
 )
 def test_parse_keep__examples(keep, policy):
@@ -83,6 +177,9 @@ def test_parse_keep__examples(keep, policy):
         "priority:s",
         "priority:s=",
         "MAX:x",
+        "max:x,",
+        "longest,nope",
+        ",first",
     ],
 )
 def test_parse_keep__not_a_policy(keep):
@@ -106,3 +203,14 @@ def test_join_order_columns__numbers_and_text_do_not_mix():
 
 def test_join_order_columns__no_rows():
     assert join_order_columns([], "c").to_pylist() == []
+
+
+def test_columns_of_order__a_row_that_is_null_is_so_in_each():
+    """As bad rows are: what they have in a column does not count, nor what type that is of."""
+    order = together([pa.array([1, 2]), pa.array(["a", "b"])])
+    blank = pc.if_else(pa.array([True, False]), pa.scalar(None, order.type), order)
+    assert [each.to_pylist() for each in columns_of_order(blank, 2)] == [[None, 2], [None, "b"]]
+    all_bad = pc.if_else(pa.array([True, True]), pa.scalar(None, order.type), order)
+    other = together([pa.array(["x"]), pa.array([7])])
+    joined = columns_of_order(join_order_columns([all_bad, other], ["n", "s"]), 2)
+    assert [each.to_pylist() for each in joined] == [[None, None, "x"], [None, None, 7]]

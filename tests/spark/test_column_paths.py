@@ -9,7 +9,10 @@ import neardup.spark
 from tests.each import each_of
 
 
-@each_of("keep", ["max:meta.score", "priority:tags[0]=z,x"])
+@each_of(
+    "keep",
+    ["max:meta.score", "priority:tags[0]=z,x", "priority:tags[0]=z,x,max:meta.score,longest"],
+)
 def test_deduplicate__by_path(in_process, tmp_path, keep):
     words = [f"word{number}" for number in range(12)]
     rows = [

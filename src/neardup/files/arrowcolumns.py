@@ -21,7 +21,7 @@ from neardup.files.problems import (
     option_name,
     string_values,
 )
-from neardup.files.rows import ColumnNames, Mask, ParsedRows
+from neardup.files.rows import ColumnNames, Mask, ParsedRows, order_of
 from neardup.files.streams import one_line
 
 
@@ -60,7 +60,7 @@ def parse_arrow(
     problems = Problems(numbers, path, skip_bad)
     texts = [_text(table, name, columns, path) for name in columns.texts]
     ids = None if columns.id is None else _ids(table, columns.id, columns, path)
-    order = None if columns.order is None else _order(table, columns.order, path)
+    orders = [_order(table, name, path) for name in columns.orders]
     for index in null_rows(join_texts(texts)):
         problems.add(index, null_text(columns.texts))
     for name, text in zip(columns.texts, texts, strict=True):
@@ -69,12 +69,13 @@ def parse_arrow(
         for index in null_rows(ids):
             problems.add(index, f"column {columns.id!r} is null{id_advice(columns)}")
         _check_unicode(ids, columns.id, problems, advice)
-    if columns.order is not None and order is not None and _is_string(order.type):
-        _check_unicode(order, columns.order, problems, advice)
+    for name, order in zip(columns.orders, orders, strict=True):
+        if _is_string(order.type):
+            _check_unicode(order, name, problems, advice)
     for place, field in enumerate(table.schema):
         if field.type in _BYTES and field.name not in columns.names:
             _check_unicode(plain_array(table.column(place)), field.name, problems, advice)
-    return problems.without_bad_rows(ParsedRows(join_texts(texts), ids, order))
+    return problems.without_bad_rows(ParsedRows(join_texts(texts), ids, order_of(orders)))
 
 
 def check_batch(data: pa.RecordBatch | pa.Table, where: str, *, path: str | None = None) -> None:

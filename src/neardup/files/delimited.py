@@ -40,7 +40,17 @@ from neardup.files.rawrows import (
     RawWriter,
 )
 from neardup.files.rawsource import RawSource
-from neardup.files.rows import ColumnNames, Mask, ParsedRows, Place, RowBlock, RowWriter, TakeMemory
+from neardup.files.rows import (
+    ColumnNames,
+    Mask,
+    ParsedRows,
+    Place,
+    RowBlock,
+    RowWriter,
+    TakeMemory,
+    columns_of_order,
+    order_of,
+)
 from neardup.files.streams import suffix_below
 from neardup.tables import Bools, Texts
 
@@ -294,8 +304,8 @@ class _DelimitedBlock(RawBlock):
             skip_bad=skip_bad,
             advice=ENCODING_ADVICE,
         )
-        if rows.order is not None:
-            rows.order = _numbers_if_all_are(rows.order)
+        orders = columns_of_order(rows.order, len(columns.orders))
+        rows.order = order_of(list(map(_numbers_if_all_are, orders)))
         return problems.with_bad_rows(rows)
 
     def _check_delimiter(self, columns: ColumnNames) -> None:

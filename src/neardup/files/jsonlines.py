@@ -40,7 +40,7 @@ from neardup.files.problems import (
 )
 from neardup.files.rawrows import BLOCK_BYTES, Cutter, RawBlock, RawRows, RawWriter, cut_lines
 from neardup.files.rawsource import RawSource
-from neardup.files.rows import ColumnNames, ParsedRows
+from neardup.files.rows import ColumnNames, ParsedRows, order_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -62,8 +62,8 @@ TOO_DEEP = (
     "write the rows as they are, or flatten them first"
 )
 
-Values = tuple[str, str | int | None, Any]
-"""Text, id and order of a row."""
+Values = tuple[str, str | int | None, list[Any]]
+"""Text, id and what ranks a row, of each column that does."""
 
 
 def load_object(raw_row: bytes) -> dict[str, Any]:
@@ -90,11 +90,12 @@ def load_object(raw_row: bytes) -> dict[str, Any]:
 def read_values(row: dict[str, Any], columns: ColumnNames) -> Values:
     """Check the named values of an object; raises BadRowError."""
     text = _read_text(row, columns)
-    return text, _read_id(row, columns), _read_order(row, columns)
+    key = _read_id(row, columns)
+    return text, key, [_read_order(row, name, columns) for name in columns.orders]
 
 
-def order_kind(value: Any, kind: type | None, name: str | None) -> type | None:
-    """Return the kind of values of the order column so far: all strings or all numbers."""
+def order_kind(value: Any, kind: type | None, name: str) -> type | None:
+    """Return the kind of values of an order column so far: all strings or all numbers."""
     if value is None:
         return kind
     value_kind = str if isinstance(value, str) else float
@@ -107,11 +108,12 @@ def order_kind(value: Any, kind: type | None, name: str | None) -> type | None:
 
 def to_columns(rows: list[Values | None], columns: ColumnNames) -> ParsedRows:
     """Put the values of rows into columns; a row that is None is null in each."""
-    texts, ids, order = ([row and row[k] for row in rows] for k in range(3))
+    texts, ids = ([row and row[k] for row in rows] for k in range(2))
+    orders = ([row and row[2][k] for row in rows] for k in range(len(columns.orders)))
     return ParsedRows(
         pa.array(texts, pa.string()),
         None if columns.id is None else _id_array(ids),
-        None if columns.order is None else _order_array(order),
+        order_of(list(map(_order_array, orders))),
     )
 
 
@@ -148,10 +150,7 @@ def _read_id(row: dict[str, Any], columns: ColumnNames) -> str | int | None:
     return value
 
 
-def _read_order(row: dict[str, Any], columns: ColumnNames) -> Any:
-    name = columns.order
-    if name is None:
-        return None
+def _read_order(row: dict[str, Any], name: str, columns: ColumnNames) -> Any:
     value = _value_or_null(row, name, columns)
     if isinstance(value, bool) or not isinstance(value, str | int | float | None):
         message = f"column {name!r} holds {_kind(value)}, not a number or a string"
@@ -258,18 +257,17 @@ def _read_sure(raw: RawRows, columns: ColumnNames) -> tuple[ParsedRows, Mask]:
         is_sure &= values.are_strings(name) | values.are_nulls(name)
     if columns.id is not None:
         is_sure &= values.are_strings(columns.id) | values.are_integers(columns.id)
-    if columns.order is not None:
-        is_sure &= values.are_strings(columns.order) | (
-            values.are_numbers(columns.order) | values.are_nulls(columns.order)
-        )
-        # The value of an odd row may decide the type of the column.
+    for name in columns.orders:
+        is_sure &= values.are_strings(name) | values.are_numbers(name) | values.are_nulls(name)
+    if columns.orders:
+        # The value of an odd row may decide the type of a column.
         is_sure &= is_sure.all()
     values = values.of(is_sure)
     try:
         rows = ParsedRows(
             join_texts([values.strings(name) for name in columns.texts]),
             None if columns.id is None else values.integers_or_strings(columns.id),
-            None if columns.order is None else values.numbers_or_strings(columns.order),
+            order_of([values.numbers_or_strings(name) for name in columns.orders]),
         )
     except pa.ArrowInvalid:
         return to_columns([], columns), np.zeros(len(raw), np.bool_)
@@ -309,18 +307,18 @@ def _parse_odd(raw: RawRows, columns: ColumnNames, problems: Problems, advice: s
         return _parse_one_by_one(raw, columns, problems, advice)
     texts = [arrays[name] for name in columns.texts]
     ids = None if columns.id is None else arrays[columns.id]
-    order = None if columns.order is None else arrays[columns.order]
+    orders = [arrays[name] for name in columns.orders]
     # Arrow gives null both for null and for a missing column; only a look at the row can tell.
-    for index in null_rows(*texts, ids, order):
+    for index in null_rows(*texts, ids, *orders):
         try:
             _read_row(raw[index], columns, advice)
         except BadRowError as bad:
-            if order is not None:
-                # Its value may have decided the type of the order column; without it the type
+            if orders:
+                # Its value may have decided the type of an order column; without it the type
                 # may be another, and must not depend on the way the rows were read.
                 return _parse_one_by_one(raw, columns, problems, advice)
             problems.add(index, str(bad))
-    return problems.without_bad_rows(ParsedRows(join_texts(texts), ids, order))
+    return problems.without_bad_rows(ParsedRows(join_texts(texts), ids, order_of(orders)))
 
 
 def _read_columns(raw: RawRows, columns: ColumnNames) -> dict[str, pa.Array] | None:
@@ -396,8 +394,8 @@ def _schemas(first: bytes, columns: ColumnNames) -> list[pa.Schema]:
     choices: dict[str, list[pa.DataType]] = {name: [pa.string()] for name in columns.texts}
     if columns.id is not None:
         choices.setdefault(columns.id, [pa.string(), pa.int64()])
-    if columns.order is not None:
-        choices.setdefault(columns.order, [pa.int64(), pa.float64(), pa.string()])
+    for name in columns.orders:
+        choices.setdefault(name, [pa.int64(), pa.float64(), pa.string()])
     try:
         row = json.loads(first)
     except (ValueError, RecursionError):
@@ -414,11 +412,11 @@ def _parse_one_by_one(
     raw: RawRows, columns: ColumnNames, problems: Problems, advice: str
 ) -> ParsedRows:
     rows: list[Values | None] = []
-    kind: type | None = None
+    kinds: list[type | None] = [None] * len(columns.orders)
     for index in range(len(raw)):
         try:
             row = _read_row(raw[index], columns, advice)
-            kind = order_kind(row[2], kind, columns.order)
+            kinds = list(map(order_kind, row[2], kinds, columns.orders))
             rows.append(row)
         except BadRowError as bad:
             problems.add(index, str(bad))

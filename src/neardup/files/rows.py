@@ -37,7 +37,7 @@ class ColumnNames:
 
     ``text`` is the document: one column, or several that are joined with newlines; ``id`` its
     identifier (None: the row's place serves as one); ``order`` a column of numbers, dates or
-    strings by which a keep policy ranks documents.
+    strings by which a keep policy ranks documents, or several.
 
     With ``id_is_default`` nobody has named a column of ids: it is the one that all sources have, or
     that of the labels of a data frame, if there is one (``files.ids.choose_id_column``).
@@ -46,7 +46,7 @@ class ColumnNames:
 
     text: str | tuple[str, ...] = "text"
     id: str | None = None
-    order: str | None = None
+    order: str | tuple[str, ...] | None = None
     id_is_default: bool = False
     text_option: str = "text_column"
     id_option: str = "id_column"
@@ -57,9 +57,14 @@ class ColumnNames:
         return (self.text,) if isinstance(self.text, str) else self.text
 
     @property
+    def orders(self) -> tuple[str, ...]:
+        """The columns by which documents are ranked, in the order in which they count."""
+        return (self.order,) if isinstance(self.order, str) else self.order or ()
+
+    @property
     def names(self) -> list[str]:
         """All columns, each once."""
-        wanted = dict.fromkeys([*self.texts, self.id, self.order])
+        wanted = dict.fromkeys([*self.texts, self.id, *self.orders])
         return [name for name in wanted if name is not None]
 
     def only_text(self) -> ColumnNames:
@@ -76,13 +81,31 @@ class ParsedRows:
     exactly in the rows listed in ``skipped`` (row number in the file and reason), which only exist
     if the caller asked to skip bad rows. ``id`` is an array of strings or integers without nulls
     outside skipped rows, ``order`` an int64, float64, string, or (from Arrow data) any sortable
-    array; both None if not asked for.
+    array, or several as ``order_of`` puts them together; both None if not asked for.
     """
 
     text: pa.Array
     id: pa.Array | None = None
     order: pa.Array | None = None
     skipped: list[tuple[int, str]] = field(default_factory=list)
+
+
+def order_of(columns: Sequence[pa.Array]) -> pa.Array | None:
+    """Put columns by which documents are ranked together: one as it is, several as one of rows."""
+    import pyarrow as pa
+
+    if len(columns) < 2:
+        return next(iter(columns), None)
+    return pa.StructArray.from_arrays(columns, [str(number) for number in range(len(columns))])
+
+
+def columns_of_order(order: pa.Array | None, n_columns: int) -> list[pa.Array]:
+    """Return the columns that ``order_of`` has put together, of which there are so many."""
+    if order is None or n_columns < 2:
+        return [order] * n_columns
+    # A row that is null as a whole is so in each.
+    columns: list[pa.Array] = order.flatten()
+    return columns
 
 
 TakeMemory = Callable[[int], memoryview]

@@ -124,7 +124,7 @@ def choose_documents(
             keep_extracted(workspace, sources)
             documents = list_documents(
                 sources,
-                replace(columns_of(options), order=policy.column),
+                replace(columns_of(options), order=policy.columns),
                 workspace,
                 runner,
                 skip_bad=options.skip_bad,

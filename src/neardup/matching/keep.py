@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from neardup.errors import InvalidInputError, InvalidParameterError
+from neardup.files.rows import columns_of_order, order_of
 from neardup.tables import Int64s
 
 if TYPE_CHECKING:
@@ -22,62 +25,157 @@ class KeepPolicy:
 
     ``rule`` is ``first``, ``longest`` or ``shortest`` (in characters), ``max`` or ``min`` (of a
     column), or ``priority`` (a column's values in the order of ``values``, others after them).
-    Ties go by input order; nulls in a column come last.
+    Nulls in a column come last. Ties go by the policy ``then``, and by input order where there is
+    none, or it ties as well.
     """
 
     rule: str
     column: str | None = None
     values: tuple[str, ...] = ()
+    then: KeepPolicy | None = None
+
+    @property
+    def keys(self) -> tuple[KeepPolicy, ...]:
+        """The policy itself and those that go on after ties, each as if it were alone."""
+        return (replace(self, then=None), *(self.then.keys if self.then else ()))
 
     @property
     def by_length(self) -> bool:
         """Whether the policy looks at the length of texts."""
-        return self.rule in ("longest", "shortest")
+        return any(key.rule in ("longest", "shortest") for key in self.keys)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that the policy looks at, each once, in the order of their keys."""
+        named = (key.column for key in self.keys)
+        return tuple(dict.fromkeys(name for name in named if name is not None))
+
+    def __str__(self) -> str:
+        """Spell the first key as users do."""
+        if self.column is None:
+            return self.rule
+        values = ",".join(map(_quoted, self.values))
+        return f"{self.rule}:{_quoted(self.column)}" + (f"={values}" if values else "")
 
     def order(self, n_documents: int, lengths: Int64s | None, column: pa.Array | None) -> Int64s:
-        """Give the documents' numbers in keep order."""
+        """Give the documents' numbers in keep order.
+
+        ``column`` has the values of ``columns``, as ``files.rows.order_of`` puts them together.
+        """
         if self.rule == "first":
             return np.arange(n_documents, dtype=np.int64)
-        if self.by_length:
-            assert lengths is not None
-            keys = -lengths if self.rule == "longest" else lengths
-            return np.argsort(keys, kind="stable")
-        return self._order_by_column(column)
+        ranks = self.ranks(lengths, column)
+        # Stable, both of them, so that ties keep their input order. The last key counts most.
+        return np.argsort(ranks[0], kind="stable") if len(ranks) == 1 else np.lexsort(ranks[::-1])
 
-    def _order_by_column(self, column: pa.Array) -> Int64s:
-        import pyarrow as pa
-        import pyarrow.compute as pc
+    def ranks(self, lengths: Int64s | None, column: pa.Array | None) -> list[Int64s]:
+        """Return by each key the places of documents: less comes before, and equal ones tie."""
+        columns = dict(zip(self.columns, columns_of_order(column, len(self.columns)), strict=True))
+        return [_ranks_by(key, lengths, columns) for key in self.keys if key.rule != "first"]
 
-        if self.rule == "priority":
-            if not pa.types.is_string(column.type) and not pa.types.is_large_string(column.type):
-                column = column.cast(pa.string())
-            values = pa.array(self.values, pa.string())
-            places = pc.fill_null(pc.index_in(column, values.cast(column.type)), len(values))
-            places = pc.if_else(column.is_null(), len(values) + 1, places)
-            return np.argsort(places.to_numpy(zero_copy_only=False), kind="stable")
-        # Ranks are dense, so equal values tie and the stable sort keeps their input order.
-        direction = "descending" if self.rule == "max" else "ascending"
-        ranks = pc.rank(column, sort_keys=direction, tiebreaker="dense")
-        return np.argsort(ranks.to_numpy(zero_copy_only=False), kind="stable")
+
+def _ranks_by(key: KeepPolicy, lengths: Int64s | None, columns: Mapping[str, pa.Array]) -> Int64s:
+    """Return the places of documents by one key."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if key.column is None:
+        assert lengths is not None
+        return -lengths if key.rule == "longest" else lengths
+    column = columns[key.column]
+    if key.rule == "priority":
+        if not pa.types.is_string(column.type) and not pa.types.is_large_string(column.type):
+            column = column.cast(pa.string())
+        values = pa.array(key.values, pa.string())
+        places = pc.fill_null(pc.index_in(column, values.cast(column.type)), len(values))
+        places = pc.if_else(column.is_null(), len(values) + 1, places)
+    else:
+        # Ranks are dense, so equal values tie.
+        direction = "descending" if key.rule == "max" else "ascending"
+        places = pc.rank(column, sort_keys=direction, tiebreaker="dense")
+    ranks: Int64s = places.to_numpy(zero_copy_only=False).astype(np.int64)
+    return ranks
 
 
 def parse_keep(keep: str) -> KeepPolicy:
-    """Read a keep policy as users write it."""
-    rule, colon, rest = keep.partition(":")
+    """Read a keep policy as users write it: keys after each other, parted by commas.
+
+    What follows a priority and is no key is one more of its values. In double quotes anything is a
+    column or a value.
+    """
+    keys: list[KeepPolicy] = []
+    for part in _parts_of(keep):
+        key = _parse_key(part)
+        if key is not None:
+            keys.append(key)
+        elif keys and keys[-1].rule == "priority":
+            keys[-1] = replace(keys[-1], values=(*keys[-1].values, _unquoted(part)))
+        else:
+            message = f"keep must be {_USAGE}, or several of these, parted by commas; got {keep!r}"
+            raise InvalidParameterError(message, "keep")
+    if any(key.rule == "first" for key in keys[:-1]):
+        message = (
+            f"keep: no two documents are equally early in the input, so that nothing counts behind "
+            f"first, got {keep!r}; put it last"
+        )
+        raise InvalidParameterError(message, "keep")
+    # In the end it is the input order anyway.
+    policy = None if len(keys) > 1 and keys[-1].rule == "first" else keys[-1]
+    for key in reversed(keys[:-1]):
+        policy = replace(key, then=policy)
+    assert policy is not None
+    return policy
+
+
+def _parse_key(part: str) -> KeepPolicy | None:
+    rule, colon, rest = part.partition(":")
     if not colon and rule in ("first", "longest", "shortest"):
         return KeepPolicy(rule)
     if rule in ("max", "min") and rest:
-        return KeepPolicy(rule, rest)
+        return KeepPolicy(rule, _unquoted(rest))
     if rule == "priority":
-        column, equals, values = rest.partition("=")
-        if column and equals and values:
-            return KeepPolicy(rule, column, tuple(values.split(",")))
-    message = f"keep must be {_USAGE}, got {keep!r}"
-    raise InvalidParameterError(message)
+        named = _PRIORITY.fullmatch(rest)
+        if named is not None:
+            return KeepPolicy(rule, _unquoted(named[1]), (_unquoted(named[2]),))
+    return None
 
 
-def join_order_columns(parts: list[pa.Array], name: str) -> pa.Array:
-    """Put the blocks of an order column together; integers and decimals mix, other kinds do not."""
+_PRIORITY = re.compile(r'("[^"]+"|[^=]+)=(.+)', re.DOTALL)
+
+
+def _parts_of(keep: str) -> list[str]:
+    """Cut at the commas that are not within double quotes."""
+    parts, is_quoted = [""], False
+    for character in keep:
+        is_quoted ^= character == '"'
+        if character == "," and not is_quoted:
+            parts.append("")
+        else:
+            parts[-1] += character
+    return parts
+
+
+def _unquoted(name: str) -> str:
+    return name[1:-1] if len(name) > 2 and name[0] == name[-1] == '"' else name
+
+
+def _quoted(name: str) -> str:
+    """Write a column or a value so that it is read as one."""
+    is_plain = "," not in name and "=" not in name and _parse_key(name) is None
+    return name if is_plain else f'"{name}"'
+
+
+def join_order_columns(parts: list[pa.Array], names: Sequence[str]) -> pa.Array:
+    """Put the blocks of order columns together; integers and decimals mix, other kinds do not."""
+    split = [columns_of_order(part, len(names)) for part in parts]
+    columns = [
+        _join_column([columns[number] for columns in split], name)
+        for number, name in enumerate(names)
+    ]
+    return order_of(columns)
+
+
+def _join_column(parts: list[pa.Array], name: str) -> pa.Array:
     import pyarrow as pa
 
     if not parts:

@@ -95,12 +95,13 @@ class ReadingOptions(InputOptions):
     """What files hold, where text and id of a document are, and what becomes of bad rows."""
 
     text_column: ColumnNames = option(
-        "Column of the text; several are joined with newlines in the order given.",
+        "Column of the text, or a path such as doc.text; several are joined with newlines in the "
+        "order given.",
         Columns(),
         default="text",
-        python="Name of the column of the text, or several: their texts are joined with "
-        "newlines in that order, a null counting as an empty text; where all are null the row "
-        "is bad.",
+        python="Name of the column of the text, or a path such as ``doc.text``, or several: their "
+        "texts are joined with newlines in that order, a null counting as an empty text; where all "
+        "are null the row is bad.",
         is_repeatable=True,
     )
     id_column: str | None = option(
@@ -513,10 +514,13 @@ class KeepOptions(ByOptions):
 
     keep: str = option(
         "Which of similar documents stays: first, longest, shortest, max:COLUMN, min:COLUMN or "
-        "priority:COLUMN=A,B,C.",
+        "priority:COLUMN=A,B,C; or several, parted by commas: where two are equal by one, the next "
+        "decides.",
         default="first",
         python="``first``, ``longest``, ``shortest``, ``max:COLUMN``, ``min:COLUMN`` or "
-        "``priority:COLUMN=A,B,C``; ties by input order.",
+        "``priority:COLUMN=A,B,C``; or several, parted by commas, such as "
+        "``max:score,max:date,longest``: where two documents are equal by one, the next decides, "
+        "and in the end the input order.",
     )
     clusters: Clusters = option(
         "Remove what is similar to a document that stays, or all but one of every chain.",

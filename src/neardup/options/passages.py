@@ -406,10 +406,12 @@ class CutOptions(PresetOptions, TrustOptions, SeedOptions, TokenOptions, TextAga
         KeepOptions.known["keep"],
         default="first",
         help="Whose copy stays: that of the first document, longest, shortest, max:COLUMN, "
-        "min:COLUMN or priority:COLUMN=A,B,C.",
+        "min:COLUMN or priority:COLUMN=A,B,C; or several, parted by commas: where two are equal by "
+        "one, the next decides.",
         python="Whose copy stays: that of the document that is ``first``, ``longest``, "
-        "``shortest``, ``max:COLUMN``, ``min:COLUMN`` or ``priority:COLUMN=A,B,C``; ties by "
-        "input order.",
+        "``shortest``, ``max:COLUMN``, ``min:COLUMN`` or ``priority:COLUMN=A,B,C``; or "
+        "several, parted by commas: where two are equal by one, the next decides, and in the end "
+        "the input order.",
     )
     replacement: str = option(
         "What is put in the place of something that goes; else nothing.", default=""

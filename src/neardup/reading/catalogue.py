@@ -274,7 +274,7 @@ def make_catalogue(
         n_tokens.append(numbers_of(batch, "n_tokens").copy())
         if with_lengths:
             lengths.append(numbers_of(batch, "lengths").copy())
-        if columns.order:
+        if columns.orders:
             order.append(_copied(batch.column("order")))
         if values is not None:
             values.add(batch.column("by"))
@@ -291,7 +291,7 @@ def make_catalogue(
         n_tokens=np.concatenate([np.empty(0, np.int8), *n_tokens]),
         lengths=np.concatenate([np.empty(0, np.int64), *lengths]) if with_lengths else None,
         ids=_Ids(signed, common_id_type(id_types)) if columns.id else None,
-        order=join_order_columns(order, columns.order) if columns.order else None,
+        order=join_order_columns(order, columns.orders) if columns.orders else None,
         text_bytes=text_bytes,
         skipped=skipped,
         skips_bad=skips_bad,

@@ -41,8 +41,8 @@ class OrderKeys:
     """By what some documents are ordered.
 
     ``numbers`` are their places in the input; those of a collection compared against are negative,
-    because all of it comes first. ``lengths``, in characters, and the values of a ``column`` are
-    there where the policy needs them.
+    because all of it comes first. ``lengths``, in characters, and ``column``, the values of what
+    the policy looks at, are there where it needs them.
     """
 
     numbers: Int64s
@@ -76,16 +76,35 @@ def come_first(policy: KeepPolicy, others: OrderKeys, own: OrderKeys) -> Bools:
     n_before = int(np.searchsorted(others.numbers, own.numbers[0]))
     rows = np.arange(len(others.numbers))
     parts = (others.take(rows[:n_before]), own, others.take(rows[n_before:]))
-    lengths = column = None
-    if policy.by_length:
-        lengths = np.concatenate([part.lengths for part in parts if part.lengths is not None])
-    elif policy.column is not None:
-        values = [part.column for part in parts if part.column is not None]
-        column = join_order_columns(values, policy.column)
-    order = policy.order(len(rows) + 1, lengths, column)
+    order = policy.order(len(rows) + 1, *_joined(policy, parts))
     ranks = np.empty(len(order), np.int64)
     ranks[order] = np.arange(len(order))
     return np.delete(ranks < ranks[n_before], n_before)
+
+
+def deciding_key(policy: KeepPolicy, one: OrderKeys, other: OrderKeys) -> KeepPolicy | None:
+    """Return the first key by which two documents differ, each given alone.
+
+    None where all are equal, so that the input order decides, and for a document of a collection
+    compared against, which comes first in any case.
+    """
+    if policy.rule == "first" or one.numbers[0] < 0 or other.numbers[0] < 0:
+        return None
+    ranks = policy.ranks(*_joined(policy, (one, other)))
+    return next((key for key, (a, b) in zip(policy.keys, ranks, strict=True) if a != b), None)
+
+
+def _joined(
+    policy: KeepPolicy, parts: Sequence[OrderKeys]
+) -> tuple[Int64s | None, pa.Array | None]:
+    """Return lengths and columns of documents one behind the other, where the policy needs them."""
+    lengths = column = None
+    if policy.by_length:
+        lengths = np.concatenate([part.lengths for part in parts if part.lengths is not None])
+    if policy.columns:
+        values = [part.column for part in parts if part.column is not None]
+        column = join_order_columns(values, policy.columns)
+    return lengths, column
 
 
 # In front of an id of the other collection that the first one has, too.
@@ -152,7 +171,7 @@ def _place(where: str | None, identifier: Any, file: str | None, row: int | None
 
 @dataclass(frozen=True)
 class Batch:
-    """Some documents in input order: their texts, and values of the column that ranks them.
+    """Some documents in input order: their texts, and values of the columns that rank them.
 
     ``describe`` returns the document in a row of the batch.
     """
@@ -351,7 +370,7 @@ class ResultDocuments(DecidedDocuments):
     summary, removed, clusters
         As of ``DecidedDocuments``.
     order
-        The column by which documents were ranked, None for none.
+        The columns by which documents were ranked.
     """
 
     def __init__(
@@ -360,7 +379,7 @@ class ResultDocuments(DecidedDocuments):
         summary: dict[str, Any],
         removed: TableRows,
         clusters: TableRows,
-        order: str | None,
+        order: tuple[str, ...],
     ) -> None:
         super().__init__(summary, removed, clusters)
         self._catalogue = documents
@@ -458,7 +477,7 @@ class FolderDocuments(DecidedDocuments):
     def __init__(self, output: DedupOutput) -> None:
         super().__init__(output.summary, output.removed, output.clusters)
         self._output = output
-        self._order = parse_keep(output.summary["keep"]).column
+        self._order = parse_keep(output.summary["keep"]).columns
 
     @property
     def places(self) -> DocumentPlaces:

@@ -64,8 +64,8 @@ def to_be_counted(
     return [(against, other_columns_of(options)), (sources, columns_of(options))]
 
 
-def reading_plan(options: DocumentOptions, *, order: str | None = None) -> ReadingPlan:
-    """Make the plan of reading; ``order`` is a column by which documents are ranked."""
+def reading_plan(options: DocumentOptions, *, order: tuple[str, ...] = ()) -> ReadingPlan:
+    """Make the plan of reading; ``order`` are columns by which documents are ranked."""
     shingles = shingle_scheme(options.with_tokenizer("words"))
     columns = replace(columns_of(options), order=order)
     return ReadingPlan(columns, shingles, skip_bad=options.skip_bad)

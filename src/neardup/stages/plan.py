@@ -70,7 +70,7 @@ def plan_deduplication(options: DedupOptions, *, has_other: bool = True) -> Dedu
             minhash = WeightedMinHashScheme(minhash.num_perm, minhash.seed)
     keep = parse_keep(options.keep)
     reading = replace(
-        reading_plan(options, order=keep.column),
+        reading_plan(options, order=keep.columns),
         minhash=None if options.method == "exact" else minhash,
         banding=None if options.method == "exact" else banding,
         with_lengths=keep.by_length,

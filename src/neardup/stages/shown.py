@@ -88,7 +88,7 @@ class Outcome:
         """Take a result in memory, whose input is read again."""
         own, _ = result.collections()
         removed, clusters = map(TableRows.of_table, (result.removed, result.clusters))
-        read = ResultDocuments(own, result.summary, removed, clusters, None)
+        read = ResultDocuments(own, result.summary, removed, clusters, ())
 
         def read_texts(
             _: Side, file: str, rows: Sequence[int], most_bytes: int | None

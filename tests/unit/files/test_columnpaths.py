@@ -228,6 +228,24 @@ def test_json__a_name_means_the_same_in_any_block(rows, tmp_path_factory):
                     assert found == expected
 
 
+def test_json__one_name_leads_to_two_things_in_two_rows(tmp_path):
+    """Each row has its own, whatever the others have; of two of one name the last counts."""
+    rows = [
+        '{"a.b": "own", "a": {"b": "within"}}',
+        '{"a": {"b": "within"}}',
+        '{"a.b": null, "a": {"b": "within"}}',
+        '{"a.b": {"c": "x", "c": "y"}, "a": {"b.c": "z", "b": "w"}}',
+    ]
+    path = tmp_path / "rows.jsonl"
+    path.write_text("\n".join(rows))
+    [block] = file_source(str(path), path.name).blocks()
+    first = np.arange(4) < 3
+    expected = ["own", "within", None]
+    assert block.some_columns(["a.b"], first).column(0).to_pylist() == expected
+    assert block.parse(ColumnNames("a.b"), select=first, skip_bad=True).text.to_pylist() == expected
+    assert block.parse(ColumnNames("a.b.c"), select=~first).text.to_pylist() == ["y"]
+
+
 def test_json__rows_that_only_arrow_takes(tmp_path):
     """A number that the standard library refuses, and bytes that are not UTF-8 elsewhere."""
     path = tmp_path / "odd.jsonl"

@@ -78,7 +78,7 @@ def plan_cut(
     unit, least = options.unit or "passages", options.min_tokens
     min_tokens = LEAST_TOKENS[unit] if least is None else least
     reading = ReadingPlan(
-        replace(columns_of(options), order=keep.column),
+        replace(columns_of(options), order=keep.columns),
         shingle_scheme(options.part(ShingleOptions, ngram=1, seed=None)),
         skip_bad=options.skip_bad,
         with_lengths=keep.by_length,

@@ -62,7 +62,7 @@ def plan_with_index(options: DedupOptions, scheme: DocumentScheme) -> DedupPlan:
         _check_addition(options)
     keep = parse_keep(options.keep)
     reading = scheme.reading_plan(
-        replace(columns_of(options), order=keep.column), skip_bad=options.skip_bad
+        replace(columns_of(options), order=keep.columns), skip_bad=options.skip_bad
     )
     reading = replace(reading, with_lengths=keep.by_length, by=options.by)
     if options.method == "exact":

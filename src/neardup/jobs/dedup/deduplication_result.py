@@ -303,7 +303,7 @@ class DeduplicationResult(Selection):
         from neardup.outputs.table_rows import TableRows
         from neardup.stages.decided import AgainstDocuments, ResultDocuments
 
-        order = parse_keep(self.summary["keep"]).column
+        order = parse_keep(self.summary["keep"]).columns
         removed, clusters = map(TableRows.of_table, (self.removed, self.clusters))
         documents = ResultDocuments(self._documents, self.summary, removed, clusters, order)
         against = None

@@ -278,7 +278,8 @@ class Relation:
 
     ``comes_first`` says whether the other one comes before it in keep order. ``evidence`` takes the
     later one as that which would go, and is None where it cannot be worked out: the text is not
-    there, or no shingles have decided.
+    there, or no shingles have decided. ``key`` is the first key of the keep policy by which the two
+    differ, ``first`` where it is the input order, and None where that is not looked at.
     """
 
     other: Document
@@ -286,6 +287,7 @@ class Relation:
     comes_first: bool
     evidence: Evidence | None
     text: str | None
+    key: str | None = None
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,9 @@ from neardup.stages.decided import (
     DecidedDocuments,
     Document,
     Documents,
+    OrderKeys,
     come_first,
+    deciding_key,
     find_keeper,
 )
 from neardup.stages.scheme import DecidingScheme, SignedDocuments, restore_scheme
@@ -192,9 +194,18 @@ class Judge:
 
     def is_first(self, one: Batch, other: Batch) -> bool:
         """Whether a document comes before another one in keep order."""
-        policy = self._scheme.keep
-        keys = (batch.keys(by_length=policy.by_length) for batch in (one, other))
-        return bool(come_first(policy, *keys)[0])
+        return bool(come_first(self._scheme.keep, *self._order_keys(one, other))[0])
+
+    def _key(self, one: Batch, other: Batch) -> str | None:
+        """Return by which key of the policy one of two documents comes before the other."""
+        if min(one.numbers[0], other.numbers[0]) < 0:
+            return None
+        key = deciding_key(self._scheme.keep, *self._order_keys(one, other))
+        return "first" if key is None else str(key)
+
+    def _order_keys(self, *batches: Batch) -> list[OrderKeys]:
+        by_length = self._scheme.keep.by_length
+        return [batch.keys(by_length=by_length) for batch in batches]
 
     def relate(self, own: Batch, other: Batch) -> Relation:
         """Return what is between a document and another one."""
@@ -224,7 +235,8 @@ class Judge:
             with_keeper,
             lambda: self._copy_comes_first(second, first, later),
         )
-        return Relation(earlier if comes_first else later, rule, comes_first, evidence, other.text)
+        described = earlier if comes_first else later
+        return Relation(described, rule, comes_first, evidence, other.text, self._key(own, other))
 
     def _copy_comes_first(self, own: Batch, other: Batch, described: Document) -> bool:
         """Whether an exact copy of a document went that comes before another document."""

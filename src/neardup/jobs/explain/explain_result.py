@@ -59,7 +59,12 @@ def headline(explained: Explanation) -> str:
     evidence = explained.keeper.evidence if explained.keeper else None
     threshold = _threshold(explained)
     # The order in which documents were taken is told where it is not the usual one.
+    key = explained.decisive.key if explained.decisive else None
     before = "" if keep == "first" else f" by --keep {shown(keep)}"
+    if before and key == "first":
+        before = f" in the input, equal by --keep {shown(keep)},"
+    elif before and key not in (None, keep):
+        before = f" by {shown(key)} of --keep {shown(keep)}"
     keeps = f"comes before it{before} and stays"
     if document.keeper_in == "against":
         keeps = "is of the collection compared against and stays in any case"
@@ -590,6 +595,7 @@ def _relation(relation: Relation) -> dict[str, Any]:
     return {
         "document": _document(relation.other),
         "comes_first": relation.comes_first,
+        "key": relation.key,
         "rule": relation.rule,
         "evidence": evidence,
     }

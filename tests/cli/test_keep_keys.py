@@ -1,0 +1,115 @@
+"""``--keep`` of several keys, against one column that has the order of all of them."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import neardup
+from tests.each import each_of
+
+KEEP = "max:score,min:date,longest"
+
+
+@pytest.fixture
+def inputs(here: Path, texts: list[str]) -> Path:
+    """Write documents, and where each is in the order of all keys, worked out without neardup."""
+    rows: list[dict[str, Any]] = [
+        {
+            "id": f"d{number}",
+            "text": text,
+            "score": None if number % 5 == 0 else number % 3,
+            "date": f"2024-0{1 + number % 2}-01",
+        }
+        for number, text in enumerate(text for text in texts if text.strip())
+    ]
+    order = sorted(
+        range(len(rows)),
+        key=lambda n: (
+            99 if rows[n]["score"] is None else -rows[n]["score"],
+            rows[n]["date"],
+            -len(rows[n]["text"]),
+        ),
+    )
+    for place, number in enumerate(order):
+        rows[number]["rank"] = place
+    (here / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    pq.write_table(pa.Table.from_pylist(rows), here / "a.parquet", row_group_size=20)
+    with (here / "a.csv").open("w", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    return here
+
+
+def table_of(run: Any, *arguments: str) -> pa.Table:
+    outcome = run(*arguments, "-o", "out", "--overwrite")
+    assert outcome.code == 0, outcome.err
+    return pq.read_table("out/removed.parquet").replace_schema_metadata()
+
+
+@each_of("file", ["a.jsonl", "a.parquet", "a.csv"])
+@each_of("options", [(), ("--memory", "40MB"), ("--clusters", "components"), ("--method", "exact")])
+def test_dedup__as_by_one_column(inputs, run, file, options):
+    arguments = ("dedup", file, "--threshold", "0.6", *options)
+    found = table_of(run, *arguments, "--keep", KEEP)
+    assert found.num_rows > 10
+    assert found.equals(table_of(run, *arguments, "--keep", "min:rank"))
+    assert found.equals(table_of(run, *arguments, "--keep", f"{KEEP},first"))
+    one = table_of(run, *arguments, "--keep", "max:score")
+    assert not found.equals(one)
+
+
+@each_of("unit", [("--unit", "paragraphs", "--exact"), ("--exact", "--min-tokens", "20")])
+def test_cut__as_by_one_column(inputs, run, unit):
+    arguments = ("cut", "a.jsonl", *unit)
+    found = table_of(run, *arguments, "--keep", KEEP)
+    assert found.num_rows
+    assert found.equals(table_of(run, *arguments, "--keep", "min:rank"))
+
+
+def test_decided_by_pairs__as_by_one_column(inputs, run):
+    assert run("pairs", "a.jsonl", "--threshold", "0.6", "-o", "p.parquet").code == 0
+    arguments = ("dedup", "a.jsonl", "--pairs", "p.parquet")
+    found = table_of(run, *arguments, "--keep", KEEP)
+    assert found.num_rows > 10
+    assert found.equals(table_of(run, *arguments, "--keep", "min:rank"))
+
+
+def test_bad_rows_have_no_place_in_the_order(inputs, run):
+    with Path("a.jsonl").open("a") as file:
+        file.write('{"id": "bad", "text": 7, "score": 9, "date": "2020", "rank": -1}\n')
+    arguments = ("dedup", "a.jsonl", "--threshold", "0.6", "--on-error", "skip")
+    found = table_of(run, *arguments, "--keep", KEEP)
+    assert found.equals(table_of(run, *arguments, "--keep", "min:rank"))
+
+
+def test_explain__says_by_which_key(here, run):
+    text = " ".join(f"word{number}" for number in range(30))
+    rows = [
+        {"id": "old", "text": text, "score": 1, "date": "2021"},
+        {"id": "new", "text": text, "score": 1, "date": "2022"},
+        {"id": "best", "text": text + " more", "score": 2, "date": "2020"},
+        {"id": "tie", "text": text + " more", "score": 2, "date": "2020"},
+    ]
+    Path("a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    keep = "max:score,max:date"
+    assert run("dedup", "a.jsonl", "--keep", keep, "-o", "out").code == 0
+    for identifier, told, key in (
+        ("old", f"comes before it by max:score of --keep {keep}", "max:score"),
+        ("tie", f"comes before it in the input, equal by --keep {keep}, and stays", "first"),
+    ):
+        outcome = run("explain", "out", identifier)
+        assert told in outcome.out
+        shown = json.loads(run("explain", "out", identifier, "--json").out)
+        assert shown["keeper"]["key"] == key
+    between = json.loads(run("explain", "out", "old", "--with", "new", "--json").out)
+    assert between["with"]["key"] == "max:date"
+    one = neardup.deduplicate("a.jsonl", keep="max:score").explain("old")
+    assert "comes before it by --keep max:score and stays" in str(one)
