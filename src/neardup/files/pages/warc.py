@@ -11,7 +11,9 @@ import gzip
 import re
 import zlib
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 import numpy as np
 import pyarrow as pa
@@ -22,13 +24,15 @@ from neardup.files.extracted import UnreadableFileError, extract_texts, uncuttab
 from neardup.files.pages.encoding import page_in_utf8
 from neardup.files.pages.html import OPTIONS, page_text
 from neardup.files.pages.visible_text import MAX_PAGE_BYTES, need_parser
-from neardup.files.problems import Problems
+from neardup.files.problems import Problems, check_columns
 from neardup.files.rawrows import BLOCK_BYTES, BYTE_ORDER_MARK, Cut, Cutter, RawBlock, RawRows
 from neardup.files.rawsource import RawSource
 from neardup.files.rows import ColumnNames, Mask, ParsedRows, RowBlock, RowWriter
 from neardup.files.streams import OutputStream
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from neardup.files.cuts import Cuts
     from neardup.files.kept import SourceTexts
     from neardup.files.streams import Destination, InputStream
@@ -47,6 +51,7 @@ _ROW_TYPES = frozenset({"response", "resource", "conversion"})
 
 _END = re.compile(rb"\r?\n\r?\n")
 _LINE = re.compile(rb"^([!#$%&'*+.^_`|~0-9A-Za-z-]+)[ \t]*:[ \t]*(.*?)[ \t\r]*$", re.MULTILINE)
+_STATUS = re.compile(rb"HTTP/[0-9.]{1,7}[ \t]+([0-9]{3})(?![0-9])")
 _CHARSET = re.compile(r";\s*charset\s*=\s*[\"']?([^\s\"';]+)", re.IGNORECASE)
 _CHUNK = re.compile(rb"([0-9A-Fa-f]{1,8})[ \t]*(?:;[^\r\n]*)?\r?\n")
 
@@ -70,12 +75,15 @@ class Payload:
         The bytes, as they were sent.
     headers
         Of the server's answer; of other records nothing.
+    status
+        Of the server's answer, such as 200; None of other records, and where it has none.
     """
 
     content_type: str
     charset: str | None
     data: bytes
     headers: dict[str, str]
+    status: int | None = None
 
     @property
     def page(self) -> bytes:
@@ -123,8 +131,13 @@ def payload_of(fields: dict[str, str], content: bytes) -> Payload:
     start = end_of_header(content[:HEADER_BYTES])
     headers = read_header(content[:start]) if start > 0 else {}
     content_type = headers.get("content-type", "")
+    status = _STATUS.match(content)
     return Payload(
-        _media_type(content_type), _charset(content_type), content[max(start, 0) :], headers
+        _media_type(content_type),
+        _charset(content_type),
+        content[max(start, 0) :],
+        headers,
+        None if status is None else int(status[1]),
     )
 
 
@@ -191,7 +204,19 @@ def _inflated(data: bytes, window: int) -> bytes:
 
 
 _KIND = "a WARC file"
-_COLUMNS = ["id", "text", "date", "record_id"]
+_SCHEMA = pa.schema(
+    [
+        ("id", pa.string()),
+        ("text", pa.string()),
+        ("url", pa.string()),
+        ("host", pa.string()),
+        ("status", pa.int64()),
+        ("content_type", pa.string()),
+        ("language", pa.string()),
+        ("date", pa.string()),
+        ("record_id", pa.string()),
+    ]
+)
 _VERSION = b"WARC/"
 _AFTER = 4
 
@@ -225,7 +250,8 @@ class WarcSource(RawSource):
 
     def column_names(self) -> list[str]:
         """Return the names of the columns; ``id`` is the address of a page."""
-        return _COLUMNS
+        names: list[str] = _SCHEMA.names
+        return names
 
     def cut_refusal(self) -> InvalidInputError:
         """Return an error: text is not cut out of pages."""
@@ -371,9 +397,10 @@ class _WarcBlock(RawBlock):
         self, columns: ColumnNames, *, select: Mask | None = None, skip_bad: bool = False
     ) -> ParsedRows:
         """Give the named columns."""
+        check_columns(columns, _SCHEMA, path=self.path, sample=dict)
         raw = self.raw.select(select)
         problems = Problems(raw.numbers, self.path, skip_bad)
-        records = [_Record(raw[index]) for index in range(len(raw))]
+        records = self._records(select)
         texts = extract_texts(
             records,
             lambda record: record.text(self._options),
@@ -382,9 +409,9 @@ class _WarcBlock(RawBlock):
             block=tuple(self.numbers[:1].tolist()),
         )
         good = ~problems.bad
-        fields = [record.fields for record, is_good in zip(records, good, strict=True) if is_good]
+        others = [record for record, is_good in zip(records, good, strict=True) if is_good]
         rows = parse_arrow(
-            _table(fields, texts),
+            _table(others, columns.names, texts),
             raw.numbers[good],
             columns,
             path=self.path,
@@ -393,11 +420,18 @@ class _WarcBlock(RawBlock):
         return problems.with_bad_rows(rows)
 
     def to_table(self, select: Mask | None = None) -> pa.Table:
-        """Give address, text, date and number of the records."""
+        """Give the text of the records, and what their headers say."""
+        return self.some_columns(_SCHEMA.names, select)
+
+    def some_columns(self, names: Sequence[str], select: Mask | None = None) -> pa.Table:
+        """Give some columns; texts are taken out of the pages only if they are among them."""
+        there = [name for name in dict.fromkeys(names) if name in _SCHEMA.names]
+        texts = self.parse(ColumnNames(), select=select).text if "text" in there else None
+        return _table(self._records(select), there, texts)
+
+    def _records(self, select: Mask | None) -> list[_Record]:
         raw = self.raw.select(select)
-        records = [_Record(raw[index]) for index in range(len(raw))]
-        texts = self.parse(ColumnNames(), select=select).text
-        return _table([record.fields for record in records], texts)
+        return [_Record(raw[index]) for index in range(len(raw))]
 
     def with_cuts(self, cuts: Cuts) -> RawBlock:
         """Return the block itself if nothing is to be cut, else raise."""
@@ -415,6 +449,34 @@ class _Record:
         self._length = _length(self.fields)
         self._content = data[start : start + self._length]
 
+    @cached_property
+    def payload(self) -> Payload:
+        """What it holds."""
+        return payload_of(self.fields, self._content)
+
+    def value(self, name: str) -> str | int | None:
+        """Return what its headers say in a column."""
+        match name:
+            case "id" | "url":
+                return self.address
+            case "host":
+                return _host(self.address)
+            case "status":
+                return self.payload.status
+            case "content_type":
+                return self.payload.content_type or None
+            case "language":
+                found = self.fields.get("warc-identified-content-language")
+                return self.payload.headers.get("content-language") or found or None
+            case "date":
+                return self.fields.get("warc-date")
+        return self.fields.get("warc-record-id", "").strip("<>") or None
+
+    @property
+    def address(self) -> str | None:
+        """Where the page was; writers of the first version put it in angle brackets."""
+        return self.fields.get("warc-target-uri", "").strip("<>") or None
+
     def text(self, options: InputOptions) -> str:
         """Return the text of the page."""
         if len(self._content) < self._length:
@@ -423,7 +485,7 @@ class _Record:
                 f"{self._length:,} bytes; get a full copy"
             )
             raise UnreadableFileError(message)
-        payload = payload_of(self.fields, self._content)
+        payload = self.payload
         page = payload.page
         if payload.content_type == "text/plain":
             return page_in_utf8(
@@ -433,17 +495,20 @@ class _Record:
         return page_text(page, options, header=payload.charset, is_xml=is_xml)
 
 
-def _table(records: list[dict[str, str]], texts: pa.Array) -> pa.Table:
-    """Return the columns of records with these headers."""
+def _table(records: list[_Record], names: Sequence[str], texts: pa.Array | None) -> pa.Table:
+    """Return some columns of records, whose texts are given if they are among them."""
     columns = {
-        "id": [_address(fields) for fields in records],
-        "date": [fields.get("warc-date") for fields in records],
-        "record_id": [fields.get("warc-record-id", "").strip("<>") or None for fields in records],
+        name: texts
+        if name == "text"
+        else pa.array([record.value(name) for record in records], _SCHEMA.field(name).type)
+        for name in names
     }
-    arrays = {name: pa.array(values, pa.string()) for name, values in columns.items()}
-    return pa.table({name: arrays.get(name, texts) for name in _COLUMNS})
+    return pa.table(columns)
 
 
-def _address(fields: dict[str, str]) -> str | None:
-    # Writers of the first version put it in angle brackets.
-    return fields.get("warc-target-uri", "").strip("<>") or None
+def _host(address: str | None) -> str | None:
+    """Return the host of an address in small letters, without port; None where there is none."""
+    try:
+        return urlsplit(address or "").hostname or None
+    except ValueError:
+        return None

@@ -15,6 +15,7 @@ from neardup.files.pages import warc as warc_records
 from neardup.files.pages.warc import WarcSource
 from neardup.files.rows import ColumnNames
 from neardup.options.groups import InputOptions
+from tests.each import each_of
 from tests.warcs import IMAGE, INFO, REQUEST, answer, members, page, record
 
 A = page("http://a/", b"<p>one", number=1)
@@ -63,21 +64,106 @@ def test_warc__columns(make_file):
         {
             "id": "http://a/",
             "text": "one",
+            "url": "http://a/",
+            "host": "a",
+            "status": 200,
+            "content_type": "text/html",
+            "language": None,
             "date": "2026-01-01T00:00:00Z",
             "record_id": "urn:uuid:1",
         },
         {
             "id": "file:///d",
             "text": "four",
+            "url": "file:///d",
+            "host": None,
+            "status": None,
+            "content_type": "text/html",
+            "language": None,
             "date": "2026-01-01T00:00:00Z",
             "record_id": "urn:uuid:4",
         },
     ]
+    with pytest.raises(InvalidInputError, match="no column 'Url'; columns are 'url', 'id', 'text'"):
+        block.parse(ColumnNames(id="Url"))
+    assert block.some_columns(["no", "host", "host"]).column_names == ["host"]
     columns = ColumnNames(id="record_id", order="date")
     rows = block.parse(columns, select=np.array([False, True, False, False]))
     assert rows.text.to_pylist() == ["two"]
     assert rows.id.to_pylist() == ["urn:uuid:2"]
     assert rows.order.to_pylist() == ["2026-01-01T00:00:00Z"]
+
+
+@each_of(
+    ("url", "host"),
+    [
+        ("http://a/", "a"),
+        ("https://user:word@WWW.Example.org:8080/x?y#z", "www.example.org"),
+        ("<http://a.b/>", "a.b"),
+        ("http://[::1]:80/", "::1"),
+        ("http://[broken/", None),
+        ("urn:uuid:1", None),
+    ],
+)
+def test_warc__host(make_file, url, host):
+    [block] = source_of(make_file, page(url, b"x")).blocks()
+    assert block.some_columns(["host"]).column(0).to_pylist() == [host]
+
+
+@each_of(
+    ("line", "status"),
+    [
+        (b"HTTP/1.1 404 Not Found", 404),
+        (b"HTTP/2 301", 301),
+        (b"HTTP/1.0\t200 OK", 200),
+        (b"HTTP/1.1 2000 OK", None),
+        (b"200 OK", None),
+    ],
+)
+def test_warc__status(make_file, line, status):
+    content = line + b"\r\nContent-Type: text/html; charset=utf-8\r\n\r\nx"
+    data = record("response", content, url="http://a/")
+    [block] = source_of(make_file, data).blocks()
+    table = block.some_columns(["status", "content_type", "text"])
+    assert table.to_pylist() == [{"status": status, "content_type": "text/html", "text": "x"}]
+
+
+def test_warc__language(make_file):
+    answered = page("http://a/", b"x", "Content-Language: de-CH")
+    head, _, content = WET.partition(b"\r\n\r\n")
+    found = head + b"\r\nWARC-Identified-Content-Language: deu" + b"\r\n\r\n" + content
+    [block] = source_of(make_file, answered + found + B).blocks()
+    assert block.some_columns(["language"]).column(0).to_pylist() == ["de-CH", "deu", None]
+
+
+def test_warc__no_text_is_taken_out_for_other_columns(make_file, monkeypatch):
+    [block] = source_of(make_file, A + B).blocks()
+    monkeypatch.setattr(warc_records, "extract_texts", None)
+    assert block.some_columns(["status", "url"]).num_rows == 2
+
+
+def test_warc__documents_by_host_and_status(make_file):
+    """What a crawl brings is counted, blocked and chosen by what headers say."""
+    text = " ".join(f"word{number}" for number in range(20)).encode()
+    data = b"".join(
+        record(
+            "response",
+            answer(text, status=status),
+            url=f"http://{host}/{number}",
+            number=number,
+            date=f"2026-01-0{number + 1}T00:00:00Z",
+        )
+        for number, (host, status) in enumerate(
+            [("a", "404 Not Found"), ("b", "200 OK"), ("b", "200 OK"), ("a", "200 OK")]
+        )
+    )
+    path = make_file("crawl.warc", data)
+    result = neardup.deduplicate(path, keep="min:status,max:date", by="host")
+    assert result.removed["kept_id"].to_pylist() == ["http://a/3"] * 3
+    pairs = neardup.find_pairs(path, threshold=0.8, blocking="host", with_columns=["status"])
+    first = pairs.pairs.to_pylist()[0]
+    assert (first["id_a"], first["status_a"]) == ("http://a/0", 404)
+    assert (first["id_b"], first["status_b"]) == ("http://a/3", 200)
 
 
 @pytest.mark.parametrize("name", ["a.warc", "a.warc.gz", "a.warc.zst"])
