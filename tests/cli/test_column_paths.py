@@ -69,6 +69,7 @@ def rows_of(path: str) -> list[dict[str, Any]]:
 READ = ("{input}", "--text-column", "{text}", "--id-column", "{key}")
 
 
+@pytest.mark.slow
 @each_of("suffix", ["jsonl", "parquet"])
 @each_of(
     "options",
@@ -102,6 +103,7 @@ def test_dedup(inputs, run, suffix, options):
         assert set(kept) < own
 
 
+@pytest.mark.slow
 @each_of("suffix", ["jsonl", "parquet"])
 @each_of(
     "options",

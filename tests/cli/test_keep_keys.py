@@ -54,6 +54,7 @@ def table_of(run: Any, *arguments: str) -> pa.Table:
     return pq.read_table("out/removed.parquet").replace_schema_metadata()
 
 
+@pytest.mark.slow
 @each_of("file", ["a.jsonl", "a.parquet", "a.csv"])
 @each_of("options", [(), ("--memory", "40MB"), ("--clusters", "components"), ("--method", "exact")])
 def test_dedup__as_by_one_column(inputs, run, file, options):
@@ -66,6 +67,7 @@ def test_dedup__as_by_one_column(inputs, run, file, options):
     assert not found.equals(one)
 
 
+@pytest.mark.slow
 @each_of("unit", [("--unit", "paragraphs", "--exact"), ("--exact", "--min-tokens", "20")])
 def test_cut__as_by_one_column(inputs, run, unit):
     arguments = ("cut", "a.jsonl", *unit)
@@ -74,6 +76,7 @@ def test_cut__as_by_one_column(inputs, run, unit):
     assert found.equals(table_of(run, *arguments, "--keep", "min:rank"))
 
 
+@pytest.mark.slow
 def test_decided_by_pairs__as_by_one_column(inputs, run):
     assert run("pairs", "a.jsonl", "--threshold", "0.6", "-o", "p.parquet").code == 0
     arguments = ("dedup", "a.jsonl", "--pairs", "p.parquet")

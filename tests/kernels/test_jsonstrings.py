@@ -168,6 +168,7 @@ def test_place_values__as_a_parser(rows):
     assert found == [expected_of(row, NAMES) for row in rows]
 
 
+@pytest.mark.slow
 @examples(150)
 @given(rows=st.lists(rows_of_values(), min_size=1, max_size=3))
 def test_place_values__where_objects_and_arrays_stand(rows):

@@ -186,6 +186,7 @@ VALUE = st.recursive(
 OBJECTS = st.lists(st.dictionaries(NAME, VALUE, max_size=4), min_size=1, max_size=4)
 
 
+@pytest.mark.slow
 @examples(200)
 @given(rows=OBJECTS, spaced=st.booleans(), ascii_only=st.booleans())
 def test_json__as_the_oracle(rows, spaced, ascii_only, tmp_path_factory):
@@ -208,6 +209,7 @@ def test_json__as_the_oracle(rows, spaced, ascii_only, tmp_path_factory):
         }
 
 
+@pytest.mark.slow
 @examples(150)
 @given(rows=OBJECTS)
 def test_json__a_name_means_the_same_in_any_block(rows, tmp_path_factory):
