@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from neardup.reports.passages.leakage import leakage_report
-from neardup.reports.passages.model import About, Document, Documents, Passages, Spans
+from neardup.reports.passages.model import About, Document, Documents, Passages, Spans, StoredSpans
 from neardup.reports.passages.page import passage_report
 
 Row = tuple[int, int, int, int, int, int]
@@ -22,8 +22,9 @@ def passages_of(
         Document(name, f"{name}.jsonl", len(text or "") or 10_000, text, place)
         for place, (name, text) in enumerate(zip(names, texts, strict=False))
     ]
-    similarities = np.linspace(0.5, 1, len(rows))
-    return Passages(Documents.of(documents), Spans(*columns, similarities), is_one)
+    spans = Spans(*columns, np.linspace(0.5, 1, len(rows)), np.arange(len(rows)))
+    stored = StoredSpans(lambda: [spans], len(rows))
+    return Passages(Documents.of(documents), stored, is_one)
 
 
 def passage_page(texts: Sequence[str | None], rows: Sequence[Row], names: Sequence[str]) -> str:

@@ -6,7 +6,7 @@ different pages.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -19,9 +19,11 @@ from neardup.outputs.table_rows import TableRows
 from neardup.reading.first_pass import ContentTable
 from neardup.reports.page import Report
 from neardup.reports.passages import leakage
-from neardup.reports.passages.model import About, Documents, Passages, RowTexts, Spans
+from neardup.reports.passages.model import About, Documents, Passages, Spans, StoredSpans
 from neardup.reports.passages.page import passage_report
 from neardup.reports.passages.reading import MOST_PAIRS
+from neardup.runs.totals import Totals
+from neardup.runs.work import IN_MEMORY, Workspace
 from neardup.stages.tables import Collection, check_found, find_documents
 from neardup.tables import Digests, Int64s
 
@@ -51,6 +53,7 @@ def report_of_passages(
     against: Collection | None = None,
     *,
     summary: Mapping[str, Any] | None = None,
+    workspace: Workspace = IN_MEMORY,
 ) -> Report:
     """Make the page of an alignment, or of a search for items in a corpus.
 
@@ -61,53 +64,75 @@ def report_of_passages(
     about = summary or {}
     is_search = "queries" in about
     if not about and against is not None:
-        is_search = looks_like_search(rows)
+        is_search = looks_like_search(rows, workspace)
 
     def gather(*, is_search: bool) -> tuple[Passages, tuple[int, ...]]:
         # Items are looked for in something else, whatever their ids are.
         wanted = leakage.wanted_texts if is_search else _most_shared
         is_one = False if is_search else None
-        return gather_passages(rows, runner, inputs, against, is_one=is_one, wanted=wanted)
+        return gather_passages(
+            rows, runner, inputs, against, is_one=is_one, wanted=wanted, workspace=workspace
+        )
 
     with runner.stage("report"):
         try:
             passages, counts = gather(is_search=is_search)
         except InvalidInputError:
             # Items may be given without the corpus that they were looked for in.
-            if is_search or against is not None or about or not looks_like_search(rows):
+            if is_search or against is not None or about or not looks_like_search(rows, workspace):
                 raise
             is_search = True
             passages, counts = gather(is_search=True)
-        has_texts = bool(passages.have_texts.any())
+        has_texts = any(passages.have_texts(spans).any() for spans in passages.batches())
         make = leakage.leakage_report if is_search else passage_report
         return make(passages, About(about, counts, "" if has_texts else _NO_TEXTS))
 
 
-def looks_like_search(rows: TableRows) -> bool:
+# Of the first places of a query and its last ones those that are furthest apart.
+_ENDS: Mapping[str, np.ufunc] = {
+    "first": np.minimum,
+    "last": np.maximum,
+    "first_end": np.minimum,
+    "last_end": np.maximum,
+    "is_query": np.maximum,
+    "is_doc": np.maximum,
+}
+
+
+def looks_like_search(rows: TableRows, workspace: Workspace = IN_MEMORY) -> bool:
     """Return whether each query of a table is one short passage, as items are that are looked for.
 
     So are short documents that share their beginnings, if none is on both sides.
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     if not len(rows) or not set(COLUMNS) <= set(rows.schema.names):
         return False
     # Of an alignment nearly always some passage tells it at once.
     for batch in rows.batches("query_start"):
         if (_numbers(batch, "query_start") > _FEW).any():
             return False
-    places = pa.concat_tables(rows.batches("query_id", "query_start", "query_end"))
-    different = places.group_by(places.column_names).aggregate([])
-    queries = pc.unique(as_text(places["query_id"]))
-    del places
-    if len(different) > len(queries):
-        return False
-    for batch in rows.batches("doc_id"):
-        if pc.any(pc.is_in(as_text(batch["doc_id"]), value_set=queries)).as_py():
+    # Whether items are longer than that is all that their median has to say.
+    n_lengths: Int64s = np.zeros(2 * _SHORT + 2, np.int64)
+    with Totals("items-like", workspace, 2, _ENDS, n_rows=2 * len(rows)) as places:
+        for batch in rows.batches("query_id", "doc_id", "query_start", "query_end"):
+            ones = np.ones(len(batch), np.int64)
+            starts, ends = (_numbers(batch, f"query_{end}") for end in ("start", "end"))
+            ids = [as_text(batch[f"{side}_id"].combine_chunks()) for side in ("query", "doc")]
+            of_query = {"first": starts, "last": starts, "first_end": ends, "last_end": ends}
+            places.add(digest_ids(ids[0]), **of_query, is_query=ones, is_doc=0 * ones)
+            nowhere = dict.fromkeys(of_query, 0 * ones)
+            places.add(digest_ids(ids[1]), **nowhere, is_query=0 * ones, is_doc=ones)
+    for _, found in places.read():
+        is_query = found["is_query"] == 1
+        if (is_query & (found["is_doc"] == 1)).any():
             return False
-    lengths = _numbers(different, "query_end") - _numbers(different, "query_start")
-    return bool(np.median(lengths) <= _SHORT)
+        starts, ends = found["first"][is_query], found["first_end"][is_query]
+        if (starts != found["last"][is_query]).any() or (ends != found["last_end"][is_query]).any():
+            return False
+        lengths = np.clip(ends - starts, 0, 2 * _SHORT + 1)
+        n_lengths += np.bincount(lengths, minlength=len(n_lengths))
+    n, up_to = int(n_lengths.sum()), np.cumsum(n_lengths)
+    middles = np.searchsorted(up_to, [(n - 1) // 2, n // 2], side="right")
+    return bool(middles.mean() <= _SHORT)
 
 
 class _Ids:
@@ -135,6 +160,57 @@ class _Ids:
         return pa.concat_arrays(self._different)
 
 
+def _number(
+    rows: TableRows, workspace: Workspace, *, is_one: bool, is_known: bool
+) -> tuple[StoredSpans, list[pa.Array], Int64s, bool]:
+    """Give numbers to the documents of all passages, and keep these.
+
+    Returns the ids of both sides, or those of one collection, where the last passage of each
+    document ends, and whether there is one collection, which is found out if it is not known.
+    """
+    columns = set(rows.schema.names)
+    queries = _Ids()
+    # Those that are in the first column come first.
+    for batch in rows.batches("query_id"):
+        queries.number(as_text(batch["query_id"].combine_chunks()))
+    different = [queries.different()]
+    first = len(different[0])
+    # Of two collections an id may be two documents.
+    docs = queries if is_one or not is_known else _Ids()
+    n_before = 0 if docs is queries else first
+    least_doc, lengths_of = first, _Lengths()
+
+    def number() -> Iterator[Spans]:
+        nonlocal least_doc
+        start = 0
+        more = [name for name in ("similarity",) if name in columns]
+        for batch in rows.batches(*COLUMNS, *more):
+            bounds = {name: _numbers(batch, name) for name in COLUMNS if name[-3:] != "_id"}
+            own = queries.number(as_text(batch["query_id"].combine_chunks()))
+            other = docs.number(as_text(batch["doc_id"].combine_chunks())) + n_before
+            least_doc = min(least_doc, int(other.min(initial=first)))
+            similarities = np.full(len(batch), np.nan)
+            for name in more:
+                similarities = batch[name].cast("float64").to_numpy()
+            q_starts, q_stops = bounds["query_start"], bounds["query_end"]
+            d_starts, d_stops = bounds["doc_start"], bounds["doc_end"]
+            lengths_of.add(own, q_stops)
+            lengths_of.add(other, d_stops)
+            numbers = start + np.arange(len(batch))
+            yield Spans(own, q_starts, q_stops, other, d_starts, d_stops, similarities, numbers)
+            start += len(batch)
+
+    stored = StoredSpans.store(number(), workspace)
+    if docs is queries:
+        together = docs.different()
+        if not is_known:
+            is_one = least_doc < first
+        different = [together] if is_one else [together[:first], together[first:]]
+    else:
+        different.append(docs.different())
+    return stored, different, lengths_of.of(sum(map(len, different))), is_one
+
+
 def gather_passages(
     rows: TableRows,
     runner: Runner,
@@ -143,12 +219,14 @@ def gather_passages(
     *,
     wanted: Callable[[Passages], Sequence[int]],
     is_one: bool | None = None,
+    workspace: Workspace = IN_MEMORY,
 ) -> tuple[Passages, tuple[int, ...]]:
     """Take a table of passages, and find its documents; returns how many there are of each side.
 
     Texts are read of those that are ``wanted``, in the order of how much they are. Where ``is_one``
     is None, both sides are of ``inputs`` if there is no ``against``, and without ``inputs`` if some
-    ids are on both sides. Memory: 56 bytes a passage, some 90 and its id a document.
+    ids are on both sides. Memory: some 90 bytes and its id a document; passages are kept in the
+    workspace.
     """
     import pyarrow as pa
 
@@ -163,50 +241,20 @@ def gather_passages(
     is_known = is_one is not None or inputs is not None or not len(rows)
     if is_one is None:
         is_one = against is None
-    queries, similarities = _Ids(), [np.empty(0)]
-    sides: list[list[Int64s]] = []
-    # Of two collections an id may be two documents.
-    docs = queries if is_one or not is_known else _Ids()
-    for side, ids in (("query", queries), ("doc", docs)):
-        columns_of_side = [np.empty((3, 0), np.int64)]
-        more = ["similarity"] if side == "query" and "similarity" in columns else []
-        for batch in rows.batches(f"{side}_id", f"{side}_start", f"{side}_end", *more):
-            bounds = [_numbers(batch, f"{side}_{end}") for end in ("start", "end")]
-            numbers = ids.number(as_text(batch[f"{side}_id"].combine_chunks()))
-            columns_of_side.append(np.stack([numbers, *bounds]))
-            similarities += [batch[name].cast("float64").to_numpy() for name in more]
-        sides.append(list(np.concatenate(columns_of_side, axis=1)))
-        del columns_of_side
-        if side == "query":
-            different = [queries.different()]
+    stored, different, lengths, is_one = _number(rows, workspace, is_one=is_one, is_known=is_known)
     first = len(different[0])
-    if docs is queries:
-        together = docs.different()
-        if not is_known:
-            is_one = bool((sides[1][0] < first).any())
-        different = [together] if is_one else [together[:first], together[first:]]
-    else:
-        sides[1][0] += first
-        different.append(docs.different())
-    if len(similarities) == 1:
-        similarities.append(np.full(len(rows), np.nan))
+
+    def texts_of_row(row: int) -> tuple[str, str]:
+        found = rows.take(np.array([row]), *_TEXTS)
+        of_query, of_doc = (found[name][0].as_py() or "" for name in _TEXTS)
+        return of_query, of_doc
+
     # A table may have the passages themselves, as whole as they are there.
-    passage_texts: Sequence[tuple[str, str]] = ()
-    if {"query_text", "doc_text"} <= columns:
-        texts_of_rows = pa.concat_tables(
-            [rows.schema.empty_table().select(_TEXTS), *rows.batches(*_TEXTS)]
-        )
-        passage_texts = RowTexts(*(texts_of_rows[name].cast("large_string") for name in _TEXTS))
-    (own, starts, stops), (other, doc_starts, doc_stops) = sides
-    spans = Spans(own, starts, stops, other, doc_starts, doc_stops, np.concatenate(similarities))
-    del sides, similarities, own, starts, stops, other, doc_starts, doc_stops
+    has_texts = len(rows) > 0 and {"query_text", "doc_text"} <= columns
     names = pa.concat_arrays(different)
-    lengths = np.zeros(len(names), np.int64)
-    np.maximum.at(lengths, spans.queries, spans.query_stops)
-    np.maximum.at(lengths, spans.docs, spans.doc_stops)
     nowhere, nothing = np.full(len(names), -1), np.zeros(len(names), np.int64)
     documents = Documents(names, nowhere, (), lengths, nothing, {})
-    passages = Passages(documents, spans, is_one, passage_texts)
+    passages = Passages(documents, stored, is_one, texts_of_row if has_texts else None)
     if inputs is None:
         return passages, ()
     chosen = wanted(passages)
@@ -252,24 +300,43 @@ def _numbers(table: pa.Table, name: str) -> Int64s:
     return numbers
 
 
+class _Lengths:
+    """Where the last passage of each document ends."""
+
+    def __init__(self) -> None:
+        self._stops = np.zeros(0, np.int64)
+
+    def add(self, documents: Int64s, stops: Int64s) -> None:
+        """Add some passages."""
+        n = int(documents.max(initial=-1)) + 1
+        if n > len(self._stops):
+            self._stops = np.append(self._stops, np.zeros(n, np.int64))
+        np.maximum.at(self._stops, documents, stops)
+
+    def of(self, n: int) -> Int64s:
+        """Return those of all documents, of which there are ``n``."""
+        stops = self._stops[:n]
+        return np.append(stops, np.zeros(n - len(stops), np.int64))
+
+
 def _most_shared(passages: Passages) -> list[int]:
     """Return the documents whose texts the page shows, by what they share."""
-    queries, docs, _ = passages.pair_numbers
-    best = passages.ranking[: 4 * MOST_PAIRS]
-    ends = np.stack([queries[best], docs[best]], axis=1).reshape(-1)
+    best = passages.best(4 * MOST_PAIRS)
+    ends = np.stack([best.queries, best.docs], axis=1).reshape(-1)
     return list(dict.fromkeys(ends.tolist()))
 
 
 def _check_places(passages: Passages, start: int, n: int, where: str) -> None:
     """Raise InvalidInputError for the first passage that lies outside of its document."""
-    documents, spans = passages.documents, passages.spans
-    for own, starts, stops in (
-        (spans.queries, spans.query_starts, spans.query_stops),
-        (spans.docs, spans.doc_starts, spans.doc_stops),
-    ):
-        is_here = (own >= start) & (own < start + n)
-        wrong = is_here & ((starts < 0) | (starts > stops) | (stops > documents.lengths[own]))
-        if wrong.any():
+    documents = passages.documents
+    for side in ("query", "doc"):
+        for spans in passages.batches():
+            own = spans.queries if side == "query" else spans.docs
+            starts, stops = (getattr(spans, f"{side}_{end}") for end in ("starts", "stops"))
+            is_here = (own >= start) & (own < start + n)
+            wrong = is_here & ((starts < 0) | (starts > stops) | (stops > documents.lengths[own]))
+            if not wrong.any():
+                continue
             row = int(np.flatnonzero(wrong)[0])
             document = documents[int(own[row])]
             message = (
@@ -283,13 +350,9 @@ def _check_places(passages: Passages, start: int, n: int, where: str) -> None:
 def _in_order(passages: Passages) -> Passages:
     """Put the documents of each side in the order in which they were read."""
     n = len(passages.documents)
-    first_doc = n if passages.is_one else int(passages.spans.docs.min(initial=n))
+    least = (int(spans.docs.min(initial=n)) for spans in passages.batches())
+    first_doc = n if passages.is_one else min(least, default=n)
     order = np.lexsort((passages.documents.places, np.arange(n) >= first_doc))
     numbers: Int64s = np.empty(n, np.int64)
     numbers[order] = np.arange(n)
-    spans = passages.spans
-    return replace(
-        passages,
-        documents=passages.documents.take(order),
-        spans=replace(spans, queries=numbers[spans.queries], docs=numbers[spans.docs]),
-    )
+    return replace(passages, documents=passages.documents.take(order), numbers=numbers)

@@ -86,9 +86,9 @@ def report(given: _Arguments) -> Report:
 
     Notes
     -----
-    Tables of deduplications, cuts and pairs are read some rows at a time; of passages 220 bytes
-    each are held in memory, and pairs that are held to labels are. What is counted goes to
-    temporary files, 80 bytes a pair and 56 a span. Inputs are read once.
+    Tables are read some rows at a time; pairs that are held to labels are in memory, and of each
+    document that shares a passage 100 bytes and its id. What is counted goes to temporary files, 80
+    bytes a pair, 56 a span and 200 a passage. Inputs are read once.
     """
     options = given.part(ReportOptions)
     own = None if given.inputs is None else resolve_inputs(given.inputs, options)
@@ -201,7 +201,9 @@ def _report_of_table(
             rows, summary, given.inputs, given.against, runner, workspace, labels=labels
         )
     given.check_only("passages", "inputs", "against")
-    return report_of_passages(rows, runner, given.inputs, given.against, summary=summary)
+    return report_of_passages(
+        rows, runner, given.inputs, given.against, summary=summary, workspace=workspace
+    )
 
 
 def report_of_pairs(

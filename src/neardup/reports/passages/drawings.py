@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 from markupsafe import Markup
 
-from neardup.passages.matches import union_lengths
 from neardup.reports.charts import (
     WIDTH,
     Chart,
@@ -22,7 +21,8 @@ from neardup.reports.charts import (
     threshold_mark,
 )
 from neardup.reports.page import percent
-from neardup.reports.passages.model import About, Passages
+from neardup.reports.passages.model import About, Pairs, Passages, Spans
+from neardup.runs.totals import Totals
 from neardup.tables import Floats, Int64s
 
 N_COLOURS = 12
@@ -60,15 +60,15 @@ def arcs(
     ``upper`` are the texts of the first line, ``lower`` those of a second one, where passages are
     between two collections; else none.
     """
+    spans, n_all = _longest(passages, [*upper, *lower])
     top = _LABELS
     if not lower:
         # As much room above the line as its arcs need.
         alone = _laid_out(passages, upper, 0.0)
-        ends = [_ends(passages, alone, row) for row in _longest(passages, alone)[0].tolist()]
+        ends = [_ends(spans, alone, row) for row in range(len(spans))]
         reach = max((abs(start[0] - stop[0]) for start, stop, _ in ends), default=0.0)
         top = _handle(reach) * 3 / 4 + 14
     lines = _laid_out(passages, upper, top) | _laid_out(passages, lower, top + _ARCS)
-    rows, n_all = _longest(passages, lines)
     parts: list[Markup] = []
     for document, line in lines.items():
         is_above = bool(lower) and line.y == top
@@ -79,16 +79,16 @@ def arcs(
             element("rect", class_="base", x=line.x, y=line.y - 3, width=line.width, height=6),
             element("text", shown, class_="tick", transform=turn),
         ]
-    parts += _arcs(passages, lines, rows)
+    parts += _arcs(passages, lines, spans)
     height = top + _LABELS + (_ARCS if lower else 0.0)
-    some = "" if len(rows) == n_all else f" The longest {len(rows):,} of {n_all:,} are drawn."
+    some = "" if len(spans) == n_all else f" The longest {len(spans):,} of {n_all:,} are drawn."
     description = (
         "Each line is a text, to scale; each arc joins the two places of a passage, and is at its "
         f"ends as wide as the passage is long. One colour for each pair of texts.{some}"
     )
     svg = drawing(name, title, description, height, parts)
     head = ("first text", "from", "to", "second text", "from", "to")
-    return Chart(name, title, description, svg, Table(head, _cells(passages, rows)))
+    return Chart(name, title, description, svg, Table(head, _cells(passages, spans)))
 
 
 def _handle(reach: float) -> float:
@@ -109,20 +109,22 @@ def _laid_out(passages: Passages, documents: Sequence[int], y: float) -> dict[in
     }
 
 
-def _longest(passages: Passages, lines: Mapping[int, _Line]) -> tuple[Int64s, int]:
-    """Return the rows of the longest passages between some texts, and how many there are."""
-    spans = passages.spans
-    drawn = np.array(list(lines), np.int64)
-    rows = np.flatnonzero(np.isin(spans.queries, drawn) & np.isin(spans.docs, drawn))
-    lengths = spans.query_stops[rows] - spans.query_starts[rows]
-    return rows[np.sort(np.argsort(-lengths, kind="stable")[:MOST_ARCS])], len(rows)
+def _longest(passages: Passages, documents: Sequence[int]) -> tuple[Spans, int]:
+    """Return the longest passages between some texts, and how many there are."""
+    found, n_all = Spans.nothing(), 0
+    for spans in passages.batches():
+        is_it = np.isin(spans.queries, documents) & np.isin(spans.docs, documents)
+        n_all += int(is_it.sum())
+        found = Spans.joined([found, spans.take(is_it)])
+        longest = np.argsort(-found.lengths, kind="stable")[:MOST_ARCS]
+        found = found.take(np.sort(longest))
+    return found, n_all
 
 
 def _ends(
-    passages: Passages, lines: Mapping[int, _Line], row: int
+    spans: Spans, lines: Mapping[int, _Line], row: int
 ) -> tuple[tuple[float, float], tuple[float, float], float]:
     """Return the middles of both places of a passage, and how wide it is."""
-    spans = passages.spans
     first, second = lines[int(spans.queries[row])], lines[int(spans.docs[row])]
     x1 = first.x + first.scale * (spans.query_starts[row] + spans.query_stops[row]) / 2
     x2 = second.x + second.scale * (spans.doc_starts[row] + spans.doc_stops[row]) / 2
@@ -130,10 +132,10 @@ def _ends(
     return (float(x1), first.y), (float(x2), second.y), float(width)
 
 
-def _arcs(passages: Passages, lines: Mapping[int, _Line], rows: Int64s) -> Iterator[Markup]:
-    colours = passages.pair_numbers[2] % N_COLOURS
-    for row, cells in zip(rows.tolist(), _cells(passages, rows), strict=True):
-        (x1, y1), (x2, y2), width = _ends(passages, lines, row)
+def _arcs(passages: Passages, lines: Mapping[int, _Line], spans: Spans) -> Iterator[Markup]:
+    colours = passages.numbers_of(passages.keys(spans)) % N_COLOURS
+    for row, cells in enumerate(_cells(passages, spans)):
+        (x1, y1), (x2, y2), width = _ends(spans, lines, row)
         if y1 == y2:
             handles = (y1 - _handle(abs(x2 - x1)),) * 2
         else:
@@ -151,10 +153,9 @@ def _arcs(passages: Passages, lines: Mapping[int, _Line], rows: Int64s) -> Itera
         )
 
 
-def _cells(passages: Passages, rows: Int64s) -> list[tuple[str, ...]]:
-    spans = passages.spans
+def _cells(passages: Passages, spans: Spans) -> list[tuple[str, ...]]:
     cells = []
-    for row in rows.tolist():
+    for row in range(len(spans)):
         of_query, of_doc = ([f"{place:,}" for place in places] for places in spans.places(row))
         query, doc = (passages.name(int(side[row])) for side in (spans.queries, spans.docs))
         cells.append((query, *of_query, doc, *of_doc))
@@ -174,27 +175,30 @@ def strips(passages: Passages, documents: Sequence[int], name: str, title: str) 
     """Draw some texts as bars, with what other texts have in the colours of these."""
     longest = max((passages.documents[each].length for each in documents), default=1)
     scale = (WIDTH - 4) / max(longest, 1)
-    shares = covered_shares(passages, documents)
+    all_parts = _parts_of(passages, documents, scale)
+    many = [each for each in documents if all_parts[each].are_many]
+    others_of = _others_of_runs(passages, many, all_parts)
     parts: list[Markup] = []
-    any_joined = False
-    for k, (each, share) in enumerate(zip(documents, shares, strict=True)):
-        y, label = 4 + _ROW * k, passages.name(each)
+    shares = []
+    for k, each in enumerate(documents):
+        y, label, found = 4 + _ROW * k, passages.name(each), all_parts[each]
+        share = found.covered.length / (passages.documents[each].length or 1)
+        shares.append(share)
         shown = label_of(label, _MOST_OF_LABEL)
         width = max(passages.documents[each].length * scale, 0.5)
-        bits, is_joined = _bits(passages, each, y + 16, scale)
-        any_joined |= is_joined
+        bits = others_of[each] if found.are_many else [(*p, 1) for p in found.drawn.values()]
         parts += [
             element("text", shown, class_="tick", x=2, y=y + 11),
             element("text", f"{100 * share:.0f} %", class_="tick end", x=WIDTH - 2, y=y + 11),
             element("rect", class_="base", x=2, y=y + 16, width=width, height=10),
-            *bits,
+            *(_bit(passages, *bit, y + 16, scale) for bit in bits),
         ]
     description = (
         "The texts that share most, to scale. Coloured is what another text has as well, a colour "
         "for each other text (point at it for its name); at the right, the part of the text that "
         "is in some passage."
     )
-    if any_joined:
+    if many:
         said = f"Of a text with more than {_MOST_BITS} such parts those that touch have one colour."
         description += f" {said}"
     rows = [
@@ -206,61 +210,111 @@ def strips(passages: Passages, documents: Sequence[int], name: str, title: str) 
     return Chart(name, title, description, svg, table)
 
 
-def covered_shares(passages: Passages, documents: Sequence[int]) -> list[float]:
-    """Return which part of some texts is in a passage."""
-    spans, chosen = passages.spans, np.unique(np.array(documents, np.int64))
-    parts = []
-    for own, *places in (
-        (spans.queries, spans.query_starts, spans.query_stops),
-        (spans.docs, spans.doc_starts, spans.doc_stops),
-    ):
-        rows = np.flatnonzero(np.isin(own, chosen))
-        parts.append((*(column[rows] for column in places), np.searchsorted(chosen, own[rows])))
-    starts, stops, groups = (np.concatenate(each) for each in zip(*parts, strict=True))
-    lengths = union_lengths(starts, stops, groups, len(chosen))
-    found = lengths[np.searchsorted(chosen, documents)].tolist()
-    return [
-        length / (passages.documents[each].length or 1)
-        for length, each in zip(found, documents, strict=True)
-    ]
+class _Union:
+    """Stretches of a text, those together that overlap or are less than ``gap`` apart."""
+
+    def __init__(self, gap: float) -> None:
+        self._gap = gap
+        self.starts = self.stops = np.empty(0, np.int64)
+
+    def add(self, starts: Int64s, stops: Int64s) -> None:
+        """Add some more stretches."""
+        order = np.argsort(starts := np.concatenate([self.starts, starts]), kind="stable")
+        starts, stops = starts[order], np.concatenate([self.stops, stops])[order]
+        reached = np.maximum.accumulate(stops)
+        is_new = np.ones(len(starts), np.bool_)
+        is_new[1:] = starts[1:] - reached[:-1] >= self._gap
+        firsts = np.flatnonzero(is_new)
+        self.starts, self.stops = starts[firsts], np.maximum.reduceat(stops, firsts)
+
+    @property
+    def length(self) -> int:
+        """How much of the text they are."""
+        return int((self.stops - self.starts).sum())
 
 
-def _bits(passages: Passages, document: int, y: float, scale: float) -> tuple[list[Markup], bool]:
-    """Draw what other texts have; what would look the same is drawn once.
+class _Parts:
+    """What other texts have of one: ``drawn`` has what looks different, by its place.
 
-    Returns whether these are too many to be told apart; what touches is then drawn as one.
+    There are too many to be told apart where ``are_many``; ``runs`` are then those that touch.
     """
-    spans = passages.spans
-    drawn: dict[tuple[float, float, int], Markup] = {}
-    parts: list[tuple[int, int, int]] = []
-    for own, *columns in (
-        (spans.queries, spans.query_starts, spans.query_stops, spans.docs),
-        (spans.docs, spans.doc_starts, spans.doc_stops, spans.queries),
-    ):
-        rows = np.flatnonzero(own == document)
-        parts += zip(*(column[rows].tolist() for column in columns), strict=True)
-    for start, stop, other in parts:
-        place = *_place(start, stop, scale), other
-        if place not in drawn:
-            drawn[place] = _bit(passages, start, stop, {other}, y, scale)
-            if len(drawn) > _MOST_BITS:
-                return _joined(passages, parts, y, scale), True
-    return list(drawn.values()), False
+
+    def __init__(self, scale: float) -> None:
+        self.covered, self.runs = _Union(1), _Union(1 / scale)
+        self.drawn: dict[tuple[float, float, int], tuple[int, int, int]] = {}
+        self.are_many = False
+        self._scale = scale
+
+    def add(self, starts: Int64s, stops: Int64s, others: Int64s) -> None:
+        """Add some passages: where they are, and in which other texts."""
+        self.covered.add(starts, stops)
+        self.runs.add(starts, stops)
+        if self.are_many:
+            return
+        different = np.unique(np.stack([starts, stops, others]), axis=1, return_index=True)[1]
+        rows = np.sort(different)
+        columns = (column[rows].tolist() for column in (starts, stops, others))
+        for start, stop, other in zip(*columns, strict=True):
+            self.drawn.setdefault((*_place(start, stop, self._scale), other), (start, stop, other))
+            if len(self.drawn) > _MOST_BITS:
+                self.are_many = True
+                return
 
 
-def _joined(
-    passages: Passages, parts: Sequence[tuple[int, int, int]], y: float, scale: float
-) -> list[Markup]:
-    """Draw what is closer than can be seen as one, in the colour of the first text that has it."""
-    runs: list[tuple[int, int, set[int]]] = []
-    for start, stop, other in sorted(parts):
-        if runs and (start - runs[-1][1]) * scale < 1:
-            first, last, others = runs[-1]
-            others.add(other)
-            runs[-1] = first, max(last, stop), others
-        else:
-            runs.append((start, stop, {other}))
-    return [_bit(passages, *run, y, scale) for run in runs]
+def _sides_of(
+    passages: Passages, documents: Sequence[int]
+) -> Iterator[tuple[int, Int64s, Int64s, Int64s]]:
+    """Yield the passages of some texts, some of one text at a time: places, and other texts."""
+    for is_query in (True, False):
+        for spans in passages.batches():
+            own, other = spans.queries, spans.docs
+            starts, stops = spans.query_starts, spans.query_stops
+            if not is_query:
+                own, other, starts, stops = other, own, spans.doc_starts, spans.doc_stops
+            for document in np.intersect1d(own, documents).tolist():
+                rows = np.flatnonzero(own == document)
+                yield document, starts[rows], stops[rows], other[rows]
+
+
+def _parts_of(passages: Passages, documents: Sequence[int], scale: float) -> dict[int, _Parts]:
+    found = {each: _Parts(scale) for each in documents}
+    for document, starts, stops, others in _sides_of(passages, documents):
+        found[document].add(starts, stops, others)
+    return found
+
+
+def _others_of_runs(
+    passages: Passages, documents: Sequence[int], parts: Mapping[int, _Parts]
+) -> dict[int, list[tuple[int, int, int, int]]]:
+    """Return the runs of some texts: from, to, the first other text that has it, how many do."""
+    first = {"n": np.add}
+    n_rows = 2 * len(passages) if documents else 0
+    found: dict[int, dict[int, tuple[int, int]]] = {each: {} for each in documents}
+    with Totals("runs", passages.stored.workspace, 3, first, n_rows=n_rows) as totals:
+        for document, starts, _, others in _sides_of(passages, documents):
+            runs = np.searchsorted(parts[document].runs.starts, starts, side="right") - 1
+            keys = [np.full(len(runs), document), runs, others]
+            totals.add([key.astype(np.uint64) for key in keys], n=np.ones(len(runs), np.int64))
+    for of_runs, _ in totals.read():
+        order = np.lexsort(of_runs[::-1])
+        own, runs, others = (key[order].astype(np.int64) for key in of_runs)
+        is_new = np.ones(len(own), np.bool_)
+        is_new[1:] = (own[1:] != own[:-1]) | (runs[1:] != runs[:-1])
+        firsts = np.flatnonzero(is_new)
+        counts = np.diff(firsts, append=len(own)).tolist()
+        for k, n in zip(firsts.tolist(), counts, strict=True):
+            of_run = found[int(own[k])]
+            least, n_before = of_run.get(int(runs[k]), (int(others[k]), 0))
+            of_run[int(runs[k])] = min(least, int(others[k])), n_before + n
+    return {
+        each: [
+            (start, stop, *found[each][run])
+            for run, (start, stop) in enumerate(
+                zip(parts[each].runs.starts.tolist(), parts[each].runs.stops.tolist(), strict=True)
+            )
+        ]
+        for each in documents
+    }
 
 
 def _place(start: int, stop: int, scale: float) -> tuple[float, float]:
@@ -269,15 +323,17 @@ def _place(start: int, stop: int, scale: float) -> tuple[float, float]:
 
 
 def _bit(
-    passages: Passages, start: int, stop: int, others: set[int], y: float, scale: float
+    passages: Passages, start: int, stop: int, other: int, n_others: int, y: float, scale: float
 ) -> Markup:
+    """Draw a part of a text, in the colour of the first other text that has it."""
     x, width = _place(start, stop, scale)
-    also = f"parts of it also in {len(others):,} other texts"
-    if len(others) == 1:
-        also = f"also in {passages.name(*others)}"
+    also = f"parts of it also in {n_others:,} other texts"
+    if n_others == 1:
+        also = f"also in {passages.name(other)}"
     title = element("title", f"{start:,} to {stop:,}: {also}")
-    colour = f"bit c{min(others) % N_COLOURS}"
-    return element("rect", title, class_=colour, x=x, y=y, width=width, height=10)
+    return element(
+        "rect", title, class_=f"bit c{other % N_COLOURS}", x=x, y=y, width=width, height=10
+    )
 
 
 # How alike passages are, and how long.
@@ -348,39 +404,31 @@ def who_with_whom(passages: Passages, name: str) -> Chart | None:
 
     None where there is but one pair.
     """
-    queries, docs, _ = passages.pair_numbers
-    if len(queries) < 2:
+    if passages.n_pairs < 2:
         return None
-    shared = np.maximum(*passages.shared)
-    rows, columns = np.unique(queries), np.unique(docs)
-    if passages.is_one:
-        rows = columns = np.union1d(rows, columns)
-    documents = passages.documents
+    documents, is_one = passages.documents, passages.is_one
+    of_labels = np.arange(len(documents))
     n_labels, label_of = len(documents), passages.name
-    of_rows = of_columns = np.arange(n_labels)
     kind = "text"
+    rows, columns = _weights(passages, of_labels, n_labels)
     numbers, firsts, of_documents = np.unique(
         documents.files, return_index=True, return_inverse=True
     )
-    if (len(rows) > _MOST_ROWS or len(columns) > _MOST_COLUMNS) and len(numbers) > 1:
+    is_large = len(rows[0]) > _MOST_ROWS or len(columns[0]) > _MOST_COLUMNS
+    if is_large and len(numbers) > 1:
         kind = "file"
         # In the order in which documents have them.
         order = np.argsort(firsts)
         names = ["" if n < 0 else documents.file_names[n] for n in numbers[order].tolist()]
         n_labels, label_of = len(names), lambda number: names[number]
-        of_rows = of_columns = np.argsort(order)[of_documents.reshape(-1)]
-    cells = of_rows[queries], of_columns[docs]
-    if passages.is_one:
-        # A pair stands on both sides of the diagonal.
-        off = cells[0] != cells[1]
-        a, b = cells
-        cells = np.concatenate([a, b[off]]), np.concatenate([b, a[off]])
-        shared = np.concatenate([shared, shared[off]])
-    most = _MOST_COLUMNS if passages.is_one else _MOST_ROWS
-    row_ids, row_labels = _most(cells[0], shared, n_labels, label_of, most)
-    column_ids, column_labels = _most(cells[1], shared, n_labels, label_of, _MOST_COLUMNS)
+        of_labels = np.argsort(order)[of_documents.reshape(-1)]
+        rows, columns = _weights(passages, of_labels, n_labels)
+    most = _MOST_COLUMNS if is_one else _MOST_ROWS
+    row_ids, row_labels = _most(*rows, n_labels, label_of, most)
+    column_ids, column_labels = _most(*columns, n_labels, label_of, _MOST_COLUMNS)
     counts = np.zeros((len(row_labels), len(column_labels)), np.int64)
-    np.add.at(counts, (row_ids[cells[0]], column_ids[cells[1]]), shared)
+    for row_cells, column_cells, shared in _cells_of(passages, of_labels):
+        np.add.at(counts, (row_ids[row_cells], column_ids[column_cells]), shared)
     sides = (kind, f"other {kind}") if passages.is_one else (f"first {kind}", f"second {kind}")
     return matrix(
         name,
@@ -394,35 +442,70 @@ def who_with_whom(passages: Passages, name: str) -> Chart | None:
     )
 
 
+def _cells_of(passages: Passages, of_labels: Int64s) -> Iterator[tuple[Int64s, Int64s, Int64s]]:
+    """Yield rows and columns that pairs are in, and what they share, some pairs at a time."""
+    for pairs in passages.pairs():
+        a, b, shared = of_labels[pairs.queries], of_labels[pairs.docs], pairs.shared
+        if passages.is_one:
+            # A pair stands on both sides of the diagonal.
+            off = a != b
+            a, b = np.concatenate([a, b[off]]), np.concatenate([b, a[off]])
+            shared = np.concatenate([shared, shared[off]])
+        yield a, b, shared
+
+
+def _weights(
+    passages: Passages, of_labels: Int64s, n_labels: int
+) -> tuple[tuple[Int64s, Int64s], tuple[Int64s, Int64s]]:
+    """Return which rows there are and how much they share, and the same of columns."""
+    weights = np.zeros((2, n_labels), np.int64)
+    are_there = np.zeros((2, n_labels), np.bool_)
+    for *sides, shared in _cells_of(passages, of_labels):
+        for k, side in enumerate(sides):
+            np.add.at(weights[k], side, shared)
+            are_there[k, side] = True
+    rows, columns = (np.flatnonzero(each) for each in are_there)
+    return (rows, weights[0, rows]), (columns, weights[1, columns])
+
+
 def _most(
-    numbers: Int64s, weights: Int64s, n_labels: int, label_of: Callable[[int], str], most: int
+    present: Int64s, weights: Int64s, n_labels: int, label_of: Callable[[int], str], most: int
 ) -> tuple[Int64s, list[str]]:
     """Choose what is shown by its weight; returns the place of each number, and the labels.
 
     What is left has a place together, at the end.
     """
-    totals = np.bincount(numbers, weights, n_labels)
-    present = np.flatnonzero(np.bincount(numbers, minlength=n_labels))
     chosen = present
     if len(present) > most:
-        chosen = np.sort(present[np.argsort(-totals[present], kind="stable")[: most - 1]])
+        chosen = np.sort(present[np.argsort(-weights, kind="stable")[: most - 1]])
     places: Int64s = np.full(n_labels, len(chosen), np.int64)
     places[chosen] = np.arange(len(chosen))
     shown = [label_of(each) for each in chosen.tolist()]
     return places, shown if len(present) <= most else [*shown, _REST]
 
 
-def pair_rows(passages: Passages, numbers: Sequence[int]) -> Table:
-    """List some pairs with what they share."""
+@dataclass(frozen=True)
+class Looked:
+    """What is listed of a pair: how many passages it has, and how many of them have moved."""
+
+    n_passages: int
+    n_moved: int
+
+
+def pair_rows(passages: Passages, pairs: Pairs, looked_at: Sequence[Looked]) -> Table:
+    """List the first of some pairs with what they share."""
     rows = []
-    for pair in map(passages.pair, numbers):
-        sides = pair.query, pair.doc
-        lengths = [passages.documents[each].length for each in sides]
+    columns = pairs.queries, pairs.docs, pairs.of_query, pairs.of_doc
+    for (query, doc, *shared), looked in zip(
+        zip(*(column.tolist() for column in columns), strict=True), looked_at, strict=False
+    ):
+        lengths = [passages.documents[each].length for each in (query, doc)]
         shares = [
-            percent(min(shared / length, 1.0)) if length else ""
-            for shared, length in zip(pair.shared, lengths, strict=True)
+            percent(min(part / length, 1.0)) if length else ""
+            for part, length in zip(shared, lengths, strict=True)
         ]
-        counts = len(pair.rows), int(pair.moved.sum()), max(pair.shared)
-        rows.append((*map(passages.name, sides), *(f"{n:,}" for n in counts), *shares))
+        counts = looked.n_passages, looked.n_moved, max(shared)
+        names = passages.name(query), passages.name(doc)
+        rows.append((*names, *(f"{n:,}" for n in counts), *shares))
     head = "first text,second text,passages,moved,characters,of the first,of the second"
     return Table(head.split(","), rows)

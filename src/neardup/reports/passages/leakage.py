@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import groupby
 
 import numpy as np
 from markupsafe import Markup
@@ -13,8 +12,16 @@ from neardup.reports.charts import Chart, bars
 from neardup.reports.differences import SideBySide, around, side_by_side
 from neardup.reports.page import STYLES, Report, counted, percent, render_page
 from neardup.reports.passages.drawings import similarity_chart
-from neardup.reports.passages.model import About, Passages, how_it_was_made, list_options, notes_of
-from neardup.tables import Int64s
+from neardup.reports.passages.model import (
+    About,
+    Passages,
+    Spans,
+    how_it_was_made,
+    list_options,
+    notes_of,
+)
+from neardup.runs.totals import Totals
+from neardup.tables import Floats, Int64s
 
 MOST_SHOWN = 200
 """Items that are shown with what stands around them."""
@@ -49,13 +56,13 @@ class Item:
 
 def leakage_report(passages: Passages, about: About) -> Report:
     """Make the page of items that were looked for in a corpus."""
-    rows = _by_item(passages)
-    items = [_item(passages, each) for each in rows[:MOST_SHOWN] if passages.have_texts[each[0]]]
+    found = _gather(passages, MOST_LISTED)
+    items = [_item(passages, each) for each in found.least[:MOST_SHOWN] if each.has_text]
     n_items = about.n_documents[0] if about.n_documents else about.summary.get("queries")
-    headline = _headline(len(rows), n_items)
+    headline = _headline(found.n, n_items)
     files = _files(passages)
     similarities = similarity_chart(
-        [np.array([passages.spans.similarities[each[0]] for each in rows], np.float64)],
+        [found.similarities],
         about,
         "Similarities of the items found",
         "Of each item the best place: 1 has every word of it, in any order.",
@@ -63,8 +70,8 @@ def leakage_report(passages: Passages, about: About) -> Report:
     )
     options = list_options(about)
     more = "" if items else about.how_to_give_texts
-    if 0 < len(items) < len(rows):
-        more = f"The {len(items):,} least alike are shown with their texts, of {len(rows):,}."
+    if 0 < len(items) < found.n:
+        more = f"The {len(items):,} least alike are shown with their texts, of {found.n:,}."
     html = render_page(
         "leakage.html",
         title=headline,
@@ -75,10 +82,10 @@ def leakage_report(passages: Passages, about: About) -> Report:
         ],
         styles=[*STYLES, "passages.css"],
         kind="items found in a corpus",
-        sentences=_sentences(passages, rows, n_items),
-        facts=_facts(passages, rows, n_items),
+        sentences=_sentences(found, n_items),
+        facts=_facts(found, n_items),
         items=items,
-        listed=[_listed(passages, each) for each in rows[:MOST_LISTED]],
+        listed=[_listed(passages, each) for each in found.least],
         more=more,
         charts=[similarities, files],
         options=options,
@@ -88,16 +95,103 @@ def leakage_report(passages: Passages, about: About) -> Report:
     return Report(html, headline)
 
 
-def _by_item(passages: Passages) -> list[list[int]]:
-    """Return the rows of each item, the best first; the least alike items first.
+@dataclass(frozen=True)
+class _Found:
+    """Where an item was found: the best places and documents, and how many there are.
 
-    These are the ones that have to be looked at.
+    ``places`` are passages, the best first, as many as are shown of one item, and ``documents`` as
+    many as are named.
     """
-    spans = passages.spans
+
+    places: Spans
+    documents: Sequence[int]
+    n_places: int
+    n_documents: int
+    has_text: bool
+
+
+@dataclass(frozen=True)
+class _Items:
+    """All items that were found.
+
+    ``least`` has those that are listed, the least alike first, because these are the ones that have
+    to be looked at. ``similarities`` are those of the best places of
+    all, NaN where not known.
+    """
+
+    n: int
+    n_documents: int
+    n_whole: int
+    least: Sequence[_Found]
+    similarities: Floats
+
+
+def _gather(passages: Passages, most: int) -> _Items:
+    """Put the passages of each item together, and choose the items that are least alike."""
+    # By the numbers of all documents, of which items are some.
+    best = np.full(len(passages.documents), -np.inf)
+    known = np.full(len(passages.documents), -np.inf)
+    is_doc = np.zeros(len(passages.documents), np.bool_)
+    for spans in passages.batches():
+        np.maximum.at(best, spans.queries, np.nan_to_num(spans.similarities, nan=1.0))
+        is_known = ~np.isnan(spans.similarities)
+        np.maximum.at(known, spans.queries[is_known], spans.similarities[is_known])
+        is_doc[spans.docs] = True
+    items = np.flatnonzero(best > -np.inf)
+    of_items = np.where(known[items] == best[items], best[items], np.nan)
+    chosen: Int64s = np.sort(order := items[np.argsort(best[items], kind="stable")[:most]])
+    # Of each of these the best places, and the best place in each of the best documents.
+    rows = Spans.nothing()
+    n_places = np.zeros(len(chosen), np.int64)
+    with Totals(
+        "items", passages.stored.workspace, 2, {"n": np.add}, n_rows=len(passages)
+    ) as documents:
+        for spans in passages.batches():
+            here = spans.take(np.isin(spans.queries, chosen))
+            numbers = np.searchsorted(chosen, here.queries)
+            n_places += np.bincount(numbers, minlength=len(chosen))
+            keys = numbers.astype(np.uint64), here.docs.astype(np.uint64)
+            documents.add(keys, n=np.ones(len(here), np.int64))
+            rows = _best_of(Spans.joined([rows, here]))
+    n_documents = np.zeros(len(chosen), np.int64)
+    for (of_pairs, _), _ in documents.read():
+        n_documents += np.bincount(of_pairs.astype(np.int64), minlength=len(chosen))
+    bounds = np.searchsorted(rows.queries, [chosen, chosen + 1])
+    have_texts = passages.have_texts(rows)
+    least = []
+    for place in np.searchsorted(chosen, order).tolist():
+        first, last = bounds[:, place].tolist()
+        named = list(dict.fromkeys(rows.docs[first:last].tolist()))[:_MOST_NAMED]
+        places = rows.take(np.arange(first, min(first + _MOST_PLACES, last)))
+        counts = int(n_places[place]), int(n_documents[place])
+        least.append(_Found(places, named, *counts, bool(have_texts[first])))
+    n_whole = int((of_items == 1).sum())
+    return _Items(len(items), int(is_doc.sum()), n_whole, least, of_items)
+
+
+def _best_of(spans: Spans) -> Spans:
+    """Return the best passages of each query, as far as they are shown or name a document."""
     similarities = np.nan_to_num(spans.similarities, nan=1.0)
-    order = np.lexsort((spans.doc_starts, spans.docs, -similarities, spans.queries)).tolist()
-    items = [list(rows) for _, rows in groupby(order, key=lambda row: spans.queries[row])]
-    return sorted(items, key=lambda rows: similarities[rows[0]])
+    spans = spans.take(
+        np.lexsort((spans.rows, spans.doc_starts, spans.docs, -similarities, spans.queries))
+    )
+    is_first = _ranks(spans.queries) < _MOST_PLACES
+    # The first row of each document, ranked among those of its query.
+    by_document = np.lexsort((np.arange(len(spans)), spans.docs, spans.queries))
+    queries, docs = spans.queries[by_document], spans.docs[by_document]
+    is_new = np.ones(len(spans), np.bool_)
+    is_new[1:] = (queries[1:] != queries[:-1]) | (docs[1:] != docs[:-1])
+    firsts = np.sort(by_document[is_new])
+    is_first[firsts[_ranks(spans.queries[firsts]) < _MOST_NAMED]] = True
+    return spans.take(is_first)
+
+
+def _ranks(groups: Int64s) -> Int64s:
+    """Return how many rows before each one are of its group, of groups one behind the other."""
+    starts = np.flatnonzero(np.diff(groups, prepend=-1))
+    lengths = np.diff(starts, append=len(groups))
+    ranks: Int64s = np.arange(len(groups)) - np.repeat(starts, lengths)
+    return ranks
 
 
 def _headline(n_found: int, n_items: int | None) -> str:
@@ -108,17 +202,16 @@ def _headline(n_found: int, n_items: int | None) -> str:
     return f"{n_found:,} of {n_items:,} test items {'was' if n_found == 1 else 'were'} found"
 
 
-def _sentences(passages: Passages, rows: Sequence[Sequence[int]], n_items: int | None) -> list[str]:
-    if not rows:
+def _sentences(items: _Items, n_items: int | None) -> list[str]:
+    if not items.n:
         return [
             "None of the items stands in the corpus as a whole, in the same words or nearly so. "
             "Items in other words, and parts of items, are not looked for by a search."
         ]
-    n_documents = len(np.unique(passages.spans.docs))
-    share = f" ({percent(len(rows) / n_items)})" if n_items else ""
+    share = f" ({percent(items.n / n_items)})" if n_items else ""
     found = (
-        f"{len(rows):,} items{share} stand in {counted(n_documents, 'document')} of the corpus, as "
-        "a whole and in the same words or nearly so."
+        f"{items.n:,} items{share} stand in {counted(items.n_documents, 'document')} of the "
+        "corpus, as a whole and in the same words or nearly so."
     )
     return [
         found,
@@ -131,27 +224,34 @@ def _sentences(passages: Passages, rows: Sequence[Sequence[int]], n_items: int |
     ]
 
 
-def _facts(
-    passages: Passages, rows: Sequence[Sequence[int]], n_items: int | None
-) -> list[tuple[str, ...]]:
-    best = [float(passages.spans.similarities[each[0]]) for each in rows]
-    facts: list[tuple[str, ...]] = [(f"{len(rows):,}", "items found", "gone")]
+def _facts(items: _Items, n_items: int | None) -> list[tuple[str, ...]]:
+    facts: list[tuple[str, ...]] = [(f"{items.n:,}", "items found", "gone")]
     if n_items is not None:
-        facts.append((f"{max(n_items - len(rows), 0):,}", "items not found", "kept"))
-    facts.append((f"{sum(each == 1 for each in best):,}", "found with all their words"))
-    facts.append((f"{len(np.unique(passages.spans.docs)):,}", "documents that have one"))
+        facts.append((f"{max(n_items - items.n, 0):,}", "items not found", "kept"))
+    facts.append((f"{items.n_whole:,}", "found with all their words"))
+    facts.append((f"{items.n_documents:,}", "documents that have one"))
     return facts
 
 
 def _files(passages: Passages) -> Chart | None:
     """Draw how many items each file of the corpus has; those with most, if there are many."""
-    spans = passages.spans
     documents = passages.documents
-    files, n_queries = documents.files[spans.docs], int(spans.queries.max(initial=0)) + 1
-    different = np.unique(files[files >= 0] * n_queries + spans.queries[files >= 0])
-    there, n_items = np.unique(different // n_queries, return_counts=True)
+    n_items = np.zeros(len(documents.file_names), np.int64)
+    with Totals(
+        "files", passages.stored.workspace, 2, {"n": np.add}, n_rows=len(passages)
+    ) as different:
+        for spans in passages.batches():
+            files = documents.files[spans.docs]
+            rows = np.flatnonzero(files >= 0)
+            keys = [key[rows].astype(np.uint64) for key in (files, spans.queries)]
+            different.add(keys, n=np.ones(len(rows), np.int64))
+    for (of_items, _), _ in different.read():
+        n_items += np.bincount(of_items.astype(np.int64), minlength=len(n_items))
+    there = np.flatnonzero(n_items)
     named = zip(
-        (documents.file_names[each] for each in there.tolist()), n_items.tolist(), strict=True
+        (documents.file_names[each] for each in there.tolist()),
+        n_items[there].tolist(),
+        strict=True,
     )
     counts = [(file, n) for file, n in named if file]
     if not counts:
@@ -171,55 +271,49 @@ def _files(passages: Passages) -> Chart | None:
     )
 
 
-def _listed(passages: Passages, rows: Sequence[int]) -> tuple[str, str, str, str]:
-    spans = passages.spans
-    documents = list(dict.fromkeys(spans.docs[rows].tolist()))
-    named = ", ".join(passages.name(each) for each in documents[:_MOST_NAMED])
-    if len(documents) > _MOST_NAMED:
-        named += f" and {len(documents) - _MOST_NAMED:,} more"
-    item, best = passages.name(int(spans.queries[rows[0]])), _similarity(passages, rows[0])
-    return item, best, f"{len(documents):,}", named
+def _listed(passages: Passages, found: _Found) -> tuple[str, str, str, str]:
+    named = ", ".join(map(passages.name, found.documents))
+    if found.n_documents > _MOST_NAMED:
+        named += f" and {found.n_documents - _MOST_NAMED:,} more"
+    item = passages.name(int(found.places.queries[0]))
+    return item, _similarity(found.places, 0), f"{found.n_documents:,}", named
 
 
-def _item(passages: Passages, rows: Sequence[int]) -> Item:
-    more = len(rows) - _MOST_PLACES
-    note = f"best similarity {_similarity(passages, rows[0])}"
+def _item(passages: Passages, found: _Found) -> Item:
+    more = found.n_places - _MOST_PLACES
+    note = f"best similarity {_similarity(found.places, 0)}"
     note += f"; {more:,} more places are not shown" if more > 0 else ""
-    query = int(passages.spans.queries[rows[0]])
+    known = np.flatnonzero(passages.have_texts(found.places)).tolist()
     return Item(
-        passages.name(query),
+        passages.name(int(found.places.queries[0])),
         note,
-        [_place(passages, row) for row in rows[:_MOST_PLACES] if passages.have_texts[row]],
+        [_place(passages, found.places, row) for row in known],
     )
 
 
-def _place(passages: Passages, row: int) -> Place:
-    spans = passages.spans
+def _place(passages: Passages, spans: Spans, row: int) -> Place:
     number = int(spans.docs[row])
     _, (start, stop) = spans.places(row)
-    item, passage = (text[:_MOST_CHARACTERS] for text in passages.texts_of(row))
+    item, passage = (text[:_MOST_CHARACTERS] for text in passages.texts_of(spans, row))
     before, after = around(passages.documents[number].text, start, stop, _AROUND)
     file = passages.documents[number].file
     note = f"{file}, " if file and file not in passages.documents[number].id else ""
     return Place(
         passages.name(number),
-        f"{note}characters {start:,} to {stop:,}, similarity {_similarity(passages, row)}",
+        f"{note}characters {start:,} to {stop:,}, similarity {_similarity(spans, row)}",
         before,
         after,
         side_by_side(item, passage, context=None),
     )
 
 
-def _similarity(passages: Passages, row: int) -> str:
-    similarity = float(passages.spans.similarities[row])
+def _similarity(spans: Spans, row: int) -> str:
+    similarity = float(spans.similarities[row])
     return "not known" if np.isnan(similarity) else f"{similarity:.4f}"
 
 
 def wanted_texts(passages: Passages) -> list[int]:
     """Return the documents of the items that are shown, in that order."""
-    spans = passages.spans
-    rows: Int64s = np.array(
-        [row for each in _by_item(passages)[:MOST_SHOWN] for row in each[:_MOST_PLACES]], np.int64
-    )
-    ends = np.stack([spans.queries[rows], spans.docs[rows]], axis=1).reshape(-1)
+    rows = Spans.joined([each.places for each in _gather(passages, MOST_SHOWN).least])
+    ends = np.stack([rows.queries, rows.docs], axis=1).reshape(-1)
     return list(dict.fromkeys(ends.tolist()))

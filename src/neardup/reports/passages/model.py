@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.files.id_table import hash_id, hash_ids
+from neardup.kernels.common.hashing import mix_words
 from neardup.passages.matches import union_lengths
 from neardup.reports.differences import find_moved
 from neardup.reports.page import shortened, written
+from neardup.runs.exchange import Shuffle, SpilledBatches
+from neardup.runs.work import IN_MEMORY, Workspace
 from neardup.tables import Bools, Floats, Int64s, Uint64s
 from neardup.version import __version__
 
@@ -189,23 +193,12 @@ class Documents(Sequence[Document]):
         return int(pc.sum(pc.equal(self.ids, identifier)).as_py()) > 1
 
 
-class RowTexts(Sequence[tuple[str, str]]):
-    """The texts of passages as a table has them, on both sides; nothing where one is missing."""
-
-    def __init__(self, queries: pa.ChunkedArray, docs: pa.ChunkedArray) -> None:
-        self._queries, self._docs = queries, docs
-
-    def __len__(self) -> int:
-        return len(self._queries)
-
-    def __getitem__(self, row: Any) -> Any:
-        """Return the texts of a row."""
-        return self._queries[row].as_py() or "", self._docs[row].as_py() or ""
-
-
 @dataclass(frozen=True)
 class Spans:
-    """Passages, a row for each: two documents by number, and places in them, ends exclusive."""
+    """Passages, a row for each: two documents by number, and places in them, ends exclusive.
+
+    ``rows`` are their places in the table.
+    """
 
     queries: Int64s
     query_starts: Int64s
@@ -214,9 +207,19 @@ class Spans:
     doc_starts: Int64s
     doc_stops: Int64s
     similarities: Floats
+    rows: Int64s
 
     def __len__(self) -> int:
         return len(self.queries)
+
+    @property
+    def lengths(self) -> Int64s:
+        """Characters of the passages in their queries."""
+        return self.query_stops - self.query_starts
+
+    def take(self, rows: Int64s | Bools) -> Spans:
+        """Return some of them."""
+        return Spans(*(getattr(self, field.name)[rows] for field in fields(self)))
 
     def places(self, row: int) -> tuple[tuple[int, int], tuple[int, int]]:
         """Return where a passage begins and ends in its query and its document."""
@@ -225,21 +228,204 @@ class Spans:
             (int(self.doc_starts[row]), int(self.doc_stops[row])),
         )
 
+    def to_batch(self) -> pa.RecordBatch:
+        """Return them as they are stored."""
+        return _stored(self)
+
+    @classmethod
+    def of_batches(cls, batches: Sequence[pa.RecordBatch]) -> Spans:
+        """Take some that were stored, one behind the other."""
+        return cls(*_columns(batches))
+
+    @classmethod
+    def nothing(cls) -> Spans:
+        """Return no passage."""
+        return cls(*(np.empty(0, _type_of(field.name)) for field in fields(cls)))
+
+    @classmethod
+    def joined(cls, parts: Sequence[Spans]) -> Spans:
+        """Put some behind each other."""
+        together = [cls.nothing(), *parts]
+        return cls(
+            *(np.concatenate([getattr(each, f.name) for each in together]) for f in fields(cls))
+        )
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Pairs of documents that share a passage, a row for each.
+
+    ``of_query`` and ``of_doc`` are the characters of either one that are in a passage of the pair,
+    of which there are ``n_passages``.
+    """
+
+    queries: Int64s
+    docs: Int64s
+    of_query: Int64s
+    of_doc: Int64s
+    n_passages: Int64s
+
+    def __len__(self) -> int:
+        return len(self.queries)
+
+    @property
+    def shared(self) -> Int64s:
+        """Characters in passages, of the side that has more."""
+        return np.maximum(self.of_query, self.of_doc)
+
+    def take(self, rows: Int64s | Bools) -> Pairs:
+        """Return some of them."""
+        return Pairs(*(getattr(self, field.name)[rows] for field in fields(self)))
+
+    @classmethod
+    def nothing(cls) -> Pairs:
+        """Return no pair."""
+        return cls(*(np.empty(0, np.int64) for _ in fields(cls)))
+
+    def joined(self, other: Pairs) -> Pairs:
+        """Return these and others behind them."""
+        return Pairs(
+            *(
+                np.concatenate([getattr(each, field.name) for each in (self, other)])
+                for field in fields(self)
+            )
+        )
+
+    def ranked(self) -> Pairs:
+        """Return them by what they share, those with most first; equal ones by their documents."""
+        return self.take(np.lexsort((self.docs, self.queries, -self.shared)))
+
 
 @dataclass(frozen=True)
 class DocumentPair:
     """Two documents and what they share.
 
-    ``rows`` are their passages in the order of places in the first; ``moved`` says which of these
-    stand in another order in the second. ``shared`` are the characters of either one that are in a
-    passage.
+    ``spans`` are their passages in the order of places in the first; ``moved`` says which of these
+    stand in another order in the second.
     """
 
     query: int
     doc: int
-    rows: Int64s
+    spans: Spans
     moved: Bools
-    shared: tuple[int, int]
+
+
+# Shares of the memory: passages or pairs that are kept there, rows that wait to be written, and
+# rows of a partition, with copies of them while they are sorted. Bytes of a file.
+_KEPT, _WAITING, _AT_WORK, _COPIES = 0.2, 0.2, 0.3, 5
+_FILE_BYTES = 1 << 28
+
+# Exchanges of one run have names of their own.
+_numbers = count()
+
+
+class StoredSpans:
+    """The passages of a table, which are read some at a time and as often as they are needed.
+
+    Parameters
+    ----------
+    batches
+        Gives all of them in the order of the table, the same each time that it is called.
+    n
+        How many there are.
+    workspace
+        Where pairs of documents are put together.
+    """
+
+    def __init__(
+        self, batches: Callable[[], Iterable[Spans]], n: int, workspace: Workspace = IN_MEMORY
+    ) -> None:
+        self.batches, self.n, self.workspace = batches, n, workspace
+
+    @classmethod
+    def store(cls, batches: Iterable[Spans], workspace: Workspace) -> StoredSpans:
+        """Keep passages as they come, in files if they are too many: 64 bytes each."""
+        kept = _keep("spans", (each.to_batch() for each in batches), workspace)
+        n = sum(len(batch) for batch in kept)
+        return cls(lambda: (Spans.of_batches([batch]) for batch in kept), n, workspace)
+
+    @cached_property
+    def pairs(self) -> Iterable[pa.RecordBatch]:
+        """The pairs of documents, each once, as ``Pairs`` are stored."""
+        return _keep("pairs", map(_stored, self._put_together()), self.workspace)
+
+    def by_partition(
+        self, n_partitions: int, choose: Callable[[Spans], tuple[Spans, Int64s]]
+    ) -> Iterator[Spans]:
+        """Yield those passages together that ``choose`` puts into a partition, in their order."""
+        name = f"by-{next(_numbers)}"
+        with Shuffle(
+            name, self.workspace, n_partitions, in_memory=None, share=_WAITING
+        ) as exchanged:
+            for spans in self.batches():
+                chosen, partitions = choose(spans)
+                order = np.argsort(partitions, kind="stable")
+                exchanged.add(chosen.take(order).to_batch(), partitions[order])
+        for number in range(n_partitions):
+            batches = list(exchanged.read(number))
+            if batches:
+                yield Spans.of_batches(batches)
+        exchanged.discard()
+
+    def passes(self, n_rows: int) -> int:
+        """Return in how many parts so many passages have to be worked on."""
+        return self.workspace.passes(n_rows * 8 * len(fields(Spans)) * _COPIES, _AT_WORK)
+
+    def _put_together(self) -> Iterator[Pairs]:
+        n_partitions = self.passes(self.n)
+
+        def choose(spans: Spans) -> tuple[Spans, Int64s]:
+            keys = (spans.queries * _ODD) ^ spans.docs
+            mixed = mix_words(keys.view(np.uint64)) >> np.uint64(32)
+            partitions = mixed * np.uint64(n_partitions) >> np.uint64(32)
+            return spans, partitions.astype(np.int64)
+
+        for spans in self.by_partition(n_partitions, choose):
+            order = np.lexsort((spans.docs, spans.queries))
+            queries, docs = spans.queries[order], spans.docs[order]
+            is_new = np.ones(len(order), np.bool_)
+            is_new[1:] = (queries[1:] != queries[:-1]) | (docs[1:] != docs[:-1])
+            firsts = np.flatnonzero(is_new)
+            groups: Int64s = np.empty(len(order), np.int64)
+            groups[order] = np.cumsum(is_new) - 1
+            n = len(firsts)
+            yield Pairs(
+                queries[firsts],
+                docs[firsts],
+                union_lengths(spans.query_starts, spans.query_stops, groups, n),
+                union_lengths(spans.doc_starts, spans.doc_stops, groups, n),
+                np.diff(firsts, append=len(order)),
+            )
+
+
+_ODD = np.int64(0x1E3779B97F4A7C15)
+
+
+def _type_of(name: str) -> type:
+    return np.float64 if name == "similarities" else np.int64
+
+
+def _stored(rows: Spans | Pairs) -> pa.RecordBatch:
+    names = [each.name for each in fields(rows)]
+    return pa.record_batch([pa.array(getattr(rows, name)) for name in names], names)
+
+
+def _columns(batches: Sequence[pa.RecordBatch]) -> list[Any]:
+    if len(batches) == 1:
+        return [column.to_numpy() for column in batches[0].columns]
+    return [
+        np.concatenate([batch.column(k).to_numpy() for batch in batches])
+        for k in range(batches[0].num_columns)
+    ]
+
+
+def _keep(name: str, batches: Iterable[pa.RecordBatch], workspace: Workspace) -> SpilledBatches:
+    with SpilledBatches(
+        f"{name}-{next(_numbers)}", workspace, share=_KEPT, weight_of_file=_FILE_BYTES
+    ) as kept:
+        for batch in batches:
+            kept.append(batch, None, batch.nbytes)
+    return kept
 
 
 @dataclass(frozen=True)
@@ -250,77 +436,156 @@ class Passages:
     ----------
     documents
         All that are in a passage, those of the first collection first.
-    spans
+    stored
         The passages.
     is_one
         Whether both sides are of one collection.
-    texts_of_rows
-        Of each passage on both sides, where the documents have none; else nothing.
+    texts_of_row
+        Gives the texts of a passage on both sides by its row, where the table has them.
+    numbers
+        What ``documents`` call those that the passages have by other numbers; None for the same.
+
+    Notes
+    -----
+    Held are the documents, pairs whose texts are known, and what methods return: passages of one
+    pair at a time, and as many as have room in the workspace.
     """
 
     documents: Documents
-    spans: Spans
+    stored: StoredSpans
     is_one: bool
-    texts_of_rows: Sequence[tuple[str, str]] = field(default=())
+    texts_of_row: Callable[[int], tuple[str, str]] | None = None
+    numbers: Int64s | None = None
+
+    def __len__(self) -> int:
+        return self.stored.n
+
+    def batches(self) -> Iterator[Spans]:
+        """Yield the passages in the order of the table, some at a time."""
+        return map(self._renumbered, self.stored.batches())
+
+    def _renumbered(self, spans: Spans) -> Spans:
+        if self.numbers is None:
+            return spans
+        queries, docs = self.numbers[spans.queries], self.numbers[spans.docs]
+        return replace(spans, queries=queries, docs=docs)
+
+    def pairs(self) -> Iterator[Pairs]:
+        """Yield all pairs of documents, some at a time; these by their documents."""
+        for batch in self.stored.pairs:
+            pairs = Pairs(*_columns([batch]))
+            if self.numbers is not None:
+                queries, docs = self.numbers[pairs.queries], self.numbers[pairs.docs]
+                order = np.lexsort((docs, queries))
+                pairs = replace(pairs, queries=queries, docs=docs).take(order)
+            yield pairs
 
     @cached_property
-    def pair_numbers(self) -> tuple[Int64s, Int64s, Int64s]:
-        """Number the pairs: the first document of each, its second, the pair of each passage."""
-        n = max(len(self.documents), 1)
-        keys, of_rows = np.unique(self.spans.queries * n + self.spans.docs, return_inverse=True)
-        return keys // n, keys % n, of_rows.reshape(-1)
+    def n_pairs(self) -> int:
+        """How many pairs of documents there are."""
+        return sum(map(len, self.stored.pairs))
 
     @cached_property
-    def shared(self) -> tuple[Int64s, Int64s]:
-        """How many characters of both documents of each pair are in a passage of the pair."""
-        spans = self.spans
-        queries, _, pairs = self.pair_numbers
-        of_query = union_lengths(spans.query_starts, spans.query_stops, pairs, len(queries))
-        return of_query, union_lengths(spans.doc_starts, spans.doc_stops, pairs, len(queries))
+    def n_characters(self) -> int:
+        """How many characters of all pairs are in passages, of the longer side of each."""
+        return sum(int(pairs.shared.sum()) for pairs in self.pairs())
+
+    def best(self, most: int) -> Pairs:
+        """Return the pairs that share most, ranked."""
+        found, least = Pairs.nothing(), -1
+        for pairs in self.pairs():
+            found = found.joined(pairs.take(pairs.shared >= least)).ranked()
+            if len(found) > most:
+                found = found.take(np.arange(most))
+                least = int(found.shared.min(initial=1 << 62))
+        return found
+
+    def first_documents(self, sides: Sequence[str], most: int) -> list[int]:
+        """Return the first documents that the ranking has on some sides, ascending."""
+        # Of each document its best pair, and the side that it is on.
+        best = np.empty((5, 0), np.int64)
+        for pairs in self.pairs():
+            parts = [best]
+            for k, side in enumerate(sides):
+                side_of_pair = np.full(len(pairs), k)
+                documents = getattr(pairs, side)
+                parts.append(
+                    np.stack([documents, pairs.shared, pairs.queries, pairs.docs, side_of_pair])
+                )
+            both = np.concatenate(parts, axis=1)
+            both = both[:, np.lexsort((both[4], both[3], both[2], -both[1]))]
+            firsts = np.unique(both[0], return_index=True)[1]
+            best = both[:, np.sort(firsts)[:most]]
+        return sorted(best[0].tolist())
+
+    def keys(self, rows: Spans | Pairs) -> Int64s:
+        """Return a number for each pair of documents that rows are of, ascending as pairs are."""
+        return rows.queries * max(len(self.documents), 1) + rows.docs
+
+    def numbers_of(self, keys: Int64s) -> Int64s:
+        """Return the numbers that some pairs have among all, which are sorted by documents."""
+        numbers = np.zeros(len(keys), np.int64)
+        for pairs in self.pairs():
+            numbers += np.searchsorted(self.keys(pairs), keys)
+        return numbers
+
+    def describe(self, pairs: Pairs) -> Iterator[tuple[int, DocumentPair]]:
+        """Yield some pairs with their places among those given, in any order."""
+        order = np.argsort(self.keys(pairs))
+        keys = self.keys(pairs)[order]
+        n_partitions = min(self.stored.passes(int(pairs.n_passages.sum())), max(len(keys), 1))
+
+        def choose(spans: Spans) -> tuple[Spans, Int64s]:
+            chosen = self._renumbered(spans)
+            own = self.keys(chosen)
+            places = np.searchsorted(keys, own)
+            is_it = places < len(keys)
+            is_it[is_it] = keys[places[is_it]] == own[is_it]
+            return chosen.take(is_it), places[is_it] * n_partitions // max(len(keys), 1)
+
+        for spans in self.stored.by_partition(n_partitions, choose) if len(keys) else ():
+            own = self.keys(spans)
+            by_pair = np.lexsort((spans.doc_starts, spans.query_starts, own))
+            bounds = np.flatnonzero(np.diff(own[by_pair], prepend=-1))
+            for rows in np.split(by_pair, bounds[1:]):
+                mine = spans.take(rows)
+                columns = mine.query_starts, mine.query_stops, mine.doc_starts, mine.doc_stops
+                place = int(order[np.searchsorted(keys, own[rows[0]])])
+                query, doc = int(mine.queries[0]), int(mine.docs[0])
+                yield place, DocumentPair(query, doc, mine, find_moved(*columns))
 
     @cached_property
-    def ranking(self) -> Int64s:
-        """The pairs by what they share, those with most first."""
-        return np.argsort(-np.maximum(*self.shared), kind="stable")
+    def known_pairs(self) -> Pairs:
+        """The pairs whose texts are both known, ranked."""
+        known, found = self.documents.are_known, Pairs.nothing()
+        for pairs in self.pairs():
+            found = found.joined(pairs.take(known[pairs.queries] & known[pairs.docs]))
+        return found.ranked()
 
-    @cached_property
-    def _rows_of_pairs(self) -> tuple[Int64s, Int64s]:
-        """The rows of all passages, pair by pair, and where those of each pair begin and end."""
-        queries, _, pairs = self.pair_numbers
-        counts = np.bincount(pairs, minlength=len(queries))
-        return np.argsort(pairs, kind="stable"), np.concatenate([[0], np.cumsum(counts)])
-
-    def pair(self, number: int) -> DocumentPair:
-        """Describe a pair."""
-        spans = self.spans
-        queries, docs, _ = self.pair_numbers
-        order, ends = self._rows_of_pairs
-        rows = order[ends[number] : ends[number + 1]]
-        rows = rows[np.lexsort((spans.doc_starts[rows], spans.query_starts[rows]))]
-        columns = spans.query_starts, spans.query_stops, spans.doc_starts, spans.doc_stops
-        moved = find_moved(*(column[rows] for column in columns))
-        of_query, of_doc = self.shared
-        shared = int(of_query[number]), int(of_doc[number])
-        return DocumentPair(int(queries[number]), int(docs[number]), rows, moved, shared)
-
-    @cached_property
-    def have_texts(self) -> Bools:
-        """Of which passages the text is known on both sides."""
-        if self.texts_of_rows:
-            return np.ones(len(self.spans), np.bool_)
+    def have_texts(self, spans: Spans) -> Bools:
+        """Return of which passages the text is known on both sides."""
+        if self.texts_of_row is not None:
+            return np.ones(len(spans), np.bool_)
         known = self.documents.are_known
-        both: Bools = known[self.spans.queries] & known[self.spans.docs]
+        both: Bools = known[spans.queries] & known[spans.docs]
         return both
 
-    def texts_of(self, row: int) -> tuple[str, str]:
-        """Return a passage as it is in both texts, which are known."""
+    def take(self, rows: Sequence[int]) -> Spans:
+        """Return some passages by their rows in the table, in this order."""
+        wanted = np.unique(np.array(rows, np.int64))
+        found = Spans.joined([s.take(np.isin(s.rows, wanted)) for s in self.batches()])
+        return found.take(np.searchsorted(found.rows, rows))
+
+    def texts_of(self, spans: Spans, k: int) -> tuple[str, str]:
+        """Return one of some passages as it is in both texts, which are known."""
         texts = self.documents.texts
-        of_query = texts.get(int(self.spans.queries[row]))
-        of_doc = texts.get(int(self.spans.docs[row]))
+        of_query = texts.get(int(spans.queries[k]))
+        of_doc = texts.get(int(spans.docs[k]))
         if of_query is None or of_doc is None:
             # Those of a table may be shortened.
-            return self.texts_of_rows[row]
-        in_query, in_doc = self.spans.places(row)
+            assert self.texts_of_row is not None
+            return self.texts_of_row(int(spans.rows[k]))
+        in_query, in_doc = spans.places(k)
         return of_query[slice(*in_query)], of_doc[slice(*in_doc)]
 
     def name(self, number: int) -> str:

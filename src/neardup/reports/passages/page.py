@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from neardup.outputs.ranking import Ranking
 from neardup.reports.charts import Chart
 from neardup.reports.differences import Example, equal_words, find_words, side_by_side, words_of
 from neardup.reports.page import SCRIPTS, STYLES, Report, counted, data_block, percent, render_page
 from neardup.reports.passages.drawings import (
     MOST_LISTED,
+    Looked,
     arcs,
     length_chart,
     pair_rows,
@@ -25,13 +26,15 @@ from neardup.reports.passages.drawings import (
 from neardup.reports.passages.model import (
     About,
     DocumentPair,
+    Pairs,
     Passages,
+    Spans,
     how_it_was_made,
     list_options,
     notes_of,
 )
 from neardup.reports.passages.reading import MOST_CHARACTERS, Reading, make_reading
-from neardup.tables import Int64s
+from neardup.tables import Floats, Int64s
 
 MOST_WITNESSES = 5
 """Witnesses in a group; texts are too narrow to be read where there are more."""
@@ -117,7 +120,7 @@ def gather_witnesses(passages: Passages) -> list[Witnesses]:
     The groups that share most come first. Of all whose texts are known the earliest document that
     shares with all others of its group is the first.
     """
-    found = []
+    groups: list[tuple[int, dict[int, int], list[list[int]]]] = []
     left = _MOST_CHARACTERS
     for base, others in _groups(passages):
         columns = _columns(passages, base, others)
@@ -125,25 +128,30 @@ def gather_witnesses(passages: Passages) -> list[Witnesses]:
         if len(columns) < 2 or len(text) > left:
             continue
         left -= len(text)
-        found.append(_synopsis(passages, base, columns, others))
-        if len(found) == _MOST_GROUPS:
+        groups.append((base, others, columns))
+        if len(groups) == _MOST_GROUPS:
             break
-    return found
+    rows = [row for _, others, _ in groups for row in others.values()]
+    pairs = passages.known_pairs.take(np.array(rows, np.int64))
+    described = {rows[k]: pair for k, pair in passages.describe(pairs)}
+    return [
+        _synopsis(passages, base, columns, {each: described[row] for each, row in others.items()})
+        for base, others, columns in groups
+    ]
 
 
-def _groups(passages: Passages) -> Iterator[tuple[int, dict[int, DocumentPair]]]:
-    """Yield a first witness, and the pairs that it makes with the others, by these."""
-    queries, docs, _ = passages.pair_numbers
-    of_query, of_doc = passages.shared
+def _groups(passages: Passages) -> Iterator[tuple[int, dict[int, int]]]:
+    """Yield a first witness, and which of the known pairs it makes with the others, by these."""
+    pairs = passages.known_pairs
     lengths = np.maximum(passages.documents.lengths, 1)
-    share = np.maximum(of_query / lengths[queries], of_doc / lengths[docs])
-    known = passages.documents.are_known
-    good = (share >= _LEAST_SHARE) & known[queries] & known[docs] & (queries != docs)
+    queries, docs, shared = pairs.queries, pairs.docs, pairs.shared
+    share = np.maximum(pairs.of_query / lengths[queries], pairs.of_doc / lengths[docs])
+    good = (share >= _LEAST_SHARE) & (queries != docs)
     near: dict[int, dict[int, int]] = defaultdict(dict)
-    for number in np.flatnonzero(good).tolist():
+    by_documents = np.lexsort((docs, queries))
+    for number in by_documents[good[by_documents]].tolist():
         near[int(queries[number])][int(docs[number])] = number
         near[int(docs[number])][int(queries[number])] = number
-    shared = np.maximum(of_query, of_doc)
 
     def weight(base: int) -> int:
         return sum(sorted((int(shared[n]) for n in near[base].values()), reverse=True)[:4])
@@ -161,7 +169,7 @@ def _groups(passages: Passages) -> Iterator[tuple[int, dict[int, DocumentPair]]]
             if all(other in near[each] for other in members if other != each) or each == centre
         )
         used.update(members)
-        yield base, {other: passages.pair(near[base][other]) for other in members if other != base}
+        yield base, {other: near[base][other] for other in members if other != base}
 
 
 def _synopsis(
@@ -201,11 +209,12 @@ def _synopsis(
     return Witnesses(names, rows, note)
 
 
-def _columns(passages: Passages, base: int, others: Mapping[int, DocumentPair]) -> list[list[int]]:
+def _columns(passages: Passages, base: int, others: Iterable[int]) -> list[list[int]]:
     """Put documents of one file into one column, unless all are of that of the first witness.
 
     So two chapters of one edition that are one of another stand below each other.
     """
+    others = list(others)
     files = [passages.documents[each].file for each in others]
     if None in files or passages.documents[base].file in files:
         return [[each] for each in others]
@@ -254,8 +263,8 @@ class _Column:
 
 def _aligned(passages: Passages, pair: DocumentPair, base: int, other: int) -> Iterator[_Aligned]:
     """Compare the passages of a pair word by word."""
-    for row, moved in zip(pair.rows.tolist(), pair.moved.tolist(), strict=True):
-        ranges = passages.spans.places(row)
+    for row, moved in enumerate(pair.moved.tolist()):
+        ranges = pair.spans.places(row)
         of_base, of_own = ranges if pair.query == base else ranges[::-1]
         text_a, text_b = (passages.documents[each].text or "" for each in (base, other))
         places_a, keys_a = words_of(text_a[slice(*of_base)])
@@ -318,32 +327,40 @@ def _folded(text: str, same: Sequence[tuple[int, int]]) -> Iterator[Row]:
 _MOST_OF_EXAMPLE = 20_000
 
 
-def choose_examples(passages: Passages) -> list[Example]:
-    """Choose passages whose texts are known; each comes once."""
-    known = passages.have_texts
-    rows = np.flatnonzero(known)
-    if not len(rows):
+def choose_examples(passages: Passages, moved: int | None = None) -> list[Example]:
+    """Choose passages whose texts are known; each comes once.
+
+    ``moved`` is the row of one that has moved, None if there is none.
+    """
+    n, longest, most = 0, -1, -1
+    for spans in passages.batches():
+        known = spans.take(passages.have_texts(spans))
+        n += len(known)
+        if len(known) and int(known.lengths.max()) > most:
+            most = int(known.lengths.max())
+            longest = int(known.rows[int(np.argmax(known.lengths))])
+    if not n:
         return []
-    spans = passages.spans
-    similarities = np.nan_to_num(spans.similarities[rows], nan=1.0)
-    lengths = spans.query_stops - spans.query_starts
-    ranked = rows[np.argsort(similarities, kind="stable")]
-    chosen = {int(ranked[0]): "The least alike"}
-    if len(ranked) > 1:
-        chosen.setdefault(int(ranked[1]), "The second least alike")
-    chosen.setdefault(int(ranked[len(ranked) // 2]), "One from the middle")
-    # Pairs further down share little.
-    pairs = map(passages.pair, passages.ranking[:100].tolist())
-    moved = [row for pair in pairs for row in pair.rows[pair.moved].tolist() if known[row]]
-    if moved:
-        chosen.setdefault(max(sorted(moved), key=lengths.__getitem__), "The longest that has moved")
-    chosen.setdefault(int(rows[int(np.argmax(lengths[rows]))]), "The longest")
-    return [_example(passages, row, title) for row, title in chosen.items()]
+
+    def likeness() -> Iterator[tuple[Int64s, Floats]]:
+        for spans in passages.batches():
+            is_known = passages.have_texts(spans)
+            yield spans.rows[is_known], -np.nan_to_num(spans.similarities[is_known], nan=1.0)
+
+    least, middle = Ranking(likeness).rows([range(min(n, 2)), range(n // 2, n // 2 + 1)])
+    chosen = {int(least[0]): "The least alike"}
+    if n > 1:
+        chosen.setdefault(int(least[1]), "The second least alike")
+    chosen.setdefault(int(middle[0]), "One from the middle")
+    if moved is not None:
+        chosen.setdefault(moved, "The longest that has moved")
+    chosen.setdefault(longest, "The longest")
+    shown = passages.take(list(chosen))
+    return [_example(passages, shown, k, title) for k, title in enumerate(chosen.values())]
 
 
-def _example(passages: Passages, row: int, title: str) -> Example:
-    spans = passages.spans
-    text_a, text_b = (text[:_MOST_OF_EXAMPLE] for text in passages.texts_of(row))
+def _example(passages: Passages, spans: Spans, row: int, title: str) -> Example:
+    text_a, text_b = (text[:_MOST_OF_EXAMPLE] for text in passages.texts_of(spans, row))
     differences = side_by_side(text_a, text_b)
     similarity = float(spans.similarities[row])
     note = "" if np.isnan(similarity) else f"similarity {similarity:.4f}, "
@@ -362,37 +379,51 @@ def _example(passages: Passages, row: int, title: str) -> Example:
 # Texts in drawings: of one line, and of bars.
 _MOST_DRAWN, _MOST_STRIPS = 12, 16
 
-# Pairs that are looked through for different documents at a time.
-_AT_ONCE = 1 << 14
+# Pairs in which passages that have moved are counted, and in which one of them is looked for.
+_MOST_LOOKED_AT, _MOST_WITH_EXAMPLE = 1000, 100
 
-# Pairs in which passages that have moved are counted.
-_MOST_LOOKED_AT = 1000
+
+def _look(passages: Passages, pairs: Pairs) -> tuple[list[Looked], int | None]:
+    """Count what has moved in some pairs; returns the row of the longest in the first ones, too."""
+    looked_at = [Looked(0, 0)] * len(pairs)
+    best: tuple[int, int] | None = None
+    for k, pair in passages.describe(pairs):
+        looked_at[k] = Looked(len(pair.spans), int(pair.moved.sum()))
+        if k >= _MOST_WITH_EXAMPLE:
+            continue
+        moved = pair.spans.take(pair.moved & passages.have_texts(pair.spans))
+        if len(moved):
+            first = np.lexsort((moved.rows, -moved.lengths))[0]
+            one = -int(moved.lengths[first]), int(moved.rows[first])
+            best = one if best is None else min(best, one)
+    return looked_at, None if best is None else best[1]
 
 
 def passage_report(passages: Passages, about: About) -> Report:
     """Make the page of passages that documents of one or two collections share."""
-    listed = passages.ranking[:MOST_LISTED].tolist()
+    ranked = passages.best(max(_MOST_LOOKED_AT, MOST_LISTED))
+    looked_at, moved = _look(passages, ranked)
+    listed = ranked.take(np.arange(min(MOST_LISTED, len(ranked))))
     reading = make_reading(passages)
     headline = _headline(passages)
     drawings = _drawings(passages)
     witnesses = gather_witnesses(passages)
-    examples = choose_examples(passages)
-    spans = passages.spans
+    examples = choose_examples(passages, moved)
     charts = [
         similarity_chart(
-            [spans.similarities],
+            (spans.similarities for spans in passages.batches()),
             about,
             "Similarities of passages",
             "Of all words that either passage has, how much both have, each word counted once or "
             "by its weight: 1 is the same words.",
             "passages",
         ),
-        length_chart([spans.query_stops - spans.query_starts]),
+        length_chart(spans.lengths for spans in passages.batches()),
     ]
     options = list_options(about)
     least = about.summary.get("min_tokens")
     shorter = f" of {least} tokens or more" if least else ""
-    has_reading = reading is not None or (len(passages.spans) > 0 and about.how_to_give_texts)
+    has_reading = reading is not None or (len(passages) > 0 and about.how_to_give_texts)
     html = render_page(
         "passages.html",
         title=headline,
@@ -408,20 +439,25 @@ def passage_report(passages: Passages, about: About) -> Report:
         styles=[*STYLES, "passages.css", "reading.css"],
         scripts=[*SCRIPTS, "reading.js"],
         kind="shared passages",
-        sentences=list(_sentences(passages, about)),
-        facts=_facts(passages),
+        sentences=list(_sentences(passages, ranked, about)),
+        facts=_facts(passages, looked_at[:_MOST_LOOKED_AT]),
         matrix=who_with_whom(passages, "matrix"),
-        pairs=pair_rows(passages, listed),
+        pairs=pair_rows(passages, listed, looked_at),
         pairs_title="Pairs of documents"
-        if len(listed) == len(passages.ranking)
-        else f"The {len(listed):,} pairs that share most, of {len(passages.ranking):,}",
-        reading_places=[reading.place_of(number) for number in listed] if reading else [],
+        if len(listed) == passages.n_pairs
+        else f"The {len(listed):,} pairs that share most, of {passages.n_pairs:,}",
+        reading_places=[
+            reading.place_of(*pair)
+            for pair in zip(listed.queries.tolist(), listed.docs.tolist(), strict=True)
+        ]
+        if reading
+        else [],
         nothing=f"No two documents share a passage{shorter}. Shorter passages are found with a "
         "smaller --min-tokens, and less similar ones with a lower --threshold.",
         drawings=drawings,
         has_reading=reading is not None,
         reading_lead=_reading_lead(reading, passages) if reading else "",
-        no_reading=about.how_to_give_texts if len(passages.spans) else "",
+        no_reading=about.how_to_give_texts if len(passages) else "",
         witnesses=witnesses,
         examples=examples,
         charts=charts,
@@ -434,33 +470,30 @@ def passage_report(passages: Passages, about: About) -> Report:
 
 
 def _headline(passages: Passages) -> str:
-    n_pairs = len(passages.ranking)
+    n_pairs = passages.n_pairs
     if not n_pairs:
         return "No shared passages"
-    return (
-        f"{counted(len(passages.spans), 'shared passage')} in "
-        f"{counted(n_pairs, 'pair')} of documents"
-    )
+    return f"{counted(len(passages), 'shared passage')} in {counted(n_pairs, 'pair')} of documents"
 
 
-def _sentences(passages: Passages, about: About) -> list[str]:
+def _sentences(passages: Passages, ranked: Pairs, about: About) -> list[str]:
     where = "of one collection" if passages.is_one else "of two collections"
     if about.n_documents:
         where = " and ".join(f"{n:,}" for n in about.n_documents)
         where = f"of {where} documents" if passages.is_one else f"of two collections ({where})"
-    if not len(passages.spans):
+    if not len(passages):
         return [f"The documents {where} were compared, and no two of them share a passage."]
     first = (
         "A passage is a stretch of text that two documents have in common. Sentences within it may "
         f"have been rewritten: {_rule(passages, about)} Among the documents {where}, "
         f"{len(passages.documents):,} share one with another."
     )
-    pair = passages.pair(int(passages.ranking[0]))
+    ends = int(ranked.queries[0]), int(ranked.docs[0])
     shares = [
-        min(shared / max(passages.documents[each].length, 1), 1.0)
-        for shared, each in zip(pair.shared, (pair.query, pair.doc), strict=True)
+        min(int(shared[0]) / max(passages.documents[each].length, 1), 1.0)
+        for shared, each in zip((ranked.of_query, ranked.of_doc), ends, strict=True)
     ]
-    query, doc = passages.name(pair.query), passages.name(pair.doc)
+    query, doc = map(passages.name, ends)
     most = (
         f"Most is shared by {query} and {doc}: their passages span {percent(shares[0])} of {query} "
         f"and {percent(shares[1])} of {doc}. Within these the words that only one has are marked."
@@ -472,63 +505,49 @@ def _rule(passages: Passages, about: About) -> str:
     """Say how alike passages are at least, and how long; what is found says it, if nobody does."""
     threshold, min_tokens = about.summary.get("threshold"), about.summary.get("min_tokens")
     if threshold is None or min_tokens is None:
-        similarities = passages.spans.similarities
-        known = similarities[~np.isnan(similarities)]
-        if not len(known):
+        parts = (spans.similarities for spans in passages.batches())
+        least = min((some[~np.isnan(some)].min(initial=np.inf) for some in parts), default=np.inf)
+        if least == np.inf:
             return "how alike passages are the table does not say."
-        return f"as a whole the least alike of those found has a similarity of {known.min():.4f}."
+        return f"as a whole the least alike of those found has a similarity of {least:.4f}."
     return (
         f"as a whole its similarity is at least {threshold:g}. Agreements of fewer than "
         f"{min_tokens:,} words, and those less alike, are not here."
     )
 
 
-def _facts(passages: Passages) -> list[tuple[str, ...]]:
-    looked_at = passages.ranking[:_MOST_LOOKED_AT].tolist()
-    n_moved = sum(int(passages.pair(number).moved.sum()) for number in looked_at)
+def _facts(passages: Passages, looked_at: Sequence[Looked]) -> list[tuple[str, ...]]:
+    n_moved = sum(looked.n_moved for looked in looked_at)
     facts: list[tuple[str, ...]] = [
-        (f"{len(passages.spans):,}", "passages"),
-        (f"{len(passages.ranking):,}", "pairs of documents"),
+        (f"{len(passages):,}", "passages"),
+        (f"{passages.n_pairs:,}", "pairs of documents"),
         (f"{len(passages.documents):,}", "documents that share one"),
-        (
-            f"{int(np.maximum(*passages.shared).sum()):,}",
-            "characters in passages, of the longer side",
-        ),
+        (f"{passages.n_characters:,}", "characters in passages, of the longer side"),
     ]
     if n_moved:
         where = f", in the {counted(len(looked_at), 'pair')} that share most"
-        is_all = len(looked_at) == len(passages.ranking)
+        is_all = len(looked_at) == passages.n_pairs
         facts.append((f"{n_moved:,}", f"passages that have moved{'' if is_all else where}"))
     return facts
 
 
 def _drawings(passages: Passages) -> list[Chart]:
     """Draw the texts that share most, in their order."""
-    if not len(passages.spans):
+    if not len(passages):
         return []
-    pairs = [passages.pair_numbers[side][passages.ranking] for side in (0, 1)]
-
-    def first(*sides: Any, most: int) -> list[int]:
-        seen: dict[int, None] = {}
-        for start in range(0, len(sides[0]), _AT_ONCE):
-            some = np.stack([side[start : start + _AT_ONCE] for side in sides], axis=1)
-            seen |= dict.fromkeys(some.reshape(-1).tolist())
-            if len(seen) >= most:
-                break
-        return sorted(list(seen)[:most])
-
+    first = passages.first_documents
     title = "Passages from text to text"
     if passages.is_one:
-        drawn = arcs(passages, first(*pairs, most=_MOST_DRAWN), [], "arcs", title)
+        drawn = arcs(passages, first(("queries", "docs"), _MOST_DRAWN), [], "arcs", title)
     else:
-        upper, lower = (first(side, most=_MOST_DRAWN) for side in pairs)
+        upper, lower = (first([side], _MOST_DRAWN) for side in ("queries", "docs"))
         drawn = arcs(passages, upper, lower, "arcs", title)
-    texts = first(*pairs, most=_MOST_STRIPS)
+    texts = first(("queries", "docs"), _MOST_STRIPS)
     return [drawn, strips(passages, texts, "strips", "What of each text is shared")]
 
 
 def _reading_lead(reading: Reading, passages: Passages) -> str:
-    n, n_all = len(reading.numbers), len(passages.ranking)
+    n, n_all = len(reading.pairs), passages.n_pairs
     if n == n_all:
         return "Whole texts, with what they share in colour."
     return (

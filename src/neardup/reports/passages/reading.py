@@ -54,17 +54,15 @@ class Reading:
     ``data`` has ``documents`` with ``name``, ``note`` and ``text``, and ``pairs`` with ``label``,
     ``documents`` (two numbers) and ``passages``: ``places`` on both sides, ``similarity``,
     ``moved``, and ``changes``, places where a run of words that the other one lacks begins or ends.
-    Places are counted as JavaScript counts them. ``numbers`` has for each of these pairs what
-    ``Passages`` calls it, and ``rows`` for each pair the passages' rows.
+    Places are counted as JavaScript counts them. ``pairs`` has the numbers of both documents.
     """
 
     data: dict[str, Any]
-    numbers: Sequence[int]
-    rows: Sequence[Int64s]
+    pairs: Sequence[tuple[int, int]]
 
-    def place_of(self, number: int) -> int | None:
-        """Return which pair of the view is one of ``Passages``, None if it is not there."""
-        return self.numbers.index(number) if number in self.numbers else None
+    def place_of(self, query: int, doc: int) -> int | None:
+        """Return which pair of the view is that of two documents, None if it is not there."""
+        return self.pairs.index((query, doc)) if (query, doc) in self.pairs else None
 
 
 def make_reading(passages: Passages, most: int = MOST_CHARACTERS) -> Reading | None:
@@ -78,17 +76,14 @@ def make_reading(passages: Passages, most: int = MOST_CHARACTERS) -> Reading | N
     placed: dict[int, int] = {}
     documents: list[dict[str, str]] = []
     units: list[Int64s | None] = []
-    chosen: list[DocumentPair] = []
-    numbers: list[int] = []
+    chosen: list[int] = []
     left = most
-    known = passages.documents.are_known
-    queries, docs, _ = passages.pair_numbers
-    ranking = passages.ranking
-    for number in ranking[known[queries[ranking]] & known[docs[ranking]]].tolist():
+    known = passages.known_pairs
+    ends = list(zip(known.queries.tolist(), known.docs.tolist(), strict=True))
+    for row, pair in enumerate(ends):
         if len(chosen) == MOST_PAIRS:
             break
-        pair = passages.pair(number)
-        texts = {each: passages.documents[each].text for each in (pair.query, pair.doc)}
+        texts = {each: passages.documents[each].text for each in pair}
         new = {each: text for each, text in texts.items() if each not in placed}
         size = sum(len(text or "") for text in new.values())
         if size > left:
@@ -102,23 +97,19 @@ def make_reading(passages: Passages, most: int = MOST_CHARACTERS) -> Reading | N
             note = file if file and file not in name else ""
             name = shortened(name)
             documents.append({"name": name, "note": note, "text": text.translate(_PICTURES)})
-        chosen.append(pair)
-        numbers.append(number)
+        chosen.append(row)
     if not chosen:
         return None
-    spans, pairs, rows = passages.spans, [], []
-    for pair in chosen:
-        lengths = spans.query_stops[pair.rows] - spans.query_starts[pair.rows]
-        marked = np.sort(np.argsort(-lengths, kind="stable")[:_MOST_PASSAGES])
-        rows.append(pair.rows[marked])
-        pairs.append(
-            {
-                "label": f"{passages.name(pair.query)} and {passages.name(pair.doc)}",
-                "documents": [placed[pair.query], placed[pair.doc]],
-                "passages": list(_passages(passages, pair, marked, units, placed)),
-            }
-        )
-    return Reading({"documents": documents, "pairs": pairs}, numbers, rows)
+    pairs: list[dict[str, Any]] = [{} for _ in chosen]
+    for k, described in passages.describe(known.take(np.array(chosen, np.int64))):
+        query, doc = ends[chosen[k]]
+        longest = np.argsort(-described.spans.lengths, kind="stable")[:_MOST_PASSAGES]
+        pairs[k] = {
+            "label": f"{passages.name(query)} and {passages.name(doc)}",
+            "documents": [placed[query], placed[doc]],
+            "passages": list(_passages(passages, described, np.sort(longest), units, placed)),
+        }
+    return Reading({"documents": documents, "pairs": pairs}, [ends[row] for row in chosen])
 
 
 def _passages(
@@ -128,10 +119,10 @@ def _passages(
     units: Sequence[Int64s | None],
     placed: dict[int, int],
 ) -> Iterator[dict[str, Any]]:
-    spans = passages.spans
+    spans = pair.spans.take(marked)
     texts = [passages.documents[each].text or "" for each in (pair.query, pair.doc)]
     shifts = [units[placed[each]] for each in (pair.query, pair.doc)]
-    for row, moved in zip(pair.rows[marked].tolist(), pair.moved[marked].tolist(), strict=True):
+    for row, moved in enumerate(pair.moved[marked].tolist()):
         places = spans.places(row)
         pieces = [text[start:stop] for text, (start, stop) in zip(texts, places, strict=True)]
         changes = changed_places(pieces[0], pieces[1])

@@ -54,10 +54,10 @@ def test_gather_passages__of_one_collection(files):
     assert [document.file for document in passages.documents] == ["0.txt", "2.txt", "3.txt"]
     assert [document.text for document in passages.documents] == [TEXTS[0], TEXTS[2], TEXTS[3]]
     for row, found in enumerate(table.to_pylist()):
-        a, b = passages.texts_of(row)
-        spans = passages.spans
-        assert passages.documents[spans.queries[row]].id == found["query_id"]
-        assert passages.documents[spans.docs[row]].id == found["doc_id"]
+        spans = passages.take([row])
+        a, b = passages.texts_of(spans, 0)
+        assert passages.documents[spans.queries[0]].id == found["query_id"]
+        assert passages.documents[spans.docs[0]].id == found["doc_id"]
         assert a.endswith("wisdom of all")
         assert b.endswith("wisdom of all")
 
@@ -189,5 +189,5 @@ def test_gather_passages__an_id_of_both_sides(is_one):
     assert passages.is_one == (is_one is not False)
     expected = ["x", "y", "z"] if passages.is_one else ["x", "y", "x", "z"]
     assert passages.documents.ids.to_pylist() == expected
-    assert passages.spans.docs.tolist() == ([0, 0, 2] if passages.is_one else [2, 2, 3])
+    assert passages.take(range(3)).docs.tolist() == ([0, 0, 2] if passages.is_one else [2, 2, 3])
     assert passages.documents.lengths.tolist() == ([29, 9, 5] if passages.is_one else [9, 9, 29, 5])

@@ -5,11 +5,22 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from neardup.reports.passages.model import Document, Documents, Passages, Spans
+from neardup.reports.passages.model import Document, Documents, Passages, Spans, StoredSpans
+from neardup.runs.work import IN_MEMORY, WorkFolder, Workspace
+
+
+@pytest.fixture(params=["in memory", "in files"])
+def workspace(request, tmp_path):
+    """Hold everything in memory, or next to nothing."""
+    if request.param == "in memory":
+        yield IN_MEMORY
+        return
+    with Workspace(400, WorkFolder.temporary(tmp_path)) as few:
+        yield few
 
 
 @pytest.fixture
-def make_passages():
+def make_passages(workspace):
     """Make passages of texts (None: not known) and rows (query, place, doc, place, similarity)."""
 
     def make(texts, rows, *, is_one=True, files=None, lengths=None, **more):
@@ -28,6 +39,14 @@ def make_passages():
             )
             for k, text in enumerate(texts)
         ]
-        return Passages(Documents.of(documents), Spans(*columns, similarities), is_one, **more)
+        spans = Spans(*columns, similarities, np.arange(len(rows)))
+        # Some at a time, as a table is read.
+        step = max(2, len(rows) // 5)
+        parts = [
+            spans.take(some)
+            for some in np.split(np.arange(len(rows)), range(step, len(rows), step))
+        ]
+        stored = StoredSpans(lambda: parts, len(rows), workspace)
+        return Passages(Documents.of(documents), stored, is_one, **more)
 
     return make

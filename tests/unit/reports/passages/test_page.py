@@ -6,12 +6,11 @@ import json
 import re
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
 from neardup.reports.page import MOST_OF_NAME
 from neardup.reports.passages import page
-from neardup.reports.passages.model import About, Document, Documents, Passages, Spans
+from neardup.reports.passages.model import About, Document, Documents, Passages, StoredSpans
 from neardup.reports.passages.page import passage_report
 
 TEXTS = [
@@ -69,7 +68,8 @@ def test_passage_report__without_texts_says_how_to_have_them(make_passages):
 def test_passage_report__has_the_texts_of_the_table(make_passages):
     found = [("The quick fox", "The slow fox")]
     rows = [(0, 5, 18, 1, 9, 21, 0.5)]
-    passages = make_passages([None, None], rows, lengths=[18, 21], texts_of_rows=found)
+    texts = found.__getitem__
+    passages = make_passages([None, None], rows, lengths=[18, 21], texts_of_row=texts)
     html = passage_report(passages, About()).html
     assert "<del>quick" in html
     assert "<ins>slow" in html
@@ -135,6 +135,5 @@ def test_passage_report__ids_without_end_are_shortened(make_passages):
 def test_name__of_ids_that_are_twice():
     """The file tells them apart."""
     documents = [Document(name, f"{n}.txt", 1) for n, name in enumerate("aba")]
-    spans = Spans(*(np.empty(0, np.int64) for _ in range(6)), np.empty(0))
-    passages = Passages(Documents.of(documents), spans, is_one=False)
+    passages = Passages(Documents.of(documents), StoredSpans(list, 0), is_one=False)
     assert [passages.name(n) for n in range(3)] == ["a in 0.txt", "b", "a in 2.txt"]

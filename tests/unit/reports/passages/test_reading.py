@@ -57,8 +57,9 @@ def test_make_reading__takes_pairs_while_there_is_room(make_passages):
     most = make_reading(passages, most=150)
     assert [pair["documents"] for pair in most.data["pairs"]] == [[0, 1], [0, 2]]
     assert len(most.data["documents"]) == 3
-    ranked = passages.ranking.tolist()
-    assert [most.place_of(number) for number in ranked] == [0, 1, None]
+    ranked = passages.best(3)
+    ends = zip(ranked.queries.tolist(), ranked.docs.tolist(), strict=True)
+    assert [most.place_of(*pair) for pair in ends] == [0, 1, None]
 
 
 def test_make_reading__moved_passages(make_passages):
