@@ -176,6 +176,25 @@ def test_report_of_passages__tables_that_are_none_of_a_search(files):
     assert not looks_like_search(pa.table({"id": ["x"]}))
 
 
+def test_looks_like_search__by_the_places_of_each_query():
+    def table(*rows):
+        columns = zip(*((q, a, b, d, 0, 9, 1.0) for q, a, b, d in rows), strict=True)
+        return pa.table(dict(zip(COLUMNS, columns, strict=True)))
+
+    found = [("q", 0, 90, "x"), ("q", 0, 90, "y"), ("p", 4, 3000, "x")]
+    assert looks_like_search(table(*found))
+    # Another beginning, another end, a query that is a document, a late beginning, long texts.
+    assert not looks_like_search(table(*found, ("q", 1, 90, "z")))
+    assert not looks_like_search(table(*found, ("q", 0, 91, "z")))
+    assert not looks_like_search(table(*found, ("x", 0, 90, "z")))
+    assert not looks_like_search(table(*found, ("r", 41, 90, "z")))
+    assert looks_like_search(table(*found, ("r", 0, 9000, "z")))
+    assert not looks_like_search(table(*found, ("r", 0, 9000, "z"), ("s", 0, 9000, "z")))
+    # The median of two is in their middle.
+    assert looks_like_search(table(("q", 0, 90, "x"), ("r", 0, 5910, "x")))
+    assert not looks_like_search(table(("q", 0, 90, "x"), ("r", 0, 5911, "x")))
+
+
 @pytest.mark.parametrize("is_one", [None, False, True])
 def test_gather_passages__an_id_of_both_sides(is_one):
     """Is one document of one collection, and two of two collections."""
