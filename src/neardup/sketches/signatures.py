@@ -99,22 +99,31 @@ def join_signatures(
     -----
     None is missed: of k positions at most d = k - ceil(k * threshold) differ, so that of d + 1
     bands one is equal. Time is that of comparing all rows that share a band; the lower the
-    threshold, the fewer rows has a band, down to one below a half. Memory 12 bytes a row and band.
+    threshold, the fewer rows has a band, down to one below a half. Memory 8 bytes a row and band,
+    and a copy of the signatures where some are empty.
     """
     n, num_perm = signatures.values.shape
     required = math.ceil(threshold * num_perm)
     bands = num_perm - required + 1
-    keys: Uint64s = np.empty((n, bands), np.uint64)
-    minhash_kernels.band_keys(signatures.values, bands, num_perm // bands, keys)
+    width = num_perm // bands
     filled = np.flatnonzero(signatures.sizes != 0)
     places: Int64s = filled.astype(np.int64)
-    buckets = bucket_documents(lambda band: keys[places, band], bands, len(places), runner)
+    # Most often all are filled, and are not copied then.
+    chosen = signatures.values if len(places) == n else signatures.values[places]
+    chosen = np.ascontiguousarray(chosen)
+
+    def band_key(band: int) -> Uint64s:
+        keys: Uint64s = np.empty((len(chosen), 1), np.uint64)
+        lanes = np.ascontiguousarray(chosen[:, band * width : (band + 1) * width])
+        minhash_kernels.band_keys(lanes, 1, width, keys)
+        return keys[:, 0]
+
+    buckets = bucket_documents(band_key, bands, len(places), runner)
     starts: Int64s = np.zeros(len(buckets.sizes) + 1, np.int64)
     np.cumsum(buckets.sizes, out=starts[1:])
     members: Int32s = np.empty(int(starts[-1]), np.int32)
     bucket_join.list_members(buckets.numbers, starts[:-1].copy(), members)
     n_first = -1 if n_left is None else int(np.searchsorted(places, n_left))
-    chosen = np.ascontiguousarray(signatures.values[places])
 
     def probe(start: int, stop: int, last_seen: Int32s, columns: Columns) -> tuple[int, int]:
         reached, n_pairs = minhash.probe_agreeing(

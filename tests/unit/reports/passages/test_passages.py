@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from neardup.reports.differences import find_moved
-from neardup.reports.passages import leakage
+from neardup.reports.passages import leakage, page
 from neardup.reports.passages.drawings import strips
 
 
@@ -99,8 +99,9 @@ def test_describe__has_the_passages_in_their_order(make_passages, seed):
     rows = random_rows(seed)
     passages = make_passages([None] * 5, rows, lengths=[100] * 5)
     chosen = passages.best(6)
-    described = dict(passages.describe(chosen))
-    assert sorted(described) == list(range(6))
+    listed = list(passages.describe(chosen))
+    described = dict(listed)
+    assert sorted(k for k, _ in listed) == list(range(6))
     for k, (query, doc, *_) in enumerate(as_rows(chosen)):
         pair = described[k]
         expected = sorted(by_pair(rows)[query, doc], key=lambda row: (row[1], row[4]))
@@ -157,3 +158,18 @@ def test_leakage__best_places_of_each_item(make_passages, seed, monkeypatch):
         (len(mine), len({place[1] for place in mine})) for mine in expected
     ]
     assert (found.n, found.n_documents) == (len(items), len({row[3] for row in rows}))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_choose_examples__by_the_ranks_of_similarities(make_passages, seed):
+    rng = random.Random(seed)
+    rows = [
+        (0, 0, rng.randrange(5, 90), 1, 0, 9, rng.choice([0.5, 0.6, 0.7, float("nan")]))
+        for _ in range(30)
+    ]
+    passages = make_passages(["x y " * 25] * 2, rows)
+    order = sorted(range(30), key=lambda row: (rows[row][6] if rows[row][6] < 1 else 1.0, row))
+    expected = [order[0], order[1], order[15]]
+    longest = max(range(30), key=lambda row: rows[row][2])
+    shown = [f"characters 0 to {rows[row][2]}" for row in dict.fromkeys([*expected, longest])]
+    assert [example.place_a for example in page.choose_examples(passages)] == shown
