@@ -42,8 +42,8 @@ class Task(Generic[R]):
     """A call that is made once, by the first who takes it."""
 
     def __init__(self, function: Callable[[], R]) -> None:
-        # None when somebody has taken it: what it holds is not to wait in a queue until a thread
-        # comes by.
+        # None when somebody has taken it: neither what it holds nor what comes of it is to wait in a
+        # queue until a thread comes by.
         self._function: Callable[[], R] | None = function
         self._error: BaseException | None = None
         # Held by whoever makes the call, and until it is made.
@@ -94,7 +94,7 @@ class Task(Generic[R]):
             pass
 
     def result(self) -> R:
-        """Wait for the call, and return or raise what came of it."""
+        """Wait for the call, and return or raise what came of it, once."""
         self.wait()
         if self._error is not None:
             # An error refers to where it was raised, so here to itself.
@@ -103,7 +103,9 @@ class Task(Generic[R]):
                 raise error
             finally:
                 del error
-        return self._value
+        value = self._value
+        del self._value
+        return value
 
     def drop(self) -> None:
         """Let nobody begin the call any more."""
@@ -113,7 +115,7 @@ class Task(Generic[R]):
         """Wait for who has begun the call; when nobody has, it is dropped."""
         self.drop()
         with self._calling:
-            pass
+            vars(self).pop("_value", None)
 
 
 class Threads:
