@@ -399,7 +399,7 @@ class FolderOutput(_Output):
         call = self._call
         result.summary |= configuration()
         if self._is_streamed:
-            from neardup.outputs.targets import StandardOutput
+            from neardup.outputs.folder import StandardOutput
             from neardup.runs.disk import note_stream
 
             with _closed_by_reader(), note_stream(str(self)):

@@ -1,16 +1,18 @@
-"""Output folders that appear all at once."""
+"""Output folders that appear all at once, and rows on standard output instead."""
 
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import re
+import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar, cast
 
 from neardup.errors import NeardupError, OutputExistsError, WriteError
 from neardup.files.rows import RowBlock, Source
@@ -21,6 +23,9 @@ from neardup.outputs.targets import Target, Url, is_standard_output, output_exis
 from neardup.runs.scratch import recover, scratch_beside, take_place
 from neardup.runs.threads import map_ordered
 from neardup.tables import Bools
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
 
 
 @dataclass(frozen=True)
@@ -238,3 +243,56 @@ def write_rows(
             for writer, rows in zip(writers.values(), prepared, strict=True):
                 writer.append(rows)
             report(n_rows)
+
+
+# Rows without a folder.
+
+
+class StandardOutput(Destination):
+    """Standard output as the place of files, one behind the other, of which each ends its line."""
+
+    def __truediv__(self, name: str) -> StandardOutput:
+        return self
+
+    def __str__(self) -> str:
+        return "standard output"
+
+    def make_folder(self) -> None:
+        """Do nothing: all goes to one place."""
+
+    def create(self) -> BinaryIO:
+        """Begin a file behind what was written."""
+        return cast("BinaryIO", _Lines())
+
+    def into_folder(self, name: str) -> None:
+        """Raise: what was written stays."""
+        message = f"{self} is no folder; name one"
+        raise WriteError(message)
+
+
+class _Lines(io.RawIOBase):
+    """Lines for standard output, which stays open."""
+
+    def __init__(self) -> None:
+        self._ends_line = True
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: ReadableBuffer) -> int:
+        view = memoryview(data)
+        n_written = 0
+        # Where Python does not buffer it, a pipe may take less than all.
+        while n_written < len(view):
+            n_written += sys.stdout.buffer.write(view[n_written:])
+        if n_written:
+            self._ends_line = view[-1] == ord("\n")
+        return n_written
+
+    def close(self) -> None:
+        if self.closed:
+            return
+        super().close()
+        if not self._ends_line:
+            sys.stdout.buffer.write(b"\n")
+        sys.stdout.buffer.flush()

@@ -42,8 +42,8 @@ class Task(Generic[R]):
     """A call that is made once, by the first who takes it."""
 
     def __init__(self, function: Callable[[], R]) -> None:
-        # None when somebody has taken it: neither what it holds nor what comes of it is to wait in a
-        # queue until a thread comes by.
+        # None when somebody has taken it: neither what it holds nor what comes of it is to wait in
+        # a queue until a thread comes by.
         self._function: Callable[[], R] | None = function
         self._error: BaseException | None = None
         # Held by whoever makes the call, and until it is made.
