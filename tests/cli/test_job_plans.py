@@ -62,6 +62,50 @@ def test_plan_of_cut__counts_what_a_run_does(run, tmp_path, documents):
         assert [each["stage"] for each in plan["stages"]] == ["read", "cut", "write"]
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("unit", ["lines", "paragraphs"])
+def test_plan_of_cut__similar_units(run, tmp_path, documents, unit):
+    """Of few documents all are cut for trial."""
+    job = ("cut", documents, "--unit", unit, "--threshold", "0.5", "--ngram", "1")
+    plan = planned(run, *job)
+    facts = json.loads(run(*job, "-o", tmp_path / "out", "--json").out)
+    assert plan["documents"] == facts["documents_in"]
+    lines = [row for text in texts_of(documents) for row in text.split("\n")]
+    if unit == "lines":
+        assert plan["counts"]["units"] == len(lines)
+        assert facts["spans"] > len(lines) / 10
+    assert plan["counts"]["units_that_go"] == pytest.approx(facts["spans"], abs=1)
+    assert [each["stage"] for each in plan["stages"]] == ["read", "cut", "write"]
+    assert plan["temporary_bytes"] == 0
+
+
+def texts_of(path: Path) -> list[str]:
+    return [json.loads(row)["text"] for row in path.read_text().splitlines()]
+
+
+@pytest.mark.slow
+def test_plan_of_cut__similar_units_of_a_part(run, tmp_path, monkeypatch):
+    """Units like those of the trial are among the others, or stand beside them."""
+    rng = random.Random(4)
+    words = ["".join(rng.choices("abcdefgh", k=6)) for _ in range(3_000)]
+    lines = [rng.choices(words, k=12) for _ in range(6_000)]
+    changed = [[*line[:11], "changed"] for line in lines]
+    monkeypatch.setattr("neardup.jobs.cut.forecast_units._TRIAL_BYTES", 100_000)
+    for name, pairs in (
+        ("neighbours", [each for two in zip(lines, changed, strict=True) for each in two]),
+        ("anywhere", rng.sample(lines + changed, 12_000)),
+    ):
+        path = tmp_path / f"{name}.jsonl"
+        texts = ["\n".join(" ".join(x) for x in pairs[n : n + 12]) for n in range(0, 12_000, 12)]
+        path.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
+        job = ("cut", path, "--unit", "lines", "--ngram", "1")
+        facts = json.loads(run(*job, "-o", tmp_path / name, "--json").out)
+        plan = planned(run, *job)
+        assert facts["spans"] > 5_000
+        # A unit of which there are two is taken for one that any number of others may be like.
+        assert plan["counts"]["units_that_go"] == pytest.approx(facts["spans"], rel=0.35)
+
+
 def test_plan_of_cut__against_others(run, tmp_path, documents):
     other = write_documents(tmp_path / "other.jsonl", 100)
     plan = planned(run, *CUT, documents, "--against", other)
@@ -165,8 +209,11 @@ def test_plan_of_cut__passages_that_nobody_repeats(run, tmp_path, exact):
     for other in ((), ("--against", path)):
         plan = planned(run, *job, *other)
         assert plan["counts"]["passages_that_go"] == 0
+    lines = planned(run, *job, "--unit", "lines")
+    assert lines["counts"] == {"units": 0, "units_that_go": 0}
     path.write_text("")
     assert planned(run, *job)["documents"] == 0
+    assert planned(run, *job, "--unit", "lines")["documents"] == 0
 
 
 def test_plan_of_pairs__counts_what_a_run_does(run, tmp_path, documents):
@@ -195,6 +242,17 @@ def test_plan_of_pairs__similar_ones_anywhere(run, tmp_path, monkeypatch):
         )
         plan = planned(run, *PAIRS, path)
         assert plan["counts"]["pairs"] == pytest.approx(facts["pairs"], rel=0.25)
+
+
+@pytest.mark.parametrize("each", [(), ("--per-document",)])
+def test_plan_of_pairs__the_top_ones(run, tmp_path, documents, each):
+    other = write_documents(tmp_path / "other.jsonl", 50, seed=2)
+    job = ("pairs", "--ngram", "1", "--top", "3", *each, documents, "--against", other)
+    plan = planned(run, *job)
+    facts = json.loads(run(*job, "-o", tmp_path / "out.csv", "--json").out)
+    assert plan["counts"]["pairs"] == facts["pairs"]
+    assert facts["pairs"] > 1_000 if each else facts["pairs"] == 3
+    assert [each["stage"] for each in plan["stages"]] == ["read", "join"]
 
 
 @pytest.mark.parametrize("measure", [("--max-distance", "3"), ("--measure", "weighted-jaccard")])
@@ -239,7 +297,10 @@ def test_plan__writes_nothing_and_needs_no_output(run, tmp_path, documents, job)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("job", [CUT, ("cut", "--exact", "--min-tokens", "10"), PAIRS])
+@pytest.mark.parametrize(
+    "job",
+    [CUT, ("cut", "--unit", "lines"), ("cut", "--exact", "--min-tokens", "10"), PAIRS],
+)
 def test_plan__a_smaller_budget_takes_files_and_less_memory(run, tmp_path, job):
     documents = write_documents(tmp_path / "many.jsonl", 10_000)
     small, large = (planned(run, *job, documents, "--memory", m) for m in ("16MB", "1GB"))
@@ -280,11 +341,7 @@ def test_plan__of_parquet(run, tmp_path, documents):
 
 @pytest.mark.parametrize(
     ("job", "message"),
-    [
-        (("cut", "--unit", "lines"), "--plan tells of passages, and of paragraphs or lines"),
-        (("pairs", "--method", "minhash"), "what --method minhash takes, `neardup plan` tells"),
-        (("pairs", "--top", "3"), "--plan is for all pairs at a threshold, not for the --top ones"),
-    ],
+    [(("pairs", "--method", "minhash"), "what --method minhash takes, `neardup plan` tells")],
 )
 def test_plan__of_what_no_forecast_is_made(run, documents, job, message):
     outcome = run(*job, documents, "--plan")

@@ -17,7 +17,7 @@ from neardup.files.jsonlines import JsonBlock, JsonLinesSource
 from neardup.files.parquet import ParquetSource
 from neardup.files.rawsource import RawSource
 from neardup.files.streams import InputStream
-from neardup.jobs.plan import costs
+from neardup.stages import costs
 from tests.oracles.tokens import Options, tokenize
 from tests.spilling import make_rows, write_lines
 

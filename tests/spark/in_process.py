@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
+import pyarrow as pa
+
 Rows = Iterable[Any]
 
 
@@ -24,6 +26,8 @@ class InProcess:
         self.defaultParallelism = slots
         self.master = "local-cluster[2,1,1024]"
         self.random = random.Random(seed)
+        # Bytes that were brought to other partitions, and kept, packed as Spark packs them.
+        self.sent, self.stored = 0, 0
 
     def getConf(self) -> dict[str, str]:
         """Return no settings."""
@@ -43,6 +47,10 @@ class InProcess:
 
 def _of(data: bytes) -> Callable[[], Rows]:
     return lambda: pickle.loads(data)
+
+
+def _packed(value: Any) -> int:
+    return len(pa.compress(pickle.dumps(value), "lz4", asbytes=True))
 
 
 class _Rdd:
@@ -90,6 +98,7 @@ class _Rdd:
                 for part in self.parts:
                     for key, value in part():
                         found[function(key) % n].append((key, value))
+                        self.context.sent += _packed(value)
                 for rows in found:
                     self.context.random.shuffle(rows)
             return found[k]
@@ -116,6 +125,7 @@ class _Rdd:
         def keep(k: int) -> Rows:
             if k not in kept:
                 kept[k] = pickle.dumps(list(parts[k]()))
+                self.context.stored += len(pa.compress(kept[k], "lz4", asbytes=True))
             rows: Rows = pickle.loads(kept[k])
             return rows
 

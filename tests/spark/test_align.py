@@ -217,5 +217,3 @@ def test_command__refuses(texts, tmp_path, capsys):
     said = capsys.readouterr().err
     assert "--workers" in said
     assert "--engine" in said
-    assert neardup.cli.run([*words, "--plan"]) == 1
-    assert "--plan" in capsys.readouterr().err

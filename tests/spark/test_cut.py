@@ -145,7 +145,7 @@ def test_similar_units(in_process, texts, tmp_path, small_tasks, name):
 @pytest.fixture
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     """Index and look up few texts at a time."""
-    for name, n_tokens in (("_LEAST_BATCH", 4_000), ("_LEAST_PART", 3_000), ("_TEXTS_AT_ONCE", 7)):
+    for name, n_tokens in (("LEAST_BATCH", 4_000), ("LEAST_PART", 3_000), ("_TEXTS_AT_ONCE", 7)):
         monkeypatch.setattr(similar_passages, name, n_tokens)
 
 

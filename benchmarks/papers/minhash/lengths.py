@@ -10,7 +10,7 @@ from benchmarks.corpora.documents import prepare
 from benchmarks.corpora.lines import read_strings
 from benchmarks.corpora.packaged import CORPORA
 from benchmarks.corpora.texts import make_texts
-from neardup.jobs.plan.sample import compare_lengths
+from neardup.stages.sample import compare_lengths
 from neardup.text.shingles import ShingleScheme, make_shingle_scheme, shingle_lists
 
 if TYPE_CHECKING:

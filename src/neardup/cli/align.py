@@ -128,11 +128,9 @@ def command(call: Call) -> None:
 
 def _tell_plan(call: Call, sources: Sequence[Source], other: Other, options: AlignOptions) -> None:
     from neardup.cli.plan import tell_stages
-    from neardup.jobs.align.forecast import forecast_alignment
-    from neardup.stages.forecasts import Planned
-    from neardup.stages.workspaces import memory_budget
+    from neardup.jobs.align.forecast import documents_of, forecast_alignment
 
-    planned = Planned(memory_budget(call.memory), call.runner.workers)
+    planned = call.planned(sources, documents_of(other))
     with call.display:
         found = forecast_alignment(sources, other, options, call.runner, planned)
     tell_stages(call, found)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from neardup.runs.work import LastingWork, Workspace
     from neardup.spark.cluster import Cluster
     from neardup.spark.work import SharedWork
+    from neardup.stages.forecasts import Planned
 
 OptionsT = TypeVar("OptionsT", bound=Options)
 
@@ -103,9 +104,6 @@ class Call:
         if self._values.get("fresh") and self.work is None:
             where = "with engine spark and without work"
             raise no_effect("fresh", where, "give work", "engine", "work")
-        if self._values.get("plan"):
-            message = "plan tells what threads would take; leave out engine"
-            raise InvalidParameterError(message, "plan", "engine")
         from neardup.spark.session import check_pyspark
 
         check_pyspark()
@@ -115,6 +113,14 @@ class Call:
         from neardup.spark.session import current_cluster
 
         return current_cluster(self._shared)
+
+    def planned(self, *collections: Sequence[Source]) -> Planned:
+        """Return what a job that reads these may use, as its forecast asks for it."""
+        from neardup.stages.forecasts import Planned
+        from neardup.stages.workspaces import memory_budget
+
+        executors = self.cluster().executors(collections) if self.is_on_spark else None
+        return Planned(memory_budget(self.memory), self.runner.workers, executors)
 
     @contextmanager
     def working(self, output: Target | None, key: Mapping[str, Any] | None) -> Iterator[Workspace]:

@@ -82,10 +82,8 @@ def command(call: Call) -> None:
     if output is None:
         from neardup.cli.plan import tell_stages
         from neardup.jobs.cut.forecast import forecast_cut
-        from neardup.stages.forecasts import Planned
-        from neardup.stages.workspaces import memory_budget
 
-        planned = Planned(memory_budget(call.memory), call.runner.workers)
+        planned = call.planned(others or (), sources)
         with call.display:
             found = forecast_cut(sources, others or (), plan, call.runner, planned)
         tell_stages(call, found)

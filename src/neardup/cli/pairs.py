@@ -106,13 +106,11 @@ def command(call: Call) -> None:
 def _tell_plan(call: Call, job: PairJob) -> None:
     from neardup.cli.plan import tell_stages
     from neardup.jobs.pairs.forecast import forecast_pairs
-    from neardup.stages.forecasts import Planned
-    from neardup.stages.workspaces import memory_budget
 
     if job.plan is None:
         message = "plan is for documents that are joined, not for those looked up in an index"
         raise InvalidParameterError(message, "plan", "against")
-    planned = Planned(memory_budget(call.memory), call.runner.workers)
+    planned = call.planned(job.left, job.right or ())
     with call.display:
         found = forecast_pairs(job.left, job.right, job.plan, call.runner, planned)
     tell_stages(call, found)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -17,7 +16,7 @@ from neardup.cli.wording import list_passed_over
 from neardup.runs.progress import counted, size
 
 if TYPE_CHECKING:
-    from neardup.jobs.plan.forecast import JobForecast
+    from neardup.jobs.plan import JobForecast
     from neardup.matching.bands import BandChoice
     from neardup.stages.forecasts import StagesForecast
     from neardup.stages.plan import DedupPlan
@@ -111,42 +110,53 @@ def tell_stages(call: Call, found: StagesForecast) -> None:
     """Print what the job of a command would take, which was asked for in place of running it."""
     temporary = size(found.temporary_bytes) if found.temporary_bytes else "none"
     counting = "counted" if found.documents_counted else "estimated from what was read"
+    memory = f"{size(found.memory_bytes)} with --memory {size(found.memory_limit_bytes)}"
     names = {name: name.replace("_", " ") for name in found.counts}
     width = max(len("memory"), *map(len, names.values())) + 2
     told = [(names[name], f"about {number:,}") for name, number in found.counts.items()]
     told += [
-        ("memory", f"{size(found.memory_bytes)} with --memory {size(found.memory_limit_bytes)}"),
+        ("memory", memory if found.executors is None else f"{memory} for the driver"),
         ("files", f"about {size(found.disk_bytes)} for the output, {temporary} for temporary ones"),
         ("time", _time(found.seconds)),
     ]
+    if found.executors is not None:
+        slots = counted(found.executors.slots, "task")
+        told += [
+            ("tasks", f"{slots} at a time, each of up to {size(found.task_bytes or 0)}"),
+            ("exchanged", f"{size(found.exchanged_bytes or 0)} on the disks of executors"),
+        ]
     lines = [
         f"{counted(found.documents, 'document')} ({counting}), {size(found.text_bytes)} of text; "
         f"judged by {found.sample_documents:,} of them:",
         *(f"  {name:<{width}}{value}" for name, value in told),
         "",
-        *_stages([asdict(each) for each in found.stages]),
+        *_stages([each.describe() for each in found.stages]),
         *list_passed_over(found.passed_over),
     ]
     call.tell(found.describe(), *lines)
 
 
 def _stages(stages: Sequence[Mapping[str, Any]]) -> list[str]:
-    rows = [("stage", "memory", "files", "time", "what takes it")]
+    # On executors memory is that of the driver, and a task's is told beside it.
+    columns = {"memory": "memory_bytes", "files": "temporary_bytes"}
+    if stages and "task_bytes" in stages[0]:
+        columns = {"driver": "memory_bytes", "task": "task_bytes", "exchanged": "exchanged_bytes"}
+    rows = [("stage", *columns, "time", "what takes it")]
     rows += [
         (
             each["stage"],
-            size(each["memory_bytes"]),
-            size(each["temporary_bytes"]),
+            *(size(each[name]) for name in columns.values()),
             _time(each["seconds"]).removeprefix("about "),
             each.get("content") or _CONTENTS[each["stage"]],
         )
         for each in stages
     ]
-    widths = [max(len(row[i]) for row in rows) for i in range(4)]
+    n = len(rows[0]) - 1
+    widths = [max(len(row[i]) for row in rows) for i in range(n)]
     return [
         f"  {row[0]:<{widths[0]}}  "
-        + "  ".join(f"{row[i]:>{widths[i]}}" for i in (1, 2, 3))
-        + f"  {row[4]}"
+        + "  ".join(f"{row[i]:>{widths[i]}}" for i in range(1, n))
+        + f"  {row[n]}"
         for row in rows
     ]
 
@@ -209,7 +219,7 @@ def command(call: Call) -> None:
     estimate = None
     if call.inputs:
         from neardup.files.resolve import resolve_paths
-        from neardup.jobs.plan.forecast import Planned, Resources, forecast_job
+        from neardup.jobs.plan import Planned, Resources, forecast_job
         from neardup.options.commands import CommandOptions
         from neardup.stages.workspaces import memory_budget
 

@@ -1,4 +1,4 @@
-"""What an index of passages is expected to take, which is made for one job."""
+"""What an index of passages is expected to take, which is made for one job, and its parts."""
 
 from __future__ import annotations
 
@@ -7,6 +7,14 @@ from dataclasses import dataclass
 from neardup.passages.additions import BYTES_OF_TOKEN, segment_tokens_within
 from neardup.passages.lookup import QUERIES_SHARE, SEARCH_SHARE
 from neardup.runs.work import Workspace
+
+# On executors texts are looked up in so many batches, unless these would be of fewer tokens. The
+# driver foresees what is new of each by a cut of that alone: many batches leave it little, but a
+# job takes long.
+BATCHES, LEAST_BATCH = 16, 1 << 20
+# Parts of an index for each task that runs at the same time, so that these end together, unless
+# they would be of fewer tokens: to look up in twice as many parts takes about half as much again.
+PARTS_A_SLOT, LEAST_PART = 2, 1 << 20
 
 # Bytes of a token of what is looked up at a time.
 OF_QUERY = 60

@@ -7,7 +7,7 @@ import itertools
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -249,31 +249,40 @@ def bytes_named(sources: Sequence[Source], rows: DrawnRows) -> Iterator[None]:
 
 
 @dataclass(frozen=True)
-class DrawnTokens:
-    """Tokens of blocks that were drawn: those of each block that differ, and how many there are.
-
-    ``tokenizing`` are the seconds of one core in which the blocks were cut into tokens.
-    """
+class DrawnTexts:
+    """Texts of blocks that were drawn, which stand for those of all documents."""
 
     rows: DrawnRows
     text_bytes: int
-    n_tokens: int
-    parts: list[Uint64s]
-    tokenizing: float
 
     def scaled(self, value: float) -> float:
         """Return a sum over the blocks as one over all documents."""
         return value / self.rows.share if self.rows.share else 0.0
 
     @property
-    def tokens(self) -> float:
-        """Tokens of all documents."""
-        return self.scaled(self.n_tokens)
-
-    @property
     def bytes(self) -> float:
         """Bytes of all texts."""
         return self.scaled(self.text_bytes)
+
+
+@dataclass(frozen=True)
+class DrawnTokens(DrawnTexts):
+    """Tokens of blocks that were drawn: those of each block that differ, and how many there are.
+
+    ``tokenizing`` are the seconds of one core in which the blocks were cut into tokens. Packed are
+    tokens and texts as they travel between executors.
+    """
+
+    n_tokens: int
+    parts: list[Uint64s]
+    tokenizing: float
+    packed_tokens: int
+    packed_texts: int
+
+    @property
+    def tokens(self) -> float:
+        """Tokens of all documents."""
+        return self.scaled(self.n_tokens)
 
 
 def draw_tokens(
@@ -287,16 +296,34 @@ def draw_tokens(
     columns = choose_id_column(columns, sources)
     rows = draw_rows(sources, runner)
     parts: list[Uint64s] = []
-    text_bytes = n_tokens = 0
-    start = time.thread_time()
+    text_bytes = n_tokens = packed_tokens = packed_texts = 0
+    tokenizing = 0.0
     with bytes_named(sources, rows):
         for _, block in rows.drawn:
+            start = time.thread_time()
             parsed = block.parse(columns, skip_bad=skip_bad)
             text_bytes += parsed.text.nbytes
-            tokens = tokenizer.hash_tokens(Texts.from_arrow(parsed.text))
+            texts = Texts.from_arrow(parsed.text)
+            tokens = tokenizer.hash_tokens(texts)
             n_tokens += len(tokens.values)
             parts.append(np.unique(tokens.values))
-    return DrawnTokens(rows, text_bytes, n_tokens, parts, time.thread_time() - start)
+            tokenizing += time.thread_time() - start
+            packed_tokens += packed_bytes(tokens.values)
+            packed_texts += packed_bytes(texts.data[texts.offsets[0] : texts.offsets[-1]])
+    return DrawnTokens(rows, text_bytes, n_tokens, parts, tokenizing, packed_tokens, packed_texts)
+
+
+def packed_bytes(*parts: pa.RecordBatch | np.ndarray[Any, Any]) -> int:
+    """Return of how many bytes rows or values are as Spark sends and keeps them: it packs them."""
+    import pyarrow as pa
+
+    buffers: list[Any] = []
+    for part in parts:
+        if isinstance(part, np.ndarray):
+            buffers.append(part.tobytes())
+        else:
+            buffers += [buffer for column in part.columns for buffer in column.buffers() if buffer]
+    return sum(len(pa.compress(buffer, "lz4", asbytes=True)) for buffer in buffers)
 
 
 def weighed_by_sample(sampled: Sequence[RowBlock], plan: ReadingPlan) -> ReadingPlan:

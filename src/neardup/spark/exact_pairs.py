@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from itertools import chain, count, islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -17,7 +17,14 @@ import numpy as np
 from neardup.errors import NeardupError
 from neardup.files.resolve import resolve_inputs
 from neardup.files.rows import RowBlock, Source
-from neardup.jobs.pairs.blocked import BlockedJoin, RecordBlocks, RecordSets, Unit, sides_in
+from neardup.jobs.pairs.blocked import (
+    BlockedJoin,
+    RecordBlocks,
+    RecordSets,
+    Unit,
+    blocks_for,
+    sides_in,
+)
 from neardup.jobs.pairs.pair_result import PairResult
 from neardup.jobs.pairs.plan import PairPlan
 from neardup.jobs.pairs.records import make_records, maker_of
@@ -251,8 +258,7 @@ def _spread(
     """Cut records into blocks of which two fit into a task, enough of them that all slots work."""
     # Bounds of blocks are the driver's, and the memory in which they are joined a task's.
     memory = replace(workspace, memory=cluster.task_bytes)
-    # Of k blocks two and two are joined, one by itself if k is odd, and the others are left.
-    least = next(k for k in count(2) if k * (k - 1) // 2 + k % 2 >= cluster.slots)
+    least = blocks_for(cluster.slots)
     blocks = RecordBlocks.cut(sets, whole.costs, n_distinct, memory, least=least)
     units = blocks.units(whole)
     chosen = [_SpreadUnit(unit, *blocks.records_of(unit, whole)) for unit in units]

@@ -26,6 +26,7 @@ from neardup.jobs.cut.spans import CutSpans
 from neardup.matching.join import cut_runs
 from neardup.passages.additions import block_of_tokens, segment_tokens_within
 from neardup.passages.cut_texts import CutTexts
+from neardup.passages.index_size import BATCHES, LEAST_BATCH, LEAST_PART, PARTS_A_SLOT
 from neardup.passages.lookup import Later, WindowFinder, WindowHits, tokens_within
 from neardup.passages.searched import HowSearched, SearchedTexts, Views, report_to_nobody
 from neardup.reading.sign import ListedBlock, ReadingPlan, listed
@@ -48,13 +49,6 @@ from neardup.tables import Bytes, Int64s, TokenLists, Uint64s
 
 if TYPE_CHECKING:
     from pyspark.rdd import RDD
-
-# Texts are looked up in so many batches, unless these would be of fewer tokens. The driver foresees
-# what is new of each by a cut of that alone: many batches leave it little, but a job takes long.
-_BATCHES, _LEAST_BATCH = 16, 1 << 20
-# Parts of an index a slot, so that slots end together, unless they would be of fewer tokens: to
-# look up in twice as many parts takes about half as much again.
-_PARTS_A_SLOT, _LEAST_PART = 2, 1 << 20
 
 # Share of the driver's memory for what texts are like that were looked up together, and texts whose
 # finds are read again together.
@@ -253,7 +247,7 @@ class _SearchedOnExecutors(SearchedTexts):
         most = tokens_within(self._workspace)
         if not self._texts.n_others:
             n_tokens = int(self._sizes.sum())
-            foreseen = max(n_tokens // _BATCHES, _LEAST_BATCH)
+            foreseen = max(n_tokens // BATCHES, LEAST_BATCH)
             most = min(most, foreseen * n_tokens // max(self._n_new, 1))
         return max(most, 2)
 
@@ -261,9 +255,9 @@ class _SearchedOnExecutors(SearchedTexts):
         """Index texts where they meet, in parts of about equal size."""
         sizes, cluster = self._sizes[views.texts], self._cluster
         self._n_new = int(sizes.sum())
-        evenly = self._n_new // (_PARTS_A_SLOT * cluster.slots)
+        evenly = self._n_new // (PARTS_A_SLOT * cluster.slots)
         most = segment_tokens_within(Workspace(cluster.task_bytes))
-        runs = [stop for _, stop in cut_runs(sizes, min(max(evenly, _LEAST_PART), most))]
+        runs = [stop for _, stop in cut_runs(sizes, min(max(evenly, LEAST_PART), most))]
         bounds = np.array([0, *runs], np.int64)
         rows = np.arange(len(views))
         parts = np.searchsorted(bounds, rows, side="right") - 1

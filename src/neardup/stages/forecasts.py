@@ -1,14 +1,20 @@
-"""What a job would take, told stage by stage from a sample of its input."""
+"""What a job would take, told stage by stage from a sample of its input.
+
+Forecasts are made for threads of one process. What of a stage executors share is said beside it,
+and ``Executors`` alone makes of that a forecast for a Spark session.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
+from neardup.files.inputs import passed_over
 from neardup.files.rows import Source
+from neardup.reading.drawn import DrawnTexts
 
 # Resident bytes of the interpreter, libraries, kernels and character tables, measured on Linux.
 _PROCESS = 110_000_000
@@ -18,21 +24,89 @@ _SPILL = 2e-9
 
 
 @dataclass(frozen=True)
+class Spread:
+    """What a stage is on executors, all of them together; seconds are those of one core.
+
+    Parameters
+    ----------
+    reading
+        Seconds in which files are read; ``whole`` says that each is a task's from end to end.
+    work
+        Seconds of all else that tasks do.
+    alone
+        Seconds in which the driver works, and tasks wait.
+    sent
+        Bytes that are shuffled, as Spark packs them.
+    rows
+        Bytes that wait in tasks until they are sent, before that; of 0 as many as are sent.
+    stored
+        Bytes that executors keep on their disks beside these.
+    met, parts
+        Bytes that so many partitions take in memory while tasks work on them; of 0 there are two
+        for each task that runs at the same time.
+    held, files
+        Bytes that the driver holds, and that it has in files.
+    jobs
+        How often tasks are begun anew.
+    """
+
+    reading: float = 0.0
+    work: float = 0.0
+    alone: float = 0.0
+    sent: float = 0.0
+    rows: float = 0.0
+    stored: float = 0.0
+    met: float = 0.0
+    parts: float = 0.0
+    held: float = 0.0
+    files: float = 0.0
+    whole: bool = False
+    jobs: int = 1
+
+    @classmethod
+    def total(cls, spreads: Sequence[Spread]) -> Spread:
+        """Return stages that follow each other as one, with the most that one of them holds."""
+        names = ("reading", "work", "alone", "sent", "rows", "stored", "jobs")
+        sums: dict[str, Any] = {
+            name: sum(getattr(each, name) for each in spreads) for name in names
+        }
+        most: dict[str, Any] = {
+            name: max((getattr(each, name) for each in spreads), default=0.0)
+            for name in ("met", "parts", "held", "files")
+        }
+        return cls(**sums, **most)
+
+
+@dataclass(frozen=True)
 class StageForecast:
-    """One stage: resident bytes of the whole process, of files at its end, seconds, and why."""
+    """One stage: resident bytes of the whole process, of files at its end, seconds, and why.
+
+    Of executors the process is the driver; ``task_bytes`` are those of a task, ``exchanged_bytes``
+    what executors have on their disks at its end.
+    """
 
     stage: str
     memory_bytes: int
     temporary_bytes: int
     seconds: float
     content: str
+    spread: Spread = Spread()
+    task_bytes: int | None = None
+    exchanged_bytes: int | None = None
+
+    def describe(self) -> dict[str, Any]:
+        """Return all figures as plain values."""
+        facts = {name: value for name, value in vars(self).items() if value is not None}
+        del facts["spread"]
+        return facts
 
 
 @dataclass(frozen=True)
 class StagesForecast:
     """What a job would find and take; sizes are of all documents, scaled up from some of them.
 
-    ``counts`` are expected numbers of what the job counts, by their names.
+    ``counts`` are expected numbers of what the job counts, by their names; ``executors`` those that
+    do it, if any.
     """
 
     documents: int
@@ -44,6 +118,35 @@ class StagesForecast:
     counts: dict[str, int]
     stages: Sequence[StageForecast]
     passed_over: dict[str, int] = field(default_factory=dict)
+    executors: Executors | None = None
+
+    @classmethod
+    def of(
+        cls,
+        drawn: Sequence[DrawnTexts],
+        planned: Planned,
+        stages: Sequence[StageForecast],
+        counts: dict[str, int],
+        disk_bytes: float,
+        *collections: Sequence[Source],
+    ) -> StagesForecast:
+        """Tell of ``collections``, of which some documents were drawn, what stages take.
+
+        They are those of threads, and become what they are on executors where these are planned.
+        """
+        executors = planned.executors
+        return cls(
+            documents=sum(each.rows.n_documents for each in drawn),
+            documents_counted=all(each.rows.is_counted for each in drawn),
+            sample_documents=sum(len(block) for each in drawn for _, block in each.rows.drawn),
+            text_bytes=round(sum(each.bytes for each in drawn)),
+            memory_limit_bytes=planned.memory,
+            disk_bytes=round(disk_bytes),
+            counts=counts,
+            stages=stages if executors is None else executors.spread(stages),
+            passed_over=passed_over(*collections),
+            executors=executors,
+        )
 
     @property
     def memory_bytes(self) -> int:
@@ -60,18 +163,115 @@ class StagesForecast:
         """The time of all stages."""
         return sum(each.seconds for each in self.stages)
 
+    @property
+    def task_bytes(self) -> int | None:
+        """The most that a task takes with its process, on executors."""
+        return max((each.task_bytes or 0 for each in self.stages), default=0) or None
+
+    @property
+    def exchanged_bytes(self) -> int | None:
+        """The most that executors have on their disks."""
+        return max((each.exchanged_bytes or 0 for each in self.stages), default=0) or None
+
     def describe(self) -> dict[str, Any]:
         """Return all figures as plain values."""
-        sums = ("memory_bytes", "temporary_bytes", "seconds")
-        return asdict(self) | {name: getattr(self, name) for name in sums}
+        facts = vars(self) | {"stages": [each.describe() for each in self.stages]}
+        sums = ["memory_bytes", "temporary_bytes", "seconds"]
+        if self.executors is None:
+            del facts["executors"]
+        else:
+            facts["executors"] = {
+                "slots": self.executors.slots,
+                "task_memory_limit_bytes": self.executors.task_bytes,
+            }
+            sums += ["task_bytes", "exchanged_bytes"]
+        return facts | {name: getattr(self, name) for name in sums}
+
+
+# Resident bytes of a driver, and of a task, of the libraries and kernels that they have loaded.
+_DRIVER, _TASK = 120_000_000, 230_000_000
+# Bytes of rows that wait in a task, how many copies are made of these, and partitions for each task
+# that runs at the same time.
+_WAITING, _COPIES, _PARTITIONS_A_SLOT = 48_000_000, 3.5, 2
+# Seconds that pass until a session has begun, in which executors begin and load libraries, and
+# until tasks have begun anew.
+_BEGIN, _BEGIN_TASKS = 20.0, 1.0
+# Seconds of one core for a byte that is shuffled, written and read once, and for one that is kept:
+# Python, Java, which packs it, and the disk.
+_SEND, _KEEP = 30e-9, 15e-9
+
+
+@dataclass(frozen=True)
+class Executors:
+    """Executors that do a job: ``slots`` tasks at a time, each with so much memory of its own.
+
+    Files are read by so many ``tasks``, which read ``rereading`` times as much as there is, for
+    each reads a file from its start. Of all bytes the largest file is a share of ``largest``.
+    """
+
+    slots: int
+    task_bytes: int
+    tasks: int
+    rereading: float = 1.0
+    largest: float = 0.0
+
+    def parts(self, number: float, a_slot: int, least: float, most: float) -> float:
+        """Return in how many parts something is cut, so many a slot unless they are too small.
+
+        None has less than ``least`` of it unless it is all, or more than ``most``.
+        """
+        # Texts are not cut, so that the last part has what the others have no room for.
+        size = min(max(number / (a_slot * self.slots), least), most)
+        return number // size + 1
+
+    def spread(self, stages: Sequence[StageForecast]) -> list[StageForecast]:
+        """Make of the stages of threads those of executors, behind the start of a session."""
+        content = "Spark, and Python on executors"
+        told = [StageForecast("start", _DRIVER, 0, _BEGIN, content, Spread(), _TASK, 0)]
+        exchanged = 0
+        for each in stages:
+            spread = each.spread
+            exchanged += int(spread.sent + spread.stored)
+            told.append(
+                replace(
+                    each,
+                    memory_bytes=_DRIVER + int(spread.held),
+                    temporary_bytes=int(spread.files),
+                    seconds=self.seconds_of(spread),
+                    task_bytes=self.memory_of_task(spread),
+                    exchanged_bytes=exchanged,
+                )
+            )
+        return told
+
+    def memory_of_task(self, spread: Spread) -> int:
+        """Return the bytes of a task and its process: what waits to be sent, or its partition."""
+        waiting = min((spread.rows or spread.sent) / self.tasks, _WAITING)
+        met = spread.met / (spread.parts or _PARTITIONS_A_SLOT * self.slots)
+        return _TASK + int(max(_COPIES * waiting, min(met, self.task_bytes)))
+
+    def seconds_of(self, spread: Spread) -> float:
+        """Return the time of a stage: whoever has the largest file may be the last one to end."""
+        exchanging = spread.sent * _SEND + spread.stored * _KEEP
+        if spread.whole:
+            shared = spread.reading + spread.work
+            seconds = max(shared / self.slots, shared * self.largest)
+        else:
+            evenly = (spread.reading * self.rereading + spread.work) / self.slots
+            seconds = max(evenly, spread.reading * self.largest + spread.work / self.slots)
+        return spread.jobs * _BEGIN_TASKS + spread.alone + seconds + exchanging / self.slots
 
 
 @dataclass(frozen=True)
 class Planned:
-    """What a job has for its work: memory beyond the process, and threads."""
+    """What a job has for its work: memory beyond the process, and threads, or executors.
+
+    With executors the memory is the driver's.
+    """
 
     memory: int
     workers: int
+    executors: Executors | None = None
 
     def process_bytes(self, of_thread: int) -> int:
         """Return what the process takes with any input, a thread with the blocks that it reads."""

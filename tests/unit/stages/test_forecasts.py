@@ -7,7 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.stages.forecasts import Growth, Planned, PowerLaw, expect_distinct
+from neardup.stages.forecasts import (
+    Executors,
+    Growth,
+    Planned,
+    PowerLaw,
+    Spread,
+    StageForecast,
+    expect_distinct,
+)
 
 
 @given(st.lists(st.lists(st.integers(0, 9), unique=True), max_size=6))
@@ -86,3 +94,79 @@ def test_planned__what_is_in_memory_and_in_files():
     assert planned.within(200, 0.25) == 200
     assert (planned.spilled(251, 0.25), planned.spilled(250, 0.25)) == (251, 0)
     assert planned.process_bytes(7) - planned.process_bytes(5) == 4
+
+
+def stage(spread: Spread) -> StageForecast:
+    return StageForecast("read", 5, 6, 7.0, "content", spread)
+
+
+def test_executors__stages_of_threads_become_theirs():
+    """Work is done by all tasks at a time, what the driver does alone is not."""
+    spread = Spread(reading=4, work=6, alone=2, held=1e6, files=9, jobs=3, sent=1e9, stored=2e9)
+    few, many = Executors(2, 1 << 20, 4), Executors(20, 1 << 20, 40)
+    start, told = few.spread([stage(spread)])
+    assert (start.stage, start.exchanged_bytes, told.stage) == ("start", 0, "read")
+    assert told.memory_bytes == start.memory_bytes + 1_000_000
+    assert (told.temporary_bytes, told.exchanged_bytes) == (9, 3_000_000_000)
+    alone = few.seconds_of(Spread(alone=2, jobs=3))
+    assert alone == 2 + few.seconds_of(Spread(jobs=3))
+    assert told.seconds - alone == pytest.approx(10 * (many.seconds_of(spread) - alone))
+    assert told.seconds - alone > 5
+    # What is exchanged stays until the job ends.
+    disks = [each.exchanged_bytes for each in few.spread([stage(spread)] * 2)]
+    assert disks == [0, 3_000_000_000, 6_000_000_000]
+
+
+def test_executors__the_largest_file_may_take_longest():
+    evenly, one = Executors(4, 1, 4), Executors(4, 1, 4, rereading=2.5, largest=1.0)
+    nothing = evenly.seconds_of(Spread())
+    # Each of four tasks reads it from its start, and the last one all of it.
+    assert one.seconds_of(Spread(reading=8, work=4)) - nothing == pytest.approx(9)
+    assert evenly.seconds_of(Spread(reading=8, work=4)) - nothing == pytest.approx(3)
+    some = Executors(4, 1, 8, rereading=2.0, largest=0.1)
+    assert some.seconds_of(Spread(reading=8, work=4)) - nothing == pytest.approx((2 * 8 + 4) / 4)
+    # It is written by one task.
+    whole = Spread(reading=8, work=4, whole=True)
+    assert one.seconds_of(whole) - nothing == pytest.approx(12)
+    assert evenly.seconds_of(whole) - nothing == pytest.approx(3)
+
+
+def test_executors__memory_of_a_task():
+    executors = Executors(2, 500_000_000, 4)
+    of_process = executors.memory_of_task(Spread())
+    # Two partitions a slot, or as many as there are; no more than a task may have.
+    for spread, expected in (
+        (Spread(met=400_000_000), 100_000_000),
+        (Spread(met=400_000_000, parts=2), 200_000_000),
+        (Spread(met=400_000_000_000), 500_000_000),
+        (Spread(sent=8_000_000), 7_000_000),
+        (Spread(sent=8_000_000, rows=16_000_000), 14_000_000),
+        (Spread(sent=8e12), 168_000_000),
+    ):
+        assert executors.memory_of_task(spread) - of_process == expected
+
+
+def test_executors__parts():
+    executors = Executors(4, 1, 4)
+    assert executors.parts(800, 2, 1, 1_000) == 9
+    assert executors.parts(800, 2, 300, 1_000) == 3
+    assert executors.parts(80_000, 2, 300, 1_000) == 81
+    assert executors.parts(0, 2, 300, 1_000) == 1
+
+
+def test_spread__total_of_stages():
+    one = Spread(reading=1, work=2, alone=3, sent=4, rows=5, stored=6, met=7, held=8, files=9)
+    two = Spread(reading=10, work=20, alone=30, sent=40, met=1, parts=2, held=10)
+    assert Spread.total([one, two]) == Spread(
+        reading=11,
+        work=22,
+        alone=33,
+        sent=44,
+        rows=5,
+        stored=6,
+        met=7,
+        parts=2,
+        held=10,
+        files=9,
+        jobs=2,
+    )

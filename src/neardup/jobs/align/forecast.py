@@ -9,11 +9,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from neardup.errors import InvalidParameterError
-from neardup.files.inputs import check_effect, passed_over
+from neardup.files.inputs import check_effect
 from neardup.files.rows import Source
 from neardup.jobs.align.align import align_collections
 from neardup.jobs.align.other import NewDocuments, Other
 from neardup.options.passages import AlignOptions
+from neardup.passages.additions import BYTES_OF_TOKEN
 from neardup.passages.align import make_window_scheme
 from neardup.passages.index_size import INDEX_SECONDS, OF_QUERY, expect_index
 from neardup.passages.lookup import FILES_SHARE, QUERIES_SHARE, SEARCH_SHARE, WAITING_SHARE
@@ -24,6 +25,7 @@ from neardup.stages.forecasts import (
     Growth,
     Planned,
     PowerLaw,
+    Spread,
     StageForecast,
     StagesForecast,
     expect_distinct,
@@ -35,6 +37,9 @@ from neardup.stages.options import columns_of
 # of a row of the table without texts.
 _OF_BLOCK, _MOST_OF_BLOCK = 17, 8_400_000
 _DOCUMENT, _PASSAGE, _HIT, _ROW = 60, 150, 40, 30
+# On Spark: bytes of a token of a segment that is kept beside the text; of one of a query on its
+# way, with what there is to tell of different ones; and of a passage.
+_KEPT, _SENT, _FOUND = 5, 4, 90
 # Kernels that no other job has.
 _KERNELS = 20_000_000
 # Bytes of text that are aligned for trial, at first, and twice as many until one takes so long on
@@ -42,6 +47,20 @@ _KERNELS = 20_000_000
 _TRIAL_BYTES, _MOST_TRIAL_BYTES, _TRIAL_SECONDS = 250_000, 32_000_000, 3.0
 # So many trials tell how time grows.
 _TIMED = 3
+
+
+def documents_of(other: Other) -> Sequence[Source]:
+    """Return the documents that are indexed for an alignment, if they are no queries.
+
+    Raises
+    ------
+    InvalidParameterError
+        Where documents are looked up in an index that is there.
+    """
+    if not isinstance(other, NewDocuments):
+        message = "plan is for documents that are indexed for the run; name documents with against"
+        raise InvalidParameterError(message, "plan", "against")
+    return () if other.is_input else other.sources
 
 
 def forecast_alignment(
@@ -53,17 +72,11 @@ def forecast_alignment(
 ) -> StagesForecast:
     """Tell what an alignment would take of a sample of the documents.
 
-    Some of them, and half of these, are aligned for trial.
-
-    Raises
-    ------
-    InvalidParameterError
-        Where documents are looked up in an index that is there.
+    Some of them, and half of these, are aligned for trial. Raises as ``documents_of``.
     """
-    if not isinstance(other, NewDocuments):
-        message = "plan is for documents that are indexed for the run; name documents with against"
-        raise InvalidParameterError(message, "plan", "against")
-    check_effect(options, sources, () if other.is_input else other.sources)
+    others = documents_of(other)
+    assert isinstance(other, NewDocuments)
+    check_effect(options, sources, others)
     tokenizer = make_window_scheme(other.min_tokens, **other.scheme).tokenizer
     queries = draw_tokens(sources, columns_of(options), options.skip_bad, tokenizer, runner)
     indexed = queries
@@ -86,42 +99,75 @@ def forecast_alignment(
     asked = 0 if index.fits else planned.within(queries.tokens * OF_QUERY, QUERIES_SHARE)
     rounds = index.rounds(queries.tokens)
     waiting = 0 if index.fits else planned.spilled(_HIT * hits / rounds, WAITING_SHARE)
-    return StagesForecast(
-        documents=documents,
-        documents_counted=all(each.rows.is_counted for each in drawn),
-        sample_documents=sum(len(block) for each in drawn for _, block in each.rows.drawn),
-        text_bytes=round(sum(each.bytes for each in drawn)),
-        memory_limit_bytes=planned.memory,
-        disk_bytes=passages * _ROW,
-        counts={"tokens": round(sum(each.tokens for each in drawn)), "passages": passages},
-        stages=[
-            StageForecast(
-                "read",
-                int(process + index.making + _DOCUMENT * indexed.rows.n_documents),
-                int(stored),
-                max(
-                    indexed.rows.reading,
-                    (indexed.scaled(indexed.tokenizing) + indexed.tokens * INDEX_SECONDS)
-                    / planned.workers,
-                )
-                + planned.spill_seconds(stored),
-                "a segment that is made",
+    reading = sum(each.rows.reading for each in drawn)
+    making = sum(each.scaled(each.tokenizing) for each in drawn)
+    stages = [
+        StageForecast(
+            "read",
+            int(process + index.making + _DOCUMENT * indexed.rows.n_documents),
+            int(stored),
+            max(
+                indexed.rows.reading,
+                (indexed.scaled(indexed.tokenizing) + indexed.tokens * INDEX_SECONDS)
+                / planned.workers,
+            )
+            + planned.spill_seconds(stored),
+            "a segment that is made",
+            Spread(
+                reading,
+                making + sum(each.tokens for each in drawn) * INDEX_SECONDS,
+                stored=sum(each.scaled(each.packed_texts) + _KEPT * each.tokens for each in drawn),
+                rows=sum(each.bytes + _KEPT * each.tokens for each in drawn),
+                met=BYTES_OF_TOKEN * sum(each.tokens for each in drawn),
+                parts=0 if planned.executors is None else planned.executors.tasks,
+                held=_DOCUMENT * documents,
+                jobs=2 * len(drawn),
             ),
-            StageForecast(
-                "align",
-                int(
-                    always
-                    + planned.within(searched, SEARCH_SHARE)
-                    + planned.within(stored, FILES_SHARE)
-                    + asked
-                    + planned.within(_HIT * hits, WAITING_SHARE)
-                ),
-                int(stored + waiting),
-                (trial.seconds.at(1.0) + index.ready_seconds(queries.tokens)) / planned.workers,
-                "segments that are searched, and what is looked up",
+        ),
+        StageForecast(
+            "align",
+            int(
+                always
+                + planned.within(searched, SEARCH_SHARE)
+                + planned.within(stored, FILES_SHARE)
+                + asked
+                + planned.within(_HIT * hits, WAITING_SHARE)
             ),
-        ],
-        passed_over=passed_over(sources, () if other.is_input else other.sources),
+            int(stored + waiting),
+            (trial.seconds.at(1.0) + index.ready_seconds(queries.tokens)) / planned.workers,
+            "segments that are searched, and what is looked up",
+            _look_up_on_executors(drawn, trial.seconds.at(1.0), searched, passages, planned),
+        ),
+    ]
+    counts = {"tokens": round(sum(each.tokens for each in drawn)), "passages": passages}
+    return StagesForecast.of(drawn, planned, stages, counts, passages * _ROW, sources, others)
+
+
+def _look_up_on_executors(
+    drawn: Sequence[DrawnTokens],
+    seconds: float,
+    searched: float,
+    passages: float,
+    planned: Planned,
+) -> Spread:
+    """Return what executors have of a look-up in parts, each of which a task has read.
+
+    Half of the parts, in the mean, have something for a text of the same collection.
+    """
+    if planned.executors is None:
+        return Spread()
+    queries, indexed = drawn[0], drawn[-1]
+    n_parts = planned.executors.tasks * indexed.bytes / max(1.0, sum(each.bytes for each in drawn))
+    n_parts = max(1.0, n_parts)
+    looked_in = n_parts if len(drawn) > 1 else (n_parts + 1) / 2
+    return Spread(
+        work=seconds,
+        sent=queries.tokens * _SENT * looked_in + passages * _FOUND,
+        stored=passages * _FOUND,
+        met=searched,
+        parts=n_parts,
+        held=_PASSAGE * passages,
+        jobs=4,
     )
 
 

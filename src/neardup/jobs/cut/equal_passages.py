@@ -45,12 +45,12 @@ N_PARTITIONS = 256
 
 # Shares of the memory: samples that may stay or wait to be written, what partitions take that are
 # met at the same time, of so many times the bytes of their rows, and tokens that are compared.
-_SAMPLES_SHARE, _MEETING_SHARE, _TOKENS_SHARE = 0.25, 0.3, 0.3
-_MEETING = 5
+SAMPLES_SHARE, MEETING_SHARE, TOKENS_SHARE = 0.25, 0.3, 0.3
+MEETING = 5
 # Partitions are met together up to so many bytes of rows.
-_PART_BYTES = 1 << 23
+PART_BYTES = 1 << 23
 
-_HASH, DOCUMENT = "hash", "document"
+HASH, DOCUMENT = "hash", "document"
 
 
 def sample_texts(texts: pa.Array, plan: CutJobPlan) -> tuple[Int64s, tuple[Sorted, int]]:
@@ -69,7 +69,7 @@ def sample_texts(texts: pa.Array, plan: CutJobPlan) -> tuple[Int64s, tuple[Sorte
     hashes, documents = map(np.concatenate, zip(*found, strict=True))
     partitions = part_of(hashes, N_PARTITIONS).astype(np.uint16)
     order = np.argsort(partitions, kind="stable")
-    columns = {_HASH: hashes[order], DOCUMENT: documents[order]}
+    columns = {HASH: hashes[order], DOCUMENT: documents[order]}
     batch = pa.RecordBatch.from_pydict(columns)
     return n_tokens, ((batch, partitions[order].astype(np.int64)), len(texts))
 
@@ -106,7 +106,7 @@ def cut_equal_passages(
 ) -> FoundSpans:
     """Find the passages that go for an equal one; ``read`` reads documents, in threads if None."""
     with runner.stage("read") as note:
-        reading = (read or _ReadInThreads)(sources, against, plan, workspace, runner)
+        reading = (read or ReadInThreads)(sources, against, plan, workspace, runner)
         other, own = reading.catalogues
         note(documents=len(own), samples=reading.n_samples)
     with runner.stage("cut") as note:
@@ -125,7 +125,7 @@ def cut_equal_passages(
         return other, own, locate_cuts(gone, (other, own), plan, reading.read_again), None
 
 
-class _ReadInThreads:
+class ReadInThreads:
     """Reads documents in threads: ``Reading``."""
 
     def __init__(
@@ -137,7 +137,7 @@ class _ReadInThreads:
         runner: Runner,
     ) -> None:
         look = partial(sample_texts, plan=plan)
-        exchange = BlockExchange("samples", workspace, N_PARTITIONS, share=_SAMPLES_SHARE)
+        exchange = BlockExchange("samples", workspace, N_PARTITIONS, share=SAMPLES_SHARE)
         self.catalogues = read_rows(exchange, look, sources, against, plan, workspace, runner)
         self.n_samples = exchange.n_rows
         self.read_again = partial(read_again_in_threads, self.catalogues, plan.reading, runner)
@@ -145,15 +145,16 @@ class _ReadInThreads:
         sizes = np.array([self._shuffle.nbytes(each) for each in range(N_PARTITIONS)])
         # Some partitions at a time, or of one that is too large a share of the hashes.
         n_passes = max(
-            1, workspace.passes(_MEETING * int(sizes.max()) * runner.workers, _MEETING_SHARE)
+            1, workspace.passes(MEETING * int(sizes.max()) * runner.workers, MEETING_SHARE)
         )
         self._parts = [
             (start, stop, number, n_passes)
-            for start, stop in cut_runs(sizes, _PART_BYTES)
+            for start, stop in cut_runs(sizes, PART_BYTES)
             for number in range(n_passes)
         ]
 
     def each_part(self, look: Callable[[Samples], T]) -> Iterator[T]:
+        """Look at the samples of each partition."""
         return self._runner.map(lambda part: look(self._read(*part)), self._parts)
 
     def _read(self, start: int, stop: int, number: int, n_passes: int) -> Samples:
@@ -165,7 +166,7 @@ def samples_in(batches: Iterable[pa.RecordBatch], number: int = 0, n_passes: int
     """Return the samples that stand in rows of ``sample_texts``, or those of a pass."""
     found = [Samples.of_none()]
     for batch in batches:
-        samples = Samples(numbers_of(batch, _HASH), numbers_of(batch, DOCUMENT))
+        samples = Samples(numbers_of(batch, HASH), numbers_of(batch, DOCUMENT))
         if n_passes > 1:
             # Partitions are by the high half.
             passes = part_of(samples.hashes << np.uint64(32), n_passes)
@@ -175,14 +176,15 @@ def samples_in(batches: Iterable[pa.RecordBatch], number: int = 0, n_passes: int
 
 
 @dataclass(frozen=True)
-class _Tokens:
+class Tokens:
     """Gives the tokens of documents, of which each had so many: ``OfTexts``."""
 
     tokenizer: Tokenizer
     n_tokens: Int64s
 
-    def part(self, first: int, behind: int) -> _Tokens:
-        return _Tokens(self.tokenizer, self.n_tokens[first:behind])
+    def part(self, first: int, behind: int) -> Tokens:
+        """Return what makes them of some of the documents."""
+        return Tokens(self.tokenizer, self.n_tokens[first:behind])
 
     def __call__(self, texts: Texts, places: Int64s, name: str) -> Uint64s:
         """Return the tokens of all of these documents."""
@@ -203,10 +205,10 @@ class _TokensAgain:
     def __call__(self, documents: Int64s) -> TokenLists:
         n_tokens = np.concatenate([each.n_tokens for each in self._reading.catalogues])[documents]
         with GrowingArray(
-            next(self._names), np.uint64, self._workspace, share=_TOKENS_SHARE
+            next(self._names), np.uint64, self._workspace, share=TOKENS_SHARE
         ) as values:
             if not values.is_there:
-                tokens = _Tokens(self._tokenizer, n_tokens)
+                tokens = Tokens(self._tokenizer, n_tokens)
                 for found in self._reading.read_again(documents, tokens):
                     values.append(found)
         return TokenLists(values.array, np.concatenate([[0], np.cumsum(n_tokens)]).astype(np.int64))

@@ -40,8 +40,8 @@ N_PARTITIONS = 256
 
 # Shares of the memory: rows that may stay or wait to be written, those that go, and what partitions
 # take that are worked on at the same time, of so many times the bytes of their rows.
-_UNITS_SHARE, _GONE_SHARE, _SETTLING_SHARE = 0.25, 0.15, 0.3
-_SETTLING = 4
+UNITS_SHARE, GONE_SHARE, SETTLING_SHARE = 0.25, 0.15, 0.3
+SETTLING = 4
 
 # Units of the documents of one partition of what goes, unless there were more than so many.
 _UNITS_OF_PART, _MOST_PARTS = 1 << 16, 1024
@@ -146,13 +146,13 @@ class UnitRules:
 
 def units_in(workspace: Workspace) -> Shuffle:
     """Return what has the units of one partition, wherever they are."""
-    return Shuffle("units", workspace, 1, in_memory=None, share=_UNITS_SHARE)
+    return Shuffle("units", workspace, 1, in_memory=None, share=UNITS_SHARE)
 
 
 def count_passes(units: Shuffle, partition: int, workspace: Workspace, n_at_once: int = 1) -> int:
     """Return in how many passes a partition is settled, if so many are at the same time."""
-    n_bytes = _SETTLING * units.nbytes(partition) * n_at_once
-    return workspace.passes(n_bytes, _SETTLING_SHARE)
+    n_bytes = SETTLING * units.nbytes(partition) * n_at_once
+    return workspace.passes(n_bytes, SETTLING_SHARE)
 
 
 def _units_of(units: Iterable[pa.RecordBatch], number: int, n_passes: int) -> list[Any]:
@@ -201,7 +201,7 @@ class ExchangedSpans:
             workspace,
             len(bounds) - 1,
             in_memory=None,
-            share=_GONE_SHARE,
+            share=GONE_SHARE,
             weight_of_file=_FILE_BYTES,
         )
 
@@ -298,7 +298,7 @@ def cut_equal_units(
 ) -> FoundSpans:
     """Find the paragraphs or lines that go for an equal one."""
     look = partial(_digest_units, plan=plan)
-    exchange = BlockExchange("units", workspace, N_PARTITIONS, share=_UNITS_SHARE)
+    exchange = BlockExchange("units", workspace, N_PARTITIONS, share=UNITS_SHARE)
     with runner.stage("read") as note:
         other, own = read_rows(exchange, look, sources, against, plan, workspace, runner)
         note(documents=len(own), units=exchange.n_rows)

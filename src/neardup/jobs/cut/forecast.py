@@ -8,27 +8,28 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from neardup.errors import InvalidParameterError
 from neardup.files.ids import as_text, choose_id_column
-from neardup.files.inputs import check_effect, passed_over
+from neardup.files.inputs import check_effect
 from neardup.files.rows import ColumnNames, Source
 from neardup.jobs.cut.equal_units import (
-    _GONE_SHARE,
-    _SETTLING,
-    _SETTLING_SHARE,
-    _UNITS_SHARE,
+    GONE_SHARE,
     N_PARTITIONS,
+    SETTLING,
+    SETTLING_SHARE,
+    UNITS_SHARE,
     list_units,
 )
 from neardup.jobs.cut.forecast_passages import forecast_equal_passages
 from neardup.jobs.cut.forecast_similar import forecast_similar_passages
+from neardup.jobs.cut.forecast_units import forecast_similar_units
 from neardup.jobs.cut.plan import CutJobPlan
-from neardup.reading.drawn import bytes_named, draw_rows
+from neardup.reading.drawn import DrawnTexts, bytes_named, draw_rows, packed_bytes
 from neardup.reading.signed_batches import numbers_of
-from neardup.reading.token_pass import _LISTED_SHARE
+from neardup.reading.token_pass import LISTED_SHARE
 from neardup.runs.runner import Runner
 from neardup.stages.forecasts import (
     Planned,
+    Spread,
     StageForecast,
     StagesForecast,
     expect_distinct,
@@ -45,32 +46,26 @@ _KERNELS = 20_000_000
 # Seconds of one core, measured on 250 MB of made-up lines: a unit that is settled, one that goes,
 # and a byte of text that is written with something cut out.
 _SETTLE, _GO, _CUT = 0.6e-6, 0.6e-6, 9e-9
-# A batch that is found in a file.
-_FIND = 0.25e-3
+# A batch that is found in a file; on Spark, what goes and comes to the driver.
+_FIND, _TAKE = 0.25e-3, 0.3e-6
+# Bytes of what goes as it travels, and of its row of the table.
+_PACKED, _WRITTEN = 16, 150
 
 
 @dataclass(frozen=True)
-class _Units:
-    """Units of a collection: sums of a sample, that is so large a share of it.
+class _Units(DrawnTexts):
+    """Units of texts that were drawn: sums of them, and the digests of each block.
 
-    ``parts`` are the digests of each of its blocks. ``reading`` are seconds in which one
-    thread reads all files, ``digesting`` those in which one core digested the sample.
+    ``packed`` are the bytes of their rows as they travel. ``digesting`` are seconds in which one
+    core digested them.
     """
 
-    documents: int
-    is_counted: bool
-    share: float
-    sampled: int
-    text_bytes: int
     id_bytes: int
     n_units: int
     n_bytes: int
+    packed: int
     parts: list[Uint64s]
-    reading: float
     digesting: float
-
-    def scaled(self, value: float) -> float:
-        return value / self.share if self.share else 0.0
 
     @property
     def distinct(self) -> float:
@@ -87,35 +82,28 @@ def forecast_cut(
 ) -> StagesForecast:
     """Tell what a cut would take of a sample of the documents, and of ``against`` if there are any.
 
-    Raises
-    ------
-    InvalidParameterError
-        For a cut of which no forecast is made, that of similar paragraphs or lines.
+    Where trials tell it, some documents of the sample are cut.
     """
-    if plan.units is not None:
-        message = (
-            "plan tells of passages, and of paragraphs or lines that are equal, not similar; set "
-            "exact, or leave out plan"
-        )
-        raise InvalidParameterError(message, "plan", "exact")
     check_effect(plan.options, sources, against)
-    if plan.unit == "passages":
-        forecast = forecast_equal_passages if plan.options.exact else forecast_similar_passages
+    if plan.unit == "passages" or plan.units is not None:
+        forecast = forecast_similar_units
+        if plan.units is None:
+            forecast = forecast_similar_passages
+            if plan.options.exact:
+                forecast = forecast_equal_passages
         return forecast(sources, against, plan, runner, planned)
     own = _draw(sources, plan.reading.columns, plan, runner)
     other = _draw(against, other_columns_of(plan.options), plan, runner)
     units = round(own.scaled(own.n_units) + other.scaled(other.n_units))
     gone = round(_gone(own, other))
-    return StagesForecast(
-        documents=own.documents,
-        documents_counted=own.is_counted and other.is_counted,
-        sample_documents=own.sampled,
-        text_bytes=round(own.scaled(own.text_bytes)),
-        memory_limit_bytes=planned.memory,
-        disk_bytes=source_bytes(sources, round(own.scaled(own.text_bytes))),
-        counts={"units": units, "units_that_go": gone},
-        stages=_stages(own, other, gone, len(sources), planned),
-        passed_over=passed_over(sources, against),
+    return StagesForecast.of(
+        [own, other],
+        planned,
+        _stages(own, other, gone, len(sources), planned),
+        {"units": units, "units_that_go": gone},
+        source_bytes(sources, round(own.bytes)),
+        sources,
+        against,
     )
 
 
@@ -126,42 +114,32 @@ def _draw(
     columns = choose_id_column(columns, sources)
     rows = draw_rows(sources, runner)
     parts: list[Uint64s] = []
-    text_bytes = id_bytes = n_units = n_bytes = 0
-    start = time.perf_counter()
+    text_bytes = id_bytes = n_units = n_bytes = packed = 0
+    digesting = 0.0
     with bytes_named(sources, rows):
         for _, block in rows.drawn:
+            start = time.perf_counter()
             parsed = block.parse(columns, skip_bad=plan.reading.skip_bad)
             _, batch = list_units(parsed.text, plan)
+            digesting += time.perf_counter() - start
             parts.append(numbers_of(batch, "digest_low").astype(np.uint64))
             text_bytes += parsed.text.nbytes
             id_bytes += 0 if parsed.id is None else as_text(parsed.id).nbytes
             n_units, n_bytes = n_units + len(batch), n_bytes + batch.nbytes
-    sampled = sum(len(block) for _, block in rows.drawn)
-    return _Units(
-        documents=rows.n_documents,
-        is_counted=rows.is_counted,
-        share=rows.share,
-        sampled=sampled,
-        text_bytes=text_bytes,
-        id_bytes=id_bytes,
-        n_units=n_units,
-        n_bytes=n_bytes,
-        parts=parts,
-        reading=rows.reading,
-        digesting=time.perf_counter() - start,
-    )
+            packed += packed_bytes(batch)
+    return _Units(rows, text_bytes, id_bytes, n_units, n_bytes, packed, parts, digesting)
 
 
 def _gone(own: _Units, other: _Units) -> float:
     """Return how many units go: all but one of equal ones, or those that another collection has."""
-    if not other.documents:
+    if not other.rows.n_documents:
         return max(0.0, own.scaled(own.n_units) - own.distinct)
     if not own.n_units or not other.n_units:
         return 0.0
     there = np.unique(np.concatenate(other.parts))
     n_found = sum(int(np.isin(part, there).sum()) for part in own.parts)
     # What is not in the sample of the other collection may be in the rest of it.
-    found_share = min(1.0, n_found / own.n_units / other.share)
+    found_share = min(1.0, n_found / own.n_units / other.rows.share)
     return found_share * own.scaled(own.n_units)
 
 
@@ -173,49 +151,74 @@ def _stages(
     n_bytes = sum(each.scaled(each.n_bytes) for each in both)
     ids = sum(each.scaled(each.id_bytes) for each in both)
     gone_bytes = gone * _GONE
-    always = (
-        planned.process_bytes(_THREAD) + _KERNELS + _DOCUMENT * sum(each.documents for each in both)
-    )
-    held = always + planned.within(n_bytes, _UNITS_SHARE)
-    settling = _SETTLING * planned.workers * n_bytes / N_PARTITIONS
-    read, n_batches = planned.spilled(n_bytes, _UNITS_SHARE), 0
+    packed = sum(each.scaled(each.packed) for each in both)
+    known = _DOCUMENT * sum(each.rows.n_documents for each in both)
+    always = planned.process_bytes(_THREAD) + _KERNELS + known
+    held = always + planned.within(n_bytes, UNITS_SHARE)
+    settling = SETTLING * planned.workers * n_bytes / N_PARTITIONS
+    read, n_batches = planned.spilled(n_bytes, UNITS_SHARE), 0
     if read:
-        n_batches = N_PARTITIONS * round(n_bytes / (_UNITS_SHARE * planned.memory) + 1)
+        n_batches = N_PARTITIONS * round(n_bytes / (UNITS_SHARE * planned.memory) + 1)
         # Once units are in files, what is known of their documents is, too.
         read += n_batches * _BATCH + int(ids)
-    cut = read + planned.spilled(gone_bytes, _GONE_SHARE)
+    cut = read + planned.spilled(gone_bytes, GONE_SHARE)
     reading, digesting = (
         sum(values)
         for values in zip(
-            *((each.reading, each.scaled(each.digesting)) for each in both), strict=True
+            *((each.rows.reading, each.scaled(each.digesting)) for each in both), strict=True
         )
     )
-    writing = own.scaled(own.text_bytes) * _CUT
+    writing = own.bytes * _CUT
+    goes = planned.within(gone_bytes, GONE_SHARE)
+    settled = units * _SETTLE + gone * _GO
     return [
         StageForecast(
             "read",
-            int(held + planned.within(ids, _LISTED_SHARE)),
+            int(held + planned.within(ids, LISTED_SHARE)),
             read,
             max(reading, (reading + digesting) / planned.workers) + planned.spill_seconds(read),
             "digests and places of units, ids",
+            Spread(
+                reading=reading,
+                work=digesting,
+                stored=packed,
+                held=known + planned.within(ids, LISTED_SHARE),
+                files=planned.spilled(ids, LISTED_SHARE),
+                jobs=2,
+            ),
         ),
         StageForecast(
             "cut",
-            int(
-                held
-                + planned.within(settling, _SETTLING_SHARE)
-                + planned.within(gone_bytes, _GONE_SHARE)
-            ),
+            int(held + planned.within(settling, SETTLING_SHARE) + goes),
             cut,
-            (units * _SETTLE + gone * _GO + n_batches * _FIND) / planned.workers
-            + planned.spill_seconds(cut - read),
+            (settled + n_batches * _FIND) / planned.workers + planned.spill_seconds(cut - read),
             "a partition's units a thread, and what goes",
+            Spread(
+                work=settled,
+                alone=gone * _TAKE,
+                sent=packed,
+                rows=n_bytes,
+                stored=gone * _PACKED,
+                met=SETTLING * n_bytes,
+                held=known + goes + gone * _WRITTEN,
+                files=planned.spilled(gone_bytes, GONE_SHARE),
+                jobs=2,
+            ),
         ),
         StageForecast(
             "write",
-            int(always + planned.within(gone_bytes, _GONE_SHARE)),
+            int(always + goes),
             cut,
-            own.reading + writing / min(planned.workers, max(1, n_sources)) + gone * _GO,
+            own.rows.reading + writing / min(planned.workers, max(1, n_sources)) + gone * _GO,
             "rows without what goes",
+            Spread(
+                reading=own.rows.reading,
+                work=writing,
+                alone=gone * _GO,
+                sent=gone * _PACKED,
+                held=known + goes + gone * _WRITTEN,
+                files=planned.spilled(gone_bytes, GONE_SHARE),
+                whole=True,
+            ),
         ),
     ]

@@ -11,30 +11,30 @@ from typing import Any, TypeVar
 import numpy as np
 
 from neardup.files.ids import choose_id_column
-from neardup.files.inputs import passed_over
 from neardup.files.rows import ColumnNames, Source
 from neardup.jobs.cut.cut import cut_sources
 from neardup.jobs.cut.equal_passages import (
-    _HASH,
-    _MEETING,
-    _MEETING_SHARE,
-    _PART_BYTES,
-    _SAMPLES_SHARE,
-    _TOKENS_SHARE,
+    HASH,
+    MEETING,
+    MEETING_SHARE,
     N_PARTITIONS,
-    _ReadInThreads,
-    _Tokens,
+    PART_BYTES,
+    SAMPLES_SHARE,
+    TOKENS_SHARE,
+    ReadInThreads,
+    Tokens,
     cut_equal_passages,
     sample_texts,
 )
 from neardup.jobs.cut.passages import OfTexts
 from neardup.jobs.cut.plan import CutJobPlan
 from neardup.passages.repeats import Samples
-from neardup.reading.drawn import DrawnRows, bytes_named, draw_rows
+from neardup.reading.drawn import DrawnTexts, bytes_named, draw_rows, packed_bytes
 from neardup.reading.signed_batches import numbers_of
 from neardup.runs.runner import Runner
 from neardup.stages.forecasts import (
     Planned,
+    Spread,
     StageForecast,
     StagesForecast,
     expect_distinct,
@@ -57,36 +57,44 @@ _TRIAL_BYTES, _MOST_TRIAL_BYTES, _TRIAL_SECONDS = 1_000_000, 64_000_000, 2.0
 # Seconds of one core: a sample that is met; a token of documents that share one, where the trial
 # has none of these; a byte of text that is written with something cut out; a span that is.
 _MEET, _COMPARE, _CUT, _GO = 0.1e-6, 0.1e-6, 1.5e-9, 0.6e-6
+# On Spark: a token of a document that is read again; bytes of what goes,
+# and of a token, as they travel.
+_HASH_AGAIN, _PACKED, _TOKEN = 0.1e-6, 20, 6
 
 
 @dataclass(frozen=True)
-class _Drawn:
-    """Samples of a part of a collection; ``parts`` are the different ones of blocks, one in 16."""
+class _Drawn(DrawnTexts):
+    """Samples of texts that were drawn; ``parts`` are the different ones of blocks, one in 16.
 
-    rows: DrawnRows
-    text_bytes: int
+    ``packed`` are the bytes of their rows as they travel.
+    """
+
     n_tokens: int
     n_samples: int
+    packed: int
     parts: list[Uint64s]
     sampling: float
-
-    def scaled(self, value: float) -> float:
-        """Return a sum over the part as one over all documents."""
-        return value / self.rows.share if self.rows.share else 0.0
 
 
 @dataclass
 class _Read:
     """What a trial has looked at: samples, how many of them are repeated, and tokens.
 
-    Tokens of documents that were read again are ``compared``, and ``located`` where some go.
+    Tokens of documents that were read again are ``compared``, ``rounds`` times in all, and
+    ``located`` where some go.
     """
 
     samples: int = 0
     repeated: int = 0
     tokens: int = 0
     compared: int = 0
+    again: int = 0
     located: int = 0
+
+    @property
+    def rounds(self) -> float:
+        """How often tokens are read that are compared."""
+        return self.again / self.compared if self.compared else 1.0
 
 
 @dataclass(frozen=True)
@@ -143,69 +151,81 @@ def forecast_equal_passages(
     compared = tokens * trial.share_of(trial.read.compared, times)
     located = tokens * trial.share_of(trial.read.located, times)
     rows = samples * 16
-    meeting = _MEETING * planned.workers * max(rows / N_PARTITIONS, min(_PART_BYTES, rows))
+    meeting = MEETING * planned.workers * max(rows / N_PARTITIONS, min(PART_BYTES, rows))
     always = planned.process_bytes(_THREAD) + _KERNELS + _DOCUMENT * documents
-    held = always + planned.within(rows, _SAMPLES_SHARE)
-    read = planned.spilled(rows, _SAMPLES_SHARE)
-    cut = read + planned.spilled(8 * compared, _TOKENS_SHARE)
+    held = always + planned.within(rows, SAMPLES_SHARE)
+    read = planned.spilled(rows, SAMPLES_SHARE)
+    cut = read + planned.spilled(8 * compared, TOKENS_SHARE)
     reading, sampling = (
         sum(values)
         for values in zip(
             *((each.rows.reading, each.scaled(each.sampling)) for each in drawn), strict=True
         )
     )
-    text_bytes = round(own.scaled(own.text_bytes))
-    return StagesForecast(
-        documents=documents,
-        documents_counted=all(each.rows.is_counted for each in drawn),
-        sample_documents=sum(len(block) for each in drawn for _, block in each.rows.drawn),
-        text_bytes=round(sum(each.scaled(each.text_bytes) for each in drawn)),
-        memory_limit_bytes=planned.memory,
-        disk_bytes=source_bytes(sources, text_bytes),
-        counts={"samples": round(samples), "passages_that_go": passages},
-        stages=[
-            StageForecast(
-                "read",
-                int(held),
-                read,
-                max(reading, (reading + sampling) / planned.workers) + planned.spill_seconds(read),
-                "samples of the texts",
+    packed = sum(each.scaled(each.packed) for each in drawn)
+    known = _DOCUMENT * documents
+    comparing = planned.within(8 * compared, TOKENS_SHARE) + _SHARED * repeated + compared / 8
+    going = _GONE * passages
+    n_files = max(1, len(sources))
+    stages = [
+        StageForecast(
+            "read",
+            int(held),
+            read,
+            max(reading, (reading + sampling) / planned.workers) + planned.spill_seconds(read),
+            "samples of the texts",
+            Spread(
+                reading, sampling, sent=packed, rows=rows, stored=2 * packed, held=known, jobs=4
             ),
-            StageForecast(
-                "cut",
-                int(
-                    held
-                    + planned.within(meeting, _MEETING_SHARE)
-                    + planned.within(8 * compared, _TOKENS_SHARE)
-                    + _SHARED * repeated
-                    + compared / 8
-                    + _GONE * passages
-                ),
-                cut,
-                samples * _MEET / planned.workers
-                + compared * trial.comparing
-                + planned.spill_seconds(cut - read),
-                "samples that are met, tokens of documents that share one",
+        ),
+        StageForecast(
+            "cut",
+            int(held + planned.within(meeting, MEETING_SHARE) + comparing + going),
+            cut,
+            samples * _MEET / planned.workers
+            + compared * trial.comparing
+            + planned.spill_seconds(cut - read),
+            "samples that are met, tokens of documents that share one",
+            Spread(
+                reading=reading * trial.read.rounds,
+                work=samples * _MEET + compared * _HASH_AGAIN * trial.read.rounds,
+                alone=compared * trial.comparing,
+                rows=8 * compared,
+                stored=_TOKEN * compared * trial.read.rounds,
+                met=MEETING * rows,
+                held=known + comparing + going,
+                files=planned.spilled(8 * compared, TOKENS_SHARE),
+                jobs=4,
             ),
-            StageForecast(
-                "locate",
-                int(always + 2 * _GONE * passages),
-                cut,
-                located * trial.locating,
-                "documents that lose something, read again",
+        ),
+        StageForecast(
+            "locate",
+            int(always + 2 * going),
+            cut,
+            located * trial.locating,
+            "documents that lose something, read again",
+            Spread(reading, located * trial.locating, held=known + 2 * going, jobs=2),
+        ),
+        StageForecast(
+            "write",
+            int(always + going),
+            cut,
+            own.rows.reading + own.bytes * _CUT / min(planned.workers, n_files) + passages * _GO,
+            "rows without what goes",
+            Spread(
+                own.rows.reading,
+                own.bytes * _CUT,
+                passages * _GO,
+                passages * _PACKED,
+                held=known + going,
+                whole=True,
+                jobs=2,
             ),
-            StageForecast(
-                "write",
-                int(always + _GONE * passages),
-                cut,
-                own.rows.reading
-                + text_bytes * _CUT / min(planned.workers, max(1, len(sources)))
-                + passages * _GO,
-                "rows without what goes",
-            ),
-        ],
-        passed_over=passed_over(sources, against),
-    )
+        ),
+    ]
+    counts = {"samples": round(samples), "passages_that_go": passages}
+    output = source_bytes(sources, round(own.bytes))
+    return StagesForecast.of(drawn, planned, stages, counts, output, sources, against)
 
 
 def _draw(
@@ -215,17 +235,20 @@ def _draw(
     columns = choose_id_column(columns, sources)
     rows = draw_rows(sources, runner)
     parts: list[Uint64s] = []
-    text_bytes = n_tokens = n_samples = 0
-    start = time.perf_counter()
+    text_bytes = n_tokens = n_samples = packed = 0
+    sampling = 0.0
     with bytes_named(sources, rows):
         for _, block in rows.drawn:
+            start = time.perf_counter()
             parsed = block.parse(columns, skip_bad=plan.reading.skip_bad)
             sizes, ((batch, _), _) = sample_texts(parsed.text, plan)
-            hashes = numbers_of(batch, _HASH).astype(np.uint64)
+            sampling += time.perf_counter() - start
+            packed += packed_bytes(batch)
+            hashes = numbers_of(batch, HASH).astype(np.uint64)
             parts.append(np.unique(hashes[hashes < _COUNTED_BELOW]))
             text_bytes += parsed.text.nbytes
             n_tokens, n_samples = n_tokens + int(np.maximum(sizes, 0).sum()), n_samples + len(batch)
-    return _Drawn(rows, text_bytes, n_tokens, n_samples, parts, time.perf_counter() - start)
+    return _Drawn(rows, text_bytes, n_tokens, n_samples, packed, parts, sampling)
 
 
 def _try(drawn: Sequence[_Drawn], plan: CutJobPlan, runner: Runner) -> _Trial:
@@ -256,7 +279,7 @@ class _Watched:
     """Documents that are read in threads: notes what is looked at and what is read again."""
 
     def __init__(self, read: _Read, *arguments: Any) -> None:
-        self._reading, self._read = _ReadInThreads(*arguments), read
+        self._reading, self._read = ReadInThreads(*arguments), read
         self.catalogues, self.n_samples = self._reading.catalogues, self._reading.n_samples
         self._n_tokens = np.concatenate([each.n_tokens for each in self.catalogues])
         read.samples, read.tokens = self.n_samples, int(np.maximum(self._n_tokens, 0).sum())
@@ -277,8 +300,9 @@ class _Watched:
     def read_again(self, documents: Int64s, function: OfTexts[T]) -> Iterator[T]:
         """Read documents to compare them, or to locate what goes."""
         count = int(self._n_tokens[documents].sum())
-        if isinstance(function, _Tokens):
+        if isinstance(function, Tokens):
             self._read.compared = max(self._read.compared, count)
+            self._read.again += count
         else:
             self._read.located += count
         return self._reading.read_again(documents, function)

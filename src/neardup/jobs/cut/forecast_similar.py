@@ -8,21 +8,30 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from neardup.files.inputs import passed_over
 from neardup.files.rows import Source
 from neardup.jobs.cut.cut import cut_sources
 from neardup.jobs.cut.plan import CutJobPlan
 from neardup.passages.additions import segment_tokens_within
-from neardup.passages.index_size import INDEX_SECONDS, OF_QUERY, expect_index
+from neardup.passages.index_size import (
+    BATCHES,
+    INDEX_SECONDS,
+    LEAST_BATCH,
+    LEAST_PART,
+    OF_QUERY,
+    PARTS_A_SLOT,
+    expect_index,
+)
 from neardup.passages.lookup import FILES_SHARE, QUERIES_SHARE, SEARCH_SHARE
 from neardup.reading.drawn import DrawnTokens, draw_tokens
 from neardup.reading.token_pass import TOKENS_SHARE
 from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
 from neardup.stages.forecasts import (
+    Executors,
     Growth,
     Planned,
     PowerLaw,
+    Spread,
     StageForecast,
     StagesForecast,
     expect_distinct,
@@ -41,6 +50,12 @@ _FORESEEN = 2.0
 _TRIAL_BYTES, _MOST_TRIAL_BYTES, _TRIAL_SECONDS, _TIMED = 250_000, 32_000_000, 3.0, 3
 # Seconds of one core: a byte of text that is written, and a token of a document that is read again.
 _WRITE, _LOCATE = 1.5e-9, 0.1e-6
+# On Spark: bytes of a token of an index, and of what goes as it travels; the
+# share of its seconds in which the driver foresees what texts will be; and how the work of a
+# look-up grows with parts; how often a text is looked up in the first turn; and what the driver
+# holds of a token of those that it foresees.
+_STORED, _PACKED, _FORESEEING, _MORE_IN_PARTS, _ANEW = 5.5, 25, 0.35, 0.585, 1.2
+_FORESEEN_TOKEN = 190
 # Where a trial has cut all documents, more may stay of all.
 _LEAST_KEPT = 1e-3
 
@@ -81,65 +96,123 @@ def forecast_similar_passages(
     asked = drawn[-1].tokens
     distinct = expect_distinct(own.parts, own.scaled(1))
     index = expect_index(own.tokens, distinct, 0, planned.memory, planned.workers)
-    always = planned.process_bytes(_THREAD) + _KERNELS + _DOCUMENT * documents
-    held = always + planned.within(8 * tokens, TOKENS_SHARE)
+    known = _DOCUMENT * documents
+    always = planned.process_bytes(_THREAD) + _KERNELS + known
+    listed = planned.within(8 * tokens, TOKENS_SHARE)
+    held = always + listed
     read = planned.spilled(8 * tokens, TOKENS_SHARE)
     at_a_time = 0 if index.fits else planned.within(asked * OF_QUERY, QUERIES_SHARE)
-    seconds = trial.seconds.at(1.0) * (1.0 if index.fits else _FORESEEN)
+    seconds = trial.seconds.at(1.0)
     reading = sum(each.rows.reading for each in drawn)
     tokenizing = sum(each.scaled(each.tokenizing) for each in drawn)
-    text_bytes = round(own.bytes)
     locating = own.scaled(own.tokenizing) + own.tokens * _LOCATE
-    return StagesForecast(
-        documents=documents,
-        documents_counted=all(each.rows.is_counted for each in drawn),
-        sample_documents=sum(len(block) for each in drawn for _, block in each.rows.drawn),
-        text_bytes=round(sum(each.bytes for each in drawn)),
-        memory_limit_bytes=planned.memory,
-        disk_bytes=source_bytes(sources, text_bytes),
-        counts={"tokens": round(tokens), "passages_that_go": passages},
-        stages=[
-            StageForecast(
-                "read",
-                int(held),
-                read,
-                max(reading, (reading + tokenizing) / planned.workers)
-                + planned.spill_seconds(read),
-                "tokens of the texts",
+    going = _GONE * passages
+    stages = [
+        StageForecast(
+            "read",
+            int(held),
+            read,
+            max(reading, (reading + tokenizing) / planned.workers) + planned.spill_seconds(read),
+            "tokens of the texts",
+            Spread(
+                reading,
+                tokenizing,
+                sent=0,
+                stored=sum(each.scaled(each.packed_tokens) for each in drawn),
+                held=known + listed,
+                files=read,
+                jobs=3,
             ),
-            StageForecast(
-                "cut",
-                int(
-                    held
-                    + max(
-                        _MADE * min(segment_tokens_within(Workspace(planned.memory)), own.tokens),
-                        planned.within(index.searched, SEARCH_SHARE)
-                        + planned.within(index.stored, FILES_SHARE)
-                        + at_a_time,
-                    )
-                    + _GONE * passages
-                ),
-                int(read + index.stored),
-                (seconds + own.tokens * INDEX_SECONDS + index.ready_seconds(asked))
-                / planned.workers,
-                "segments that are searched, and what is looked up",
+        ),
+        StageForecast(
+            "cut",
+            int(
+                held
+                + max(
+                    _MADE * min(segment_tokens_within(Workspace(planned.memory)), own.tokens),
+                    planned.within(index.searched, SEARCH_SHARE)
+                    + planned.within(index.stored, FILES_SHARE)
+                    + at_a_time,
+                )
+                + going
             ),
-            StageForecast(
-                "locate",
-                int(held + _GONE * passages),
-                read,
-                own.rows.reading + trial.cut * locating / planned.workers,
-                "documents that lose something, read again",
+            int(read + index.stored),
+            (
+                seconds * (1.0 if index.fits else _FORESEEN)
+                + own.tokens * INDEX_SECONDS
+                + index.ready_seconds(asked)
+            )
+            / planned.workers,
+            "segments that are searched, and what is looked up",
+            _cut_on_executors(planned.executors, drawn, trial, known + listed + going)
+            if planned.executors
+            else Spread(),
+        ),
+        StageForecast(
+            "locate",
+            int(held + going),
+            read,
+            own.rows.reading + trial.cut * locating / planned.workers,
+            "documents that lose something, read again",
+            Spread(
+                own.rows.reading,
+                trial.cut * locating,
+                held=known + listed + going,
+                files=read,
+                jobs=2,
             ),
-            StageForecast(
-                "write",
-                int(always + _GONE * passages),
-                read,
-                own.rows.reading + text_bytes * _WRITE / min(planned.workers, len(sources) or 1),
-                "rows without what goes",
+        ),
+        StageForecast(
+            "write",
+            int(always + going),
+            read,
+            own.rows.reading + own.bytes * _WRITE / min(planned.workers, len(sources) or 1),
+            "rows without what goes",
+            Spread(
+                own.rows.reading,
+                own.bytes * _WRITE,
+                sent=_PACKED * passages,
+                held=known + going,
+                whole=True,
+                jobs=2,
             ),
-        ],
-        passed_over=passed_over(sources, against),
+        ),
+    ]
+    counts = {"tokens": round(tokens), "passages_that_go": passages}
+    output = source_bytes(sources, round(own.bytes))
+    return StagesForecast.of(drawn, planned, stages, counts, output, sources, against)
+
+
+def _cut_on_executors(
+    executors: Executors, drawn: Sequence[DrawnTokens], trial: _Trial, held: float
+) -> Spread:
+    """Return what executors have of a cut, whose texts are looked up in parts of an index.
+
+    Half of these, in the mean, have something for a text of the same collection, of which some are
+    looked up once more because they were not foreseen. What has lost something is indexed for a
+    second turn, and a little of that for a third, and all texts are looked up in either.
+    """
+    indexed, asked, seconds = drawn[0].tokens, drawn[-1].tokens, trial.seconds.at(1.0)
+    is_alone = len(drawn) == 1
+    n_parts = executors.parts(
+        indexed, PARTS_A_SLOT, LEAST_PART, segment_tokens_within(Workspace(executors.task_bytes))
+    )
+    looked_in = _ANEW * (n_parts + 1) / 2 if is_alone else n_parts
+    if trial.cut:
+        looked_in += -(-trial.cut * n_parts // 1) + 1
+    n_batches = min(BATCHES, max(1.0, asked / LEAST_BATCH))
+    sent = drawn[0].scaled(drawn[0].packed_tokens) * (1 + trial.cut)
+    sent += drawn[-1].scaled(drawn[-1].packed_tokens) * looked_in
+    return Spread(
+        work=seconds * n_parts**_MORE_IN_PARTS + indexed * INDEX_SECONDS,
+        alone=_FORESEEING * seconds if is_alone else 0.0,
+        sent=sent,
+        rows=8 * (indexed + asked * looked_in),
+        stored=_STORED * indexed,
+        met=_MADE * indexed,
+        parts=n_parts,
+        held=held + (_FORESEEN_TOKEN * asked / n_batches if is_alone else 0),
+        jobs=2 + round(n_batches),
     )
 
 

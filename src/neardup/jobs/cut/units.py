@@ -90,7 +90,7 @@ def split_units(texts: pa.Array, unit: Unit) -> Units:
 
 
 # The share of the memory for the places of units.
-_LISTED_SHARE = 0.2
+LISTED_SHARE = 0.2
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,7 @@ class UnitCollector:
     def __init__(self, workspace: Workspace) -> None:
         self._stack = ExitStack()
         names = [field.name for field in fields(ListedUnits)]
-        share = _LISTED_SHARE / len(names)
+        share = LISTED_SHARE / len(names)
         self._columns = {
             name: GrowingArray(f"units-{name}", np.int64, workspace, share=share) for name in names
         }

@@ -6,28 +6,36 @@ import time
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import combinations
 
 import numpy as np
 
 from neardup.errors import InvalidParameterError
 from neardup.files.ids import as_text, choose_id_column
-from neardup.files.inputs import check_effect, passed_over
+from neardup.files.inputs import check_effect
 from neardup.files.rows import Source
-from neardup.jobs.pairs.blocked import _SHARE as JOIN_SHARE
+from neardup.jobs.pairs.blocked import JOIN_SHARE, blocks_for, expect_blocks
 from neardup.jobs.pairs.plan import PairPlan
-from neardup.jobs.pairs.records import _join_of, maker_of
-from neardup.jobs.pairs.rows import _ROWS_SHARE
+from neardup.jobs.pairs.records import join_of, maker_of
+from neardup.jobs.pairs.rows import ROWS_SHARE
 from neardup.jobs.pairs.run import find_pairs_in_sources
 from neardup.matching.join import Costs, PartedJoin
-from neardup.reading.drawn import DrawnRows, bytes_named, draw_rows, weighed_by_sample
-from neardup.reading.set_exchange import _SHARE as SETS_SHARE
-from neardup.reading.set_exchange import _extents_of, _layout
+from neardup.reading.drawn import (
+    DrawnTexts,
+    bytes_named,
+    draw_rows,
+    packed_bytes,
+    weighed_by_sample,
+)
+from neardup.reading.set_exchange import SETS_SHARE, extents_of, layout
 from neardup.reading.sign import ReadingPlan
 from neardup.runs.runner import Runner
 from neardup.stages.forecasts import (
     Growth,
     Planned,
+    PowerLaw,
+    Spread,
     StageForecast,
     StagesForecast,
     expect_distinct,
@@ -39,6 +47,11 @@ from neardup.tables import Int64s, Texts, TokenLists, Uint64s, WeightedSets
 # of sets, and of what else is in files where these are, beside its id; of a pair, and of a row of
 # the table.
 _THREAD, _DOCUMENT, _LISTED, _KNOWN, _PAIR, _ROW = 30_000_000, 105, 24, 28, 32, 20
+# On Spark: what else is told of a document, its digest where its elements are, and where these
+# begin and end as that travels; and seconds of a pair that comes to the driver.
+_TOLD, _DIGEST, _OF_ROW, _TAKE = 30, 30, 8, 0.3e-6
+# Copies of what a task receives, and the share of the work that there is again in each block.
+_RECEIVED, _IN_BLOCKS = 3.5, 0.36
 # What a join takes in memory for a record, an element and a different one, measured; what decides
 # about its blocks are bounds of that.
 _TAKEN = Costs(130, 16, 20)
@@ -52,27 +65,22 @@ _COUNTED_BELOW = np.uint64(2**64 // _ONE_IN)
 
 
 @dataclass(frozen=True)
-class _Drawn:
-    """What a sample of a collection is compared by.
+class _Drawn(DrawnTexts):
+    """What texts that were drawn are compared by.
 
-    ``sizes`` and ``extents`` are those of its documents, ``parts`` the different elements of each
-    block that are counted. ``reading`` are seconds in which one thread reads all files, ``making``
-    those in which one core made it of the sample; ``join`` joins no documents.
+    ``sizes`` and ``extents`` are those of the documents, ``parts`` the different elements of each
+    block that are counted, ``packed`` what is left of a byte as it travels. ``making`` are
+    seconds in which one core made it; ``join`` joins no documents.
     """
 
-    rows: DrawnRows
-    text_bytes: int
     id_bytes: int
     sizes: Int64s
     extents: Int64s
     parts: list[Uint64s]
     bytes_of_element: int
+    packed: float
     making: float
     join: PartedJoin
-
-    def scaled(self, value: float) -> float:
-        """Return a sum over the sample as one over all documents."""
-        return value / self.rows.share if self.rows.share else 0.0
 
 
 def forecast_pairs(
@@ -89,14 +97,11 @@ def forecast_pairs(
     Raises
     ------
     InvalidParameterError
-        Where candidates come from buckets, and where the most similar pairs are asked for.
+        Where candidates come from buckets.
     """
     if plan.banding is not None:
         message = "what method minhash takes, `neardup plan` tells; choose exact here"
         raise InvalidParameterError(message, "method")
-    if plan.options.top is not None:
-        message = "plan is for all pairs at a threshold, not for the top ones; leave top out"
-        raise InvalidParameterError(message, "plan", "top")
     check_effect(plan.options, left, right or ())
     drawn = [_draw(left, plan.reading, plan, runner)]
     if right is not None:
@@ -106,49 +111,67 @@ def forecast_pairs(
     elements = sum(each.scaled(float(each.sizes.sum())) for each in drawn)
     distinct = sum(_ONE_IN * expect_distinct(each.parts, each.scaled(1)) for each in drawn)
     trial = _try(drawn, plan, runner)
-    pairs = round(trial.pairs.at(documents))
-    joining = trial.seconds_of_each * documents + trial.hits.at(documents) * _HIT / planned.workers
+    pairs, top = round(trial.pairs.at(documents)), plan.options.top
+    if top is not None:
+        most = top * (drawn[0].rows.n_documents if plan.options.per_document else 1)
+        pairs = min(pairs, most)
+    joining = trial.seconds(documents) / planned.workers
     n_bytes = elements * drawn[0].bytes_of_element + documents * _LISTED
-    needed = drawn[0].join.costs.of(documents, round(elements), round(distinct))
-    taken = _TAKEN.of(documents, round(elements), round(distinct))
+    sizes = documents, round(elements), round(distinct)
+    blocks = partial(expect_blocks, drawn[0].join.costs, *sizes)
+    needed, taken = drawn[0].join.costs.of(*sizes), _TAKEN.of(*sizes)
     room = JOIN_SHARE * planned.memory
-    work = 1.0 if needed <= room else _work_in_blocks(drawn, needed, room / 2)
+    work = _work_in_blocks(drawn, blocks(room))
     files = planned.spilled(n_bytes, SETS_SHARE)
     if files:
         files += documents * _KNOWN + round(sum(each.scaled(each.id_bytes) for each in drawn))
-    # Pairs are in files where sets are.
+    # Pairs are in files where sets are, but for the top ones.
     in_memory = 0
-    if not files and not planned.spilled(_PAIR * pairs, _ROWS_SHARE):
+    if top is not None or (not files and not planned.spilled(_PAIR * pairs, ROWS_SHARE)):
         in_memory = _PAIR * pairs
     always = planned.process_bytes(_THREAD) + _DOCUMENT * documents
     reading = sum(each.rows.reading for each in drawn)
     making = sum(each.scaled(each.making) for each in drawn)
-    return StagesForecast(
-        documents=documents,
-        documents_counted=all(each.rows.is_counted for each in drawn),
-        sample_documents=sum(len(each.sizes) for each in drawn),
-        text_bytes=round(sum(each.scaled(each.text_bytes) for each in drawn)),
-        memory_limit_bytes=planned.memory,
-        disk_bytes=pairs * _ROW,
-        counts={"elements": round(elements), "pairs": pairs},
-        stages=[
-            StageForecast(
-                "read",
-                int(always + planned.within(n_bytes, SETS_SHARE)),
-                files,
-                max(reading, (reading + making) / planned.workers) + planned.spill_seconds(files),
-                "what texts are compared by",
-            ),
-            StageForecast(
-                "join",
-                int(always + min(1.0, room / max(1, needed)) * taken + in_memory),
-                files + _PAIR * pairs - in_memory,
-                work * joining + planned.spill_seconds(files * (work - 1)),
-                "all of it, and postings" if needed <= room else "two blocks of it, and postings",
-            ),
-        ],
-        passed_over=passed_over(left, right or ()),
-    )
+    known = (_DOCUMENT + _TOLD) * documents
+    packed = drawn[0].packed * elements * drawn[0].bytes_of_element + _OF_ROW * documents
+    joined = Spread()
+    if planned.executors is not None:
+        room_of_task = JOIN_SHARE * planned.executors.task_bytes
+        n_blocks = blocks(room_of_task, blocks_for(planned.executors.slots))
+        # To each unit of the join all of its records are sent.
+        times = _work_in_blocks(drawn, n_blocks)
+        joined = Spread(
+            work=trial.seconds(documents) * (1 + _IN_BLOCKS * (times - 1)),
+            alone=pairs * _TAKE,
+            sent=packed * times,
+            stored=_PAIR * pairs,
+            rows=n_bytes * times,
+            met=2 * (taken + _RECEIVED * n_bytes),
+            parts=n_blocks,
+            held=known + planned.within(_PAIR * pairs, ROWS_SHARE),
+            files=planned.spilled(_PAIR * pairs, ROWS_SHARE),
+            jobs=2,
+        )
+    stages = [
+        StageForecast(
+            "read",
+            int(always + planned.within(n_bytes, SETS_SHARE)),
+            files,
+            max(reading, (reading + making) / planned.workers) + planned.spill_seconds(files),
+            "what texts are compared by",
+            Spread(reading, making, stored=packed + _DIGEST * documents, held=known, jobs=2),
+        ),
+        StageForecast(
+            "join",
+            int(always + min(1.0, room / max(1, needed)) * taken + in_memory),
+            files + _PAIR * pairs - in_memory,
+            work * joining + planned.spill_seconds(files * (work - 1)),
+            "all of it, and postings" if needed <= room else "two blocks of it, and postings",
+            joined,
+        ),
+    ]
+    counts = {"elements": round(elements), "pairs": pairs}
+    return StagesForecast.of(drawn, planned, stages, counts, pairs * _ROW, left, right or ())
 
 
 def _draw(
@@ -164,17 +187,20 @@ def _draw(
     nothing = make(TokenLists(np.empty(0, np.uint64), np.zeros(1, np.int64)))
     sizes, extents = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
     parts: list[Uint64s] = []
-    text_bytes = id_bytes = 0
-    start = time.perf_counter()
+    text_bytes = id_bytes = n_bytes = packed = 0
+    making = 0.0
     with bytes_named(sources, rows):
         for block in blocks:
+            start = time.perf_counter()
             parsed = block.parse(columns, skip_bad=reading.skip_bad)
             text_bytes += parsed.text.nbytes
             id_bytes += 0 if parsed.id is None else as_text(parsed.id).nbytes
             tokens = reading.shingles.tokenizer.hash_tokens(Texts.from_arrow(parsed.text))
             made = make(tokens)
-            sizes.append(_layout(made)[1])
-            extents.append(_extents_of(made))
+            making += time.perf_counter() - start
+            n_bytes, packed = n_bytes + made.values.nbytes, packed + packed_bytes(made.values)
+            sizes.append(layout(made)[1])
+            extents.append(extents_of(made))
             parts.append(np.unique(made.values[made.values < _COUNTED_BELOW]))
     return _Drawn(
         rows,
@@ -184,52 +210,68 @@ def _draw(
         np.concatenate(extents),
         parts,
         16 if isinstance(nothing, WeightedSets) else 8,
-        time.perf_counter() - start,
-        _join_of(nothing, plan)[0],
+        packed / max(1, n_bytes),
+        making,
+        join_of(nothing, plan)[0],
     )
 
 
 @dataclass(frozen=True)
 class _Trial:
-    """What a join of some documents has met, and its seconds for each beside those for hits."""
+    """What joins of some documents have met, and found, and what they took.
+
+    At a threshold time grows with the hits, and else with the documents. The most similar pairs are
+    looked for at thresholds that fall, how far depends on all documents: ``law`` is how time grew.
+    """
 
     hits: Growth
     pairs: Growth
     seconds_of_each: float
+    law: PowerLaw | None
+
+    def seconds(self, documents: int) -> float:
+        """Return those of one core for so many documents."""
+        if self.law is not None:
+            return self.law.at(documents)
+        return self.seconds_of_each * documents + self.hits.at(documents) * _HIT
 
 
 def _try(drawn: Sequence[_Drawn], plan: PairPlan, runner: Runner) -> _Trial:
-    """Join some documents, and half of them."""
+    """Join some documents, and half of them; where the top is looked for, a quarter, too."""
     sampled = sum(len(each.sizes) for each in drawn)
     elements = int(sum(each.sizes.sum() for each in drawn))
     most = min(1.0, _TRIAL_DOCUMENTS / max(1, sampled), _TRIAL_ELEMENTS / max(1, elements))
-    summaries = []
-    for share in (most / 2, most):
+    is_of_top = plan.options.top is not None
+    summaries, timed = [], list[float]()
+    for share in (*([most / 4] if is_of_top else []), most / 2, most):
         left, *right = (each.rows.part(share) for each in drawn)
-        found = find_pairs_in_sources(left, right[0] if right else None, plan, runner)
-        summaries.append(found.summary)
+        clock, start = time.perf_counter(), time.process_time()
+        summary = find_pairs_in_sources(left, right[0] if right else None, plan, runner).summary
+        spent = time.process_time() - start
+        summaries.append(summary)
+        timed.append(spent * summary["seconds"]["join"] / (time.perf_counter() - clock))
     counted = [
         (sum(each["documents"]), next(iter(each["filters"].values())), each["pairs"])
         for each in summaries
     ]
-    (n, hits, pairs), (n_more, more_hits, more_pairs) = counted
-    seconds = summaries[-1]["seconds"]["join"] - more_hits * _HIT / runner.workers
+    (n, hits, pairs), (n_more, more_hits, more_pairs) = counted[-2:]
+    law = PowerLaw.of([(each[0], spent) for each, spent in zip(counted, timed, strict=True)])
     return _Trial(
         Growth.of((n, hits), (n_more, more_hits)),
         Growth.of((n, pairs), (n_more, more_pairs)),
-        max(0.0, seconds) / max(1, n_more),
+        max(0.0, timed[-1] - more_hits * _HIT) / max(1, n_more),
+        law if is_of_top else None,
     )
 
 
-def _work_in_blocks(drawn: Sequence[_Drawn], needed: float, room: float) -> float:
-    """Return how many times as much a join works in blocks that take so much than on all at once.
+def _work_in_blocks(drawn: Sequence[_Drawn], n: int) -> float:
+    """Return how many times as much a join works in so many blocks than on all at once.
 
     Blocks have about as many bytes each, by extent. Of every two those documents are joined that
     may be similar to one of the other block.
     """
     extents = np.sort(np.concatenate([each.extents for each in drawn]))
     extents = extents[extents > 0]
-    n = int(-(-needed // room))
     if n < 2 or not len(extents):
         return 1.0
     blocks = [block.tolist() for block in np.array_split(extents, n) if len(block)]

@@ -167,7 +167,7 @@ def spell_runs(
 
 
 # Shares of the memory: of rows that are found, and of those that are being spelled out.
-_ROWS_SHARE = 0.1
+ROWS_SHARE = 0.1
 _SPELLING_SHARE = 0.1
 
 # Memory of a row that is being spelled out.
@@ -209,7 +209,7 @@ def collect_runs(
     """
     # What is in memory is found anew by a run that goes on, but not if there are files anyway.
     is_in_files = workspace.work is not None and workspace.work.n_done > 0
-    share = 0 if is_in_files else _ROWS_SHARE
+    share = 0 if is_in_files else ROWS_SHARE
     at_once = None
     if workspace.work is not None:
         at_once = max(1, workspace.share(_SPELLING_SHARE) // _BYTES_OF_ROW)

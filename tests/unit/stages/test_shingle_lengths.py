@@ -8,8 +8,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from neardup.jobs.plan import sample
-from neardup.jobs.plan.sample import compare_lengths, cut_documents
+from neardup.stages import sample
+from neardup.stages.sample import compare_lengths, cut_documents
 from neardup.tables import TokenLists
 from neardup.text.shingles import make_shingle_scheme
 from tests.oracles.shingles import elements

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from neardup.files.resolve import resolve_inputs
-from neardup.jobs.plan.sample import Company, find_company
 from neardup.options.documents import DedupOptions
 from neardup.reading.sign import sign_block
 from neardup.stages.plan import plan_deduplication
+from neardup.stages.sample import Company, find_company
 
 PLAN = plan_deduplication(DedupOptions())
 

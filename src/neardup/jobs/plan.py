@@ -10,96 +10,15 @@ from neardup.errors import InvalidParameterError
 from neardup.files.ids import choose_id_column
 from neardup.files.inputs import check_effect, passed_over
 from neardup.files.rows import Source
-from neardup.jobs.plan import costs
-from neardup.jobs.plan.costs import (
-    STAGES,
-    BandCost,
-    Load,
-    choose_storage,
-    compare_bands,
-    disk_of_stages,
-    sorting_passes,
-)
-from neardup.jobs.plan.sample import Sample, draw_sample
 from neardup.runs.runner import Runner
+from neardup.stages import costs
+from neardup.stages.costs import (
+    BandCost,
+    compare_bands,
+)
+from neardup.stages.forecasts import Executors, StageForecast
 from neardup.stages.plan import DedupPlan
-
-# How long the stages of a deduplication take: by rates of a sample, or once measured.
-
-# Seconds of one core, measured with two threads of a virtual machine on 1 GB of JSON lines, in
-# documents of 3 kB and of 60 bytes: a document whose copies are looked for; a key of a band that is
-# sorted, and gone through; a candidate whose pairs are told apart by filters, and one that is
-# compared; a byte of the files that is written, and a row of tables; a byte of a temporary file.
-_COPY, _SORT, _PASS, _SIEVE, _CHOOSE = 300e-9, 80e-9, 30e-9, 4e-6, 12e-6
-_WRITE, _ROW, _SPILL = 3e-9, 0.9e-6, 2e-9
-
-# The share of signing that tokens and shingles are, which texts go through again.
-_AGAIN = 0.5
-
-# What a session of Spark takes to start, a stage to be scheduled, and its share of processor time:
-# as much again for serialisation and the exchange.
-_SPARK_START, _SPARK_STAGE, _SPARK_SHARE = 20.0, 1.5, 2.0
-
-
-@dataclass(frozen=True)
-class Rates:
-    """Seconds for a collection: all files read by one thread, all documents signed by one core.
-
-    ``n_sources`` files can be written side by side.
-    """
-
-    reading: float
-    signing: float
-    n_sources: int
-
-
-def seconds_of_stages(load: Load, rates: Rates, memory: int, workers: int) -> dict[str, float]:
-    """Return the seconds of each stage on this machine, with so many threads."""
-    work = _work(load, rates, memory, workers)
-    # One thread reads files; others work on what it has read.
-    seconds = {stage: max(alone, (alone + rest) / workers) for stage, (alone, rest) in work.items()}
-    table, copied = work["write"]
-    seconds["write"] = table + copied / min(workers, max(1, rates.n_sources))
-    disk = disk_of_stages(load, memory)
-    before = 0
-    for stage in STAGES:
-        seconds[stage] += _SPILL * (disk[stage] - before)
-        before = disk[stage]
-    return seconds
-
-
-def seconds_on_executors(
-    load: Load, rates: Rates, memory: int, executors: int, cores: int
-) -> dict[str, float]:
-    """Return the seconds of each stage on a Spark cluster; files are cut into blocks."""
-    n_cores = executors * cores
-    work = _work(load, rates, memory, cores)
-    seconds = {
-        stage: _SPARK_STAGE + _SPARK_SHARE * (alone + rest) / n_cores
-        for stage, (alone, rest) in work.items()
-    }
-    # Components are found by one task, of an edge a candidate and band at most.
-    seconds["bucket"] += load.candidates * load.bands * _PASS
-    seconds["read"] += _SPARK_START
-    return seconds
-
-
-def _work(load: Load, rates: Rates, memory: int, workers: int) -> dict[str, tuple[float, float]]:
-    """Return for each stage the seconds of one core that are one thread's, and those of any."""
-    n = load.documents
-    again = _AGAIN * rates.signing * load.live_share
-    keys = n * load.bands * (_SORT + _PASS * sorting_passes(load, memory, workers))
-    choosing = load.live * _CHOOSE + (0.0 if choose_storage(load, memory).sets else again)
-    reading_again = rates.reading if load.live else 0.0
-    return {
-        "read": (rates.reading, rates.signing + n * _COPY),
-        "bucket": (0.0, keys),
-        "sieve": (0.0, load.candidates * _SIEVE),
-        "compare": (reading_again, again),
-        "choose": (0.0, choosing),
-        "write": (n * _ROW, load.source_bytes * _WRITE),
-    }
-
+from neardup.stages.sample import Sample, draw_sample, load_of
 
 # Bytes a shingle that an exact join holds in memory, by those of a shingle, plain or weighted.
 _EXACT = {8: 30, 16: 48}
@@ -107,6 +26,8 @@ _EXACT = {8: 30, 16: 48}
 # function of a signature; of a result of any kind, with its id.
 _INDEX, _MOST_INDEX, _SIGNATURE, _DOCUMENT = 110, 2_000_000_000, 4, 40
 _SKETCH_FUNCTIONS = 128
+# Memory of a task on Spark, which no session tells here.
+_TASK_MEMORY = 512 << 20
 
 
 @dataclass(frozen=True)
@@ -195,7 +116,7 @@ def forecast_job(
     sample = draw_sample(sources, plan, runner)
     growth = _growth(sample, sources, planned or Planned())
     load = load_of(sample, sources, plan, growth)
-    rates = Rates(
+    rates = costs.Rates(
         reading=sample.reading * growth,
         signing=sample.signing * load.documents / max(1, sample.n_sampled),
         n_sources=round(len(sources) * max(1.0, growth)),
@@ -219,39 +140,10 @@ def _growth(sample: Sample, sources: Sequence[Source], planned: Planned) -> floa
     return asked / found
 
 
-def load_of(
-    sample: Sample, sources: Sequence[Source], plan: DedupPlan, growth: float = 1.0
-) -> costs.Load:
-    """Return what goes through the stages of a collection so many times as large."""
-    n, n_sampled = round(sample.n_documents * growth), max(1, sample.n_sampled)
-    scale = n / n_sampled
-    candidates = sample.candidates.expected(n)
-    sizes = [source.size for source in sources]
-    text_bytes = int(sample.text_bytes * scale)
-    known = sum(size or 0 for size in sizes)
-    return costs.Load(
-        documents=n,
-        source_bytes=text_bytes if None in sizes else int(known * growth),
-        text_bytes=text_bytes,
-        shingles=int(sample.n_shingles * scale),
-        signed_bytes=sample.signed_bytes / n_sampled,
-        row_bytes=8 + 8 * plan.banding.bands + sample.filter_bytes / n_sampled,
-        text_ratio=sample.text_ratio,
-        candidates=candidates,
-        live=min(candidates, sample.live.expected(n)),
-        bands=plan.banding.bands,
-        order_bytes=sample.order_bytes / n_sampled,
-        shingle_bytes=16 if plan.reading.weighted else 8,
-        has_ids=sample.has_ids,
-        has_lengths=plan.reading.with_lengths,
-        is_ranked=plan.keep.rule != "first",
-    )
-
-
 def _forecast(
     sample: Sample,
     load: costs.Load,
-    rates: Rates,
+    rates: costs.Rates,
     plan: DedupPlan,
     resources: Resources,
     passed: dict[str, int],
@@ -259,7 +151,7 @@ def _forecast(
     n, memory, workers = load.documents, resources.memory, resources.workers
     of_memory = costs.memory_of_stages(load, memory, workers)
     of_disk = costs.disk_of_stages(load, memory)
-    seconds = seconds_of_stages(load, rates, memory, workers)
+    seconds = costs.seconds_of_stages(load, rates, memory, workers)
     all_similar = load.of_candidates(n, n)
     band_cost, cheaper = compare_bands(plan, sample.similarities, load)
     least = float(plan.measure.least_jaccard)
@@ -300,19 +192,26 @@ def _forecast(
     )
 
 
-def _on_executors(load: costs.Load, rates: Rates, resources: Resources) -> dict[str, Any] | None:
+def _on_executors(
+    load: costs.Load, rates: costs.Rates, resources: Resources
+) -> dict[str, Any] | None:
     if resources.executors is None:
         return None
     cores = resources.executor_cores
-    seconds = seconds_on_executors(load, rates, resources.memory, resources.executors, cores)
+    n_slots = resources.executors * cores
+    executors = Executors(n_slots, _TASK_MEMORY, n_slots)
+    stages = [
+        StageForecast(stage, 0, 0, 0.0, "", spread)
+        for stage, spread in costs.spread_of_stages(load, rates, resources.memory).items()
+    ]
+    told = executors.spread(stages)
     return {
         "executors": resources.executors,
         "executor_cores": cores,
-        "exchanged_bytes": costs.signed_bytes(load)
-        + costs.keys_bytes(load)
-        + int(costs.texts_bytes(load) * load.text_ratio),
-        "seconds": sum(seconds.values()),
-        "stages": [{"stage": stage, "seconds": each} for stage, each in seconds.items()],
+        "exchanged_bytes": told[-1].exchanged_bytes,
+        "memory_bytes": max(each.memory_bytes for each in told),
+        "seconds": sum(each.seconds for each in told),
+        "stages": [{"stage": each.stage, "seconds": each.seconds} for each in told],
     }
 
 

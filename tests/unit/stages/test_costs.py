@@ -17,18 +17,17 @@ from neardup.files.resolve import resolve_inputs
 from neardup.files.rows import Source
 from neardup.jobs.dedup.deduplication_result import DeduplicationResult
 from neardup.jobs.dedup.run import deduplicate_sources
-from neardup.jobs.plan import costs
-from neardup.jobs.plan.forecast import load_of
-from neardup.jobs.plan.sample import draw_sample
 from neardup.options.documents import DedupOptions
 from neardup.reading.catalogue import make_catalogue
 from neardup.reading.first_pass import sign_collections
 from neardup.runs.runner import Runner
 from neardup.runs.work import IN_MEMORY, WorkFolder, Workspace
+from neardup.stages import costs
 from neardup.stages.components import find_components, pack_components
 from neardup.stages.contents import Contents, find_contents
 from neardup.stages.decide import Decision, assign
 from neardup.stages.plan import DedupPlan, plan_deduplication
+from neardup.stages.sample import draw_sample, load_of
 
 pytestmark = pytest.mark.slow
 

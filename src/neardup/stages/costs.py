@@ -1,4 +1,4 @@
-"""What a deduplication takes: memory and disk of each stage, from counts of what goes through it.
+"""What a deduplication takes: memory, disk and time of its stages, by counts of what they have.
 
 Stages have the names that the summary has in ``seconds``. ``docs/how-it-works.md`` lists the same
 figures.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -22,6 +23,7 @@ from neardup.stages.components import (
     WAITING_SHARE,
 )
 from neardup.stages.decide import SETS_SHARE, SIGN_SECONDS, SORT_SECONDS
+from neardup.stages.forecasts import Spread
 from neardup.stages.plan import DedupPlan
 from neardup.tables import Int64s, Uint32s
 
@@ -52,7 +54,8 @@ class Load:
     ``signed_bytes``, ``row_bytes`` and ``order_bytes`` are means of a document: all columns that it
     is signed to; what of them goes to a partition if it is a candidate; its value for the order.
     ``text_ratio`` is how much is left of text that is compressed. ``candidates`` share a bucket
-    with another document, ``live`` ones are those that filters leave.
+    with another document, ``live`` ones are those that filters leave. ``copies`` come after an
+    equal document.
     """
 
     documents: int
@@ -65,6 +68,7 @@ class Load:
     candidates: int
     live: int
     bands: int
+    copies: int = 0
     order_bytes: float = 0.0
     shingle_bytes: int = 8
     has_ids: bool = False
@@ -236,6 +240,90 @@ def arrays_of_stages(load: Load) -> dict[str, float]:
 def _documents_of_file(load: Load) -> int:
     """Return how many signed documents are in a file of a work folder."""
     return int(FILE_TEXT_BYTES / max(1.0, load.text_bytes / max(1, load.documents)))
+
+
+# How long the stages of a deduplication take: by rates of a sample, or once measured.
+
+# Seconds of one core, measured with two threads of a virtual machine on 1 GB of JSON lines, in
+# documents of 3 kB and of 60 bytes: a document whose copies are looked for; a key of a band that is
+# sorted, and gone through; a candidate whose pairs are told apart by filters, and one that is
+# compared; a byte of the files that is written, and a row of tables; a byte of a temporary file.
+_COPY, _SORT, _PASS, _SIEVE, _CHOOSE = 300e-9, 80e-9, 30e-9, 4e-6, 12e-6
+_WRITE, _ROW, _SPILL = 3e-9, 0.9e-6, 2e-9
+
+# The share of signing that tokens and shingles are, which texts go through again.
+_AGAIN = 0.5
+
+# On Spark: bytes of a document that is looked for among copies, of a key on its way, and of one
+# while equal ones meet.
+_SENT, _KEY, _MET = 20, 10.6, 100
+
+
+@dataclass(frozen=True)
+class Rates:
+    """Seconds for a collection: all files read by one thread, all documents signed by one core.
+
+    ``n_sources`` files can be written side by side.
+    """
+
+    reading: float
+    signing: float
+    n_sources: int
+
+
+def seconds_of_stages(load: Load, rates: Rates, memory: int, workers: int) -> dict[str, float]:
+    """Return the seconds of each stage on this machine, with so many threads."""
+    work = _work(load, rates, memory, workers)
+    # One thread reads files; others work on what it has read.
+    seconds = {stage: max(alone, (alone + rest) / workers) for stage, (alone, rest) in work.items()}
+    table, copied = work["write"]
+    seconds["write"] = table + copied / min(workers, max(1, rates.n_sources))
+    disk = disk_of_stages(load, memory)
+    before = 0
+    for stage in STAGES:
+        seconds[stage] += _SPILL * (disk[stage] - before)
+        before = disk[stage]
+    return seconds
+
+
+def spread_of_stages(load: Load, rates: Rates, memory: int) -> dict[str, Spread]:
+    """Return what each stage is on executors; files are cut into blocks."""
+    work = _work(load, rates, memory, 1)
+    n, held = load.documents, array_bytes(load) * load.documents
+    edges, keys = load.candidates * load.bands, (n - load.copies) * load.bands
+    texts = texts_bytes(load) * load.text_ratio
+
+    def spread(stage: str, **more: Any) -> Spread:
+        alone, shared = work[stage]
+        found = Spread(reading=alone, work=shared, held=held)
+        return replace(found, **more)
+
+    return {
+        "read": spread("read", sent=n * _SENT, stored=signed_bytes(load), jobs=4),
+        # Components are found by the driver, of an edge a candidate and band at most.
+        "bucket": spread("bucket", alone=edges * _PASS, sent=keys * _KEY, met=keys * _MET, jobs=2),
+        "sieve": spread("sieve", sent=keys_bytes(load), jobs=2),
+        "compare": spread("compare", sent=texts),
+        "choose": spread("choose", jobs=1),
+        "write": Spread(work=work["write"][1], alone=work["write"][0], held=held, jobs=1),
+    }
+
+
+def _work(load: Load, rates: Rates, memory: int, workers: int) -> dict[str, tuple[float, float]]:
+    """Return for each stage the seconds of one core that are one thread's, and those of any."""
+    n = load.documents
+    again = _AGAIN * rates.signing * load.live_share
+    keys = n * load.bands * (_SORT + _PASS * sorting_passes(load, memory, workers))
+    choosing = load.live * _CHOOSE + (0.0 if choose_storage(load, memory).sets else again)
+    reading_again = rates.reading if load.live else 0.0
+    return {
+        "read": (rates.reading, rates.signing + n * _COPY),
+        "bucket": (0.0, keys),
+        "sieve": (0.0, load.candidates * _SIEVE),
+        "compare": (reading_again, again),
+        "choose": (0.0, choosing),
+        "write": (n * _ROW, load.source_bytes * _WRITE),
+    }
 
 
 # Similarities of all pairs of a sample, and the cheapest bands at a collection's size.

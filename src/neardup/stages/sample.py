@@ -14,7 +14,6 @@ import pyarrow.parquet as pq
 
 from neardup.files.ids import as_text
 from neardup.files.rows import RowBlock, Source
-from neardup.jobs.plan.costs import SAMPLE_FUNCTIONS, Similarities
 from neardup.kernels.common.union_find import find_roots, union_edges
 from neardup.matching.buckets import star_edges
 from neardup.matching.sieve import join_filters
@@ -28,7 +27,9 @@ from neardup.runs.runner import Runner
 from neardup.sketches.minhash import MinHashScheme, minhash_signatures
 from neardup.sketches.weighted_minhash import WeightedMinHashScheme, weighted_signatures
 from neardup.stages.components import Candidates
+from neardup.stages.costs import SAMPLE_FUNCTIONS, Load, Similarities
 from neardup.stages.decide import sieve_candidates
+from neardup.stages.forecasts import expect_distinct
 from neardup.stages.plan import DedupPlan
 from neardup.tables import Filters, Int64s, Texts, TokenLists, Uint32s, Uint64s
 from neardup.text.shingles import ShingleScheme, shingle_lists
@@ -204,7 +205,8 @@ class Sample:
     The documents were counted, or estimated from what was read (``is_counted``). ``reading`` are
     seconds in which one thread reads all files, ``signing`` those in which one core signed the
     sample. ``table_bytes`` is what a document takes in the table of clusters,
-    ``text_ratio`` how much is left of text that is compressed.
+    ``text_ratio`` how much is left of text that is compressed; ``copies`` the share of all
+    documents that come after an equal one.
     """
 
     n_documents: int
@@ -221,6 +223,7 @@ class Sample:
     text_ratio: float
     reading: float
     signing: float
+    copies: float
     candidates: Company
     live: Company
     similarities: Similarities
@@ -231,11 +234,11 @@ def draw_sample(sources: Sequence[Source], plan: DedupPlan, runner: Runner) -> S
     """Read blocks that are evenly spread, of files that allow no less all; parse and sign them."""
     rows = draw_rows(sources, runner)
     with bytes_named(sources, rows):
-        return _sign_sample(rows, plan)
+        return sign_sample(rows, plan)
 
 
-def _sign_sample(rows: DrawnRows, plan: DedupPlan) -> Sample:
-    """Parse and sign the rows that were drawn."""
+def sign_sample(rows: DrawnRows, plan: DedupPlan) -> Sample:
+    """Parse and sign rows that were drawn."""
     drawn = rows.drawn
     blocks = [block for _, block in drawn]
     weighed = weighed_by_sample(blocks, plan.reading)
@@ -277,6 +280,7 @@ def _sign_sample(rows: DrawnRows, plan: DedupPlan) -> Sample:
         text_ratio=packed / max(1, whole),
         reading=rows.reading,
         signing=signing,
+        copies=_copies(signed, rows),
         candidates=candidates,
         live=live,
         similarities=Similarities.of(sample),
@@ -305,6 +309,13 @@ def _sample_documents(
     return data, tokens, signed[np.diff(lists.offsets) > 0]
 
 
+def _copies(signed: Sequence[SignedBlock], rows: DrawnRows) -> float:
+    """Return the share of all documents that come after an equal one."""
+    parts = [np.unique(each.digests.values[:, 0]) for each in signed]
+    distinct = expect_distinct(parts, 1 / rows.share if rows.share else 1.0)
+    return max(0.0, 1 - distinct / max(1, rows.n_documents))
+
+
 def _nbytes(batch: pa.RecordBatch, name: str) -> int:
     return batch.column(name).nbytes if name in batch.schema.names else 0
 
@@ -325,3 +336,33 @@ def _table_bytes(source: Source, block: RowBlock, signed: SignedBlock) -> int:
     sink = pa.BufferOutputStream()
     pq.write_table(pa.table(columns), sink, compression="zstd")
     return int(sink.tell())
+
+
+def load_of(
+    sample: Sample, sources: Sequence[Source], plan: DedupPlan, growth: float = 1.0
+) -> Load:
+    """Return what goes through the stages of a collection so many times as large."""
+    n, n_sampled = round(sample.n_documents * growth), max(1, sample.n_sampled)
+    scale = n / n_sampled
+    candidates = sample.candidates.expected(n)
+    sizes = [source.size for source in sources]
+    text_bytes = int(sample.text_bytes * scale)
+    known = sum(size or 0 for size in sizes)
+    return Load(
+        documents=n,
+        source_bytes=text_bytes if None in sizes else int(known * growth),
+        text_bytes=text_bytes,
+        shingles=int(sample.n_shingles * scale),
+        signed_bytes=sample.signed_bytes / n_sampled,
+        row_bytes=8 + 8 * plan.banding.bands + sample.filter_bytes / n_sampled,
+        text_ratio=sample.text_ratio,
+        candidates=candidates,
+        live=min(candidates, sample.live.expected(n)),
+        bands=plan.banding.bands,
+        copies=int(n * sample.copies),
+        order_bytes=sample.order_bytes / n_sampled,
+        shingle_bytes=16 if plan.reading.weighted else 8,
+        has_ids=sample.has_ids,
+        has_lengths=plan.reading.with_lengths,
+        is_ranked=plan.keep.rule != "first",
+    )

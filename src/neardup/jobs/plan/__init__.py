@@ -1,1 +1,0 @@
-"""What a job would take and find: a forecast from a sample."""
