@@ -61,6 +61,20 @@ def sides_of(documents: Catalogue, stays: Bools | None = None) -> dict[str, Bool
     return {"kept": stays & is_document, "removed": ~stays, SKIPPED: ~is_document}
 
 
+def _reader(
+    documents: Catalogue, source: Source, change: Change
+) -> Callable[[RowBlock | Place, slice], RowBlock]:
+    """Return what gives a block of a source after a change, read if only its place is known."""
+    take = Buffers().take
+
+    def read(found: RowBlock | Place, rows: slice) -> RowBlock:
+        if isinstance(found, Place):
+            found = source.block_at(found, documents.numbers[rows], take)
+        return change(found, rows)
+
+    return read
+
+
 def write_lines(
     documents: Catalogue,
     stays: Bools,
@@ -78,17 +92,16 @@ def write_lines(
     count = runner.counter("write", len(documents))
 
     def prepare(
-        source: Source, writer: RowWriter, item: tuple[RowBlock | Place, slice]
+        writer: RowWriter,
+        read: Callable[[RowBlock | Place, slice], RowBlock],
+        item: tuple[RowBlock | Place, slice],
     ) -> tuple[Any, int]:
-        found, rows = item
-        if isinstance(found, Place):
-            found = source.block_at(found, documents.numbers[rows], Buffers().take)
-        block = change(found, rows)
-        return writer.prepare(block, stays[rows]), len(block)
+        block = read(*item)
+        return writer.prepare(block, stays[item[1]]), len(block)
 
     for number, source in enumerate(documents.sources):
         with lines_writer(source, destination) as writer:
-            work = partial(prepare, source, writer)
+            work = partial(prepare, writer, _reader(documents, source, change))
             for prepared, n_rows in runner.map(work, unread_blocks(documents, number)):
                 writer.append(prepared)
                 count(n_rows)
@@ -114,13 +127,10 @@ def write_documents(
         source = documents.sources[number]
         start, stop = documents.source_starts[number : number + 2].tolist()
         own = {side: rows[start:stop] for side, rows in sides.items()}
-        take = Buffers().take
+        read_numbered = _reader(documents, source, change)
 
         def read(found: RowBlock | Place, within: slice) -> RowBlock:
-            rows = slice(start + within.start, start + within.stop)
-            if isinstance(found, Place):
-                found = source.block_at(found, documents.numbers[rows], take)
-            return change(found, rows)
+            return read_numbered(found, slice(start + within.start, start + within.stop))
 
         unread = (
             (found, slice(rows.start - start, rows.stop - start))
