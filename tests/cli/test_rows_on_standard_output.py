@@ -7,6 +7,8 @@ import os
 import subprocess
 import sys
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 TEXT = "the quick brown fox jumps over the lazy dog again and again"
@@ -54,6 +56,24 @@ def test_lines_as_they_came_in(run, inputs, write_file):
     outcome = run("dedup", "a.jsonl", "-o", "-", "--quiet")
     assert (outcome.out, outcome.err) == (f"{ROWS[0]}\n{ROWS[2]}\n", "")
     assert run("dedup", "a.jsonl", "-o", "/dev/stdout", "--quiet") == outcome
+
+
+def test_files_that_differ_by_their_ending(run, inputs, write_file):
+    write_file("b.jsonl", f"{ROWS[0]}\n")
+    outcome = run("dedup", "b.jsonl", "b.csv", "-o", "-", "--quiet")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert [json.loads(line)["text"] for line in outcome.out.splitlines()] == [
+        TEXT,
+        json.loads(ROWS[2])["text"],
+    ]
+
+
+def test_types_that_json_cannot_hold(run, inputs):
+    rows = pa.table({"text": [TEXT], "n": pa.array([b"x"], pa.binary())})
+    pq.write_table(rows, inputs / "c.parquet")
+    outcome = run("dedup", "c.parquet", "-o", "-")
+    assert (outcome.code, outcome.out) == (1, "")
+    assert "JSON cannot hold binary" in outcome.err
 
 
 def test_nothing(run, here, write_file):

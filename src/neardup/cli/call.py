@@ -364,7 +364,7 @@ class FolderOutput(_Output):
         copy it is known beforehand what room it takes.
         """
         from neardup.files.convert import check_conversion
-        from neardup.files.fitting import to_fit
+        from neardup.files.fitting import check_types, to_fit
         from neardup.outputs.folder import check_apart, check_outside
         from neardup.outputs.targets import check_room
 
@@ -384,7 +384,12 @@ class FolderOutput(_Output):
                 where = "with tables_only, by which no rows are written"
                 raise no_effect("output_format", where, "leave that out", "tables_only")
             return
-        check_conversion(sources, format_)
+        if self._is_streamed:
+            # Files that would have one name do not meet there.
+            for source in sources:
+                check_types(source, format_)
+        else:
+            check_conversion(sources, format_)
         to_fit(sources, format_)
         if is_copy and format_ == "same":
             check_room(output, (source.size for source in sources))

@@ -187,8 +187,10 @@ class Selection(Result):
         )
 
     def write_lines(self, destination: Destination, *, progress: Progress | None = None) -> None:
-        """Write the rows that stay as JSON lines, those of one file after those of the other."""
-        check_conversion(self._documents.sources, "jsonl")
+        """Write the rows that stay as JSON lines, those of one file after those of the other.
+
+        That JSON can hold their types has been checked.
+        """
         with Runner(self.summary["workers"], progress) as runner:
             with runner.stage("write") as note:
                 write_lines(self._documents, self._stays, destination, runner, self._changed)
