@@ -104,6 +104,11 @@ class Call:
         if self._values.get("fresh") and self.work is None:
             where = "with engine spark and without work"
             raise no_effect("fresh", where, "give work", "engine", "work")
+        from neardup.outputs.targets import is_standard_output
+
+        if "output_format" in self._values and is_standard_output(self.output):
+            message = "with engine spark output is a folder, into which tasks write; name one"
+            raise InvalidParameterError(message, "output", "engine")
         from neardup.spark.session import check_pyspark
 
         check_pyspark()
@@ -334,9 +339,6 @@ class FolderOutput(_Output):
         for name in ("tables_only", "with_text"):
             if getattr(call, name, False):
                 raise no_effect(name, where, "name a folder as output", "output")
-        if getattr(call, "engine", None) == "spark":
-            message = "with engine spark output is a folder, into which tasks write; name one"
-            raise InvalidParameterError(message, "output", "engine")
         if call.output_format == "parquet":
             message = "output - gets JSON lines, as output_format jsonl; name a folder for Parquet"
             raise InvalidParameterError(message, "output_format", "output")
