@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from fractions import Fraction
 from itertools import product
+from tempfile import TemporaryDirectory
 from unittest.mock import patch
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
-from hypothesis import given
+from hypothesis import given, reject
 from hypothesis import strategies as st
 
 import neardup
+from neardup.jobs.estimate import estimate as job
 from neardup.matching import join
 from neardup.sketches import kind
+from neardup.stages import sketches as stored
+from neardup.stages.sketches import bytes_to_read
 from tests.examples import examples
 
 KINDS = [
@@ -190,3 +196,82 @@ def test_estimate__containments_change_places_with_the_documents(texts, others):
         assert row[f"containment_a{side}"] == back[f"containment_b{side}"]
         assert row[f"containment_b{side}"] == back[f"containment_a{side}"]
         assert row["similarity"] == back["similarity"]
+
+
+@contextmanager
+def in_parts(n_parts, sketches):
+    """Let files of some sketches be read in about so many parts."""
+    with TemporaryDirectory() as folder:
+        paths = []
+        for number, each in enumerate(sketches):
+            paths.append(f"{folder}/{number}.parquet")
+            pq.write_table(each.to_arrow(), paths[-1], row_group_size=5)
+        n_bytes = max(map(bytes_to_read, paths))
+        held = {"_HELD_OF_ALL": 10**9, "_HELD_OF_PART": LEAST_MEMORY * n_parts // n_bytes}
+        with patch.multiple(job, **held), patch.object(stored, "_READ_ROWS", 2):
+            yield paths
+
+
+LEAST_MEMORY = 16_000_000
+MORE = [
+    {},
+    {"threshold": "0.5"},
+    {"threshold": "0.75", "measure": "containment"},
+    {"threshold": "0.75", "measure": "max-containment"},
+    {"super_shingles": 2, "rows": 3},
+    {"min_significance": 2},
+    {"threshold": "0.6", "places": True},
+]
+
+
+@kinds
+@examples(30)
+@given(
+    texts=collections(),
+    others=st.none() | collections(),
+    more=st.sampled_from(MORE),
+    block=st.none() | st.integers(20, 60),
+    n_parts=st.integers(1, 5),
+)
+def test_estimate__of_files_in_parts_is_the_same(options, texts, others, more, block, n_parts):
+    sides = [sketched(texts, options, blocks=block)]
+    if others is not None:
+        sides.append(sketched(others, options, "b", blocks=block))
+    try:
+        expected = neardup.estimate(*sides, **more)
+    except neardup.InvalidParameterError:
+        reject()
+    with in_parts(n_parts, sides) as paths:
+        found = neardup.estimate(*paths, memory=LEAST_MEMORY, **more)
+        assert found.pairs.schema == expected.pairs.schema
+        assert found.pairs.equals(expected.pairs)
+        of_run = {"seconds"}
+        assert {key: value for key, value in found.summary.items() if key not in of_run} == {
+            key: value for key, value in expected.summary.items() if key not in of_run
+        }
+        n_pairs = len(expected.pairs)
+        if n_pairs > 1:
+            with pytest.raises(neardup.ResultLimitError):
+                neardup.estimate(*paths, memory=LEAST_MEMORY, limit=n_pairs - 1, **more)
+
+
+@pytest.mark.parametrize("more", [{"threshold": "0.5", "measure": "containment"}, {}])
+def test_estimate__of_many_parts_is_the_same(more):
+    words = [f"w{number}" for number in range(200)]
+    own = sketched([" ".join(words[n : 150 + 2 * n]) for n in range(12)], KINDS[5])
+    expected = neardup.estimate(own, **more).pairs
+    with in_parts(4, [own]) as (path,):
+        assert len(stored.SketchParts(path, LEAST_MEMORY // job._HELD_OF_PART).rows) > 3
+        assert neardup.estimate(path, memory=LEAST_MEMORY, **more).pairs.equals(expected)
+    ids = expected.select(["id_a", "id_b"]).to_pylist()
+    assert len(ids) > 12
+
+
+def test_estimate__of_parts_notices_an_id_that_comes_twice():
+    own = sketched(["a b c", "d e f", "g h i", "j k l"], KINDS[0])
+    table = own.to_arrow()
+    twice = pa.concat_tables([table, table.slice(0, 1)])
+    with in_parts(5, [own]) as (path,):
+        pq.write_table(twice, path)
+        with pytest.raises(neardup.SketchFormatError, match="an id comes twice"):
+            neardup.estimate(path, memory=LEAST_MEMORY, threshold=0.5)

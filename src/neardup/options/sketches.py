@@ -22,6 +22,7 @@ from neardup.options.groups import (
     SeedOptions,
     TokenOptions,
     WeightOptions,
+    WorkspaceOptions,
 )
 from neardup.options.kinds import Choice, Positive, Whole
 from neardup.options.option import Options, but, option
@@ -206,6 +207,15 @@ class EstimateOptions(Options):
         default=False,
         python="Also report where the shorter text seems to lie in the longer one; for "
         "``edit`` only.",
+    )
+    memory: int | str | None = option(
+        WorkspaceOptions.known["memory"],
+        default=None,
+        help="Most memory to use, such as 4GB, without --pairs; of files that do not fit parts are "
+        "compared, two at a time.",
+        python="Most memory to use without ``pairs``, in bytes or as a size such as ``4GB``, "
+        "beyond what the interpreter and the libraries take; None is 60 % of what is free. Of "
+        "files that do not fit parts are compared, two at a time.",
     )
     limit: int | None = option(LIMIT, default=None)
 

@@ -138,6 +138,8 @@ def _begins(data: Bytes) -> Bytes:
 FORMAT_VERSION = 1
 METADATA_KEY = b"neardup.sketches"
 
+REPEATED_ID = "an id comes twice; ids must differ, make the sketches again"
+
 
 def to_arrow(
     scheme: dict[str, Any],
@@ -219,8 +221,7 @@ def from_arrow(
         message = "the columns are not those of sketches of this kind; make the sketches again"
         raise SketchFormatError(message) from None
     if blocks is None and pc.count_distinct(ids).as_py() != len(ids):
-        message = "an id comes twice; ids must differ, make the sketches again"
-        raise SketchFormatError(message)
+        raise SketchFormatError(REPEATED_ID)
     return scheme, ids, rows, digests, blocks
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -20,7 +21,7 @@ from neardup.errors import (
     SketchFormatError,
     SketchMismatchError,
 )
-from neardup.files.ids import as_text, join_ids
+from neardup.files.ids import as_text, check_unique, join_ids
 from neardup.files.rows import ColumnNames
 from neardup.files.streams import is_remote, open_random
 from neardup.outputs.table_files import write_table
@@ -173,8 +174,8 @@ def _count_ids(file: pq.ParquetFile) -> int:
         raise SketchFormatError(_DAMAGED) from None
 
 
-def read_sketch_table(path: str | Path) -> pa.Table:
-    """Read all rows of a file; what they mean is not looked at.
+def _read_rows(path: str | Path, rows: range | None = None) -> pa.Table:
+    """Read some rows of a file, None for all; what they mean is not looked at.
 
     Raises
     ------
@@ -182,18 +183,41 @@ def read_sketch_table(path: str | Path) -> pa.Table:
         As ``Sketches.read``.
     """
     with _opened(path) as file:
+        n_rows = file.metadata.num_rows
+        rows = range(n_rows) if rows is None else rows
+        sizes = [file.metadata.row_group(each).num_rows for each in range(file.num_row_groups)]
+        # Checksums of pages do not cover the numbers of rows, of which a file has several.
+        if sum(sizes) != n_rows or rows.stop > n_rows:
+            raise SketchFormatError(_DAMAGED, path=str(path))
+        ends = np.cumsum(sizes, dtype=np.int64)
+        first, stop = np.searchsorted(ends, [rows.start, rows.stop - 1], side="right").tolist()
+        groups = list(range(first, min(stop + 1, len(sizes)))) if rows else []
+        start = rows.start - sum(sizes[:first])
         try:
             # A row group as a whole would be in memory twice, before it is one array.
-            batches = list(file.iter_batches(_READ_ROWS, use_threads=False))
+            read = file.iter_batches(_READ_ROWS, row_groups=groups, use_threads=False)
+            batches = list(_some_rows(read, start, len(rows)))
             table = pa.Table.from_batches(batches, file.schema_arrow).combine_chunks()
         except (pa.ArrowException, OSError):
             raise SketchFormatError(_DAMAGED, path=str(path)) from None
-        del batches
-        release_memory()
-        # Checksums of pages do not cover the numbers of rows, of which a file has several.
-        if len(table) != file.metadata.num_rows:
-            raise SketchFormatError(_DAMAGED, path=str(path))
-        return table
+    del batches
+    release_memory()
+    if len(table) != len(rows):
+        raise SketchFormatError(_DAMAGED, path=str(path))
+    return table
+
+
+def _some_rows(
+    batches: Iterable[pa.RecordBatch], start: int, n_rows: int
+) -> Iterator[pa.RecordBatch]:
+    """Yield rows of some batches from ``start`` on; what is behind them is not read."""
+    for batch in batches:
+        some = batch[min(start, len(batch)) :][:n_rows]
+        start = max(start - len(batch), 0)
+        n_rows -= len(some)
+        yield some
+        if not n_rows:
+            return
 
 
 def _stored_bytes(location: str) -> int:
@@ -538,18 +562,26 @@ class Sketches(Result):
         SketchFormatError
             If it is damaged, no file of sketches, or of a newer version.
         """
-        if not isinstance(path, str | os.PathLike):
-            remedy = "Sketches.from_arrow" if isinstance(path, pa.Table) else "neardup.sketch"
-            message = (
-                "expected sketches or the path of a file of sketches, got "
-                f"{type(path).__name__}; make sketches of it with {remedy}"
-            )
-            raise InvalidInputError(message)
-        table = read_sketch_table(path)
-        try:
-            return cls.from_arrow(table)
-        except SketchFormatError as error:
-            raise SketchFormatError(str(error), path=str(path)) from None
+        _check_path(path)
+        return _read_part(path)
+
+
+def _check_path(path: Any) -> None:
+    if not isinstance(path, str | os.PathLike):
+        remedy = "Sketches.from_arrow" if isinstance(path, pa.Table) else "neardup.sketch"
+        message = (
+            "expected sketches or the path of a file of sketches, got "
+            f"{type(path).__name__}; make sketches of it with {remedy}"
+        )
+        raise InvalidInputError(message)
+
+
+def _read_part(path: str | Path, rows: range | None = None) -> Sketches:
+    table = _read_rows(path, rows)
+    try:
+        return Sketches.from_arrow(table)
+    except SketchFormatError as error:
+        raise SketchFormatError(str(error), path=str(path)) from None
 
 
 def as_sketches(source: Sketches | str | Path) -> Sketches:
@@ -573,7 +605,15 @@ def _join_blocks(parts: Sequence[Sketches]) -> BlockPlaces | None:
     return None if sizes[0] is None else join_places(sizes[0], places)
 
 
-def check_same_scheme(sketches: Sketches, other: Sketches) -> None:
+class HasScheme(Protocol):
+    """Sketches, in memory or in a file."""
+
+    @property
+    def scheme(self) -> dict[str, Any]:
+        """All that decides a sketch, as plain values; ``kind`` is one of them."""
+
+
+def check_same_scheme(sketches: HasScheme, other: HasScheme) -> None:
     """Raise unless two collections of sketches can be compared.
 
     Raises
@@ -582,9 +622,100 @@ def check_same_scheme(sketches: Sketches, other: Sketches) -> None:
         Naming the fields in which their schemes differ.
     """
     # Of another kind nearly all is different.
-    is_one_kind = sketches.kind == other.kind
+    is_one_kind = sketches.scheme["kind"] == other.scheme["kind"]
     names = {**sketches.scheme, **other.scheme} if is_one_kind else ("kind",)
     pairs = {name: (sketches.scheme.get(name), other.scheme.get(name)) for name in names}
     differences = {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
     if differences:
         raise SketchMismatchError(differences)
+
+
+class SketchParts:
+    """Sketches in memory, or parts of a file of which some are read at a time.
+
+    Parameters
+    ----------
+    source
+        Sketches, or the path of a file.
+    part_bytes
+        Of a file, the most bytes of a part; None: all of it is one. A file of several parts is
+        looked through for ids that come twice.
+
+    Attributes
+    ----------
+    scheme
+        As of ``Sketches``.
+    n_documents
+        How many were sketched, whole or in blocks.
+    block_size
+        Characters of a block, None for whole documents.
+    rows
+        Those of each part.
+    part
+        Returns the sketches of the part of a number; errors as of ``Sketches.read``.
+
+    Raises
+    ------
+    ReadError, SketchFormatError, InvalidInputError
+        As ``Sketches.read``.
+    """
+
+    def __init__(self, source: Sketches | str | Path, part_bytes: int | None) -> None:
+        n_parts = 1 if part_bytes is None else -(-bytes_to_read(source) // part_bytes)
+        if isinstance(source, Sketches) or n_parts <= 1:
+            held = as_sketches(source)
+            self.part: Callable[[int], Sketches] = lambda _: held
+            self.scheme, self.n_documents = held.scheme, held.n_documents
+            self.block_size = None if held.blocks is None else held.blocks.size
+            self.rows = [range(len(held))]
+            return
+        info = read_info(source)
+        self.scheme, self.n_documents = info["scheme"], info["documents"]
+        self.block_size = info.get("block_size")
+        n_rows = self.n_documents if self.block_size is None else info["blocks"]
+        bounds = [n_rows * number // n_parts for number in range(n_parts + 1)]
+        self.rows = [range(*each) for each in pairwise(bounds)]
+        self.part = lambda number: _read_part(source, self.rows[number])
+        if self.block_size is None:
+            _check_different_ids(source)
+
+    def __len__(self) -> int:
+        return self.rows[-1].stop
+
+
+def bytes_to_read(source: Sketches | str | Path) -> int:
+    """Return about how many bytes the sketches of a file are; those that are there are none.
+
+    Raises
+    ------
+    ReadError, SketchFormatError, InvalidInputError
+        As ``Sketches.read``.
+    """
+    if isinstance(source, Sketches):
+        return 0
+    _check_path(source)
+    with _opened(source) as file:
+        groups = map(file.metadata.row_group, range(file.num_row_groups))
+        return sum(group.total_byte_size for group in groups)
+
+
+class _StoredIds:
+    """The ids of a file, some at a time; it may be gone through several times."""
+
+    def __init__(self, path: str | Path) -> None:
+        self._path = path
+
+    def __iter__(self) -> Iterator[pa.Array]:
+        with _opened(self._path) as file:
+            try:
+                for batch in file.iter_batches(_READ_ROWS, columns=["id"], use_threads=False):
+                    yield batch.column("id")
+            except (KeyError, pa.ArrowException, OSError):
+                raise SketchFormatError(_DAMAGED, path=str(self._path)) from None
+
+
+def _check_different_ids(path: str | Path) -> None:
+    try:
+        check_unique(_StoredIds(path), lambda row: (str(path), row), NO_COLUMNS)
+    except InvalidInputError:
+        raise SketchFormatError(table_format.REPEATED_ID, path=str(path)) from None

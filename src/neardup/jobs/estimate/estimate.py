@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -37,11 +37,12 @@ from neardup.sketches.kind import (
     cut_pairs,
     list_pairs,
 )
-from neardup.sketches.registry import KIND_NAMES, kind_named, kinds_with
+from neardup.sketches.registry import KIND_NAMES, kind_named, kind_of, kinds_with
 from neardup.sketches.super_shingles import SuperShingleRule, SuperShingles
 from neardup.sketches.table_format import BlockPlaces
 from neardup.stages.pair_ids import ID_COLUMNS, READING_PAIRS, check_columns, read_ids
-from neardup.stages.sketches import Sketches, as_sketches, check_same_scheme
+from neardup.stages.sketches import Sketches, SketchParts, bytes_to_read, check_same_scheme
+from neardup.stages.workspaces import memory_budget
 from neardup.tables import Int64s
 
 # The sketches that are compared: all pairs of one collection or two, or pairs of a table.
@@ -101,6 +102,20 @@ def _find(ids: pa.Array, known: IdTable, column: str, name: str) -> Int64s:
 MOST_PAIRS = 20_000_000
 
 
+def check_number(n_pairs: int, limit: int | None) -> None:
+    """Raise if pairs of which nothing is asked are too many.
+
+    Raises
+    ------
+    ResultLimitError, InvalidParameterError
+        At more than ``limit``, or than anybody may have.
+    """
+    check_limit(limit, n_pairs)
+    if n_pairs > MOST_PAIRS:
+        message = f"{n_pairs:,} pairs; give a threshold, {MOST_PAIRS:,} can be had without"
+        raise InvalidParameterError(message, "threshold")
+
+
 @dataclass(frozen=True)
 class AskedPairs:
     """Pairs of rows to be estimated, some at a time: ``n_all``, or no more than that.
@@ -127,19 +142,22 @@ class Collection:
     n_left: int | None
     left_blocks: BlockPlaces | None
     right_blocks: BlockPlaces | None
+    # Whether both sides are of one collection, so that blocks of one document may meet.
+    is_one: bool
 
     @classmethod
-    def of(cls, own: Sketches, others: Sketches | None) -> Collection:
-        """Put two collections into one, if there are two."""
+    def of(cls, own: Sketches, others: Sketches | None, *, is_one: bool) -> Collection:
+        """Put two collections, or two parts of one, into one, if there are two."""
         kind = own.kind_object
         if others is None:
-            return cls(
-                kind, own.ids, own.ids, own.rows, own.known_digests, None, own.blocks, own.blocks
-            )
+            digests = own.known_digests
+            ids, blocks = own.ids, own.blocks
+            return cls(kind, ids, ids, own.rows, digests, None, blocks, blocks, is_one)
         rows = kind.join_rows([own.rows, others.rows])
         digests = pa.concat_arrays([own.known_digests, others.known_digests])
-        n_left = len(own)
-        return cls(kind, own.ids, others.ids, rows, digests, n_left, own.blocks, others.blocks)
+        sides = own.ids, others.ids
+        blocks_of_sides = own.blocks, others.blocks
+        return cls(kind, *sides, rows, digests, len(own), *blocks_of_sides, is_one)
 
     def is_directed(self, wanted: Wanted) -> bool:
         """Whether one row with another is another pair than the other way round."""
@@ -162,7 +180,7 @@ class Collection:
                 self.rows, wanted, n_left=n_left, limit=limit, runner=runner
             )
         else:
-            parts = self._every_pair(limit)
+            parts = list_pairs(n, n_left)
         return AskedPairs(
             self._of_different_documents(parts),
             count_pairs(n, n_left, is_directed=is_directed),
@@ -171,10 +189,11 @@ class Collection:
 
     def _of_different_documents(self, parts: Iterator[Pairs]) -> Iterator[Pairs]:
         """Leave out pairs of blocks of one document."""
-        if self.n_left is not None or self.left_blocks is None:
+        if not self.is_one or self.left_blocks is None:
             yield from parts
             return
-        owners = self.left_ids.dictionary_encode().indices.to_numpy()
+        sides = [self.left_ids] if self.n_left is None else [self.left_ids, self.right_ids]
+        owners = pa.concat_arrays(sides).dictionary_encode().indices.to_numpy()
         for left, right in parts:
             differ = owners[left] != owners[right]
             yield left[differ], right[differ]
@@ -190,14 +209,6 @@ class Collection:
             is_right = rows >= n_left
             starts[is_right] = self.right_blocks.starts[rows[is_right] - n_left]
         return starts
-
-    def _every_pair(self, limit: int | None) -> Iterator[Pairs]:
-        n_pairs = count_pairs(len(self.rows), self.n_left)
-        check_limit(limit, n_pairs)
-        if n_pairs > MOST_PAIRS:
-            message = f"{n_pairs:,} pairs; give a threshold, {MOST_PAIRS:,} can be had without"
-            raise InvalidParameterError(message, "threshold")
-        return list_pairs(len(self.rows), self.n_left)
 
     def exact_copies(self, left: Int64s, right: Int64s) -> pa.Array:
         """Return which pairs are exact copies, null if not known; an empty document is none."""
@@ -239,10 +250,13 @@ def estimate_pairs(
     asked: AskedPairs,
     wanted: Wanted,
     alike: SuperShingles | None,
-    limit: int | None,
     runner: Runner,
+    passed: Callable[[int, int], None],
 ) -> FoundPairs:
-    """Estimate pairs, and keep those that are wanted, and ``alike`` by super-shingles if asked."""
+    """Estimate pairs, and keep those that are wanted, and ``alike`` by super-shingles if asked.
+
+    ``passed`` is called with how many were passed and found so far.
+    """
 
     def work(pairs: Pairs) -> FoundPairs:
         left, right = pairs
@@ -266,10 +280,8 @@ def estimate_pairs(
         n_found += len(part.table)
         n_unusable += part.n_unusable
         n_pairs += part.n_pairs
-        check_limit(limit, n_found)
-        passed = n_pairs if asked.count_up_to is None else asked.count_up_to(part.last)
-        runner.report("estimate", passed, asked.n_all)
-    runner.report("estimate", asked.n_all, asked.n_all)
+        passed(n_pairs if asked.count_up_to is None else asked.count_up_to(part.last), n_found)
+    passed(asked.n_all, n_found)
     return FoundPairs(pa.concat_tables(tables), n_pairs, n_unusable, -1)
 
 
@@ -289,8 +301,54 @@ def add_places(table: pa.Table, collection: Collection) -> pa.Table:
     return table
 
 
+# Parts of files, of which two are in memory at a time.
+
+# Bytes that are taken for each byte of sketches that are held as a whole, and for each byte of a
+# part of a file: two of them, joined, and one that is being read.
+_HELD_OF_ALL, _HELD_OF_PART = 4, 6
+
+
+@dataclass(frozen=True)
+class Couple:
+    """One part, or one of either side, and how many rows are before those of each side.
+
+    ``n_short`` counts the short sketches in parts that no earlier couple has.
+    """
+
+    collection: Collection
+    n_before_left: int
+    n_before_right: int
+    n_short: int
+
+
+def couple_parts(sides: Sequence[SketchParts], measure: str | None) -> Iterator[Couple]:
+    """Yield parts in couples, so that each pair of one collection, or of two, is in one of them.
+
+    A pair that comes both ways round, because the measure is directed, is in two.
+    """
+    own, others = sides[0], sides[-1]
+    is_one = len(sides) == 1
+    for number, rows in enumerate(own.rows):
+        left = own.part(number)
+        kind = left.kind_object
+        n_short = kind.count_short(left.rows)
+        if is_one:
+            yield Couple(Collection.of(left, None, is_one=True), rows.start, rows.start, n_short)
+            n_short = 0
+        for other in range(number + 1 if is_one else 0, len(others.rows)):
+            right, start = others.part(other), others.rows[other].start
+            if not is_one and number == 0:
+                n_short += kind.count_short(right.rows)
+            yield Couple(Collection.of(left, right, is_one=is_one), rows.start, start, n_short)
+            n_short = 0
+            if is_one and measure in kind.directed_measures:
+                yield Couple(Collection.of(right, left, is_one=True), start, rows.start, 0)
+            # It would stay beside the next one.
+            del right
+
+
 def make_wanted(
-    sketches: Sketches,
+    kind: AnyKind,
     *,
     measure: str | None,
     threshold: str | float | Decimal | Fraction | None,
@@ -304,24 +362,23 @@ def make_wanted(
         For a measure or a significance that the kind does not estimate, a measure without a
         threshold, and a threshold that is out of range.
     """
-    kind = sketches.kind_object
     if measure is not None and measure not in kind.measures:
         kinds = [name for name in KIND_NAMES if measure in kind_named(name).measures]
         message = (
-            f"measure {measure} needs sketches of kind {' or '.join(kinds)}, got {sketches.kind}; "
+            f"measure {measure} needs sketches of kind {' or '.join(kinds)}, got {kind.name}; "
             f"choose {' or '.join(kind.measures)}, or make such sketches"
         )
         raise InvalidParameterError(message, "measure")
     if measure is not None and threshold is None:
         raise no_effect("measure", "without threshold", "give threshold", "threshold")
     if min_significance is not None:
-        check_feature(sketches, "has_significance", "min_significance")
+        check_feature(kind, "has_significance", "min_significance")
     least = None if threshold is None else exact_fraction("threshold", threshold)
     return Wanted(least, measure, min_significance)
 
 
 def make_rule(
-    sketches: Sketches, *, least: int | None, groups: int | None, rows: int | None
+    kind: AnyKind, *, least: int | None, groups: int | None, rows: int | None
 ) -> SuperShingleRule | None:
     """Check how many super-shingles pairs have in common; None if that is not asked.
 
@@ -337,13 +394,13 @@ def make_rule(
                     name, "without super_shingles", "give super_shingles", "super_shingles"
                 )
         return None
-    check_feature(sketches, "has_super_shingles", "super_shingles", "need")
+    check_feature(kind, "has_super_shingles", "super_shingles", "need")
     usual = SuperShingleRule()
     groups, rows = groups or usual.groups, rows or usual.rows
     if least > groups:
         message = f"super_shingles must lie between 1 and the {groups} bands, got {least}"
         raise InvalidParameterError(message, "super_shingles")
-    n_values = sketches.rows.values.shape[1]
+    n_values = kind.scheme.num_perm
     if groups * rows > n_values:
         message = (
             f"bands * rows must be at most the {n_values} min-hashes of a sketch, got {groups} * "
@@ -353,17 +410,17 @@ def make_rule(
     return SuperShingleRule(groups, rows, least)
 
 
-def check_feature(sketches: Sketches, feature: str, option: str, verb: str = "needs") -> None:
-    """Raise unless the kind of sketches has what an option needs.
+def check_feature(kind: AnyKind, feature: str, option: str, verb: str = "needs") -> None:
+    """Raise unless a kind of sketches has what an option needs.
 
     Raises
     ------
     InvalidParameterError
         Naming the kinds that have it.
     """
-    if not getattr(sketches.kind_object, feature):
+    if not getattr(kind, feature):
         message = (
-            f"{option} {verb} sketches of kind {kinds_with(feature)}, got {sketches.kind}; leave "
+            f"{option} {verb} sketches of kind {kinds_with(feature)}, got {kind.name}; leave "
             f"out {option}, or make such sketches"
         )
         raise InvalidParameterError(message, option)
@@ -411,6 +468,76 @@ class _Arguments(EstimateOptions, RunOptions, kw_only=False):
         "``other`` if that is given.",
         default=None,
     )
+
+
+@dataclass(frozen=True)
+class _Found:
+    """Pairs with their ids, and counts."""
+
+    table: pa.Table
+    n_pairs: int
+    n_unusable: int
+    n_short: int
+
+
+def _find_pairs(
+    given: _Arguments,
+    sides: Sequence[SketchParts],
+    wanted: Wanted,
+    rule: SuperShingleRule | None,
+    runner: Runner,
+) -> _Found:
+    """Estimate the pairs of all parts, or those that are listed, and sort them."""
+    couples, listed, limit = couple_parts(sides, wanted.measure), None, given.limit
+    n_rows = [len(side) for side in sides]
+    n_left = None if len(sides) == 1 else n_rows[0]
+    if given.pairs is not None:
+        # Of whole files there is one couple.
+        couple = next(couples)
+        couples = iter([couple])
+        with runner.stage(READING_PAIRS):
+            listed = couple.collection.listed(given.pairs, runner)
+    elif rule is None and not wanted.is_restricted:
+        check_number(count_pairs(sum(n_rows), n_left), limit)
+    is_directed = n_left is None and wanted.measure in kind_of(sides[0].scheme).directed_measures
+    n_all = listed.n_all if listed else count_pairs(sum(n_rows), n_left, is_directed=is_directed)
+    tables: list[pa.Table] = []
+    lefts: list[Int64s] = []
+    rights: list[Int64s] = []
+    n_passed = n_found = n_pairs = n_unusable = n_short = 0
+    with runner.stage("estimate") as note:
+        for couple in couples:
+            # What reading has left behind would stay beside what comes next.
+            release_memory()
+            collection = couple.collection
+            alike = None if rule is None else SuperShingles.of(collection.rows, rule)
+            # Pairs are estimated as they are found: all of them would fill the memory.
+            asked = listed or collection.pairs(wanted, alike, limit, runner)
+
+            def passed(
+                n_more: int, n_more_found: int, n_passed: int = n_passed, n_found: int = n_found
+            ) -> None:
+                check_limit(limit, n_found + n_more_found)
+                runner.report("estimate", n_passed + n_more, n_all)
+
+            found = estimate_pairs(collection, asked, wanted, alike, runner, passed)
+            table = add_places(found.table, collection) if given.places else found.table
+            left, right = (table[name].to_numpy() for name in ("left", "right"))
+            rights.append(right - (collection.n_left or 0) + couple.n_before_right)
+            lefts.append(left + couple.n_before_left)
+            tables.append(collection.name_pairs(table))
+            n_passed += asked.n_all
+            n_found += len(table)
+            n_pairs += found.n_pairs
+            n_unusable += found.n_unusable
+            n_short += couple.n_short
+            # All of it would stay beside the parts that are read next.
+            del couple, collection, alike, asked, found
+        table = pa.concat_tables(tables)
+        if len(tables) > 1:
+            table = table.take(np.lexsort((np.concatenate(rights), np.concatenate(lefts))))
+        note(estimated_pairs=n_pairs, pairs=n_found)
+    return _Found(table, n_pairs, n_unusable, n_short)
 
 
 @takes(_Arguments)
@@ -471,51 +598,38 @@ def estimate(given: _Arguments) -> EstimateResult:
     >>> neardup.estimate(ours, theirs, threshold=0.9).pairs["id_b"].to_pylist()
     ['0']
     """
-    own, others = as_sketches(given.sketches), None
-    if given.other is not None:
-        others = as_sketches(given.other)
-        check_same_scheme(own, others)
+    named = [given.sketches] if given.other is None else [given.sketches, given.other]
+    n_bytes, budget = sum(map(bytes_to_read, named)), memory_budget(given.memory)
+    # Pairs that are listed may be of any rows.
+    is_whole = given.pairs is not None or n_bytes * _HELD_OF_ALL <= budget
+    sides = [SketchParts(each, None if is_whole else budget // _HELD_OF_PART) for each in named]
+    own, others = sides[0], sides[-1]
+    check_same_scheme(own, others)
+    kind = kind_of(own.scheme)
     if given.places:
-        check_feature(own, "has_places", "places", "need")
+        check_feature(kind, "has_places", "places", "need")
     wanted = make_wanted(
-        own,
+        kind,
         measure=given.measure,
         threshold=given.threshold,
         min_significance=given.min_significance,
     )
     if given.pairs is not None:
-        for each in (own, others or own):
-            each.check_whole("pairs")
-    rule = make_rule(own, least=given.super_shingles, groups=given.bands, rows=given.rows)
-    limit = given.limit
-    collection = Collection.of(own, others)
-    # What reading has left behind would stay beside what comes next.
-    release_memory()
-    alike = None if rule is None else SuperShingles.of(collection.rows, rule)
+        for side in sides:
+            side.part(0).check_whole("pairs")
+    rule = make_rule(kind, least=given.super_shingles, groups=given.bands, rows=given.rows)
     with Runner(given.workers, given.progress) as runner:
-        listed = None
-        if given.pairs is not None:
-            with runner.stage(READING_PAIRS):
-                listed = collection.listed(given.pairs, runner)
-        with runner.stage("estimate") as note:
-            # Pairs are estimated as they are found: all of them would fill the memory.
-            asked = listed or collection.pairs(wanted, alike, limit, runner)
-            found = estimate_pairs(collection, asked, wanted, alike, limit, runner)
-            table = found.table
-            if given.places:
-                table = add_places(table, collection)
-            note(estimated_pairs=found.n_pairs, pairs=len(table))
-    sides = [own] if others is None else [own, others]
+        found = _find_pairs(given, sides, wanted, rule, runner)
     summary = {
-        "kind": own.kind,
-        "documents": [each.n_documents for each in sides],
-        "blocks": [None if each.blocks is None else len(each) for each in sides],
-        "short_sketches": collection.kind.count_short(collection.rows),
-        "pairs": len(table),
+        "kind": kind.name,
+        "documents": [side.n_documents for side in sides],
+        "blocks": [None if side.block_size is None else len(side) for side in sides],
+        "short_sketches": found.n_short,
+        "pairs": len(found.table),
         "estimated_pairs": found.n_pairs,
         "unusable_pairs": found.n_unusable,
-        "exact_copies": pc.sum(table["exact_copy"]).as_py() or 0,
-        "measure": given.measure or own.kind_object.measures[0],
+        "exact_copies": pc.sum(found.table["exact_copy"]).as_py() or 0,
+        "measure": given.measure or kind.measures[0],
         "threshold": None if wanted.threshold is None else float(wanted.threshold),
         "min_significance": wanted.min_significance,
         "super_shingles": None if rule is None else rule.least,
@@ -525,4 +639,4 @@ def estimate(given: _Arguments) -> EstimateResult:
         "workers": runner.workers,
         "seconds": runner.seconds,
     }
-    return EstimateResult(collection.name_pairs(table), summary)
+    return EstimateResult(found.table, summary)
