@@ -14,6 +14,7 @@ import pytest
 import neardup
 from neardup.documents.index import DocumentHandle
 from neardup.errors import InvalidInputError, WriteError
+from neardup.indexes.index import created_index
 from neardup.runs.runner import Runner
 from tests.spilling import files_of, make_rows, spilling, stopped_after, work_folders, write_lines
 
@@ -337,3 +338,60 @@ def test_skipped_rows__are_not_added(here, index):
     result = neardup.deduplicate(rows, against=index, add=True, on_error="skip")
     assert (result.summary["skipped_rows"], result.summary["documents_added"]) == (1, 1)
     assert rows_of("idx") == rows[1:]
+
+
+def test_add__makes_the_index_that_is_not_there(run, here, index):
+    options = ("--threshold", "0.6", "--ngram", 2)
+    for number, name in enumerate(PARTS):
+        given = options if number == 0 else ()
+        for folder in ("idx", "new"):
+            out = f"{folder}-{number}"
+            found = run("dedup", name, "--against", folder, "--add", *given, "-o", out)
+            assert (found.code, found.err) == (0, "")
+            is_new = folder == "new" and number == 0
+            assert ("added to the index new, which is new" in found.out) == is_new
+        assert removed_in(here / f"new-{number}") == removed_in(here / f"idx-{number}")
+    # The index that was there keeps a column.
+    assert rows_of("new") == [
+        {key: value for key, value in row.items() if key != "score"} for row in rows_of("idx")
+    ]
+    schemes = [DocumentHandle(Path(each)).latest(Runner(1)).scheme for each in ("new", "idx")]
+    assert schemes[0].describe() == schemes[1].describe() | {"columns": []}
+
+
+def test_add__leaves_no_index_behind_where_it_fails(run, here, write_file):
+    write_file("bad.jsonl", '{"text": "a b c"}\n{"text": 7}\n')
+    assert run("dedup", "bad.jsonl", "--against", "new", "--add", "-o", "out").code == 1
+    assert not (here / "new").exists()
+    # What others have found, and added to, stays.
+    scheme = neardup.DocumentIndex.create(here / "known", ngram=1)
+    scheme.add(["a b c"])
+    assert run("dedup", "bad.jsonl", "--against", "known", "--add", "-o", "out").code == 1
+    assert len(rows_of("known")) == 1
+
+
+def test_created_index__stays_if_others_have_added_to_it(here):
+    index = neardup.DocumentIndex.create(here / "model", ngram=1)
+    scheme = DocumentHandle(here / "model").latest(Runner(1)).scheme
+
+    def fail(folder, added):
+        with created_index(folder, scheme):
+            if added:
+                neardup.DocumentIndex.open(folder).add(added)
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        fail(here / "new", ["a b c"])
+    assert len(rows_of("new")) == 1
+    with pytest.raises(RuntimeError):
+        fail(here / "other", [])
+    assert not (here / "other").exists()
+    assert index.query("a b c") == []
+
+
+@pytest.mark.parametrize("name", ["gone.jsonl", "gone-*", "s3://bucket/index"])
+def test_add__takes_names_of_documents_for_no_index(run, here, index, name):
+    found = run("dedup", next(iter(PARTS)), "--against", name, "--add", "-o", "out")
+    assert found.code == 1
+    assert "--add needs an index, to which what stays is added" in found.err
+    assert not (here / name).exists()

@@ -77,6 +77,7 @@ def command(call: Call) -> None:
         return
     from neardup.documents.other import index_among
     from neardup.files.resolve import resolve_paths
+    from neardup.indexes.manifest import index_named
     from neardup.jobs.dedup.run import DedupJob
     from neardup.options.documents import DedupOptions
     from neardup.options.option import no_effect
@@ -86,7 +87,9 @@ def command(call: Call) -> None:
     options, on_spark = call.of(DedupOptions), call.is_on_spark
     if call.trust:
         raise no_effect("trust", "without pairs", "give pairs", "pairs")
-    index = index_among([Path(each) for each in call.against or ()], options.tokenizer)
+    others = [Path(each) for each in call.against or ()]
+    index = index_among(others, options.tokenizer, may_be_new=options.add)
+    is_new = index is not None and index_named(index.folder) is None
     named = call.inputs, call.against, call.idf_from
     if on_spark:
         job = DedupJob(options, resolve_paths, *named, index=index, make_plan=_planner(call))
@@ -111,10 +114,11 @@ def command(call: Call) -> None:
                 result = run_on_spark(call.cluster(), job, other, call.runner, workspace)
             else:
                 result = job.run(other, call.runner, workspace)
-            others = job.others or None
-            lines = output.write(result, options, against=others, with_text=call.with_text)
+            lines = output.write(
+                result, options, against=job.others or None, with_text=call.with_text
+            )
     is_against = call.against is not None
-    said = _report(result.summary, output, is_against=is_against, index=folder)
+    said = _report(result.summary, output, is_against=is_against, index=folder, is_new=is_new)
     output.tell(result.summary, said, *lines)
 
 
@@ -131,7 +135,12 @@ def _planner(call: Call) -> Callable[..., DedupPlan | None]:
 
 
 def _report(
-    summary: dict[str, Any], output: FolderOutput, *, is_against: bool, index: Path | None
+    summary: dict[str, Any],
+    output: FolderOutput,
+    *,
+    is_against: bool,
+    index: Path | None,
+    is_new: bool,
 ) -> str:
     """Say in a few lines what happened."""
     found = "joined exactly, none is missed"
@@ -181,7 +190,7 @@ def _report(
     size = f", {memory / 1e6:,.0f} MB of memory at most" if memory else ""
     if "documents_added" in summary:
         added = counted(summary["documents_added"], "document")
-        lines.append(f"{added} added to the index {index}")
+        lines.append(f"{added} added to the index {index}{', which is new' if is_new else ''}")
     if n_known := summary.get("documents_known", 0):
         were = "was" if n_known == 1 else "were"
         lines.append(

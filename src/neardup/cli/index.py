@@ -103,7 +103,7 @@ def _make_scheme(call: Call) -> tuple[Any, dict[str, Any], Remedies]:
         of_passages = call.of(PassageOptions)
         scheme = make_passage_scheme(**vars(of_passages))
         return scheme, of_passages.describe_preset(), Remedies.of(call, PassageOptions)
-    from neardup.jobs.index.documents import make_document_scheme
+    from neardup.stages.options import make_document_scheme
 
     if call.min_tokens is not None:
         raise no_effect("min_tokens", "on documents", "choose --kind passages")

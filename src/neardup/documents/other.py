@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import glob
+import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +15,7 @@ import pyarrow as pa
 
 from neardup.documents.index import DocumentHandle, OpenDocuments
 from neardup.errors import InvalidInputError, InvalidParameterError
+from neardup.files.formats import is_readable
 from neardup.files.ids import as_text
 from neardup.files.inputs import Inputs
 from neardup.files.parquetwriter import TableWriter
@@ -64,12 +68,16 @@ class DocumentIndexSource(IndexSource):
 
 
 def index_among(
-    against: Any, tokenizer: str | Path | TokenFunction | None = None
+    against: Any,
+    tokenizer: str | Path | TokenFunction | None = None,
+    *,
+    may_be_new: bool = False,
 ) -> DocumentHandle | None:
     """Return the index of documents that is named as the other collection, None if none is.
 
     An index is a folder, in a list a ``Path``, or an object such as a ``DocumentIndex``; what that
-    has inserted is committed, so that it is seen.
+    has inserted is committed, so that it is seen. What ``may_be_new`` need not be there: any name
+    alone is that of an index of which there is nothing yet, unless it is the name of documents.
     """
     named = [against]
     if isinstance(against, list | tuple):
@@ -82,7 +90,8 @@ def index_among(
         if index_named(each) or isinstance(getattr(each, "handle", None), DocumentHandle)
     ]
     if not found:
-        return None
+        is_new = may_be_new and len(named) == 1 and _names_nothing(named[0])
+        return DocumentHandle(Path(named[0]), tokenizer) if is_new else None
     n_named = len(against) if isinstance(against, list | tuple) else 1
     if n_named > 1:
         message = (
@@ -91,6 +100,17 @@ def index_among(
         )
         raise InvalidParameterError(message, "against")
     return _handle_of(found[0], tokenizer)
+
+
+def _names_nothing(name: Any) -> bool:
+    """Return whether nothing is there of a name that a folder may have, and no documents."""
+    return (
+        isinstance(name, str | os.PathLike)
+        and not os.path.lexists(name)
+        and not re.match("[a-z][a-z0-9+.-]+:/", os.fspath(name))
+        and not glob.has_magic(os.fspath(name))
+        and not is_readable(os.fspath(name))
+    )
 
 
 def resolve_other(

@@ -264,6 +264,24 @@ def create_index(folder: Path, manifest: Manifest) -> None:
             raise
 
 
+@contextmanager
+def created_index(folder: Path, manifest: Manifest) -> Iterator[None]:
+    """Make an index of no segments, which goes again if an error ends the block unchanged."""
+    create_index(folder, manifest)
+    try:
+        yield
+    except BaseException:
+        # Others may have found it meanwhile.
+        with contextlib.suppress(NeardupError, OSError):
+            with write_lock(folder):
+                is_unchanged = load_manifest(folder) == manifest
+                if is_unchanged:
+                    (folder / MANIFEST).unlink()
+            if is_unchanged:
+                shutil.rmtree(folder)
+        raise
+
+
 def _check_free(folder: Path) -> None:
     if not os.path.lexists(folder) and not recover(folder):
         return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -201,6 +202,11 @@ def segment_bytes(records: Iterable[SegmentRecord]) -> int:
 def create_index(folder: Path, scheme: Scheme) -> None:
     """Make an empty index."""
     storage.create_index(folder, Manifest(scheme.describe()))
+
+
+def created_index(folder: Path, scheme: Scheme) -> AbstractContextManager[None]:
+    """Make an empty index, which goes again if an error ends the block and nothing was added."""
+    return storage.created_index(folder, Manifest(scheme.describe()))
 
 
 V = TypeVar("V")

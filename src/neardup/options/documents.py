@@ -100,9 +100,11 @@ class SparkOptions(
     )
     occurrences: Occurrences | None = None
     add: bool = option(
-        "Add what stays to the index that --against names.",
+        "Add what stays to the index that --against names; where there is none, it is made by the "
+        "options of this run.",
         default=False,
-        python="Add what stays to the index, at the very end, all of it or nothing; texts that "
+        python="Add what stays to the index, which is made by these options where there is none, "
+        "at the very end, all of it or nothing; texts that "
         "went are noted with what they went for. With ``keep`` first, batches that are added "
         "one after the other give the documents that stay and go, keepers and similarities of "
         "one run over all of them, at the bands of the index. Ids are those of one collection: "

@@ -192,7 +192,9 @@ def deduplicate(given: _Arguments) -> DeduplicationResult:
     writes what is added. See the page on Spark.
     """
     options = given.part(DedupOptions)
-    index = None if given.against is None else index_among(given.against, options.tokenizer)
+    index = None
+    if given.against is not None:
+        index = index_among(given.against, options.tokenizer, may_be_new=options.add)
     job = DedupJob(
         options,
         resolve_inputs,

@@ -7,11 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from neardup.documents.scheme import DocumentScheme, usual_ngram
 from neardup.errors import InvalidInputError, InvalidParameterError
 from neardup.files.locations import path_of
 from neardup.files.rows import ColumnNames, Source
 from neardup.matching.bands import Banding, check_banding, choose_banding
-from neardup.matching.measures import Measure
+from neardup.matching.measures import Measure, make_measure
+from neardup.options.documents import DocumentSchemeOptions
 from neardup.options.groups import (
     AgainstOptions,
     BandOptions,
@@ -25,6 +27,7 @@ from neardup.options.option import no_effect
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.sign import ReadingPlan
 from neardup.sketches.minhash import MinHashScheme
+from neardup.sketches.weighted_minhash import WeightedMinHashScheme
 from neardup.text.shingles import shingle_scheme
 from neardup.text.weighting import WeightedScheme, Weighting
 
@@ -116,6 +119,38 @@ def check_weights_of_index(options: CountingOptions, measure: Measure) -> None:
     if options.idf_from is not None:
         where = "with an index, whose weights stay as they are"
         raise no_effect("idf_from", where, "name files with against", "against")
+
+
+# Columns that an index gives itself.
+_OWN_COLUMNS = ("id", "text")
+
+
+def make_document_scheme(options: DocumentSchemeOptions) -> DocumentScheme:
+    """Check what goes with what, and choose the bands."""
+    measure = make_measure(options.measure, options.threshold)
+    weighted = weights_for(options, measure)
+    banding, minhash = choose_bands(options, measure)
+    if weighted:
+        minhash = WeightedMinHashScheme(minhash.num_perm, minhash.seed)
+    usual = usual_ngram(is_weighted=weighted is not None)
+    shingles = shingle_scheme(options.but(ngram=usual if options.ngram is None else options.ngram))
+    # The check has left a name, or a tuple of several.
+    given = options.columns or ()
+    columns = (given,) if isinstance(given, str) else tuple(given)
+    for name in _OWN_COLUMNS:
+        if name in columns:
+            message = f"columns may not have {name!r}, which an index keeps in any case"
+            raise InvalidParameterError(message, "columns")
+    return DocumentScheme(
+        shingles,
+        measure,
+        options.recall_asked_for,
+        banding,
+        minhash,
+        weighted,
+        options.with_text,
+        columns,
+    )
 
 
 def check_text(name: str, text: object) -> None:

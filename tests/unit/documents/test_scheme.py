@@ -9,8 +9,8 @@ import pytest
 
 from neardup import DocumentIndex, InvalidParameterError, SketchMismatchError
 from neardup.documents.scheme import restore_document_scheme
-from neardup.jobs.index.documents import make_document_scheme
 from neardup.options.documents import DocumentSchemeOptions
+from neardup.stages.options import make_document_scheme
 from tests.each import each_of
 from tests.oracles.measures import MEASURES
 

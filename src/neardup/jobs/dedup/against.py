@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -19,9 +19,11 @@ from neardup.errors import InvalidParameterError
 from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.files.streams import file_has_changed
 from neardup.indexes.changes import check_unknown
+from neardup.indexes.index import created_index
+from neardup.indexes.manifest import index_named
 from neardup.matching.keep import parse_keep
 from neardup.matching.measures import Measure
-from neardup.options.documents import DedupOptions
+from neardup.options.documents import DedupOptions, DocumentSchemeOptions
 from neardup.reading.catalogue import Catalogue, HeldIds
 from neardup.reading.second_pass import numbered_blocks
 from neardup.reading.sign import LookUp, SignedTexts
@@ -36,7 +38,7 @@ from neardup.reading.signed_batches import (
 from neardup.reading.texts import IdLookup
 from neardup.runs.runner import Runner
 from neardup.stages.decide import Assignment
-from neardup.stages.options import check_weights_of_index, columns_of
+from neardup.stages.options import check_weights_of_index, columns_of, make_document_scheme
 from neardup.stages.plan import DedupPlan, check_method
 from neardup.stages.selection import KeeperIds
 from neardup.stages.workspaces import state_of_index
@@ -121,8 +123,8 @@ def open_index(
     """Open an index to compare documents of some sources against.
 
     Where what stays is added, the index is locked for other writers as long as the block lasts, and
-    has the documents when it ends well; nothing, if an error ends it. ``count`` counts documents
-    where the first ones decide what shingles weigh.
+    has the documents when it ends well; nothing, if an error ends it. Where there is none, it is
+    made by the options. ``count`` counts documents where the first ones decide what shingles weigh.
     """
     from neardup.documents.additions import adding
 
@@ -139,7 +141,7 @@ def open_index(
             frequencies = _count(index, plan, sources, runner, count)
             yield _looked_up(index, handle, options, frequencies)
         return
-    with handle.changing(runner) as files:
+    with _made(handle, options), handle.changing(runner) as files:
         index = handle.read(files)
         plan = plan_with_index(options, index.scheme)
         frequencies = _count(index, plan, sources, runner, count)
@@ -147,6 +149,17 @@ def open_index(
         decided = frequencies if frequencies and frequencies.n_documents else None
         with adding(handle, files, runner, frequencies=decided) as new:
             yield replace(_looked_up(new.index, handle, options, frequencies), new=new)
+
+
+def _made(handle: DocumentHandle, options: DedupOptions) -> AbstractContextManager[None]:
+    """Make an index where there is none, as long as no error ends the block."""
+    if index_named(handle.folder) is not None:
+        return nullcontext()
+    # Columns of results are no columns that an index keeps.
+    names = set(DocumentSchemeOptions.known) & set(DedupOptions.known) - {"columns", "preset"}
+    given = {name: value for name in names if (value := getattr(options, name)) is not None}
+    scheme = make_document_scheme(DocumentSchemeOptions(**given))
+    return created_index(handle.folder, scheme)
 
 
 def _count(

@@ -70,7 +70,9 @@ def deduplicate(given: _Arguments) -> DeduplicationResult:
     [{'id': '2', 'kept_id': '0', 'similarity': 1.0}]
     """
     options = given.part(DedupOptions)
-    index = None if given.against is None else index_among(given.against, options.tokenizer)
+    index = None
+    if given.against is not None:
+        index = index_among(given.against, options.tokenizer, may_be_new=options.add)
     job = DedupJob(options, resolve_inputs, given.data, given.against, given.idf_from, index=index)
     with Runner(given.workers, given.progress) as runner, job.opened(runner) as other:
         result = job.run(other, runner, open_workspace(given.memory, given.work))

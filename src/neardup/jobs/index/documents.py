@@ -14,7 +14,7 @@ from neardup.documents.index import DocumentHandle, OpenDocuments
 from neardup.documents.lookup import Hits, find_estimated, find_hits, in_rank_order
 from neardup.documents.one_text import Tokens, make_query
 from neardup.documents.queries import Queries
-from neardup.documents.scheme import DocumentScheme, usual_ngram
+from neardup.documents.scheme import DocumentScheme
 from neardup.documents.session import InsertSession
 from neardup.documents.values import Id, checked_id, ids_of_values
 from neardup.errors import InvalidParameterError, SketchMismatchError
@@ -22,7 +22,7 @@ from neardup.files.resolve import as_documents, resolve_inputs
 from neardup.indexes.index import create_index
 from neardup.jobs.index.index import AnyIndex
 from neardup.jobs.search.documents import search_documents
-from neardup.matching.measures import Jaccard, Measure, make_measure
+from neardup.matching.measures import Jaccard, Measure
 from neardup.options.choices import Data, Number
 from neardup.options.documents import (
     CommitOptions,
@@ -36,12 +36,10 @@ from neardup.options.option import argument, option, takes
 from neardup.results import DocumentSearchResult, Match
 from neardup.runs.runner import Runner
 from neardup.sketches.minhash import MinHashScheme
-from neardup.sketches.weighted_minhash import WeightedMinHashScheme
 from neardup.stages.hints import with_warning
 from neardup.stages.index_changes import DocumentRemovalResult
-from neardup.stages.options import choose_bands, weights_for
+from neardup.stages.options import make_document_scheme
 from neardup.stages.sketches import Sketches
-from neardup.text.shingles import shingle_scheme
 from neardup.text.tokenizers import named_tokenizer
 
 _LIMIT = DocumentSearchOptions.known["limit"]
@@ -370,35 +368,3 @@ def _find_by_sketch(view: OpenDocuments, sketch: Sketches, measure: Measure) -> 
         )
         raise InvalidParameterError(message, "sketch")
     return find_estimated(view, sketch.rows, minhash, measure)
-
-
-# Columns that an index gives itself.
-_OWN_COLUMNS = ("id", "text")
-
-
-def make_document_scheme(options: DocumentSchemeOptions) -> DocumentScheme:
-    """Check what goes with what, and choose the bands."""
-    measure = make_measure(options.measure, options.threshold)
-    weighted = weights_for(options, measure)
-    banding, minhash = choose_bands(options, measure)
-    if weighted:
-        minhash = WeightedMinHashScheme(minhash.num_perm, minhash.seed)
-    usual = usual_ngram(is_weighted=weighted is not None)
-    shingles = shingle_scheme(options.but(ngram=usual if options.ngram is None else options.ngram))
-    # The check has left a name, or a tuple of several.
-    given = options.columns or ()
-    columns = (given,) if isinstance(given, str) else tuple(given)
-    for name in _OWN_COLUMNS:
-        if name in columns:
-            message = f"columns may not have {name!r}, which an index keeps in any case"
-            raise InvalidParameterError(message, "columns")
-    return DocumentScheme(
-        shingles,
-        measure,
-        options.recall_asked_for,
-        banding,
-        minhash,
-        weighted,
-        options.with_text,
-        columns,
-    )
