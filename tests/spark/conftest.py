@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -53,7 +52,6 @@ def session(spark_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Itera
     path = os.pathsep.join([str(ROOT / "src"), str(ROOT), os.environ.get("PYTHONPATH", "")])
     os.environ |= {
         "SPARK_HOME": str(spark_home),
-        "PYSPARK_PYTHON": sys.executable,
         "PYTHONPATH": path,
         "SPARK_LOCAL_IP": "127.0.0.1",
     }

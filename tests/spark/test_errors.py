@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 
@@ -120,6 +121,31 @@ def test_command(spark_home, collection, tmp_path):
     assert written.pop("configuration", {}) == summary.pop("configuration", {})
     (tmp_path / "out/summary.json").write_text(json.dumps(written))
     assert_same(tmp_path / "out", tmp_path / "threads")
+
+
+def test_command__in_an_environment_that_is_not_activated(spark_home, collection, tmp_path):
+    """Executors take the interpreter of the command, and end without a word."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    for name in ("python", "python3"):
+        (folder / name).symlink_to("/bin/false")
+    path = os.pathsep.join([str(folder), os.environ["PATH"]])
+    submit = "--master local-cluster[2,1,1024] pyspark-shell"
+    own = {"PATH": path, "PYSPARK_SUBMIT_ARGS": submit, "SPARK_HOME": str(spark_home)}
+    data = str(collection / "own")
+    done = subprocess.run(
+        [
+            *(sys.executable, "-m", "neardup", "dedup", data),
+            *("-o", str(tmp_path / "out"), "--engine", "spark", "--json"),
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | own,
+    )
+    assert (done.returncode, json.loads(done.stdout)["engine"]) == (0, "spark")
+    assert "ERROR" not in done.stderr
+    assert "\tat " not in done.stderr
 
 
 def test_command__rows_that_do_not_fit(spark_home, tmp_path):

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import atexit
+import contextlib
 import os
 import re
 import shutil
 import subprocess
+import sys
 from typing import TYPE_CHECKING, Any
 
 from neardup.errors import EngineError, InvalidParameterError, MissingExtraError
@@ -100,8 +103,22 @@ def current_cluster(work: SharedWork | None = None) -> Cluster:
         check_java()
         for process in ("driver", "executor"):
             configuration.set(f"spark.{process}.defaultJavaOptions", _JAVA_OPTIONS)
+    is_new = SparkContext._active_spark_context is None  # noqa: SLF001
     # A session would load all that Spark has for tables.
-    return _cluster(SparkContext.getOrCreate(configuration)).keeping(work)
+    context = SparkContext.getOrCreate(configuration)
+    if is_new:
+        atexit.register(_end, context)
+    return _cluster(context).keeping(work)
+
+
+def _end(context: SparkContext) -> None:
+    """Stop what was begun here, before Java is stopped.
+
+    That stops all parts of Spark at once, which then report the loss of each other by the page.
+    """
+    with contextlib.suppress(Exception):
+        context.setLogLevel("OFF")
+        context.stop()
 
 
 def check_java() -> None:
@@ -132,6 +149,9 @@ def cluster_of(session: Any) -> Cluster:
 
 
 def _cluster(context: SparkContext) -> Cluster:
+    # On this machine PySpark would take whichever python3 comes first on the path.
+    if context.master.startswith("local") and "PYSPARK_PYTHON" not in os.environ:
+        context.pythonExec = sys.executable
     return Cluster(context, max(1, context.defaultParallelism), _task_bytes(context))
 
 
