@@ -36,6 +36,12 @@ def misread(text: str) -> str:
     return "".join("c" if DRAWN.random() < 0.02 and c != " " else c for c in text)
 
 
+def page(text: str, n_entries: int) -> str:
+    """Put a text into a page with a menu that all pages of the site have."""
+    menu = "".join(f"<li>entry {n} of the menu</li>" for n in range(n_entries))
+    return f"<html><body><ul>{menu}</ul><article><p>{text}</p></article></body></html>"
+
+
 HEAD = prose(80)
 TEXTS = {
     "prose": [prose(120) for _ in range(60)],
@@ -49,6 +55,8 @@ TEXTS = {
     ],
     "thai": [" ".join(DRAWN.choices(THAI.split("า"), k=9)) for _ in range(12)],
     "heads": [f"{HEAD} {prose(20)}" for _ in range(30)],
+    "site": [page(prose(60), 60) for _ in range(60)],
+    "plain pages": [page(prose(60), 6) for _ in range(60)],
 }
 
 
@@ -79,6 +87,7 @@ def arguments(command: str, name: str) -> list[str]:
 DEDUP = "dedup {} -o out"
 PAIRS = "pairs {} -o pairs.csv"
 SKETCH = "sketch {} -o sketches.parquet"
+PAGES = "--input-format html"
 ALIGN = "align {} -o passages.csv --min-tokens 20"
 CUT = "cut {} -o out"
 CUT_THAI = f"{CUT} --min-tokens 20"
@@ -106,6 +115,7 @@ SAID = {
     (PAIRS, "ocr"): ("ocr", OCR),
     (DEDUP, "code"): ("code", CODE),
     (PAIRS, "code"): ("code", CODE),
+    **{(f"{each} {PAGES}", "site"): ("frames", "try --main-text") for each in (DEDUP, PAIRS)},
     (ALIGN, "thai"): ("letters", "try --ngram 3"),
     (ALIGN, "code"): ("code", "try --for code"),
     (f"{ALIGN} --threshold 0.8", "ocr"): ("ocr", "try --for ocr"),
@@ -161,6 +171,11 @@ UNSAID = [
     *((command, "prose") for command in (DEDUP, PAIRS, SKETCH, ALIGN, CUT, LINES, EXACT)),
     *((command, "prose") for command in (BUILD, BUILD_PASSAGES)),
     *((command, "half titles") for command in (DEDUP, PAIRS, SKETCH)),
+    *(
+        (f"{DEDUP} {PAGES}", "plain pages"),
+        (DEDUP, "site"),
+        (f"{DEDUP} {PAGES} --main-text", "site"),
+    ),
     # Who has chosen himself needs none.
     (f"{DEDUP} --tokenizer characters", "ocr"),
     (f"{DEDUP} --tokenizer words", "ocr"),

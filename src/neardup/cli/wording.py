@@ -194,7 +194,11 @@ def hints(summary: Mapping[str, Any]) -> list[str]:
     for hint in summary["hints"]:
         where, names = ("an index with ", of_index) if hint["index"] else ("", spelled)
         ways = (
-            " ".join(f"{names[name]} {value}" for name, value in way.items()) for way in hint["try"]
+            " ".join(
+                names[name] if value is True else f"{names[name]} {value}"
+                for name, value in way.items()
+            )
+            for way in hint["try"]
         )
         said.append(f"hint: {hint['message']}; try {where}{' or '.join(ways)}")
     return said

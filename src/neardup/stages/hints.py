@@ -55,19 +55,30 @@ class Beginnings:
     @cached_property
     def texts(self) -> list[str]:
         """They themselves."""
+        found = [text for _, text in self._longer]
+        most = _CHARACTERS // max(len(found), 1)
+        return [text[:most] for text in found]
+
+    @cached_property
+    def pages(self) -> list[str]:
+        """More of those that are web pages."""
+        return [text for source, text in self._longer if "main_text" in source.input_options]
+
+    @cached_property
+    def _longer(self) -> list[tuple[Source, str]]:
         sources = [s for s in self._sources if not s.extracts_text or s.kept_texts is not None]
         # What a URL has costs a request, however small it is.
         sizes = [_LARGE + 1 if s.size is None else s.size for s in sources]
         n_files = _FILES if sum(sizes) <= _LARGE * len(sources) else 2
         chosen = [sources[i * len(sources) // n_files] for i in range(n_files)] if sources else []
         chosen = list(dict.fromkeys(chosen))
-        found: list[str] = []
+        found: list[tuple[Source, str]] = []
         for source in chosen:
             # What cannot be read has ended the job, or it was left out.
             with suppress(NeardupError):
-                found += self._read(source, -(-_DOCUMENTS // len(chosen)))
-        most = _CHARACTERS // max(len(found), 1)
-        return [text[:most] for text in found]
+                texts = self._read(source, -(-_DOCUMENTS // len(chosen)))
+                found += [(source, text) for text in texts]
+        return found
 
     def _read(self, source: Source, n_documents: int) -> list[str]:
         texts: list[str] = []
@@ -107,6 +118,8 @@ class Remedies:
         Those of the job, or of an index.
     are_chosen
         Whether somebody has chosen what texts are compared by.
+    may_frame
+        Whether of web pages all that is visible is read, menus too.
     are_of_index
         Whether it is an index that would have to be made anew.
     noun
@@ -115,6 +128,7 @@ class Remedies:
 
     known: Mapping[str, Option]
     are_chosen: bool
+    may_frame: bool = False
     are_of_index: bool = False
     noun: str = "documents"
 
@@ -122,7 +136,8 @@ class Remedies:
     def of(cls, given: Any, kind: type[Options] | None = None) -> Remedies:
         """Take the options of a job, or those of a ``kind``; what nobody has given is None."""
         known = given.known if kind is None else kind.known
-        return cls(known, any(getattr(given, name, None) for name in _DECIDING))
+        may_frame = "main_text" in known and not given.main_text
+        return cls(known, any(getattr(given, name, None) for name in _DECIDING), may_frame)
 
     @classmethod
     def of_index(
@@ -166,8 +181,9 @@ def hints_of_documents(
             "similar only to equal ones"
         )
         return remedies.hint("short", message, *remedies.preset("titles", *ways))
-    if tokenizer != "words" or remedies.are_chosen:
-        return []
+    framed = _hints_of_frames(remedies, beginnings)
+    if framed or tokenizer != "words" or remedies.are_chosen:
+        return framed
     return _hints_of_code(remedies, beginnings) or _hints_of_misread(remedies, beginnings)
 
 
@@ -232,6 +248,18 @@ _CHARACTERWISE = {"tokenizer": "characters"}
 
 
 # What kind of text it is, is found where it may matter: that takes a millisecond or two.
+
+
+def _hints_of_frames(remedies: Remedies, beginnings: Beginnings) -> list[Hint]:
+    from neardup.text.kinds import are_framed
+
+    if not remedies.may_frame or not are_framed(beginnings.pages):
+        return []
+    message = (
+        "most of what pages show stands on others of them, too, as menus and footers do, and makes "
+        "unlike pages similar"
+    )
+    return remedies.hint("frames", message, {"main_text": True})
 
 
 def _hints_of_code(remedies: Remedies, beginnings: Beginnings) -> list[Hint]:

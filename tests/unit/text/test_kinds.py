@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from neardup.text.kinds import are_bare_letters, are_code, are_misread
+from neardup.text.kinds import are_bare_letters, are_code, are_framed, are_misread
 from tests.each import each_of
 
 ROOT = Path(__file__).parents[3]
@@ -218,3 +218,38 @@ def test_collections__misread(name, share):
     texts = [text for text in read(name, "text") if len(text) > 3000]
     for seed in range(5):
         assert are_misread(misread(sample(texts, seed), share, seed))
+
+
+def framed(text, seed, n_entries):
+    """Put the menu and the footer of a site around a text."""
+    site = random.Random(seed)
+    entries = [f"{site.choice('abcdef') * 3} entry {site.randrange(99)}" for _ in range(n_entries)]
+    footer = ["Copyright of all pages by the owner of this site", "About us, contact, imprint"]
+    return "\n".join([*entries, text, *(footer if n_entries else [])])
+
+
+@each_of("name", PROSE)
+def test_framed__where_most_of_a_page_is_of_its_site(name):
+    texts = list(dict.fromkeys(text[:400] for text in PROSE[name]()))
+    # One line, as paragraphs are, so that all pages differ.
+    texts = [f"{number}. " + " ".join(text.split()) for number, text in enumerate(texts)] * 120
+    texts = [f"{number} {text}" for number, text in enumerate(texts[:120])]
+    rng = random.Random(1)
+    for n_sites in (1, 5):
+        assert not are_framed([framed(text, rng.randrange(n_sites), 0) for text in texts])
+        assert are_framed([framed(text, rng.randrange(n_sites), 60) for text in texts])
+
+
+@each_of("name", PROSE)
+def test_framed__no_texts_as_they_are(name):
+    assert not are_framed(PROSE[name]())
+
+
+def test_framed__copies_and_few_pages_are_not():
+    page = "\n".join(f"line {n} of the page" for n in range(30))
+    assert not are_framed([page] * 100)
+    assert not are_framed([])
+    assert not are_framed([""] * 100)
+    pages = [f"{page}\nand {n}" for n in range(10)]
+    assert are_framed(pages)
+    assert not are_framed(pages[:9])
