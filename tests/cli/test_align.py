@@ -301,9 +301,9 @@ def test_align__folder_for_temporary_files(run, write_file):
     write_file("file", "")
     advice = "name another folder for temporary files with work (--work)"
     folders = (("file/x", "Not a directory"), ("/proc/x", "No such file or directory"))
-    for command in (("align",), ("cut", "--exact")):
+    for command in (("align", "-o", "out.csv"), ("cut", "--exact", "-o", "out")):
         for work, words in folders:
-            outcome = run(*command, "a.jsonl", "--work", work, "-o", "out.csv")
+            outcome = run(command[0], "a.jsonl", *command[1:], "--work", work)
             assert outcome.err == f"error: cannot write {work}: {words}; {advice}\n"
 
 

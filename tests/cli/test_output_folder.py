@@ -355,3 +355,17 @@ def wait_until(condition: Callable[[], bool], process: subprocess.Popen[str]) ->
     while not condition():
         assert process.poll() is None, process.communicate()
         time.sleep(0.005)
+
+
+@pytest.mark.parametrize("name", ["x.jsonl", "x.csv.gz", "s3://bucket/x.parquet"])
+@pytest.mark.parametrize("command", ["dedup", "cut"])
+def test_output__is_no_file(run, here, write_file, command, name):
+    write_file("a.jsonl", '{"text": "a b c"}\n')
+    outcome = run(command, "a.jsonl", "-o", name)
+    assert (outcome.code, outcome.out) == (1, "")
+    assert f"{name} has the name of a file, and the output is a folder" in outcome.err
+    assert not (here / name).exists()
+    # A folder of that name is one.
+    if "/" not in name:
+        (here / name).mkdir()
+        assert run(command, "a.jsonl", "-o", name, "--overwrite").code == 0

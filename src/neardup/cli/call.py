@@ -326,11 +326,24 @@ class FolderOutput(_Output):
         from neardup.outputs.targets import is_standard_output
 
         is_streamed = is_standard_output(call.output)
+        super().__init__(call, of_bytes=of_bytes, is_streamed=is_streamed)
         if is_streamed:
             self._check_stream(call)
         else:
+            self._check_name(str(call.output))
             check_output(call.output, overwrite=call.overwrite)
-        super().__init__(call, of_bytes=of_bytes, is_streamed=is_streamed)
+
+    @staticmethod
+    def _check_name(name: str) -> None:
+        """Make sure that nobody waits for one file of rows, as other commands write it."""
+        from neardup.files.formats import format_of
+
+        if format_of(name) is not None and not os.path.isdir(name):  # noqa: PTH112
+            message = (
+                f"{name} has the name of a file, and the output is a folder, of rows and tables; "
+                "name a folder, or - for the rows that stay on standard output"
+            )
+            raise WriteError(message)
 
     @staticmethod
     def _check_stream(call: Call) -> None:
