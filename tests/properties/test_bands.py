@@ -4,6 +4,7 @@ import math
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
+from decimal import Decimal
 from fractions import Fraction
 
 import pytest
@@ -129,6 +130,21 @@ def test_choose_banding__ends_where_one_band_more_is_less_than_rounding(
 def test_choose_banding__identity_needs_one_band():
     banding = choose_banding(Fraction(1), Fraction(1), 128)
     assert banding == Banding(1, 128)
+
+
+@each_of("least", ["0.8", 0.8, Decimal("0.8"), Fraction(4, 5)])
+def test_choose_banding__takes_what_thresholds_take(least):
+    assert choose_banding(least) == choose_banding(Fraction(4, 5), Fraction(99, 100), 128)
+    assert choose_banding(least, least) == choose_banding(Fraction(4, 5), Fraction(4, 5), 128)
+
+
+@each_of(
+    "arguments",
+    [(80,), ("high",), (0,), (0.8, 2), (0.8, None), (0.8, 0.9, 0), (0.8, 0.9, 2.5), (True,)],
+)
+def test_choose_banding__refuses_what_thresholds_refuse(arguments):
+    with pytest.raises(InvalidParameterError):
+        choose_banding(*arguments)
 
 
 def test_choose_banding__certainty_is_out_of_reach():

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from neardup.errors import InvalidParameterError
+from neardup.options.choices import Number
+from neardup.options.kinds import Whole, exact_fraction
 
 # Points of the numerical integral over the curve below the threshold.
 _STEPS = 200
@@ -70,7 +72,7 @@ def reaches(banding: Banding, jaccard: Fraction, recall: Fraction) -> bool:
     return 1 - (1 - jaccard**banding.rows) ** banding.bands >= recall
 
 
-def choose_banding(least_jaccard: Fraction, recall: Fraction, num_perm: int) -> Banding:
+def choose_banding(least_jaccard: Number, recall: Number = "0.99", num_perm: int = 128) -> Banding:
     """Choose the cheapest bands and rows that find pairs at the threshold with the given recall.
 
     For every number of rows the least number of bands that reaches the recall is the cheapest,
@@ -82,17 +84,34 @@ def choose_banding(least_jaccard: Fraction, recall: Fraction, num_perm: int) -> 
     Parameters
     ----------
     least_jaccard
-        Least Jaccard similarity of a pair at the threshold.
+        Least Jaccard similarity of a pair at the threshold, in (0, 1], taken as the exact decimal.
     recall
-        Least probability that such a pair becomes a candidate, below 1 unless the similarity is 1.
+        Least probability that such a pair becomes a candidate, below 1 unless the similarity is 1;
+        an exact decimal, too.
     num_perm
         Hash functions that may be used.
 
     Raises
     ------
     InvalidParameterError
-        If no choice within ``num_perm`` reaches the recall.
+        If a number is none or out of range, and if no choice within ``num_perm`` reaches the
+        recall.
+
+    Examples
+    --------
+    >>> import neardup
+    >>> neardup.choose_banding(0.8)
+    Banding(bands=16, rows=6)
     """
+    # Exact thresholds of other measures may be finer than what is typed.
+    jaccard, least = (
+        value if isinstance(value, Fraction) and 0 < value <= 1 else exact_fraction(name, value)
+        for name, value in (("least_jaccard", least_jaccard), ("recall", recall))
+    )
+    return _cheapest(jaccard, least, Whole(1).checked("num_perm", num_perm))
+
+
+def _cheapest(least_jaccard: Fraction, recall: Fraction, num_perm: int) -> Banding:
     choices = []
     for rows in range(1, num_perm + 1):
         bands = _least_bands(least_jaccard, rows, recall, num_perm // rows)
