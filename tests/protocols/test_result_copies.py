@@ -24,6 +24,7 @@ import pytest
 import neardup
 from neardup.jobs.dedup.deduplication_result import DeduplicationResult
 from neardup.results import Result
+from neardup.stages.selection import write_rows_by
 from tests.each import each_of
 from tests.spilling import spilling
 
@@ -162,7 +163,7 @@ def test_deduplication__files_of_the_run_are_gone(tmp_path):
 def test_deduplication__on_spark():
     """A session is of its process: a copy is as of threads."""
     result = neardup.deduplicate(ROWS, **HOW)
-    result.written_by(Lock().acquire)
+    write_rows_by(result, Lock().acquire)
     for way in WAYS.values():
         other = way(result)
         assert vars(other).keys() == vars(result).keys() - {"_write_elsewhere"}

@@ -402,7 +402,7 @@ def test_schemes__know_their_ranges(name):
 @variants
 def test_places__where_a_kind_has_them(variant):
     sketches = sketches_of(variant, some_texts(variant))
-    if not sketches.kind_object.has_places:
+    if not kind_of(sketches.scheme).has_places:
         with pytest.raises(InvalidParameterError, match=rf"kind edit, got {sketches.kind};"):
             neardup.estimate(sketches, places=True)
         return
@@ -418,7 +418,7 @@ def test_places__where_a_kind_has_them(variant):
     is_known = plain["similarity"].is_valid().to_pylist()
     assert set(is_known) == {True, False}
     for i, place in enumerate(places.to_pylist()):
-        alone = sketches.kind_object.places(sketches.rows, left[i : i + 1], right[i : i + 1])
+        alone = kind_of(sketches.scheme).places(sketches.rows, left[i : i + 1], right[i : i + 1])
         expected = pa.table(alone).to_pylist()[0] if is_known[i] else dict.fromkeys(alone)
         assert place == expected
 
@@ -427,7 +427,7 @@ def test_places__where_a_kind_has_them(variant):
 def test_clusters__where_a_kind_has_them(variant):
     texts = some_texts(variant) * 2
     sketches = sketches_of(variant, texts)
-    if not sketches.kind_object.has_clusters:
+    if not kind_of(sketches.scheme).has_clusters:
         with pytest.raises(
             InvalidParameterError, match=rf"smallest or modulo, got {sketches.kind};"
         ):
@@ -436,7 +436,9 @@ def test_clusters__where_a_kind_has_them(variant):
     clusters = neardup.cluster_sketches(sketches, 1).clusters["cluster_id"].to_pylist()
     rows = np.arange(len(texts))
     first = np.array([texts.index(text) for text in texts])
-    is_alike = sketches.kind_object.estimate(sketches.rows, first, rows).of().reaching(Fraction(1))
+    is_alike = (
+        kind_of(sketches.scheme).estimate(sketches.rows, first, rows).of().reaching(Fraction(1))
+    )
     assert (is_alike & (first < rows)).any()
     for i in np.flatnonzero(is_alike):
         assert clusters[first[i]] == clusters[i]

@@ -232,7 +232,7 @@ def test_errors__of_an_index_that_is_written(running, indexes, documents):
     from neardup.indexes.folder import write_lock
 
     # Those that the service opens itself do not wait, either.
-    indexes["docs"].handle.timeout = 0
+    indexes["docs"]._handle.timeout = 0
     with write_lock(indexes["docs"].folder), pytest.raises(neardup.IndexLockedError):
         documents.insert("x", "y")
 

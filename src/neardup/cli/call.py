@@ -427,9 +427,10 @@ class FolderOutput(_Output):
         if self._is_streamed:
             from neardup.outputs.folder import StandardOutput
             from neardup.runs.disk import note_stream
+            from neardup.stages.selection import write_lines_of
 
             with _closed_by_reader(), note_stream(str(self)):
-                result.write_lines(StandardOutput(), progress=call.display)
+                write_lines_of(result, StandardOutput(), progress=call.display)
             return self._write_page(result, None, None, None)
         result.write(
             call.output,

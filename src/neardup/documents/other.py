@@ -87,7 +87,7 @@ def index_among(
     found = [
         each
         for each in named
-        if index_named(each) or isinstance(getattr(each, "handle", None), DocumentHandle)
+        if index_named(each) or isinstance(getattr(each, "_handle", None), DocumentHandle)
     ]
     if not found:
         is_new = may_be_new and len(named) == 1 and _names_nothing(named[0])
@@ -138,7 +138,7 @@ def resolve_against(
     """Return the sources of another collection; of an index of either kind all texts are read."""
     from neardup.passages.index import PassageHandle
 
-    handle = getattr(against, "handle", None)
+    handle = getattr(against, "_handle", None)
     if not isinstance(handle, PassageHandle):
         handle = None
     folder = index_named(against)
@@ -161,7 +161,7 @@ def _handle_of(data: Any, tokenizer: str | Path | TokenFunction | None) -> Docum
     folder = index_named(data)
     if folder is None:
         data.commit()
-        handle: DocumentHandle = data.handle
+        handle: DocumentHandle = data._handle  # noqa: SLF001 - jobs are above
         handle.latest(Runner(1))
         return handle
     if kind_of(folder) != "documents":

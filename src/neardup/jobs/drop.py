@@ -46,7 +46,7 @@ class DropResult(Selection):
             f"{counts['documents_removed']:,} removed"
         )
 
-    def tables(self) -> dict[str, pa.RecordBatchReader]:
+    def _tables(self) -> dict[str, pa.RecordBatchReader]:
         """Return the table that is written beside the rows."""
         return {"removed.parquet": in_batches(self._removed_rows, ~self._stays)}
 

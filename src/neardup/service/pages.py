@@ -12,7 +12,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from neardup.errors import NeardupError
-from neardup.jobs.compare.compare_result import CompareResult, shared_sentence
+from neardup.jobs.compare.compare_result import CompareResult, links_of, shared_sentence
 from neardup.reports.compare import mark_texts
 from neardup.service import messages as m
 from neardup.service.bodies import (
@@ -338,7 +338,7 @@ async def _compare(
 
 def _side_by_side(result: CompareResult) -> dict[str, Any]:
     """Return what the page shows of two texts that were compared."""
-    sides = mark_texts(result.texts, result.links())
+    sides = mark_texts(result.texts, links_of(result))
     return {
         "note": shared_sentence(result),
         "jaccard": result["jaccard"].exact,

@@ -259,7 +259,7 @@ class ServedDocuments(Served):
 
     def add(self, rows: list[dict[str, Any]], deadline: Deadline) -> int:
         """Add some documents; a column that one lacks is null there."""
-        columns = self.index.handle.view(Runner(1)).scheme.columns
+        columns = self.index._handle.view(Runner(1)).scheme.columns  # noqa: SLF001 - its own
         for row in rows:
             unknown = row.keys() - {"id", "text", *columns}
             if unknown:
@@ -323,7 +323,7 @@ class ServedPassages(Served):
         Every change of an index of passages is durable, so that the process sees all there is.
         """
         index = self.index
-        work = partial(_in_process, find, index.folder, index.handle.tokenizer, asked)
+        work = partial(_in_process, find, index.folder, index._handle.tokenizer, asked)  # noqa: SLF001
         rows = self.processes.run(work, deadline)
         share.grow(rows.n_bytes)
         return Found(self.kind, rows.n_found, [], rows.first, rows.summary)
@@ -369,7 +369,7 @@ def _in_process(
     index = _OPEN.get((folder, tokenizer))
     if index is None:
         index = PassageIndex(folder, tokenizer=tokenizer)
-        index.handle = _CheckedHandle(folder, tokenizer)
+        index._handle = _CheckedHandle(folder, tokenizer)  # noqa: SLF001 - another one
         index.refresh()
         _OPEN[folder, tokenizer] = index
     else:

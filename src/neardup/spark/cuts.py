@@ -34,6 +34,7 @@ from neardup.spark.similar_units import find_similar_units
 from neardup.spark.spans import Writing
 from neardup.spark.write import write_on_executors
 from neardup.stages.hints import with_warning
+from neardup.stages.selection import write_rows_by
 from neardup.stages.workspaces import open_workspace
 
 
@@ -85,7 +86,7 @@ def cut_on_spark(
     with spark_errors():
         result = cut_sources(sources, against, plan, runner, workspace, find=find)
     # Stages take a collection against one without documents for one by itself, of which all stay.
-    result.written_by(write if result.summary["spans"] else plain)
+    write_rows_by(result, write if result.summary["spans"] else plain)
     result.summary |= {"engine": "spark", "workers": cluster.slots}
     return result
 

@@ -42,6 +42,7 @@ from neardup.stages.contents import Earlier
 from neardup.stages.hints import with_warning
 from neardup.stages.options import other_columns_of, to_be_counted
 from neardup.stages.plan import DedupPlan, plan_deduplication
+from neardup.stages.selection import write_rows_by
 from neardup.stages.workspaces import open_workspace
 from neardup.text.weighting import DocumentFrequencies
 
@@ -91,7 +92,7 @@ def run_on_spark(
     """
     with spark_errors():
         result = job.run(other, runner, workspace, partial(_deduplicate, cluster, job))
-    result.written_by(partial(write_on_executors, cluster=cluster))
+    write_rows_by(result, partial(write_on_executors, cluster=cluster))
     return result
 
 

@@ -489,7 +489,7 @@ def pairs_of_index(
     index: Any, threshold: Number, n_documents: int, runner: Runner
 ) -> IndexPairs | None:
     """Return the pairs of documents in an index; None if the object is no index of documents."""
-    handle = getattr(index, "handle", None)
+    handle = getattr(index, "_handle", None)
     if not isinstance(handle, DocumentHandle):
         return None
     view = handle.view(runner)

@@ -65,15 +65,8 @@ class Selection(Result):
         self._stays = stays
         self.summary = summary
 
-    # What writes the rows in place of threads of this process.
+    # What writes the rows in place of threads of this process; copies are written by threads.
     _write_elsewhere: Callable[..., None] | None = None
-
-    def written_by(self, write: Callable[..., None]) -> None:
-        """Have the rows written elsewhere, as ``write_on_executors`` does.
-
-        Copies of the result are written by threads, because what writes is of its process.
-        """
-        self._write_elsewhere = write
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "_write_elsewhere"}
@@ -84,17 +77,17 @@ class Selection(Result):
         """One row for each removed document."""
 
     @abstractmethod
-    def tables(self) -> dict[str, pa.RecordBatchReader]:
+    def _tables(self) -> dict[str, pa.RecordBatchReader]:
         """Return the tables that are written beside the rows, by the names of their files.
 
         Their rows are made when they are read.
         """
 
-    def origins(self) -> Sequence[str | None]:
+    def _origins(self) -> Sequence[str | None]:
         """Return the paths and URLs of all inputs, which no output may overwrite."""
         return [source.origin for source in self._documents.sources]
 
-    def write_documents(
+    def _write_documents(
         self,
         folder: Destination,
         output_format: OutputFormat,
@@ -179,18 +172,14 @@ class Selection(Result):
         """
         self._write(
             path,
-            lambda folder, _: write_tables(self.tables(), folder),
+            lambda folder, _: write_tables(self._tables(), folder),
             overwrite=overwrite,
             format=format,
             tables_only=tables_only,
             progress=progress,
         )
 
-    def write_lines(self, destination: Destination, *, progress: Progress | None = None) -> None:
-        """Write the rows that stay as JSON lines, those of one file after those of the other.
-
-        That JSON can hold their types has been checked.
-        """
+    def _write_lines(self, destination: Destination, progress: Progress | None) -> None:
         with Runner(self.summary["workers"], progress) as runner:
             with runner.stage("write") as note:
                 write_lines(self._documents, self._stays, destination, runner, self._changed)
@@ -218,7 +207,7 @@ class Selection(Result):
         if format != "same":
             check_conversion(self._documents.sources, format)
         folder = target_of(path)
-        check_apart(folder, self.origins())
+        check_apart(folder, self._origins())
         with (
             Runner(self.summary["workers"], progress) as runner,
             new_output(folder, overwrite=overwrite) as new,
@@ -235,11 +224,51 @@ class Selection(Result):
                 if tables_only:
                     write_others()
                 else:
-                    self.write_documents(new, format, runner, write_others)
+                    self._write_documents(new, format, runner, write_others)
                 note(rows=0 if tables_only else len(self._stays), folder=folder)
             complete_summary(self.summary, runner)
             self.summary["output_format"] = None if tables_only else format
             write_summary(new, self.summary, digests)
+
+
+class TwoCollections(Selection):
+    """Which documents stay of a collection that may have been compared with another one."""
+
+    _other: Catalogue
+
+    def _origins(self) -> Sequence[str | None]:
+        return [*super()._origins(), *(source.origin for source in self._other.sources)]
+
+
+# What other rooms do with a result, and users do not.
+
+
+def collections_of(result: TwoCollections) -> tuple[Catalogue, Catalogue]:
+    """Return the documents of the input, and those that they were compared against."""
+    return result._documents, result._other  # noqa: SLF001 - of this module
+
+
+def tables_of(result: Selection) -> dict[str, pa.RecordBatchReader]:
+    """Return the tables that are written beside the rows, by the names of their files.
+
+    Their rows are made when they are read.
+    """
+    return result._tables()  # noqa: SLF001 - of this module
+
+
+def write_rows_by(result: Selection, write: Callable[..., None]) -> None:
+    """Have the rows of a result written elsewhere, as ``write_on_executors`` does."""
+    result._write_elsewhere = write  # noqa: SLF001 - of this module
+
+
+def write_lines_of(
+    result: Selection, destination: Destination, *, progress: Progress | None = None
+) -> None:
+    """Write the rows that stay as JSON lines, those of one file after those of the other.
+
+    That JSON can hold their types has been checked.
+    """
+    result._write_lines(destination, progress)  # noqa: SLF001 - of this module
 
 
 def complete_summary(summary: dict[str, Any], runner: Runner) -> None:

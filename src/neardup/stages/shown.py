@@ -39,9 +39,6 @@ class DecidedInMemory(Protocol):
     def clusters(self) -> pa.Table:
         """One row for each document."""
 
-    def collections(self) -> tuple[Catalogue, Catalogue]:
-        """Return the documents of the input, and those that they were compared against."""
-
 
 @dataclass(frozen=True)
 class Outcome:
@@ -84,9 +81,8 @@ class Outcome:
         )
 
     @classmethod
-    def of_result(cls, result: DecidedInMemory) -> Outcome:
-        """Take a result in memory, whose input is read again."""
-        own, _ = result.collections()
+    def of_result(cls, result: DecidedInMemory, own: Catalogue) -> Outcome:
+        """Take a result in memory, whose input ``own`` is read again."""
         removed, clusters = map(TableRows.of_table, (result.removed, result.clusters))
         read = ResultDocuments(own, result.summary, removed, clusters, ())
 

@@ -30,7 +30,7 @@ from neardup.results import NO_COLUMNS, Result, SkippedRow, describe_ids, descri
 from neardup.runs.progress import counted
 from neardup.runs.runner import release_memory
 from neardup.sketches import table_format
-from neardup.sketches.kind import AnyKind, KindScheme, no_digests
+from neardup.sketches.kind import KindScheme, no_digests
 from neardup.sketches.registry import kind_of
 from neardup.sketches.table_format import BlockPlaces, join_places
 from neardup.tables import Bools, Int64s
@@ -338,7 +338,7 @@ class Sketches(Result):
 
     def __post_init__(self) -> None:
         counts = SketchCounts(None if self.blocks is None else 0)
-        counts.add(self.n_documents, self.kind_object.count_elements(self.rows))
+        counts.add(self.n_documents, kind_of(self.scheme).count_elements(self.rows))
         summary = summarise(
             self.scheme,
             counts,
@@ -368,11 +368,6 @@ class Sketches(Result):
         return self.to_arrow()
 
     @property
-    def known_digests(self) -> pa.Array:
-        """Digests, null where they are not known."""
-        return no_digests(len(self)) if self.digests is None else self.digests
-
-    @property
     def kind(self) -> str:
         """``minhash``, ``weighted``, ``smallest``, ``modulo`` or ``edit``."""
         return str(self.scheme["kind"])
@@ -380,13 +375,8 @@ class Sketches(Result):
     @property
     def kind_scheme(self) -> KindScheme:
         """The scheme of the kind."""
-        scheme: KindScheme = self.kind_object.scheme
+        scheme: KindScheme = kind_of(self.scheme).scheme
         return scheme
-
-    @property
-    def kind_object(self) -> AnyKind:
-        """What is done with sketches of the kind."""
-        return kind_of(self.scheme)
 
     @classmethod
     def concat(cls, parts: Iterable[Sketches | str | Path]) -> Sketches:
@@ -416,8 +406,8 @@ class Sketches(Result):
             "is in more than one of them; leave it out with select, or merge them",
         )
         skipped = tuple(row for part in listed for row in part.skipped)
-        rows = first.kind_object.join_rows([part.rows for part in listed])
-        digests = pa.concat_arrays([part.known_digests for part in listed])
+        rows = kind_of(first.scheme).join_rows([part.rows for part in listed])
+        digests = pa.concat_arrays([known_digests(part) for part in listed])
         return cls(first.scheme, ids, rows, skipped, digests=digests, blocks=blocks)
 
     def append(self, other: Sketches | str | Path) -> Sketches:
@@ -438,8 +428,8 @@ class Sketches(Result):
         SketchMismatchError, ReadError, SketchFormatError
             As ``concat``.
         """
-        kind = self.kind_object
-        self.check_whole("merge")
+        kind = kind_of(self.scheme)
+        check_whole(self, "merge")
         if not kind.has_unions:
             message = (
                 f"sketches of kind {self.kind} do not tell what a union of two documents has; make "
@@ -447,7 +437,7 @@ class Sketches(Result):
             )
             raise InvalidParameterError(message, "kind")
         others = as_sketches(other)
-        others.check_whole("merge")
+        check_whole(others, "merge")
         check_same_scheme(self, others)
         ids = join_ids([self.ids, others.ids])
         n = len(self)
@@ -464,7 +454,7 @@ class Sketches(Result):
         kept = pa.array(np.concatenate([np.arange(n), new]))
         # A union is a copy of no document.
         is_united: Bools = np.concatenate([partners >= 0, np.zeros(len(new), np.bool_)])
-        both = pa.concat_arrays([self.known_digests, others.known_digests]).take(kept)
+        both = pa.concat_arrays([known_digests(self), known_digests(others)]).take(kept)
         digests = pc.if_else(pa.array(is_united), no_digests(1)[0], both)
         skipped = self.skipped + others.skipped
         return Sketches(self.scheme, ids.take(kept), rows, skipped, digests=digests)
@@ -485,36 +475,21 @@ class Sketches(Result):
         rows = np.argsort(order, kind="stable")
         return self._take(rows[np.searchsorted(order[rows], 0) :])
 
-    def check_whole(self, what: str) -> None:
-        """Raise unless whole documents were sketched.
-
-        Raises
-        ------
-        InvalidParameterError
-            Naming what needs that.
-        """
-        if self.blocks is not None:
-            message = (
-                f"{what} needs sketches of whole documents, got some of blocks of "
-                f"{self.blocks.size:,} characters; sketch without blocks"
-            )
-            raise InvalidParameterError(message, what, "blocks")
-
     def __getitem__(self, key: Any) -> Sketches:
         """Return some of the sketches: at a place, in a slice, at several places, or by a mask."""
         return self._take(places_of_key(key, len(self)))
 
     def _take(self, places: Int64s) -> Sketches:
-        rows = self.kind_object.take_rows(self.rows, places)
+        rows = kind_of(self.scheme).take_rows(self.rows, places)
         taken = pa.array(places)
-        digests = self.known_digests.take(taken)
+        digests = known_digests(self).take(taken)
         blocks = None if self.blocks is None else self.blocks.take(places)
         return Sketches(self.scheme, self.ids.take(taken), rows, digests=digests, blocks=blocks)
 
     def to_arrow(self) -> pa.Table:
         """Return a table with a row a document or block, and the scheme in its metadata."""
         return table_format.to_arrow(
-            self.scheme, self.ids, self.rows, self.known_digests, self.blocks
+            self.scheme, self.ids, self.rows, known_digests(self), self.blocks
         )
 
     @classmethod
@@ -582,6 +557,27 @@ def _read_part(path: str | Path, rows: range | None = None) -> Sketches:
         return Sketches.from_arrow(table)
     except SketchFormatError as error:
         raise SketchFormatError(str(error), path=str(path)) from None
+
+
+def known_digests(sketches: Sketches) -> pa.Array:
+    """Return digests, null where they are not known."""
+    return no_digests(len(sketches)) if sketches.digests is None else sketches.digests
+
+
+def check_whole(sketches: Sketches, what: str) -> None:
+    """Raise unless whole documents were sketched.
+
+    Raises
+    ------
+    InvalidParameterError
+        Naming what needs that.
+    """
+    if sketches.blocks is not None:
+        message = (
+            f"{what} needs sketches of whole documents, got some of blocks of "
+            f"{sketches.blocks.size:,} characters; sketch without blocks"
+        )
+        raise InvalidParameterError(message, what, "blocks")
 
 
 def as_sketches(source: Sketches | str | Path) -> Sketches:

@@ -53,5 +53,5 @@ def test_list_ids__as_arrow_gives_them(index):
 def test_query__gives_ids_of_their_type(index):
     text = rows(41, 42)[0]["text"]
     assert index.query(text, limit=1) == [(41, 1.0)]
-    view = index.handle.view(Runner(1))
+    view = index._handle.view(Runner(1))
     assert view.list_ids(np.empty(0, np.int64)) == []

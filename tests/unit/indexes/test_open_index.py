@@ -167,11 +167,11 @@ def test_refresh__of_the_same_files_under_another_scheme(tmp_path):
         folder = tmp_path / tokenizer
         PassageIndex.create(folder, min_tokens=5, tokenizer=tokenizer).add(texts(5), id_column="id")
     made = PassageIndex.open(tmp_path / "words")
-    before = made.handle.view(Runner(1))
+    before = made._handle.view(Runner(1))
     (tmp_path / "words").rename(tmp_path / "old")
     (tmp_path / "whitespace").rename(tmp_path / "words")
     made.refresh()
-    after = made.handle.view(Runner(1))
+    after = made._handle.view(Runner(1))
     assert after.manifest.segments == before.manifest.segments
     assert after.searchers[0] is not before.searchers[0]
     assert len(made.search("W1 W2 W3 W4 W5 W6", "0.1", recall="0.5")) == 0
@@ -185,7 +185,7 @@ def test_search__what_was_forgotten_is_made_again(index, monkeypatch):
         monkeypatch.setattr(
             search.lookups, name, lambda *a, name=name, real=real: done.update([name]) or real(*a)
         )
-    expected, searchers = find(index), index.handle.view(Runner(1)).searchers
+    expected, searchers = find(index), index._handle.view(Runner(1)).searchers
     assert expected
     assert find(index) == expected
     first = Counter(done)
@@ -200,7 +200,7 @@ def test_search__what_was_forgotten_is_made_again(index, monkeypatch):
 @pytest.mark.slow
 def test_search__while_another_thread_is_forgotten(index):
     """Searches of other threads go on with what they have, or make it again."""
-    expected, searchers = find(index), index.handle.view(Runner(1)).searchers
+    expected, searchers = find(index), index._handle.view(Runner(1)).searchers
     with ThreadPoolExecutor(3) as threads:
         found = [threads.submit(find, index) for _ in range(60)]
         while not all(each.done() for each in found):
@@ -239,7 +239,7 @@ def test_search__while_another_thread_adds(index):
 
 
 def test_are_kept__as_removed(index):
-    view = index.handle.view(Runner(1))
+    view = index._handle.view(Runner(1))
     for number in range(3):
         everything = np.arange(20)
         expected = ~np.isin(everything, view.removed[number])

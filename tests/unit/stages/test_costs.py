@@ -104,7 +104,7 @@ def test_arrays__as_planned(monkeypatch, keep, id_column):
 
 def read_tables(contents: Contents, assignment: object) -> None:
     result = DeduplicationResult(contents.own, contents.other, assignment, {})
-    for rows in result.tables().values():
+    for rows in result._tables().values():
         for _ in rows:
             pass
 

@@ -77,7 +77,7 @@ def choose_other(
     documents, which ``resolve`` finds, also those of an index of documents. ``scheme`` are options
     that only an index that is made here can have; so has what a preset says of it.
     """
-    handle = getattr(data, "handle", None)
+    handle = getattr(data, "_handle", None)
     if isinstance(handle, PassageHandle):
         _check_no_scheme(scheme)
         handle.latest(Runner(1))

@@ -287,6 +287,13 @@ def _printable(text: str) -> str:
     return " ".join("".join(c if c.isprintable() else " " for c in text).split())
 
 
+def links_of(result: Comparison) -> list[Link]:
+    """Return the shared passages as a page shows them."""
+    return [
+        Link(p.a, p.b, p.similarity, p.changes_a or (), p.changes_b or ()) for p in result.passages
+    ]
+
+
 @dataclass(frozen=True, repr=False)
 class CompareResult(Comparison, Result):
     """All that was found out about two texts.
@@ -351,7 +358,7 @@ class CompareResult(Comparison, Result):
         page = Page(
             self.names,
             self.texts,
-            self.links(),
+            links_of(self),
             measure_rows(self),
             size_rows(self),
             [shared_sentence(self), *diffuseness(self)],
@@ -381,13 +388,6 @@ class CompareResult(Comparison, Result):
             Differences(**differences),
             values["options"],
         )
-
-    def links(self) -> list[Link]:
-        """Return the shared passages as a page shows them."""
-        return [
-            Link(p.a, p.b, p.similarity, p.changes_a or (), p.changes_b or ())
-            for p in self.passages
-        ]
 
     def write(self, path: str | Path, *, overwrite: bool = False) -> None:
         """Write the page (.html) or the plain values (.json), by the file's ending.

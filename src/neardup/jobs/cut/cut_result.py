@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,7 @@ from neardup.reading.catalogue import Catalogue
 from neardup.reading.texts import IdLookup
 from neardup.reading.write_pass import sides_of
 from neardup.runs.progress import counted
-from neardup.stages.selection import ROWS_AT_ONCE, Selection
+from neardup.stages.selection import ROWS_AT_ONCE, TwoCollections
 from neardup.tables import Bools
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def take_out(
     return block.with_cuts(Cuts(columns, documents, gaps.starts, gaps.stops, replacement))
 
 
-class CutResult(Selection):
+class CutResult(TwoCollections):
     """Texts without what they repeat, what that was, and where it stays.
 
     ``kept`` are all documents, with shorter texts where something was cut; ``removed`` says what
@@ -77,15 +77,7 @@ class CutResult(Selection):
         title, size = "Lengths of what was cut out", "characters"
         return chart_in_notebook(size_chart(lengths, title=title, size=size, counted="spans"))
 
-    def origins(self) -> Sequence[str | None]:
-        """Return the paths and URLs of both collections."""
-        return [*super().origins(), *(source.origin for source in self._other.sources)]
-
-    def collections(self) -> tuple[Catalogue, Catalogue]:
-        """Return the documents of the input, and those that they were cut against."""
-        return self._documents, self._other
-
-    def tables(self) -> dict[str, pa.RecordBatchReader]:
+    def _tables(self) -> dict[str, pa.RecordBatchReader]:
         """Return the table that is written beside the rows."""
         import pyarrow as pa
 
@@ -115,7 +107,7 @@ class CutResult(Selection):
         ``against``. Places are characters of the texts as they came in, ends exclusive. Spans of a
         document may overlap, and one may reach over another that had gone before it.
         """
-        return self.tables()["removed.parquet"].read_all()
+        return self._tables()["removed.parquet"].read_all()
 
     def _changed(self, block: RowBlock, rows: slice) -> RowBlock:
         """Cut out of the texts of a block what goes; ``rows`` are its documents."""

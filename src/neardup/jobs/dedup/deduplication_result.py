@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,7 +17,7 @@ from neardup.runs.progress import Progress, counted
 from neardup.runs.runner import Runner
 from neardup.stages.decide import Assignment
 from neardup.stages.options import OF_INPUTS
-from neardup.stages.selection import KeeperIds, Selection, in_batches, write_tables
+from neardup.stages.selection import KeeperIds, TwoCollections, in_batches, write_tables
 from neardup.tables import Int64s
 
 if TYPE_CHECKING:
@@ -39,7 +38,7 @@ class _Clusters(NamedTuple):
     sizes: Int64s
 
 
-class DeduplicationResult(Selection):
+class DeduplicationResult(TwoCollections):
     """Which documents stay, which go, and why.
 
     ``kept``, ``removed`` and ``clusters`` are Arrow tables, worked out when asked for; ``summary``
@@ -82,15 +81,7 @@ class DeduplicationResult(Selection):
         what = "near-duplicates that went"
         return similarities_in_notebook(parts, self.summary["threshold"], what)
 
-    def origins(self) -> Sequence[str | None]:
-        """Return the paths and URLs of both collections."""
-        return [*super().origins(), *(source.origin for source in self._other.sources)]
-
-    def collections(self) -> tuple[Catalogue, Catalogue]:
-        """Return the documents of the input, and those that they were compared against."""
-        return self._documents, self._other
-
-    def tables(self) -> dict[str, pa.RecordBatchReader]:
+    def _tables(self) -> dict[str, pa.RecordBatchReader]:
         """Return the tables that are written beside the rows."""
         clusters = partial(self._cluster_rows, self._find_clusters())
         return {
@@ -168,7 +159,7 @@ class DeduplicationResult(Selection):
             runner,
             as_bytes=self.summary["reading"]["input_format"] == "bytes",
         )
-        others = {name: rows for name, rows in self.tables().items() if name != "removed.parquet"}
+        others = {name: rows for name, rows in self._tables().items() if name != "removed.parquet"}
         return {"removed.parquet": digest, **write_tables(others, folder)}
 
     @cached_property

@@ -19,8 +19,8 @@ from neardup.results import TableResult
 from neardup.runs.progress import counted
 from neardup.runs.runner import Runner
 from neardup.sketches.greedy import cluster_greedily
-from neardup.sketches.registry import kinds_with
-from neardup.stages.sketches import Sketches, as_sketches
+from neardup.sketches.registry import kind_of, kinds_with
+from neardup.stages.sketches import Sketches, as_sketches, check_whole
 
 
 @dataclass(frozen=True, repr=False)
@@ -96,8 +96,8 @@ def cluster_sketches(given: _Arguments) -> ClusterResult:
     """
     threshold, representative = given.threshold, given.representative
     own = as_sketches(given.sketches)
-    own.check_whole("clusters")
-    kind = own.kind_object
+    check_whole(own, "clusters")
+    kind = kind_of(own.scheme)
     if not kind.has_clusters:
         kinds = kinds_with("has_clusters")
         message = (

@@ -41,7 +41,14 @@ from neardup.sketches.registry import KIND_NAMES, kind_named, kind_of, kinds_wit
 from neardup.sketches.super_shingles import SuperShingleRule, SuperShingles
 from neardup.sketches.table_format import BlockPlaces
 from neardup.stages.pair_ids import ID_COLUMNS, READING_PAIRS, check_columns, read_ids
-from neardup.stages.sketches import Sketches, SketchParts, bytes_to_read, check_same_scheme
+from neardup.stages.sketches import (
+    Sketches,
+    SketchParts,
+    bytes_to_read,
+    check_same_scheme,
+    check_whole,
+    known_digests,
+)
 from neardup.stages.workspaces import memory_budget
 from neardup.tables import Int64s
 
@@ -148,13 +155,13 @@ class Collection:
     @classmethod
     def of(cls, own: Sketches, others: Sketches | None, *, is_one: bool) -> Collection:
         """Put two collections, or two parts of one, into one, if there are two."""
-        kind = own.kind_object
+        kind = kind_of(own.scheme)
         if others is None:
-            digests = own.known_digests
+            digests = known_digests(own)
             ids, blocks = own.ids, own.blocks
             return cls(kind, ids, ids, own.rows, digests, None, blocks, blocks, is_one)
         rows = kind.join_rows([own.rows, others.rows])
-        digests = pa.concat_arrays([own.known_digests, others.known_digests])
+        digests = pa.concat_arrays([known_digests(own), known_digests(others)])
         sides = own.ids, others.ids
         blocks_of_sides = own.blocks, others.blocks
         return cls(kind, *sides, rows, digests, len(own), *blocks_of_sides, is_one)
@@ -330,7 +337,7 @@ def couple_parts(sides: Sequence[SketchParts], measure: str | None) -> Iterator[
     is_one = len(sides) == 1
     for number, rows in enumerate(own.rows):
         left = own.part(number)
-        kind = left.kind_object
+        kind = kind_of(left.scheme)
         n_short = kind.count_short(left.rows)
         if is_one:
             yield Couple(Collection.of(left, None, is_one=True), rows.start, rows.start, n_short)
@@ -616,7 +623,7 @@ def estimate(given: _Arguments) -> EstimateResult:
     )
     if given.pairs is not None:
         for side in sides:
-            side.part(0).check_whole("pairs")
+            check_whole(side.part(0), "pairs")
     rule = make_rule(kind, least=given.super_shingles, groups=given.bands, rows=given.rows)
     with Runner(given.workers, given.progress) as runner:
         found = _find_pairs(given, sides, wanted, rule, runner)

@@ -39,7 +39,7 @@ class AnyIndex(ABC, Generic[H, R]):
     _workers: ClassVar[int | None] = None
 
     def __init__(self, folder: Path, handle: H) -> None:
-        self.folder, self.handle = folder, handle
+        self.folder, self._handle = folder, handle
 
     @abstractmethod
     def _shared(self) -> AbstractContextManager[OpenIndex[Any, Any]]:
@@ -58,7 +58,7 @@ class AnyIndex(ABC, Generic[H, R]):
         ReadError, IndexFormatError
             As ``open``; then this object still sees what it saw.
         """
-        self.handle.refresh(Runner(self._workers))
+        self._handle.refresh(Runner(self._workers))
 
     def __len__(self) -> int:
         """Count the documents."""
@@ -79,7 +79,7 @@ class AnyIndex(ABC, Generic[H, R]):
         IndexFormatError
             If anything is damaged.
         """
-        return index_changes.describe(self.handle, Runner(self._workers))
+        return index_changes.describe(self._handle, Runner(self._workers))
 
     @takes(_Adding)
     def add(self, given: _Adding) -> AdditionResult:
@@ -105,7 +105,7 @@ class AnyIndex(ABC, Generic[H, R]):
             check_effect(reading, sources)
             self._settle(runner)
             how = ReadOptions(columns_of(reading), reading.skip_bad)
-            result = index_changes.add(self.handle, sources, how, runner)
+            result = index_changes.add(self._handle, sources, how, runner)
         return with_warning(result)
 
     def remove(self, ids: Iterable[str | int]) -> R:
@@ -128,7 +128,7 @@ class AnyIndex(ABC, Generic[H, R]):
         """
         wanted, runner = as_list_of_ids(ids), Runner(self._workers)
         self._settle(runner)
-        return cast(R, index_changes.remove(self.handle, wanted, runner))
+        return cast(R, index_changes.remove(self._handle, wanted, runner))
 
     @takes(RunOptions)
     def compact(self, given: RunOptions) -> CompactionResult:
@@ -142,4 +142,4 @@ class AnyIndex(ABC, Generic[H, R]):
         """
         with Runner(given.workers, given.progress) as runner:
             self._settle(runner)
-            return index_changes.compact(self.handle, runner)
+            return index_changes.compact(self._handle, runner)

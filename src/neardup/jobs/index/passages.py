@@ -111,11 +111,11 @@ class PassageIndex(AnyIndex[PassageHandle, RemovalResult]):
 
     @contextmanager
     def _shared(self) -> Iterator[OpenPassages]:
-        yield self.handle.latest(Runner())
+        yield self._handle.latest(Runner())
 
     def get(self, id: str | int) -> dict[str, Any] | None:  # noqa: A002
         """Return a document as ``{"id": ..., "text": ...}``, or None if no document has that id."""
-        view = self.handle.latest(Runner())
+        view = self._handle.latest(Runner())
         # The first look makes a table of all ids, which is kept as long as the segments are open.
         document = view.documents_of_ids(pa.array([str(id)], pa.large_string()))
         found: list[dict[str, Any]] = view.read_rows(document[document >= 0]).to_pylist()
@@ -138,7 +138,7 @@ class PassageIndex(AnyIndex[PassageHandle, RemovalResult]):
         """
         least = Whole(0)
         start, limit = least.checked("start", start), least.checked("limit", limit)
-        view = self.handle.latest(Runner())
+        view = self._handle.latest(Runner())
         documents: list[dict[str, Any]] = view.read_rows(view.live(start, limit)).to_pylist()
         return documents
 
@@ -162,5 +162,5 @@ class PassageIndex(AnyIndex[PassageHandle, RemovalResult]):
         options = given.part(SearchOptions)
         with Runner(given.workers, given.progress) as runner:
             sources = resolve_inputs(as_documents(given.queries), options)
-            result = search_sources(self.handle.latest(runner), sources, options, runner)
+            result = search_sources(self._handle.latest(runner), sources, options, runner)
         return with_warning(result)

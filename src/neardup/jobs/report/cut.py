@@ -18,6 +18,7 @@ from neardup.reports.page import Report
 from neardup.runs.runner import Runner, release_memory
 from neardup.runs.work import Workspace
 from neardup.stages.decided import ids_in_other
+from neardup.stages.selection import collections_of, tables_of
 from neardup.stages.tables import Collection, check_found, find_documents
 
 if TYPE_CHECKING:
@@ -93,12 +94,12 @@ def report_of_cut(
 def report_of_cut_result(result: CutResult, runner: Runner, workspace: Workspace) -> Report:
     """Make the page of a cut that is in memory, for which its inputs are read again."""
     with runner.stage("report"):
-        own, other = result.collections()
+        own, other = collections_of(result)
         inputs, against = Collection.of_catalogue(own), None
         if result.summary["against_documents"]:
             against = Collection.of_catalogue(other)
         rows = TableRows.of_reader(
-            lambda: result.tables()["removed.parquet"], result.summary["spans"]
+            lambda: tables_of(result)["removed.parquet"], result.summary["spans"]
         )
         return _report(rows, result.summary, runner, workspace, inputs, against)
 

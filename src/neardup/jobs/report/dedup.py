@@ -31,6 +31,7 @@ from neardup.stages.counts import Groups, count_documents, count_pairs
 from neardup.stages.output import DedupOutput
 from neardup.stages.places import DocumentPlaces
 from neardup.stages.scheme import restore_scheme
+from neardup.stages.selection import collections_of
 from neardup.stages.shown import Outcome, ShownTexts
 from neardup.stages.tables import Collection
 from neardup.tables import Bools, Int64s, Texts
@@ -313,11 +314,11 @@ def report_of_result(
     result: DeduplicationResult, runner: Runner, *, by: str | None = None
 ) -> Report:
     """Return the page of a result in memory, for which its inputs are read again."""
-    _, other = result.collections()
+    own, other = collections_of(result)
     against = None
     if other.sources and result.summary.get("against_documents"):
         against = Collection.of_catalogue(other)
-    return _report(Outcome.of_result(result), runner, against, by)
+    return _report(Outcome.of_result(result, own), runner, against, by)
 
 
 def _report(outcome: Outcome, runner: Runner, against: Collection | None, by: str | None) -> Report:

@@ -67,12 +67,12 @@ def test_open__of_before_there_were_shingles(index, ngram):
     )
     opened = PassageIndex.open(index.folder)
     assert opened.info()["scheme"]["ngram"] == 1
-    view = opened.handle.view(Runner(1))
+    view = opened._handle.view(Runner(1))
     assert view.scheme.shingles.ngram == 1
     if ngram == 1:
         assert places(opened.search(TEXT, "0.3")) == expected
         assert opened.add([{"id": "new", "text": "a b c d e f"}]).n_documents == 1
-        assert opened.handle.view(Runner(1)).searchers[0] is view.searchers[0]
+        assert opened._handle.view(Runner(1)).searchers[0] is view.searchers[0]
         assert "ngram" not in load_manifest(index.folder).scheme
         assert places(PassageIndex.open(index.folder).search(TEXT, "0.3")) == expected
 
@@ -112,7 +112,7 @@ def test_align__places_are_those_of_tokens(ngram, min_tokens):
 
 def test_plan__counts_shingles(index, ngram):
     """A passage of n tokens has n - ngram + 1; between two such there are ngram - 1 more."""
-    view = index.handle.view(Runner(1))
+    view = index._handle.view(Runner(1))
     plan = plan_alignment(AlignOptions(min_tokens=9, gap=7), view.scheme)
     assert (plan.min_tokens, plan.chains.gap) == (9 - ngram + 1, 7 + ngram - 1)
     assert plan.length == plan.search.min_tokens == 4 - ngram + 1

@@ -145,7 +145,7 @@ def test_align__goes_to_files_and_is_forgotten(files, other, monkeypatch):
 
 
 def test_in_turns__as_many_segments_as_fit(files):
-    index = PassageIndex.open(files["index"]).handle.view(Runner(1))
+    index = PassageIndex.open(files["index"])._handle.view(Runner(1))
     sizes = [searcher.memory_bytes(2) for searcher in index.searchers]
     assert index.search_bytes(2) == sum(sizes)
 

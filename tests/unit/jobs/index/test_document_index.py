@@ -368,14 +368,14 @@ def test_commit__others_wait_for_it(new, monkeypatch):
     index.insert("b", TEXTS[0])
     found = []
     thread = threading.Thread(target=lambda: found.extend(index.query(TEXTS[0])))
-    forget = index.handle._forget_view
+    forget = index._handle._forget_view
 
     def look_first():
         thread.start()
         thread.join(timeout=0.2)
         forget()
 
-    monkeypatch.setattr(index.handle, "_forget_view", look_first)
+    monkeypatch.setattr(index._handle, "_forget_view", look_first)
     index.commit()
     thread.join()
     assert [match.id for match in found] == ["a", "b"]

@@ -75,11 +75,11 @@ def test_refresh_auto__reads_nothing_where_nothing_has_changed(index, monkeypatc
         other.query(TEXT)
     manifest.write_bytes(data)
     reads.clear()
-    view = other.handle.view(Runner(1))
+    view = other._handle.view(Runner(1))
     for _ in range(5):
         assert other.query(TEXT) == []
     assert len(reads) == 1
-    assert other.handle.view(Runner(1)) is view
+    assert other._handle.view(Runner(1)) is view
 
 
 def test_insert__waits_for_the_lock(index):

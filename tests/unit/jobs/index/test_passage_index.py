@@ -280,7 +280,7 @@ def test_search__windows_wider_than_16_bits(tmp_path):
     made = PassageIndex.create(tmp_path / "index", min_tokens=65_536, num_perm=8)
     made.add(["short", " ".join(words)])
     assert all(
-        len(segment.windows.wide_rows) > 8 for segment in made.handle.view(Runner(1)).segments
+        len(segment.windows.wide_rows) > 8 for segment in made._handle.view(Runner(1)).segments
     )
     (row,) = made.search(" ".join(words[1000:181_000]), "0.99").passages.to_pylist()
     assert (row["doc_id"], row["similarity"]) == ("1", 1.0)

@@ -20,6 +20,7 @@ from neardup.jobs.report.dedup import (
 )
 from neardup.runs.runner import Runner
 from neardup.stages.output import open_output
+from neardup.stages.selection import collections_of
 from neardup.stages.shown import Outcome
 
 _SOURCES = ["web", "book", None, "news", 7]
@@ -56,7 +57,7 @@ def test_count_by_values__agrees_with_the_run(
     assert expected["pairs"]
     assert len(expected["counts"]) == 5
     result = neardup.deduplicate(inputs, **options)
-    assert counted(Outcome.of_result(result)) == expected
+    assert counted(Outcome.of_result(result, collections_of(result)[0])) == expected
     result.write(tmp_path / "out")
     assert counted(Outcome.of_folder(open_output(tmp_path / "out"))) == expected
 
@@ -66,7 +67,8 @@ def test_with_values__are_those_of_the_run(inputs: list[Path]) -> None:
     for against in (None, inputs[1:]):
         own = inputs if against is None else inputs[:1]
         expected = neardup.deduplicate(own, against=against, by="source", **options).removed
-        outcome = Outcome.of_result(neardup.deduplicate(own, against=against, **options))
+        result = neardup.deduplicate(own, against=against, **options)
+        outcome = Outcome.of_result(result, collections_of(result)[0])
         rows = with_values(outcome.values("source"), outcome.documents(), outcome.removed)
         found = pa.concat_tables(rows)
         for name in ("by", "kept_by"):

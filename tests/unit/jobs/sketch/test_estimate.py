@@ -11,6 +11,7 @@ import pytest
 import neardup
 from neardup.errors import InvalidParameterError, ResultLimitError
 from neardup.jobs.estimate import estimate as pipeline
+from neardup.sketches.registry import kind_of
 from tests.each import each_of
 
 
@@ -106,7 +107,7 @@ def test_estimate__every_share_reaches_itself():
         for row in range(num_perm + 1):
             values[row, row:] += 1
         first = np.full(num_perm + 1, num_perm)
-        found = sketches.kind_object.estimate(sketches.rows, first, np.arange(num_perm + 1))
+        found = kind_of(sketches.scheme).estimate(sketches.rows, first, np.arange(num_perm + 1))
         for equal in range(1, num_perm + 1):
             reaching = np.flatnonzero(found.of().reaching(Fraction(equal, num_perm))).tolist()
             assert reaching == list(range(equal, num_perm + 1))
