@@ -24,7 +24,7 @@ The public names, and where they live:
   ``cluster_sketches`` (jobs.estimate) groups them, into a ``ClusterResult``.
 - ``Banding`` and ``choose_banding`` (matching.bands).
 - ``connect`` (service.client): an index that `neardup serve` serves elsewhere.
-- the errors (errors).
+- the errors (errors), and ``neardup.types``: names for annotations.
 
 Algorithms live in rooms of their own, in the order of the data: files, text, sketches, matching,
 passages, outputs; ``jobs`` runs them by stages, ``cli`` is the command line, ``kernels`` holds the
@@ -33,9 +33,9 @@ compiled loops. Importing this package loads neither Numba nor Arrow.
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING, Any
 
+from neardup import types
 from neardup.errors import (
     EngineError,
     IndexFormatError,
@@ -53,6 +53,7 @@ from neardup.errors import (
     SketchMismatchError,
     WriteError,
 )
+from neardup.lazy import load_name
 from neardup.version import __version__
 
 if TYPE_CHECKING:
@@ -124,6 +125,7 @@ __all__ = [
     "report",
     "similarity",
     "sketch",
+    "types",
 ]
 
 _HOMES = {
@@ -160,12 +162,7 @@ _HOMES = {
 
 def __getattr__(name: str) -> Any:
     """Load a public name, and what it needs, on first use."""
-    if name not in _HOMES:
-        message = f"module {__name__!r} has no attribute {name!r}"
-        raise AttributeError(message)
-    value = getattr(importlib.import_module(_HOMES[name]), name)
-    globals()[name] = value
-    return value
+    return load_name(globals(), name)
 
 
 def __dir__() -> list[str]:

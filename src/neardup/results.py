@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import platform
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from importlib import import_module
@@ -23,6 +23,7 @@ from neardup.version import __version__
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from neardup.outputs.summary_records import DocumentSearchSummary, PassageSummary
     from neardup.reports.page import Report
 
 # Rows of a table, and characters of a value, that a notebook is shown.
@@ -50,7 +51,8 @@ class Result(ABC):
     # What the rows are that a notebook shows.
     _rows_are = "rows"
 
-    summary: dict[str, Any]
+    # A dictionary of plain values; which ones, each class says.
+    summary: Any
 
     @property
     @abstractmethod
@@ -187,7 +189,7 @@ def _shorten(value: object) -> str:
     return text if len(text) <= _SHOWN_CHARACTERS else text[: _SHOWN_CHARACTERS - 3] + "..."
 
 
-def _queries(summary: dict[str, Any]) -> str:
+def _queries(summary: Mapping[str, Any]) -> str:
     return counted(summary["queries"], "query", "queries")
 
 
@@ -210,7 +212,7 @@ class DocumentSearchResult(TableResult):
     _rows_are = "documents"
 
     matches: pa.Table
-    summary: dict[str, Any]
+    summary: DocumentSearchSummary
 
     @property
     def table(self) -> pa.Table:
@@ -240,7 +242,7 @@ class PassageResult(TableResult):
     """
 
     passages: pa.Table
-    summary: dict[str, Any]
+    summary: PassageSummary
     document_pairs: pa.Table | None = None
 
     @property

@@ -6,7 +6,7 @@ import re
 
 import neardup
 import neardup.spark
-from tests.docs.pages import DOCS, PAPERS, ROOT, page
+from tests.docs.pages import DOCS, PAPERS, ROOT, page, section
 from tests.each import each_of
 
 OTHERS = (
@@ -53,7 +53,14 @@ def test_python_reference__has_every_public_name():
     text = page("docs/api.md")
     described = set(re.findall(r"(?m)^\.\. auto(?:function|class):: neardup\.(\w+)$", text))
     errors = {name for name in neardup.__all__ if hasattr(neardup.errors, name)}
-    assert described == set(neardup.__all__) - errors - {"__version__"}
+    assert described == set(neardup.__all__) - errors - {"__version__", "types"}
+    types = set(re.findall(r"(?m)^\.\. autoclass:: neardup\.types\.(\w+)$", text))
+    classes = {
+        each for each in dir(neardup.types) if isinstance(getattr(neardup.types, each), type)
+    }
+    assert types == classes
+    aliases = set(neardup.types.__all__) - classes
+    assert set(re.findall(r"`([A-Z]\w+)`", section("docs/api.md", "Values of options"))) == aliases
     for name in neardup.spark.__all__:
         assert f".. autofunction:: neardup.spark.{name}\n" in text
     assert ".. automodule:: neardup.errors\n   :members:" in text

@@ -226,7 +226,7 @@ def test_batch__counts_while_it_is_made(start):
 
 def test_passages__take_their_share():
     """They are found in another process, and counted when they come from there."""
-    index = SimpleNamespace(folder=Path("idx"), handle=SimpleNamespace(tokenizer=None))
+    index = SimpleNamespace(folder=Path("idx"), _handle=SimpleNamespace(tokenizer=None))
     passages = served.ServedPassages("passages", index, is_writable=False)
     rows = served._Rows([], 500, 3, {})
     passages.processes = SimpleNamespace(run=lambda work, deadline: rows)

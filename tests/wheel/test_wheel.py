@@ -110,14 +110,20 @@ def test_wheel__writes_nothing_but_its_output(python, tmp_path):
     assert not list(home.iterdir())
 
 
+def test_program__uses_every_public_name():
+    text = PROGRAM.read_text()
+    assert [name for name in neardup.__all__ if f"neardup.{name}" not in text] == ["types"]
+
+
 def test_types__mypy(python, tmp_path):
     options = ["--strict", "--python-executable", python, "--cache-dir", tmp_path / "cache"]
     run_checked(sys.executable, "-m", "mypy", *options, PROGRAM, cwd=tmp_path)
 
 
 def test_types__pyright(python, tmp_path):
-    """In its standard mode: the strict one minds that Arrow's own tables have no types."""
-    settings = {"include": [str(PROGRAM)], "typeCheckingMode": "standard"}
+    """In its strict mode, which minds only that Arrow's own tables have no types."""
+    (tmp_path / PROGRAM.name).write_text(PROGRAM.read_text())
+    settings = {"include": [PROGRAM.name], "typeCheckingMode": "strict"}
     project = tmp_path / "pyrightconfig.json"
     project.write_text(json.dumps(settings))
     run_checked(

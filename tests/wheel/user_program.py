@@ -1,4 +1,7 @@
-"""A program as users write them: checked for its types, and run, where only the wheel is."""
+"""A program as users write them: checked for its types, and run, where only the wheel is.
+
+It uses every name of the package, and gives the type of each result.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ from pathlib import Path
 from typing import Any, assert_type
 
 import neardup
+from neardup import types
 
 TEXTS = ["the cat sat on the mat today", "a dog", "The cat sat on the mat today!"]
 
@@ -38,24 +42,52 @@ def remove_duplicates(folder: Path) -> None:
         progress=show,
     )
     assert_type(result, neardup.DeduplicationResult)
-    assert_type(result.summary, dict[str, Any])
+    assert_type(result.summary, types.DedupSummary)
+    assert_type(result.summary["documents_kept"], int)
+    if "audit" in result.summary:
+        assert_type(result.summary["audit"], types.Audit | None)
     assert_type(result.headline(), str)
     assert_type(result.write(folder / "clean", overwrite=True), None)
-    assert len(result.removed) + len(result.kept) == len(TEXTS)
-    assert len(result.clusters) == len(TEXTS)
+    # Arrow's own tables have no types.
+    tables: list[Any] = [result.removed, result.kept]  # pyright: ignore[reportUnknownMemberType]
+    assert sum(map(len, tables)) == len(TEXTS)
+    explained = result.explain("2", closest=1, tokenizer=split)
+    assert_type(explained, types.ExplainResult)
+    assert_type(explained.closest, types.Closest | None)
+    assert_type(explained.document, types.Document)
+    assert_type(result.report().html, str)
 
 
 def find_pairs(folder: Path) -> None:
     pairs = neardup.find_pairs(TEXTS, TEXTS[1:], measure="dice", threshold=Fraction(4, 5), top=2)
     assert_type(pairs, neardup.PairResult)
     assert_type(len(pairs), int)
+    assert_type(pairs.summary, types.PairSummary)
+    assert_type(pairs.counts, types.FilterCounts)
     pairs.write(folder / "pairs.csv")
+    chosen = neardup.choose(neardup.find_pairs(TEXTS, ngram=2), TEXTS, keep="longest")
+    assert_type(chosen, neardup.DeduplicationResult)
+    page = neardup.report(pairs, TEXTS)
+    assert_type(page, types.Report)
+    page.write(folder / "pairs.html")
+
+
+def find_one() -> None:
+    assert_type(neardup.similarity("Miller", "Müller", measure="edit"), float)
+    best = neardup.extract("Mueller", {"a": "Miller", "b": "Muller"}, limit=1, measure="edit")
+    assert_type(best, list[neardup.Extracted])
+    text, similarity, _ = best[0]
+    assert_type((text, similarity), tuple[str, float])
 
 
 def compare_two(folder: Path) -> None:
     result = neardup.compare(TEXTS[0], TEXTS[2], ngram=2)
     assert_type(result, neardup.CompareResult)
+    assert_type(result["jaccard"], types.Measured)
     assert_type(result["jaccard"].exact, float | None)
+    assert_type(result.sizes, tuple[types.TextSize, types.TextSize])
+    assert_type(result.differences, types.Differences)
+    assert_type(result.summary, types.CompareSummary)
     assert_type([passage.a for passage in result.passages], list[tuple[int, int]])
     assert_type(result.html(), str)
     assert_type(result.to_dict(), dict[str, Any])
@@ -66,14 +98,39 @@ def search(folder: Path) -> None:
     index = neardup.PassageIndex.create(folder / "index", min_tokens=3, tf="binary")
     assert_type(index, neardup.PassageIndex)
     added = index.add(TEXTS)
+    assert_type(added, types.AdditionResult)
     assert_type(added.n_documents, int)
     assert_type(len(index), int)
     found = index.search("the cat sat on the mat", "0.6", report="maximal")
     assert_type(found, neardup.PassageResult)
-    assert len(found.passages) == len(found) == 2
+    assert len(found) == 2
     assert_type(neardup.align(["cat sat on the mat"], index), neardup.PassageResult)
-    assert_type(index.remove(["0"]).n_removed, int)
-    assert_type(index.compact().n_segments, int)
+    assert_type(found.summary, types.PassageSummary)
+    assert_type(index.remove(["0"]), types.RemovalResult)
+    assert_type(index.compact(), types.CompactionResult)
+    opened = neardup.open_index(folder / "index")
+    assert isinstance(opened, neardup.PassageIndex)
+    kept = neardup.cut(TEXTS, against=TEXTS[:1], min_tokens=3)
+    assert_type(kept, neardup.CutResult)
+    assert_type(kept.summary, types.CutSummary)
+
+
+def keep_documents(folder: Path) -> None:
+    index = neardup.DocumentIndex.create(folder / "documents", threshold="0.5", ngram=1)
+    index.add({"id": number, "text": text} for number, text in enumerate(TEXTS))
+    index.insert("new", tokens=["a", "bird"])
+    assert_type(index.insert_if_new("newer", "a bird"), types.Id | None)
+    assert_type(index.commit(), int)
+    assert_type(index.query("the cat sat on a mat", limit=1), list[types.Match])
+    found = index.search(TEXTS)
+    assert_type(found, neardup.DocumentSearchResult)
+    assert_type(found.summary, types.DocumentSearchSummary)
+    assert_type(index.remove([0]), types.DocumentRemovalResult)
+    assert_type(neardup.deduplicate(TEXTS, against=index), neardup.DeduplicationResult)
+
+
+def ask(url: str) -> types.RemoteIndex:
+    return neardup.connect(url, "essays")
 
 
 def sketch(folder: Path) -> None:
@@ -84,11 +141,13 @@ def sketch(folder: Path) -> None:
     assert_type(again, neardup.Sketches)
     estimates = neardup.estimate(sketches, again, threshold=0.9)
     assert_type(estimates, neardup.EstimateResult)
+    assert_type(estimates.summary, types.EstimateSummary)
+    assert_type(sketches.summary, types.SketchSummary)
     assert_type(neardup.cluster_sketches(again, "0.5"), neardup.ClusterResult)
 
 
 def choose_bands() -> None:
-    banding = neardup.choose_banding(Fraction(4, 5), Fraction(99, 100), 128)
+    banding = neardup.choose_banding(0.8, "0.99", num_perm=128)
     assert_type(banding, neardup.Banding)
     assert_type(banding.bands * banding.rows, int)
     assert_type(banding.candidate_probability(0.8), float)
@@ -102,7 +161,29 @@ def make_errors() -> None:
     else:
         raise AssertionError
     assert issubclass(neardup.ReadError, OSError)
-    assert issubclass(neardup.ReadError, neardup.NeardupError)
+    assert issubclass(neardup.NeardupHint, UserWarning)
+    errors: list[type[neardup.NeardupError]] = [
+        neardup.EngineError,
+        neardup.IndexFormatError,
+        neardup.IndexLockedError,
+        neardup.InvalidInputError,
+        neardup.MissingExtraError,
+        neardup.OutputExistsError,
+        neardup.ReadError,
+        neardup.ResultLimitError,
+        neardup.ServiceError,
+        neardup.SketchFormatError,
+        neardup.SketchMismatchError,
+        neardup.WriteError,
+    ]
+    assert len(set(errors)) == len(errors)
+
+
+def take_options(
+    data: types.Data, measure: types.DocumentMeasure, threshold: types.Number
+) -> types.DedupSummary:
+    """Hand on what a caller of this program chooses."""
+    return neardup.deduplicate(data, measure=measure, threshold=threshold).summary
 
 
 def main() -> int:
@@ -111,13 +192,18 @@ def main() -> int:
         find_pairs,
         compare_two,
         search,
+        keep_documents,
         sketch,
     ]
     with tempfile.TemporaryDirectory() as folder:
         for part in parts:
             part(Path(folder))
+    find_one()
     choose_bands()
     make_errors()
+    assert take_options(TEXTS, "jaccard", 0.8)["documents_in"] == len(TEXTS)
+    results: list[types.Result] = [neardup.compare(*TEXTS[:2]), neardup.sketch(TEXTS)]
+    assert [result.headline() for result in results]
     assert_type(neardup.__version__, str)
     return 0
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -148,7 +149,7 @@ def _has_texts(call: Call, output: TableOutput) -> bool:
     return output.takes_texts()
 
 
-def _describe_preset(summary: dict[str, Any], index: Path | None) -> str:
+def _describe_preset(summary: Mapping[str, Any], index: Path | None) -> str:
     """Say which options are those of a preset, and which an index has decided."""
     preset, chosen = summary["preset"]["name"], summary["preset"]["chosen"]
     gap = "" if summary["gap"] is None else f", {counted(summary['gap'], 'token')} between parts"
@@ -162,7 +163,7 @@ def _describe_preset(summary: dict[str, Any], index: Path | None) -> str:
 
 
 def _report(
-    call: Call, summary: dict[str, Any], smaller: str, output: TableOutput, duration: str
+    call: Call, summary: Mapping[str, Any], smaller: str, output: TableOutput, duration: str
 ) -> str:
     documents = " against ".join(counted(n, "document") for n in summary["documents"])
     # With --hits there is no --recall.
@@ -200,7 +201,7 @@ def _report(
     return "\n".join([*lines, f"written to {output} in {duration}"])
 
 
-def _say_moved(summary: dict[str, Any]) -> str:
+def _say_moved(summary: Mapping[str, Any]) -> str:
     """Say how surely it is found if order was changed, to those who look for what was changed."""
     recall = summary.get("predicted_recall_moved", 1)
     if round(recall, 4) == 1 or summary["window_threshold"] == summary["threshold"]:
@@ -208,7 +209,7 @@ def _say_moved(summary: dict[str, Any]) -> str:
     return f", or {recall:.4f} if its words were moved"
 
 
-def _hint(summary: dict[str, Any], smaller: str, *, is_alone: bool) -> str:
+def _hint(summary: Mapping[str, Any], smaller: str, *, is_alone: bool) -> str:
     """Say what to try where no passage is shared; ``smaller`` is what finds shorter ones."""
     if not summary["documents"][0] and not summary["skipped_rows"]:
         return wording.NO_ROWS

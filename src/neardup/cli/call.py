@@ -160,7 +160,7 @@ class Call:
             yield workspace
 
     def tell(
-        self, facts: dict[str, Any], *lines: str, say: Callable[[str], None] | None = None
+        self, facts: Mapping[str, Any], *lines: str, say: Callable[[str], None] | None = None
     ) -> None:
         """Print a result: as JSON if that was asked for, else as lines, unless it shall be quiet.
 
@@ -287,7 +287,7 @@ class _Output:
         page.write(self._page, overwrite=self._call.overwrite)
         return [f"report in {self._page}"]
 
-    def tell(self, facts: dict[str, Any], *lines: str) -> None:
+    def tell(self, facts: Mapping[str, Any], *lines: str) -> None:
         """Print what was done: on standard error, if standard output has what was written."""
         self._call.tell(facts, *lines, say=self.say)
 

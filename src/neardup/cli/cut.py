@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -107,7 +108,7 @@ def command(call: Call) -> None:
     output.tell(result.summary, _report(result.summary, output), *lines)
 
 
-def _report(summary: dict[str, Any], output: FolderOutput) -> str:
+def _report(summary: Mapping[str, Any], output: FolderOutput) -> str:
     lines = [
         f"{counted(summary['documents_in'], 'document')}: {counted(summary['spans'], 'span')} cut "
         f"out of {summary['documents_cut']:,}, "
@@ -140,7 +141,7 @@ def _excerpt(text: str) -> str:
     return line if len(line) <= _SHOWN else line[: _SHOWN - 1] + "…"
 
 
-def _hint(summary: dict[str, Any]) -> str:
+def _hint(summary: Mapping[str, Any]) -> str:
     """Say what to try where nothing was repeated."""
     if not summary["documents_in"]:
         return "" if summary["skipped_rows"] else NO_ROWS

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -135,7 +135,7 @@ def _planner(call: Call) -> Callable[..., DedupPlan | None]:
 
 
 def _report(
-    summary: dict[str, Any],
+    summary: Mapping[str, Any],
     output: FolderOutput,
     *,
     is_against: bool,
@@ -216,7 +216,7 @@ def _audit(audit: dict[str, Any]) -> str:
     )
 
 
-def _hint(summary: dict[str, Any]) -> str:
+def _hint(summary: Mapping[str, Any]) -> str:
     """Say what to try where nothing was removed, or nothing but copies of short texts."""
     if not summary["documents_in"] and not summary["skipped_rows"]:
         return NO_ROWS
@@ -282,7 +282,7 @@ def _decide_by_pairs(call: Call) -> None:
     output.tell(result.summary, _report_by_pairs(result.summary, call.pairs, output), *lines)
 
 
-def _report_by_pairs(summary: dict[str, Any], pairs: str, output: FolderOutput) -> str:
+def _report_by_pairs(summary: Mapping[str, Any], pairs: str, output: FolderOutput) -> str:
     condition = summary["measure"]
     if summary["threshold"] is not None:
         condition += f" >= {summary['threshold']:g}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import click
@@ -54,7 +55,7 @@ def command(call: Call) -> None:
     output.tell(result.summary, _report(result.summary, output))
 
 
-def _report(summary: dict[str, Any], output: FolderOutput) -> str:
+def _report(summary: Mapping[str, Any], output: FolderOutput) -> str:
     lines = [
         f"{counted(summary['documents_in'], 'document')}: {summary['documents_kept']:,} kept, "
         f"{summary['documents_removed']:,} removed"
@@ -68,7 +69,7 @@ def _report(summary: dict[str, Any], output: FolderOutput) -> str:
     return "\n".join(lines + wording.ending(summary, output, skipped, _hint(summary)))
 
 
-def _hint(summary: dict[str, Any]) -> str:
+def _hint(summary: Mapping[str, Any]) -> str:
     """Say what to try where no document goes."""
     if summary["documents_removed"]:
         return ""

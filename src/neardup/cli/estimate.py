@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import click
@@ -71,7 +72,7 @@ def command(call: Call) -> None:
     output.tell(found.summary, _report_clusters(found.summary, output))
 
 
-def _report_clusters(summary: dict[str, Any], output: TableOutput) -> str:
+def _report_clusters(summary: Mapping[str, Any], output: TableOutput) -> str:
     return (
         f"{counted(summary['documents'][0], 'document')}, sketches of kind {summary['kind']}\n"
         f"{counted(summary['clusters'], 'cluster')} with an estimated similarity >= "
@@ -81,7 +82,7 @@ def _report_clusters(summary: dict[str, Any], output: TableOutput) -> str:
     )
 
 
-def _report(summary: dict[str, Any], output: TableOutput) -> str:
+def _report(summary: Mapping[str, Any], output: TableOutput) -> str:
     documents = " and ".join(
         counted(number, "document") + ("" if blocks is None else f" in {counted(blocks, 'block')}")
         for number, blocks in zip(summary["documents"], summary["blocks"], strict=True)
@@ -118,7 +119,7 @@ def _report(summary: dict[str, Any], output: TableOutput) -> str:
     return "\n".join([*lines, f"written to {output} in {took(summary['seconds'])}"])
 
 
-def _hint(summary: dict[str, Any]) -> str:
+def _hint(summary: Mapping[str, Any]) -> str:
     """Say what to try where no estimate reaches the threshold."""
     if (
         summary["pairs"]

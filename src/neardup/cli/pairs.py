@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -116,7 +117,7 @@ def _tell_plan(call: Call, job: PairJob) -> None:
     tell_stages(call, found)
 
 
-def _report(summary: dict[str, Any], output: TableOutput) -> str:
+def _report(summary: Mapping[str, Any], output: TableOutput) -> str:
     documents = " and ".join(counted(number, "document") for number in summary["documents"])
     lines = [f"{documents}: {counted(summary['pairs'], 'pair')}{_condition(summary)}"]
     if summary["method"] == "minhash":
@@ -140,7 +141,7 @@ def _report(summary: dict[str, Any], output: TableOutput) -> str:
     return "\n".join(lines)
 
 
-def _condition(summary: dict[str, Any]) -> str:
+def _condition(summary: Mapping[str, Any]) -> str:
     """Say what all pairs fulfil."""
     if summary.get("max_distance") is not None:
         distance = f"a Hamming distance of {summary['max_distance']:,}"
@@ -171,7 +172,7 @@ def _condition(summary: dict[str, Any]) -> str:
     return condition
 
 
-def _statistics(summary: dict[str, Any]) -> str:
+def _statistics(summary: Mapping[str, Any]) -> str:
     labels = {
         "hits": "postings met",
         "after_size": "left by size and order",
@@ -191,7 +192,7 @@ def _statistics(summary: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _hint(summary: dict[str, Any]) -> str:
+def _hint(summary: Mapping[str, Any]) -> str:
     """Say what to try where there is no pair."""
     if not summary["documents"][0] and not summary["skipped_rows"]:
         return NO_ROWS
@@ -220,7 +221,7 @@ def _hint(summary: dict[str, Any]) -> str:
     )
 
 
-def _hint_for_top(summary: dict[str, Any]) -> str:
+def _hint_for_top(summary: Mapping[str, Any]) -> str:
     """Say what to try where even the most similar pair is none."""
     if summary["measure"] == "hamming":
         return "a larger --max-distance finds pairs that are further apart"

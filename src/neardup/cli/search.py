@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -100,7 +101,7 @@ def command(call: Call) -> None:
     output.tell(result.summary, *said, *lines)
 
 
-def _report_documents(summary: dict[str, Any], n_documents: int) -> list[str]:
+def _report_documents(summary: Mapping[str, Any], n_documents: int) -> list[str]:
     lines = [
         f"{counted(summary['matches'], 'document')} for {summary['found_queries']:,} of "
         f"{counted(summary['queries'], 'query', 'queries')}, {summary['measure']} "
@@ -117,7 +118,7 @@ def _report_documents(summary: dict[str, Any], n_documents: int) -> list[str]:
     return lines + list_passed_over(summary["passed_over"])
 
 
-def _report(summary: dict[str, Any], min_tokens: int, n_documents: int) -> list[str]:
+def _report(summary: Mapping[str, Any], min_tokens: int, n_documents: int) -> list[str]:
     n_short, n_empty = summary["short_queries"], summary["empty_queries"]
     lines = [
         f"{counted(summary['passages'], 'passage')} for {summary['found_queries']:,} of "
@@ -141,7 +142,7 @@ def _report(summary: dict[str, Any], min_tokens: int, n_documents: int) -> list[
     return lines + list_passed_over(summary["passed_over"])
 
 
-def _hint(summary: dict[str, Any], n_documents: int) -> str:
+def _hint(summary: Mapping[str, Any], n_documents: int) -> str:
     """Say what to try where no query is found in an index of so many documents."""
     n_queries = summary["queries"]
     n_short = summary["short_queries"] + summary["empty_queries"]
@@ -155,7 +156,7 @@ def _hint(summary: dict[str, Any], n_documents: int) -> str:
     )
 
 
-def _note_no_rows(summary: dict[str, Any]) -> str:
+def _note_no_rows(summary: Mapping[str, Any]) -> str:
     """Say that there was no query; nothing where there was one, or only bad rows."""
     if summary["queries"] or summary["skipped_rows"]:
         return ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -77,9 +78,10 @@ def command(call: Call) -> None:
         "documents": summary["documents"],
         "blocks": summary["blocks"],
         "bytes": size,
-        **{name: summary[name] for name in counts if name in summary},
+        **{name: value for name, value in summary.items() if name in counts},
         "passed_over": summary["passed_over"],
-        **{name: summary[name] for name in ("id_column", "id_column_by_default")},
+        "id_column": summary["id_column"],
+        "id_column_by_default": summary["id_column_by_default"],
         "scheme": summary["scheme"],
     }
     call.tell(facts, *_report(summary, output, size))
@@ -110,7 +112,7 @@ def _shown(value: object) -> str:
     return "-" if value is None else str(value)
 
 
-def _report(summary: dict[str, Any], output: Target, size: int) -> list[str]:
+def _report(summary: Mapping[str, Any], output: Target, size: int) -> list[str]:
     n_documents, n_blocks = summary["documents"], summary["blocks"]
     n_sketches, unit = (n_documents, "document") if n_blocks is None else (n_blocks, "block")
     each = f", {size / n_sketches:,.0f} a {unit}" if n_sketches else ""

@@ -40,7 +40,7 @@ def list_passed_over(counts: Mapping[str, int]) -> list[str]:
     return [line, *missing_extras(counts)]
 
 
-def say_ids(summary: dict[str, Any]) -> list[str]:
+def say_ids(summary: Mapping[str, Any]) -> list[str]:
     """Say where ids are from that nobody has named a column for, unless from files and rows."""
     collections = (("", "", "all inputs"), ("against_", "of OTHER ", "all files of OTHER"))
     return [
@@ -63,7 +63,7 @@ def say_preset(summary: Mapping[str, Any]) -> list[str]:
     return [f"for {found['name']}: {', '.join(flags) or 'nothing chosen'}"]
 
 
-def describe_bands(summary: dict[str, Any]) -> str:
+def describe_bands(summary: Mapping[str, Any]) -> str:
     """Say how surely the bands of a run find a pair at the threshold."""
     bands = counted(summary["bands"], "band")
     return (
@@ -79,13 +79,13 @@ def describe_weights(scheme: Mapping[str, Any]) -> str:
     return f", weighted by tf {scheme['tf']} and idf {scheme['idf']}"
 
 
-def say_recall(summary: dict[str, Any]) -> str:
+def say_recall(summary: Mapping[str, Any]) -> str:
     """Say how surely something is found."""
     recall = summary["predicted_recall"]
     return " for certain" if recall == 1 else f" with probability {recall:.4f}"
 
 
-def warn_of_recall(summary: dict[str, Any]) -> list[str]:
+def warn_of_recall(summary: Mapping[str, Any]) -> list[str]:
     """Give a line where bands that the user chose give less than the recall asked for."""
     if summary.get("predicted_recall", 1) >= summary.get("recall", 1):
         return []
@@ -267,14 +267,14 @@ NO_ROWS = "INPUT has no rows, so there was nothing to compare"
 PASSAGES = "`neardup align` finds the passages that texts share"
 
 
-def are_of_few_tokens(summary: dict[str, Any], n_filled: int) -> bool:
+def are_of_few_tokens(summary: Mapping[str, Any], n_filled: int) -> bool:
     """Return whether texts have fewer tokens than two shingles, in the mean."""
     # Of fewer tokens than two shingles, one in the middle is in all shingles.
     ngram: int = summary["scheme"].get("ngram", 1)
     return ngram > 1 and summary["tokens"] < 2 * ngram * n_filled
 
 
-def say_few_tokens(summary: dict[str, Any], remedy: str) -> str:
+def say_few_tokens(summary: Mapping[str, Any], remedy: str) -> str:
     """Say so, and what to do."""
     ngram = summary["scheme"]["ngram"]
     return (

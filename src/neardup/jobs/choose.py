@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from neardup.errors import InvalidParameterError
 from neardup.files.inputs import check_effect
@@ -33,12 +32,12 @@ from neardup.stages.workspaces import open_workspace
 
 
 class _Arguments(ChooseOptions, WorkspaceOptions, RunOptions, kw_only=False):
-    pairs: Any = argument(
+    pairs: Data = argument(
         "A result of ``find_pairs``, a file that `neardup pairs` has written, or "
         "anything with ``__arrow_c_stream__`` and the columns ``id_a``, ``id_b`` and "
         "``similarity``. For ``containment`` only a may go for b."
     )
-    data: Data = argument(
+    data: Data | None = argument(
         "The documents among which the pairs were found, in any form that "
         "``deduplicate`` takes. None: those that the pairs name, first all of ``id_a``, then "
         "the others of ``id_b``, each in the order of the table; their ids are all that is "

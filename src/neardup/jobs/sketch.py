@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -35,6 +35,9 @@ from neardup.stages.options import reading_plan
 from neardup.stages.sketches import SketchCounts, Sketches, summarise
 from neardup.stages.workspaces import open_workspace
 from neardup.tables import Int64s, Texts, Uint64s
+
+if TYPE_CHECKING:
+    from neardup.outputs.summary_records import SketchSummary
 
 
 @dataclass(frozen=True)
@@ -105,7 +108,7 @@ def write_sketches(
     overwrite: bool = False,
     idf_sources: Sequence[Source] | None = None,
     runner: Runner,
-) -> dict[str, Any]:
+) -> SketchSummary:
     """Sketch documents into a file, of any number; return the summary of ``sketch_sources``.
 
     Sketches lie in files of a temporary folder beside the output until all ids are known: these
@@ -233,7 +236,7 @@ def _prepare(
 
 
 def _add_hints(
-    summary: dict[str, Any], options: SketchOptions, sources: Sequence[Source], plan: ReadingPlan
+    summary: SketchSummary, options: SketchOptions, sources: Sequence[Source], plan: ReadingPlan
 ) -> None:
     summary["hints"] = hints_of_documents(
         Remedies.of(options),

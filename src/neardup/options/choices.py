@@ -1,14 +1,31 @@
 """Types of the values that options take, for their declarations and for whoever uses them."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
-# Documents in any form: a path, glob or URL as a string; a list of paths; a list of strings (texts)
-# or of dictionaries; anything with ``__arrow_c_stream__``; a ``pyarrow.dataset.Dataset``.
-Data = Any
+
+class ArrowStream(Protocol):
+    """A table of any library that speaks Arrow: pandas, Polars, DuckDB, Arrow, results."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """Return the rows (the PyCapsule protocol)."""
+
+
+class OpenedIndex(Protocol):
+    """An index that is open: of documents, or of passages."""
+
+    @property
+    def folder(self) -> Path:
+        """Where it is."""
+
+
+# A path, glob or URL as a string; a list of paths; a list of strings (texts; None is a bad row) or
+# of dictionaries; a table.
+Data = str | Path | Iterable[str | Path | Mapping[str, Any] | None] | ArrowStream
+DataOrIndex = Data | OpenedIndex
 
 # A number that is taken as the exact decimal that was typed.
 Number = str | float | Decimal | Fraction
@@ -53,7 +70,7 @@ Refresh = Literal["auto", "manual"]
 PassageMeasure = Literal["jaccard", "containment"]
 AlignMeasure = Literal["jaccard", "containment", "doc-containment", "max-containment"]
 AlignmentSummary = Literal["documents"]
-Report = Literal["best", "maximal", "windows"]
+PassageReport = Literal["best", "maximal", "windows"]
 DocumentPreset = Literal["ocr", "titles", "code"]
 PassagePresetName = Literal["ocr", "code", "editions", "quotations", "rewording"]
 CutPreset = Literal["ocr", "code"]

@@ -125,7 +125,7 @@ class CommandOptions(Options):
         default=None,
         metavar="FILE",
     )
-    labels: Data = option(
+    labels: Data | None = option(
         "Pairs that are right, a table with id_a and id_b; the page has precision and recall "
         "of those found.",
         default=None,

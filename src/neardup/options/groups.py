@@ -9,6 +9,7 @@ from neardup.options.choices import (
     Clusters,
     ColumnNames,
     Data,
+    DataOrIndex,
     DocumentMeasure,
     Fingerprint,
     InputFormat,
@@ -386,7 +387,7 @@ class WeightOptions(OccurrenceOptions):
 class CountingOptions(WeightOptions):
     """What a shingle weighs where documents are counted for that, or others instead of them."""
 
-    idf_from: Data = option(
+    idf_from: Data | None = option(
         "For weighted-jaccard: count the documents of these files instead of those that are "
         "compared; may be given several times.",
         default=None,
@@ -559,7 +560,7 @@ class OpenOptions(Options):
 class AgainstDataOptions(Options):
     """Other documents that the documents are compared with."""
 
-    against: Data = option(
+    against: DataOrIndex | None = option(
         "Also remove what is similar to a document of these files, or of this index; files may "
         "be given several times.",
         Documents(),
@@ -572,7 +573,7 @@ class AgainstDataOptions(Options):
 class NamedOptions(Options):
     """What a table names, and how much of it."""
 
-    named_in: Data = option(
+    named_in: Data | None = option(
         "Cut out what this table names instead: passages that `neardup align` or `neardup "
         "search` has written, or the removed.parquet of a cut.",
         default=None,

@@ -16,7 +16,7 @@ from neardup.options.choices import (
     Number,
     PassageMeasure,
     PassagePresetName,
-    Report,
+    PassageReport,
     TermFrequency,
 )
 from neardup.options.groups import (
@@ -293,7 +293,7 @@ class AlignSchemeOptions(AlignOptions, PassageSchemeOptions):
 class IgnoreOptions(Options):
     """What counts nowhere."""
 
-    ignore: Data = option(
+    ignore: Data | None = option(
         "Documents whose text counts nowhere, such as a prompt or a form: runs of tokens that "
         "they have are taken for not written. May be given several times.",
         default=None,
@@ -314,7 +314,7 @@ class LookUpOptions(PresetOptions, ContainedOptions, HitsOptions, TextReadingOpt
     measure: PassageMeasure = option(
         ContainedOptions.known["measure"], default="jaccard", kind=Choice(PassageMeasure)
     )
-    report: Report = option(
+    report: PassageReport = option(
         "Which of the passages found are reported.",
         default="best",
         python="``best``: passages that do not overlap, the most similar first. ``maximal``: "

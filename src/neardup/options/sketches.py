@@ -81,7 +81,7 @@ class SketchOptions(DocumentOptions):
         "``smooth``, ``standard`` or ``probabilistic``. None is the first. With another one "
         "documents are counted; only sketches that rest on the same counts can be compared.",
     )
-    idf_from: Data = option(
+    idf_from: Data | None = option(
         CountingOptions.known["idf_from"],
         default=None,
         help="weighted: count the documents of these files instead of INPUT's; may be given "

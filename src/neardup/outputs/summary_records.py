@@ -1,8 +1,8 @@
-"""What ``summary.json`` of each job holds, as far as anything reads it: names, types, ranges.
+"""What the summary of each job holds: names and types; of ``summary.json``, which is read, ranges.
 
-Summaries are plain dictionaries in memory. One that comes from a file is held to these records
-when it is read, so that no reader meets a key that is missing or a value of another type. Keys that
-are not listed are taken as they are.
+Summaries are plain dictionaries in memory. One that comes from a file is held to the ``Record`` of
+its job when it is read, so that no reader meets a key that is missing or a value of another type.
+Keys that are not listed there are taken as they are.
 """
 
 from __future__ import annotations
@@ -27,12 +27,59 @@ class Versions(TypedDict):
     """Versions of what made a result."""
 
     neardup: str
+    python: NotRequired[str]
+    numpy: NotRequired[str]
+    pyarrow: NotRequired[str]
 
 
 class File(TypedDict):
-    """A file that was read."""
+    """A file that was read, and where it is; None for data in memory."""
 
     name: str
+    origin: NotRequired[str | None]
+
+
+class Skipped(TypedDict):
+    """A bad row that was left out: its file, its number there, and what is wrong with it."""
+
+    file: str
+    row: int
+    reason: str
+
+
+# ``try`` is no name in Python.
+Hint = TypedDict("Hint", {"name": str, "message": str, "try": list[dict[str, Any]], "index": bool})
+Hint.__doc__ = "What does not suit the documents, and the options to try: of an index, or of a job."
+
+
+class Preset(TypedDict):
+    """A preset, and the options that it has chosen."""
+
+    name: str
+    chosen: dict[str, Any]
+
+
+class MethodChoice(TypedDict):
+    """Which method was chosen, and the seconds that each was expected to take."""
+
+    chosen: str
+    exact: float
+    minhash: float
+
+
+class _Ids(TypedDict):
+    """Where ids are from; None: they are of file and row. And whether nobody has said so."""
+
+    id_column: str | None
+    id_column_by_default: bool
+
+
+class _Read(_Ids):
+    """What every job that reads documents says of that."""
+
+    skipped_rows: _Count
+    skipped: NotRequired[list[Skipped]]
+    passed_over: dict[str, int]
 
 
 class Reading(TypedDict):
@@ -65,6 +112,11 @@ class Scheme(TypedDict):
     tf: NotRequired[str]
     idf: NotRequired[str]
     frequencies: NotRequired[str | None]
+    hash_version: NotRequired[int]
+    unicode_version: NotRequired[str]
+    # Of the sketches by which documents were found.
+    kind: NotRequired[str]
+    num_perm: NotRequired[int]
 
 
 class Counts(TypedDict):
@@ -77,19 +129,19 @@ class Counts(TypedDict):
     exact_copies: NotRequired[_Count]
 
 
-class OfFile(Counts):
+class FileCounts(Counts):
     """Those of a file; null for documents of none."""
 
     file: str | None
 
 
-class OfValue(Counts):
+class ValueCounts(Counts):
     """Those of a value."""
 
     value: str | None
 
 
-class Others(TypedDict):
+class OtherGroups(TypedDict):
     """The sums of groups that are not listed."""
 
     groups: _Count
@@ -103,14 +155,14 @@ class Pair(TypedDict):
     documents_removed: _Count
 
 
-class PairOfFiles(Pair):
+class FilePair(Pair):
     """Those of two files."""
 
     file: str | None
     kept_file: str | None
 
 
-class PairOfValues(Pair):
+class ValuePair(Pair):
     """Those of two values."""
 
     value: str | None
@@ -120,20 +172,20 @@ class PairOfValues(Pair):
 class ByFile(TypedDict):
     """Counts by files."""
 
-    counts: list[OfFile]
-    others: Others | None
-    pairs: list[PairOfFiles]
-    other_pairs: Others | None
+    counts: list[FileCounts]
+    others: OtherGroups | None
+    pairs: list[FilePair]
+    other_pairs: OtherGroups | None
 
 
 class ByValue(TypedDict):
     """Counts by the values of a column."""
 
     column: str
-    counts: list[OfValue]
-    others: Others | None
-    pairs: list[PairOfValues]
-    other_pairs: Others | None
+    counts: list[ValueCounts]
+    others: OtherGroups | None
+    pairs: list[ValuePair]
+    other_pairs: OtherGroups | None
 
 
 class Audit(TypedDict):
@@ -142,13 +194,15 @@ class Audit(TypedDict):
     documents: _Count
     similar_pairs: _Count
     found_pairs: _Count
+    similar_documents: NotRequired[int]
+    confidence: NotRequired[float]
     kept_although_similar: _Count
     recall: _Share | None
     interval: tuple[_Share, _Share] | None
 
 
-class DedupSummary(TypedDict):
-    """That of ``dedup``; decided by pairs if ``method`` says so."""
+class _Dedup(TypedDict):
+    """What ``dedup`` says in memory as in a file; decided by pairs if ``method`` says so."""
 
     documents_in: _Count
     documents_kept: _Count
@@ -164,8 +218,6 @@ class DedupSummary(TypedDict):
     by_file: ByFile
     input_files: _Count
     reading: Reading
-    # None where rows were not written.
-    output_format: OutputFormat | None
     versions: Versions
     predicted_recall: _Share | None
     by: NotRequired[ByValue]
@@ -184,22 +236,60 @@ class DedupSummary(TypedDict):
     audit: NotRequired[Audit | None]
 
 
-class Repeated(TypedDict):
+class DedupRecord(_Dedup):
+    """The summary of ``dedup`` as it is written."""
+
+    # None where rows were not written.
+    output_format: OutputFormat | None
+
+
+class DedupSummary(_Dedup, _Read):
+    """What a deduplication says of its run."""
+
+    workers: int
+    seconds: dict[str, float]
+    peak_memory_bytes: int
+    output_format: NotRequired[OutputFormat | None]
+    engine: NotRequired[str]
+    distinct_texts: NotRequired[int]
+    text_bytes: NotRequired[int]
+    tokens: NotRequired[int]
+    candidates: NotRequired[int]
+    verified_pairs: NotRequired[int]
+    removed_within: NotRequired[int]
+    against_files: NotRequired[int]
+    against_id_column_by_default: NotRequired[bool]
+    against_skipped: NotRequired[list[Skipped]]
+    documents_added: NotRequired[int]
+    documents_known: NotRequired[int]
+    method_choice: NotRequired[MethodChoice]
+    preset: NotRequired[Preset]
+    hints: NotRequired[list[Hint]]
+    pairs: NotRequired[int]
+    pairs_at_threshold: NotRequired[int]
+    least_threshold: NotRequired[float]
+    least_threshold_is_stated: NotRequired[bool]
+    pairs_method: NotRequired[str | None]
+
+
+class RepeatedText(TypedDict):
     """What a cut found several times."""
 
     text: str
     copies: _Count
+    documents: NotRequired[int]
+    characters: NotRequired[int]
 
 
-class CutSummary(TypedDict):
-    """That of ``cut``."""
+class CutRecord(TypedDict):
+    """The summary of ``cut`` as it is written."""
 
     documents_in: _Count
     documents_cut: _Count
     spans: _Count
     characters_removed: _Count
     versions: Versions
-    most_repeated: NotRequired[list[Repeated]]
+    most_repeated: NotRequired[list[RepeatedText]]
     against_documents: NotRequired[_Count]
     exact: NotRequired[bool]
     unit: NotRequired[str]
@@ -209,10 +299,192 @@ class CutSummary(TypedDict):
     min_documents: NotRequired[_Count | None]
 
 
-class DropSummary(TypedDict):
-    """That of ``drop``."""
+class CutSummary(CutRecord, _Read):
+    """What a cut says of its run."""
+
+    against_id_column: str | None
+    against_id_column_by_default: bool
+    against_skipped_rows: int
+    against_skipped: NotRequired[list[Skipped]]
+    text_bytes: int
+    keep: str
+    replacement: str
+    engine: str
+    workers: int
+    hints: list[Hint]
+    seconds: dict[str, float]
+    peak_memory_bytes: int
+    output_format: NotRequired[OutputFormat | None]
+    empty_documents: NotRequired[int]
+    short_documents: NotRequired[int]
+    tokens: NotRequired[int]
+    preset: NotRequired[Preset]
+
+
+class DropRecord(TypedDict):
+    """The summary of ``drop`` as it is written."""
 
     named_documents: _Count
+
+
+class PairSummary(_Read):
+    """What a search for pairs says of its run."""
+
+    documents: list[int]
+    empty_documents: int
+    short_documents: int
+    tokens: int
+    against_id_column: str | None
+    against_id_column_by_default: bool
+    against_skipped_rows: NotRequired[int]
+    against_skipped: NotRequired[list[Skipped]]
+    distinct_records: int
+    pairs: int
+    filters: dict[str, int]
+    measure: str
+    threshold: float | None
+    method: Literal["exact", "minhash"]
+    scheme: dict[str, Any]
+    engine: str
+    workers: int
+    seconds: dict[str, float]
+    hints: list[Hint]
+    algorithm: NotRequired[str]
+    recall: NotRequired[float]
+    predicted_recall: NotRequired[float]
+    bands: NotRequired[int]
+    rows: NotRequired[int]
+    max_distance: NotRequired[int]
+    top: NotRequired[int]
+    per_document: NotRequired[bool]
+    steps: NotRequired[int]
+    preset: NotRequired[Preset]
+    blocking: NotRequired[list[str]]
+    unblocked: NotRequired[int]
+    also: NotRequired[list[str]]
+    also_missing: NotRequired[str]
+    pairs_before_also: NotRequired[int]
+    without_value: NotRequired[dict[str, dict[str, int]]]
+    one_to_one: NotRequired[bool]
+    similar_pairs: NotRequired[int]
+    with_columns: NotRequired[list[str]]
+
+
+class DocumentSearchSummary(_Read):
+    """What a search for documents says of its run; not all of it, if a service has answered."""
+
+    queries: int
+    found_queries: int
+    matches: int
+    empty_queries: int
+    measure: str
+    threshold: float
+    predicted_recall: float
+    seconds: float
+    hints: list[Hint]
+
+
+class PassageSummary(_Read):
+    """What a search for passages, or an alignment, says of its run."""
+
+    passages: int
+    predicted_recall: float
+    seconds: float
+    hints: list[Hint]
+    preset: NotRequired[Preset]
+    # Of searches.
+    queries: NotRequired[int]
+    found_queries: NotRequired[int]
+    empty_queries: NotRequired[int]
+    short_queries: NotRequired[int]
+    least_hits: NotRequired[int]
+    # Of alignments; of each collection, where there are two.
+    documents: NotRequired[list[int]]
+    empty_documents: NotRequired[list[int]]
+    short_documents: NotRequired[list[int]]
+    threshold: NotRequired[float]
+    min_tokens: NotRequired[int]
+    ignored_tokens: NotRequired[int]
+    aligned_documents: NotRequired[int]
+    document_pairs: NotRequired[int]
+    max_documents: NotRequired[int | None]
+    windows: NotRequired[int]
+    frequent_windows: NotRequired[int]
+    hits: NotRequired[int]
+    window_tokens: NotRequired[int]
+    window_threshold: NotRequired[float]
+    certain_tokens: NotRequired[int]
+    predicted_recall_moved: NotRequired[float]
+    gap: NotRequired[int | None]
+    engine: NotRequired[str]
+    workers: NotRequired[int]
+    against_id_column: NotRequired[str | None]
+    against_id_column_by_default: NotRequired[bool]
+
+
+class SketchSummary(TypedDict):
+    """What sketches are of; what was read, if they were made just now."""
+
+    kind: str
+    documents: int
+    blocks: int | None
+    scheme: dict[str, Any]
+    empty_documents: NotRequired[int]
+    single_shingle_documents: NotRequired[int]
+    id_column: NotRequired[str | None]
+    id_column_by_default: NotRequired[bool]
+    skipped_rows: NotRequired[int]
+    skipped: NotRequired[list[Skipped]]
+    passed_over: NotRequired[dict[str, int]]
+    seconds: NotRequired[dict[str, float]]
+    hints: NotRequired[list[Hint]]
+
+
+class EstimateSummary(TypedDict):
+    """What estimates are of, of each collection, and how many there are."""
+
+    kind: str
+    documents: list[int]
+    blocks: list[int | None]
+    short_sketches: int
+    pairs: int
+    estimated_pairs: int
+    unusable_pairs: int
+    exact_copies: int
+    measure: str
+    threshold: float | None
+    min_significance: float | None
+    super_shingles: int | None
+    bands: int | None
+    rows: int | None
+    scheme: dict[str, Any]
+    workers: int
+    seconds: dict[str, float]
+
+
+class ClusterSummary(TypedDict):
+    """How many clusters there are, and how large they are."""
+
+    kind: str
+    documents: list[int]
+    clusters: int
+    largest_cluster: int
+    single_documents: int
+    threshold: float
+    representative: str
+    scheme: dict[str, Any]
+    seconds: dict[str, float]
+
+
+class CompareSummary(TypedDict):
+    """How much two texts share, by which options, and how long that took to find."""
+
+    passages: int
+    share_a: float
+    share_b: float
+    options: dict[str, Any]
+    workers: int
+    seconds: dict[str, float]
 
 
 Job = Literal["dedup", "cut", "drop"]
@@ -227,7 +499,7 @@ def job_of(summary: dict[str, Any], folder: str) -> Job:
         If it is of another command, of an earlier version, or has other values.
     """
     job = _job_by_keys(summary, folder)
-    record: Any = {"dedup": DedupSummary, "cut": CutSummary, "drop": DropSummary}[job]
+    record: Any = {"dedup": DedupRecord, "cut": CutRecord, "drop": DropRecord}[job]
     try:
         msgspec.convert(summary, record)
     except msgspec.ValidationError as error:

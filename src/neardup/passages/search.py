@@ -28,7 +28,7 @@ from neardup.kernels.passage.matches import Choice
 from neardup.kernels.passage.segments import Documents, Limits, Scratch, Windows
 from neardup.kernels.text.weights import MOST_WEIGHT, SCALE
 from neardup.kernels.types import Int, sealed
-from neardup.options.choices import Report
+from neardup.options.choices import PassageReport
 from neardup.options.passages import DEFAULT_RECALL
 from neardup.passages.scheme import PassageScheme
 from neardup.passages.segment import PassageSegment, fill_array, fill_in_parts
@@ -583,7 +583,7 @@ class SearchPlan:
     threshold: Fraction
     hits: int
     min_tokens: int
-    report: Report = "best"
+    report: PassageReport = "best"
     times: int = 0
 
 
@@ -591,7 +591,7 @@ def make_search_plan(
     scheme: PassageScheme,
     threshold: Fraction,
     recall: Fraction | None,
-    report: Report,
+    report: PassageReport,
     hits: int | None = None,
     times: int = 0,
 ) -> SearchPlan:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
@@ -122,7 +123,7 @@ class Found(Struct):
     n_rows: int
     documents: list[DocumentRow]
     passages: list[PassageRow]
-    summary: dict[str, Any]
+    summary: Mapping[str, Any]
 
 
 class Comparison(Request):

@@ -9,7 +9,7 @@ import contextlib
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple, NoReturn
@@ -234,7 +234,7 @@ class ServedDocuments(Served):
             message = "with_text has no effect in an index of documents; leave it out"
             raise InvalidParameterError(message)
 
-        def look_up(rows: list[dict[str, Any]]) -> tuple[pa.Table, dict[str, Any]]:
+        def look_up(rows: list[dict[str, Any]]) -> tuple[pa.Table, Mapping[str, Any]]:
             result = self.index.search(
                 rows, search.threshold, id_column="id", workers=1, progress=deadline.progress
             )
@@ -379,7 +379,7 @@ def _in_process(
 
 
 def _search_passages(index: PassageIndex, search: Search) -> _Rows:
-    def look_up(rows: list[dict[str, Any]]) -> tuple[pa.Table, dict[str, Any]]:
+    def look_up(rows: list[dict[str, Any]]) -> tuple[pa.Table, Mapping[str, Any]]:
         result = index.search(
             rows,
             "0.8" if search.threshold is None else search.threshold,
@@ -396,7 +396,7 @@ def _search_passages(index: PassageIndex, search: Search) -> _Rows:
 
 
 def _align_passages(index: PassageIndex, alignment: Alignment) -> _Rows:
-    def look_up(rows: list[dict[str, Any]]) -> tuple[pa.Table, dict[str, Any]]:
+    def look_up(rows: list[dict[str, Any]]) -> tuple[pa.Table, Mapping[str, Any]]:
         result = align(
             rows,
             index,
@@ -419,12 +419,12 @@ class _Rows(NamedTuple):
     first: list[Any]
     n_bytes: int
     n_found: int
-    summary: dict[str, Any]
+    summary: Mapping[str, Any]
 
 
 def _look_up_some(
     texts: Sequence[str | NamedText],
-    look_up: Callable[[list[dict[str, Any]]], tuple[pa.Table, dict[str, Any]]],
+    look_up: Callable[[list[dict[str, Any]]], tuple[pa.Table, Mapping[str, Any]]],
     kind: type[DocumentRow | PassageRow],
     limit: int,
     share: Share | None = None,

@@ -30,7 +30,7 @@ from neardup.jobs.pairs.plan import PairPlan
 from neardup.jobs.pairs.records import make_records, maker_of
 from neardup.jobs.pairs.run import Elsewhere, Matches, PairJob, count_outside, find_matches
 from neardup.matching.join import Compared, FilterCounts, PartedJoin
-from neardup.options.choices import Data
+from neardup.options.choices import Data, DataOrIndex
 from neardup.options.documents import PairOptions
 from neardup.options.groups import ProgressOptions, WorkspaceOptions
 from neardup.options.option import argument, but, takes
@@ -337,7 +337,7 @@ def _join(
 class _Arguments(PairOptions, WorkspaceOptions, ProgressOptions, kw_only=False):
     session: Any = argument(SESSION)
     left: Data = argument(SHARED_FILES)
-    right: Data = argument(
+    right: DataOrIndex | None = argument(
         "A second collection, in files as well: pairs are of one document of each. None: pairs "
         "within ``left``.",
         default=None,

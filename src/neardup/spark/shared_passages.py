@@ -32,7 +32,7 @@ from neardup.jobs.align.other import (
     no_other,
 )
 from neardup.jobs.align.plan import choose_options
-from neardup.options.choices import Data
+from neardup.options.choices import Data, DataOrIndex
 from neardup.options.groups import ProgressOptions, WorkspaceOptions
 from neardup.options.option import argument, but, takes
 from neardup.options.passages import AlignOptions, AlignSchemeOptions, IgnoreOptions
@@ -105,7 +105,7 @@ def align_on_spark(
     on_executors = partial(_on_executors, of_session)
     with spark_errors():
         result = align_collections(sources, other, options, workspace, runner, ignore, on_executors)
-    result.summary.update(engine="spark", workers=of_session().slots)
+    result.summary.update({"engine": "spark", "workers": of_session().slots})
     return result
 
 
@@ -581,7 +581,7 @@ class _Arguments(
 ):
     session: Any = argument(SESSION)
     a: Data = argument(SHARED_FILES)
-    b: Data = argument(
+    b: DataOrIndex | None = argument(
         "Other documents, in files as well, or a ``PassageIndex`` or the path of one, which all "
         "executors reach under the same path. None: those of ``a`` are compared with each other, "
         "each pair once; the earlier one is the query.",

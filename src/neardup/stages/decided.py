@@ -376,7 +376,7 @@ class ResultDocuments(DecidedDocuments):
     def __init__(
         self,
         documents: Catalogue,
-        summary: dict[str, Any],
+        summary: Mapping[str, Any],
         removed: TableRows,
         clusters: TableRows,
         order: tuple[str, ...],

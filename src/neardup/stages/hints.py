@@ -15,7 +15,7 @@ from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -28,10 +28,11 @@ from neardup.options.option import Option, Options
 from neardup.tables import Int64s, TokenLists
 from neardup.text.shingles import ShingleScheme
 
+if TYPE_CHECKING:
+    from neardup.outputs.summary_records import Hint
+
 # What a summary says: the name of the hint, what is wrong, options of which each is a remedy, and
 # whether these are of an index, to be made anew.
-Hint = dict[str, Any]
-
 _log = logging.getLogger("neardup.hints")
 
 # Documents that are looked at, and their characters.
@@ -366,7 +367,7 @@ class Summarised(Protocol):
     """What has a summary."""
 
     @property
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> Mapping[str, Any]:
         """What a job says of its run."""
 
 

@@ -17,7 +17,6 @@ from neardup.runs.progress import counted
 from neardup.runs.runner import Runner
 from neardup.stages.hints import (
     Beginnings,
-    Hint,
     Remedies,
     hints_of_documents,
     hints_of_passages,
@@ -27,6 +26,8 @@ from neardup.stages.hints import (
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from neardup.outputs.summary_records import Hint
+
 
 @dataclass(frozen=True, repr=False)
 class AdditionResult:
@@ -35,8 +36,8 @@ class AdditionResult:
     ``n_empty`` of the documents have no token, and are never found; nor are ``n_short``, which have
     fewer than the ``min_tokens`` of an index of passages (None for other kinds). ``skipped`` rows
     (file, row, reason) were left out; ``passed_over`` counts files of folders that were not read,
-    by ending; ``columns`` says where text and ids were. ``hints`` are about the first documents of
-    an index: where what it was made with does not suit them.
+    by ending. ``hints`` are about the first documents of an index: where what it was made with does
+    not suit them.
     """
 
     n_documents: int
@@ -46,7 +47,7 @@ class AdditionResult:
     skipped: list[SkippedRow] = field(default_factory=list)
     passed_over: dict[str, int] = field(default_factory=dict)
     seconds: float = 0.0
-    columns: ColumnNames = field(default_factory=ColumnNames)
+    _columns: ColumnNames = field(default_factory=ColumnNames)
     hints: list[Hint] = field(default_factory=list)
 
     @property
@@ -58,7 +59,7 @@ class AdditionResult:
             "tokens": self.n_tokens,
             "empty_documents": self.n_empty,
             **short,
-            **describe_ids(self.columns),
+            **describe_ids(self._columns),
             **describe_skipped(self.skipped),
             "passed_over": self.passed_over,
             "hints": self.hints,

@@ -34,7 +34,7 @@ from neardup.tables import Bools, Int64s
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from neardup.outputs.summary_records import DedupSummary
+    from neardup.outputs.summary_records import DedupRecord
 
 # The table of removed documents with the texts of both, written in memory that has a bound.
 
@@ -165,7 +165,7 @@ def open_output(folder: str | Path, *, trust: bool = False) -> DedupOutput:
     if job != "dedup":
         page = ", of which `neardup report` makes a page" if job == "cut" else ""
         raise _no_output(target, f"it is that of `neardup {job}`{page}")
-    return DedupOutput(target, cast("DedupSummary", summary), trust=trust)
+    return DedupOutput(target, cast("DedupRecord", summary), trust=trust)
 
 
 def _no_output(folder: Target, reason: str) -> InvalidInputError:
@@ -199,7 +199,7 @@ class DedupOutput:
     texts that are read, and a block of their file, are in memory at the same time.
     """
 
-    def __init__(self, folder: Target, summary: DedupSummary, *, trust: bool = False) -> None:
+    def __init__(self, folder: Target, summary: DedupRecord, *, trust: bool = False) -> None:
         self.folder, self.summary, self._trust = folder, summary, trust
 
     @cached_property

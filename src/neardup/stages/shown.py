@@ -29,7 +29,9 @@ if TYPE_CHECKING:
 class DecidedInMemory(Protocol):
     """What a deduplication returns, as far as its documents are shown."""
 
-    summary: dict[str, Any]
+    @property
+    def summary(self) -> Mapping[str, Any]:
+        """What the run has said of itself."""
 
     @property
     def removed(self) -> pa.Table:

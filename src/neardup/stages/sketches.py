@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import numpy as np
 import pyarrow as pa
@@ -34,6 +34,9 @@ from neardup.sketches.kind import KindScheme, no_digests
 from neardup.sketches.registry import kind_of
 from neardup.sketches.table_format import BlockPlaces, join_places
 from neardup.tables import Bools, Int64s
+
+if TYPE_CHECKING:
+    from neardup.outputs.summary_records import SketchSummary
 
 
 def places_of_key(key: Any, n: int) -> Int64s:
@@ -274,9 +277,9 @@ def summarise(
     skipped: Sequence[SkippedRow],
     passed_over: Mapping[str, int],
     seconds: Mapping[str, float] | None,
-) -> dict[str, Any]:
+) -> SketchSummary:
     """Return the summary of sketches; with ``seconds``, of those that were made just now."""
-    summary = {
+    summary: dict[str, Any] = {
         "kind": scheme["kind"],
         "documents": counts.n_documents,
         "blocks": counts.n_blocks,
@@ -293,7 +296,7 @@ def summarise(
             "passed_over": dict(passed_over),
             "seconds": dict(seconds),
         }
-    return summary
+    return cast("SketchSummary", summary)
 
 
 @dataclass(frozen=True, repr=False)
@@ -314,8 +317,6 @@ class Sketches(Result):
         What each stage took where sketches were made; None for those from a file.
     passed_over
         How many files of folders were not read, by ending.
-    columns
-        Where text and ids were; None for those from a file.
     blocks
         Where the blocks lie that were sketched instead of whole documents, of which the ids come
         once for each block; None for whole documents.
@@ -331,10 +332,10 @@ class Sketches(Result):
     skipped: tuple[SkippedRow, ...] = ()
     seconds: Mapping[str, float] | None = None
     passed_over: Mapping[str, int] = field(default_factory=dict)
-    columns: ColumnNames | None = field(default=None, compare=False)
+    _columns: ColumnNames | None = field(default=None, compare=False)
     digests: pa.Array | None = field(default=None, compare=False)
     blocks: BlockPlaces | None = field(default=None, compare=False)
-    summary: dict[str, Any] = field(init=False, compare=False)
+    summary: SketchSummary = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
         counts = SketchCounts(None if self.blocks is None else 0)
@@ -342,7 +343,7 @@ class Sketches(Result):
         summary = summarise(
             self.scheme,
             counts,
-            columns=self.columns,
+            columns=self._columns,
             skipped=self.skipped,
             passed_over=self.passed_over,
             seconds=self.seconds,

@@ -13,7 +13,14 @@ from typing import Any
 import pytest
 
 import neardup
-from neardup.options.choices import ColumnNames, Number, Progress, TokenizerChoice
+from neardup.options.choices import (
+    ColumnNames,
+    Data,
+    DataOrIndex,
+    Number,
+    Progress,
+    TokenizerChoice,
+)
 from neardup.options.commands import COMMANDS, grouped
 from neardup.options.kinds import (
     Address,
@@ -23,6 +30,7 @@ from neardup.options.kinds import (
     Conditions,
     CountOrPercent,
     Delimiter,
+    Documents,
     Encoding,
     Flag,
     FunctionOrFlag,
@@ -62,6 +70,7 @@ TYPES: dict[type[Kind], tuple[Any, ...]] = {
     Columns: (ColumnNames,),
     Conditions: (ColumnNames,),
     Delimiter: (str,),
+    Documents: (Data, DataOrIndex),
     Encoding: (str,),
     FunctionOrFlag: (Progress,),
     Hosts: (str, Sequence[str]),

@@ -9,7 +9,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -32,7 +32,7 @@ from neardup.jobs.align.plan import (
     recalls_of,
     widest_gap,
 )
-from neardup.options.choices import Data
+from neardup.options.choices import Data, DataOrIndex
 from neardup.options.groups import DOCUMENTS, RunOptions, WorkspaceOptions
 from neardup.options.option import argument, but, takes
 from neardup.options.passages import AlignOptions, AlignSchemeOptions, IgnoreOptions
@@ -47,7 +47,6 @@ from neardup.runs.work import Workspace
 from neardup.stages.hints import (
     Beginnings,
     Flood,
-    Hint,
     Remedies,
     hints_of_flood,
     hints_of_passages,
@@ -56,6 +55,9 @@ from neardup.stages.hints import (
 from neardup.stages.options import columns_of
 from neardup.stages.workspaces import key_of, open_workspace, state_of_index
 from neardup.tables import Int64s
+
+if TYPE_CHECKING:
+    from neardup.outputs.summary_records import Hint
 
 
 def read_templates(
@@ -181,7 +183,8 @@ def _align(
     check_effect(options, sources, new, ignore)
     if is_one:
         keep_extracted(workspace, sources)
-    start, hints = time.perf_counter(), list[Hint]()
+    start = time.perf_counter()
+    hints: list[Hint] = []
     read, of_other = read.for_sources(sources), NO_COLUMNS
     if isinstance(other, NewDocuments):
         options = options.but(min_tokens=other.min_tokens)
@@ -281,7 +284,7 @@ def _summary(
 
 class _Arguments(AlignSchemeOptions, IgnoreOptions, WorkspaceOptions, RunOptions, kw_only=False):
     a: Data = argument(DOCUMENTS)
-    b: Data = argument(
+    b: DataOrIndex | None = argument(
         "Other documents, or a ``PassageIndex`` or the path of one; documents, also those of a "
         "``DocumentIndex``, are indexed in memory or a temporary folder. None: those of ``a`` "
         "are compared with each other, each pair once; the earlier one is the query.",

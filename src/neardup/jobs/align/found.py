@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pyarrow as pa
@@ -17,6 +17,9 @@ from neardup.passages.chains import Hit
 from neardup.passages.document_pairs import Extents, pair_table
 from neardup.results import PassageResult
 from neardup.tables import Int64s
+
+if TYPE_CHECKING:
+    from neardup.outputs.summary_records import PassageSummary
 
 
 @dataclass(frozen=True)
@@ -39,7 +42,7 @@ class Found:
         pairs = None
         if self.extents is not None:
             pairs = pair_table(self.passages, self._pairs(), self.extents)
-        return PassageResult(self.passages, self.summary, pairs)
+        return PassageResult(self.passages, cast("PassageSummary", self.summary), pairs)
 
     def counts(self, *, is_one: bool) -> dict[str, int]:
         """Count passages and documents, of one collection or of the first of two."""

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from neardup.outputs.table_files import check_file, write_file
 from neardup.outputs.targets import target_of
@@ -16,6 +16,8 @@ from neardup.results import Result
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from neardup.outputs.summary_records import CompareSummary
 
 Elements = Literal["set", "numbered", "weighted", "characters"]
 Range = tuple[int, int]
@@ -303,7 +305,9 @@ class CompareResult(Comparison, Result):
     is a row for each measure and kind of sketch.
     """
 
-    summary: dict[str, Any] = field(default_factory=dict, compare=False)
+    summary: CompareSummary = field(
+        default_factory=lambda: cast("CompareSummary", {}), compare=False
+    )
 
     def headline(self) -> str:
         """Return how similar the texts are, and how many passages they share."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -38,7 +38,6 @@ from neardup.runs.runner import Runner
 from neardup.runs.work import IN_MEMORY, Workspace
 from neardup.stages.hints import (
     Beginnings,
-    Hint,
     Remedies,
     hints_of_passages,
     hints_of_short,
@@ -46,6 +45,9 @@ from neardup.stages.hints import (
 )
 from neardup.stages.selection import complete_summary
 from neardup.stages.workspaces import open_workspace
+
+if TYPE_CHECKING:
+    from neardup.outputs.summary_records import Hint
 
 
 def summarise(
@@ -303,6 +305,9 @@ def cut(given: _Arguments) -> CutResult:
     [{'id': '1', 'start': 17, 'end': 88, 'kept_id': '0'}]
     """
     options, named_in = given.part(CutOptions), given.named_in
+    if isinstance(named_in, CutResult):
+        # As an Arrow stream it is the texts that stay.
+        named_in = named_in.removed
     plan = plan_cut(
         options, has_other=given.against is not None, is_named=named_in is not None, side=given.side
     )

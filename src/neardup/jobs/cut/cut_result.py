@@ -22,6 +22,8 @@ from neardup.tables import Bools
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from neardup.outputs.summary_records import CutSummary
+
 
 def take_out(
     spans: Spans, columns: tuple[str, ...], replacement: str, block: RowBlock, rows: slice
@@ -45,6 +47,8 @@ class CutResult(TwoCollections):
     """
 
     _rows_are = "spans"
+
+    summary: CutSummary
 
     def __init__(
         self,

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from neardup.files.streams import Destination
     from neardup.jobs.explain.explain_result import ExplainResult
+    from neardup.outputs.summary_records import DedupSummary
     from neardup.text.tokenizers import TokenFunction
 
 
@@ -46,6 +47,8 @@ class DeduplicationResult(TwoCollections):
     """
 
     _rows_are = "removed documents"
+
+    summary: DedupSummary
 
     def __init__(
         self,
@@ -250,7 +253,7 @@ class DeduplicationResult(TwoCollections):
                 keep=self.summary["keep"],
                 clusters=self.summary["clusters"],
             )
-        summary |= {name: self.summary[name] for name in OF_INPUTS}
+        summary |= {name: value for name, value in self.summary.items() if name in OF_INPUTS}
         return DeduplicationResult(self._documents, self._other, assignment, summary)
 
     def explain(

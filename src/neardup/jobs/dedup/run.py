@@ -49,6 +49,7 @@ from neardup.stages.plan import DedupPlan, plan_deduplication
 from neardup.stages.workspaces import key_of
 
 if TYPE_CHECKING:
+    from neardup.outputs.summary_records import File
     from neardup.runs.work import Workspace
 
 
@@ -165,7 +166,7 @@ class DedupJob:
         )
         if other.state is not None:
             folder = other.state["path"]
-            listed = [{"name": Path(folder).name, "origin": folder}]
+            listed: list[File] = [{"name": Path(folder).name, "origin": folder}]
             result.summary |= {"against_files": 1, "against": listed}
         return result
 

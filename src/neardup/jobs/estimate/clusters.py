@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -22,6 +22,9 @@ from neardup.sketches.greedy import cluster_greedily
 from neardup.sketches.registry import kind_of, kinds_with
 from neardup.stages.sketches import Sketches, as_sketches, check_whole
 
+if TYPE_CHECKING:
+    from neardup.outputs.summary_records import ClusterSummary
+
 
 @dataclass(frozen=True, repr=False)
 class ClusterResult(TableResult):
@@ -34,7 +37,7 @@ class ClusterResult(TableResult):
     _rows_are = "documents"
 
     clusters: pa.Table
-    summary: dict[str, Any]
+    summary: ClusterSummary
 
     @property
     def table(self) -> pa.Table:
@@ -117,7 +120,7 @@ def cluster_sketches(given: _Arguments) -> ClusterResult:
             "representative_id": own.ids.take(pa.array(found.representatives[found.clusters])),
         }
     )
-    summary = {
+    summary: ClusterSummary = {
         "kind": own.kind,
         "documents": [len(own)],
         "clusters": len(found),

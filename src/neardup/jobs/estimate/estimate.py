@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -51,6 +51,9 @@ from neardup.stages.sketches import (
 )
 from neardup.stages.workspaces import memory_budget
 from neardup.tables import Int64s
+
+if TYPE_CHECKING:
+    from neardup.outputs.summary_records import EstimateSummary
 
 # The sketches that are compared: all pairs of one collection or two, or pairs of a table.
 
@@ -444,7 +447,7 @@ class EstimateResult(TableResult):
     _rows_are = "pairs"
 
     pairs: pa.Table
-    summary: dict[str, Any]
+    summary: EstimateSummary
 
     @property
     def table(self) -> pa.Table:
@@ -469,7 +472,7 @@ class _Arguments(EstimateOptions, RunOptions, kw_only=False):
         "within ``sketches``.",
         default=None,
     )
-    pairs: Data = argument(
+    pairs: Data | None = argument(
         "Only these, in their order: a table with columns ``id_a`` and ``id_b``, as a path or "
         "in any form that documents may have. ``id_a`` is of ``sketches``, ``id_b`` of "
         "``other`` if that is given.",
@@ -627,7 +630,7 @@ def estimate(given: _Arguments) -> EstimateResult:
     rule = make_rule(kind, least=given.super_shingles, groups=given.bands, rows=given.rows)
     with Runner(given.workers, given.progress) as runner:
         found = _find_pairs(given, sides, wanted, rule, runner)
-    summary = {
+    summary: EstimateSummary = {
         "kind": kind.name,
         "documents": [side.n_documents for side in sides],
         "blocks": [None if side.block_size is None else len(side) for side in sides],

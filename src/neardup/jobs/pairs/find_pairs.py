@@ -5,7 +5,7 @@ from __future__ import annotations
 from neardup.files.resolve import resolve_inputs
 from neardup.jobs.pairs.pair_result import PairResult
 from neardup.jobs.pairs.run import PairJob
-from neardup.options.choices import Data
+from neardup.options.choices import Data, DataOrIndex
 from neardup.options.documents import PairOptions
 from neardup.options.groups import DOCUMENTS, RunOptions, WorkspaceOptions
 from neardup.options.option import argument, takes
@@ -17,7 +17,7 @@ from neardup.stages.workspaces import are_short, open_workspace
 
 class _Arguments(PairOptions, WorkspaceOptions, RunOptions, kw_only=False):
     left: Data = argument(DOCUMENTS)
-    right: Data = argument(
+    right: DataOrIndex | None = argument(
         "A second collection: pairs are of one document of each. None: pairs within ``left``. "
         "In a ``DocumentIndex``, or the folder of one, documents are looked up, which decides "
         "all but the threshold; all its texts are read with method ``exact``, and for what "

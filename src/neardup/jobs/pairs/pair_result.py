@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from neardup.matching.join import FilterCounts
 from neardup.results import TableResult
@@ -11,6 +11,8 @@ from neardup.runs.progress import counted
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from neardup.outputs.summary_records import PairSummary
 
 
 class Rows(Protocol):
@@ -35,10 +37,13 @@ class PairResult(TableResult):
 
     _rows_are = "pairs"
 
+    counts: FilterCounts
+    summary: PairSummary
+
     def __init__(self, rows: Rows, counts: FilterCounts, summary: dict[str, Any]) -> None:
         self._rows = rows
         self.counts = counts
-        self.summary = summary
+        self.summary = cast("PairSummary", summary)
 
     def __len__(self) -> int:
         """Return the number of pairs."""

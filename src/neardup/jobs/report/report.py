@@ -45,16 +45,16 @@ from neardup.stages.workspaces import open_workspace
 
 
 class _Arguments(ReportOptions, AgainstDataOptions, RunOptions, kw_only=False):
-    result: Any = argument(
+    result: Data = argument(
         "What ``deduplicate``, ``find_pairs``, ``align``, ``cut``, ``estimate`` or a search "
         "returned; or what its command wrote: the path of a folder, or that of a table."
     )
-    inputs: Data = argument(
+    inputs: Data | None = argument(
         "The documents that the job has read, in any form that it takes: the page shows their "
         "texts. Folders of ``dedup`` have them, and need none.",
         default=None,
     )
-    labels: Data = argument(
+    labels: Data | None = argument(
         "Pairs that are right, a file or a table with ``id_a`` and ``id_b``: the page shows "
         "precision and recall of pairs over their thresholds.",
         default=None,

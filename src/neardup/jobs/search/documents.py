@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import pyarrow as pa
@@ -20,6 +21,9 @@ from neardup.runs.runner import Runner
 from neardup.stages.hints import Beginnings, Remedies, hints_of_documents
 from neardup.stages.options import columns_of
 from neardup.tables import Int64s
+
+if TYPE_CHECKING:
+    from neardup.outputs.summary_records import DocumentSearchSummary
 
 
 @dataclass
@@ -84,7 +88,8 @@ def search_documents(
         if index.n_documents
         else [],
     }
-    return DocumentSearchResult(table, summary | describe_ids(columns))
+    summary |= describe_ids(columns)
+    return DocumentSearchResult(table, cast("DocumentSearchSummary", summary))
 
 
 def first_of_each(queries: Int64s, limit: int | None) -> Int64s:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pyarrow as pa
@@ -34,12 +34,14 @@ from neardup.runs.runner import Runner
 from neardup.runs.work import IN_MEMORY
 from neardup.stages.hints import (
     Beginnings,
-    Hint,
     Remedies,
     hints_of_passages,
     hints_of_short,
 )
 from neardup.stages.options import columns_of
+
+if TYPE_CHECKING:
+    from neardup.outputs.summary_records import Hint, PassageSummary
 
 
 @dataclass
@@ -94,7 +96,8 @@ def search_sources(
     summary |= options.describe_preset() | {"passed_over": passed_over(sources)}
     beginnings = Beginnings(sources, read.columns)
     summary["hints"] = _hints(beginnings, counts, plan, index, options) if index.n_documents else []
-    return PassageResult(table, summary | describe_ids(read.columns))
+    summary |= describe_ids(read.columns)
+    return PassageResult(table, cast("PassageSummary", summary))
 
 
 def _search_block(

@@ -116,6 +116,7 @@ def test_named__what_align_and_cut_return():
     ]
     first = cut(texts, exact=True, min_tokens=10)
     again = cut(texts, named_in=first.removed)
+    assert cut(texts, named_in=first).removed.equals(again.removed)
     assert again.kept.equals(first.kept)
     assert again.removed.equals(first.removed)
     assert again.summary["characters_removed"] == first.summary["characters_removed"]
