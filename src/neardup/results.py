@@ -21,6 +21,8 @@ from neardup.runs.progress import counted
 from neardup.version import __version__
 
 if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
     import pyarrow as pa
 
     from neardup.outputs.summary_records import DocumentSearchSummary, PassageSummary
@@ -66,6 +68,26 @@ class Result(ABC):
     @abstractmethod
     def write(self, path: str | Path, *, overwrite: bool = False) -> None:
         """Write the result; it appears when it is complete, or not at all."""
+
+    def to_arrow(self) -> pa.Table:
+        """Return the table as one of Arrow; of documents that stay, as of ``kept``, all columns."""
+        return self.table
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return the table as a data frame of pandas, which has to be installed.
+
+        Rows of a pandas data frame that was given come back with its types and its index, but for
+        an index of row numbers, which is counted anew.
+        """
+        return self.to_arrow().to_pandas()
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return the table as a data frame of Polars, which has to be installed."""
+        import polars as pl
+
+        frame = pl.from_arrow(self.to_arrow())
+        assert isinstance(frame, pl.DataFrame)
+        return frame
 
     def report(self, inputs: Any = None, **options: Any) -> Report:
         """Return a page that shows what was found, and why; see ``neardup.report``.

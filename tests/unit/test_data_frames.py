@@ -1,8 +1,11 @@
-"""Data frames of pandas: ids are labels of the index, with their type, in every call."""
+"""Data frames: those of pandas have ids in their index, and what stays comes back as a frame."""
 
 from __future__ import annotations
 
 import pandas as pd
+import polars as pl
+import polars.testing
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -147,3 +150,77 @@ def test_labels__that_are_no_ids(index, message):
     assert ADVICE in str(caught.value)
     assert neardup.deduplicate(data, id_column="key").removed["id"].to_pylist() == ["c"]
     assert neardup.deduplicate(data.reset_index(drop=True)).removed["id"].to_pylist() == [2]
+
+
+@each_of("index", INDEXES.values(), ids=INDEXES)
+def test_to_pandas__is_the_frame_without_what_went(index):
+    columns = {"kind": pd.Categorical(list("abab")), "number": pd.array([1, None, 2, 3], "Int64")}
+    data = frame(index, day=pd.date_range("2026-01-01", periods=4), **columns)
+    before = data.copy()
+    expected = data.iloc[[0, 1, 3]]
+    if index.equals(pd.RangeIndex(4)) and index.name is None:
+        expected = expected.reset_index(drop=True)
+    found = neardup.deduplicate(data).to_pandas()
+    pd.testing.assert_frame_equal(
+        found, expected, check_index_type=False, check_freq=False, check_categorical=False
+    )
+    assert found["kind"].dtype == "category"
+    pd.testing.assert_frame_equal(data, before)
+
+
+def test_to_polars__is_the_frame_without_what_went():
+    columns = {"text": TEXTS, "kind": list("abab"), "lists": [[1], [], [2, 3], [4]]}
+    data = pl.DataFrame(columns, schema_overrides={"kind": pl.Categorical})
+    found = neardup.deduplicate(data).to_polars()
+    polars.testing.assert_frame_equal(found, data[[0, 1, 3]])
+    cut = neardup.cut(data, min_tokens=5).to_polars()
+    assert cut.schema == data.schema
+    assert cut.drop("text").equals(data.drop("text"))
+
+
+def results():
+    """Yield a result of every kind."""
+    yield neardup.deduplicate(TEXTS)
+    yield neardup.find_pairs(TEXTS)
+    yield neardup.choose(neardup.find_pairs(TEXTS))
+    yield neardup.cut(TEXTS, min_tokens=5)
+    yield neardup.align(TEXTS, min_tokens=5)
+    yield neardup.compare(*TEXTS[:2])
+    sketches = neardup.sketch(TEXTS, kind="smallest")
+    yield sketches
+    yield neardup.estimate(sketches)
+    yield neardup.cluster_sketches(sketches)
+
+
+def test_results__are_tables_of_all_libraries():
+    for result in results():
+        table = result.to_arrow()
+        assert isinstance(table, pa.Table)
+        assert table.equals(pa.table(result))
+        assert list(result.to_pandas().columns) == table.column_names
+        assert result.to_polars().to_arrow().num_rows == table.num_rows
+        assert result.to_polars().columns == table.column_names
+
+
+def check_refused(call):
+    with pytest.raises(InvalidInputError, match="which has no order"):
+        call()
+
+
+@each_of("data", [set(TEXTS), frozenset(TEXTS)], ids=["set", "frozenset"])
+def test_sets__are_refused(data, tmp_path):
+    check_refused(lambda: neardup.deduplicate(data))
+    check_refused(lambda: neardup.deduplicate(TEXTS, against=data))
+    check_refused(lambda: neardup.find_pairs(TEXTS, data))
+    check_refused(lambda: neardup.align(data))
+    check_refused(lambda: neardup.extract("a", data))
+    index = neardup.DocumentIndex.create(tmp_path / "index")
+    check_refused(lambda: index.add(data))
+    check_refused(lambda: index.search(data))
+
+
+def test_views_of_mappings__have_an_order():
+    texts = dict(enumerate(TEXTS))
+    assert neardup.deduplicate(texts.values()).removed["id"].to_pylist() == ["2"]
+    inverse = {text: place for place, text in texts.items()}
+    assert neardup.deduplicate(inverse.keys()).removed["id"].to_pylist() == ["2"]

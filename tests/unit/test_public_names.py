@@ -81,9 +81,11 @@ def hints_of(found: Any) -> dict[str, Any]:
     """Evaluate the annotations of a function or class, those imported for type checkers as well."""
     namespace = {name: getattr(neardup.types, name) for name in neardup.types.__all__}
     namespace |= {name: getattr(neardup, name) for name in neardup.__all__}
+    import pandas
+    import polars
     import pyarrow
 
-    namespace |= {"pa": pyarrow, "Path": Path}
+    namespace |= {"pa": pyarrow, "pd": pandas, "pl": polars, "Path": Path}
     for each in getattr(found, "__mro__", ()):
         namespace |= {k: v for k, v in vars(sys.modules[each.__module__]).items() if k[0] != "_"}
     return typing.get_type_hints(found, None, namespace)

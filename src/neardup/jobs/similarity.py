@@ -17,7 +17,7 @@ from neardup.matching.nearest import as_it_is, nearest_strings, string_maker, te
 from neardup.matching.verify import overlaps_at_threshold, score_pairs
 from neardup.options.documents import ExtractOptions, SimilarityOptions
 from neardup.options.groups import ShingleOptions
-from neardup.options.kinds import exact_fraction
+from neardup.options.kinds import Documents, exact_fraction
 from neardup.options.option import argument, no_effect, shows, takes
 from neardup.stages.options import check_text, weights_for
 from neardup.tables import Int64s, ShingleSets, Texts, WeightedSets
@@ -285,6 +285,7 @@ def extract(
     if isinstance(texts, str | bytes) or not isinstance(texts, Iterable):
         message = f"texts must be a list or a mapping of strings, got {type(texts).__name__}"
         raise InvalidInputError(message)
+    Documents().checked("texts", texts)
     keys = list(texts) if isinstance(texts, Mapping) else None
     given = list(texts.values() if isinstance(texts, Mapping) else texts)
     check_text("query", query)

@@ -481,7 +481,8 @@ WITH_TEXT = Option("Add the passages' texts.", python="Add the columns query_tex
 DATA = (
     "A path, glob or URL as a string; a list of ``pathlib.Path``; a list of strings (texts) "
     "or of dictionaries; or anything with ``__arrow_c_stream__``: pandas, Polars, DuckDB, Arrow, "
-    "Hugging Face datasets; a ``pyarrow.dataset.Dataset`` is read bit by bit."
+    "Hugging Face datasets; a ``pyarrow.dataset.Dataset`` is read bit by bit. A set is refused: it "
+    "has no order."
 )
 DOCUMENTS = "Documents, in any form that ``deduplicate`` takes."
 

@@ -6,7 +6,7 @@ import codecs
 import os
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import MappingView, Sequence, Set
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from math import isfinite
@@ -14,7 +14,7 @@ from numbers import Rational
 from operator import index
 from typing import Any, get_args
 
-from neardup.errors import InvalidParameterError
+from neardup.errors import InvalidInputError, InvalidParameterError
 
 # Keeps every product in the kernels within 64 bits.
 _MAX_DENOMINATOR = 10**9
@@ -361,10 +361,17 @@ class PathOrUrl(Location):
 
 
 class Documents(Kind):
-    """Documents in any form, or files of them: whoever reads them finds what is wrong."""
+    """Documents in any form, or files of them: whoever reads them finds what else is wrong."""
 
     def checked(self, name: str, value: Any) -> Any:
-        """Return the value."""
+        """Return the value, which has an order."""
+        if isinstance(value, Set) and not isinstance(value, MappingView):
+            kind = type(value).__name__
+            message = (
+                f"{name} is a {kind}, which has no order: what stays, and the ids, would be others "
+                "each time; hand over a list, such as sorted(...)"
+            )
+            raise InvalidInputError(message)
         return value
 
 
