@@ -5,7 +5,8 @@ The public names, and where they live:
 - ``deduplicate`` (jobs.dedup): near-duplicate documents, each removal verified.
 - ``choose`` (jobs.choose): the same by pairs that were found before; ``DeduplicationResult``
   (jobs.dedup) is the result of both.
-- ``find_pairs`` (jobs.pairs): all similar pairs, exactly; ``PairResult`` is its result.
+- ``find_pairs`` (jobs.pairs): all similar pairs, exactly; ``PairResult`` is its result;
+  ``iter_pairs`` goes through them.
 - ``report`` (jobs.report): one page that shows what any of these has found, and why.
 - ``compare`` (jobs.compare): everything about two texts; ``CompareResult``
   (jobs.compare) is its result.
@@ -70,7 +71,7 @@ if TYPE_CHECKING:
     from neardup.jobs.index.documents import DocumentIndex
     from neardup.jobs.index.open import open_index
     from neardup.jobs.index.passages import PassageIndex
-    from neardup.jobs.pairs.find_pairs import find_pairs
+    from neardup.jobs.pairs.find_pairs import find_pairs, iter_pairs
     from neardup.jobs.pairs.pair_result import PairResult
     from neardup.jobs.report.report import report
     from neardup.jobs.similarity import Extracted, extract, similarity
@@ -121,6 +122,7 @@ __all__ = [
     "estimate",
     "extract",
     "find_pairs",
+    "iter_pairs",
     "open_index",
     "report",
     "similarity",
@@ -152,6 +154,7 @@ _HOMES = {
     "Extracted": "neardup.jobs.similarity",
     "extract": "neardup.jobs.similarity",
     "find_pairs": "neardup.jobs.pairs.find_pairs",
+    "iter_pairs": "neardup.jobs.pairs.find_pairs",
     "open_index": "neardup.jobs.index.open",
     "report": "neardup.jobs.report.report",
     "similarity": "neardup.jobs.similarity",

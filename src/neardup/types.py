@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     )
     from neardup.jobs.explain.evidence import Closest, Evidence, Link, Relation
     from neardup.jobs.explain.explain_result import ExplainResult
+    from neardup.jobs.pairs.find_pairs import Pair
     from neardup.matching.join import FilterCounts
     from neardup.options.choices import (
         Algorithm,
@@ -162,6 +163,7 @@ __all__ = [
     "OpenedIndex",
     "OtherGroups",
     "OutputFormat",
+    "Pair",
     "PairMeasure",
     "PairMethod",
     "PairSummary",
@@ -256,6 +258,7 @@ _HOMES = {
     "OpenedIndex": "neardup.options.choices",
     "OtherGroups": "neardup.outputs.summary_records",
     "OutputFormat": "neardup.options.choices",
+    "Pair": "neardup.jobs.pairs.find_pairs",
     "PairMeasure": "neardup.options.choices",
     "PairMethod": "neardup.options.choices",
     "PairSummary": "neardup.outputs.summary_records",

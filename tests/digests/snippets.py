@@ -167,6 +167,8 @@ _COMPARE = [
     "neardup.extract(names[1], names, limit=3, measure='edit', casefold=True)",
     "neardup.extract(quote, {row['id']: row['text'] for row in rows}, measure='containment')",
     "neardup.extract(quote, texts, tf='raw')",
+    "list(neardup.iter_pairs(texts, threshold='0.5'))",
+    "list(neardup.iter_pairs(texts, quote, top=1))",
 ]  # fmt: skip
 
 _EXPLAIN = [

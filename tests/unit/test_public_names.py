@@ -27,7 +27,7 @@ WITHOUT_RESULT = {
     for kind in ("PassageIndex", "DocumentIndex")
     for name in ("create", "open", "add", "compact")
 } | {"open_index", "report", "DocumentIndex.query", "DocumentIndex.insert_if_new"}
-WITHOUT_RESULT |= {"similarity", "extract"}
+WITHOUT_RESULT |= {"similarity", "extract", "iter_pairs"}
 
 
 def imported(statements: list[ast.stmt]) -> dict[str, str]:

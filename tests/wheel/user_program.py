@@ -65,6 +65,8 @@ def find_pairs(folder: Path) -> None:
     assert_type(pairs.summary, types.PairSummary)
     assert_type(pairs.counts, types.FilterCounts)
     pairs.write(folder / "pairs.csv")
+    first: types.Pair = next(neardup.iter_pairs(TEXTS, threshold=0.5))
+    assert_type(first.similarity, float)
     chosen = neardup.choose(neardup.find_pairs(TEXTS, ngram=2), TEXTS, keep="longest")
     assert_type(chosen, neardup.DeduplicationResult)
     page = neardup.report(pairs, TEXTS)

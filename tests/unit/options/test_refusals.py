@@ -95,6 +95,7 @@ def functions(tmp_path_factory):
         "deduplicate": lambda **options: neardup.deduplicate(TEXTS, **options),
         "choose": lambda **options: neardup.choose(pairs, TEXTS, **options),
         "find_pairs": lambda **options: neardup.find_pairs(TEXTS, **options),
+        "iter_pairs": lambda **options: neardup.iter_pairs(TEXTS, **options),
         "compare": lambda **options: neardup.compare(*TEXTS, **options),
         "similarity": lambda **options: neardup.similarity(*TEXTS, **options),
         "extract": lambda **options: neardup.extract(TEXTS[0], TEXTS, **options),

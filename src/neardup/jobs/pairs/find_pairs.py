@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import NamedTuple
+
 from neardup.files.resolve import resolve_inputs
 from neardup.jobs.pairs.pair_result import PairResult
 from neardup.jobs.pairs.run import PairJob
 from neardup.options.choices import Data, DataOrIndex
 from neardup.options.documents import PairOptions
 from neardup.options.groups import DOCUMENTS, RunOptions, WorkspaceOptions
-from neardup.options.option import argument, takes
+from neardup.options.option import argument, no_effect, takes
 from neardup.runs.runner import Runner
 from neardup.runs.work import IN_MEMORY
 from neardup.stages.hints import with_warning
 from neardup.stages.workspaces import are_short, open_workspace
+
+# Pairs that are made values of Python together.
+_AT_ONCE = 1 << 12
 
 
 class _Arguments(PairOptions, WorkspaceOptions, RunOptions, kw_only=False):
@@ -63,6 +69,58 @@ def find_pairs(given: _Arguments) -> PairResult:
     >>> neardup.find_pairs(["Miller", "Muller", "Moeller"], max_distance=1).pairs.to_pylist()
     [{'id_a': '0', 'id_b': '1', 'similarity': 0.8333333333333334, 'distance': 1}]
     """
+    return with_warning(_find(given))
+
+
+class Pair(NamedTuple):
+    """Two documents that are similar, by their ids."""
+
+    id_a: str | int
+    id_b: str | int
+    similarity: float
+
+
+@takes(_Arguments)
+def iter_pairs(given: _Arguments) -> Iterator[Pair]:
+    """Find all pairs of similar documents, and go through them one by one.
+
+    Returns
+    -------
+    An iterator of pairs, in the order of ``find_pairs``.
+
+    Raises
+    ------
+    InvalidParameterError, InvalidInputError, ReadError, ResultLimitError
+        As ``find_pairs``, before the first pair.
+
+    Notes
+    -----
+    All are found first, by the time and within the memory that ``find_pairs`` takes; those that do
+    not fit are in files, which go with the iterator. A table of them is never made.
+
+    Examples
+    --------
+    >>> import neardup
+    >>> for a, b, similarity in neardup.iter_pairs(["Miller", "Muller", "Smith"], max_distance=1):
+    ...     print(a, b, round(similarity, 3))
+    0 1 0.833
+    """
+    if given.with_columns is not None:
+        remedy = "call find_pairs"
+        raise no_effect("with_columns", "on pairs that are gone through one by one", remedy)
+    return _named(with_warning(_find(given)))
+
+
+def _named(result: PairResult) -> Iterator[Pair]:
+    for batch in result.rows():
+        # A batch of values of Python takes ten times the room of its columns.
+        for start in range(0, len(batch), _AT_ONCE):
+            rows = batch.slice(start, _AT_ONCE)
+            columns = (rows[name].to_pylist() for name in Pair._fields)
+            yield from map(Pair, *columns)
+
+
+def _find(given: _Arguments) -> PairResult:
     job = PairJob(
         given.part(PairOptions),
         resolve_inputs,
@@ -81,5 +139,4 @@ def find_pairs(given: _Arguments) -> PairResult:
         workspace = IN_MEMORY
         if job.has_work and not is_short:
             workspace = open_workspace(given.memory, given.work)
-        result = job.run(runner, workspace)
-    return with_warning(result)
+        return job.run(runner, workspace)
