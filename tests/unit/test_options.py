@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import pickle
+import traceback
+from pathlib import Path
 
 import click
 import pytest
 
 import neardup
 from neardup.cli.command import spell_options
-from neardup.errors import InvalidParameterError
+from neardup.errors import InvalidParameterError, NeardupError
 from tests.each import each_of
 
 TEXTS = ["one two three", "four five six"]
@@ -107,6 +109,36 @@ def test_defaults__as_documented():
 def test_summary_of_pairs__recall_asked_for():
     assert neardup.find_pairs(TEXTS, method="minhash", recall=0.9).summary["recall"] == 0.9
     assert "recall" not in neardup.find_pairs(TEXTS).summary
+
+
+@each_of(
+    "call",
+    [
+        lambda folder: neardup.deduplicate(TEXTS, threshold=80),
+        lambda folder: neardup.deduplicate([1, 2]),
+        lambda folder: neardup.find_pairs([{"text": "a"}, {"body": "b"}]),
+        lambda folder: neardup.DocumentIndex.create(folder),
+        lambda folder: neardup.align(TEXTS, min_tokens=0),
+    ],
+)
+def test_errors_of_users__show_one_frame_of_ours(call, tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(NeardupError) as caught:
+        call(tmp_path)
+    frames = traceback.extract_tb(caught.value.__traceback__)
+    ours = [frame for frame in frames if "src/neardup" in Path(frame.filename).as_posix()]
+    assert len(ours) == 1
+    assert len(frames) == 3
+    assert caught.value.__cause__ is None
+
+
+def test_errors_of_others__show_all_frames():
+    def fail(text):
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError) as caught:
+        neardup.deduplicate(TEXTS, tokenizer=fail, workers=1)
+    assert traceback.extract_tb(caught.value.__traceback__)[-1].name == "fail"
 
 
 COMMAND = click.Command(

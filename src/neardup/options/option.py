@@ -31,13 +31,16 @@ from typing import (
     overload,
 )
 
-from neardup.errors import InvalidParameterError
+from neardup.errors import InvalidInputError, InvalidParameterError, OutputExistsError
 from neardup.options.kinds import Choice, Documents, Flag, Kind, Switch, Text
 
 P = ParamSpec("P")
 OptionsT = TypeVar("OptionsT", bound="Options")
 ResultT = TypeVar("ResultT")
 SelfT = TypeVar("SelfT")
+
+# Errors that say what a caller has to change, which is in the caller's code.
+_USERS_ERRORS = (InvalidInputError, InvalidParameterError, OutputExistsError)
 
 # The default of what has to be given.
 REQUIRED = object()
@@ -303,7 +306,7 @@ class takes(Generic[P, OptionsT]):
         import functools
         import inspect
 
-        given, misfit, name = self._given, MisfitError, function.__name__
+        given, misfit, users, name = self._given, MisfitError, _USERS_ERRORS, function.__name__
         signature = inspect.signature(function)
         own = list(signature.parameters.values())[:-1]
         n_own = len(own)
@@ -311,10 +314,13 @@ class takes(Generic[P, OptionsT]):
         def called(*arguments: Any, **options: Any) -> Any:
             try:
                 value = given(*arguments[n_own:], **options)
+                return function(*arguments[:n_own], value)
             except misfit as error:
                 message = f"{name}() {error}"
                 raise TypeError(message) from None
-            return function(*arguments[:n_own], value)
+            except users as error:
+                # The message says what to change; where in here that was noticed does not help.
+                raise error.with_traceback(None) from error.__cause__
 
         # Of the function's own module, where doctest and others look for it.
         made: Any = FunctionType(
