@@ -19,9 +19,10 @@ from neardup.outputs.table_rows import TableRows
 from neardup.passages.matches import group_overlapping
 from neardup.reports.charts import Chart, bars, matrix
 from neardup.reports.differences import SideBySide, around, side_by_side
-from neardup.reports.page import STYLES, Report, counted, percent, render_page, shortened, written
+from neardup.reports.page import STYLES, Report, percent, render_page, shortened, written
 from neardup.reports.passages.drawings import length_chart, similarity_chart
 from neardup.reports.passages.model import About, how_it_was_made
+from neardup.runs.progress import counted
 from neardup.runs.totals import Totals
 from neardup.runs.work import IN_MEMORY, Workspace
 from neardup.tables import Bools, Floats, Int64s, Uint64s

@@ -215,11 +215,6 @@ def is_figure(cell: object) -> bool:
     return isinstance(cell, int | float) or bool(_FIGURE.fullmatch(str(cell)))
 
 
-def counted(number: int, one: str, many: str | None = None) -> str:
-    """Write a number with the noun that it counts."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
-
-
 def written(value: Any) -> str:
     """Write the value of an option."""
     if isinstance(value, list | tuple):

@@ -71,7 +71,7 @@ def report_part(
     return lambda share: report(start + share * (stop - start))
 
 
-def plural(number: int, one: str, many: str) -> str:
+def plural(number: float, one: str, many: str) -> str:
     """Choose the form of a word that goes with a number."""
     return one if number == 1 else many
 

@@ -93,7 +93,11 @@ class RemovalResult:
 
     def __repr__(self) -> str:
         """Return the class and the counts."""
-        return f"RemovalResult({self.n_removed:,} documents removed: {self.n_documents:,} left)"
+        return f"RemovalResult({_removed(self)} left)"
+
+
+def _removed(result: RemovalResult) -> str:
+    return f"{counted(result.n_removed, 'document')} removed: {result.n_documents:,}"
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
@@ -114,8 +118,7 @@ class DocumentRemovalResult(RemovalResult):
     def __repr__(self) -> str:
         """Return the class and the counts."""
         return (
-            f"DocumentRemovalResult({self.n_removed:,} documents removed: {self.n_documents:,} "
-            f"left, {len(self.orphans):,} orphans)"
+            f"DocumentRemovalResult({_removed(self)} left, {counted(len(self.orphans), 'orphan')})"
         )
 
 

@@ -13,6 +13,7 @@ from neardup.outputs.targets import target_of
 from neardup.reports.compare import Link, Page, render_comparison
 from neardup.reports.page import PAGE_SUFFIXES
 from neardup.results import Result
+from neardup.runs.progress import counted
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -231,9 +232,8 @@ def summary_lines(result: Comparison, *, full: bool) -> Iterator[str]:
     unshared = result.differences.a, result.differences.b
     for name, text, ranges in zip(names, result.texts, unshared, strict=True):
         n = len(ranges)
-        noun = "range" if n == 1 else "ranges"
         length = sum(stop - start for start, stop in ranges)
-        yield f"{n:,} {noun} of {name} in no shared passage, {length:,} characters"
+        yield f"{counted(n, 'range')} of {name} in no shared passage, {length:,} characters"
         for place in ranges[:MOST_SHOWN]:
             yield f"  {_range(place)}: {_excerpt(text, place)}"
         yield from _more(n)
@@ -250,11 +250,10 @@ def summary_lines(result: Comparison, *, full: bool) -> Iterator[str]:
 
 def shared_sentence(result: Comparison) -> str:
     """Say how many passages are shared, and how much of the texts they are."""
-    n = len(result.passages)
     differences, (name_a, name_b) = result.differences, map(_printable, result.names)
-    noun = "passage" if n == 1 else "passages"
+    shared = counted(len(result.passages), "shared passage")
     return (
-        f"{n:,} shared {noun}, with {differences.share_a:.1%} of the tokens of {name_a} and "
+        f"{shared}, with {differences.share_a:.1%} of the tokens of {name_a} and "
         f"{differences.share_b:.1%} of those of {name_b}"
     )
 
@@ -312,8 +311,8 @@ class CompareResult(Comparison, Result):
     def headline(self) -> str:
         """Return how similar the texts are, and how many passages they share."""
         similarity = self["jaccard"].exact
-        n = len(self.passages)
-        return f"jaccard {similarity:.4f}, {n:,} shared {'passage' if n == 1 else 'passages'}"
+        shared = counted(len(self.passages), "shared passage")
+        return f"jaccard {similarity:.4f}, {shared}"
 
     def __str__(self) -> str:
         """Say how alike the texts are, and list passages and differences; as ``to_text``."""

@@ -11,6 +11,7 @@ from neardup.matching.bands import Banding
 from neardup.reports.charts import Chart, Curve, Measured, curves
 from neardup.reports.differences import Example, side_by_side
 from neardup.reports.page import render_page
+from neardup.runs.progress import plural
 from neardup.stages.decided import Document
 
 # Characters of an id that are shown.
@@ -42,7 +43,7 @@ def share(value: float) -> str:
 def counted(n: float, noun: str) -> str:
     """Write a number with its noun."""
     amount = f"{n:,.0f}" if n == int(n) else f"{n:,.2f}"
-    return f"{amount} {noun}{'' if n == 1 else 's'}"
+    return f"{amount} {plural(n, noun, noun + 's')}"
 
 
 def place(document: Document) -> str:

@@ -48,12 +48,12 @@ from neardup.reports.differences import Example, SideBySide, side_by_side
 from neardup.reports.page import (
     SCRIPTS,
     STYLES,
-    counted,
     data_block,
     percent,
     render_page,
     shortened,
 )
+from neardup.runs.progress import counted
 from neardup.tables import Int64s
 
 # The charts of a deduplication.

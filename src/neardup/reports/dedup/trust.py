@@ -10,7 +10,8 @@ from neardup.matching.measures import MEASURES
 from neardup.reports.dedup.examples import KeptPairs
 from neardup.reports.dedup.model import Agreement, Audit, Similarities, curve_of
 from neardup.reports.dedup.wording import name_shingles
-from neardup.reports.page import counted, percent
+from neardup.reports.page import percent
+from neardup.runs.progress import counted
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from neardup.reports.dedup.examples import Common
-from neardup.reports.page import counted
+from neardup.runs.progress import counted
 
 _UNITS = {name: name for name in ("words", "characters", "lines", "bytes")}
 _UNITS["whitespace"] = "words"

@@ -21,6 +21,7 @@ from neardup.reports.pairs.table import (
     partners_of,
     similarity_chart,
 )
+from neardup.runs.progress import counted
 from neardup.tables import Floats, Int64s
 
 # What the page of pairs says in words: what was found, how, and whether to trust it.
@@ -32,7 +33,7 @@ def heading(pairs: PairsTable) -> str:
     if pairs.names[0] == "query_id":
         what = "match"
     n = len(pairs)
-    title = f"{n:,} {what}{'' if n == 1 else 'es' if what == 'match' else 's'}"
+    title = counted(n, what, f"{what}es" if what == "match" else None)
     documents = list(pairs.summary.get("documents", ()))
     if not all(isinstance(each, int) for each in documents):
         return title

@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from neardup.reports.charts import Chart, bars
 from neardup.reports.differences import SideBySide, around, side_by_side
-from neardup.reports.page import STYLES, Report, counted, percent, render_page
+from neardup.reports.page import STYLES, Report, percent, render_page
 from neardup.reports.passages.drawings import similarity_chart
 from neardup.reports.passages.model import (
     About,
@@ -20,6 +20,7 @@ from neardup.reports.passages.model import (
     list_options,
     notes_of,
 )
+from neardup.runs.progress import counted
 from neardup.runs.totals import Totals
 from neardup.tables import Floats, Int64s
 

@@ -12,7 +12,7 @@ import numpy as np
 from neardup.outputs.ranking import Ranking
 from neardup.reports.charts import Chart
 from neardup.reports.differences import Example, equal_words, find_words, side_by_side, words_of
-from neardup.reports.page import SCRIPTS, STYLES, Report, counted, data_block, percent, render_page
+from neardup.reports.page import SCRIPTS, STYLES, Report, data_block, percent, render_page
 from neardup.reports.passages.drawings import (
     MOST_LISTED,
     Looked,
@@ -34,6 +34,7 @@ from neardup.reports.passages.model import (
     notes_of,
 )
 from neardup.reports.passages.reading import MOST_CHARACTERS, Reading, make_reading
+from neardup.runs.progress import counted
 from neardup.tables import Floats, Int64s
 
 MOST_WITNESSES = 5

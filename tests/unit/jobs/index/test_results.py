@@ -15,6 +15,7 @@ import pytest
 import neardup
 from neardup import InvalidInputError, OutputExistsError, PassageIndex
 from neardup.cli import run
+from neardup.stages.index_changes import RemovalResult
 
 TEXT = "Once upon a midnight dreary, while I pondered, weak and weary"
 QUERIES = [
@@ -184,6 +185,7 @@ def test_change__of_an_index(tmp_path):
         made.add([{"id": f"{number}", "text": f"a b c {number}"}], id_column="id")
     removal = made.remove(["0", "2"])
     assert repr(removal) == "RemovalResult(2 documents removed: 1 left)"
+    assert repr(RemovalResult(1, 2)) == "RemovalResult(1 document removed: 2 left)"
     assert removal.seconds > 0
     assert {**removal.summary, "seconds": 0} == {"removed": 2, "documents": 1, "seconds": 0}
     assert made.remove(["1"]).n_documents == 0
