@@ -415,6 +415,22 @@ class RemoteIndex:
         """Return whether there is a document of this id."""
         return self.get(id) is not None
 
+    def __getitem__(self, id: Id) -> dict[str, Any]:  # noqa: A002
+        """Return the document of an id, as ``get`` does.
+
+        Raises
+        ------
+        KeyError
+            If there is none.
+        """
+        found = self.get(id)
+        if found is None:
+            raise KeyError(id)
+        return found
+
+    # Python would ask for the ids 0, 1, 2 and so on; ``documents`` goes through them.
+    __iter__ = None
+
     def __enter__(self) -> Self:
         return self
 

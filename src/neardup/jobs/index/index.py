@@ -60,6 +60,30 @@ class AnyIndex(ABC, Generic[H, R]):
         """
         self._handle.refresh(Runner(self._workers))
 
+    @abstractmethod
+    def get(self, id: str | int) -> dict[str, Any] | None:  # noqa: A002 - the name of the column
+        """Return the document of an id, None if there is none."""
+
+    def __getitem__(self, id: str | int) -> dict[str, Any]:  # noqa: A002
+        """Return the document of an id, as ``get`` does.
+
+        Raises
+        ------
+        KeyError
+            If there is none.
+        """
+        found = self.get(id)
+        if found is None:
+            raise KeyError(id)
+        return found
+
+    def __contains__(self, id: str | int) -> bool:  # noqa: A002
+        """Return whether there is a document of this id."""
+        return self.get(id) is not None
+
+    # Python would ask for the ids 0, 1, 2 and so on; ``documents`` goes through them.
+    __iter__ = None
+
     def __len__(self) -> int:
         """Count the documents."""
         with self._shared() as view:
