@@ -157,7 +157,16 @@ def test_commands__same_options():
     )
     against = {"against", "against_text_column", "against_id_column", "add"}
     only = {"output", "page", "pairs", "trust", "clusters", "method", "audit", "by", "with_text"}
-    only |= {"output_format", "tables_only", "overwrite", "engine", "work", "fresh", *against}
+    only |= {
+        "output_format",
+        "tables_only",
+        "with_filtered",
+        "overwrite",
+        "engine",
+        "work",
+        "fresh",
+        *against,
+    }
     # A plan weighs shingles by its sample.
     only |= {"idf_from"}
     assert dedup.keys() - plan.keys() == only

@@ -24,7 +24,16 @@ def test_command_line__summary_keys(readme_run):
         for table in tables("docs/command-line.md", "summary.json")
     )
     sometimes = {"skipped", "removed_beyond_survivors", "method_choice", "audit", "configuration"}
-    sometimes |= {"by", "documents_added", "documents_known", "against_skipped", "preset"}
+    sometimes |= {
+        "where",
+        "filtered_rows",
+        "with_filtered",
+        "by",
+        "documents_added",
+        "documents_known",
+        "against_skipped",
+        "preset",
+    }
     assert of_run - sometimes == set(summary) - sometimes
     assert of_scheme - {"tf", "idf", "frequencies"} == set(summary["scheme"])
     assert of_counts == set(summary["by_file"])

@@ -17,8 +17,8 @@ import neardup.cli
 # What neardup requires or works with; a job loads those of them that it uses.
 LIBRARIES = {
     *("click", "filelock", "fsspec", "jinja2", "msgspec", "numpy", "pandas", "polars", "pyarrow"),
-    *("pypdfium2", "pyspark", "rapidfuzz", "rich", "selectolax", "starlette", "tokenizers"),
-    *("trafilatura", "xlsxwriter"),
+    *("pypdfium2", "pyspark", "rapidfuzz", "rich", "selectolax", "sqlglot", "starlette"),
+    *("tokenizers", "trafilatura", "xlsxwriter"),
 }
 HEAVY = ("numba", "llvmlite", "pyarrow", "numpy", "click", "rich", "fsspec", "pandas", "polars")
 

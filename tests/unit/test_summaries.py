@@ -29,6 +29,9 @@ ROWS = [*GOOD, {"text": None, "kind": None}]
 SKIP = {"on_error": "skip"}
 
 
+WHERE = {"where": "length(text) > 9"}
+
+
 def of_dedup(_: Path) -> Iterator[Any]:
     for options in (
         {},
@@ -38,6 +41,7 @@ def of_dedup(_: Path) -> Iterator[Any]:
         {"by": "kind", "clusters": "components"},
         {"measure": "weighted-jaccard", "idf_from": GOOD},
         {"preset": "ocr"},
+        WHERE,
     ):
         yield neardup.deduplicate(GOOD, **options)
     yield neardup.deduplicate(ROWS, against=ROWS, **SKIP)
@@ -49,7 +53,7 @@ def of_pairs(_: Path) -> Iterator[Any]:
     for options in (
         {"method": "minhash"},
         {"max_distance": 5},
-        {"top": 1},
+        {"top": 1, **WHERE},
         {"preset": "titles"},
         {"measure": "weighted-jaccard", "idf": "unary"},
         {"blocking": "kind", "one_to_one": True, "with_columns": "kind", "also": "kind:edit:1"},
@@ -59,6 +63,7 @@ def of_pairs(_: Path) -> Iterator[Any]:
 
 
 def of_cut(_: Path) -> Iterator[Any]:
+    yield neardup.cut(GOOD, **WHERE)
     for options in ({"unit": "lines", "exact": True}, {"against": GOOD, "min_tokens": 5}):
         yield neardup.cut(GOOD, **options)
     found = neardup.cut(ROWS, min_tokens=5, **SKIP)
@@ -72,7 +77,7 @@ def of_passages(folder: Path) -> Iterator[Any]:
     yield index.search(GOOD, report="windows")
     yield index.search(ROWS, **SKIP)
     yield neardup.align(GOOD, index)
-    yield neardup.align(GOOD, preset="editions")
+    yield neardup.align(GOOD, preset="editions", **WHERE)
     yield neardup.align(ROWS, GOOD, min_tokens=5, summary="documents", **SKIP)
     yield neardup.align(GOOD, min_tokens=5, max_documents=5)
 
@@ -80,13 +85,13 @@ def of_passages(folder: Path) -> Iterator[Any]:
 def of_documents(folder: Path) -> Iterator[Any]:
     index = neardup.DocumentIndex.create(folder / "index")
     index.add(GOOD)
-    yield index.search(ROWS, limit=1, **SKIP)
+    yield index.search(ROWS, limit=1, **SKIP, **WHERE)
 
 
 def of_sketches(_: Path) -> Iterator[Any]:
     for kind in ("smallest", "minhash", "edit"):
         yield neardup.sketch(ROWS, kind=kind, **SKIP)
-    yield neardup.sketch(GOOD, kind="smallest", blocks=100)
+    yield neardup.sketch(GOOD, kind="smallest", blocks=100, **WHERE)
     yield neardup.sketch(GOOD)[:2]
 
 

@@ -67,6 +67,7 @@ def command(call: Call) -> None:
     from neardup.jobs.align.plan import choose_options
     from neardup.options.passages import AlignSchemeOptions
     from neardup.passages.index import PassageHandle
+    from neardup.reading.where import rows_where
 
     output, against = None if call.plan else TableOutput(call), call.against
     if call.page is not None and call.summary is not None:
@@ -78,7 +79,7 @@ def command(call: Call) -> None:
         call.check_spark()
     elif call.fresh:
         raise no_effect("fresh", "with engine threads", "choose engine spark", "engine")
-    sources = resolve_paths(call.inputs, settings)
+    sources = rows_where(resolve_paths(call.inputs, settings), settings.where)
     others: Sequence[Source] | None = None
     if against:
         other: Other = choose_other(
@@ -212,7 +213,7 @@ def _say_moved(summary: Mapping[str, Any]) -> str:
 def _hint(summary: Mapping[str, Any], smaller: str, *, is_alone: bool) -> str:
     """Say what to try where no passage is shared; ``smaller`` is what finds shorter ones."""
     if not summary["documents"][0] and not summary["skipped_rows"]:
-        return wording.NO_ROWS
+        return wording.note_no_rows(summary)
     if not summary["documents"][-1] and not summary["skipped_rows"]:
         return "OTHER has no rows, so there was nothing to compare with"
     sides = zip(

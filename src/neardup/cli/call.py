@@ -349,7 +349,7 @@ class FolderOutput(_Output):
     def _check_stream(call: Call) -> None:
         """Raise for what a stream of rows has no place for."""
         where = "with - as output, which gets rows alone"
-        for name in ("tables_only", "with_text"):
+        for name in ("tables_only", "with_text", "with_filtered"):
             if getattr(call, name, False):
                 raise no_effect(name, where, "name a folder as output", "output")
         if call.output_format == "parquet":
@@ -382,6 +382,7 @@ class FolderOutput(_Output):
         from neardup.files.fitting import check_types, to_fit
         from neardup.outputs.folder import check_apart, check_outside
         from neardup.outputs.targets import check_room
+        from neardup.reading.where import check_filtered
 
         output, format_ = self._call.output, self._call.output_format
         if self._is_streamed:
@@ -394,6 +395,8 @@ class FolderOutput(_Output):
                 check_outside(output, index)
             check_apart(output, origins)
         self._check_page_apart(origins)
+        if self._call.with_filtered:
+            check_filtered(sources, tables_only=self._call.tables_only)
         if self._call.tables_only:
             if format_ != "same":
                 where = "with tables_only, by which no rows are written"
@@ -437,6 +440,7 @@ class FolderOutput(_Output):
             overwrite=call.overwrite,
             format=call.output_format,
             tables_only=call.tables_only,
+            with_filtered=call.with_filtered,
             progress=call.display,
             **more,
         )

@@ -12,7 +12,7 @@ import click
 from neardup.cli import wording
 from neardup.cli.call import Call, FolderOutput
 from neardup.cli.command import INPUTS, TableCommand, options_of
-from neardup.cli.wording import NO_ROWS, are_most, say_ids
+from neardup.cli.wording import are_most, say_ids
 from neardup.runs.progress import counted
 
 # Of what was repeated most, as much as fits on a line.
@@ -51,6 +51,7 @@ def command(call: Call) -> None:
     from neardup.jobs.cut.plan import plan_cut
     from neardup.options.option import no_effect
     from neardup.options.passages import CutOptions
+    from neardup.reading.where import rows_where
     from neardup.stages.workspaces import key_of, with_format
 
     against, named_in, side = call.against, call.named_in, call.side
@@ -70,7 +71,7 @@ def command(call: Call) -> None:
     goes_on = options.exact or call.is_on_spark
     if call.fresh and not goes_on:
         raise no_effect("fresh", "without exact", "cut what is equal by exact", "exact")
-    sources = resolve_paths(call.inputs, options)
+    sources = rows_where(resolve_paths(call.inputs, options), options.where)
     others = None
     if against:
         named = [Path(each) for each in against]
@@ -144,7 +145,7 @@ def _excerpt(text: str) -> str:
 def _hint(summary: Mapping[str, Any]) -> str:
     """Say what to try where nothing was repeated."""
     if not summary["documents_in"]:
-        return "" if summary["skipped_rows"] else NO_ROWS
+        return "" if summary["skipped_rows"] else wording.note_no_rows(summary)
     if summary["spans"] or "min_tokens" not in summary:
         return ""
     if are_most(summary["short_documents"], summary["documents_in"]):

@@ -14,7 +14,6 @@ from neardup.cli.call import Call, FolderOutput
 from neardup.cli.command import INPUTS, TableCommand, options_of
 from neardup.cli.wording import (
     LONG_TEXT,
-    NO_ROWS,
     PASSAGES,
     SHORTER_SHINGLES,
     are_most,
@@ -219,7 +218,7 @@ def _audit(audit: dict[str, Any]) -> str:
 def _hint(summary: Mapping[str, Any]) -> str:
     """Say what to try where nothing was removed, or nothing but copies of short texts."""
     if not summary["documents_in"] and not summary["skipped_rows"]:
-        return NO_ROWS
+        return wording.note_no_rows(summary)
     n_filled = summary["documents_in"] - summary["empty_documents"]
     if (
         summary["documents_removed"] > summary["exact_copies"]
@@ -247,7 +246,7 @@ def _hint(summary: Mapping[str, Any]) -> str:
 
 # What the command does beside choosing.
 _OF_THE_COMMAND = {"output", "page", "output_format", "tables_only", "with_text", "overwrite"}
-_OF_THE_COMMAND |= {"pairs", "workers", "quiet", "as_json"}
+_OF_THE_COMMAND |= {"pairs", "workers", "quiet", "as_json", "with_filtered"}
 
 
 def _decide_by_pairs(call: Call) -> None:
@@ -256,6 +255,7 @@ def _decide_by_pairs(call: Call) -> None:
     from neardup.options.documents import ChooseOptions
     from neardup.options.groups import WorkspaceOptions
     from neardup.options.option import no_effect
+    from neardup.reading.where import rows_where
     from neardup.stages.by_pairs import open_pair_table
     from neardup.stages.workspaces import open_workspace
 
@@ -273,7 +273,7 @@ def _decide_by_pairs(call: Call) -> None:
     options = call.of(ChooseOptions)
     output = FolderOutput(call)
     table = open_pair_table(call.pairs, trust=options.trust)
-    sources = resolve_paths(call.inputs, options)
+    sources = rows_where(resolve_paths(call.inputs, options), options.where)
     output.check(sources, (source.origin for source in table.sources), is_copy=True)
     workspace = open_workspace(call.memory, call.work, output=output.place)
     with workspace, call.display:

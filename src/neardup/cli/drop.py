@@ -39,6 +39,7 @@ def command(call: Call) -> None:
     from neardup.files.resolve import STANDARD_INPUT, resolve_paths
     from neardup.jobs.drop import drop_documents
     from neardup.options.documents import DropOptions
+    from neardup.reading.where import rows_where
     from neardup.stages.workspaces import open_workspace
 
     if call.named_in == STANDARD_INPUT and STANDARD_INPUT in call.inputs:
@@ -46,7 +47,7 @@ def command(call: Call) -> None:
         raise click.UsageError(message)
     output = FolderOutput(call)
     options = call.of(DropOptions)
-    sources = resolve_paths(call.inputs, options)
+    sources = rows_where(resolve_paths(call.inputs, options), options.where)
     output.check(sources, [call.named_in])
     workspace = open_workspace(call.memory, call.work, output=output.place)
     with workspace, call.display:

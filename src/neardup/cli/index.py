@@ -60,19 +60,24 @@ def build(call: Call) -> None:
     With --idf other than unary tokens are counted first: INPUT is read twice, and the counts stay
     as they are when documents are added later.
     """
-    from neardup.files.inputs import check_effect
+    from neardup.files.inputs import Inputs, check_effect
     from neardup.files.resolve import resolve_paths
     from neardup.options.groups import TextReadingOptions
     from neardup.outputs.folder import INDEX, check_apart, new_folder
+    from neardup.reading.where import rows_where
     from neardup.stages import index_changes
 
     reading = call.of(TextReadingOptions)
+    if not call.inputs and call.where is not None:
+        raise no_effect("where", "without INPUT", "name files, or give it to index add")
     for name, option in {} if call.inputs else reading.known.items():
         if getattr(reading, name) != option.default:
             raise no_effect(name, "without INPUT", "name files, or give it to index add")
     scheme, preset, remedies = _make_scheme(call)
     with call.display:
-        sources = resolve_paths(call.inputs, reading) if call.inputs else []
+        sources = Inputs([])
+        if call.inputs:
+            sources = rows_where(resolve_paths(call.inputs, reading), call.where)
         check_effect(reading, sources)
         check_apart(call.folder, (source.origin for source in sources))
         with new_folder(call.folder, overwrite=call.overwrite, kind=INDEX) as scratch:
@@ -145,12 +150,13 @@ def add(call: Call) -> None:
     from neardup.files.inputs import check_effect
     from neardup.files.resolve import resolve_paths
     from neardup.options.groups import TextReadingOptions
+    from neardup.reading.where import rows_where
     from neardup.stages import index_changes
 
     reading = call.of(TextReadingOptions)
     handle = _handle(call.folder, call.tokenizer)
     with call.display:
-        sources = resolve_paths(call.inputs, reading)
+        sources = rows_where(resolve_paths(call.inputs, reading), call.where)
         check_effect(reading, sources)
         addition = index_changes.add(handle, sources, _how(reading), call.runner)
     call.tell(addition.summary, *_say_added(addition, call.folder))

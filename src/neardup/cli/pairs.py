@@ -13,7 +13,6 @@ from neardup.cli.call import Call, TableOutput
 from neardup.cli.command import INPUTS, TableCommand, options_of
 from neardup.cli.wording import (
     LONG_TEXT,
-    NO_ROWS,
     PASSAGES,
     SHORT_TEXTS_OF_PAIRS,
     are_most,
@@ -195,7 +194,7 @@ def _statistics(summary: Mapping[str, Any]) -> str:
 def _hint(summary: Mapping[str, Any]) -> str:
     """Say what to try where there is no pair."""
     if not summary["documents"][0] and not summary["skipped_rows"]:
-        return NO_ROWS
+        return wording.note_no_rows(summary)
     n_documents = sum(summary["documents"])
     n_filled = n_documents - summary["empty_documents"]
     if (

@@ -221,13 +221,14 @@ def command(call: Call) -> None:
         from neardup.files.resolve import resolve_paths
         from neardup.jobs.plan import Planned, Resources, forecast_job
         from neardup.options.commands import CommandOptions
+        from neardup.reading.where import rows_where
         from neardup.stages.workspaces import memory_budget
 
         planned = Planned(documents, CommandOptions.known["input_size"].checked(call.input_size))
         workers, budget = call.runner.workers, memory_budget(call.memory)
         resources = Resources(budget, workers, call.executors, cores or 4)
         with call.display:
-            sources = resolve_paths(call.inputs, plan.options)
+            sources = rows_where(resolve_paths(call.inputs, plan.options), plan.options.where)
             estimate = forecast_job(sources, plan, call.runner, resources, planned)
     facts = _facts(plan, estimate)
     lines = [*wording.say_preset(facts), _chart(plan)]

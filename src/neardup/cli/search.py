@@ -50,6 +50,7 @@ def command(call: Call) -> None:
     from neardup.indexes.manifest import kind_of
     from neardup.options.documents import DocumentSearchOptions
     from neardup.options.passages import SearchOptions
+    from neardup.reading.where import rows_where
 
     if call.maximal and call.all_windows:
         message = "choose either --maximal or --all-windows"
@@ -75,7 +76,7 @@ def command(call: Call) -> None:
             with_text=output.takes_texts() and not call.all_windows,
         )
     with call.display:
-        queries = resolve_paths(call.queries, options)
+        queries = rows_where(resolve_paths(call.queries, options), options.where)
         output.check_apart([*(source.origin for source in queries), str(folder)], folder)
         result: DocumentSearchResult | PassageResult
         if is_of_documents:

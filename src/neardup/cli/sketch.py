@@ -52,6 +52,7 @@ def command(call: Call) -> None:
     from neardup.options.sketches import SketchOptions
     from neardup.outputs.folder import check_apart
     from neardup.outputs.table_files import check_table_file, size_of
+    from neardup.reading.where import rows_where
     from neardup.sketches.from_texts import make_maker
     from neardup.stages.sketches import check_sketch_name
 
@@ -59,7 +60,7 @@ def command(call: Call) -> None:
     make_maker(options)
     check_sketch_name(output)
     check_table_file(output, overwrite=call.overwrite)
-    sources = resolve_paths(call.inputs, options)
+    sources = rows_where(resolve_paths(call.inputs, options), options.where)
     weighing = resolve_paths(call.idf_from, options) if call.idf_from else None
     check_apart(output, (source.origin for source in [*sources, *(weighing or [])]))
     with call.display:
@@ -72,7 +73,10 @@ def command(call: Call) -> None:
             runner=call.runner,
         )
     size = size_of(output)
-    counts = ("empty_documents", "single_shingle_documents", "skipped_rows", "skipped", "hints")
+    counts = (
+        *("empty_documents", "single_shingle_documents", "skipped_rows", "skipped"),
+        *("where", "filtered_rows", "hints"),
+    )
     facts = {
         "path": str(output),
         "documents": summary["documents"],

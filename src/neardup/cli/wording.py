@@ -233,10 +233,25 @@ def are_most(n_some: int, n_all: int) -> bool:
     return 2 * n_some > n_all
 
 
+def note_no_rows(summary: Mapping[str, Any]) -> str:
+    """Say that there are no documents, unless a condition has left them out."""
+    if summary.get("filtered_rows"):
+        return ""
+    return "INPUT has no rows, so there was nothing to compare"
+
+
 def note_skipped(summary: Mapping[str, Any], *, has_folder: bool = False) -> str:
-    """Say how many bad rows were skipped, and what names them: files of a folder, or the JSON."""
+    """Say how many rows were left out: those that --where did, and bad ones with what names them.
+
+    That is files of a folder, or the JSON.
+    """
     n_own, n_against = summary["skipped_rows"], summary.get("against_skipped_rows", 0)
     said = []
+    if "filtered_rows" in summary:
+        n_rows = summary["filtered_rows"]
+        where = "; filtered/ has them" if n_rows and summary.get("with_filtered") else ""
+        meet = "does not meet" if n_rows == 1 else "do not meet"
+        said.append(f"{counted(n_rows, 'row')} {meet} --where{where}")
     if n_own:
         where = "skipped/ has them, skipped.parquet says why" if has_folder else "--json lists them"
         said.append(f"{counted(n_own, 'bad row')} skipped; {where}")
@@ -263,7 +278,6 @@ def ending(summary: Mapping[str, Any], output: object, *notes: str) -> list[str]
 
 # From so many tokens on, texts may well share a passage without being alike as a whole.
 LONG_TEXT = 100
-NO_ROWS = "INPUT has no rows, so there was nothing to compare"
 PASSAGES = "`neardup align` finds the passages that texts share"
 
 

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.errors import InvalidInputError
+from neardup.files.cells import plain_array
 from neardup.files.columnpaths import with_columns
 from neardup.files.cuts import join_texts, null_text
 from neardup.files.limits import check_unpacked
@@ -140,15 +141,6 @@ def is_string(kind: pa.DataType) -> bool:
     return kind in _BYTES
 
 
-def one_array(column: pa.ChunkedArray) -> pa.Array:
-    """Give a column in one piece; strings that do not fit 32-bit offsets get wider ones."""
-    if column.num_chunks == 1:
-        return column.chunk(0)
-    if pa.types.is_string(column.type) and column.nbytes >= 1 << 31:
-        column = column.cast(pa.large_string())
-    return column.combine_chunks()
-
-
 def is_utf8(data: bytes | memoryview) -> bool:
     """Return whether bytes are valid UTF-8; Arrow checks some gigabytes a second."""
     bounds = pa.py_buffer(np.array([0, len(data)]))
@@ -215,18 +207,6 @@ def _order(table: pa.Table, name: str, path: str | None) -> pa.Array:
         message = f"column {name!r} holds {kind} values, not numbers, dates or strings"
         raise InvalidInputError(message, path=path)
     return array
-
-
-def plain_array(column: pa.ChunkedArray) -> pa.Array:
-    """Give a column in one piece, without dictionaries, extension types and string views."""
-    if isinstance(column.type, pa.BaseExtensionType):
-        chunks = [chunk.storage for chunk in column.chunks]
-        column = pa.chunked_array(chunks, column.type.storage_type)
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
-    if pa.types.is_string_view(column.type):
-        column = column.cast(pa.large_string())
-    return one_array(column)
 
 
 def _check_size(column: pa.ChunkedArray, name: str, path: str | None) -> None:

@@ -21,7 +21,8 @@ import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
 from neardup.errors import InvalidInputError
-from neardup.files.arrowcolumns import is_utf8, one_array, parse_arrow
+from neardup.files.arrowcolumns import is_utf8, parse_arrow
+from neardup.files.cells import Cells, one_array
 from neardup.files.cuts import Cuts, Splices, fill_holes
 from neardup.files.problems import (
     ENCODING_ADVICE,
@@ -343,6 +344,11 @@ class _DelimitedBlock(RawBlock):
         if not there:
             return pa.table({})
         return self._to_table([self._columns.index(name) for name in there], select)
+
+    def cells(self, names: Sequence[str]) -> tuple[dict[str, Cells], Mask]:
+        """Give values of some columns; an empty field is none."""
+        found, are_bad = super().cells(names)
+        return {name: each.without_empty() for name, each in found.items()}, are_bad
 
     def _to_table(self, indexes: Sequence[int], select: Mask | None) -> pa.Table:
         raw = self.raw.select(select)

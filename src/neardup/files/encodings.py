@@ -23,6 +23,7 @@ from neardup.tables import Texts
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from neardup.files.cells import Cells
     from neardup.files.cuts import Cuts
 
 MARK_BYTES = 4
@@ -152,6 +153,17 @@ class EncodedBlock(RawBlock):
     def some_columns(self, names: Sequence[str], select: Mask | None = None) -> pa.Table:
         """Give some columns."""
         return self.decoded(select).some_columns(names)
+
+    def cells(self, names: Sequence[str]) -> tuple[dict[str, Cells], Mask]:
+        """Give values of some columns; a row that cannot be decoded cannot be read."""
+        # Arrow's functions take a while to load, and most files are read without a condition.
+        from neardup.files.cells import spread
+
+        problems = Problems(self.raw.numbers, self.path, skip_bad=True)
+        found, are_bad = self._decode(self.raw, problems).cells(names)
+        every = problems.bad.copy()
+        every[~problems.bad] = are_bad
+        return spread(found, problems.bad), every
 
     def with_cuts(self, cuts: Cuts) -> EncodedBlock:
         """Cut spans out of the texts; of a row that is cut, all characters are encoded anew."""

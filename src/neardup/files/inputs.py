@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, overload
 
 from neardup.files.streams import ending_of
@@ -39,6 +39,12 @@ class Inputs(Sequence["Source"]):
 
     def __len__(self) -> int:
         return len(self._sources)
+
+    def changed(self, change: Callable[[Source], Source]) -> Inputs:
+        """Return other sources in the places of these."""
+        made = Inputs(map(change, self._sources))
+        made.passed_over = self.passed_over
+        return made
 
     @overload
     def __getitem__(self, index: int) -> Source: ...

@@ -17,6 +17,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from neardup.files.arrowcolumns import is_utf8
+from neardup.files.cells import Cells, read_numbers
 from neardup.files.columnpaths import element_of, splits
 from neardup.files.rawrows import RawRows
 from neardup.files.rows import Mask
@@ -212,6 +214,37 @@ class JsonValues:
     def are_nulls(self, name: str) -> Mask:
         """Return which values are null."""
         return self._are(name, kernel.NULL)
+
+    def are_missing(self, name: str) -> Mask:
+        """Return where there is no value."""
+        return self._are(name, kernel.MISSING)
+
+    def are_utf8(self, name: str) -> Mask:
+        """Return where values are no strings, or strings of UTF-8."""
+        are_strings = self.are_strings(name)
+        are_good: Mask = np.ones(len(are_strings), np.bool_)
+        try:
+            self._written(name, are_strings)
+        except pa.ArrowInvalid:
+            n = self.names.index(name)
+            for row in np.flatnonzero(are_strings).tolist():
+                are_good[row] = is_utf8(bytes(self.data[self.starts[n, row] : self.stops[n, row]]))
+        return are_good
+
+    def cells(self, name: str) -> Cells:
+        """Return the values of a column, of which strings are UTF-8."""
+        n, are_others = self.names.index(name), self._are(name, kernel.OTHER)
+        first = self.data[np.where(are_others, self.starts[n], 0)]
+        are_true, are_false = (are_others & (first == ord(letter)) for letter in "tf")
+        wholes, floats = read_numbers(self._written(name, self.are_numbers(name)))
+        found = Cells.nulls(len(are_others))
+        return found.but(
+            texts=self.strings(name).cast(pa.large_string()),
+            wholes=wholes,
+            floats=floats,
+            truths=pa.array(are_true, mask=~(are_true | are_false)),
+            others=pa.array(are_others & ~are_true & ~are_false),
+        )
 
     def _are(self, name: str, kind: int) -> Mask:
         found: Mask = self.kinds[self.names.index(name)] == kind

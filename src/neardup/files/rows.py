@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from neardup.errors import InvalidInputError
+    from neardup.files.cells import Cells
     from neardup.files.cuts import Cuts
     from neardup.files.kept import SourceTexts
     from neardup.files.streams import Destination, OutputStream
@@ -172,6 +173,38 @@ class RowBlock(ABC):
 
         return columns_among(self.to_table(select), names)
 
+    def cells(self, names: Sequence[str]) -> tuple[dict[str, Cells], Mask]:
+        """Give values of some columns, each by itself, and the rows that cannot be read.
+
+        A name is lacking where it leads to nothing in any row.
+        """
+        import pyarrow as pa
+
+        from neardup.files.cells import cells_of_table
+
+        are_bad = np.zeros(len(self), np.bool_)
+        tables = list(self._good_columns(names, ~are_bad, are_bad))
+        table = pa.concat_tables(tables, promote_options="default") if tables else pa.table({})
+        return cells_of_table(table, are_bad), are_bad
+
+    def _good_columns(self, names: Sequence[str], rows: Mask, are_bad: Mask) -> Iterator[pa.Table]:
+        """Yield columns of those of some rows that can be read, in order, and note the others."""
+        from neardup.errors import InvalidInputError
+
+        try:
+            yield self.some_columns(names, None if rows.all() else rows)
+            return
+        except InvalidInputError as error:
+            if not error.is_bad_row:
+                raise
+        places = np.flatnonzero(rows)
+        if len(places) == 1:
+            are_bad[places] = True
+            return
+        is_before = np.arange(len(rows)) < places[len(places) // 2]
+        yield from self._good_columns(names, rows & is_before, are_bad)
+        yield from self._good_columns(names, rows & ~is_before, are_bad)
+
     @abstractmethod
     def with_cuts(self, cuts: Cuts) -> RowBlock:
         """Return a block of the same rows with spans cut out of their texts.
@@ -179,6 +212,43 @@ class RowBlock(ABC):
         A row without such spans is the same, in the bytes of its original form too; of the others
         nothing but the text is changed. Rows that cannot be used have none.
         """
+
+
+class SomeRows(RowBlock):
+    """Some of the rows of a block, with the numbers and the place that they have in it."""
+
+    def __init__(self, block: RowBlock, rows: Mask) -> None:
+        self.block, self._rows = block, rows
+        self.numbers, self.end = block.numbers[rows], block.end
+        if block.place is not None and len(self.numbers):
+            self.place = block.place.select(rows)
+
+    def of_all(self, select: Mask | None) -> Mask:
+        """Return the selected ones among all rows of the block."""
+        if select is None:
+            return self._rows
+        wanted = np.zeros(len(self._rows), np.bool_)
+        wanted[self._rows] = select
+        return wanted
+
+    def parse(
+        self, columns: ColumnNames, *, select: Mask | None = None, skip_bad: bool = False
+    ) -> ParsedRows:
+        """Parse them."""
+        return self.block.parse(columns, select=self.of_all(select), skip_bad=skip_bad)
+
+    def to_table(self, select: Mask | None = None) -> pa.Table:
+        """Give all their columns."""
+        return self.block.to_table(self.of_all(select))
+
+    def some_columns(self, names: Sequence[str], select: Mask | None = None) -> pa.Table:
+        """Give some of their columns."""
+        return self.block.some_columns(names, self.of_all(select))
+
+    def with_cuts(self, cuts: Cuts) -> RowBlock:
+        """Return them with spans cut out of their texts."""
+        rows = np.flatnonzero(self._rows)[cuts.rows]
+        return SomeRows(self.block.with_cuts(replace(cuts, rows=rows)), self._rows)
 
 
 class RowWriter(ABC):
@@ -373,3 +443,66 @@ class Source(ABC):
         None where the rows are no JSON; they are then written by way of tables.
         """
         return None
+
+
+class WrappedSource(Source):
+    """A source of which something is another one's: its name, its columns, its kinds of rows.
+
+    Parameters
+    ----------
+    inner
+        The other one.
+    """
+
+    def __init__(self, inner: Source) -> None:
+        self.inner = inner
+        self.name, self.origin, self.size = inner.name, inner.origin, inner.size
+        self.input_options, self.may_misfit = inner.input_options, inner.may_misfit
+        self.has_fixed_columns = inner.has_fixed_columns
+        self.has_lasting_rows = inner.has_lasting_rows
+        self.extracts_text = inner.extracts_text
+
+    @property
+    def kept_texts(self) -> SourceTexts | None:
+        """Where the other one keeps texts."""
+        return self.inner.kept_texts
+
+    @kept_texts.setter
+    def kept_texts(self, texts: SourceTexts | None) -> None:
+        self.inner.kept_texts = texts
+
+    def label_column(self) -> str | None:
+        """Return the column of the labels of a data frame."""
+        return self.inner.label_column()
+
+    def default_id_type(self) -> pa.DataType:
+        """Return the type of ids that are in no column."""
+        return self.inner.default_id_type()
+
+    def default_ids(self, numbers: npt.NDArray[np.int64]) -> pa.Array:
+        """Return the ids that rows have without a column of ids."""
+        return self.inner.default_ids(numbers)
+
+    def column_names(self) -> Sequence[str] | None:
+        """Return the names of the columns."""
+        return self.inner.column_names()
+
+    def listed_names(self) -> Sequence[str]:
+        """Return those that messages list."""
+        return self.inner.listed_names()
+
+    def arrow_schema(self) -> pa.Schema | None:
+        """Return the types of the columns of a table."""
+        return self.inner.arrow_schema()
+
+    def cut_refusal(self) -> InvalidInputError | None:
+        """Return the error for a job that would cut text out of rows."""
+        return self.inner.cut_refusal()
+
+    def schema_metadata(self) -> Mapping[bytes, bytes]:
+        """Return what the source says of itself beside its columns."""
+        return self.inner.schema_metadata()
+
+    def writer(self, folder: Destination) -> RowWriter:
+        """Open a writer of rows of the other one."""
+        return self.inner.writer(folder)

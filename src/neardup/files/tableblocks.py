@@ -9,7 +9,8 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.errors import InvalidInputError
-from neardup.files.arrowcolumns import filter_rows, is_string, parse_arrow, plain_array
+from neardup.files.arrowcolumns import filter_rows, is_string, parse_arrow
+from neardup.files.cells import plain_array
 from neardup.files.columnpaths import path_in, values_at, with_values_at
 from neardup.files.cuts import Cuts, fill_holes
 from neardup.files.problems import SAMPLED_ROWS, check_columns, string_values

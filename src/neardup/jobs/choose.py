@@ -18,6 +18,7 @@ from neardup.options.groups import ReadingOptions, RunOptions, WorkspaceOptions
 from neardup.options.option import argument, no_effect, takes
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.first_pass import list_documents
+from neardup.reading.where import rows_where
 from neardup.runs.runner import Runner
 from neardup.runs.work import IN_MEMORY, Workspace
 from neardup.stages.by_pairs import (
@@ -95,7 +96,9 @@ def choose(given: _Arguments) -> DeduplicationResult:
         _check_no_data(given, policy)
     with Runner(given.workers, given.progress) as runner:
         table = open_pair_table(given.pairs, trust=options.trust)
-        sources = None if given.data is None else resolve_inputs(given.data, options)
+        sources = None
+        if given.data is not None:
+            sources = rows_where(resolve_inputs(given.data, options), options.where)
         return choose_documents(sources, table, options, runner, workspace)
 
 
@@ -144,6 +147,6 @@ def _check_no_data(given: _Arguments, policy: KeepPolicy) -> None:
     if policy.rule != "first":
         message = f"keep {given.keep} looks at the documents; give data, or keep first"
         raise InvalidParameterError(message, "keep")
-    for name in ("by", "memory", "work", *ReadingOptions.known):
+    for name in ("by", "where", "memory", "work", *ReadingOptions.known):
         if getattr(given, name) != given.known[name].default:
             raise no_effect(name, "without data", "give data")

@@ -22,6 +22,7 @@ from neardup.outputs.summary_file import SUMMARY, read_summary, resolve_tables
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.first_pass import list_documents
 from neardup.reading.texts import IdLookup
+from neardup.reading.where import describe_filtered
 from neardup.results import describe_ids, describe_skipped, versions
 from neardup.runs.progress import counted
 from neardup.runs.runner import Runner
@@ -261,6 +262,7 @@ def _summarise(
         "missing_documents": n_missing,
         **describe_ids(documents.columns),
         **describe_skipped(documents.skipped),
+        **describe_filtered(documents.sources),
         "passed_over": passed_over(documents.sources),
         "workers": runner.workers,
         "versions": versions(),

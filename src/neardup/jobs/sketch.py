@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import pyarrow as pa
@@ -24,6 +24,7 @@ from neardup.outputs.table_files import write_table
 from neardup.outputs.targets import Target
 from neardup.reading.sign import SLICE_BYTES, WEIGHTED_SLICE_BYTES, ReadingPlan
 from neardup.reading.signed_batches import count_shingles
+from neardup.reading.where import describe_filtered, rows_where
 from neardup.results import SkippedRow
 from neardup.runs.runner import Runner
 from neardup.sketches import table_format
@@ -96,7 +97,7 @@ def sketch_sources(
         digests,
         places,
     )
-    _add_hints(sketches.summary, options, sources, plan)
+    _complete(sketches.summary, options, sources, plan)
     return sketches
 
 
@@ -132,7 +133,7 @@ def write_sketches(
         passed_over=passed_over(sources, idf_sources or ()),
         seconds=runner.seconds,
     )
-    _add_hints(summary, options, sources, plan)
+    _complete(summary, options, sources, plan)
     return summary
 
 
@@ -235,9 +236,11 @@ def _prepare(
     return maker, plan
 
 
-def _add_hints(
+def _complete(
     summary: SketchSummary, options: SketchOptions, sources: Sequence[Source], plan: ReadingPlan
 ) -> None:
+    """Say what was left out, and what does not suit the texts."""
+    summary.update(cast("SketchSummary", describe_filtered(sources)))
     summary["hints"] = hints_of_documents(
         Remedies.of(options),
         Beginnings(sources, plan.columns),
@@ -330,7 +333,7 @@ def sketch(given: _Arguments) -> Sketches:
     options = given.part(SketchOptions)
     make_maker(options)
     with Runner(given.workers, given.progress) as runner:
-        sources = resolve_inputs(given.data, options)
+        sources = rows_where(resolve_inputs(given.data, options), options.where)
         idf_sources = None if given.idf_from is None else resolve_inputs(given.idf_from, options)
         sketches = sketch_sources(sources, options, idf_sources=idf_sources, runner=runner)
     return with_warning(sketches)

@@ -21,6 +21,7 @@ from neardup.options.groups import (
     TextReadingOptions,
     TokenOptions,
     TrustOptions,
+    WhereOptions,
     WorkspaceOptions,
 )
 from neardup.options.kinds import Address, ByteSize, Hosts, Location, PathOrUrl, Seconds, Whole
@@ -63,6 +64,10 @@ class OutputOptions(Options):
     )
     tables_only: bool = option(
         "Write tables and summary alone, no rows: for a corpus too large to be copied.",
+        default=False,
+    )
+    with_filtered: bool = option(
+        "Also write the rows that --where leaves out, as they came in, to filtered/.",
         default=False,
     )
     no_text: bool = option("Leave out the passages' texts.", default=False)
@@ -267,7 +272,7 @@ _OTHER_COLUMNS = _of(AgainstOptions, "against_text_column", "against_id_column")
 _TABLE = _of(OutputOptions, "output", "page", "table_format", "overwrite")
 _FOLDER = _of(
     OutputOptions,
-    *("output", "output_format", "tables_only", "overwrite"),
+    *("output", "output_format", "tables_only", "with_filtered", "overwrite"),
     output="Folder or URL to create; - writes the rows that stay to standard output.",
     overwrite="Replace the output folder if it exists.",
 )
@@ -553,10 +558,11 @@ def _of_indexes() -> dict[str, tuple[Option, ...]]:
             *_of(CommandOptions, "kind"),
             *any_scheme,
             *_of(TextReadingOptions),
+            *_of(WhereOptions),
             _one(OutputOptions, "overwrite", "Replace the folder if it exists."),
             *_RUN,
         ),
-        "index add": (*_SAME_TOKENIZER, *_of(TextReadingOptions), *_RUN),
+        "index add": (*_SAME_TOKENIZER, *_of(TextReadingOptions), *_of(WhereOptions), *_RUN),
         "index remove": (*_of(CommandOptions, "id_file"), *_REPORTING),
         "index compact": (*_SAME_TOKENIZER, *_RUN),
         "index info": (*_SAME_TOKENIZER, *_of(OutputOptions, "as_json")),
@@ -583,6 +589,7 @@ def _of_indexes() -> dict[str, tuple[Option, ...]]:
             *_of(OutputOptions, "no_text"),
             *_SAME_TOKENIZER,
             *_of(TextReadingOptions),
+            *_of(WhereOptions),
             *_RUN,
         ),
     }
@@ -694,7 +701,7 @@ COMMANDS: Mapping[str, tuple[Option, ...]] = _Commands()
 GROUPS: dict[str, tuple[str, ...]] = {
     "Input": (
         *("named_in", "id_file", "text_column", "against", "against_text_column", "column", "side"),
-        *("trust", "input_format", "encoding", "on_error", "info", "documents"),
+        *("trust", "input_format", "encoding", "on_error", "where", "info", "documents"),
     ),
     "Text": (
         *("tokenizer", "ngram", "casefold", "strip_accents", "unicode_form", "fold_digits"),

@@ -38,6 +38,7 @@ from neardup.options.groups import (
     TokenOptions,
     TrustOptions,
     WeightOptions,
+    WhereOptions,
 )
 from neardup.options.kinds import Choice, Columns, Conditions, ShareOrCount, Whole
 from neardup.options.option import Options, but, no_effect, option
@@ -141,7 +142,7 @@ class DedupOptions(SparkOptions):
     )
 
 
-class ChooseOptions(KeepOptions, TrustOptions, ReadingOptions):
+class ChooseOptions(WhereOptions, KeepOptions, TrustOptions, ReadingOptions):
     """Everything that decides the result of ``choose``."""
 
     measure: DocumentMeasure | None = option(
@@ -383,7 +384,7 @@ class MostOptions(Options):
     )
 
 
-class DocumentSearchOptions(MostOptions, TextReadingOptions):
+class DocumentSearchOptions(WhereOptions, MostOptions, TextReadingOptions):
     """What decides the result of a search for documents."""
 
     threshold: Number | None = option(
@@ -410,7 +411,7 @@ class ReportOptions(ByOptions, TrustOptions, TextAgainstOptions):
     """Which column counts are made by, and how the result and the documents it names are read."""
 
 
-class DropOptions(ByOptions, TrustOptions, ReadingOptions):
+class DropOptions(WhereOptions, ByOptions, TrustOptions, ReadingOptions):
     """What decides which documents go."""
 
     column: str | None = option("Column of FILE with the ids.", default=None, usual="doc_id")

@@ -158,6 +158,21 @@ class TextReadingOptions(ReadingOptions):
     )
 
 
+class WhereOptions(Options):
+    """Which rows of the input count."""
+
+    where: str | None = option(
+        "Only rows of INPUT that meet this condition on their columns, in SQL, such as "
+        "\"status = 200 and lang in ('en', 'de')\"; the others are counted.",
+        default=None,
+        python="A condition on the columns of the documents in SQL, such as ``status = 200 and "
+        "lang in ('en', 'de')``: rows that do not meet it are as if they were not there, and are "
+        "counted. Numbers are compared as such, also where a text reads as one, and what is "
+        "missing is null.",
+        metavar="CONDITION",
+    )
+
+
 class AgainstOptions(ReadingOptions):
     """Where text and id are, also in another collection; None: where they are in the first."""
 
@@ -286,7 +301,7 @@ class ShingleOptions(TokenOptions, OccurrenceOptions, FingerprintOptions, SeedOp
         return "seed" if self.fingerprint == "rabin" else None
 
 
-class DocumentOptions(ReadingOptions, ShingleOptions):
+class DocumentOptions(WhereOptions, ReadingOptions, ShingleOptions):
     """How documents are read and become sets of shingles; the same for every job.
 
     Tokens are words where ``tokenizer`` is None, or bytes if these are read; shingles have 5 where

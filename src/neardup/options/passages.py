@@ -31,6 +31,7 @@ from neardup.options.groups import (
     TokenOptions,
     TrustOptions,
     WeightOptions,
+    WhereOptions,
 )
 from neardup.options.kinds import Choice, CountOrPercent, Whole
 from neardup.options.option import Options, but, no_effect, option
@@ -172,7 +173,7 @@ class HitsOptions(Options):
             raise InvalidParameterError(message, "recall", "hits")
 
 
-class AlignOptions(ContainedOptions, HitsOptions, TextAgainstOptions):
+class AlignOptions(WhereOptions, ContainedOptions, HitsOptions, TextAgainstOptions):
     """What decides the result of an alignment."""
 
     preset: PassagePresetName | None = preset_option(
@@ -307,7 +308,7 @@ class IgnoreOptions(Options):
     )
 
 
-class LookUpOptions(PresetOptions, ContainedOptions, HitsOptions, TextReadingOptions):
+class LookUpOptions(WhereOptions, PresetOptions, ContainedOptions, HitsOptions, TextReadingOptions):
     """What decides the result of a search for passages, at whatever threshold."""
 
     preset: PassagePresetName | None = preset_option(PassagePresetName, "threshold")
@@ -353,7 +354,9 @@ class SearchOptions(LookUpOptions):
     threshold: Number = option(THRESHOLD, default="0.8")
 
 
-class CutOptions(PresetOptions, TrustOptions, SeedOptions, TokenOptions, TextAgainstOptions):
+class CutOptions(
+    WhereOptions, PresetOptions, TrustOptions, SeedOptions, TokenOptions, TextAgainstOptions
+):
     """Everything that decides the result of ``cut``."""
 
     preset: CutPreset | None = preset_option(

@@ -67,6 +67,13 @@ class MethodChoice(TypedDict):
     minhash: float
 
 
+class Filtered(TypedDict, total=False):
+    """The condition that rows had to meet, and how many did not; nothing without one."""
+
+    where: str
+    filtered_rows: int
+
+
 class _Ids(TypedDict):
     """Where ids are from; None: they are of file and row. And whether nobody has said so."""
 
@@ -74,7 +81,7 @@ class _Ids(TypedDict):
     id_column_by_default: bool
 
 
-class _Read(_Ids):
+class _Read(_Ids, Filtered):
     """What every job that reads documents says of that."""
 
     skipped_rows: _Count
@@ -250,6 +257,7 @@ class DedupSummary(_Dedup, _Read):
     seconds: dict[str, float]
     peak_memory_bytes: int
     output_format: NotRequired[OutputFormat | None]
+    with_filtered: NotRequired[bool]
     engine: NotRequired[str]
     distinct_texts: NotRequired[int]
     text_bytes: NotRequired[int]
@@ -315,6 +323,7 @@ class CutSummary(CutRecord, _Read):
     seconds: dict[str, float]
     peak_memory_bytes: int
     output_format: NotRequired[OutputFormat | None]
+    with_filtered: NotRequired[bool]
     empty_documents: NotRequired[int]
     short_documents: NotRequired[int]
     tokens: NotRequired[int]
@@ -422,7 +431,7 @@ class PassageSummary(_Read):
     against_id_column_by_default: NotRequired[bool]
 
 
-class SketchSummary(TypedDict):
+class SketchSummary(Filtered):
     """What sketches are of; what was read, if they were made just now."""
 
     kind: str

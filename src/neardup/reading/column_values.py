@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from neardup.errors import InvalidInputError
-from neardup.files.arrowcolumns import plain_array
+from neardup.files.cells import plain_array
 from neardup.files.id_table import hash_ids
 from neardup.files.problems import listed_names
 from neardup.files.rows import RowBlock, Source
@@ -32,7 +32,7 @@ def columns_there(sources: Sequence[Source], names: Sequence[str]) -> tuple[str,
     for source in sources[:_MOST_FILES]:
         block = next(iter(source.blocks()), None)
         if block is not None:
-            found |= set(block.some_columns(names).column_names)
+            found |= set(block.cells(names)[0])
         if len(found) == len(set(names)):
             break
     return tuple(name for name in names if name in found)

@@ -14,19 +14,17 @@ import numpy as np
 from neardup.errors import InvalidInputError
 from neardup.files.ids import choose_id_column
 from neardup.files.passes import ReadingPass
-from neardup.files.rows import ColumnNames, Mask, ParsedRows, RowBlock, RowWriter, Source
+from neardup.files.rows import ColumnNames, RowBlock, SomeRows, Source, WrappedSource
 from neardup.reading.sign import ReadingPlan
 from neardup.reading.signed_batches import block_frequencies, with_frequencies
 from neardup.runs.runner import Runner
-from neardup.tables import Int64s, Texts, Uint64s
+from neardup.tables import Texts, Uint64s
 from neardup.text.tokenizers import Tokenizer
 from neardup.text.weighting import count_documents
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from neardup.files.cuts import Cuts
-    from neardup.files.streams import Destination
 
 # Blocks that are parsed and signed, of a large collection half of these or more. They are spread
 # evenly: documents that are alike may stand anywhere.
@@ -59,7 +57,10 @@ class DrawnRows:
         sources = {id(source): source for source, _ in self.drawn}
         for source, block in self.drawn:
             n = min(len(block), max(1, round(len(block) * share)))
-            found.setdefault(id(source), []).append(_FirstRows(block, n))
+            part = SomeRows(block, np.arange(len(block)) < n)
+            # The block is there, and need not be read again from a place in the file.
+            part.place = None
+            found.setdefault(id(source), []).append(part)
         return [_Part(sources[key], blocks) for key, blocks in found.items()]
 
     def thinned(self, share: float) -> list[tuple[Source, RowBlock]]:
@@ -69,67 +70,16 @@ class DrawnRows:
         return [self.drawn[i * n // n_kept] for i in range(n_kept)]
 
 
-class _FirstRows(RowBlock):
-    """The first rows of a block."""
-
-    def __init__(self, block: RowBlock, n: int) -> None:
-        self._block, self.numbers = block, block.numbers[:n]
-
-    def _of_all(self, select: Mask | None) -> Mask:
-        wanted = np.zeros(len(self._block), np.bool_)
-        wanted[: len(self)] = True if select is None else select
-        return wanted
-
-    def parse(
-        self, columns: ColumnNames, *, select: Mask | None = None, skip_bad: bool = False
-    ) -> ParsedRows:
-        """Parse them."""
-        return self._block.parse(columns, select=self._of_all(select), skip_bad=skip_bad)
-
-    def to_table(self, select: Mask | None = None) -> pa.Table:
-        """Give all their columns."""
-        return self._block.to_table(self._of_all(select))
-
-    def some_columns(self, names: Sequence[str], select: Mask | None = None) -> pa.Table:
-        """Give some of their columns."""
-        return self._block.some_columns(names, self._of_all(select))
-
-    def with_cuts(self, cuts: Cuts) -> RowBlock:
-        """Nothing is cut out of a sample."""
-        raise NotImplementedError
-
-
-class _Part(Source):
+class _Part(WrappedSource):
     """Some blocks of a source."""
 
     def __init__(self, source: Source, blocks: Sequence[RowBlock]) -> None:
-        self._source, self._own = source, blocks
-        self.name, self.input_options = source.name, source.input_options
-        self.has_fixed_columns = source.has_fixed_columns
-
-    def label_column(self) -> str | None:
-        """Return that of the source."""
-        return self._source.label_column()
-
-    def default_id_type(self) -> pa.DataType:
-        """Return that of the source."""
-        return self._source.default_id_type()
-
-    def default_ids(self, numbers: Int64s) -> pa.Array:
-        """Return those of the source."""
-        return self._source.default_ids(numbers)
-
-    def column_names(self) -> Sequence[str] | None:
-        """Return those of the source."""
-        return self._source.column_names()
+        super().__init__(source)
+        self._own = blocks
 
     def blocks(self) -> Iterator[RowBlock]:
         """Give the blocks."""
         return iter(self._own)
-
-    def writer(self, folder: Destination) -> RowWriter:
-        """Write as the source does."""
-        return self._source.writer(folder)
 
 
 def draw_rows(sources: Sequence[Source], runner: Runner) -> DrawnRows:

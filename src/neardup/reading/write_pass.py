@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from neardup.errors import InvalidInputError
 from neardup.files.rawsource import Buffers
 from neardup.files.rows import Place, RowBlock, RowWriter, Source
@@ -14,7 +16,9 @@ from neardup.options.choices import OutputFormat
 from neardup.outputs.folder import SKIPPED, write_rows
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.second_pass import numbered_blocks, unread_blocks
+from neardup.reading.where import FilteredSource
 from neardup.runs.runner import Runner
+from neardup.runs.threads import map_ordered
 from neardup.tables import Bools
 
 if TYPE_CHECKING:
@@ -115,11 +119,13 @@ def write_documents(
     runner: Runner,
     change: Change,
     write_others: Callable[[], None],
+    *,
+    with_filtered: bool = False,
 ) -> None:
     """Write rows as blocks are after a change, sources side by side and the blocks of each.
 
     ``sides`` says which go to which folder, as ``write_rows`` takes it. Beside the sources is done
-    what ``write_others`` does.
+    what ``write_others`` does. What a condition leaves out is written ``with_filtered``.
     """
     count = runner.counter("write", len(documents))
 
@@ -137,8 +143,32 @@ def write_documents(
             for found, rows in unread_blocks(documents, number)
         )
         write_rows(source, unread, read, own, folder, output_format, count)
+        if with_filtered:
+            write_filtered(source, folder)
 
     numbers = range(len(documents.sources))
     work: list[Callable[[], None]] = [write_others, *(partial(write, n) for n in numbers)]
     for _ in runner.map(lambda each: each(), work):
         pass
+
+
+FILTERED = "filtered"
+"""The folder of the rows that a condition leaves out."""
+
+
+def write_filtered(source: Source, folder: Destination) -> None:
+    """Write the rows of a source that its condition leaves out, as they came in, if there are any.
+
+    As another file would be, they are read once more: nothing else is known of them.
+    """
+    if not isinstance(source, FilteredSource) or not source.n_filtered:
+        return
+    others, place = source.others(), folder / FILTERED
+    place.make_folder()
+    with others.writer(place) as writer:
+
+        def prepare(block: RowBlock) -> Any:
+            return writer.prepare(block, np.ones(len(block), np.bool_))
+
+        for prepared in map_ordered(prepare, others.blocks(), 1):
+            writer.append(prepared)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from neardup.errors import EngineError, InvalidInputError, NeardupError, ReadError
 from neardup.files.archives import ArchiveMember
+from neardup.files.rows import WrappedSource
 from neardup.files.streams import Copied, is_remote
 from neardup.indexes.index import IndexSource
 from neardup.runs.work import WorkFolder, Workspace
@@ -159,13 +160,16 @@ def _for_others(source: Source) -> Source:
         message = f"Spark reads files that all its executors reach, not {what}; name paths or URLs"
         raise InvalidInputError(message)
     found = copy.copy(source)
+    if isinstance(found, WrappedSource):
+        found.inner = _for_others(found.inner)
     # What the driver keeps stays with it.
     found.kept_texts = None
     if is_remote(location):
         return found
     # They have other working folders.
     found.origin = os.path.abspath(location)  # noqa: PTH100 - links stay as they are
-    vars(found)["location"] = found.origin
+    if not isinstance(found, WrappedSource):
+        vars(found)["location"] = found.origin
     return found
 
 

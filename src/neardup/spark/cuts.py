@@ -23,11 +23,13 @@ from neardup.options.choices import Data, Side
 from neardup.options.groups import AgainstDataOptions, ProgressOptions, WorkspaceOptions
 from neardup.options.option import argument, but, takes
 from neardup.options.passages import CutOptions
+from neardup.reading.where import rows_where
 from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
 from neardup.spark.cluster import Cluster, spark_errors
 from neardup.spark.equal_passages import find_equal_passages
 from neardup.spark.equal_units import find_equal_units
+from neardup.spark.read import count_filtered
 from neardup.spark.session import ON_DRIVER, SESSION, SHARED_FILES, cluster_of
 from neardup.spark.similar_passages import find_similar_passages
 from neardup.spark.similar_units import find_similar_units
@@ -84,6 +86,7 @@ def cut_on_spark(
         return found
 
     with spark_errors():
+        count_filtered(lambda: cluster, sources)
         result = cut_sources(sources, against, plan, runner, workspace, find=find)
     # Stages take a collection against one without documents for one by itself, of which all stay.
     write_rows_by(result, write if result.summary["spans"] else plain)
@@ -144,7 +147,7 @@ def cut(given: _Arguments) -> CutResult:
     plan = plan_on_spark(options, has_other=given.against is not None)
     cluster = cluster_of(given.session)
     with Runner(None, given.progress) as runner:
-        sources = resolve_inputs(given.data, options)
+        sources = rows_where(resolve_inputs(given.data, options), options.where)
         others = None
         if given.against is not None:
             resolve = partial(resolve_inputs, options=options)

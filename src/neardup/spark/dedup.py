@@ -29,7 +29,7 @@ from neardup.spark.against import LookUpOnExecutors, read_on_executors_again, te
 from neardup.spark.cluster import Cluster, spark_errors
 from neardup.spark.decide import choose_by_buckets, find_contents
 from neardup.spark.frequencies import count_shingles_on_executors
-from neardup.spark.read import read_on_executors
+from neardup.spark.read import count_filtered, read_on_executors
 from neardup.spark.session import (
     ON_DRIVER,
     SESSION,
@@ -110,6 +110,7 @@ def _deduplicate(
     counted: Sequence[Source] | None,
 ) -> DeduplicationResult:
     check_effect(plan.options, sources, against, counted or ())
+    count_filtered(lambda: cluster, sources)
     if plan.reading.needs_frequencies:
         with runner.stage("count"):
             collections = to_be_counted(plan.options, sources, against, counted)

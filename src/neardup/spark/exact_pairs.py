@@ -43,7 +43,14 @@ from neardup.runs.runner import Runner
 from neardup.runs.work import IN_MEMORY, Workspace
 from neardup.spark.cluster import Cluster, Failure, local_workspace, spark_errors
 from neardup.spark.frequencies import count_shingles_on_executors
-from neardup.spark.read import Outbox, ReadTasks, from_bytes, read_on_executors, to_bytes
+from neardup.spark.read import (
+    Outbox,
+    ReadTasks,
+    count_filtered,
+    from_bytes,
+    read_on_executors,
+    to_bytes,
+)
 from neardup.spark.session import (
     ON_DRIVER,
     SESSION,
@@ -85,6 +92,7 @@ def find_on_spark(
         # Few runs need it.
         from neardup.spark.bucketed_pairs import find_in_buckets as find
     with spark_errors():
+        count_filtered(lambda: cluster, job.left)
         count = partial(count_shingles_on_executors, cluster)
         result = job.run(runner, workspace, Elsewhere(partial(find, cluster), count))
     result.summary |= {"engine": "spark", "workers": cluster.slots}

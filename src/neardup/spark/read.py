@@ -17,6 +17,7 @@ from neardup.files.streams import file_has_changed
 from neardup.reading.catalogue import Catalogue, make_catalogue
 from neardup.reading.second_pass import parts_again
 from neardup.reading.signed_batches import to_batch, with_place
+from neardup.reading.where import Condition, FilteredSource
 from neardup.runs.exchange import SpilledBatches
 from neardup.spark.cluster import Cluster, Failure, Piece, Task, cut_tasks
 from neardup.tables import Int64s, Texts
@@ -296,6 +297,42 @@ class TaskReading:
     def failure(self, error: NeardupError) -> Failure:
         """Return an error that has ended the reading, as the driver is told of it."""
         return Failure.of(self._number, self._piece, error)
+
+
+def count_filtered(current_cluster: Callable[[], Cluster], sources: Sequence[Source]) -> None:
+    """Have executors count the rows of sources that a condition leaves out, which nobody keeps.
+
+    They read once more for that, in parts of long files, and look at nothing but its columns.
+    Executors are looked for if there is a condition.
+    """
+    filtered = [source for source in sources if isinstance(source, FilteredSource)]
+    if not filtered:
+        return
+    cluster = current_cluster()
+    tasks = cut_tasks([[source.inner for source in filtered]], cluster.slots)
+    counting = partial(_count_filtered, filtered[0].condition)
+    laid_out = cluster.lay_out(list(enumerate(tasks)))
+    counts = np.zeros(len(filtered), np.int64)
+    answers = cluster.work(counting, laid_out, is_laid_out=True, keep=("where",))
+    for (number, n_rows), _ in cluster.bring(answers):
+        counts[number] += n_rows
+    for source, n_rows in zip(filtered, counts.tolist(), strict=True):
+        source.count_filtered(n_rows)
+
+
+def _count_filtered(
+    condition: Condition, tasks: Iterator[tuple[int, Task]]
+) -> Iterator[tuple[tuple[int, int], bytes] | Failure]:
+    for number, task in tasks:
+        for piece in task:
+            try:
+                n_rows = sum(
+                    int((~condition.of(piece.source, block)).sum()) for block in piece.blocks()
+                )
+            except NeardupError as error:
+                yield Failure.of(number, piece, error)
+                break
+            yield (piece.number, n_rows), b""
 
 
 def _for_driver(

@@ -53,6 +53,7 @@ from neardup.passages.matches import (
 )
 from neardup.passages.scheme import PassageScheme
 from neardup.reading.signed_batches import numbers_of
+from neardup.reading.where import rows_where
 from neardup.results import PassageResult
 from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
@@ -64,7 +65,7 @@ from neardup.spark.cluster import (
     spark_errors,
 )
 from neardup.spark.frequencies import count_on_executors
-from neardup.spark.read import Outbox, from_bytes, to_bytes
+from neardup.spark.read import Outbox, count_filtered, from_bytes, to_bytes
 from neardup.spark.session import ON_DRIVER, SESSION, SHARED_FILES, cluster_of
 from neardup.spark.stored_passages import (
     NO_SIZES,
@@ -104,6 +105,7 @@ def align_on_spark(
     of_session = cache(current_cluster)
     on_executors = partial(_on_executors, of_session)
     with spark_errors():
+        count_filtered(of_session, sources)
         result = align_collections(sources, other, options, workspace, runner, ignore, on_executors)
     result.summary.update({"engine": "spark", "workers": of_session().slots})
     return result
@@ -623,7 +625,7 @@ def align(given: _Arguments) -> PassageResult:
     )
     workspace = open_workspace(given.memory, given.work)
     with Runner(None, given.progress) as runner, workspace:
-        sources = resolve_inputs(given.a, options)
+        sources = rows_where(resolve_inputs(given.a, options), options.where)
         templates = () if given.ignore is None else resolve_inputs(given.ignore, options)
         if b is None:
             other: Other = no_other(sources, options, chosen)

@@ -18,6 +18,7 @@ from neardup.files.remote import RemoteDestination, WrittenFile
 from neardup.files.streams import Destination, LocalDestination, writing
 from neardup.outputs.folder import SKIPPED, write_rows
 from neardup.reading.second_pass import numbered_blocks
+from neardup.reading.write_pass import write_filtered
 from neardup.spark.cluster import Cluster, Failure, Piece, cut_tasks, spark_errors
 from neardup.tables import Bools, Int64s
 
@@ -61,6 +62,7 @@ def write_on_executors(
     cluster: Cluster,
     send: Callable[[Int64s], RDD[Any]] | None = None,
     open_change: OpenChange = _no_change,
+    with_filtered: bool = False,
 ) -> None:
     """Write rows to the folders of ``sides``, as ``write_documents`` does in threads.
 
@@ -68,7 +70,7 @@ def write_on_executors(
 
     Parameters
     ----------
-    documents, sides, folder, output_format, runner, write_others
+    documents, sides, folder, output_format, runner, write_others, with_filtered
         As of ``write_documents``.
     cluster
         Executors that write.
@@ -95,7 +97,7 @@ def write_on_executors(
         starts = np.array([jobs[0].start for jobs in tasks], np.int64)
         laid_out = cluster.attach(numbered, send(starts))
     if isinstance(folder, RemoteDestination):
-        write = partial(_write_remote, folder.for_other_process())
+        write = partial(_write_remote, folder.for_other_process(), with_filtered)
         working = partial(_write, write, output_format, open_change)
         with spark_errors():
             answers = cluster.work_out(cluster.work(working, laid_out, lasts=True))
@@ -105,7 +107,9 @@ def write_on_executors(
         local = Path(str(folder)).absolute()
         attempts = local / _ATTEMPTS
         attempts.mkdir()
-        working = partial(_write, partial(_write_local, local), output_format, open_change)
+        working = partial(
+            _write, partial(_write_local, local, with_filtered), output_format, open_change
+        )
         with spark_errors():
             cluster.work_out(cluster.work(working, laid_out, lasts=True))
         shutil.rmtree(attempts)
@@ -148,6 +152,7 @@ def _change_own(change: Change, start: int, block: Any, rows: slice) -> Any:
 
 def _write_remote(
     folder: RemoteDestination,
+    with_filtered: bool,
     piece: Piece,
     sides: Mapping[str, Bools],
     output_format: OutputFormat,
@@ -155,12 +160,13 @@ def _write_remote(
 ) -> list[WrittenFile]:
     """Write the rows of a source; object stores show a file when it is complete."""
     place = folder.for_other_process()
-    _write_rows(piece, sides, place, output_format, change)
+    _write_rows(piece, sides, place, output_format, change, with_filtered)
     return place.written()
 
 
 def _write_local(
     folder: Path,
+    with_filtered: bool,
     piece: Piece,
     sides: Mapping[str, Bools],
     output_format: OutputFormat,
@@ -179,7 +185,7 @@ def _write_local(
     with writing(LocalDestination(folder)):
         attempt = Path(tempfile.mkdtemp(dir=folder / _ATTEMPTS))
     try:
-        _write_rows(piece, sides, LocalDestination(attempt), output_format, change)
+        _write_rows(piece, sides, LocalDestination(attempt), output_format, change, with_filtered)
         with writing(LocalDestination(folder)):
             for path in sorted(attempt.rglob("*")):
                 place = folder / path.relative_to(attempt)
@@ -198,6 +204,9 @@ def _write_rows(
     folder: Destination,
     output_format: OutputFormat,
     change: Change,
+    with_filtered: bool,
 ) -> None:
     blocks = numbered_blocks(piece.source, 0, len(sides[SKIPPED]))
     write_rows(piece.source, blocks, change, sides, folder, output_format, lambda _: None)
+    if with_filtered:
+        write_filtered(piece.source, folder)

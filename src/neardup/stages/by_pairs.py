@@ -31,6 +31,7 @@ from neardup.options.kinds import exact_fraction
 from neardup.outputs.summary_file import resolve_tables
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.second_pass import numbered_blocks
+from neardup.reading.where import describe_filtered
 from neardup.results import describe_ids, describe_skipped, versions
 from neardup.runs.runner import Runner
 from neardup.stages.counts import Groups, count_by_groups
@@ -353,6 +354,7 @@ def decide_by_pairs(
         "documents_removed": int((~stays).sum()),
         "exact_copies": None,
         **describe_skipped(documents.skipped),
+        **describe_filtered(documents.sources),
         "passed_over": passed_over(documents.sources),
         **describe_ids(documents.columns),
         "pairs": len(pairs),

@@ -12,6 +12,7 @@ from neardup.files.inputs import passed_over
 from neardup.files.rows import ColumnNames, Source
 from neardup.options.documents import DocumentSchemeOptions
 from neardup.options.passages import PassageOptions, SearchOptions
+from neardup.reading.where import describe_filtered
 from neardup.results import SkippedRow, describe_ids, describe_skipped
 from neardup.runs.progress import counted
 from neardup.runs.runner import Runner
@@ -26,7 +27,7 @@ from neardup.stages.hints import (
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from neardup.outputs.summary_records import Hint
+    from neardup.outputs.summary_records import Filtered, Hint
 
 
 @dataclass(frozen=True, repr=False)
@@ -36,7 +37,8 @@ class AdditionResult:
     ``n_empty`` of the documents have no token, and are never found; nor are ``n_short``, which have
     fewer than the ``min_tokens`` of an index of passages (None for other kinds). ``skipped`` rows
     (file, row, reason) were left out; ``passed_over`` counts files of folders that were not read,
-    by ending. ``hints`` are about the first documents of an index: where what it was made with does
+    by ending; ``filtered`` is the condition ``where``, if there was one, and how many rows did not
+    meet it. ``hints`` are about the first documents of an index: where what it was made with does
     not suit them.
     """
 
@@ -46,6 +48,7 @@ class AdditionResult:
     n_short: int | None = None
     skipped: list[SkippedRow] = field(default_factory=list)
     passed_over: dict[str, int] = field(default_factory=dict)
+    filtered: Filtered | None = None
     seconds: float = 0.0
     _columns: ColumnNames = field(default_factory=ColumnNames)
     hints: list[Hint] = field(default_factory=list)
@@ -61,6 +64,7 @@ class AdditionResult:
             **short,
             **describe_ids(self._columns),
             **describe_skipped(self.skipped),
+            **(self.filtered or {}),
             "passed_over": self.passed_over,
             "hints": self.hints,
             "seconds": round(self.seconds, 3),
@@ -216,6 +220,7 @@ def add(
         added.n_short if handle.kind == "passages" else None,
         added.skipped,
         passed_over(sources),
+        describe_filtered(sources),
         time.perf_counter() - start,
         added.columns,
         _hints(handle.kind, added, sources, remedies) if added.was_empty else [],

@@ -23,6 +23,7 @@ from neardup.outputs.summary_file import write_summary
 from neardup.outputs.targets import target_of
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.texts import IdLookup
+from neardup.reading.where import check_filtered
 from neardup.reading.write_pass import read_kept, sides_of, write_documents, write_lines
 from neardup.results import Result
 from neardup.runs.progress import Progress
@@ -93,11 +94,19 @@ class Selection(Result):
         output_format: OutputFormat,
         runner: Runner,
         write_others: Callable[[], None],
+        *,
+        with_filtered: bool,
     ) -> None:
         """Write the rows to a folder that is being made, and beside them all others."""
         if self._write_elsewhere is not None:
             self._write_elsewhere(
-                self._documents, self._sides(), folder, output_format, runner, write_others
+                self._documents,
+                self._sides(),
+                folder,
+                output_format,
+                runner,
+                write_others,
+                with_filtered=with_filtered,
             )
             return
         write_documents(
@@ -108,6 +117,7 @@ class Selection(Result):
             runner,
             self._changed,
             write_others,
+            with_filtered=with_filtered,
         )
 
     def _sides(self) -> dict[str, Bools]:
@@ -149,6 +159,7 @@ class Selection(Result):
         overwrite: bool = False,
         format: OutputFormat = "same",  # noqa: A002 - the name of the option everywhere
         tables_only: bool = False,
+        with_filtered: bool = False,
         progress: Progress | None = None,
     ) -> None:
         """Write kept and removed rows, the tables and the summary to a folder.
@@ -167,6 +178,8 @@ class Selection(Result):
             ``same``: rows come out as they went in. ``jsonl`` or ``parquet``: converted.
         tables_only
             Write no rows, but tables and summary alone.
+        with_filtered
+            Also write the rows that ``where`` has left out, as they came in, to ``filtered/``.
         progress
             As for ``deduplicate``; the stage is ``write``, and its work is rows.
         """
@@ -176,6 +189,7 @@ class Selection(Result):
             overwrite=overwrite,
             format=format,
             tables_only=tables_only,
+            with_filtered=with_filtered,
             progress=progress,
         )
 
@@ -194,6 +208,7 @@ class Selection(Result):
         overwrite: bool,
         format: OutputFormat,  # noqa: A002
         tables_only: bool,
+        with_filtered: bool,
         progress: Progress | None,
     ) -> None:
         """Write the folder; arguments as of ``write``.
@@ -204,6 +219,8 @@ class Selection(Result):
         if tables_only and format != "same":
             where = "with tables_only, by which no rows are written"
             raise no_effect("format", where, "leave that out", "tables_only")
+        if with_filtered:
+            check_filtered(self._documents.sources, tables_only=tables_only)
         if format != "same":
             check_conversion(self._documents.sources, format)
         folder = target_of(path)
@@ -224,9 +241,13 @@ class Selection(Result):
                 if tables_only:
                     write_others()
                 else:
-                    self._write_documents(new, format, runner, write_others)
+                    self._write_documents(
+                        new, format, runner, write_others, with_filtered=with_filtered
+                    )
                 note(rows=0 if tables_only else len(self._stays), folder=folder)
             complete_summary(self.summary, runner)
+            if with_filtered:
+                self.summary["with_filtered"] = True
             self.summary["output_format"] = None if tables_only else format
             write_summary(new, self.summary, digests)
 

@@ -6,21 +6,29 @@ joined before they are read as one page.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from neardup.files.extracted import extract_texts, uncuttable
 from neardup.files.pages.html import OPTIONS, text_of_html
 from neardup.files.pages.visible_text import need_parser
 from neardup.files.problems import Problems
-from neardup.files.rows import ColumnNames, Mask, ParsedRows, RowBlock, RowWriter, Source
+from neardup.files.rows import (
+    ColumnNames,
+    Mask,
+    ParsedRows,
+    RowBlock,
+    RowWriter,
+    Source,
+    WrappedSource,
+)
 
 if TYPE_CHECKING:
     from neardup.errors import InvalidInputError
+    from neardup.files.cells import Cells
     from neardup.files.cuts import Cuts
     from neardup.files.kept import SourceTexts
     from neardup.files.streams import Destination, OutputStream
@@ -29,7 +37,7 @@ if TYPE_CHECKING:
 _KIND = "HTML in a column"
 
 
-class HtmlColumnSource(Source):
+class HtmlColumnSource(WrappedSource):
     """A table whose texts are HTML.
 
     Parameters
@@ -40,60 +48,29 @@ class HtmlColumnSource(Source):
         Which text of the pages is wanted.
     """
 
-    extracts_text = True
-
     def __init__(self, table: Source, options: InputOptions) -> None:
         need_parser(main_text=options.main_text)
-        self._table, self._options = table, options
-        self.name, self.origin, self.size = table.name, table.origin, table.size
-        self.has_fixed_columns, self.may_misfit = table.has_fixed_columns, table.may_misfit
+        super().__init__(table)
+        self.extracts_text, self._options = True, options
         # The characters of the table are decoded before there are pages.
         self.input_options = table.input_options | (OPTIONS - {"encoding"}) | {"input_format"}
-
-    def label_column(self) -> str | None:
-        """Return the column of the labels of a data frame."""
-        return self._table.label_column()
-
-    def default_id_type(self) -> pa.DataType:
-        """Return the type of ids that are in no column."""
-        return self._table.default_id_type()
-
-    def default_ids(self, numbers: npt.NDArray[np.int64]) -> pa.Array:
-        """Return the ids that rows of the table have without a column of ids."""
-        return self._table.default_ids(numbers)
-
-    def column_names(self) -> Sequence[str] | None:
-        """Return the names of the columns."""
-        return self._table.column_names()
-
-    def listed_names(self) -> Sequence[str]:
-        """Return those that messages list."""
-        return self._table.listed_names()
 
     def cut_refusal(self) -> InvalidInputError:
         """Return an error: text is not cut out of HTML."""
         return uncuttable(_KIND, self.origin)
 
-    def arrow_schema(self) -> pa.Schema | None:
-        """Return the types of the columns of the table."""
-        return self._table.arrow_schema()
-
-    def schema_metadata(self) -> Mapping[bytes, bytes]:
-        """Return the metadata of the table."""
-        return self._table.schema_metadata()
-
     def blocks(self) -> Iterator[RowBlock]:
         """Read the table from its start."""
-        for block in self._table.blocks():
+        for block in self.inner.blocks():
             yield _HtmlBlock(block, self._options, self.origin, self.kept_texts)
 
     def writer(self, folder: Destination) -> RowWriter:
         """Open a writer of rows of the table."""
-        return _TableRowsWriter(self._table.writer(folder))
+        return _TableRowsWriter(self.inner.writer(folder))
 
     def json_lines_writer(self, output: OutputStream) -> RowWriter | None:
         """Open a writer of rows as JSON lines, if the table is of JSON."""
-        writer = self._table.json_lines_writer(output)
+        writer = self.inner.json_lines_writer(output)
         return None if writer is None else _TableRowsWriter(writer)
 
 
@@ -137,6 +114,10 @@ class _HtmlBlock(RowBlock):
     def some_columns(self, names: Sequence[str], select: Mask | None = None) -> pa.Table:
         """Give some columns as they are in the table."""
         return self.rows.some_columns(names, select)
+
+    def cells(self, names: Sequence[str]) -> tuple[dict[str, Cells], Mask]:
+        """Give values of some columns as they are in the table."""
+        return self.rows.cells(names)
 
     def with_cuts(self, cuts: Cuts) -> RowBlock:
         """Return the block itself if nothing is to be cut, else raise."""

@@ -41,6 +41,7 @@ from neardup.passages.document_pairs import Extents, HiddenText
 from neardup.passages.documents import ReadOptions, least_run, read_documents, runs_of
 from neardup.passages.index import PassageHandle
 from neardup.passages.matches import SCHEMA, SCHEMA_WITH_TEXT, with_id_types
+from neardup.reading.where import describe_filtered, rows_where
 from neardup.results import NO_COLUMNS, PassageResult, SkippedRow, describe_ids, describe_skipped
 from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
@@ -243,6 +244,7 @@ def _align(
                 summary[name] = summary[name][:1]
     summary["gap"] = widest_gap(options)
     summary["hints"] = hints + hints_of_flood(flood, summary["documents"][-1], len(table))
+    summary |= describe_filtered(sources)
     summary["passed_over"] = passed_over(sources, new)
     summary |= describe_choices(options, other.scheme if isinstance(other, NewDocuments) else {})
     summary |= describe_ids(read.columns, of_other)
@@ -341,7 +343,7 @@ def align(given: _Arguments) -> PassageResult:
     )
     workspace = open_workspace(given.memory, given.work)
     with Runner(given.workers, given.progress) as runner, workspace:
-        sources = resolve_inputs(given.a, options)
+        sources = rows_where(resolve_inputs(given.a, options), options.where)
         templates = () if given.ignore is None else resolve_inputs(given.ignore, options)
         if b is None:
             other: Other = no_other(sources, options, chosen)

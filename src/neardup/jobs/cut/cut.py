@@ -33,6 +33,7 @@ from neardup.options.passages import CutOptions
 from neardup.passages.search import candidate_probability
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.first_pass import list_documents
+from neardup.reading.where import describe_filtered, rows_where
 from neardup.results import describe_ids, describe_skipped, versions
 from neardup.runs.runner import Runner
 from neardup.runs.work import IN_MEMORY, Workspace
@@ -120,6 +121,7 @@ def summarise_extent(
         "characters_removed": extent.characters,
         "most_repeated": most,
         **describe_skipped(own.skipped, other.skipped),
+        **describe_filtered(own.sources),
         "passed_over": passed_over(own.sources, other.sources),
         "against_documents": int(other.is_document.sum()),
         **describe_ids(own.columns, other.columns),
@@ -312,7 +314,7 @@ def cut(given: _Arguments) -> CutResult:
         options, has_other=given.against is not None, is_named=named_in is not None, side=given.side
     )
     with Runner(given.workers, given.progress) as runner:
-        sources = resolve_inputs(given.data, options)
+        sources = rows_where(resolve_inputs(given.data, options), options.where)
         workspace = open_workspace(given.memory, given.work)
         others = None
         if given.against is not None:

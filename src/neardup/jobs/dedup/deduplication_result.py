@@ -100,6 +100,7 @@ class DeduplicationResult(TwoCollections):
         format: OutputFormat = "same",  # noqa: A002 - the name of the option everywhere
         with_text: bool = False,
         tables_only: bool = False,
+        with_filtered: bool = False,
         progress: Progress | None = None,
     ) -> None:
         """Write kept and removed rows, the tables and the summary to a folder.
@@ -123,6 +124,8 @@ class DeduplicationResult(TwoCollections):
         tables_only
             Write no rows, but tables and summary alone. ``drop`` takes out later what
             ``removed.parquet`` names; ``explain`` and ``report`` need the rows.
+        with_filtered
+            Also write the rows that ``where`` has left out, as they came in, to ``filtered/``.
         progress
             As for ``deduplicate``; the stage is ``write``, and its work is rows.
 
@@ -139,6 +142,7 @@ class DeduplicationResult(TwoCollections):
             "overwrite": overwrite,
             "format": format,
             "tables_only": tables_only,
+            "with_filtered": with_filtered,
             "progress": progress,
         }
         if not with_text:

@@ -33,6 +33,7 @@ from neardup.reading.signed_batches import (
     count_shingles,
     with_frequencies,
 )
+from neardup.reading.where import rows_where
 from neardup.runs.runner import Runner
 from neardup.runs.work import IN_MEMORY
 from neardup.stages.contents import Contents, find_contents, sign_documents
@@ -101,7 +102,7 @@ class DedupJob:
     @cached_property
     def sources(self) -> Inputs:
         """The documents."""
-        return self._resolve(self._data, self.options)
+        return rows_where(self._resolve(self._data, self.options), self.options.where)
 
     @cached_property
     def others(self) -> Sequence[Source]:

@@ -8,6 +8,7 @@ import numpy as np
 
 from neardup.files.inputs import passed_over
 from neardup.options.choices import Engine
+from neardup.reading.where import describe_filtered
 from neardup.results import describe_ids, describe_skipped, versions
 from neardup.runs.runner import Runner
 from neardup.stages.contents import Contents
@@ -57,6 +58,7 @@ def summarise(
         "empty_documents": own.count_empty(),
         "short_documents": own.count_short(plan.reading.shingles.ngram),
         **describe_skipped(own.skipped, other.skipped),
+        **describe_filtered(own.sources),
         "passed_over": passed_over(own.sources, other.sources),
         "against_documents": n_against,
         "removed_for_against": n_for_other,

@@ -30,9 +30,10 @@ from neardup.options.documents import (
     DocumentSearchOptions,
     MostOptions,
 )
-from neardup.options.groups import RunOptions, TextReadingOptions
+from neardup.options.groups import RunOptions, TextReadingOptions, WhereOptions
 from neardup.options.kinds import Whole
 from neardup.options.option import argument, option, takes
+from neardup.reading.where import rows_where
 from neardup.results import DocumentSearchResult, Match
 from neardup.runs.runner import Runner
 from neardup.sketches.minhash import MinHashScheme
@@ -53,7 +54,7 @@ class _Opening(CommitOptions, kw_only=False):
     folder: str | Path = argument("Where it is.")
 
 
-class _Searching(MostOptions, TextReadingOptions, RunOptions, kw_only=False):
+class _Searching(WhereOptions, MostOptions, TextReadingOptions, RunOptions, kw_only=False):
     queries: Data = argument(
         "A text, or documents in any form that ``deduplicate`` takes. A string is always a "
         "text: a file is named by a ``Path``."
@@ -310,7 +311,9 @@ class DocumentIndex(AnyIndex[DocumentHandle, DocumentRemovalResult]):
         """
         options = given.part(DocumentSearchOptions)
         with Runner(given.workers, given.progress) as runner:
-            sources = resolve_inputs(as_documents(given.queries), options)
+            sources = rows_where(
+                resolve_inputs(as_documents(given.queries), options), options.where
+            )
             with self._session.shared() as view:
                 result = search_documents(view, sources, options, runner)
         return with_warning(result)

@@ -12,9 +12,10 @@ from neardup.files.inputs import check_effect
 from neardup.files.resolve import resolve_inputs
 from neardup.indexes.index import IndexHandle, OpenIndex
 from neardup.options.choices import Data
-from neardup.options.groups import DOCUMENTS, RunOptions, TextReadingOptions
+from neardup.options.groups import DOCUMENTS, RunOptions, TextReadingOptions, WhereOptions
 from neardup.options.option import argument, takes
 from neardup.passages.documents import ReadOptions
+from neardup.reading.where import rows_where
 from neardup.runs.progress import counted
 from neardup.runs.runner import Runner
 from neardup.stages import index_changes
@@ -27,7 +28,7 @@ H = TypeVar("H", bound=IndexHandle[Any, Any, Any])
 R = TypeVar("R", bound=RemovalResult)
 
 
-class _Adding(TextReadingOptions, RunOptions, kw_only=False):
+class _Adding(WhereOptions, TextReadingOptions, RunOptions, kw_only=False):
     data: Data = argument(
         f"{DOCUMENTS} Of several text columns the joined text is stored, and places count in it."
     )
@@ -125,7 +126,7 @@ class AnyIndex(ABC, Generic[H, R]):
         """
         reading = given.part(TextReadingOptions)
         with Runner(given.workers, given.progress) as runner:
-            sources = resolve_inputs(given.data, reading)
+            sources = rows_where(resolve_inputs(given.data, reading), given.where)
             check_effect(reading, sources)
             self._settle(runner)
             how = ReadOptions(columns_of(reading), reading.skip_bad)

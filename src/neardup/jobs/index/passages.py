@@ -21,6 +21,7 @@ from neardup.options.option import argument, option, takes
 from neardup.options.passages import LookUpOptions, PassageOptions, SearchOptions
 from neardup.passages.index import OpenPassages, PassageHandle
 from neardup.passages.scheme import make_passage_scheme
+from neardup.reading.where import rows_where
 from neardup.results import PassageResult
 from neardup.runs.runner import Runner
 from neardup.stages.hints import with_warning
@@ -161,6 +162,8 @@ class PassageIndex(AnyIndex[PassageHandle, RemovalResult]):
         """
         options = given.part(SearchOptions)
         with Runner(given.workers, given.progress) as runner:
-            sources = resolve_inputs(as_documents(given.queries), options)
+            sources = rows_where(
+                resolve_inputs(as_documents(given.queries), options), options.where
+            )
             result = search_sources(self._handle.latest(runner), sources, options, runner)
         return with_warning(result)

@@ -40,6 +40,7 @@ from neardup.reading.signed_batches import (
     numbers_of,
     with_frequencies,
 )
+from neardup.reading.where import describe_filtered, rows_where
 from neardup.results import NO_COLUMNS, describe_ids, describe_skipped
 from neardup.runs.runner import Runner
 from neardup.runs.work import IN_MEMORY, Workspace
@@ -209,6 +210,7 @@ def summarise_pairs(
         "tokens": sum(int(np.maximum(c.n_tokens, 0).sum()) for c in catalogues),
         **describe_ids(catalogues[0].columns, other),
         **describe_skipped([row for catalogue in catalogues for row in catalogue.skipped]),
+        **describe_filtered(catalogues[0].sources),
         "passed_over": passed_over(*(catalogue.sources for catalogue in catalogues)),
         "distinct_records": matches.n_records,
         "pairs": matches.n_pairs,
@@ -319,7 +321,7 @@ class PairJob:
     @cached_property
     def left(self) -> Inputs:
         """The documents."""
-        return self._resolve(self._data, self.options)
+        return rows_where(self._resolve(self._data, self.options), self.options.where)
 
     @cached_property
     def right(self) -> Inputs | None:

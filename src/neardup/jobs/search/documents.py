@@ -16,6 +16,7 @@ from neardup.files.ids import choose_id_column, common_id_type
 from neardup.files.inputs import check_effect, passed_over
 from neardup.files.rows import Source
 from neardup.options.documents import DocumentSchemeOptions, DocumentSearchOptions
+from neardup.reading.where import describe_filtered
 from neardup.results import DocumentSearchResult, SkippedRow, describe_ids, describe_skipped
 from neardup.runs.runner import Runner
 from neardup.stages.hints import Beginnings, Remedies, hints_of_documents
@@ -76,6 +77,7 @@ def search_documents(
         "threshold": float(measure.threshold),
         "predicted_recall": index.scheme.predicted_recall(measure),
         **describe_skipped(counts.skipped),
+        **describe_filtered(sources),
         "seconds": round(time.perf_counter() - start, 3),
         "passed_over": passed_over(sources),
         "hints": hints_of_documents(

@@ -29,6 +29,7 @@ from neardup.passages.lookup import (
 from neardup.passages.matches import SCHEMA, SCHEMA_WITH_TEXT, Matches, match_table, with_id_types
 from neardup.passages.search import SearchPlan, candidate_probability, make_search_plan
 from neardup.passages.windows import gather_queries, make_queries
+from neardup.reading.where import describe_filtered
 from neardup.results import PassageResult, SkippedRow, describe_ids, describe_skipped
 from neardup.runs.runner import Runner
 from neardup.runs.work import IN_MEMORY
@@ -94,6 +95,7 @@ def search_sources(
         note(queries=counts.n_queries, passages=len(table))
     summary = _summary(table, counts, plan, index, time.perf_counter() - start)
     summary |= options.describe_preset() | {"passed_over": passed_over(sources)}
+    summary |= describe_filtered(sources)
     beginnings = Beginnings(sources, read.columns)
     summary["hints"] = _hints(beginnings, counts, plan, index, options) if index.n_documents else []
     summary |= describe_ids(read.columns)

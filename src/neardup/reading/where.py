@@ -1,0 +1,436 @@
+"""Conditions on the columns of rows, as SQL writes them, and sources of the rows that meet one.
+
+What is compared with what follows from each value and not from the type of its column, which a file
+may leave open: numbers are compared as such, also with a text that reads as one, texts by their
+characters, and all else is null, as a missing value is. What cannot be read is left to whoever
+reads it next: no condition leaves it out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from neardup.errors import InvalidInputError, InvalidParameterError
+from neardup.files.inputs import Inputs
+from neardup.files.problems import listed_names
+from neardup.files.rows import Mask, Place, RowBlock, RowWriter, SomeRows, Source, WrappedSource
+from neardup.options.option import no_effect
+from neardup.reading.column_values import columns_there, where_to_have
+from neardup.runs.threads import map_ordered
+from neardup.tables import Int64s
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from neardup.files.cells import Cells
+    from neardup.files.rows import TakeMemory
+    from neardup.files.streams import Destination, OutputStream
+    from neardup.outputs.summary_records import Filtered
+
+# What a condition may be made of, for messages.
+_KNOWN = (
+    "comparisons, like, ilike, in, between, is null, and, or, not, lower, upper and length; other "
+    'names than of letters, digits and _ stand in double quotes, as "my column"'
+)
+_PLAIN_NAME = re.compile(r"[\w.\[\]]+")
+
+
+class Condition:
+    """A condition on the columns of a row, such as ``status = 200 and lang in ('en', 'de')``.
+
+    Parameters
+    ----------
+    text
+        The condition in SQL, which a library parses; null is as in SQL neither true nor false.
+
+    Raises
+    ------
+    InvalidParameterError
+        If it is none, or has parts that are not known here.
+    """
+
+    def __init__(self, text: str) -> None:
+        from sqlglot import exp, parse_one
+        from sqlglot.errors import SqlglotError
+
+        self.text = text
+        try:
+            tree = parse_one(text, into=exp.Condition)
+        except (SqlglotError, RecursionError) as error:
+            found = getattr(error, "errors", None) or [{}]
+            reason, near = found[0].get("description") or "", found[0].get("highlight")
+            # What the library says of its own classes.
+            reason = "something is missing" if "<class" in reason or not reason else reason
+            raise _refused(f"{reason.rstrip('.')}{f' at {near!r}' if near else ''}", text) from None
+        compiler = _Compiler(text)
+        self._holds = compiler.condition(tree)
+        self.columns = tuple(compiler.columns)
+
+    def __reduce__(self) -> tuple[type[Condition], tuple[str]]:
+        """Be copied as the text, which is parsed again."""
+        return Condition, (self.text,)
+
+    def of(self, source: Source, block: RowBlock) -> Mask:
+        """Return the rows of a block that meet the condition, or cannot be read.
+
+        Raises
+        ------
+        InvalidInputError
+            If a file lacks a column as a whole.
+        """
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        cells: Mapping[str, Cells] = {}
+        are_bad: Mask = np.zeros(len(block), np.bool_)
+        if self.columns:
+            cells, are_bad = block.cells(self.columns)
+        if source.has_fixed_columns and not are_bad.all():
+            for name in self.columns:
+                if name not in cells:
+                    message = _no_column(name, source.listed_names())
+                    raise InvalidInputError(message, path=source.origin)
+        found = pc.fill_null(self._holds(_Rows(cells, len(block))), False)
+        are_met = found.as_py() if isinstance(found, pa.Scalar) else np.asarray(found)
+        chosen: Mask = are_bad | are_met
+        return chosen
+
+
+def _refused(reason: str, text: str) -> InvalidParameterError:
+    message = (
+        f"where must be a condition such as status = 200 and lang in ('en', 'de'), got {text!r}: "
+        f"{reason}"
+    )
+    return InvalidParameterError(message, "where")
+
+
+def _no_column(name: str, names: Sequence[str]) -> str:
+    message = f"no column {name!r}, which where names; columns are {listed_names(name, names)}"
+    if not _PLAIN_NAME.fullmatch(name):
+        message += "; texts stand in single quotes"
+    return message
+
+
+# From the parsed condition to functions of the values of some rows.
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """The values of columns in so many rows."""
+
+    cells: Mapping[str, Cells]
+    n_rows: int
+
+    def column(self, name: str) -> Cells:
+        """Return the values of a column; nulls where there is none."""
+        from neardup.files.cells import Cells
+
+        return self.cells[name] if name in self.cells else Cells.nulls(self.n_rows)
+
+
+# Truth values of rows, or one of all.
+_Holds = Callable[[_Rows], "pa.BooleanArray | pa.BooleanScalar"]
+_Value = Callable[[_Rows], "Cells"]
+
+
+class _Compiler:
+    """Makes functions of parts of a condition, and notes the columns that they name."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self.columns: dict[str, None] = {}
+
+    def condition(self, node: Any) -> _Holds:
+        """Return what says where a part of the condition is true, false, or null."""
+        import pyarrow.compute as pc
+        from sqlglot import exp
+
+        operators = {
+            exp.EQ: pc.equal,
+            exp.NEQ: pc.not_equal,
+            exp.LT: pc.less,
+            exp.LTE: pc.less_equal,
+            exp.GT: pc.greater,
+            exp.GTE: pc.greater_equal,
+        }
+        kind = type(node)
+        if kind is exp.Paren:
+            return self.condition(node.this)
+        if kind is exp.Not:
+            inner = self.condition(node.this)
+            return lambda rows: pc.invert(inner(rows))
+        if kind in (exp.And, exp.Or):
+            join = pc.and_kleene if kind is exp.And else pc.or_kleene
+            parts = [self.condition(node.this), self.condition(node.expression)]
+            return lambda rows: join(*(part(rows) for part in parts))
+        if kind in operators:
+            a, b, operator = self.value(node.this), self.value(node.expression), operators[kind]
+            return lambda rows: _compare(operator, a(rows), b(rows))
+        if kind is exp.Is:
+            return self._is(node)
+        if kind is exp.In and node.expressions:
+            a, values = self.value(node.this), [self.value(each) for each in node.expressions]
+            return lambda rows: _any_equal(a(rows), [each(rows) for each in values])
+        if kind is exp.Between and not node.args.get("symmetric"):
+            a, low, high = map(self.value, (node.this, node.args["low"], node.args["high"]))
+            return lambda rows: pc.and_kleene(
+                _compare(pc.greater_equal, a(rows), low(rows)),
+                _compare(pc.less_equal, a(rows), high(rows)),
+            )
+        if kind in (exp.Like, exp.ILike) and _is_text(node.expression):
+            a, pattern = self.value(node.this), node.expression.this
+            ignores = kind is exp.ILike
+            return lambda rows: pc.match_like(a(rows).texts, pattern, ignore_case=ignores)
+        if kind in (exp.Boolean, exp.Null) or self._name_of(node) is not None:
+            a = self.value(node)
+            return lambda rows: a(rows).as_truths
+        raise self._unknown(node)
+
+    def _is(self, node: Any) -> _Holds:
+        import pyarrow.compute as pc
+        from sqlglot import exp
+
+        a, other = self.value(node.this), node.expression
+        if type(other) is exp.Null:
+            return lambda rows: a(rows).are_null
+        if type(other) is exp.Boolean:
+            wanted = other.this
+            return lambda rows: pc.fill_null(pc.equal(a(rows).as_truths, wanted), False)
+        raise self._unknown(node)
+
+    def value(self, node: Any) -> _Value:
+        """Return what gives the values of a part of the condition."""
+        from sqlglot import exp
+
+        kind = type(node)
+        if kind is exp.Paren:
+            return self.value(node.this)
+        name = self._name_of(node)
+        if name is not None:
+            self.columns[name] = None
+            return lambda rows: rows.column(name)
+        if kind in (exp.Lower, exp.Upper, exp.Length):
+            a, change = self.value(node.this), kind.__name__.lower()
+            return lambda rows: getattr(a(rows), change)()
+        return self._constant(node)
+
+    def _constant(self, node: Any) -> _Value:
+        from sqlglot import exp
+
+        from neardup.files.cells import Cells
+
+        sign, kind = 1, type(node)
+        if kind is exp.Neg:
+            sign, node, kind = -1, node.this, type(node.this)
+        value: str | float | bool | None
+        if kind is exp.Literal and not node.is_string:
+            value = sign * (int(node.this) if node.this.isdecimal() else float(node.this))
+        elif sign > 0 and kind in (exp.Literal, exp.Boolean):
+            value = node.this
+        elif sign > 0 and kind is exp.Null:
+            value = None
+        else:
+            raise self._unknown(node)
+        constant = Cells.of_value(value)
+        return lambda _: constant
+
+    def _name_of(self, node: Any) -> str | None:
+        """Return the name of a column, or the path into one, that a part is; None if it is none."""
+        from sqlglot import exp
+
+        kind = type(node)
+        if kind is exp.Column and all(type(part) is exp.Identifier for part in node.parts):
+            return ".".join(part.name for part in node.parts)
+        if kind is exp.Dot and type(node.expression) is exp.Identifier:
+            head = self._name_of(node.this)
+            return None if head is None else f"{head}.{node.expression.name}"
+        if kind is exp.Bracket and len(node.expressions) == 1:
+            head, step = self._name_of(node.this), node.expressions[0]
+            if type(step) is exp.Literal and not step.is_string and step.this.isdecimal():
+                return None if head is None else f"{head}[{step.this}]"
+        return None
+
+    def _unknown(self, node: Any) -> InvalidParameterError:
+        return _refused(f"{node.sql()!r} is none of {_KNOWN}", self._text)
+
+
+def _is_text(node: Any) -> bool:
+    from sqlglot import exp
+
+    return type(node) is exp.Literal and node.is_string
+
+
+def _compare(operator: Callable[[Any, Any], Any], a: Cells, b: Cells) -> Any:
+    """Compare values row by row: texts with texts, else numbers, else truth values."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    found = operator(a.texts, b.texts)
+    # Of constants it costs nothing to know whether they are numbers.
+    if all(each.numbers.floats.is_valid for each in (a, b) if isinstance(each.floats, pa.Scalar)):
+        x, y = a.numbers, b.numbers
+        numbers = pc.coalesce(operator(x.wholes, y.wholes), operator(x.floats, y.floats))
+        found = pc.coalesce(found, numbers)
+    truths = operator(a.as_truths.cast(pa.int8()), b.as_truths.cast(pa.int8()))
+    return pc.coalesce(found, truths)
+
+
+def _any_equal(a: Cells, values: Sequence[Cells]) -> Any:
+    import pyarrow.compute as pc
+
+    found = _compare(pc.equal, a, values[0])
+    for value in values[1:]:
+        found = pc.or_kleene(found, _compare(pc.equal, a, value))
+    return found
+
+
+# Sources of the rows that meet a condition.
+
+
+class FilteredSource(WrappedSource):
+    """The rows of a source that meet a condition, with the numbers that they have there.
+
+    Parameters
+    ----------
+    inner
+        The source of all rows.
+    condition
+        Which of them are there.
+    meets
+        False: those that do not meet it are there instead.
+    """
+
+    def __init__(self, inner: Source, condition: Condition, *, meets: bool = True) -> None:
+        super().__init__(inner)
+        self.condition, self._meets = condition, meets
+        # Known once all have been read.
+        self._n_others: int | None = None
+
+    @property
+    def n_filtered(self) -> int:
+        """Rows that are not there; they are counted as the others are read."""
+        if self._n_others is None:
+            for _ in self.blocks():
+                pass
+        assert self._n_others is not None
+        return self._n_others
+
+    def count_filtered(self, number: int) -> None:
+        """Take note of how many rows are not there, which another process has counted."""
+        self._n_others = number
+
+    def others(self) -> FilteredSource:
+        """Return the rows that are not there."""
+        return FilteredSource(self.inner, self.condition, meets=not self._meets)
+
+    @property
+    def piece_bytes(self) -> int | None:
+        """As of the source."""
+        return self.inner.piece_bytes
+
+    def sample_blocks(self, ranges: Sequence[range]) -> Iterator[tuple[int, RowBlock]]:
+        """Read rows at places of the source, and give those that are there."""
+        for known, block in self.inner.sample_blocks(ranges):
+            yield known, self._chosen(block)
+
+    def blocks(self) -> Iterator[RowBlock]:
+        """Read the source from its start; blocks of which nothing is there are left out.
+
+        Idle threads of a map decide on rows.
+        """
+        n_others = 0
+        for block, found in map_ordered(self._decided, self.inner.blocks(), 1):
+            n_others += len(block) - len(found)
+            if len(found):
+                yield found
+        self._n_others = n_others
+
+    def _decided(self, block: RowBlock) -> tuple[RowBlock, RowBlock]:
+        return block, self._chosen(block)
+
+    def _chosen(self, block: RowBlock) -> RowBlock:
+        rows = self.condition.of(self.inner, block)
+        if not self._meets:
+            rows = ~rows
+        return block if rows.all() else SomeRows(block, rows)
+
+    def block_at(self, place: Place, numbers: Int64s, take: TakeMemory) -> RowBlock:
+        """Read rows again from a place that a block has named."""
+        return self.inner.block_at(place, numbers, take)
+
+    def writer(self, folder: Destination) -> RowWriter:
+        """Open a writer of rows of the source."""
+        return _Writer(self.inner.writer(folder))
+
+    def json_lines_writer(self, output: OutputStream) -> RowWriter | None:
+        """Open a writer of rows as JSON lines, if the source is of JSON."""
+        writer = self.inner.json_lines_writer(output)
+        return None if writer is None else _Writer(writer)
+
+
+class _Writer(RowWriter):
+    """Hands rows to a writer of the source that they are of."""
+
+    def __init__(self, writer: RowWriter) -> None:
+        self._writer = writer
+
+    def prepare(self, block: RowBlock, select: Mask) -> Any:
+        """Return what the writer makes of the selected rows."""
+        if isinstance(block, SomeRows):
+            return self._writer.prepare(block.block, block.of_all(select))
+        return self._writer.prepare(block, select)
+
+    def append(self, prepared: Any) -> None:
+        """Append what the writer has made."""
+        self._writer.append(prepared)
+
+    def close(self) -> None:
+        """Complete the file."""
+        self._writer.close()
+
+
+def rows_where(sources: Inputs, where: str | None) -> Inputs:
+    """Return the rows of some sources that meet a condition; None is met by all.
+
+    Raises
+    ------
+    InvalidParameterError
+        If it is no condition.
+    InvalidInputError
+        If it names a column that is not there.
+    """
+    if where is None:
+        return sources
+    condition = Condition(where)
+    there = columns_there(sources, condition.columns) if condition.columns else ()
+    lacking = next((name for name in condition.columns if name not in there), None)
+    if lacking is not None:
+        names = {name: None for source in sources for name in source.listed_names()}
+        # Without any row, nothing is known of columns, and nothing is to be filtered.
+        if names:
+            raise InvalidInputError(_no_column(lacking, list(names)) + where_to_have(sources))
+    return sources.changed(lambda source: FilteredSource(source, condition))
+
+
+def check_filtered(sources: Sequence[Source], *, tables_only: bool) -> None:
+    """Raise if what a condition leaves out is to be written where there is none, or no rows are."""
+    remedy, name = "leave that out", "tables_only"
+    where = "with tables_only, by which no rows are written" if tables_only else ""
+    if not any(isinstance(source, FilteredSource) for source in sources):
+        where, remedy, name = "without where", "give where", "where"
+    if where:
+        raise no_effect("with_filtered", where, remedy, name)
+
+
+def describe_filtered(*collections: Sequence[Source]) -> Filtered:
+    """Return for a summary the condition, and how many rows do not meet it; nothing without one."""
+    found = [each for part in collections for each in part if isinstance(each, FilteredSource)]
+    if not found:
+        return {}
+    n_rows = sum(source.n_filtered for source in found)
+    return {"where": found[0].condition.text, "filtered_rows": n_rows}

@@ -1,0 +1,256 @@
+"""``--where``: rows that count in every command, and what is said of the others."""
+
+from __future__ import annotations
+
+import json
+import shlex
+
+import pyarrow as pa
+import pytest
+
+import neardup
+from neardup.errors import InvalidInputError, InvalidParameterError
+from neardup.files.cells import Cells
+from tests.cli.every_command import ARGUMENTS, write_inputs
+from tests.each import each_of
+from tests.warcs import answer, record
+
+ROWS = [
+    {"id": "a", "text": "one two three four five six", "n": 1, "m": {"lang": "en"}, "tags": ["x"]},
+    {"id": "b", "text": "one two three four five six", "n": "2", "m": {"lang": "de"}, "tags": []},
+    {"id": "c", "text": "one two three four five six", "n": None, "m": None, "tags": ["y"]},
+    {"id": "d", "text": "seven eight nine ten eleven", "m.lang": "en", "tags": ["x", "y"]},
+]
+
+
+@pytest.fixture
+def data(here):
+    (here / "in.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ROWS))
+    return here
+
+
+def kept(folder):
+    return [json.loads(line)["id"] for line in (folder / "kept/in.jsonl").read_text().splitlines()]
+
+
+@pytest.mark.slow
+@each_of(
+    ("where", "ids"),
+    [
+        ("n = 1", "a"),
+        ("n > 1", "b"),
+        ("n = '2'", "b"),
+        ("n is null", "cd"),
+        ("n is not null", "ab"),
+        ("not n = 1", "b"),
+        ("m.lang = 'en'", "ad"),
+        ("m.lang <> 'en'", "b"),
+        ("tags[0] = 'x' and tags[1] is null", "a"),
+        ("tags[1] in ('y', 'z') or n = 2", "bd"),
+        ("tags is null", ""),
+        ("text like 'one%' and id <> 'a'", "bc"),
+        ("upper(text) ilike 'SEVEN%' or length(id) > 1", "d"),
+        ("1 = 1", "abcd"),
+        ("null", ""),
+        ("\"id\" between 'b' and 'c'", "bc"),
+    ],
+)
+def test_where(run, data, where, ids):
+    outcome = run(
+        "dedup", "in.jsonl", "-o", "out", "--where", where, "--overwrite", "--with-filtered"
+    )
+    assert outcome.code == 0, outcome.err
+    summary = json.loads((data / "out/summary.json").read_text())
+    # Copies of each other; the first of them stays.
+    copies = [key for key in "abc" if key in ids]
+    assert kept(data / "out") == [key for key in ids if key not in copies[1:]]
+    assert (summary["where"], summary["filtered_rows"]) == (where, len(ROWS) - len(ids))
+    n = len(ROWS) - len(ids)
+    said = f"{n} row{'' if n == 1 else 's'} {'does' if n == 1 else 'do'} not meet --where"
+    assert said + ("; filtered/ has them" if n else "") + "\n" in outcome.out
+    assert (data / "out/filtered").exists() == (n > 0)
+
+
+def test_where__rows_keep_their_numbers(run, data):
+    run("dedup", "in.jsonl", "-o", "out", "--where", "id <> 'a'", "--id-column", "")
+    removed = neardup.deduplicate("in.jsonl", where="id <> 'a'", id_column="").removed
+    assert removed["id"].to_pylist() == ["in.jsonl:3"]
+    assert removed["kept_id"].to_pylist() == ["in.jsonl:2"]
+
+
+@each_of(
+    ("where", "message"),
+    [
+        ("", "where must be"),
+        ("n = ", "where must be a condition such as status = 200 and lang in ('en', 'de')"),
+        ("n = 1 2", "Unexpected token at '2'"),
+        ("n + 1 = 2", "'n + 1' is none of comparisons, like,"),
+        ("max(n) = 2", "'MAX(n)' is none of comparisons"),
+        ("n = (select 1)", "is none of comparisons"),
+        ("nn = 1", "no column 'nn', which where names; columns are "),
+        ("meta.lang = 'en'", "columns are 'm.lang', "),
+        ('id = "a b"', "texts stand in single quotes"),
+    ],
+)
+def test_where__errors(run, data, where, message):
+    outcome = run("dedup", "in.jsonl", "-o", "out", "--where", where)
+    assert outcome.code == 1
+    assert outcome.err.startswith("error: ")
+    assert outcome.err.count("\n") == 1
+    assert message in outcome.err.replace("--where", "where")
+    assert not (data / "out").exists()
+
+
+def test_where__bad_rows_stay_bad(run, data):
+    with (data / "in.jsonl").open("a") as file:
+        file.write('no object\n{"id": "e", "text": 5, "n": 7}\n{"id": "f", "text": 5, "n": 1}\n')
+    outcome = run("dedup", "in.jsonl", "-o", "out", "--where", "n = 1", "--on-error", "skip")
+    assert outcome.code == 0, outcome.err
+    summary = json.loads((data / "out/summary.json").read_text())
+    assert (summary["documents_in"], summary["skipped_rows"]) == (1, 2)
+    assert summary["filtered_rows"] == 4
+    outcome = run("dedup", "in.jsonl", "-o", "out2", "--where", "n = 1")
+    assert "in.jsonl, row 5: not a JSON object" in outcome.err
+
+
+# Those that read INPUT, by what they say of its documents.
+READING = [name for name, text in ARGUMENTS.items() if "in.jsonl" in text and name != "show"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", READING)
+def test_where__of_every_command(run, here, command):
+    write_inputs(here)
+    (here / "in.jsonl").write_text(
+        '{"text": "one two three", "id": "p"}\n{"text": "four five", "id": "q"}\n'
+    )
+    arguments = shlex.split(ARGUMENTS[command])
+    if command == "index build":
+        arguments += ["--min-tokens", "2"]
+    outcome = run(*arguments, "--where", "id = 'q'", "--json")
+    assert outcome.code == 0, outcome.err
+    facts = json.loads(outcome.out)
+    if command == "plan":
+        return
+    assert (facts["where"], facts["filtered_rows"]) == ("id = 'q'", 1)
+    names = ("documents_in", "documents", "queries")
+    counted = next(facts[name] for name in names if name in facts)
+    assert (counted[0] if isinstance(counted, list) else counted) == 1
+
+
+def test_where__is_of_input_alone(run, data):
+    """The documents compared against may have no such column."""
+    (data / "other.jsonl").write_text('{"id": "x", "text": "seven eight nine ten eleven"}\n')
+    outcome = run("dedup", "in.jsonl", "--against", "other.jsonl", "-o", "out", "--where", "n = 1")
+    assert outcome.code == 0, outcome.err
+    summary = json.loads((data / "out/summary.json").read_text())
+    assert (summary["documents_in"], summary["against_documents"]) == (1, 1)
+
+
+@each_of(
+    ("more", "message"),
+    [
+        ((), "with_filtered has no effect without where"),
+        (("--where", "n = 1", "--tables-only"), "with_filtered has no effect with tables_only"),
+        (("--where", "n = 1", "-o", "-"), "with_filtered has no effect with - as output"),
+    ],
+)
+def test_with_filtered__refused(run, data, more, message):
+    outcome = run("dedup", "in.jsonl", "-o", "out", "--with-filtered", *more)
+    assert outcome.code == 1
+    text = outcome.err.replace("--", "").replace("-", "_").replace("with _ as", "with - as")
+    assert message in text
+
+
+def test_where__on_standard_output(run, data):
+    outcome = run("dedup", "in.jsonl", "-o", "-", "--where", "n is null")
+    assert [json.loads(line)["id"] for line in outcome.out.splitlines()] == ["c", "d"]
+    assert "2 rows do not meet --where" in outcome.err
+
+
+@pytest.mark.slow
+@each_of("command", ["cut in.jsonl", "drop in.jsonl --named-in ids.txt", "dedup in.jsonl"])
+def test_with_filtered__of_folders(run, data, command):
+    (data / "ids.txt").write_text("b\n")
+    arguments = [
+        *command.split(),
+        "-o",
+        "out",
+        "--overwrite",
+        "--where",
+        "m.lang is not null",
+        "--with-filtered",
+    ]
+    assert run(*arguments).code == 0
+    left_out = (data / "out/filtered/in.jsonl").read_text()
+    assert left_out == json.dumps(ROWS[2]) + "\n"
+    assert "c" not in kept(data / "out")
+
+
+def test_where__of_a_crawl(run, here):
+    records = []
+    for n in range(4):
+        body = f"<p>page {n} of a crawl, of which there are several".encode()
+        content = answer(body, status="200 OK" if n % 2 else "404 Not Found")
+        records.append(record("response", content, url=f"http://a/{n}", number=n))
+    (here / "crawl.warc").write_bytes(b"".join(records))
+    where = "status = 200 and content_type like 'text/html%' and url is not null"
+    outcome = run("dedup", "crawl.warc", "-o", "out", "--where", where, "--with-filtered")
+    assert outcome.code == 0, outcome.err
+    assert (here / "out/kept/crawl.warc").read_bytes() == b"".join(records[1::2])
+    assert (here / "out/filtered/crawl.warc").read_bytes() == b"".join(records[0::2])
+
+
+def test_where__in_python():
+    with pytest.raises(InvalidParameterError, match="where must be a condition"):
+        neardup.deduplicate(["a"], where="text =")
+    with pytest.raises(InvalidInputError, match="no column 'txt', which where names"):
+        neardup.deduplicate(["a"], where="txt = 'a'")
+    pairs = neardup.find_pairs(["a b", "a b", "c"], where="text like 'a%'", threshold=1)
+    assert pairs.summary["filtered_rows"] == 1
+    assert pairs.summary["documents"] == [2]
+
+
+def test_cells__of_arrow_types():
+    """Whatever the type of a column: text, numbers, truth values, or nothing to compare with."""
+    arrays = {
+        "texts": [
+            pa.array(["a", None]).dictionary_encode(),
+            pa.array(["a", None], pa.string_view()),
+            pa.array([0, None], pa.timestamp("us")),
+            pa.array([1, None], pa.date32()),
+        ],
+        "floats": [
+            pa.array([2**64 - 1, None], pa.uint64()),
+            pa.array([0.5, float("nan")]),
+            pa.array([1, None]).cast(pa.decimal128(25, 2)),
+        ],
+        "truths": [pa.array([True, None])],
+    }
+    for name, found in arrays.items():
+        for array in found:
+            table = neardup.deduplicate(
+                pa.table({"text": ["a", "b"], "x": array}), where="x is null"
+            )
+            assert table.kept["text"].to_pylist() == ["b"], (name, array.type)
+    assert Cells.of_array(pa.array([[1], None])).are_null.to_pylist() == [False, True]
+    moment = pa.table({"text": ["a"], "x": pa.array([0], pa.timestamp("us"))})
+    assert len(neardup.deduplicate(moment, where="x = '1970-01-01 00:00:00'").kept) == 1
+
+
+@each_of("encoding", ["utf-16", "latin-1"])
+def test_where__of_other_encodings(run, here, encoding):
+    rows = [{"id": str(n), "text": f"é text of number {n}", "n": n} for n in range(4)]
+    lines = [json.dumps(row, ensure_ascii=False) + "\n" for row in rows]
+    (here / "in.jsonl").write_bytes("".join(lines).encode(encoding))
+    where = "n >= 2 and text like 'é%'"
+    outcome = run(
+        *("dedup", "in.jsonl", "-o", "out", "--where", where, "--encoding", encoding),
+        *("--with-filtered", "--overwrite"),
+    )
+    assert outcome.code == 0, outcome.err
+    kept_rows, others = (
+        (here / "out" / side / "in.jsonl").read_bytes().decode(encoding)
+        for side in ("kept", "filtered")
+    )
+    assert (others, kept_rows) == ("".join(lines[:2]), "".join(lines[2:]))

@@ -1,0 +1,75 @@
+"""Rows that meet a condition are the same on Spark as in threads, and so are those left out."""
+
+from __future__ import annotations
+
+import json
+import random
+
+import pytest
+
+import neardup
+import neardup.spark
+from neardup.errors import InvalidInputError
+from neardup.files.jsonlines import JsonLinesSource
+from neardup.spark import cluster
+from tests.spark.runs import assert_same, summary_of
+
+WHERE = "status = 200 and meta.lang like 'e%'"
+
+
+@pytest.fixture
+def data(tmp_path, monkeypatch):
+    """Three files, each of some blocks, which several tasks read."""
+    monkeypatch.setattr(cluster, "_LEAST_BYTES", 3000)
+    monkeypatch.setitem(JsonLinesSource.__init__.__kwdefaults__, "block_bytes", 700)
+    draw = random.Random(7)
+    folder = tmp_path / "in"
+    folder.mkdir()
+    for name in "abc":
+        lines = []
+        for number in range(80):
+            row = {
+                "id": f"{name}{number}",
+                "text": " ".join(draw.choices("abcdef", k=6)) + f"\nline {draw.randrange(9)} of it",
+                "status": draw.choice([200, "200", 404, None]) if name != "b" else 500,
+                "meta": {"lang": draw.choice(["en", "es", "de"])},
+            }
+            lines.append(json.dumps(row) + "\n" if number != 5 else "no object\n")
+        (folder / f"{name}.jsonl").write_text("".join(lines))
+    return folder
+
+
+@pytest.mark.parametrize("job", ["deduplicate", "cut"])
+def test_where(in_process, data, tmp_path, job):
+    options = {
+        "deduplicate": {"threshold": 0.5, "ngram": 1},
+        "cut": {"exact": True, "unit": "lines", "min_tokens": 1},
+    }[job]
+    options |= {"where": WHERE, "on_error": "skip"}
+    getattr(neardup, job)(data, workers=2, **options).write(
+        tmp_path / "threads", with_filtered=True
+    )
+    on_spark = getattr(neardup.spark, job)(in_process, str(data), **options)
+    on_spark.write(tmp_path / "spark", with_filtered=True)
+    assert_same(tmp_path / "spark", tmp_path / "threads")
+    summary = summary_of(tmp_path / "spark")
+    assert summary["skipped_rows"] == 3
+    assert 100 < summary["filtered_rows"] == 3 * 79 - summary["documents_in"] < 220
+    assert (tmp_path / "spark/filtered/b.jsonl").read_text().count("\n") == 79
+
+
+def test_where__of_pairs_and_passages(in_process, data):
+    options = {"where": WHERE, "on_error": "skip"}
+    expected = neardup.find_pairs(data, threshold=0.5, ngram=1, **options)
+    found = neardup.spark.find_pairs(in_process, str(data), threshold=0.5, ngram=1, **options)
+    assert found.table.equals(expected.table)
+    assert found.summary["filtered_rows"] == expected.summary["filtered_rows"] > 100
+    expected = neardup.align(data, min_tokens=4, **options)
+    found = neardup.spark.align(in_process, str(data), min_tokens=4, **options)
+    assert found.table.equals(expected.table)
+    assert found.summary["filtered_rows"] == expected.summary["filtered_rows"] > 100
+
+
+def test_where__error(in_process, data):
+    with pytest.raises(InvalidInputError, match="no column 'stauts'"):
+        neardup.spark.deduplicate(in_process, str(data), where="stauts = 1")
