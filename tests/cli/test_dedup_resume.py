@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -267,3 +268,25 @@ def test_work_folder__cannot_be_made(run, here, expected):
     assert found.err.count("\n") == 1
     assert "name another folder for temporary files with work (--work)" in found.err
     assert "Not a directory" in found.err
+
+
+@pytest.mark.slow
+def test_condition__goes_on_and_counts(run, here):
+    """Rows that an earlier run has left out are counted, too; another condition starts over."""
+    write_lines(here / "a.jsonl", ROWS)
+    where = ("--where", "length(text) > 20 and id <> '7'", "--with-filtered")
+    assert run(*JOB, *where).code == 0
+    expected, summary = files_of(here / "out"), json.loads((here / "out/summary.json").read_text())
+    assert 0 < summary["filtered_rows"] < len(ROWS)
+    shutil.rmtree(here / "out")
+    with spilling(30_000), stopped_after(4):
+        assert run(*JOB, *where).code == 130
+    other = finish(run, here, "--where", "length(text) > 21")
+    assert "going on with a run" not in other.err
+    shutil.rmtree(here / "out")
+    with spilling(30_000), stopped_after(4):
+        assert run(*JOB, *where).code == 130
+    assert "going on with a run" in finish(run, here, *where).err
+    assert files_of(here / "out") == expected
+    found = json.loads((here / "out/summary.json").read_text())
+    assert found["filtered_rows"] == summary["filtered_rows"]

@@ -94,6 +94,9 @@ def _compared(kind: str, a: Any, b: Any) -> bool | None:
         return _OPERATORS[kind](a, b)
     if "number" in kinds:
         a, b = _as_number(a), _as_number(b)
+        if isinstance(a, float) or isinstance(b, float):
+            # Python tells whole numbers and floats apart that are the same as floats.
+            a, b = (None if each is None else float(each) for each in (a, b))
     elif "truth" in kinds:
         a, b = _as_truth(a), _as_truth(b)
     else:
