@@ -52,6 +52,7 @@ def kept(folder):
         ("upper(text) ilike 'SEVEN%' or length(id) > 1", "d"),
         ("1 = 1", "abcd"),
         ("null", ""),
+        (" or ".join(f"n = {n}" for n in range(2000)), "ab"),
         ("\"id\" between 'b' and 'c'", "bc"),
     ],
 )
@@ -83,10 +84,12 @@ def test_where__rows_keep_their_numbers(run, data):
     [
         ("", "where must be"),
         ("n = ", "where must be a condition such as status = 200 and lang in ('en', 'de')"),
+        ("n = 1e", "'1e' is none of comparisons"),
         ("n = 1 2", "Unexpected token at '2'"),
         ("n + 1 = 2", "'n + 1' is none of comparisons, like,"),
         ("max(n) = 2", "'MAX(n)' is none of comparisons"),
         ("n = (select 1)", "is none of comparisons"),
+        ("(" * 5000 + "n = 1" + ")" * 5000, "nested too deep"),
         ("nn = 1", "no column 'nn', which where names; columns are "),
         ("meta.lang = 'en'", "columns are 'm.lang', "),
         ('id = "a b"', "texts stand in single quotes"),

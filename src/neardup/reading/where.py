@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -37,6 +38,7 @@ _KNOWN = (
     "comparisons, like, ilike, in, between, is null, and, or, not, lower, upper and length; other "
     'names than of letters, digits and _ stand in double quotes, as "my column"'
 )
+_LITERAL = re.compile(r"[0-9]*\.?[0-9]+([eE][+-]?[0-9]+)?|[0-9]+\.")
 _PLAIN_NAME = re.compile(r"[\w.\[\]]+")
 
 
@@ -61,11 +63,15 @@ class Condition:
         self.text = text
         try:
             tree = parse_one(text, into=exp.Condition)
-        except (SqlglotError, RecursionError) as error:
+        except RecursionError:
+            raise _refused("it is nested too deep", text) from None
+        except SqlglotError as error:
             found = getattr(error, "errors", None) or [{}]
             reason, near = found[0].get("description") or "", found[0].get("highlight")
             # What the library says of its own classes.
-            reason = "something is missing" if "<class" in reason or not reason else reason
+            if "<class" in reason:
+                reason = "something is missing"
+            reason = reason or "it cannot be parsed"
             raise _refused(f"{reason.rstrip('.')}{f' at {near!r}' if near else ''}", text) from None
         compiler = _Compiler(text)
         self._holds = compiler.condition(tree)
@@ -166,8 +172,9 @@ class _Compiler:
             return lambda rows: pc.invert(inner(rows))
         if kind in (exp.And, exp.Or):
             join = pc.and_kleene if kind is exp.And else pc.or_kleene
-            parts = [self.condition(node.this), self.condition(node.expression)]
-            return lambda rows: join(*(part(rows) for part in parts))
+            # All in a row, of which there may be very many, are one step.
+            parts = [self.condition(part) for part in node.flatten()]
+            return lambda rows: reduce(join, (part(rows) for part in parts))
         if kind in operators:
             a, b, operator = self.value(node.this), self.value(node.expression), operators[kind]
             return lambda rows: _compare(operator, a(rows), b(rows))
@@ -228,9 +235,9 @@ class _Compiler:
         if kind is exp.Neg:
             sign, node, kind = -1, node.this, type(node.this)
         value: str | float | bool | None
-        if kind is exp.Literal and not node.is_string:
+        if kind is exp.Literal and not node.is_string and _LITERAL.fullmatch(node.this):
             value = sign * (int(node.this) if node.this.isdecimal() else float(node.this))
-        elif sign > 0 and kind in (exp.Literal, exp.Boolean):
+        elif sign > 0 and (_is_text(node) or kind is exp.Boolean):
             value = node.this
         elif sign > 0 and kind is exp.Null:
             value = None
