@@ -30,6 +30,7 @@ def without_times(text: str) -> list[str]:
         ("docs/sketches.md", "With small files", "neardup"),
         ("docs/sketches.md", "Two parties, no texts shown", "neardup"),
         ("docs/training-data.md", None, "neardup"),
+        ("docs/recipes.md", None, "neardup"),
         ("docs/explain.md", None, "neardup"),
         ("docs/growing.md", "A weekly crawl", "neardup"),
         ("docs/editions.md", None, "neardup"),
