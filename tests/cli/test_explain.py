@@ -48,6 +48,19 @@ def test_went__for_whom_and_what_differs(run, here, folder):
     assert "  0.7500  b: both went for a, which stands for either of them" in lines
 
 
+def test_went__copy_of_other_characters(run, here, write_file):
+    texts = ["left + amount is kept", "left - amount is kept", "left + amount is kept"]
+    write_file("sums.jsonl", "".join(json.dumps({"text": text}) + "\n" for text in texts))
+    run("dedup", "sums.jsonl", "-o", "sums")
+    swapped, equal = (
+        run("explain", "sums", f"sums.jsonl:{row}").out.splitlines() for row in (2, 3)
+    )
+    assert "it has the same tokens as sums.jsonl:1," in swapped[0]
+    assert "no word differs, other characters do" in swapped
+    assert "no word differs" in equal
+    assert "(no word differs, other characters do)" in run("show", "sums").out
+
+
 def test_terminal__texts_beside_each_other(run, here, folder, monkeypatch):
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("COLUMNS", "120")
@@ -71,7 +84,7 @@ def test_stayed__what_went_for_it(run, here, folder):
         "  cluster 0, of 3 documents",
         "",
         "2 documents went for it",
-        "       1  b, an exact copy",
+        "       1  b, the same tokens",
         "  0.7500  c",
     ]
     assert run("explain", folder, "e").out.startswith("e stayed: it has no tokens (words), and")

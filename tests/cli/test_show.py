@@ -53,7 +53,7 @@ def test_show__folder(run, clean):
         "kept a (in.jsonl, row 1)\n"
         "  the cat sat on the mat and looked at the {+moon+}\n"
         "\n"
-        "3. exact copies: the same words in the same order\n"
+        "3. the same tokens in the same order\n"
         "removed d (in.jsonl, row 4)\n"
         "  the cat sat on the mat and looked at the moon (no word differs)\n"
         "kept a (in.jsonl, row 1)\n"

@@ -79,7 +79,7 @@ def _print(found: Examples, *, is_most: bool) -> None:
 
 def _similarity(example: Example) -> str:
     if example.is_copy:
-        return "exact copies: the same words in the same order"
+        return "the same tokens in the same order"
     if example.similarity is None:
         return "similarity not known"
     return f"similarity {example.similarity:.4f}"

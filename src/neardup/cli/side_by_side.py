@@ -67,7 +67,7 @@ def _marked(texts: Sequence[str | None], colours: bool, lacking: str) -> list[Te
     """Return both texts, marked where they differ."""
     from rich.text import Text
 
-    from neardup.reports.differences import side_by_side
+    from neardup.reports.differences import say_same_words, side_by_side
 
     first, second = texts
     if first is None or second is None:
@@ -82,7 +82,7 @@ def _marked(texts: Sequence[str | None], colours: bool, lacking: str) -> list[Te
     marked = [_runs(runs, side, colours) for side, runs in enumerate((found.a, found.b))]
     if not any(found.n_only):
         for each in marked:
-            each.append(" (no word differs)", "dim")
+            each.append(f" ({say_same_words(first, second)})", "dim")
     if not found.is_whole:
         for each in marked:
             each.append(" (both go on)", "dim")

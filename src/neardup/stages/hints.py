@@ -268,7 +268,10 @@ def _hints_of_code(remedies: Remedies, beginnings: Beginnings) -> list[Hint]:
 
     if not are_code(beginnings.texts):
         return []
-    message = "most texts look like program source, in which names and layout change"
+    message = (
+        "most texts look like program source, in which names and layout change, and symbols are no "
+        "words"
+    )
     return remedies.hint("code", message, *remedies.preset("code", {"ngram": 3, "threshold": 0.5}))
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from neardup.jobs.explain.evidence import Evidence, Explanation, Relation
 from neardup.matching.bands import Banding
 from neardup.reports.charts import Chart, Curve, Measured, curves
-from neardup.reports.differences import Example, side_by_side
+from neardup.reports.differences import Example, say_same_words, side_by_side
 from neardup.reports.page import render_page
 from neardup.runs.progress import plural
 from neardup.stages.decided import Document
@@ -303,7 +303,7 @@ def _difference_lines(explained: Explanation, relation: Relation) -> Iterator[st
     assert relation.text is not None
     found = side_by_side(explained.text, relation.text)
     if not any(found.n_only):
-        yield "no word differs"
+        yield say_same_words(explained.text, relation.text)
         return
     words = [counted(n, "word") for n in found.n_only]
     names = shown(explained.document.id), shown(relation.other.id)
@@ -334,7 +334,7 @@ def lines_after_texts(explained: Explanation) -> Iterator[str]:
         yield f"{counted(explained.n_gone, 'document')} went for it"
         for gone in explained.gone:
             similarity = "" if gone.similarity is None else number(gone.similarity)
-            copy = ", an exact copy" if gone.exact_copy else ""
+            copy = ", the same tokens" if gone.exact_copy else ""
             yield f"  {similarity:>6}  {shown(gone.id)}{copy}"
         if explained.n_gone > len(explained.gone):
             yield f"  and {explained.n_gone - len(explained.gone):,} more"

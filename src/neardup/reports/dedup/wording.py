@@ -105,7 +105,7 @@ def say_copies(scheme: Mapping[str, Any] | None) -> str:
     if scheme and scheme.get("casefold"):
         ignored.append("upper and lower case")
     if scheme and scheme["tokenizer"] == "words":
-        ignored += ["punctuation", "spaces"]
+        ignored += ["punctuation", "symbols", "spaces"]
     elif scheme and scheme["tokenizer"] == "whitespace":
         ignored.append("the width of spaces")
     if scheme and scheme.get("strip_accents"):

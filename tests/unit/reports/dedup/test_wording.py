@@ -86,8 +86,8 @@ def test_say_kept__names_the_other_collection() -> None:
 
 def test_say_copies__lists_what_does_not_count() -> None:
     assert say_copies(_SCHEME) == (
-        "An exact copy has the same words in the same order (upper and lower case, punctuation "
-        "and spaces do not count)."
+        "An exact copy has the same words in the same order (upper and lower case, punctuation, "
+        "symbols and spaces do not count)."
     )
     plain = {**_SCHEME, "tokenizer": "characters", "casefold": False}
     assert say_copies(plain) == "An exact copy has the same characters in the same order."
