@@ -125,6 +125,7 @@ def kill_everywhere(folder: Path, step: int = 1) -> None:
 
     from tests import indexes
 
+    load_passages()
     in_child(lambda: indexes.build(folder / "good"))
     with open(folder / "count", "w") as file:
         in_child(lambda: file.write(str(count_calls(folder))) and file.flush())
@@ -137,6 +138,16 @@ def kill_everywhere(folder: Path, step: int = 1) -> None:
         assert killed == (position < n_calls)
         in_child(partial(survives, target, killed))
         shutil.rmtree(target)
+
+
+def load_passages() -> None:
+    """Load what changes an index of passages, so that no child has to, but begin no thread."""
+    import pandas  # noqa: F401 - Arrow does, to see whether values are its own
+
+    import neardup.cli.index
+    import neardup.files.jsonvalues
+    import neardup.jobs.index.passages
+    import neardup.passages.additions  # noqa: F401
 
 
 def count_calls(folder: Path) -> int:
