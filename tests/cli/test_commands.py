@@ -161,6 +161,7 @@ def test_commands__same_options():
         "output_format",
         "tables_only",
         "with_filtered",
+        "no_empty",
         "overwrite",
         "engine",
         "work",

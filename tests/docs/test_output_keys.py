@@ -25,6 +25,7 @@ def test_command_line__summary_keys(readme_run):
     )
     sometimes = {"skipped", "removed_beyond_survivors", "method_choice", "audit", "configuration"}
     sometimes |= {
+        "empty_left_out",
         "where",
         "filtered_rows",
         "with_filtered",

@@ -178,6 +178,7 @@ def _report(
         lines.append(f"components remove {more} more than survivors")
     lines += wording.lines(
         wording.note_empty(summary["empty_documents"], "kept"),
+        wording.note_empty(summary.get("empty_left_out", 0), "left out; empty/ has them"),
         wording.note_short(summary["short_documents"], scheme["ngram"]),
         wording.note_skipped(summary, has_folder=True),
         # An index has decided what hints would name.

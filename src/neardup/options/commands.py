@@ -701,7 +701,16 @@ COMMANDS: Mapping[str, tuple[Option, ...]] = _Commands()
 GROUPS: dict[str, tuple[str, ...]] = {
     "Input": (
         *("named_in", "id_file", "text_column", "against", "against_text_column", "column", "side"),
-        *("trust", "input_format", "encoding", "on_error", "where", "info", "documents"),
+        *(
+            "trust",
+            "input_format",
+            "encoding",
+            "on_error",
+            "where",
+            "no_empty",
+            "info",
+            "documents",
+        ),
     ),
     "Text": (
         *("tokenizer", "ngram", "casefold", "strip_accents", "unicode_form", "fold_digits"),

@@ -111,6 +111,12 @@ class SparkOptions(
         "one run over all of them, at the bands of the index. Ids are those of one collection: "
         "none gets ``against/`` in front, and what stays must have new ones.",
     )
+    no_empty: bool = option(
+        "Leave out documents without a token; empty/ has them.",
+        default=False,
+        python="Documents without a token are as if they were not there, and are written to "
+        "``empty/``.",
+    )
     differs = but(
         occurrences={
             "usual": "set",

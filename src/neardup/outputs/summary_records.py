@@ -235,6 +235,7 @@ class _Dedup(TypedDict):
     against_skipped_rows: NotRequired[_Count]
     removed_for_against: NotRequired[_Count]
     empty_documents: NotRequired[_Count]
+    empty_left_out: NotRequired[_Count]
     short_documents: NotRequired[_Count]
     removed_beyond_survivors: NotRequired[_Count]
     recall: NotRequired[_Share]

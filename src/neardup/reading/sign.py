@@ -42,6 +42,9 @@ SLICE_BYTES = 1 << 18
 # For weighted sketches larger ones, because numbers are drawn once for each token of a slice.
 WEIGHTED_SLICE_BYTES = 1 << 21
 
+# In place of a number of tokens, of rows that are no documents: skipped, or left out without any.
+BAD, EMPTY = -1, -2
+
 
 class SignedTexts(Protocol):
     """What an index works out of some texts."""
@@ -79,7 +82,8 @@ class ReadingPlan:
     ``weighted`` documents are weighted sets, and ``minhash`` is of their kind. Filters are
     made for the measure ``filters_for``, of plain sets. With ``look_up`` an index works out
     digests, keys and filters, and looks each text up. Documents of different values in a column of
-    ``blocking`` are not compared. Documents are counted by the values of column ``by``.
+    ``blocking`` are not compared. Documents are counted by the values of column ``by``. With
+    ``no_empty`` rows without tokens are no documents.
     """
 
     columns: ColumnNames
@@ -93,6 +97,7 @@ class ReadingPlan:
     look_up: LookUp | None = None
     blocking: tuple[str, ...] = ()
     by: str | None = None
+    no_empty: bool = False
 
     @property
     def slice_bytes(self) -> int:
@@ -107,14 +112,15 @@ class ReadingPlan:
 
     def for_other(self, columns: ColumnNames) -> ReadingPlan:
         """Return the same plan for another collection, neither ranked nor counted."""
-        return replace(self, columns=columns, with_lengths=False, by=None)
+        return replace(self, columns=columns, with_lengths=False, by=None, no_empty=False)
 
 
 @dataclass(frozen=True, kw_only=True)
 class ListedBlock:
     """A block's documents; arrays have a row for each.
 
-    ``n_tokens`` is -1 for a skipped row, and 0 where tokens are not looked at. ``lengths``, in
+    ``n_tokens`` is ``BAD`` or ``EMPTY`` for a row that is no document, and 0 where tokens are not
+    looked at. ``lengths``, in
     characters, and ``order`` are there where a keep policy needs them, and values ``by`` which
     documents are counted where they are.
     """
@@ -171,7 +177,7 @@ def listed(
     offsets = Texts.from_arrow(parsed.text).offsets
     return ListedBlock(
         numbers=block.numbers,
-        n_tokens=np.where(is_bad, -1, n_tokens),
+        n_tokens=np.where(is_bad, BAD, n_tokens),
         text_bytes=int(offsets[-1] - offsets[0]),
         ids=parsed.id,
         lengths=text_lengths(parsed.text) if with_lengths else None,
@@ -225,7 +231,9 @@ def sign_block(
                 filters += own
         start += len(part)
     is_bad = parsed.text.is_null().to_numpy(zero_copy_only=False)
-    n_tokens[is_bad] = -1
+    if plan.no_empty:
+        n_tokens[n_tokens == 0] = EMPTY
+    n_tokens[is_bad] = BAD
     return SignedBlock(
         numbers=block.numbers,
         n_tokens=n_tokens,

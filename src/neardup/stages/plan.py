@@ -77,6 +77,7 @@ def plan_deduplication(options: DedupOptions, *, has_other: bool = True) -> Dedu
         weighted=weighted,
         filters_for=None if weighted or options.method == "exact" else measure,
         by=options.by,
+        no_empty=options.no_empty,
     )
     return DedupPlan(options, measure, banding, minhash, keep, reading)
 

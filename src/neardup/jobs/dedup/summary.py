@@ -56,6 +56,7 @@ def summarise(
         "documents_removed": n_removed,
         "exact_copies": int(assignment.exact.sum()),
         "empty_documents": own.count_empty(),
+        **({"empty_left_out": int(own.is_left_out.sum())} if plan.options.no_empty else {}),
         "short_documents": own.count_short(plan.reading.shingles.ngram),
         **describe_skipped(own.skipped, other.skipped),
         **describe_filtered(own.sources),

@@ -422,9 +422,11 @@ def _number_of(documents: DecidedDocuments, identifier: object) -> int:
     number = documents.find(identifier)
     if number is None:
         alike = documents.similar_ids(identifier)
-        found = (
-            f"there is {', '.join(map(repr, alike))}" if alike else "clusters.parquet has all ids"
-        )
+        found = "clusters.parquet has all ids"
+        if documents.summary.get("empty_left_out"):
+            found += ", but for those of documents without tokens, which were left out"
+        if alike:
+            found = f"there is {', '.join(map(repr, alike))}"
         message = f"no document has the id {str(identifier)!r}; {found}"
         raise InvalidParameterError(message, "id")
     return number
