@@ -162,6 +162,7 @@ def test_commands__same_options():
         "tables_only",
         "with_filtered",
         "no_empty",
+        "rows_per_file",
         "overwrite",
         "engine",
         "work",

@@ -29,6 +29,7 @@ def test_command_line__summary_keys(readme_run):
         "where",
         "filtered_rows",
         "with_filtered",
+        "rows_per_file",
         "by",
         "documents_added",
         "documents_known",

@@ -85,3 +85,18 @@ def test_no_empty(in_process, data, tmp_path):
     neardup.spark.deduplicate(in_process, str(data), **options).write(tmp_path / "spark")
     assert_same(tmp_path / "spark", tmp_path / "threads")
     assert (tmp_path / "spark/empty/a.jsonl").read_text() == "".join(lines)
+
+
+@pytest.mark.parametrize("job", ["deduplicate", "cut"])
+def test_rows_per_file(in_process, data, tmp_path, job):
+    options = {
+        "deduplicate": {"threshold": 0.5, "ngram": 1},
+        "cut": {"exact": True, "unit": "lines", "min_tokens": 1},
+    }[job]
+    options |= {"on_error": "skip"}
+    getattr(neardup, job)(data, workers=2, **options).write(tmp_path / "threads", rows_per_file=17)
+    on_spark = getattr(neardup.spark, job)(in_process, str(data), **options)
+    on_spark.write(tmp_path / "spark", rows_per_file=17)
+    assert_same(tmp_path / "spark", tmp_path / "threads")
+    written = [path.read_text().count("\n") for path in (tmp_path / "spark").glob("*/*-*.jsonl")]
+    assert max(written) == 17 == summary_of(tmp_path / "spark")["rows_per_file"]

@@ -349,8 +349,8 @@ class FolderOutput(_Output):
     def _check_stream(call: Call) -> None:
         """Raise for what a stream of rows has no place for."""
         where = "with - as output, which gets rows alone"
-        for name in ("tables_only", "with_text", "with_filtered"):
-            if getattr(call, name, False):
+        for name in ("tables_only", "with_text", "with_filtered", "rows_per_file"):
+            if getattr(call, name, None):
                 raise no_effect(name, where, "name a folder as output", "output")
         if call.output_format == "parquet":
             message = "output - gets JSON lines, as output_format jsonl; name a folder for Parquet"
@@ -380,7 +380,7 @@ class FolderOutput(_Output):
         """
         from neardup.files.convert import check_conversion
         from neardup.files.fitting import check_types, to_fit
-        from neardup.outputs.folder import check_apart, check_outside
+        from neardup.outputs.folder import RowFiles, check_apart, check_outside
         from neardup.outputs.targets import check_room
         from neardup.reading.where import check_filtered
 
@@ -397,10 +397,10 @@ class FolderOutput(_Output):
         self._check_page_apart(origins)
         if self._call.with_filtered:
             check_filtered(sources, tables_only=self._call.tables_only)
+        RowFiles(format_, self._call.rows_per_file).check(
+            "output_format", tables_only=self._call.tables_only
+        )
         if self._call.tables_only:
-            if format_ != "same":
-                where = "with tables_only, by which no rows are written"
-                raise no_effect("output_format", where, "leave that out", "tables_only")
             return
         if self._is_streamed:
             # Files that would have one name do not meet there.
@@ -439,6 +439,7 @@ class FolderOutput(_Output):
             call.output,
             overwrite=call.overwrite,
             format=call.output_format,
+            rows_per_file=call.rows_per_file,
             tables_only=call.tables_only,
             with_filtered=call.with_filtered,
             progress=call.display,

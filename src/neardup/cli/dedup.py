@@ -247,7 +247,7 @@ def _hint(summary: Mapping[str, Any]) -> str:
 
 # What the command does beside choosing.
 _OF_THE_COMMAND = {"output", "page", "output_format", "tables_only", "with_text", "overwrite"}
-_OF_THE_COMMAND |= {"pairs", "workers", "quiet", "as_json", "with_filtered"}
+_OF_THE_COMMAND |= {"pairs", "workers", "quiet", "as_json", "with_filtered", "rows_per_file"}
 
 
 def _decide_by_pairs(call: Call) -> None:

@@ -62,6 +62,14 @@ class OutputOptions(Options):
         default="same",
         flags=("--format",),
     )
+    rows_per_file: int | None = option(
+        "Most rows of a file: those of data.jsonl come out in data-00000.jsonl, data-00001.jsonl "
+        "and so on.",
+        Whole(1),
+        default=None,
+        usual="one file for each of INPUT",
+        metavar="N",
+    )
     tables_only: bool = option(
         "Write tables and summary alone, no rows: for a corpus too large to be copied.",
         default=False,
@@ -272,7 +280,7 @@ _OTHER_COLUMNS = _of(AgainstOptions, "against_text_column", "against_id_column")
 _TABLE = _of(OutputOptions, "output", "page", "table_format", "overwrite")
 _FOLDER = _of(
     OutputOptions,
-    *("output", "output_format", "tables_only", "with_filtered", "overwrite"),
+    *("output", "output_format", "rows_per_file", "tables_only", "with_filtered", "overwrite"),
     output="Folder or URL to create; - writes the rows that stay to standard output.",
     overwrite="Replace the output folder if it exists.",
 )

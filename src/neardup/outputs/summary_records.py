@@ -249,6 +249,7 @@ class DedupRecord(_Dedup):
 
     # None where rows were not written.
     output_format: OutputFormat | None
+    rows_per_file: NotRequired[_Positive]
 
 
 class DedupSummary(_Dedup, _Read):
@@ -259,6 +260,7 @@ class DedupSummary(_Dedup, _Read):
     peak_memory_bytes: int
     output_format: NotRequired[OutputFormat | None]
     with_filtered: NotRequired[bool]
+    rows_per_file: NotRequired[_Positive]
     engine: NotRequired[str]
     distinct_texts: NotRequired[int]
     text_bytes: NotRequired[int]
@@ -325,6 +327,7 @@ class CutSummary(CutRecord, _Read):
     peak_memory_bytes: int
     output_format: NotRequired[OutputFormat | None]
     with_filtered: NotRequired[bool]
+    rows_per_file: NotRequired[_Positive]
     empty_documents: NotRequired[int]
     short_documents: NotRequired[int]
     tokens: NotRequired[int]

@@ -12,8 +12,7 @@ from neardup.errors import InvalidInputError
 from neardup.files.rawsource import Buffers
 from neardup.files.rows import Place, RowBlock, RowWriter, Source
 from neardup.files.streams import Destination
-from neardup.options.choices import OutputFormat
-from neardup.outputs.folder import SKIPPED, write_rows
+from neardup.outputs.folder import SKIPPED, RowFiles, write_rows
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.second_pass import numbered_blocks, unread_blocks
 from neardup.reading.where import FilteredSource
@@ -118,17 +117,15 @@ def write_documents(
     documents: Catalogue,
     sides: Mapping[str, Bools],
     folder: Destination,
-    output_format: OutputFormat,
+    files: RowFiles,
     runner: Runner,
     change: Change,
     write_others: Callable[[], None],
-    *,
-    with_filtered: bool = False,
 ) -> None:
     """Write rows as blocks are after a change, sources side by side and the blocks of each.
 
     ``sides`` says which go to which folder, as ``write_rows`` takes it. Beside the sources is done
-    what ``write_others`` does. What a condition leaves out is written ``with_filtered``.
+    what ``write_others`` does.
     """
     count = runner.counter("write", len(documents))
 
@@ -145,8 +142,8 @@ def write_documents(
             (found, slice(rows.start - start, rows.stop - start))
             for found, rows in unread_blocks(documents, number)
         )
-        write_rows(source, unread, read, own, folder, output_format, count)
-        if with_filtered:
+        write_rows(source, unread, read, own, folder, files, count)
+        if files.with_filtered:
             write_filtered(source, folder)
 
     numbers = range(len(documents.sources))

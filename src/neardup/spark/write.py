@@ -16,7 +16,7 @@ import numpy as np
 from neardup.errors import NeardupError, WriteError
 from neardup.files.remote import RemoteDestination, WrittenFile
 from neardup.files.streams import Destination, LocalDestination, writing
-from neardup.outputs.folder import SKIPPED, write_rows
+from neardup.outputs.folder import SKIPPED, RowFiles, write_rows
 from neardup.reading.second_pass import numbered_blocks
 from neardup.reading.write_pass import write_filtered
 from neardup.spark.cluster import Cluster, Failure, Piece, cut_tasks, spark_errors
@@ -25,7 +25,6 @@ from neardup.tables import Bools, Int64s
 if TYPE_CHECKING:
     from pyspark.rdd import RDD
 
-    from neardup.options.choices import OutputFormat
     from neardup.reading.catalogue import Catalogue
     from neardup.reading.write_pass import Change
     from neardup.runs.runner import Runner
@@ -55,14 +54,13 @@ def write_on_executors(
     documents: Catalogue,
     sides: Mapping[str, Bools],
     folder: Destination,
-    output_format: OutputFormat,
+    files: RowFiles,
     runner: Runner,
     write_others: Callable[[], None],
     *,
     cluster: Cluster,
     send: Callable[[Int64s], RDD[Any]] | None = None,
     open_change: OpenChange = _no_change,
-    with_filtered: bool = False,
 ) -> None:
     """Write rows to the folders of ``sides``, as ``write_documents`` does in threads.
 
@@ -70,7 +68,7 @@ def write_on_executors(
 
     Parameters
     ----------
-    documents, sides, folder, output_format, runner, write_others, with_filtered
+    documents, sides, folder, files, runner, write_others
         As of ``write_documents``.
     cluster
         Executors that write.
@@ -97,19 +95,17 @@ def write_on_executors(
         starts = np.array([jobs[0].start for jobs in tasks], np.int64)
         laid_out = cluster.attach(numbered, send(starts))
     if isinstance(folder, RemoteDestination):
-        write = partial(_write_remote, folder.for_other_process(), with_filtered)
-        working = partial(_write, write, output_format, open_change)
+        write = partial(_write_remote, folder.for_other_process())
+        working = partial(_write, write, files, open_change)
         with spark_errors():
             answers = cluster.work_out(cluster.work(working, laid_out, lasts=True))
         for answer in answers:
-            folder.add_written(file for files, _ in answer.rows or () for file in files)
+            folder.add_written(file for written, _ in answer.rows or () for file in written)
     else:
         local = Path(str(folder)).absolute()
         attempts = local / _ATTEMPTS
         attempts.mkdir()
-        working = partial(
-            _write, partial(_write_local, local, with_filtered), output_format, open_change
-        )
+        working = partial(_write, partial(_write_local, local), files, open_change)
         with spark_errors():
             cluster.work_out(cluster.work(working, laid_out, lasts=True))
         shutil.rmtree(attempts)
@@ -117,12 +113,12 @@ def write_on_executors(
 
 
 # Writes the rows of a source: to which folder, as what, and how blocks change.
-_WriteSource = Callable[[Piece, Mapping[str, Bools], "OutputFormat", "Change"], list[WrittenFile]]
+_WriteSource = Callable[[Piece, Mapping[str, Bools], RowFiles, "Change"], list[WrittenFile]]
 
 
 def _write(
     write_source: _WriteSource,
-    output_format: OutputFormat,
+    files: RowFiles,
     open_change: OpenChange,
     rows: Iterator[Any],
 ) -> Iterator[tuple[list[WrittenFile], bytes] | Failure]:
@@ -136,7 +132,7 @@ def _write(
                 for piece, start, stop, packed in jobs:
                     sides = {side: _unpacked(bits, stop - start) for side, bits in packed.items()}
                     own = partial(_change_own, change, start)
-                    yield write_source(piece, sides, output_format, own), b""
+                    yield write_source(piece, sides, files, own), b""
         except NeardupError as error:
             yield Failure.of(number, piece, error)
 
@@ -152,24 +148,22 @@ def _change_own(change: Change, start: int, block: Any, rows: slice) -> Any:
 
 def _write_remote(
     folder: RemoteDestination,
-    with_filtered: bool,
     piece: Piece,
     sides: Mapping[str, Bools],
-    output_format: OutputFormat,
+    files: RowFiles,
     change: Change,
 ) -> list[WrittenFile]:
     """Write the rows of a source; object stores show a file when it is complete."""
     place = folder.for_other_process()
-    _write_rows(piece, sides, place, output_format, change, with_filtered)
+    _write_rows(piece, sides, place, files, change)
     return place.written()
 
 
 def _write_local(
     folder: Path,
-    with_filtered: bool,
     piece: Piece,
     sides: Mapping[str, Bools],
-    output_format: OutputFormat,
+    files: RowFiles,
     change: Change,
 ) -> list[WrittenFile]:
     """Write the rows of a source under a name of this attempt; files get theirs when complete.
@@ -185,7 +179,7 @@ def _write_local(
     with writing(LocalDestination(folder)):
         attempt = Path(tempfile.mkdtemp(dir=folder / _ATTEMPTS))
     try:
-        _write_rows(piece, sides, LocalDestination(attempt), output_format, change, with_filtered)
+        _write_rows(piece, sides, LocalDestination(attempt), files, change)
         with writing(LocalDestination(folder)):
             for path in sorted(attempt.rglob("*")):
                 place = folder / path.relative_to(attempt)
@@ -202,11 +196,10 @@ def _write_rows(
     piece: Piece,
     sides: Mapping[str, Bools],
     folder: Destination,
-    output_format: OutputFormat,
+    files: RowFiles,
     change: Change,
-    with_filtered: bool,
 ) -> None:
     blocks = numbered_blocks(piece.source, 0, len(sides[SKIPPED]))
-    write_rows(piece.source, blocks, change, sides, folder, output_format, lambda _: None)
-    if with_filtered:
+    write_rows(piece.source, blocks, change, sides, folder, files, lambda _: None)
+    if files.with_filtered:
         write_filtered(piece.source, folder)

@@ -15,9 +15,10 @@ from neardup.files.convert import converted_name
 from neardup.files.formats import file_source, has_columns
 from neardup.files.ids import as_text
 from neardup.files.parquet import ParquetSource
-from neardup.files.rows import ColumnNames, Source
+from neardup.files.rows import ColumnNames, RowBlock, Source, WrappedSource
 from neardup.files.streams import Destination, LocalDestination, is_url
 from neardup.options.groups import InputOptions
+from neardup.outputs.folder import numbered_name
 from neardup.outputs.summary_file import SUMMARY, check_columns, read_summary, resolve_tables
 from neardup.outputs.table_rows import TableRows
 from neardup.outputs.targets import Target, target_of
@@ -186,6 +187,19 @@ def _below(folder: Target, name: str) -> str:
     return f"{folder}/{name}"
 
 
+class JoinedSource(WrappedSource):
+    """The rows of some files as those of one, which has their blocks one after the other."""
+
+    def __init__(self, parts: Sequence[Source]) -> None:
+        super().__init__(parts[0])
+        self._parts = parts
+
+    def blocks(self) -> Iterator[RowBlock]:
+        """Read one file after the other; rows are numbered within each."""
+        for part in self._parts:
+            yield from part.blocks()
+
+
 class DedupOutput:
     """What a deduplication has written.
 
@@ -264,7 +278,7 @@ class DedupOutput:
         return [texts[place] for place in inverse.tolist() if place < n_read]
 
     def source(self, side: Side, file: str) -> tuple[Source, ColumnNames]:
-        """Return the file that has the rows of an input file, and the columns to read there."""
+        """Return where the rows of an input file are, and the columns to read there."""
         described = self.summary["reading"]
         columns = described["text_column"]
         texts = columns if isinstance(columns, str) else tuple(columns)
@@ -286,11 +300,22 @@ class DedupOutput:
             options = options.but(
                 input_format="html" if is_html else "auto", encoding=None, delimiter=None
             )
-        path = _below(self.folder, f"{side}/{name}")
-        if not is_url(path) and not Path(path).is_file():
-            raise self._incomplete(f"{side}/{name}")
-        source = file_source(path, name, options)
-        return source, ColumnNames(texts, described["id_column"])
+        columns_there = ColumnNames(texts, described["id_column"])
+
+        def opened(name: str) -> Source:
+            path = _below(self.folder, f"{side}/{name}")
+            if not is_url(path) and not Path(path).is_file():
+                raise self._incomplete(f"{side}/{name}")
+            return file_source(path, name, options)
+
+        most = self.summary.get("rows_per_file")
+        if most is None:
+            return opened(name), columns_there
+        found = self.documents
+        number, went = found.files.index(file), side == "removed"
+        n_rows = sum(map(len, found.of_side(went=went, file=number)))
+        parts = [numbered_name(name, number) for number in range(max(1, -(-n_rows // most)))]
+        return JoinedSource([opened(part) for part in parts]), columns_there
 
     def ids(self, numbers: Int64s) -> pa.Array:
         """Return the ids of some documents as text."""

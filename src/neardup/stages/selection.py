@@ -17,8 +17,7 @@ from neardup.files.rows import RowBlock
 from neardup.files.streams import Destination
 from neardup.options.choices import OutputFormat
 from neardup.options.commands import OutputOptions
-from neardup.options.option import no_effect
-from neardup.outputs.folder import check_apart, new_output
+from neardup.outputs.folder import RowFiles, check_apart, new_output
 from neardup.outputs.summary_file import write_summary
 from neardup.outputs.targets import target_of
 from neardup.reading.catalogue import Catalogue
@@ -91,33 +90,18 @@ class Selection(Result):
     def _write_documents(
         self,
         folder: Destination,
-        output_format: OutputFormat,
+        files: RowFiles,
         runner: Runner,
         write_others: Callable[[], None],
-        *,
-        with_filtered: bool,
     ) -> None:
         """Write the rows to a folder that is being made, and beside them all others."""
         if self._write_elsewhere is not None:
             self._write_elsewhere(
-                self._documents,
-                self._sides(),
-                folder,
-                output_format,
-                runner,
-                write_others,
-                with_filtered=with_filtered,
+                self._documents, self._sides(), folder, files, runner, write_others
             )
             return
         write_documents(
-            self._documents,
-            self._sides(),
-            folder,
-            output_format,
-            runner,
-            self._changed,
-            write_others,
-            with_filtered=with_filtered,
+            self._documents, self._sides(), folder, files, runner, self._changed, write_others
         )
 
     def _sides(self) -> dict[str, Bools]:
@@ -158,6 +142,7 @@ class Selection(Result):
         *,
         overwrite: bool = False,
         format: OutputFormat = "same",  # noqa: A002 - the name of the option everywhere
+        rows_per_file: int | None = None,
         tables_only: bool = False,
         with_filtered: bool = False,
         progress: Progress | None = None,
@@ -176,6 +161,9 @@ class Selection(Result):
             Replace the folder if it exists.
         format
             ``same``: rows come out as they went in. ``jsonl`` or ``parquet``: converted.
+        rows_per_file
+            Most rows of a file: those of ``data.jsonl`` come out in ``data-00000.jsonl``,
+            ``data-00001.jsonl`` and so on. None: in one file each.
         tables_only
             Write no rows, but tables and summary alone.
         with_filtered
@@ -188,6 +176,7 @@ class Selection(Result):
             lambda folder, _: write_tables(self._tables(), folder),
             overwrite=overwrite,
             format=format,
+            rows_per_file=rows_per_file,
             tables_only=tables_only,
             with_filtered=with_filtered,
             progress=progress,
@@ -207,6 +196,7 @@ class Selection(Result):
         *,
         overwrite: bool,
         format: OutputFormat,  # noqa: A002
+        rows_per_file: int | None,
         tables_only: bool,
         with_filtered: bool,
         progress: Progress | None,
@@ -216,9 +206,9 @@ class Selection(Result):
         ``write_own`` writes the tables of the job, and returns their digests by their names.
         """
         OutputOptions.known["output_format"].kind.checked("format", format)
-        if tables_only and format != "same":
-            where = "with tables_only, by which no rows are written"
-            raise no_effect("format", where, "leave that out", "tables_only")
+        OutputOptions.known["rows_per_file"].checked(rows_per_file)
+        files = RowFiles(format, rows_per_file, with_filtered)
+        files.check("format", tables_only=tables_only)
         if with_filtered:
             check_filtered(self._documents.sources, tables_only=tables_only)
         if format != "same":
@@ -241,13 +231,13 @@ class Selection(Result):
                 if tables_only:
                     write_others()
                 else:
-                    self._write_documents(
-                        new, format, runner, write_others, with_filtered=with_filtered
-                    )
+                    self._write_documents(new, files, runner, write_others)
                 note(rows=0 if tables_only else len(self._stays), folder=folder)
             complete_summary(self.summary, runner)
             if with_filtered:
                 self.summary["with_filtered"] = True
+            if rows_per_file is not None:
+                self.summary["rows_per_file"] = rows_per_file
             self.summary["output_format"] = None if tables_only else format
             write_summary(new, self.summary, digests)
 

@@ -98,6 +98,7 @@ class DeduplicationResult(TwoCollections):
         *,
         overwrite: bool = False,
         format: OutputFormat = "same",  # noqa: A002 - the name of the option everywhere
+        rows_per_file: int | None = None,
         with_text: bool = False,
         tables_only: bool = False,
         with_filtered: bool = False,
@@ -117,6 +118,9 @@ class DeduplicationResult(TwoCollections):
             Replace the folder if it exists.
         format
             ``same``: rows come out as they went in. ``jsonl`` or ``parquet``: converted.
+        rows_per_file
+            Most rows of a file: those of ``data.jsonl`` come out in ``data-00000.jsonl``,
+            ``data-00001.jsonl`` and so on. None: in one file each.
         with_text
             ``removed.parquet`` has the texts, too: ``text``, and ``kept_text`` of the one that
             stays, null if that is in an index. The files are read once more, and so much room is
@@ -141,6 +145,7 @@ class DeduplicationResult(TwoCollections):
         how: dict[str, Any] = {
             "overwrite": overwrite,
             "format": format,
+            "rows_per_file": rows_per_file,
             "tables_only": tables_only,
             "with_filtered": with_filtered,
             "progress": progress,
