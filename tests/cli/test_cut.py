@@ -251,3 +251,13 @@ def test_cut__bad_rows(run, here, write_file):
     assert "1 bad row" in outcome.out
     assert (here / "out/kept/a.jsonl").read_text().splitlines() == [json.dumps(ROWS[0])]
     assert (here / "out/skipped/a.jsonl").read_text() == '{"id": "bad", "text": 5}\n'
+
+
+def test_cut__sentences_need_exact(run, write_file):
+    write_file("a.txt", b"One. Two. Three.")
+    outcome = run("cut", "a.txt", "--unit", "sentences", "-o", "out")
+    assert outcome.code == 1
+    assert outcome.err == (
+        "error: --unit sentences goes only if --exact is set: spans of three overlap, and one that "
+        "is similar to the next would go for it; set --exact, or choose --unit passages\n"
+    )

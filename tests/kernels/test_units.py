@@ -1,10 +1,10 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
-from neardup.kernels.text.tokens import find_units, trim_lines
+from neardup.kernels.text.tokens import find_sentences, find_units, trim_lines
 from tests.arrays import make_texts
 from tests.examples import examples
 from tests.oracles import units as oracle
@@ -36,6 +36,34 @@ def test_find_units__as_on_strings(texts, of_paragraphs):
         (doc, text[start:stop].encode(), text[start:end].encode())
         for doc, text in enumerate(texts)
         for start, stop, end in split(text)
+    ]
+
+
+MARKS = ".!?\u2026\u061f\u06d4\u0964\u1362\u3002\uff01\uff0e\uff1f\uff61"
+CLOSING = "\"')]}\u00bb\u2019\u201c\u201d\u203a\u300d\u300f\u3011\uff09"
+SENTENCES = st.lists(
+    st.sampled_from([*MARKS, *CLOSING, *"   aAzZ", "\n", "\r\n", "{", "é", "語", "😀", "\u3000"])
+    | st.sampled_from(SPACES),
+    max_size=14,
+).map("".join)
+
+
+@examples(600)
+@given(texts=st.lists(SENTENCES, min_size=1, max_size=3))
+@example(["A. z", "A. a.", "A. {", "A. `", "A. Z", "A…  z", "A! z", "A? ", "A.) b ) c"])
+def test_find_sentences__as_on_strings(texts):
+    arrays = make_texts(texts, lead="a", trail=". \n")
+    count = find_sentences(arrays.data, arrays.offsets, *(np.empty(0, np.int64) for _ in range(4)))
+    filled = [np.full(count, -7, np.int64) for _ in range(4)]
+    assert find_sentences(arrays.data, arrays.offsets, *filled) == count
+    data = [text.encode() for text in texts]
+    rows = zip(*(array.tolist() for array in filled), strict=True)
+    assert [
+        (doc, data[doc][start:stop], data[doc][start:end]) for doc, start, stop, end in rows
+    ] == [
+        (doc, text[start:stop].encode(), text[start:end].encode())
+        for doc, text in enumerate(texts)
+        for start, stop, end in oracle.sentences(text)
     ]
 
 

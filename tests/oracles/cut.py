@@ -176,8 +176,13 @@ Unit = tuple[int, int, int, int]
 def list_units(
     texts: Sequence[str], unit: str, min_tokens: int, tokens_of: Callable[[str], Sequence[object]]
 ) -> list[Unit]:
-    """List the lines or paragraphs of texts that have enough tokens, text by text."""
-    split = units.lines if unit == "lines" else units.paragraphs
+    """List the units of texts that have enough tokens, text by text."""
+
+    def split(text: str) -> list[units.Unit]:
+        if unit == "sentences":
+            return units.spans(text, lambda sentence: bool(tokens_of(sentence)))
+        return units.lines(text) if unit == "lines" else units.paragraphs(text)
+
     return [
         (number, start, stop, end)
         for number, text in enumerate(texts)

@@ -1,8 +1,9 @@
-"""Lines and paragraphs of a text, on strings."""
+"""Lines, paragraphs and sentences of a text, on strings."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 Unit = tuple[int, int, int]
 """Start, stop and end in characters: what it is, and that with what ends it."""
@@ -26,6 +27,46 @@ def paragraphs(text: str) -> list[Unit]:
         elif not is_blank:
             found[-1] = (found[-1][0], stop, end)
         after_blank = is_blank
+    return found
+
+
+_MARKS = re.compile(
+    # What ends a sentence, with what it closes; then, if need be, white space.
+    r"""[!?\u061f\u06d4\u0964\u0965\u1362]C*(?=\s) | [.\u2026]C*(?=\s+[^\sa-z]|\s+$)
+    | [\u3002\uff01\uff0e\uff1f\uff61]C*+(?![!?.\u2026\u061f\u06d4\u0964\u0965\u1362
+    \u3002\uff01\uff0e\uff1f\uff61])""".replace(
+        "C", "[\"')\\]}\u00bb\u2019\u201c\u201d\u203a\u300d\u300f\u3011\uff09]"
+    ),
+    re.VERBOSE,
+)
+
+
+def sentences(text: str) -> list[Unit]:
+    found = []
+    for start, stop, _ in _all_lines(text):
+        line, place = text[start:stop], 0
+        while line[place:].strip():
+            place = stop - start - len(line[place:].lstrip())
+            mark = _MARKS.search(line, place)
+            end = stop - start if mark is None else mark.end()
+            rest = line[end:]
+            behind = stop - start - len(rest.lstrip())
+            found.append(
+                (start + place, start + place + len(line[place:end].rstrip()), start + behind)
+            )
+            place = behind
+    return found
+
+
+def spans(text: str, has_tokens: Callable[[str], bool]) -> list[Unit]:
+    """Any three sentences in a row, of those with tokens; with the line end, if whole lines."""
+    own = [unit for unit in sentences(text) if has_tokens(text[unit[0] : unit[1]])]
+    found = []
+    for (start, *_), _, (_, stop, end) in zip(own, own[1:], own[2:], strict=False):
+        line_end = re.compile(r"\r\n|\r|\n").match(text, end)
+        if line_end is not None and (start == 0 or text[start - 1] in "\r\n"):
+            end = line_end.end()
+        found.append((start, stop, end))
     return found
 
 

@@ -9,7 +9,7 @@ from unittest.mock import patch
 
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from neardup.passages.align import windows_for
@@ -212,6 +212,37 @@ def test_similar_units__as_oracle(texts, unit, min_tokens, threshold, keep, min_
 def test_equal_units__as_oracle_in_any_memory(
     texts, others, unit, min_tokens, keep, min_documents, memory, workers
 ):
+    check_equal_units(texts, others, unit, min_tokens, keep, min_documents, memory, workers)
+
+
+# Of few, so that three in a row are often there twice; with what ends lines and sentences.
+short_sentences = st.tuples(
+    st.sampled_from(["a b", "c", "A", "-"]),
+    st.sampled_from([". ", ". ", ".\n", ".\n", "! \r\n", "?) ", "\u3002", "", "\r", ".\t\n\n"]),
+).map("".join)
+sentence_texts = st.lists(short_sentences, max_size=9).map("".join)
+
+
+@given(
+    st.lists(sentence_texts, min_size=1, max_size=4),
+    st.none() | st.lists(sentence_texts, max_size=2),
+    st.integers(1, 5),
+    keeps,
+    st.sampled_from([None, None, 2]),
+    st.sampled_from([None, 500]),
+)
+@example(["a b.\r\nc. A.\r\n\r\nc", "c. a b.\r\nc. A.\r\nc"], None, 1, "first", None, None)
+@example(["a b.\nc.\nA.\n\nc", "c\na b.\nc.\nA.\n\nc"], None, 1, "first", None, None)
+@example(["a b. c. A. c", "c. A. A.\nA. A.\nA. A. A"], None, 3, "first", None, 500)
+@example(["a b\nc\rA\r\n", "a b\nc\rA\rA"], None, 1, "longest", 2, None)
+@example(["a b.\n-\nc. A. ", "a b. c.\n-\nA. c", "c. A."], ["A. a b. c"], 1, "first", None, None)
+@examples(200)
+def test_equal_sentences__as_oracle(texts, others, min_tokens, keep, min_documents, memory):
+    check_equal_units(texts, others, "sentences", min_tokens, keep, min_documents, memory, 2)
+
+
+def check_equal_units(texts, others, unit, min_tokens, keep, min_documents, memory, workers):
+    """Compare what goes of equal units, and what is left, with brute force."""
     keep = keep if others is None else "first"
     options = {"unit": unit, "min_tokens": min_tokens, "min_documents": min_documents, "keep": keep}
     with ExitStack() as stack:

@@ -131,6 +131,18 @@ def test_options(in_process, texts, tmp_path, small_tasks, name):
     assert_same(run_spark(in_process, data, tmp_path / "spark", **options), expected)
 
 
+def test_sentences(in_process, tmp_path, small_tasks):
+    draw = random.Random(3)
+    few = ["One day.", "Two nights!", "Three?", "And four\n"]
+    texts = [" ".join(draw.choices(few, k=draw.randrange(9))) for _ in range(400)]
+    rows = [{"id": number, "text": text} for number, text in enumerate(texts)]
+    (tmp_path / "a.jsonl").write_bytes(json_lines(rows))
+    data, options = str(tmp_path / "a.jsonl"), CUT | {"unit": "sentences"}
+    expected = run_threads(data, tmp_path / "threads", **options)
+    assert summary_of(expected)["spans"] > 500
+    assert_same(run_spark(in_process, data, tmp_path / "spark", **options), expected)
+
+
 @pytest.mark.parametrize("name", SIMILAR)
 def test_similar_units(in_process, texts, tmp_path, small_tasks, name):
     common = {"unit": "lines", "exact": False, "ngram": 1}

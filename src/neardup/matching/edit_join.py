@@ -48,6 +48,7 @@ from neardup.matching.postings import (
 from neardup.options.choices import Algorithm
 from neardup.runs.runner import Runner
 from neardup.tables import Bytes, Floats, Int32s, Int64s, ScoredPairs, TokenLists, Uint64s
+from neardup.text.shingles import take_ranges
 
 # Edit distances of pairs of strings of tokens, exactly.
 
@@ -393,7 +394,7 @@ def join_strings(
     constraints.
     """
     order = _order(strings, sides)
-    ordered = _take(strings, order)
+    ordered = take_ranges(strings.values, strings.offsets[order], strings.offsets[order + 1])
     lengths = np.diff(ordered.offsets)
     allowed = threshold.allowed(lengths)
     tally = Tally(join.N_COUNTS)
@@ -435,15 +436,6 @@ def _order(strings: TokenLists, sides: Bytes | None) -> Int64s:
     lengths = np.diff(strings.offsets)
     order = np.flatnonzero(have_sides(sides, lengths > 0))
     return order[np.argsort(lengths[order], kind="stable")]
-
-
-def _take(strings: TokenLists, order: Int64s) -> TokenLists:
-    """Return some strings in the order named, one after another."""
-    lengths = np.diff(strings.offsets)[order]
-    offsets: Int64s = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    values: Uint64s = np.empty(int(offsets[-1]), np.uint64)
-    shingles.copy_sets(strings.values, strings.offsets[order], lengths, values, offsets[:-1])
-    return TokenLists(values, offsets)
 
 
 def _probe(

@@ -76,7 +76,7 @@ PassagePresetName = Literal["ocr", "code", "editions", "quotations", "rewording"
 CutPreset = Literal["ocr", "code"]
 PresetName = Literal["ocr", "titles", "code", "editions", "quotations", "rewording"]
 
-CutUnit = Literal["passages", "paragraphs", "lines"]
+CutUnit = Literal["passages", "paragraphs", "lines", "sentences"]
 Side = Literal["query", "doc"]
 
 DocumentFormat = Literal["docx", "odt", "epub", "pdf"]

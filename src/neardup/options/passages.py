@@ -365,11 +365,12 @@ class CutOptions(
         python="; with ``exact`` neither ``ngram`` nor ``threshold``",
     )
     unit: CutUnit | None = option(
-        "What goes: passages of any extent, or whole paragraphs, parted by blank lines, or lines.",
+        "What goes: passages of any extent, or whole paragraphs, parted by blank lines, or lines; "
+        "with --exact also any three sentences in a row.",
         default=None,
         usual="passages",
         python="``passages``, any stretches of tokens; ``paragraphs``, parted by blank lines; "
-        "or ``lines``. None is ``passages``.",
+        "``lines``; or, with ``exact``, ``sentences``, any three in a row. None is ``passages``.",
     )
     exact: bool = option(
         "Only what is equal, token by token.",
@@ -393,7 +394,7 @@ class CutOptions(
         kind=Whole(1),
         help="Tokens of the shortest thing that goes.",
         usual="50; 5 of other units",
-        python="Tokens of the shortest thing that goes; None is 50, of paragraphs and lines 5.",
+        python="Tokens of the shortest thing that goes; None is 50, of other units 5.",
     )
     min_documents: int | None = option(
         "Only what so many documents have, such as menus and footers; without it also what one "
@@ -440,7 +441,7 @@ class CutOptions(
     def row(cls, preset: Preset, given: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return what is chosen for what goes: passages, or whole units."""
         found = preset.passages
-        if given.get("unit") in ("paragraphs", "lines"):
+        if given.get("unit") in ("paragraphs", "lines", "sentences"):
             if preset.units is None:
                 message = "preset code is for passages; leave out unit, or the preset"
                 raise InvalidParameterError(message, "preset", "unit")

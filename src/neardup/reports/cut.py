@@ -493,7 +493,11 @@ def _sentences(table: CutTable) -> list[str]:
     summary = table.summary
     if not len(table):
         return ["All texts came out as they went in."]
-    unit = {"paragraphs": "paragraphs", "lines": "lines"}.get(str(summary.get("unit")), "passages")
+    unit = {
+        "paragraphs": "paragraphs",
+        "lines": "lines",
+        "sentences": "three sentences in a row",
+    }.get(str(summary.get("unit")), "passages")
     alike = "word for word" if summary.get("exact") else "word for word or nearly so"
     stays = "documents that it was cut against" if summary.get("against_documents") else "documents"
     what = (

@@ -413,3 +413,12 @@ def sorting_room(offsets: Int64s) -> tuple[Uint64s, Int64s]:
     """Make the scratch that the sorting kernels ask for."""
     longest = int(np.diff(offsets).max(initial=0))
     return np.empty(longest, np.uint64), np.empty(2 * longest + 1, np.int64)
+
+
+def take_ranges(values: Uint64s, starts: Int64s, stops: Int64s) -> TokenLists:
+    """Return a list for each range of some values; ranges come in any order, and may overlap."""
+    sizes = stops - starts
+    offsets: Int64s = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    taken: Uint64s = np.empty(int(offsets[-1]), np.uint64)
+    shingles.copy_sets(values, starts, sizes, taken, offsets[:-1])
+    return TokenLists(taken, offsets)

@@ -25,7 +25,7 @@ from neardup.text.shingles import shingle_scheme
 DEFAULT_THRESHOLD = "0.8"
 # Tokens of what is cut at least, by unit. Shorter lines are often the same by chance, such as a
 # speaker's name; shorter passages are phrases.
-LEAST_TOKENS: dict[CutUnit, int] = {"passages": 50, "paragraphs": 5, "lines": 5}
+LEAST_TOKENS: dict[CutUnit, int] = {"passages": 50, "paragraphs": 5, "lines": 5, "sentences": 5}
 
 
 # Options that say what goes, as a table does.
@@ -88,6 +88,12 @@ def plan_cut(
         return plan
     if unit == "passages":
         return _with_passages(plan)
+    if unit == "sentences":
+        message = (
+            "unit sentences goes only if exact is set: spans of three overlap, and one that is "
+            "similar to the next would go for it; set exact, or choose unit passages"
+        )
+        raise InvalidParameterError(message, "unit", "exact")
     if has_other:
         message = (
             f"unit {unit} goes with against only if exact is set: what is similar is "

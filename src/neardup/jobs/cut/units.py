@@ -1,4 +1,4 @@
-"""Paragraphs and lines of texts; similar ones go as documents go, each for one that stays."""
+"""Paragraphs, lines and sentences of texts; similar ones go as documents go, for one that stays."""
 
 from __future__ import annotations
 
@@ -27,16 +27,17 @@ from neardup.runs.work import Workspace
 from neardup.stages.contents import find_contents, sign_documents
 from neardup.stages.decide import Assignment, assign, choose_by_buckets
 from neardup.stages.plan import DedupPlan
-from neardup.tables import Int64s, Texts, TokenLists
+from neardup.tables import Bools, Bytes, Int64s, Texts, TokenLists, Uint64s
+from neardup.text.shingles import take_ranges
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from neardup.files.streams import Destination
 
-# Texts in units that are compared whole: lines, or paragraphs.
+# Texts in units that are compared whole.
 
-Unit = Literal["paragraphs", "lines"]
+Unit = Literal["paragraphs", "lines", "sentences"]
 
 _NEWLINE, _RETURN = 10, 13
 
@@ -69,7 +70,9 @@ def split_units(texts: pa.Array, unit: Unit) -> Units:
     r"""Find the units of texts.
 
     A line ends with ``\n``, ``\r\n`` or ``\r``. Blank lines, those of white space alone, are no
-    lines here, and part paragraphs; blank lines in front of the first are of none.
+    lines here, and part paragraphs; blank lines in front of the first are of none. A sentence ends
+    with its line, and behind what ends one: marks of Chinese and Japanese anywhere, others before
+    white space, and full stops and ellipses where no small ASCII letter follows that.
 
     Parameters
     ----------
@@ -79,14 +82,22 @@ def split_units(texts: pa.Array, unit: Unit) -> Units:
         Which units.
     """
     found = Texts.from_arrow(texts)
+    if unit == "sentences":
+        n_sentences = tokens.find_sentences(found.data, found.offsets, *_empty(0))
+        sentences = _empty(n_sentences)
+        tokens.find_sentences(found.data, found.offsets, *sentences)
+        return Units(*sentences)
     data = found.data[int(found.offsets[0]) : int(found.offsets[-1])]
     n_most = sum(int(np.count_nonzero(data == byte)) for byte in (_NEWLINE, _RETURN)) + len(found)
-    documents, starts, stops, ends = (np.empty(n_most, np.int64) for _ in range(4))
-    count = tokens.find_units(
-        found.data, found.offsets, int(unit == "paragraphs"), documents, starts, stops, ends
-    )
+    arrays = _empty(n_most)
+    count = tokens.find_units(found.data, found.offsets, int(unit == "paragraphs"), *arrays)
     # Copies, for most line ends may be of blank lines.
-    return Units(*(array[:count].copy() for array in (documents, starts, stops, ends)))
+    return Units(*(array[:count].copy() for array in arrays))
+
+
+def _empty(n_units: int) -> tuple[Int64s, Int64s, Int64s, Int64s]:
+    documents, starts, stops, ends = (np.empty(n_units, np.int64) for _ in range(4))
+    return documents, starts, stops, ends
 
 
 # The share of the memory for the places of units.
@@ -208,30 +219,91 @@ def _list_units(
 def find_units(
     texts: pa.Array, plan: CutJobPlan
 ) -> tuple[Int64s, ListedUnits, list[TokenLists], Int64s]:
-    """Find the units of some texts that have enough tokens.
+    """Find the units of some texts that have enough tokens; of sentences all three in a row.
 
     Returns how many tokens each text has, the units, the tokens of all units, also short ones, some
     at a time, and which of these are listed.
     """
     assert plan.unit != "passages"
-    units = split_units(texts, plan.unit)
+    units, in_spans = split_units(texts, plan.unit), plan.unit == "sentences"
     found = Texts.from_arrow(texts)
     cut_out = found.parts(units.documents, units.starts, units.stops)
     sizes, parts = hash_tokens(cut_out.to_arrow(), plan.reading.shingles.tokenizer)
     n_tokens = np.bincount(units.documents, sizes, len(texts)).astype(np.int64)
-    long = np.flatnonzero(sizes >= plan.min_tokens)
+    long = np.flatnonzero(sizes >= (1 if in_spans else plan.min_tokens))
     documents = units.documents[long]
     places: Int64s = np.empty((len(long), 3), np.int64)
-    for column, values in zip(places.T, (units.starts, units.stops, units.ends), strict=True):
-        column[:] = values[long]
+    for column, own in zip(places.T, (units.starts, units.stops, units.ends), strict=True):
+        column[:] = own[long]
     # Places ascend within a text.
     bounds = 3 * np.searchsorted(documents, np.arange(len(texts) + 1)).astype(np.int64)
     characters = np.empty_like(places)
     tokens.count_characters(
         found.data, found.offsets, places.reshape(-1), bounds, characters.reshape(-1)
     )
-    first_bytes, last_bytes, _ = places.T
-    return n_tokens, ListedUnits(documents, first_bytes, last_bytes, *characters.T), parts, long
+    first_bytes, last_bytes, end_bytes = places.T
+    listed = ListedUnits(documents, first_bytes, last_bytes, *characters.T)
+    if in_spans:
+        values: Uint64s = np.concatenate([np.empty(0, np.uint64), *(part.values for part in parts)])
+        listed, spans = _in_spans(listed, end_bytes, sizes[long], values, found, plan.min_tokens)
+        parts, long = [spans], np.arange(len(spans))
+    return n_tokens, listed, parts, long
+
+
+# Sentences that go together, as they did when C4 was made: a single one is often there by chance.
+_SENTENCES = 3
+
+
+def _in_spans(
+    listed: ListedUnits,
+    end_bytes: Int64s,
+    sizes: Int64s,
+    values: Uint64s,
+    texts: Texts,
+    min_tokens: int,
+) -> tuple[ListedUnits, TokenLists]:
+    """Return all spans of sentences that follow each other and have enough tokens, and these.
+
+    ``end_bytes`` are the ends of sentences in bytes, ``sizes`` their tokens, of which ``values``
+    has one sentence's behind those of the other.
+    """
+    last = np.arange(_SENTENCES - 1, len(listed))
+    first = last - (_SENTENCES - 1)
+    stops: Int64s = np.cumsum(sizes)
+    starts = stops - sizes
+    is_span = listed.documents[first] == listed.documents[last]
+    is_span &= stops[last] - starts[first] >= min_tokens
+    first, last = first[is_span], last[is_span]
+    spans = ListedUnits(
+        listed.documents[first],
+        listed.first_bytes[first],
+        listed.last_bytes[last],
+        listed.starts[first],
+        listed.stops[last],
+        listed.ends[last]
+        + _line_ends(texts, listed.documents[first], listed.first_bytes[first], end_bytes[last]),
+    )
+    return spans, take_ranges(values, starts[first], stops[last])
+
+
+def _line_ends(texts: Texts, documents: Int64s, starts: Int64s, ends: Int64s) -> Int64s:
+    """Return how long the line end is behind what is nothing but whole lines; of others 0.
+
+    What is looked at starts and ends at these bytes of the texts that are named.
+    """
+    behind, stops = texts.offsets[documents] + ends, texts.offsets[documents + 1]
+
+    def bytes_at(places: Int64s, are_there: Bools) -> Bytes:
+        found: Bytes = np.zeros(len(places), np.uint8)
+        found[are_there] = texts.data[places[are_there]]
+        return found
+
+    before = bytes_at(behind - ends + starts - 1, starts > 0)
+    at, next_at = bytes_at(behind, behind < stops), bytes_at(behind + 1, behind + 1 < stops)
+    is_whole = (starts == 0) | np.isin(before, (_NEWLINE, _RETURN))
+    is_pair = (at == _RETURN) & (next_at == _NEWLINE)
+    found: Int64s = (is_whole & np.isin(at, (_NEWLINE, _RETURN))) * (1 + is_pair.astype(np.int64))
+    return found
 
 
 # Columns of units that are taken for documents. Those of one document have its rank, so that they

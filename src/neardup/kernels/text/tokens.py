@@ -1,4 +1,4 @@
-"""Tokens of folded texts: a 64-bit hash for each, their places, and those of lines and paragraphs.
+"""Tokens of folded texts: a 64-bit hash for each, their places, and those of lines and the like.
 
 Places are byte positions, counted from the start of each text, ``stops`` exclusive. Characters
 that fold to nothing belong to the token that they stand in or directly behind.
@@ -490,6 +490,118 @@ def find_units(
             is_open = True
             stops[count - 1] = stop - origin
             ends[count - 1] = i - origin
+    return int(count)
+
+
+# What a character does to a sentence: nothing, ends it before white space, or before white space
+# that no small letter follows, or before anything; or closes what was opened in it.
+_INSIDE, _ENDS, _STOPS, _ENDS_AT_ONCE, _CLOSES = 0, 1, 2, 3, 4
+
+
+@inlined
+def _role_in_sentence(code_point: Int) -> Int:
+    """Return what a character does to the sentence that it is in."""
+    if code_point < 0x80:
+        if code_point == 0x2E:
+            return _STOPS
+        if code_point == 0x21 or code_point == 0x3F:
+            return _ENDS
+        is_quote = code_point == 0x22 or code_point == 0x27
+        is_closed = code_point == 0x29 or code_point == 0x5D or code_point == 0x7D
+        return _CLOSES if is_quote or is_closed else _INSIDE
+    if code_point < 0x2000:
+        # Of Arabic, Urdu, Hindi and Amharic.
+        is_end = code_point == 0x061F or code_point == 0x06D4
+        is_end = is_end or 0x0964 <= code_point <= 0x0965 or code_point == 0x1362
+        if is_end:
+            return _ENDS
+        return _CLOSES if code_point == 0xBB else _INSIDE
+    if code_point == 0x2026:
+        return _STOPS
+    # Of Chinese and Japanese, which put no space behind.
+    is_wide = code_point == 0x3002 or code_point == 0xFF01 or code_point == 0xFF0E
+    if is_wide or code_point == 0xFF1F or code_point == 0xFF61:
+        return _ENDS_AT_ONCE
+    is_quote = code_point == 0x2019 or 0x201C <= code_point <= 0x201D or code_point == 0x203A
+    is_wide = code_point == 0x300D or code_point == 0x300F or code_point == 0x3011
+    return _CLOSES if is_quote or is_wide or code_point == 0xFF09 else _INSIDE
+
+
+@helper
+def _character(data: ConstBytes, i: Int) -> tuple[Int, Int]:
+    """Return the code point of the character that starts at a byte, and its bytes."""
+    if data[i] < 128:
+        return np.int64(data[i]), np.int64(1)
+    character, length = decode(data, i)
+    return np.int64(character), np.int64(length)
+
+
+@helper
+def _sentence_ends(data: ConstBytes, i: Int, end: Int, role: Int) -> bool:
+    """Return whether a sentence ends at white space that is behind what ends one."""
+    if role != _STOPS:
+        return True
+    while i < end:
+        code_point, length = _character(data, i)
+        if not _is_space(code_point) or code_point in (_NEWLINE, _RETURN):
+            return not 0x61 <= code_point <= 0x7A
+        i += length
+    return True
+
+
+@kernel
+def find_sentences(
+    data: ConstBytes,
+    offsets: ConstInt64s,
+    documents: Int64s,
+    starts: Int64s,
+    stops: Int64s,
+    ends: Int64s,
+) -> int:
+    """Find the sentences of texts, of which each is in a line.
+
+    Outputs as of ``find_units``; ``ends`` are behind the white space of the line that follows. They
+    are filled as far as they have room. Returns how many there are.
+    """
+    count, room = np.int64(0), np.int64(documents.shape[0])
+    for doc in range(offsets.shape[0] - 1):
+        origin, end = offsets[doc], offsets[doc + 1]
+        # The last sentence that may still be followed by white space; none at the start of a line.
+        last = np.int64(-1)
+        i = origin
+        while i < end:
+            code_point, length = _character(data, i)
+            if _is_space(code_point):
+                i += length
+                if code_point in (_NEWLINE, _RETURN):
+                    last = np.int64(-1)
+                elif 0 <= last < room:
+                    ends[last] = i - origin
+                continue
+            start = stop = i
+            role = np.int64(_INSIDE)
+            while i < end:
+                code_point, length = _character(data, i)
+                if code_point in (_NEWLINE, _RETURN):
+                    break
+                if _is_space(code_point):
+                    if role != _INSIDE and _sentence_ends(data, i, end, role):
+                        break
+                    i += length
+                    continue
+                own = np.int64(_role_in_sentence(code_point))
+                if own == _CLOSES:
+                    own = role
+                elif own == _INSIDE and role == _ENDS_AT_ONCE:
+                    break
+                role = own
+                i += length
+                stop = i
+            if count < room:
+                documents[count], starts[count] = doc, start - origin
+                stops[count], ends[count] = stop - origin, i - origin
+            last = count
+            count += 1
     return int(count)
 
 
