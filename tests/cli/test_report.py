@@ -140,7 +140,6 @@ def test_report__counts_by_a_column(tmp_path):
         ("dedup one.jsonl -o new --report page.txt", "must end in .html, .htm"),
         ("dedup one.jsonl -o new --report there.html", "there.html exists"),
         ("dedup one.jsonl -o new.html --report new.html", "a name of its own"),
-        ("align one.jsonl --summary documents -o a.csv --report p.html", "--report has no effect"),
     ],
 )
 def test_report__what_cannot_be(tmp_path, command, message, capsys):

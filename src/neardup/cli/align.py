@@ -70,8 +70,6 @@ def command(call: Call) -> None:
     from neardup.reading.where import rows_where
 
     output, against = None if call.plan else TableOutput(call), call.against
-    if call.page is not None and call.summary is not None:
-        raise no_effect("page", "with summary documents", "write the passages", "summary")
     asked = call.of(AlignSchemeOptions, with_text=output is not None and _has_texts(call, output))
     settings, chosen = choose_options(asked, ("INPUT", "against"), has_other=bool(against))
     start = time.perf_counter()

@@ -29,7 +29,7 @@ from neardup.reports.page import Report
 from neardup.reports.pairs.labelled import hold_to_labels, read_labels
 from neardup.reports.pairs.page import heading, render_pairs, select_examples
 from neardup.reports.pairs.table import pairs_table
-from neardup.results import Result
+from neardup.results import PassageResult, Result
 from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
 from neardup.stages.options import columns_of, other_columns_of
@@ -128,7 +128,9 @@ def make_report(
             return report_of_cut_result(result, runner, workspace)
     if isinstance(result, Result):
         with open_workspace(_MEMORY, None) as workspace:
-            rows = TableRows.of_table(result.table)
+            # Where pairs of documents are told, their passages are there, too.
+            table = result.passages if isinstance(result, PassageResult) else result.table
+            rows = TableRows.of_table(table)
             name = type(result).__name__
             return _report_of_table(rows, result.summary, given, name, runner, workspace)
     folder_kind = None
