@@ -116,7 +116,7 @@ def test_reading__a_mark_leads_to_its_partner(browse, page):
 
 
 def test_reading__a_pair_of_the_list(browse, page):
-    click = "[...document.querySelectorAll('a[data-pair]')].at(-1).click()"
+    click = "[...document.querySelectorAll('#who a[data-pair]')].at(-1).click()"
     script = (
         "['a', 'b'].map((side) => document.getElementById('reading-title-' + side).textContent)"
     )
@@ -144,3 +144,86 @@ def test_reading__the_other_text_goes_along(browse, page):
 def test_reading__what_is_out_of_view_is_not_laid_out(browse, page):
     script = "getComputedStyle(document.querySelector('#reading-a .block')).contentVisibility"
     assert browse(page, script).value == "auto"
+
+
+LISTED = """[...document.querySelectorAll('#listing-rows tbody tr')].map((row) =>
+  [...row.children].map((cell) => cell.textContent))"""
+COUNT = "document.getElementById('listing-count').textContent"
+
+
+def enter(name: str, value: object, event: str = "input") -> str:
+    change = f"control.value = '{value}'; control.dispatchEvent(new Event('{event}'))"
+    return f"((control) => {{ {change} }})(document.getElementById('listing-{name}'))"
+
+
+def test_listing__has_all_passages(browse, page):
+    rows, count = browse(page, LISTED, COUNT).values
+    assert count == "6 passages"
+    expected = sorted(ROWS, key=lambda row: (row[0], row[1], row[3]))
+    for found, row in zip(rows, expected, strict=True):
+        assert found[0] == f"{'abc'[row[0]]} {row[1]:,}–{row[2]:,}"
+        assert found[2] == f"{'abc'[row[3]]} {row[4]:,}–{row[5]:,}"
+        for k, text, start in ((1, row[0], row[1]), (3, row[3], row[4])):
+            assert found[k] == f"{TEXTS[text][start : start + 300]} …"
+        assert found[4] == f"{max(row[2] - row[1], row[5] - row[4]):,}"
+        assert found[6] == "read both"
+
+
+def test_listing__is_filtered_and_sorted(browse, page):
+    word = TEXTS[2].split()[3]
+    has_it = [row for row in ROWS if word in TEXTS[row[0]][row[1] : row[1] + 300]]
+    lengths = "document.querySelectorAll('#listing-rows [data-by]')[2].click()"
+    seen = browse(
+        page,
+        *(enter("words", word.upper()), LISTED, enter("words", "")),
+        *(enter("document", 2, "change"), LISTED, enter("document", "", "change")),
+        *(enter("least", 1 << 20), COUNT, enter("least", 0)),
+        *(lengths, LISTED, lengths, LISTED),
+    ).values
+    of_words, of_document, none, falling, rising = (each for each in seen if each is not None)
+    assert len(of_words) == len(has_it) > 0
+    assert [row[2][0] for row in of_document] == ["c"]
+    assert none == "0 of 6 passages"
+    numbers = [int(row[4].replace(",", "")) for row in falling]
+    assert numbers == sorted(numbers, reverse=True)
+    assert [int(row[4].replace(",", "")) for row in rising] == sorted(numbers)
+
+
+def test_listing__leads_to_a_passage(browse, page):
+    click = after("document.querySelectorAll('#listing-rows tbody a')[3].click()")
+    seen = [each for each in browse(page, click, SEEN).values if each][-1]
+    assert seen["number"] == ["3", "3"]
+    assert seen["inView"] == [True, True]
+
+
+def test_listing__many_are_laid_out_as_they_are_looked_at(browse):
+    texts = ["x " * 40_000, "x " * 40_000]
+    rows = [(0, 4 * k, 4 * k + 4, 1, 4 * k, 4 * k + 4) for k in range(20_000)]
+    html = passage_page(texts, rows, ["a", "b"])
+    n_rows = "document.querySelectorAll('#listing-rows tbody tr').length"
+    more = after("document.getElementById('listing-more').click()")
+    last = "document.getElementById('listing-more').scrollIntoView()"
+    seen = browse(html, n_rows, COUNT, more, n_rows, after(last), n_rows).values
+    first, count, second, third = (each for each in seen if each is not None)
+    assert count == "20,000 passages"
+    assert 100 <= first <= 300 < 20_000
+    assert first < second < third <= 1000
+
+
+def test_case_file__has_both_texts_of_each_passage(browse, page):
+    script = """(() => {
+      window.print = () => {};
+      document.getElementById('reading-print').click();
+      return [document.body.className,
+        [...document.querySelectorAll('#reading-case th')].map((cell) => cell.textContent),
+        [...document.querySelectorAll('#reading-case tbody tr')].map((row) =>
+          [...row.querySelectorAll('td')].map((cell) => cell.textContent))];
+    })()"""
+    kind, heads, rows = browse(page, script).value
+    assert kind == "as-case"
+    assert heads[:3] == ["", "a (a.jsonl)", "b (b.jsonl)"]
+    assert heads[3].startswith(f"1characters {ROWS[0][1]:,}–")
+    assert "moved" in heads[7]
+    assert rows == [
+        [TEXTS[row[0]][row[1] : row[2]], TEXTS[row[3]][row[4] : row[5]]] for row in ROWS[:5]
+    ]

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from markupsafe import Markup
 
 from neardup.outputs.ranking import Ranking
 from neardup.reports.charts import Chart
@@ -23,6 +24,7 @@ from neardup.reports.passages.drawings import (
     strips,
     who_with_whom,
 )
+from neardup.reports.passages.listing import make_listing
 from neardup.reports.passages.model import (
     About,
     DocumentPair,
@@ -406,6 +408,7 @@ def passage_report(passages: Passages, about: About) -> Report:
     looked_at, moved = _look(passages, ranked)
     listed = ranked.take(np.arange(min(MOST_LISTED, len(ranked))))
     reading = make_reading(passages)
+    listing = make_listing(passages, reading)
     headline = _headline(passages)
     drawings = _drawings(passages)
     witnesses = gather_witnesses(passages)
@@ -430,6 +433,7 @@ def passage_report(passages: Passages, about: About) -> Report:
         title=headline,
         contents=[
             ("who", "Who with whom"),
+            ("passages", "Every passage", listing),
             ("where", "Where in the texts", drawings),
             ("reading", "Side by side", has_reading),
             ("witnesses", "Witnesses", witnesses),
@@ -438,8 +442,9 @@ def passage_report(passages: Passages, about: About) -> Report:
             ("how", "How they were found", options),
         ],
         styles=[*STYLES, "passages.css", "reading.css"],
-        scripts=[*SCRIPTS, "reading.js"],
+        scripts=[*SCRIPTS, "reading.js", "listing.js"],
         kind="shared passages",
+        listing=listing,
         sentences=list(_sentences(passages, ranked, about)),
         facts=_facts(passages, looked_at[:_MOST_LOOKED_AT]),
         matrix=who_with_whom(passages, "matrix"),
@@ -465,7 +470,8 @@ def passage_report(passages: Passages, about: About) -> Report:
         options=options,
         notes=notes_of(about),
         foot=how_it_was_made(),
-        data=data_block("reading-data", reading.data) if reading else "",
+        data=(data_block("reading-data", reading.data) if reading else Markup())
+        + (data_block("listing-data", listing.data) if listing else ""),
     )
     return Report(html, headline)
 

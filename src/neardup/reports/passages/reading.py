@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,8 +43,8 @@ MOST_PAIRS = 50
 _MOST_PASSAGES = 2000
 
 # What HTML cannot show is shown by its picture; one character stays one, so that places hold.
-_PICTURES = {code: chr(0x2400 + code) for code in range(32) if chr(code) not in "\t\n\r"}
-_PICTURES |= {127: "\u2421"} | dict.fromkeys(range(0xD800, 0xE000), "\ufffd")
+PICTURES = {code: chr(0x2400 + code) for code in range(32) if chr(code) not in "\t\n\r"}
+PICTURES |= {127: "\u2421"} | dict.fromkeys(range(0xD800, 0xE000), "\ufffd")
 
 
 @dataclass(frozen=True)
@@ -54,15 +54,21 @@ class Reading:
     ``data`` has ``documents`` with ``name``, ``note`` and ``text``, and ``pairs`` with ``label``,
     ``documents`` (two numbers) and ``passages``: ``places`` on both sides, ``similarity``,
     ``moved``, and ``changes``, places where a run of words that the other one lacks begins or ends.
-    Places are counted as JavaScript counts them. ``pairs`` has the numbers of both documents.
+    Places are counted as JavaScript counts them. ``pairs`` has the numbers of both documents, and
+    ``rows`` which of a pair's passages each row of the table is.
     """
 
     data: dict[str, Any]
     pairs: Sequence[tuple[int, int]]
+    rows: Sequence[Mapping[int, int]]
 
     def place_of(self, query: int, doc: int) -> int | None:
         """Return which pair of the view is that of two documents, None if it is not there."""
         return self.pairs.index((query, doc)) if (query, doc) in self.pairs else None
+
+    def passage_at(self, pair: int, row: int) -> int | None:
+        """Return which passage of a pair, from 1 on, a row of the table is; None if it is none."""
+        return self.rows[pair].get(row)
 
 
 def make_reading(passages: Passages, most: int = MOST_CHARACTERS) -> Reading | None:
@@ -96,20 +102,24 @@ def make_reading(passages: Passages, most: int = MOST_CHARACTERS) -> Reading | N
             name, file = passages.documents[each].id, passages.documents[each].file
             note = file if file and file not in name else ""
             name = shortened(name)
-            documents.append({"name": name, "note": note, "text": text.translate(_PICTURES)})
+            documents.append({"name": name, "note": note, "text": text.translate(PICTURES)})
         chosen.append(row)
     if not chosen:
         return None
     pairs: list[dict[str, Any]] = [{} for _ in chosen]
+    rows: list[dict[int, int]] = [{} for _ in chosen]
     for k, described in passages.describe(known.take(np.array(chosen, np.int64))):
         query, doc = ends[chosen[k]]
         longest = np.argsort(-described.spans.lengths, kind="stable")[:_MOST_PASSAGES]
+        marked = np.sort(longest)
+        rows[k] = {row: n for n, row in enumerate(described.spans.rows[marked].tolist(), 1)}
         pairs[k] = {
             "label": f"{passages.name(query)} and {passages.name(doc)}",
             "documents": [placed[query], placed[doc]],
-            "passages": list(_passages(passages, described, np.sort(longest), units, placed)),
+            "passages": list(_passages(passages, described, marked, units, placed)),
         }
-    return Reading({"documents": documents, "pairs": pairs}, [ends[row] for row in chosen])
+    data = {"documents": documents, "pairs": pairs}
+    return Reading(data, [ends[row] for row in chosen], rows)
 
 
 def _passages(

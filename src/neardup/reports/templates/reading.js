@@ -285,6 +285,58 @@
     where.textContent = passages.length === 1 ? "1 passage" : `${passages.length} passages`;
   }
 
+  // What two texts share as it is printed: a row for each passage, with the words that only one has.
+  function put(name, parent, content = "") {
+    const element = document.createElement(name);
+    element.append(content);
+    parent.append(element);
+    return element;
+  }
+
+  function passageText(passage, side) {
+    const { text } = data.documents[pair.documents[side]], [start, stop] = passage.places[side];
+    const cell = document.createElement("td"), bounds = passage.changes?.[side] ?? [];
+    let place = start;
+    bounds.forEach((bound, i) => {
+      put(i % 2 ? "mark" : "span", cell, text.slice(place, bound));
+      place = bound;
+    });
+    put("span", cell, text.slice(place, stop));
+    cell.dir = "auto";
+    return cell;
+  }
+
+  function fillCase() {
+    const box = byId("case"), names = pair.documents.map((number) => {
+      const { name, note } = data.documents[number];
+      return note ? `${name} (${note})` : name;
+    });
+    box.replaceChildren();
+    put("h2", box, "What two texts share");
+    const table = put("table", box), head = put("tr", put("thead", table));
+    put("th", head, "");
+    for (const name of names) put("th", head, name);
+    const body = put("tbody", table), texts = pair.documents.map((n) => data.documents[n].text);
+    // Characters, of which some are two here.
+    const count = (side, place) => [...texts[side].slice(0, place)].length.toLocaleString("en");
+    pair.passages.forEach((passage, i) => {
+      const row = put("tr", body), facts = put("th", row, `${i + 1}`);
+      const places = passage.places.map((ends, side) => {
+        return ends.map((place) => count(side, place)).join("–");
+      });
+      const similarity = passage.similarity === null ? [] : [`similarity ${passage.similarity}`];
+      const lines = [`characters ${places[0]}`, `and ${places[1]}`, ...similarity];
+      for (const line of passage.moved ? [...lines, "moved"] : lines) put("small", facts, line);
+      row.append(passageText(passage, 0), passageText(passage, 1));
+    });
+  }
+
+  byId("print").addEventListener("click", () => {
+    fillCase();
+    document.body.classList.add("as-case");
+    print();
+  });
+  addEventListener("afterprint", () => document.body.classList.remove("as-case"));
   data.pairs.forEach(({ label }, i) => chooser.append(new Option(label, i)));
   chooser.addEventListener("change", () => choose(Number(chooser.value)));
   function step(by) {
@@ -328,6 +380,7 @@
     const link = event.target.closest("a[data-pair]");
     if (link === null) return;
     choose(Number(link.dataset.pair));
+    if (link.dataset.passage) requestAnimationFrame(() => go(Number(link.dataset.passage)));
   });
   new ResizeObserver(() => sides.forEach((side, i) => side.blocks && look(i))).observe(byId("texts"));
   byId("section").hidden = false;

@@ -37,7 +37,7 @@ def test_passage_report__sections_and_contents(make_passages):
     report = passage_report(make_passages(TEXTS, ROWS), About({"threshold": 0.5}, [3]))
     assert report.headline == "3 shared passages in 3 pairs of documents"
     named = sections(report.html)
-    assert named[:3] == ["who", "where", "reading"]
+    assert named[:4] == ["who", "passages", "where", "reading"]
     assert set(named) >= {"examples", "figures", "how"}
     linked = re.findall(r'<a href="#(\w+)">', report.html.split("</nav>")[0])
     assert linked == named
