@@ -179,9 +179,53 @@ STATE = """(() => {
 })()"""
 
 
+HEIGHTS = """['a', 'b'].map((side) => {
+  const pane = document.getElementById(side).getBoundingClientRect();
+  return document.querySelector(`#${side} .part`).getBoundingClientRect().top - pane.top;
+})"""
+
+
+def test_page__begins_with_the_first_passage_in_both_texts(browse):
+    filler = "\n".join(f"{n} lorem ipsum dolor" for n in range(900))
+    texts = f"the passage\n{filler}", f"{filler}\nthe passage\n{filler}"
+    link = Link((0, 11), (len(filler) + 1, len(filler) + 12), 1.0)
+    first, second = browse(plain_page(texts, [link]), HEIGHTS).value
+    assert abs(first - second) < 2
+    # One that stands far down comes into view.
+    texts = f"{filler}\nthe passage", f"the passage\n{filler}"
+    link = Link((len(texts[0]) - 11, len(texts[0])), (0, 11), 1.0)
+    first, second = browse(plain_page(texts, [link]), HEIGHTS).value
+    assert 0 <= first < 800
+    # Nothing is above the beginning of the second text.
+    assert second < first
+
+
+def test_page__the_other_text_goes_along(browse):
+    filler = "\n".join(f"{n} lorem ipsum dolor" for n in range(300))
+    shared = "\n".join(f"line {n} that both texts have" for n in range(200))
+    texts = f"{filler}\n{shared}\n{filler}", f"{shared}\n{filler}"
+    link = Link((len(filler) + 1, len(filler) + 1 + len(shared)), (0, len(shared)), 1.0)
+    script = """(async (follows) => {
+      const [a, b] = ['a', 'b'].map((side) => document.getElementById(side));
+      document.getElementById('follow').checked = follows;
+      const before = b.scrollTop;
+      a.dispatchEvent(new WheelEvent('wheel'));
+      a.scrollTop += 1500;
+      await new Promise((done) => setTimeout(done, 300));
+      return [b.scrollTop - before, document.getElementById('follow').checkVisibility()];
+    })"""
+    html = plain_page(texts, [link])
+    moved, is_there = browse(html, f"{script}(true)").value
+    assert is_there
+    assert 1000 < moved < 1700
+    assert browse(html, f"{script}(false)").value == [0, True]
+
+
 def test_page__going_to_the_partner(browse):
     html = long_page()
-    assert browse(html, STATE).value == [False, False]
+    # The last line of b is in view already, beside the first of a.
+    scroll = "document.getElementById('b').scrollTop = 0"
+    assert browse(html, scroll, STATE).value == [False, False]
     for click in ("document.querySelector('#a .mark')", "document.querySelector('#a .part')"):
         script = (
             f"(async () => {{ {click}.click(); "

@@ -1,7 +1,7 @@
 
 "use strict";
-// Marks are plain links and work without this. It lights a passage up in both texts, and lets the
-// passages themselves be clicked.
+// Marks are plain links and work without this. It lights a passage up in both texts, lets the
+// passages themselves be clicked, and has one text go along where the other is read.
 (() => {
   const lit = new Map();
 
@@ -35,4 +35,64 @@
   document.addEventListener("keydown", (event) => {
     if (event.key === "Escape") light(null, "click");
   });
+
+  const panes = ["a", "b"].map((name) => document.getElementById(name));
+  const follow = document.getElementById("follow");
+  if (panes.includes(null) || follow === null) return;
+  let leader = null;
+
+  // Where a passage begins and ends in a pane, and where one looks in it.
+  function extent(pane, number) {
+    const parts = pane.querySelectorAll(`.part[data-p~="${number}"]`);
+    if (parts.length === 0) return null;
+    const top = parts[0].getBoundingClientRect().top;
+    return [top, parts[parts.length - 1].getBoundingClientRect().bottom - top];
+  }
+
+  const eyes = (pane) => pane.getBoundingClientRect().top + pane.clientHeight / 3;
+
+  // The passage that one looks at; what is just above or below it, if that is none.
+  function seen(pane) {
+    const { left, width } = pane.getBoundingClientRect();
+    for (const shift of [0, 12, -12, 24, -24, 48, -48]) {
+      for (const share of [0.1, 0.5]) {
+        const [part, number] = passageAt(
+          document.elementFromPoint(left + share * width, eyes(pane) + shift),
+        );
+        if (part !== null && pane.contains(part)) return number;
+      }
+    }
+    return null;
+  }
+
+  function lead(side) {
+    const pane = panes[side], other = panes[1 - side], number = seen(pane);
+    const here = number && extent(pane, number), there = number && extent(other, number);
+    if (!here || !there) return;
+    const share = Math.min(Math.max((eyes(pane) - here[0]) / Math.max(here[1], 1), 0), 1);
+    other.scrollTop += there[0] + share * there[1] - eyes(other);
+  }
+
+  panes.forEach((pane, side) => {
+    for (const kind of ["wheel", "pointerdown", "keydown", "touchstart"]) {
+      pane.addEventListener(kind, () => { leader = side; }, { passive: true });
+    }
+    let waits = false;
+    pane.addEventListener("scroll", () => {
+      if (waits || leader !== side || !follow.checked) return;
+      waits = true;
+      requestAnimationFrame(() => {
+        waits = false;
+        lead(side);
+      });
+    }, { passive: true });
+  });
+  // At the start the first passage stands at one height in both.
+  const [first, partner] = panes.map((pane) => extent(pane, 1));
+  if (first && partner && location.hash === "") {
+    const inView = panes[0].getBoundingClientRect().top + panes[0].clientHeight / 2;
+    panes[0].scrollTop += Math.max(first[0] - inView, 0);
+    panes[1].scrollTop += partner[0] - extent(panes[0], 1)[0];
+  }
+  follow.closest("[hidden]").hidden = false;
 })();
