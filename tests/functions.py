@@ -11,9 +11,12 @@ from neardup.options.option import REQUIRED, Option
 
 CLASSES = {"DocumentIndex": neardup.DocumentIndex, "PassageIndex": neardup.PassageIndex}
 
+GROUPS = (neardup.TextOptions, neardup.ReadOptions, neardup.RunOptions)
+
 
 def _found() -> dict[str, Any]:
     functions = {name: getattr(neardup, name) for name in neardup.__all__}
+    functions = {name: found for name, found in functions.items() if found not in GROUPS}
     for name, kind in CLASSES.items():
         functions |= {f"{name}.{each}": getattr(kind, each) for each in dir(kind)}
     return {name: found for name, found in functions.items() if hasattr(found, "takes")}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from neardup.cli import _COMMANDS
 from neardup.options.commands import COMMANDS
-from neardup.options.groups import RunOptions
+from neardup.options.groups import WorkerOptions
 from tests.digests import corpora, passages, refusals, sketches, snippets
 from tests.digests.run import Neardup
 from tests.each import each_of
@@ -28,7 +28,7 @@ def test_help__is_recorded(command):
 @each_of("command", [name for name in COMMANDS if name != "plan"])
 def test_command__runs_with_the_threads_asked_for(command):
     words = Neardup(("neardup",), workers=3).arguments(command.split())
-    assert ("--workers" in words) == (RunOptions.known["workers"] in COMMANDS[command])
+    assert ("--workers" in words) == (WorkerOptions.known["workers"] in COMMANDS[command])
 
 
 @each_of("name", FUNCTIONS)

@@ -74,6 +74,20 @@ def find_pairs(folder: Path) -> None:
     page.write(folder / "pairs.html")
 
 
+def share_options() -> None:
+    """Say once how texts are cut, read and run, for several calls."""
+    text = neardup.TextOptions(tokenizer=split, ngram=2, casefold=True, occurrences="numbered")
+    assert_type(text.but(ngram=1), neardup.TextOptions)
+    assert_type(text.ngram, int | None)
+    read = neardup.ReadOptions(text_column=["title", "text"], where="n > 1", on_error="skip")
+    run = neardup.RunOptions(workers=2, memory="1GB", progress=show)
+    rows = [{"title": "Cats", "text": text, "n": n} for n, text in enumerate(TEXTS)]
+    result = neardup.deduplicate(rows, threshold=0.8, text=text, read=read, run=run)
+    assert_type(result, neardup.DeduplicationResult)
+    assert result.summary["documents_in"] == 1
+    assert_type(neardup.similarity(*TEXTS[:2], text=text.but(occurrences="set")), float)
+
+
 def find_one() -> None:
     assert_type(neardup.similarity("Miller", "Müller", measure="edit"), float)
     best = neardup.extract("Mueller", {"a": "Miller", "b": "Muller"}, limit=1, measure="edit")
@@ -201,6 +215,7 @@ def main() -> int:
         for part in parts:
             part(Path(folder))
     find_one()
+    share_options()
     choose_bands()
     make_errors()
     assert take_options(TEXTS, "jaccard", 0.8)["documents_in"] == len(TEXTS)

@@ -14,8 +14,9 @@ from neardup.jobs.dedup.deduplication_result import DeduplicationResult
 from neardup.matching.keep import KeepPolicy, parse_keep
 from neardup.options.choices import Data
 from neardup.options.documents import ChooseOptions
-from neardup.options.groups import ReadingOptions, RunOptions, WorkspaceOptions
+from neardup.options.groups import ReadingOptions, WorkerOptions, WorkspaceOptions
 from neardup.options.option import argument, no_effect, takes
+from neardup.options.together import ReadArgument, RunArgument
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.first_pass import list_documents
 from neardup.reading.where import rows_where
@@ -32,7 +33,9 @@ from neardup.stages.options import columns_of, describe_inputs, describe_reading
 from neardup.stages.workspaces import open_workspace
 
 
-class _Arguments(ChooseOptions, WorkspaceOptions, RunOptions, kw_only=False):
+class _Arguments(
+    ChooseOptions, WorkspaceOptions, WorkerOptions, ReadArgument, RunArgument, kw_only=False
+):
     pairs: Data = argument(
         "A result of ``find_pairs``, a file that `neardup pairs` has written, or "
         "anything with ``__arrow_c_stream__`` and the columns ``id_a``, ``id_b`` and "

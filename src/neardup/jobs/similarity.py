@@ -19,6 +19,7 @@ from neardup.options.documents import ExtractOptions, SimilarityOptions
 from neardup.options.groups import ShingleOptions
 from neardup.options.kinds import Documents, exact_fraction
 from neardup.options.option import argument, no_effect, shows, takes
+from neardup.options.together import TextArgument
 from neardup.stages.options import check_text, weights_for
 from neardup.tables import Int64s, ShingleSets, Texts, WeightedSets
 from neardup.text.shingles import ShingleScheme, shingle_scheme, shingle_sets
@@ -174,8 +175,12 @@ def _sliced(texts: Sequence[str]) -> Iterable[tuple[int, Sequence[str]]]:
             start, n_bytes = stop, 0
 
 
-@takes(SimilarityOptions)
-def _make_scorer(given: SimilarityOptions) -> _Scorer:
+class _Scoring(SimilarityOptions, TextArgument):
+    pass
+
+
+@takes(_Scoring)
+def _make_scorer(given: _Scoring) -> _Scorer:
     return _EditScorer(given) if given.measure == "edit" else _SetScorer(given)
 
 
@@ -196,7 +201,7 @@ def _scorer(name: str, options: dict[str, Any]) -> _Scorer:
         raise TypeError(message) from None
 
 
-class _Pair(SimilarityOptions, kw_only=False):
+class _Pair(_Scoring, kw_only=False):
     a: str = argument("The first text.")
     b: str = argument("The second.")
 
@@ -241,7 +246,7 @@ def similarity(a: str, b: str, **options: Any) -> float:
     raise AssertionError
 
 
-class _Query(ExtractOptions, kw_only=False):
+class _Query(ExtractOptions, TextArgument, kw_only=False):
     query: str = argument("The text that others are compared with; ``a`` of the measure.")
     texts: Iterable[str | None] | Mapping[Any, str | None] = argument(
         "The others, in anything that yields strings; None is passed over. Of a mapping the values."

@@ -17,9 +17,10 @@ from neardup.files.passes import ReadingPass, TextBlock, keep_extracted, read_te
 from neardup.files.resolve import resolve_inputs
 from neardup.files.rows import RowBlock, Source
 from neardup.options.choices import Data
-from neardup.options.groups import DOCUMENTS, RunOptions
+from neardup.options.groups import DOCUMENTS, WorkerOptions
 from neardup.options.option import argument, takes
 from neardup.options.sketches import SketchOptions
+from neardup.options.together import GroupArguments
 from neardup.outputs.table_files import write_table
 from neardup.outputs.targets import Target
 from neardup.reading.sign import SLICE_BYTES, WEIGHTED_SLICE_BYTES, ReadingPlan
@@ -298,7 +299,7 @@ def _place(blocks: list[_SketchedBlock], document: int) -> tuple[str, int]:
     return block.source, int(block.documents.numbers[document - starts[number]])
 
 
-class _Arguments(SketchOptions, RunOptions, kw_only=False):
+class _Arguments(SketchOptions, WorkerOptions, GroupArguments, kw_only=False):
     data: Data = argument(DOCUMENTS)
 
 

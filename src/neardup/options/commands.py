@@ -17,11 +17,11 @@ from neardup.options.groups import (
     NormalOptions,
     OpenOptions,
     ReadingOptions,
-    RunOptions,
     TextReadingOptions,
     TokenOptions,
     TrustOptions,
     WhereOptions,
+    WorkerOptions,
     WorkspaceOptions,
 )
 from neardup.options.kinds import Address, ByteSize, Hosts, Location, PathOrUrl, Seconds, Whole
@@ -201,7 +201,7 @@ def _of(options: type[Options], *names: str, **changed: Any) -> tuple[Option, ..
 
 
 _REPORTING = _of(OutputOptions, "quiet", "as_json")
-_RUN = (*_of(RunOptions, "workers"), *_REPORTING)
+_RUN = (*_of(WorkerOptions, "workers"), *_REPORTING)
 
 
 class ServeOptions(Options):
@@ -266,7 +266,7 @@ class ServeOptions(Options):
         default=None,
         help="The tokenizer.json file that the indexes were made with, if it was one.",
     )
-    workers: int | None = option(RunOptions.known["workers"], default=None)
+    workers: int | None = option(WorkerOptions.known["workers"], default=None)
     quiet: bool = option(OutputOptions.known["quiet"], default=False)
     as_json: bool = option(
         OutputOptions.known["as_json"],

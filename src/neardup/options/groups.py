@@ -428,7 +428,7 @@ class ProgressOptions(Options):
     )
 
 
-class RunOptions(ProgressOptions):
+class WorkerOptions(ProgressOptions):
     """How a job runs, whatever it does: the result does not depend on it."""
 
     workers: int | None = option(

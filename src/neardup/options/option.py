@@ -50,6 +50,20 @@ class _AsItIs(Documents):
     """Whatever a function works on, which it checks itself."""
 
 
+class _Together(Documents):
+    """A value of a group of options."""
+
+    def __init__(self, group: type[Group]) -> None:
+        self._group = group
+
+    def checked(self, name: str, value: Any) -> Any:
+        """Return the value."""
+        if not isinstance(value, self._group):
+            message = f"{name} must be {self._group.__name__}(...), got {value!r}"
+            raise InvalidParameterError(message, name)
+        return value
+
+
 class MisfitError(TypeError):
     """Arguments that a function does not take."""
 
@@ -150,18 +164,30 @@ def argument(text: str, *, default: Any = REQUIRED) -> Any:
     return Option("", _AsItIs(), python=text, default=default)
 
 
-@dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(option, argument))
+def together(group: type[Group], *, default: Any = REQUIRED) -> Any:
+    """Declare an argument that takes options of a function together, beside their own names."""
+    text = (
+        f"``{group.__name__}(...)``: such options as one value, for many calls. Those that this "
+        "function has not, and those that are given by their own names, too, are refused."
+    )
+    return Option("", _Together(group), python=text, default=default)
+
+
+@dataclass_transform(
+    frozen_default=True, kw_only_default=True, field_specifiers=(option, argument, together)
+)
 class Options:
     """Base of options that travel together, each checked when a value is made.
 
     What goes with what, the job checks. ``known`` are the options by their names, ``own``
     the names of those that the class itself declares or changes, ``positional`` those that need
-    not be named; ``differs`` says what a class changes in the help, or the range,
-    of those that it inherits.
+    not be named; ``groups`` those that are options together; ``differs`` says what a class changes
+    in the help, or the range, of those that it inherits.
     """
 
     known: ClassVar[Mapping[str, Option]] = {}
     positional: ClassVar[tuple[str, ...]] = ()
+    groups: ClassVar[tuple[str, ...]] = ()
     own: ClassVar[frozenset[str]] = frozenset()
     differs: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
 
@@ -189,6 +215,7 @@ class Options:
         added = [name for name in declared if name not in inherited]
         cls.known = {name: known[name] for name in (*added, *inherited)}
         cls.own = frozenset([*declared, *changed])
+        cls.groups = tuple(name for name in known if isinstance(known[name].kind, _Together))
         if not kw_only:
             cls.positional = tuple(declared)
 
@@ -198,6 +225,8 @@ class Options:
             if name in given:
                 raise MisfitError(f"got multiple values for argument {name!r}")
             given[name] = value
+        for name in self.groups:
+            self._spread(name, given)
         # What is not given, or None, which is the same.
         chosen = self.usual(given)
         given |= {name: value for name, value in chosen.items() if given.get(name) is None}
@@ -211,6 +240,16 @@ class Options:
                 raise MisfitError(f"missing a required argument: {name!r}")
         vars(self).update((name, known[name].checked(value)) for name, value in values.items())
         self.check_together()
+
+    def _spread(self, name: str, given: dict[str, Any]) -> None:
+        """Put the options of a group where they would be if they were given by their names."""
+        group = self.known[name].checked(given.pop(name, None))
+        for each, value in vars(group).items() if group is not None else ():
+            if each not in self.known:
+                raise MisfitError(f"got an unexpected option {each!r} in {name}")
+            if given.get(each) is not None:
+                raise MisfitError(f"got {each!r} twice, by its name and in {name}; leave one out")
+            given[each] = value
 
     @classmethod
     def usual(cls, given: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -388,6 +427,34 @@ def _with_parameters(docstring: str | None, options: list[Option]) -> str | None
     place = len(text) + 2 if heading is None else heading.start()
     parts = [text[:place].rstrip(), "\n".join(entries), text[place:]]
     return "\n\n".join(filter(None, parts)) + "\n"
+
+
+class Group(Options):
+    """Base of options that functions take together, under one name.
+
+    A value has those that were given, whatever their defaults are: of all others the function has
+    defaults of its own. Its class shows its options, as ``takes`` shows those of a function.
+    """
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        _with_signature(cls, cls, [])
+        for name, option in cls.known.items():
+            setattr(cls, name, option.default)
+
+    def __init__(self, **given: Any) -> None:
+        try:
+            super().__init__(**given)
+        except MisfitError as error:
+            message = f"{type(self).__name__}() {error}"
+            raise TypeError(message) from None
+        for name in self.known:
+            if given.get(name) is None:
+                del vars(self)[name]
+
+    def __repr__(self) -> str:
+        given = ", ".join(f"{name}={value!r}" for name, value in vars(self).items())
+        return f"{type(self).__name__}({given})"
 
 
 def but(**changes: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:

@@ -15,7 +15,7 @@ from threading import Lock
 from types import TracebackType
 from typing import NamedTuple, TypeVar
 
-from neardup.options.groups import RunOptions
+from neardup.options.groups import WorkerOptions
 from neardup.runs.display import Display
 from neardup.runs.progress import Progress, Report
 from neardup.runs.threads import count_workers, map_ordered
@@ -202,7 +202,7 @@ class Runner:
     ) -> None:
         self.workers = count_workers(workers)
         self._seconds: dict[str, float] = {}
-        given = RunOptions.known["progress"].checked(progress)
+        given = WorkerOptions.known["progress"].checked(progress)
         self._own_display = Display() if given is True else None
         self._display = given if isinstance(given, Display) else self._own_display
         self._report: Report | None = self._display or given or None

@@ -20,7 +20,7 @@ from threading import Lock, get_ident, local, main_thread
 from types import TracebackType
 from typing import Any, Generic, NamedTuple, TypeVar, cast
 
-from neardup.options.groups import RunOptions
+from neardup.options.groups import WorkerOptions
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -34,7 +34,7 @@ def count_workers(workers: int | None) -> int:
             if hasattr(os, "sched_getaffinity")
             else os.cpu_count() or 1
         )
-    number: int = RunOptions.known["workers"].given(workers)
+    number: int = WorkerOptions.known["workers"].given(workers)
     return number
 
 

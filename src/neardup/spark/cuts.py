@@ -23,6 +23,7 @@ from neardup.options.choices import Data, Side
 from neardup.options.groups import AgainstDataOptions, ProgressOptions, WorkspaceOptions
 from neardup.options.option import argument, but, takes
 from neardup.options.passages import CutOptions
+from neardup.options.together import GroupArguments
 from neardup.reading.where import rows_where
 from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
@@ -94,7 +95,9 @@ def cut_on_spark(
     return result
 
 
-class _Arguments(CutOptions, AgainstDataOptions, WorkspaceOptions, ProgressOptions, kw_only=False):
+class _Arguments(
+    CutOptions, AgainstDataOptions, WorkspaceOptions, ProgressOptions, GroupArguments, kw_only=False
+):
     session: Any = argument(SESSION)
     data: Data = argument(SHARED_FILES)
     differs = but(

@@ -21,6 +21,7 @@ from neardup.options.choices import Data
 from neardup.options.documents import DedupOptions, SparkOptions
 from neardup.options.groups import AgainstDataOptions, ProgressOptions, WorkspaceOptions
 from neardup.options.option import argument, but, takes
+from neardup.options.together import GroupArguments
 from neardup.reading.sign import ReadingPlan, sign_block
 from neardup.reading.signed_batches import CountShingles, SignedBatches, with_frequencies
 from neardup.runs.runner import Runner
@@ -150,7 +151,12 @@ def _deduplicate(
 
 
 class _Arguments(
-    SparkOptions, AgainstDataOptions, WorkspaceOptions, ProgressOptions, kw_only=False
+    SparkOptions,
+    AgainstDataOptions,
+    WorkspaceOptions,
+    ProgressOptions,
+    GroupArguments,
+    kw_only=False,
 ):
     session: Any = argument(SESSION)
     data: Data = argument(SHARED_FILES)

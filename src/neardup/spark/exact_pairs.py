@@ -34,6 +34,7 @@ from neardup.options.choices import Data, DataOrIndex
 from neardup.options.documents import PairOptions
 from neardup.options.groups import ProgressOptions, WorkspaceOptions
 from neardup.options.option import argument, but, takes
+from neardup.options.together import GroupArguments
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.first_pass import Signed, sign_with_sets
 from neardup.reading.set_exchange import ONE_IN, SetExchange
@@ -342,7 +343,7 @@ def _join(
         yield list(vars(counts).values()), to_bytes(pa.RecordBatch.from_pydict(columns))
 
 
-class _Arguments(PairOptions, WorkspaceOptions, ProgressOptions, kw_only=False):
+class _Arguments(PairOptions, WorkspaceOptions, ProgressOptions, GroupArguments, kw_only=False):
     session: Any = argument(SESSION)
     left: Data = argument(SHARED_FILES)
     right: DataOrIndex | None = argument(

@@ -36,6 +36,7 @@ from neardup.options.choices import Data, DataOrIndex
 from neardup.options.groups import ProgressOptions, WorkspaceOptions
 from neardup.options.option import argument, but, takes
 from neardup.options.passages import AlignOptions, AlignSchemeOptions, IgnoreOptions
+from neardup.options.together import GroupArguments
 from neardup.passages.additions import gather_by, segment_tokens_within
 from neardup.passages.align import Aligner, AlignmentPlan, make_window_scheme
 from neardup.passages.document_pairs import HiddenText, extents_in
@@ -579,7 +580,12 @@ def _spelled(
 
 
 class _Arguments(
-    AlignSchemeOptions, IgnoreOptions, WorkspaceOptions, ProgressOptions, kw_only=False
+    AlignSchemeOptions,
+    IgnoreOptions,
+    WorkspaceOptions,
+    ProgressOptions,
+    GroupArguments,
+    kw_only=False,
 ):
     session: Any = argument(SESSION)
     a: Data = argument(SHARED_FILES)

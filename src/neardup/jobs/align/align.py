@@ -33,9 +33,10 @@ from neardup.jobs.align.plan import (
     widest_gap,
 )
 from neardup.options.choices import Data, DataOrIndex
-from neardup.options.groups import DOCUMENTS, RunOptions, WorkspaceOptions
+from neardup.options.groups import DOCUMENTS, WorkerOptions, WorkspaceOptions
 from neardup.options.option import argument, but, takes
 from neardup.options.passages import AlignOptions, AlignSchemeOptions, IgnoreOptions
+from neardup.options.together import GroupArguments
 from neardup.passages.align import AlignmentPlan, certain_length, make_window_scheme
 from neardup.passages.document_pairs import Extents, HiddenText
 from neardup.passages.documents import ReadOptions, least_run, read_documents, runs_of
@@ -284,7 +285,14 @@ def _summary(
     }
 
 
-class _Arguments(AlignSchemeOptions, IgnoreOptions, WorkspaceOptions, RunOptions, kw_only=False):
+class _Arguments(
+    AlignSchemeOptions,
+    IgnoreOptions,
+    WorkspaceOptions,
+    WorkerOptions,
+    GroupArguments,
+    kw_only=False,
+):
     a: Data = argument(DOCUMENTS)
     b: DataOrIndex | None = argument(
         "Other documents, or a ``PassageIndex`` or the path of one; documents, also those of a "

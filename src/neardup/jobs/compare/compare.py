@@ -24,10 +24,11 @@ from neardup.jobs.compare.compare_result import (
 )
 from neardup.matching.measures import SET_MEASURES, Overlap, WeightedJaccard
 from neardup.matching.verify import score_pairs
-from neardup.options.groups import NormalOptions, RunOptions
+from neardup.options.groups import NormalOptions, WorkerOptions
 from neardup.options.kinds import exact_fraction
 from neardup.options.option import argument, takes
 from neardup.options.sketches import CompareOptions, SketchOptions
+from neardup.options.together import RunArgument, TextArgument
 from neardup.passages.matches import character_spans
 from neardup.runs.runner import Runner
 from neardup.sketches.edit.estimate import as_strings, edit_estimates, exact_distances
@@ -490,7 +491,7 @@ def _describe(options: CompareOptions, makers: Makers) -> dict[str, Any]:
     }
 
 
-class _Arguments(CompareOptions, RunOptions, kw_only=False):
+class _Arguments(CompareOptions, WorkerOptions, TextArgument, RunArgument, kw_only=False):
     text_a: str = argument("The texts themselves, not paths.")
     text_b: str = argument("The texts themselves, not paths.")
 

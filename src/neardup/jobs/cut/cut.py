@@ -25,11 +25,12 @@ from neardup.options.groups import (
     DOCUMENTS,
     AgainstDataOptions,
     NamedOptions,
-    RunOptions,
+    WorkerOptions,
     WorkspaceOptions,
 )
 from neardup.options.option import argument, but, takes
 from neardup.options.passages import CutOptions
+from neardup.options.together import GroupArguments
 from neardup.passages.search import candidate_probability
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.first_pass import list_documents
@@ -240,7 +241,13 @@ def _cut_as_named(
 
 
 class _Arguments(
-    CutOptions, AgainstDataOptions, NamedOptions, WorkspaceOptions, RunOptions, kw_only=False
+    CutOptions,
+    AgainstDataOptions,
+    NamedOptions,
+    WorkspaceOptions,
+    WorkerOptions,
+    GroupArguments,
+    kw_only=False,
 ):
     data: Data = argument(DOCUMENTS)
     differs = but(

@@ -8,14 +8,17 @@ from neardup.jobs.dedup.deduplication_result import DeduplicationResult
 from neardup.jobs.dedup.run import DedupJob
 from neardup.options.choices import Data
 from neardup.options.documents import DedupOptions
-from neardup.options.groups import DATA, AgainstDataOptions, RunOptions, WorkspaceOptions
+from neardup.options.groups import DATA, AgainstDataOptions, WorkerOptions, WorkspaceOptions
 from neardup.options.option import argument, but, takes
+from neardup.options.together import GroupArguments
 from neardup.runs.runner import Runner
 from neardup.stages.hints import with_warning
 from neardup.stages.workspaces import open_workspace
 
 
-class _Arguments(DedupOptions, AgainstDataOptions, WorkspaceOptions, RunOptions, kw_only=False):
+class _Arguments(
+    DedupOptions, AgainstDataOptions, WorkspaceOptions, WorkerOptions, GroupArguments, kw_only=False
+):
     data: Data = argument(DATA)
     differs = but(
         against={

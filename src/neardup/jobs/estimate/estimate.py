@@ -21,10 +21,11 @@ from neardup.files.resolve import resolve_inputs
 from neardup.files.rows import RowBlock, Source
 from neardup.matching.join import check_limit
 from neardup.options.choices import Data
-from neardup.options.groups import RunOptions
+from neardup.options.groups import WorkerOptions
 from neardup.options.kinds import exact_fraction
 from neardup.options.option import argument, no_effect, takes
 from neardup.options.sketches import EstimateOptions
+from neardup.options.together import RunArgument
 from neardup.results import TableResult
 from neardup.runs.progress import counted
 from neardup.runs.runner import Runner, release_memory
@@ -465,7 +466,7 @@ class EstimateResult(TableResult):
         return similarities_in_notebook(parts, self.summary["threshold"], "pairs")
 
 
-class _Arguments(EstimateOptions, RunOptions, kw_only=False):
+class _Arguments(EstimateOptions, WorkerOptions, RunArgument, kw_only=False):
     sketches: Sketches | str | Path = argument("From ``sketch``, or the path of a file of them.")
     other: Sketches | str | Path | None = argument(
         "More, made by the same scheme: pairs are of one document of each. None: all pairs "

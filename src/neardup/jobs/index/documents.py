@@ -30,9 +30,10 @@ from neardup.options.documents import (
     DocumentSearchOptions,
     MostOptions,
 )
-from neardup.options.groups import RunOptions, TextReadingOptions, WhereOptions
+from neardup.options.groups import TextReadingOptions, WhereOptions, WorkerOptions
 from neardup.options.kinds import Whole
 from neardup.options.option import argument, option, takes
+from neardup.options.together import ReadArgument, RunArgument, TextArgument
 from neardup.reading.where import rows_where
 from neardup.results import DocumentSearchResult, Match
 from neardup.runs.runner import Runner
@@ -46,7 +47,7 @@ from neardup.text.tokenizers import named_tokenizer
 _LIMIT = DocumentSearchOptions.known["limit"]
 
 
-class _Creating(DocumentSchemeOptions, kw_only=False):
+class _Creating(DocumentSchemeOptions, TextArgument, kw_only=False):
     folder: str | Path = argument("New, or empty.")
 
 
@@ -54,7 +55,15 @@ class _Opening(CommitOptions, kw_only=False):
     folder: str | Path = argument("Where it is.")
 
 
-class _Searching(WhereOptions, MostOptions, TextReadingOptions, RunOptions, kw_only=False):
+class _Searching(
+    WhereOptions,
+    MostOptions,
+    TextReadingOptions,
+    WorkerOptions,
+    ReadArgument,
+    RunArgument,
+    kw_only=False,
+):
     queries: Data = argument(
         "A text, or documents in any form that ``deduplicate`` takes. A string is always a "
         "text: a file is named by a ``Path``."

@@ -12,8 +12,9 @@ from neardup.files.inputs import check_effect
 from neardup.files.resolve import resolve_inputs
 from neardup.indexes.index import IndexHandle, OpenIndex
 from neardup.options.choices import Data
-from neardup.options.groups import DOCUMENTS, RunOptions, TextReadingOptions, WhereOptions
+from neardup.options.groups import DOCUMENTS, TextReadingOptions, WhereOptions, WorkerOptions
 from neardup.options.option import argument, takes
+from neardup.options.together import ReadArgument, RunArgument
 from neardup.passages.documents import ReadOptions
 from neardup.reading.where import rows_where
 from neardup.runs.progress import counted
@@ -28,10 +29,16 @@ H = TypeVar("H", bound=IndexHandle[Any, Any, Any])
 R = TypeVar("R", bound=RemovalResult)
 
 
-class _Adding(WhereOptions, TextReadingOptions, RunOptions, kw_only=False):
+class _Adding(
+    WhereOptions, TextReadingOptions, WorkerOptions, ReadArgument, RunArgument, kw_only=False
+):
     data: Data = argument(
         f"{DOCUMENTS} Of several text columns the joined text is stored, and places count in it."
     )
+
+
+class _Compacting(WorkerOptions, RunArgument):
+    pass
 
 
 class AnyIndex(ABC, Generic[H, R]):
@@ -155,8 +162,8 @@ class AnyIndex(ABC, Generic[H, R]):
         self._settle(runner)
         return cast(R, index_changes.remove(self._handle, wanted, runner))
 
-    @takes(RunOptions)
-    def compact(self, given: RunOptions) -> CompactionResult:
+    @takes(_Compacting)
+    def compact(self, given: _Compacting) -> CompactionResult:
         """Write the index anew, without what was removed, in as few segments as possible.
 
         Answers stay the same.

@@ -15,10 +15,11 @@ from neardup.indexes.index import create_index
 from neardup.jobs.index.index import AnyIndex
 from neardup.jobs.search.passages import search_sources
 from neardup.options.choices import Data, Number
-from neardup.options.groups import OpenOptions, RunOptions
+from neardup.options.groups import OpenOptions, WorkerOptions
 from neardup.options.kinds import Whole
 from neardup.options.option import argument, option, takes
 from neardup.options.passages import LookUpOptions, PassageOptions, SearchOptions
+from neardup.options.together import ReadArgument, RunArgument, TextArgument
 from neardup.passages.index import OpenPassages, PassageHandle
 from neardup.passages.scheme import make_passage_scheme
 from neardup.reading.where import rows_where
@@ -29,7 +30,7 @@ from neardup.stages.index_changes import RemovalResult
 from neardup.text.tokenizers import KNOWN_NAMES
 
 
-class _Creating(PassageOptions, kw_only=False):
+class _Creating(PassageOptions, TextArgument, kw_only=False):
     folder: str | Path = argument("New, or empty.")
 
 
@@ -37,7 +38,7 @@ class _Opening(OpenOptions, kw_only=False):
     folder: str | Path = argument("Where it is.")
 
 
-class _Searching(LookUpOptions, RunOptions, kw_only=False):
+class _Searching(LookUpOptions, WorkerOptions, ReadArgument, RunArgument, kw_only=False):
     queries: Data = argument(
         "A text, or documents in any form that ``deduplicate`` takes; each is looked for as a "
         "whole. A string is always a text: a file is named by a ``Path``. The name of a file "

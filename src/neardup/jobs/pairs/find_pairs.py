@@ -10,8 +10,9 @@ from neardup.jobs.pairs.pair_result import PairResult
 from neardup.jobs.pairs.run import PairJob
 from neardup.options.choices import Data, DataOrIndex
 from neardup.options.documents import PairOptions
-from neardup.options.groups import DOCUMENTS, RunOptions, WorkspaceOptions
+from neardup.options.groups import DOCUMENTS, WorkerOptions, WorkspaceOptions
 from neardup.options.option import argument, no_effect, takes
+from neardup.options.together import GroupArguments
 from neardup.runs.runner import Runner
 from neardup.runs.work import IN_MEMORY
 from neardup.stages.hints import with_warning
@@ -21,7 +22,7 @@ from neardup.stages.workspaces import are_short, open_workspace
 _AT_ONCE = 1 << 12
 
 
-class _Arguments(PairOptions, WorkspaceOptions, RunOptions, kw_only=False):
+class _Arguments(PairOptions, WorkspaceOptions, WorkerOptions, GroupArguments, kw_only=False):
     left: Data = argument(DOCUMENTS)
     right: DataOrIndex | None = argument(
         "A second collection: pairs are of one document of each. None: pairs within ``left``. "

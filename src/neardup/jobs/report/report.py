@@ -22,8 +22,9 @@ from neardup.jobs.report.dedup import report_of_dedup, report_of_result
 from neardup.jobs.report.passages import report_of_passages
 from neardup.options.choices import Data
 from neardup.options.documents import ReportOptions
-from neardup.options.groups import AgainstDataOptions, RunOptions
+from neardup.options.groups import AgainstDataOptions, WorkerOptions
 from neardup.options.option import argument, but, no_effect, takes
+from neardup.options.together import ReadArgument, RunArgument
 from neardup.outputs.table_rows import TableRows
 from neardup.reports.page import Report
 from neardup.reports.pairs.labelled import hold_to_labels, read_labels
@@ -44,7 +45,9 @@ from neardup.stages.tables import (
 from neardup.stages.workspaces import open_workspace
 
 
-class _Arguments(ReportOptions, AgainstDataOptions, RunOptions, kw_only=False):
+class _Arguments(
+    ReportOptions, AgainstDataOptions, WorkerOptions, ReadArgument, RunArgument, kw_only=False
+):
     result: Data = argument(
         "What ``deduplicate``, ``find_pairs``, ``align``, ``cut``, ``estimate`` or a search "
         "returned; or what its command wrote: the path of a folder, or that of a table."
