@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import neardup
-from neardup.options.documents import DocumentSearchOptions
+from neardup.options.documents import DocumentSearchOptions, MostOptions
 from neardup.options.groups import OpenOptions
 from neardup.options.option import REQUIRED, Option
 
@@ -35,6 +35,6 @@ def _options(found: Any) -> tuple[Option, ...]:
 # With those that take so few that they write them out.
 FUNCTIONS = {name: _options(found) for name, found in TAKING.items()} | {
     "open_index": (OpenOptions.known["tokenizer"],),
-    "DocumentIndex.query": (_ASKED, DocumentSearchOptions.known["limit"]),
+    "DocumentIndex.query": (_ASKED, *MostOptions.known.values()),
     "DocumentIndex.insert_if_new": (_ASKED,),
 }

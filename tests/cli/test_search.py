@@ -198,3 +198,33 @@ def test_search__page_in_the_place_of_a_query(run, here, write_file):
     assert outcome.err == f"error: {message}\n"
     assert query.read_bytes() == b"<p>one two three</p>"
     assert not (here / "hits.csv").exists()
+
+
+def test_search__the_nearest_documents(run, fails, here, write_file):
+    """Also those below the threshold of the index, and how many of such are missed."""
+    rows = [("a", "one two three four"), ("b", "one two three five"), ("c", "one six seven eight")]
+    write_file("rows.jsonl", lines_of({"id": key, "text": text} for key, text in rows))
+    bands = ("--ngram", "1", "--bands", "40", "--rows", "1", "--threshold", "0.9", "--quiet")
+    assert run("index", "build", "docs", "rows.jsonl", "--kind", "documents", *bands).code == 0
+    write_file("asked.jsonl", lines_of([{"id": "q", "text": "one two three four nine ten"}]))
+    asked = ("search", "docs", "asked.jsonl", "-o", "found.jsonl", "--overwrite")
+    outcome = run(*asked, "--top", "2")
+    assert outcome.out.splitlines()[:2] == [
+        "2 documents for 1 of 1 query, jaccard above 0",
+        f"a document of similarity 0.428, the least that was found, is found with probability "
+        f"{1 - (1 - 0.428) ** 40:.4f}",
+    ]
+    found = [json.loads(line) for line in (here / "found.jsonl").read_text().splitlines()]
+    assert found == [
+        {"query_id": "q", "doc_id": "a", "similarity": 4 / 6},
+        {"query_id": "q", "doc_id": "b", "similarity": 3 / 7},
+    ]
+    summary = json.loads(run(*asked, "--top", "2", "--threshold", "0.5", "--json").out)
+    assert [summary[key] for key in ("matches", "threshold", "top")] == [1, 0.5, 2]
+    outcome = run(*asked, "--top", "1", "--threshold", "0.95").out.splitlines()
+    assert outcome[1].startswith("a document of similarity 0.9 is found with probability 1.0000")
+    assert run(*asked).out.startswith("0 documents for 0 of 1 query, jaccard 0.9 or more\n")
+    error = "choose either --limit, which stays above the threshold of the index, or --top"
+    fails(*asked, "--top", "1", "--limit", "1", error=error)
+    error = "--top has no effect on passages; leave it out, or search an index of documents"
+    fails("search", "idx", "queries.jsonl", "-o", "found.csv", "--top", "1", error=error)

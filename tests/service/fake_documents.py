@@ -45,7 +45,9 @@ class FakeDocumentIndex:
         self.gate = threading.Event()
         self.begun = threading.Semaphore(0)
 
-    def query(self, text=None, *, tokens=None, threshold="index", limit=None) -> list[Match]:
+    def query(
+        self, text=None, *, tokens=None, threshold="index", limit=None, top=None
+    ) -> list[Match]:
         least = self.threshold if threshold in ("index", None) else float(threshold)
         if not self.threshold <= least <= 1:
             message = f"threshold must be at least {self.threshold}, got {threshold}"
@@ -65,7 +67,7 @@ class FakeDocumentIndex:
                 found.append(Match(key, similarity))
         return sorted(found, key=lambda match: -match.similarity)[:limit]
 
-    def search(self, queries, threshold=None, *, id_column, workers, progress) -> Answer:
+    def search(self, queries, threshold=None, *, id_column, workers, progress, top=None) -> Answer:
         found = []
         for done, row in enumerate(queries):
             progress("search", done, len(queries))

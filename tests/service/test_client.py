@@ -134,8 +134,27 @@ def test_query__the_nearest_as_the_index(documents, indexes):
     expected = indexes["docs"].query(text, threshold=None, limit=2)
     assert expected
     assert documents.query(text, threshold=None, limit=2) == expected
+    assert documents.query(text, top=2) == expected
+    assert documents.query(text, top=2, threshold="0.1") == expected
     with pytest.raises(neardup.InvalidParameterError, match="which is none, needs a limit"):
         documents.query(text, threshold=None)
+    with pytest.raises(neardup.InvalidParameterError, match="choose either limit"):
+        documents.query(text, limit=2, top=2)
+
+
+def test_search__the_nearest_as_the_index(documents, passages, indexes):
+    """Whatever number of texts is looked up at a time, the least of all is told."""
+    others = " ".join(f"word-{number}" for number in range(9))
+    # That of the least similar comes first, alone.
+    queries = [f"{text} {others}" for text in sorted(DOCUMENTS.values(), key=len)]
+    found, expected = (where.search(queries, top=1) for where in (documents, indexes["docs"]))
+    assert found.table["doc_id"].equals(expected.table["doc_id"])
+    assert found.table["similarity"].equals(expected.table["similarity"])
+    for key in ("top", "threshold", "least_similarity", "predicted_recall", "matches"):
+        assert found.summary[key] == expected.summary[key], key
+    assert found.summary["least_similarity"] < 0.8
+    with pytest.raises(neardup.InvalidParameterError, match="top has no effect"):
+        passages.search(queries, top=1)
 
 
 def test_search__as_the_index(documents, passages, indexes):

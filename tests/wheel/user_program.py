@@ -138,6 +138,8 @@ def keep_documents(folder: Path) -> None:
     assert_type(index.insert_if_new("newer", "a bird"), types.Id | None)
     assert_type(index.commit(), int)
     assert_type(index.query("the cat sat on a mat", limit=1), list[types.Match])
+    assert_type(index.query(tokens={"a", "bird"}, top=1), list[types.Match])
+    assert len(index.search(neardup.sketch(TEXTS, ngram=1), top=1)) == len(TEXTS)
     found = index.search(TEXTS)
     assert_type(found, neardup.DocumentSearchResult)
     assert_type(found.summary, types.DocumentSearchSummary)

@@ -25,6 +25,7 @@ Examples:
   neardup search idx passage.txt --threshold 0.6 -o hits.csv
   neardup search idx questions.jsonl --maximal -o spans.parquet
   neardup search seen new/*.jsonl --limit 3 -o known.csv
+  neardup search seen new/*.jsonl --top 3 -o nearest.csv
 """
 
 
@@ -64,8 +65,9 @@ def command(call: Call) -> None:
                 raise no_effect(name, "on an index of documents", "search an index of passages")
         options = call.of(DocumentSearchOptions)
     else:
-        if call.limit is not None:
-            raise no_effect("limit", "on passages", "search an index of documents")
+        for name in ("limit", "top"):
+            if getattr(call, name) is not None:
+                raise no_effect(name, "on passages", "search an index of documents")
         if call.all_windows and call.with_text:
             raise no_effect("with_text", "with all_windows", "leave that out", "all_windows")
         if call.all_windows and call.page is not None:
@@ -106,8 +108,9 @@ def _report_documents(summary: Mapping[str, Any], n_documents: int) -> list[str]
     lines = [
         f"{counted(summary['matches'], 'document')} for {summary['found_queries']:,} of "
         f"{counted(summary['queries'], 'query', 'queries')}, {summary['measure']} "
-        f"{summary['threshold']:g} or more",
-        f"a document at the threshold is found with probability {summary['predicted_recall']:.4f}",
+        + (f"{summary['threshold']:g} or more" if summary["threshold"] else "above 0"),
+        f"a document {_at_least(summary)} is found with probability "
+        f"{summary['predicted_recall']:.4f}",
     ]
     lines += say_ids(summary)
     lines += wording.lines(
@@ -117,6 +120,13 @@ def _report_documents(summary: Mapping[str, Any], n_documents: int) -> list[str]
         *wording.hints(summary),
     )
     return lines + list_passed_over(summary["passed_over"])
+
+
+def _at_least(summary: Mapping[str, Any]) -> str:
+    if "top" not in summary:
+        return "at the threshold"
+    least = f"of similarity {summary['least_similarity']:g}"
+    return f"{least}, the least that was found," if summary["matches"] else least
 
 
 def _report(summary: Mapping[str, Any], min_tokens: int, n_documents: int) -> list[str]:

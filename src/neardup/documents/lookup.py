@@ -20,7 +20,7 @@ from neardup.documents.reading import queries_of_texts
 from neardup.files.passes import ReadingPass, TextBlock, read_text_block
 from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.kernels.sketch.minhash import count_equal
-from neardup.matching.measures import Cosine, Jaccard, Measure
+from neardup.matching.measures import Cosine, Measure
 from neardup.matching.sieve import join_filters, sieve_pairs
 from neardup.matching.verify import overlaps_at_threshold
 from neardup.runs.progress import may_go_on
@@ -107,7 +107,7 @@ def find_hits(index: OpenDocuments, queries: Queries, measure: Measure) -> Hits:
 
 
 def find_estimated(
-    index: OpenDocuments, signatures: Signatures, minhash: MinHashScheme, measure: Jaccard
+    index: OpenDocuments, signatures: Signatures, minhash: MinHashScheme, threshold: Fraction
 ) -> Hits:
     """Find documents by MinHash signatures of texts, whose sets nobody knows.
 
@@ -122,7 +122,7 @@ def find_estimated(
     nothing: Uint64s = np.zeros((len(keys), 2), np.uint64)
     queries = Queries(signatures.sizes, nothing, keys, None, None)
     sought = Sought(queries, is_filled, with_copies=False)
-    least = measure.threshold * n_positions
+    least = threshold * n_positions
     parts: list[Hits] = []
     for number, segment in enumerate(index.segments):
         own, rows = segment.find(sought).candidates

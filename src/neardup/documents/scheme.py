@@ -99,6 +99,11 @@ class DocumentScheme:
             raise InvalidParameterError(message, "threshold")
         return measure
 
+    def measure_of_top(self, threshold: Number | None) -> Measure:
+        """Return the measure where the most similar are asked for, from any similarity on."""
+        kind = type(self.measure)
+        return kind.lowest() if threshold is None else kind.parse(threshold)
+
     def predicted_recall(self, measure: Measure) -> float:
         """Return the probability that a document at the threshold of a measure is found."""
         return self.banding.candidate_probability(float(measure.least_jaccard))

@@ -580,7 +580,10 @@ def _of_indexes() -> dict[str, tuple[Option, ...]]:
                 SearchOptions,
                 *("preset", "threshold", "measure", "times", "recall", "hits", "with_text"),
                 measure={"default": None, "usual": "jaccard"},
-                threshold={"default": None, "usual": "0.8; of documents that of the index"},
+                threshold={
+                    "default": None,
+                    "usual": "0.8; of documents that of the index, with --top any",
+                },
                 recall={
                     "help": "Passages: least probability that one at the threshold is found.",
                     "usual": "0.99",
@@ -594,6 +597,7 @@ def _of_indexes() -> dict[str, tuple[Option, ...]]:
                 "limit",
                 "Documents: only the N that are most similar to each query.",
             ),
+            *_of(DocumentSearchOptions, "top"),
             *_of(OutputOptions, "no_text"),
             *_SAME_TOKENIZER,
             *_of(TextReadingOptions),

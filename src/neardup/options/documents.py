@@ -388,6 +388,26 @@ class MostOptions(Options):
         help="Only the N most similar documents.",
         python="Only so many, the most similar.",
     )
+    top: int | None = option(
+        PairOptions.known["top"],
+        default=None,
+        help="Documents: only the K that are most similar to each query, also below the threshold "
+        "of the index, where the less are found the less similar they are.",
+        python="Only so many, the most similar of all that can be found: also below the threshold "
+        "of the index, where the less are found the less similar they are, see ``recall_at``. A "
+        "``threshold`` may be any then, and is none if it is not given.",
+    )
+
+    @property
+    def number(self) -> int | None:
+        """How many documents of each query at most; None for all."""
+        return self.top or self.limit
+
+    def check_together(self) -> None:
+        """Raise for two numbers of documents."""
+        if self.limit is not None and self.top is not None:
+            message = "choose either limit, which stays above the threshold of the index, or top"
+            raise InvalidParameterError(message, "limit", "top")
 
 
 class DocumentSearchOptions(WhereOptions, MostOptions, TextReadingOptions):
@@ -398,7 +418,8 @@ class DocumentSearchOptions(WhereOptions, MostOptions, TextReadingOptions):
         default=None,
         help="Least similarity, in (0, 1], not below that of the index; an exact decimal.",
         usual="that of the index",
-        python="Least similarity, not below that of the index, which None is; an exact decimal.",
+        python="Least similarity, not below that of the index unless ``top`` is given; an exact "
+        "decimal. None is that of the index, and with ``top`` none.",
     )
 
 

@@ -395,6 +395,11 @@ class DocumentSearchSummary(_Read):
     predicted_recall: float
     seconds: float
     hints: list[Hint]
+    # With ``top``, the least of all that were found.
+    top: NotRequired[int]
+    least_similarity: NotRequired[float]
+    # Of sketches.
+    estimated: NotRequired[bool]
 
 
 class PassageSummary(_Read):

@@ -248,14 +248,15 @@ class RemoteIndex:
         tokens: Tokens | None = None,
         threshold: Threshold = "index",
         limit: int | None = None,
+        top: int | None = None,
     ) -> list[Match]:
         """Find the documents that are similar to a text, the most similar first.
 
-        ``threshold`` None, which needs a ``limit``, is no least similarity.
+        As ``DocumentIndex.query``, but not by a sketch, which the service does not take.
         """
         from neardup.results import Match
 
-        body = _given(text=text, tokens=_sent(tokens), threshold=threshold, limit=limit)
+        body = _given(text=text, tokens=_sent(tokens), threshold=threshold, limit=limit, top=top)
         if threshold is None:
             body["threshold"] = None
         found = self._post("query", body)["matches"]
@@ -268,7 +269,7 @@ class RemoteIndex:
 
         ``queries`` is a text, or a list of texts or of dictionaries with ``id`` and ``text``;
         ``options`` are ``recall``, ``hits``, ``report`` and ``with_text`` of an index of passages,
-        and ``limit``, the rows to return at most.
+        ``top`` of one of documents, and ``limit``, the rows to return at most.
         """
         body = _given(queries=_rows(queries), threshold=threshold, **options)
         return self._result(self._post("search", body))

@@ -33,6 +33,15 @@ LeastSimilarity = Annotated[
 ]
 Count = Annotated[int, Meta(ge=0, le=LARGEST)]
 Rows = Annotated[int, Meta(ge=1, le=100_000, description="Rows to return at most.")]
+Nearest = Annotated[
+    int,
+    Meta(
+        ge=1,
+        le=100_000,
+        description="Documents: only so many of each text, the most similar of all that can be "
+        "found, also below the threshold of the index.",
+    ),
+]
 Kind = Literal["documents", "passages"]
 
 
@@ -47,6 +56,7 @@ class Query(Request):
     tokens: Tokens | None = None
     threshold: LeastSimilarity | None = "index"
     limit: Rows | None = None
+    top: Nearest | None = None
 
 
 class Match(Struct):
@@ -78,6 +88,7 @@ class Search(Request):
     hits: Annotated[int, Meta(ge=1, le=LARGEST)] | None = None
     report: Literal["best", "maximal"] | None = None
     with_text: bool = False
+    top: Nearest | None = None
     limit: Rows = 10_000
 
 

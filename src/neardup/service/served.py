@@ -56,6 +56,8 @@ _ADDED = (
     *("queries", "found_queries", "empty_queries", "short_queries", "skipped_rows"),
     *("matches", "passages", "seconds"),
 )
+# Of these the least.
+_LEAST = ("least_similarity", "predicted_recall")
 # What says nothing of the index but where it lies.
 _PRIVATE = ("folder",)
 
@@ -220,7 +222,11 @@ class ServedDocuments(Served):
         """Look up one text, or its tokens."""
         check_text_or_tokens(query)
         found = self.index.query(
-            query.text, tokens=query.tokens, threshold=query.threshold, limit=query.limit
+            query.text,
+            tokens=query.tokens,
+            threshold=query.threshold,
+            limit=query.limit,
+            top=query.top,
         )
         return [Match(identifier, similarity) for identifier, similarity in found]
 
@@ -236,7 +242,12 @@ class ServedDocuments(Served):
 
         def look_up(rows: list[dict[str, Any]]) -> tuple[pa.Table, Mapping[str, Any]]:
             result = self.index.search(
-                rows, search.threshold, id_column="id", workers=1, progress=deadline.progress
+                rows,
+                search.threshold,
+                top=search.top,
+                id_column="id",
+                workers=1,
+                progress=deadline.progress,
             )
             return result.table, result.summary
 
@@ -305,6 +316,9 @@ class ServedPassages(Served):
 
     def search(self, search: Search, deadline: Deadline, share: Share) -> Found:
         """Look up the passages of many texts."""
+        if search.top is not None:
+            message = "top has no effect in an index of passages; leave it out"
+            raise InvalidParameterError(message)
         return self._apart(_search_passages, search, deadline, share)
 
     def align(self, alignment: Alignment, deadline: Deadline, share: Share) -> Found:
@@ -454,10 +468,12 @@ def _look_up_some(
             kind(**row | {"query_id": ids[int(row["query_id"])]}) for row in wanted.to_pylist()
         ]
         n_bytes, n_found = n_bytes + n_more, n_found + len(table)
-        summary = {
-            key: summary[key] + value if summary and key in _ADDED else value
-            for key, value in counts.items()
-        }
+        for key, value in counts.items():
+            if key in summary and key in _ADDED:
+                value += summary[key]
+            elif key in summary and key in _LEAST:
+                value = min(value, summary[key])
+            summary[key] = value
         start += n_texts
         if start >= len(texts):
             return _Rows(rows, n_bytes, n_found, summary)

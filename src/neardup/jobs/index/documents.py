@@ -11,18 +11,18 @@ from types import TracebackType
 from typing import Any, Self
 
 from neardup.documents.index import DocumentHandle, OpenDocuments
-from neardup.documents.lookup import Hits, find_estimated, find_hits, in_rank_order
+from neardup.documents.lookup import find_estimated, find_hits, in_rank_order
 from neardup.documents.one_text import Tokens, make_query
 from neardup.documents.queries import Queries
 from neardup.documents.scheme import DocumentScheme
 from neardup.documents.session import InsertSession
 from neardup.documents.values import Id, checked_id, ids_of_values
-from neardup.errors import InvalidParameterError, SketchMismatchError
+from neardup.errors import InvalidParameterError
 from neardup.files.resolve import as_documents, resolve_inputs
 from neardup.indexes.index import create_index
 from neardup.jobs.index.index import AnyIndex
-from neardup.jobs.search.documents import search_documents
-from neardup.matching.measures import Jaccard, Measure
+from neardup.jobs.search.documents import minhash_of, search_documents, search_sketches
+from neardup.matching.measures import Measure
 from neardup.options.choices import Data, Number
 from neardup.options.documents import (
     CommitOptions,
@@ -37,7 +37,6 @@ from neardup.options.together import ReadArgument, RunArgument, TextArgument
 from neardup.reading.where import rows_where
 from neardup.results import DocumentSearchResult, Match
 from neardup.runs.runner import Runner
-from neardup.sketches.minhash import MinHashScheme
 from neardup.stages.hints import with_warning
 from neardup.stages.index_changes import DocumentRemovalResult
 from neardup.stages.options import make_document_scheme
@@ -64,9 +63,10 @@ class _Searching(
     RunArgument,
     kw_only=False,
 ):
-    queries: Data = argument(
+    queries: Data | Sketches = argument(
         "A text, or documents in any form that ``deduplicate`` takes. A string is always a "
-        "text: a file is named by a ``Path``."
+        "text: a file is named by a ``Path``. Or sketches of kind ``minhash``, as for ``query``: "
+        "what is found are estimates then."
     )
     threshold: Number | None = option(DocumentSearchOptions.known["threshold"], default=None)
 
@@ -209,6 +209,7 @@ class DocumentIndex(AnyIndex[DocumentHandle, DocumentRemovalResult]):
         sketch: Sketches | None = None,
         threshold: str | float | Decimal | Fraction | None = "index",
         limit: int | None = None,
+        top: int | None = None,
     ) -> list[Match]:
         """Find the documents that are similar to a text.
 
@@ -222,19 +223,22 @@ class DocumentIndex(AnyIndex[DocumentHandle, DocumentRemovalResult]):
             measure ``jaccard``. Similarities are estimates then, from the signature alone.
         threshold
             Least similarity, not below that of the index, which ``"index"`` is; an exact decimal.
-            None, which needs a ``limit``, is none: the most similar of those that can be found at
-            all, see ``recall_at``.
+            None, which needs a ``limit``, is none, as with ``top``.
         limit
             Only so many, the most similar.
+        top
+            Only so many, the most similar of all that can be found: also below the threshold of the
+            index, where the less are found the less similar they are, see ``recall_at``. A
+            ``threshold`` may be any then, and is none if it is not given.
 
         Returns
         -------
         Pairs of ``id`` and ``similarity``, the most similar first, on a tie in the order in which
         documents were added. Each was compared exactly, unless a sketch was given.
         """
-        limit = _LIMIT.checked(limit)
+        most = MostOptions(limit=limit, top=top)
         with self._session.shared() as view:
-            measure = _measure_for(view.scheme, threshold, limit)
+            measure = _measure_for(view.scheme, threshold, most)
             if sketch is None:
                 query = make_query(text, tokens, view.scheme)
                 hits = in_rank_order(find_hits(view, query, measure))
@@ -242,11 +246,19 @@ class DocumentIndex(AnyIndex[DocumentHandle, DocumentRemovalResult]):
                 if text is not None or tokens is not None:
                     message = "give one of text, tokens and sketch"
                     raise InvalidParameterError(message, "text", "tokens", "sketch")
-                hits = in_rank_order(_find_by_sketch(view, sketch, measure))
+                minhash = minhash_of(sketch, view.scheme, "sketch")
+                if len(sketch) != 1:
+                    message = (
+                        f"sketch must be one of a whole text, got {len(sketch)}; Sketches.select "
+                        "takes one out of many, and search takes all"
+                    )
+                    raise InvalidParameterError(message, "sketch")
+                hits = in_rank_order(find_estimated(view, sketch.rows, minhash, measure.threshold))
             if not len(hits):
                 return []
-            ids = view.list_ids(hits.documents[:limit])
-        return [Match(*pair) for pair in zip(ids, hits.similarities[:limit].tolist(), strict=True)]
+            n = most.number
+            ids = view.list_ids(hits.documents[:n])
+        return [Match(*pair) for pair in zip(ids, hits.similarities[:n].tolist(), strict=True)]
 
     def recall_at(self, similarity: str | float | Decimal | Fraction) -> float:
         """Return the least probability that a document of a similarity is found by its text.
@@ -311,15 +323,23 @@ class DocumentIndex(AnyIndex[DocumentHandle, DocumentRemovalResult]):
         Returns
         -------
         ``matches`` (query_id, doc_id, similarity; in the order of queries, the most similar first)
-        and a ``summary`` with counts, skipped rows and the predicted recall.
+        and a ``summary`` with counts, skipped rows and the predicted recall; with ``top`` that of a
+        document as similar as the least of all that were found. Of sketches similarities are
+        estimates, with their standard ``error`` and a 95 % interval from ``low`` to ``high``, as
+        ``estimate`` has them.
 
         Raises
         ------
         InvalidParameterError, InvalidInputError, ReadError, IndexFormatError
             As ``deduplicate``, and if what was touched of the index is damaged.
+        SketchMismatchError
+            If sketches were made with other shingles or another seed than the index.
         """
         options = given.part(DocumentSearchOptions)
         with Runner(given.workers, given.progress) as runner:
+            if isinstance(given.queries, Sketches):
+                with self._session.shared() as view:
+                    return search_sketches(view, given.queries, options, runner)
             sources = rows_where(
                 resolve_inputs(as_documents(given.queries), options), options.where
             )
@@ -342,41 +362,15 @@ class DocumentIndex(AnyIndex[DocumentHandle, DocumentRemovalResult]):
                 raise InvalidParameterError(message, name)
 
 
-def _measure_for(scheme: DocumentScheme, threshold: Number | None, limit: int | None) -> Measure:
+def _measure_for(scheme: DocumentScheme, threshold: Number | None, most: MostOptions) -> Measure:
     """Return the measure of a query, with the least similarity that is asked for."""
+    if most.top is not None:
+        return scheme.measure_of_top(None if threshold == "index" else threshold)
     if threshold == "index":
         return scheme.measure
     if threshold is not None:
         return scheme.measure_at(threshold)
-    if limit is None:
+    if most.limit is None:
         message = "threshold None, which is none, needs a limit: the most similar are found"
         raise InvalidParameterError(message, "threshold", "limit")
-    return type(scheme.measure).lowest()
-
-
-def _find_by_sketch(view: OpenDocuments, sketch: Sketches, measure: Measure) -> Hits:
-    """Check that a sketch goes with an index, and look it up."""
-    scheme = view.scheme
-    if not isinstance(measure, Jaccard):
-        message = f"sketch estimates jaccard, and the index was made with measure {measure.name}"
-        raise InvalidParameterError(message, "sketch")
-    if sketch.kind != "minhash" or len(sketch) != 1 or sketch.blocks is not None:
-        message = (
-            f"sketch must be one of kind minhash, of a whole text, got {len(sketch)} of kind "
-            f"{sketch.kind}; Sketches.select takes one out of many"
-        )
-        raise InvalidParameterError(message, "sketch")
-    own = {**scheme.shingles.describe(), "seed": scheme.minhash.seed}
-    unlike = {key for key in own if own[key] != sketch.scheme.get(key)}
-    if unlike:
-        raise SketchMismatchError(
-            {key: (own[key], sketch.scheme.get(key)) for key in sorted(unlike)}
-        )
-    minhash = MinHashScheme(sketch.scheme["num_perm"], sketch.scheme["seed"])
-    if minhash.num_perm < scheme.banding.num_perm:
-        message = (
-            f"sketch must have {scheme.banding.num_perm} values or more, as the bands of the index "
-            f"have, got {minhash.num_perm}; make it with num_perm {scheme.banding.num_perm}"
-        )
-        raise InvalidParameterError(message, "sketch")
-    return find_estimated(view, sketch.rows, minhash, measure)
+    return scheme.measure_of_top(None)

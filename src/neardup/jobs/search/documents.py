@@ -2,29 +2,43 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pyarrow as pa
 
 from neardup.documents.index import OpenDocuments
-from neardup.documents.lookup import Hits, in_rank_order, look_up
+from neardup.documents.lookup import Hits, find_estimated, in_rank_order, look_up
+from neardup.documents.scheme import DocumentScheme
+from neardup.errors import InvalidParameterError, SketchMismatchError
 from neardup.files.ids import choose_id_column, common_id_type
 from neardup.files.inputs import check_effect, passed_over
 from neardup.files.rows import Source
+from neardup.matching.measures import Jaccard, Measure
 from neardup.options.documents import DocumentSchemeOptions, DocumentSearchOptions
+from neardup.options.groups import TextReadingOptions, WhereOptions
+from neardup.options.option import no_effect
 from neardup.reading.where import describe_filtered
 from neardup.results import DocumentSearchResult, SkippedRow, describe_ids, describe_skipped
 from neardup.runs.runner import Runner
+from neardup.sketches.intervals import estimate_shares
+from neardup.sketches.minhash import MinHashScheme
 from neardup.stages.hints import Beginnings, Remedies, hints_of_documents
 from neardup.stages.options import columns_of
+from neardup.stages.sketches import Sketches
 from neardup.tables import Int64s
 
 if TYPE_CHECKING:
     from neardup.outputs.summary_records import DocumentSearchSummary
+
+# Sketches that are looked up together, which bounds what is found of the index at once.
+_SKETCHES_AT_ONCE = 1 << 12
+# What a table of estimates has besides.
+_ERRORS = ("error", "low", "high")
 
 
 @dataclass
@@ -35,7 +49,15 @@ class _Counts:
     n_empty: int = 0
     n_short: int = 0
     n_found: int = 0
+    least: float = 1.0
     skipped: list[SkippedRow] = field(default_factory=list)
+
+    def add(self, n_tokens: Int64s, hits: Hits) -> None:
+        """Count queries of so many tokens, or elements, and what was found for them."""
+        self.n_queries += len(n_tokens)
+        self.n_empty += int((n_tokens == 0).sum())
+        self.n_found += len(np.unique(hits.queries))
+        self.least = float(hits.similarities.min(initial=self.least))
 
 
 def search_documents(
@@ -46,7 +68,7 @@ def search_documents(
 ) -> DocumentSearchResult:
     """Look up every document of some sources as a query."""
     check_effect(options, sources)
-    measure = index.scheme.measure_at(options.threshold)
+    measure = _measure_of(index.scheme, options)
     start = time.perf_counter()
     columns = choose_id_column(columns_of(options), sources)
     counts, id_types = _Counts(), set()
@@ -57,25 +79,17 @@ def search_documents(
         skip_bad = options.skip_bad
         for found in look_up(index, sources, columns, measure, runner, skip_bad=skip_bad):
             rows, hits = found.rows, in_rank_order(found.hits)
-            hits = hits.take(first_of_each(hits.queries, options.limit))
-            counts.n_queries += len(rows)
-            counts.n_empty += int((found.n_tokens == 0).sum())
+            hits = hits.take(first_of_each(hits.queries, options.number))
+            counts.add(found.n_tokens, hits)
             is_short = (found.n_tokens > 0) & (found.n_tokens < ngram)
             counts.n_short += int(is_short.sum())
-            counts.n_found += len(np.unique(hits.queries))
             counts.skipped += rows.skipped
             id_types |= {rows.ids.type} if len(rows) else set()
             tables.append(_table(rows.ids, hits, index))
         table = _join(tables, common_id_type(id_types), index)
         note(queries=counts.n_queries, documents=len(table))
     summary = {
-        "queries": counts.n_queries,
-        "found_queries": counts.n_found,
-        "matches": len(table),
-        "empty_queries": counts.n_empty,
-        "measure": measure.name,
-        "threshold": float(measure.threshold),
-        "predicted_recall": index.scheme.predicted_recall(measure),
+        **_describe(counts, len(table), index.scheme, options),
         **describe_skipped(counts.skipped),
         **describe_filtered(sources),
         "seconds": round(time.perf_counter() - start, 3),
@@ -92,6 +106,104 @@ def search_documents(
     }
     summary |= describe_ids(columns)
     return DocumentSearchResult(table, cast("DocumentSearchSummary", summary))
+
+
+def search_sketches(
+    index: OpenDocuments, sketches: Sketches, options: DocumentSearchOptions, runner: Runner
+) -> DocumentSearchResult:
+    """Look up every sketch as a query; similarities are estimates."""
+    for name in (*WhereOptions.known, *TextReadingOptions.known):
+        if getattr(options, name) != options.known[name].default:
+            raise no_effect(name, "on sketches", "search by the texts", "queries")
+    measure = _measure_of(index.scheme, options)
+    minhash = minhash_of(sketches, index.scheme, "queries")
+    start = time.perf_counter()
+    counts = _Counts()
+    tables: list[pa.Table] = []
+    with runner.stage("search") as note:
+        for first in range(0, len(sketches), _SKETCHES_AT_ONCE):
+            part = sketches[first : first + _SKETCHES_AT_ONCE]
+            hits = in_rank_order(find_estimated(index, part.rows, minhash, measure.threshold))
+            hits = hits.take(first_of_each(hits.queries, options.number))
+            counts.add(part.rows.sizes, hits)
+            tables.append(_with_errors(_table(part.ids, hits, index), hits, minhash.num_perm))
+        table = _join(tables, sketches.ids.type, index, _ERRORS)
+        note(queries=counts.n_queries, documents=len(table))
+    summary = {
+        **_describe(counts, len(table), index.scheme, options),
+        "estimated": True,
+        "seconds": round(time.perf_counter() - start, 3),
+        "hints": [],
+    }
+    return DocumentSearchResult(table, cast("DocumentSearchSummary", summary))
+
+
+def minhash_of(sketches: Sketches, scheme: DocumentScheme, parameter: str) -> MinHashScheme:
+    """Return the hash functions of sketches that can be looked up in an index.
+
+    ``parameter`` is what the caller calls them.
+
+    Raises
+    ------
+    InvalidParameterError, SketchMismatchError
+        If they cannot, by the name of what differs.
+    """
+    if not isinstance(scheme.measure, Jaccard):
+        name = scheme.measure.name
+        message = f"{parameter}: sketches estimate jaccard, and the index was made with {name}"
+        raise InvalidParameterError(message, parameter)
+    if sketches.kind != "minhash" or sketches.blocks is not None:
+        got = "blocks of texts" if sketches.kind == "minhash" else f"kind {sketches.kind}"
+        message = f"{parameter} must be of kind minhash, of whole texts, got {got}"
+        raise InvalidParameterError(message, parameter)
+    own = {**scheme.shingles.describe(), "seed": scheme.minhash.seed}
+    unlike = {key for key in own if own[key] != sketches.scheme.get(key)}
+    if unlike:
+        raise SketchMismatchError(
+            {key: (own[key], sketches.scheme.get(key)) for key in sorted(unlike)}
+        )
+    minhash = MinHashScheme(sketches.scheme["num_perm"], sketches.scheme["seed"])
+    if minhash.num_perm < scheme.banding.num_perm:
+        n = scheme.banding.num_perm
+        message = (
+            f"{parameter} must have {n} values or more, as the bands of the index have, got "
+            f"{minhash.num_perm}; make sketches with num_perm {n}"
+        )
+        raise InvalidParameterError(message, parameter)
+    return minhash
+
+
+def _measure_of(scheme: DocumentScheme, options: DocumentSearchOptions) -> Measure:
+    if options.top is not None:
+        return scheme.measure_of_top(options.threshold)
+    return scheme.measure_at(options.threshold)
+
+
+def _describe(
+    counts: _Counts, n_matches: int, scheme: DocumentScheme, options: DocumentSearchOptions
+) -> dict[str, Any]:
+    """Describe what was asked and found; the recall is of the least similar that is promised."""
+    measure = _measure_of(scheme, options)
+    summary: dict[str, Any] = {
+        "queries": counts.n_queries,
+        "found_queries": counts.n_found,
+        "matches": n_matches,
+        "empty_queries": counts.n_empty,
+        "measure": measure.name,
+        "threshold": float(measure.threshold),
+        "predicted_recall": scheme.predicted_recall(measure),
+    }
+    if options.top is not None:
+        # What is not among so many is less similar than the last of them.
+        least = counts.least if n_matches else float(scheme.measure.threshold)
+        least = max(math.floor(least * 1000), 1) / 1000
+        summary |= {
+            "top": options.top,
+            "threshold": 0.0 if options.threshold is None else summary["threshold"],
+            "least_similarity": least,
+            "predicted_recall": scheme.predicted_recall(type(measure).parse(least)),
+        }
+    return summary
 
 
 def first_of_each(queries: Int64s, limit: int | None) -> Int64s:
@@ -112,8 +224,27 @@ def _table(ids: pa.Array, hits: Hits, index: OpenDocuments) -> pa.Table:
     )
 
 
-def _join(tables: Sequence[pa.Table], id_type: pa.DataType, index: OpenDocuments) -> pa.Table:
+def _with_errors(table: pa.Table, hits: Hits, num_perm: int) -> pa.Table:
+    """Say of estimates, by numbers of equal positions, how far off they may be."""
+    n = len(hits)
+    samples: Int64s = np.full(n, num_perm, np.int64)
+    found = estimate_shares(hits.overlaps, samples, np.ones(n), np.zeros(n, np.bool_))
+    for name, values in zip(_ERRORS, (found.errors, found.low, found.high), strict=True):
+        table = table.append_column(name, pa.array(values))
+    return table
+
+
+def _join(
+    tables: Sequence[pa.Table],
+    id_type: pa.DataType,
+    index: OpenDocuments,
+    errors: tuple[str, ...] = (),
+) -> pa.Table:
     schema = pa.schema(
-        [("query_id", id_type), ("doc_id", index.id_type), ("similarity", pa.float64())]
+        [
+            ("query_id", id_type),
+            ("doc_id", index.id_type),
+            *((name, pa.float64()) for name in ("similarity", *errors)),
+        ]
     )
     return pa.concat_tables([schema.empty_table(), *(table.cast(schema) for table in tables)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from fractions import Fraction
 from unittest.mock import patch
@@ -68,6 +69,9 @@ def test_query__the_nearest_below_the_threshold(index, text):
     for limit in (1, 3, 100):
         found = index.query(text, threshold=None, limit=limit)
         assert found == [(n, float(similarity)) for n, similarity in expected[:limit]]
+        assert index.query(text, top=limit) == found
+        near = [(n, float(s)) for n, s in expected[:limit] if s >= Fraction(3, 10)]
+        assert index.query(text, top=limit, threshold="0.3") == near
     assert index.query(text) == [(n, float(s)) for n, s in expected if s >= Fraction(4, 5)]
 
 
@@ -76,6 +80,71 @@ def test_query__no_threshold_needs_a_limit(index):
         index.query("a", threshold=None)
     with pytest.raises(InvalidParameterError, match=r"threshold must be at least 0\.8"):
         index.query("a", threshold="0.5", limit=1)
+    for call in (index.query, index.search):
+        with pytest.raises(InvalidParameterError, match="choose either limit, which"):
+            call("a", limit=1, top=1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("top", [1, 3, 100])
+@pytest.mark.parametrize("threshold", [None, "0.3"])
+def test_search__the_nearest(index, top, threshold):
+    """Of each of many texts, and what is said of those that are missed."""
+    found = index.search([*QUERIES, ""], threshold, top=top)
+    least = Fraction(threshold or 0)
+    rows = [
+        (str(place), str(n), float(similarity))
+        for place, text in enumerate(QUERIES)
+        for n, similarity in [row for row in nearest(text, range(61)) if row[1] >= least][:top]
+    ]
+    assert [(*map(str, row[:2]), row[2]) for row in rows_of(found.matches)] == rows
+    summary = found.summary
+    assert (summary["top"], summary["threshold"]) == (top, float(least))
+    promised = math.floor(min(row[2] for row in rows) * 1000) / 1000
+    assert summary["least_similarity"] == promised
+    missed = (1 - promised**ROWS) ** BANDS
+    assert summary["predicted_recall"] == pytest.approx(1 - missed)
+    assert (summary["queries"], summary["empty_queries"]) == (len(QUERIES) + 1, 1)
+
+
+def test_search__nothing_is_near(index):
+    """What is said then is of the threshold of the index."""
+    summary = index.search(["none of these"], top=1).summary
+    assert (summary["matches"], summary["least_similarity"]) == (0, 0.8)
+    assert summary["predicted_recall"] == index.recall_at("0.8")
+    assert "top" not in index.search(["none of these"]).summary
+
+
+@pytest.mark.parametrize("options", [{}, {"top": 2}, {"limit": 1}, {"top": 2, "threshold": "0.4"}])
+def test_search__by_sketches(index, options):
+    """Of each what a query by it finds, with the error and the interval that ``estimate`` has."""
+    texts = [*QUERIES, "", TEXTS[5]]
+    sketches = neardup.sketch(texts, ngram=1, num_perm=64, seed=SEED)
+    with patch("neardup.jobs.search.documents._SKETCHES_AT_ONCE", 4):
+        found = index.search(sketches, **options)
+    expected = [
+        (str(place), str(match.id), match.similarity)
+        for place in range(len(texts))
+        for match in index.query(sketch=sketches[place], **options)
+    ]
+    assert expected
+    rows = rows_of(found.matches)
+    assert [(query, str(doc), similarity) for query, doc, similarity, *_ in rows] == expected
+    assert found.summary["estimated"] is True
+    assert (found.summary["queries"], found.summary["empty_queries"]) == (len(texts), 1)
+    own = neardup.sketch(TEXTS, ngram=1, num_perm=64, seed=SEED)
+    estimates = {(row[0], row[1]): row[2:] for row in rows_of(estimated(sketches, own))}
+    for query, doc, *values in rows:
+        assert tuple(values) == estimates[query, str(doc)]
+
+
+def estimated(sketches, own):
+    names = ["id_a", "id_b", "similarity", "error", "low", "high"]
+    return neardup.estimate(sketches, own).pairs.select(names)
+
+
+def rows_of(table):
+    return [tuple(row.values()) for row in table.to_pylist()]
 
 
 @pytest.mark.slow
@@ -108,20 +177,29 @@ def test_query__sketches_that_do_not_go_with_the_index(index, tmp_path):
     good = neardup.sketch(["w1 w2"], ngram=1, num_perm=16, seed=SEED)
     for changed in ({"seed": 8}, {"ngram": 2}, {"tokenizer": "whitespace"}):
         options = {"ngram": 1, "num_perm": 16, "seed": SEED} | changed
-        with pytest.raises(SketchMismatchError, match=next(iter(changed))):
-            index.query(sketch=neardup.sketch(["w1 w2"], **options))
+        for call in (lambda sketch: index.query(sketch=sketch), index.search):
+            with pytest.raises(SketchMismatchError, match=next(iter(changed))):
+                call(neardup.sketch(["w1 w2"], **options))
     with pytest.raises(InvalidParameterError, match="must have 16 values or more"):
         index.query(sketch=neardup.sketch(["w1 w2"], ngram=1, num_perm=15, seed=SEED))
     for wrong in (
         neardup.sketch(["w1", "w2"], ngram=1, num_perm=16, seed=SEED),
         neardup.sketch(["w1 w2"], ngram=1, kind="smallest"),
     ):
-        with pytest.raises(InvalidParameterError, match="must be one of kind minhash"):
+        with pytest.raises(InvalidParameterError, match="sketch must be o"):
             index.query(sketch=wrong)
+    for wrong in (
+        neardup.sketch(["w1 w2"], ngram=1, kind="smallest"),
+        neardup.sketch(["w1 w2"], ngram=1, num_perm=16, seed=SEED, blocks=100),
+    ):
+        with pytest.raises(InvalidParameterError, match="queries must be of kind minhash"):
+            index.search(wrong)
+    with pytest.raises(InvalidParameterError, match="text_column has no effect on sketches"):
+        index.search(good, text_column="body")
     with pytest.raises(InvalidParameterError, match="give one of text, tokens and sketch"):
         index.query("w1 w2", sketch=good)
     other = DocumentIndex.create(tmp_path / "idx", measure="cosine", ngram=1)
-    with pytest.raises(InvalidParameterError, match="sketch estimates jaccard"):
+    with pytest.raises(InvalidParameterError, match="sketches estimate jaccard"):
         other.query(sketch=good)
     empty = neardup.sketch([""], ngram=1, num_perm=16, seed=SEED)
     assert index.query(sketch=empty, threshold=None, limit=5) == []
