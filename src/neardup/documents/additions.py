@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -44,6 +43,7 @@ from neardup.indexes.index import segment_bytes
 from neardup.indexes.manifest import SegmentRecord, TailRecord, free_name, store_next
 from neardup.indexes.stored import store_frequencies
 from neardup.reading.signed_batches import count_shingles
+from neardup.runs.progress import job_logger
 from neardup.runs.runner import Runner
 from neardup.tables import Floats, Int64s, Texts, Uint64s
 from neardup.text.weighting import DocumentFrequencies
@@ -245,7 +245,7 @@ def _renumbered(
 
 # Which segments are put together after an addition, so that there are never many.
 
-_log = logging.getLogger(__name__)
+_log = job_logger(__name__)
 
 # So many segments of a size become one of the next. Each document is written again as often as it
 # goes up; a look-up goes through one less at most for each size.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
@@ -12,6 +11,7 @@ from neardup.errors import InvalidInputError
 from neardup.files.ids import join_ids
 from neardup.files.kept import ExtractedTexts, SourceTexts
 from neardup.files.rows import ColumnNames, RowBlock, Source
+from neardup.runs.progress import job_logger
 from neardup.tables import Int64s, with_wide_offsets
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def read_text_block(
 
 R = TypeVar("R")
 
-_log = logging.getLogger(__name__)
+_log = job_logger(__name__)
 
 
 def name_remedy(error: InvalidInputError) -> InvalidInputError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -14,6 +15,9 @@ Progress = Report | bool
 
 # What is asked between two blocks of work whether anybody still waits for it.
 _ASKED: ContextVar[Callable[[], None]] = ContextVar("asked", default=lambda: None)
+
+# The job that a thread is at.
+_JOB: ContextVar[str] = ContextVar("job", default="-")
 
 # Stages whose work is counted in bytes; in all others it is documents, pairs, bands and the like.
 _OF_BYTES = {"read", "count", "sketch", "search", "align", "open", "ignore"}
@@ -62,6 +66,39 @@ def may_go_on() -> None:
     For loops over blocks that change nothing, and may be long.
     """
     _ASKED.get()()
+
+
+@contextmanager
+def as_job(identifier: str) -> Iterator[None]:
+    """Have records that are logged by this thread meanwhile carry the id of a job."""
+    # Without a token: a generator may be closed by another thread than the one that began it.
+    before = _JOB.get()
+    _JOB.set(identifier)
+    try:
+        yield
+    finally:
+        _JOB.set(before)
+
+
+def current_job() -> str:
+    """Return the id of the job that this thread is at; ``-`` outside of jobs."""
+    return _JOB.get()
+
+
+def job_logger(name: str) -> logging.Logger:
+    """Return a logger whose records have the id of the job that they are of, as ``job``."""
+    logger = logging.getLogger(name)
+    logger.addFilter(_note_job)
+    return logger
+
+
+def _note_job(record: logging.LogRecord) -> bool:
+    record.job = current_job()
+    return True
+
+
+# Kernels know of no jobs.
+job_logger("neardup.kernels")
 
 
 def report_part(

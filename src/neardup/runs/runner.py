@@ -9,7 +9,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path, PurePosixPath
 from threading import Lock
 from types import TracebackType
@@ -17,7 +17,7 @@ from typing import NamedTuple, TypeVar
 
 from neardup.options.groups import WorkerOptions
 from neardup.runs.display import Display
-from neardup.runs.progress import Progress, Report
+from neardup.runs.progress import Progress, Report, as_job, current_job, job_logger
 from neardup.runs.threads import count_workers, map_ordered
 
 T = TypeVar("T")
@@ -176,7 +176,7 @@ def _lines(path: Path) -> list[str]:
 # Seconds in which a stage leaves too little memory behind to look for it.
 _BRIEF = 0.005
 
-_log = logging.getLogger(__name__)
+_log = job_logger(__name__)
 # Without it messages of programs that configure no logging would go to standard error.
 logging.getLogger("neardup").addHandler(logging.NullHandler())
 
@@ -201,15 +201,19 @@ class Runner:
         self, workers: int | None = None, progress: Display | Progress | None = None
     ) -> None:
         self.workers = count_workers(workers)
+        # Work that is a part of a job is logged as that.
+        self.job = current_job() if current_job() != "-" else os.urandom(4).hex()
         self._seconds: dict[str, float] = {}
         given = WorkerOptions.known["progress"].checked(progress)
         self._own_display = Display() if given is True else None
         self._display = given if isinstance(given, Display) else self._own_display
+        self._logging = ExitStack()
         self._report: Report | None = self._display or given or None
 
     def __enter__(self) -> Runner:
         if self._own_display is not None:
             self._own_display.__enter__()
+        self._logging.enter_context(as_job(self.job))
         return self
 
     def __exit__(
@@ -218,6 +222,7 @@ class Runner:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
+        self._logging.close()
         if self._own_display is not None:
             self._own_display.__exit__(kind, error, traceback)
 
@@ -236,6 +241,11 @@ class Runner:
 
         Yields a function that takes counts by keyword, for the log.
         """
+        with as_job(self.job), self._timed(name) as note:
+            yield note
+
+    @contextmanager
+    def _timed(self, name: str) -> Iterator[Callable[..., None]]:
         counts: dict[str, object] = {}
         _log.info("%s: begins", name)
         start = time.perf_counter()
@@ -262,7 +272,12 @@ class Runner:
 
         At most two blocks a worker are under way or waiting, which bounds memory.
         """
-        return map_ordered(function, items, self.workers)
+
+        def logged(item: T) -> R:
+            with as_job(self.job):
+                return function(item)
+
+        return map_ordered(logged, items, self.workers)
 
     def report(self, stage: str, done: int, total: int | None = None) -> None:
         """Report how much of a stage's work is done."""

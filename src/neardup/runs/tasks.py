@@ -14,7 +14,6 @@ import contextlib
 import dataclasses
 import errno
 import json
-import logging
 import os
 import re
 import shutil
@@ -37,6 +36,7 @@ from neardup.runs.disk import (
     sync_folder,
     write_all,
 )
+from neardup.runs.progress import job_logger
 from neardup.runs.scratch import NO_LOCKS
 
 if TYPE_CHECKING:
@@ -462,7 +462,7 @@ def _decode(body: bytes) -> TaskRecord:
     return TaskRecord(files=files, **content)
 
 
-_log = logging.getLogger(__name__)
+_log = job_logger(__name__)
 
 
 class DoneTasks:

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import logging
 import os
 import pickle
 import re
@@ -36,12 +35,13 @@ from neardup.files.remote import has_folders, open_system, to_its_end, writing_t
 from neardup.outputs.remote import new_remote_file
 from neardup.outputs.targets import Target, Url
 from neardup.runs.disk import note_unfinished, say_holder, this_holder
+from neardup.runs.progress import job_logger
 from neardup.runs.tasks import KEY, WorkPlace, folder_name, is_of_name
 from neardup.runs.work import LastingWork, Workspace, digest_of, work_errors
 from neardup.stages.workspaces import open_workspace
 from neardup.version import __version__
 
-_log = logging.getLogger(__name__)
+_log = job_logger(__name__)
 
 # What a task gives, as it is kept: its rows, pickled one after the other, how many they are, and
 # the checksum of all.

@@ -7,7 +7,6 @@ documents, which are the same ones whatever the job is run with.
 
 from __future__ import annotations
 
-import logging
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -25,6 +24,7 @@ from neardup.files.rawsource import RawSource
 from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.options.kinds import Choice
 from neardup.options.option import Option, Options
+from neardup.runs.progress import job_logger
 from neardup.tables import Int64s, TokenLists
 from neardup.text.shingles import ShingleScheme
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 # What a summary says: the name of the hint, what is wrong, options of which each is a remedy, and
 # whether these are of an index, to be made anew.
-_log = logging.getLogger("neardup.hints")
+_log = job_logger("neardup.hints")
 
 # Documents that are looked at, and their characters.
 _DOCUMENTS, _CHARACTERS = 128, 128_000

@@ -6,10 +6,15 @@ import logging
 import re
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
 import neardup
+from neardup.runs.progress import job_logger
+from neardup.runs.runner import Runner
+from tests.each import each_of
 
 TEXTS = ["a b c d e f g h", "A b c d e f g h!", "i j k l m n o p"]
 
@@ -85,6 +90,72 @@ def test_details__files_and_filters(caplog, tmp_path):
     neardup.find_pairs(path, lines=True)
     assert f"read: {path}, 12 bytes" in caplog.messages
     assert any(message.startswith("join: filters {") for message in caplog.messages)
+
+
+def jobs_of(caplog):
+    """Give the ids of jobs in the log, in the order in which they begin, and clear it."""
+    ids = list(dict.fromkeys(record.job for record in caplog.records))
+    caplog.clear()
+    return ids
+
+
+def test_records__have_the_id_of_their_job(caplog, tmp_path):
+    """One id from the first record to the last, another for each job; what waits is of it, too."""
+    path = tmp_path / "rows.jsonl"
+    path.write_text('{"text": "a b c d e f g h"}\n' * 3)
+    caplog.set_level(logging.DEBUG, "neardup")
+    ids = []
+    index = neardup.DocumentIndex.create(tmp_path / "idx", ngram=1)
+    for call in (
+        lambda: neardup.deduplicate(path, audit=1),
+        lambda: neardup.deduplicate(path, audit=1),
+        lambda: neardup.find_pairs(path, workers=2),
+        lambda: index.add(path),
+        lambda: index.search(path),
+        lambda: neardup.cut(path, min_tokens=3),
+    ):
+        call()
+        assert len(caplog.records) > 1
+        [of_call] = jobs_of(caplog)
+        assert re.fullmatch("[0-9a-f]{8}", of_call)
+        ids.append(of_call)
+    assert len(set(ids)) == len(ids)
+
+
+def test_records__of_jobs_in_threads_are_told_apart(caplog):
+    caplog.set_level(logging.INFO, "neardup")
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda _: neardup.find_pairs(TEXTS), range(8)))
+    of_jobs = {}
+    for record in caplog.records:
+        of_jobs.setdefault(record.job, []).append(record.getMessage().split(" after")[0])
+    assert (
+        list(of_jobs.values()) == [["read: begins", "read: ends", "join: begins", "join: ends"]] * 8
+    )
+
+
+def test_records__of_a_runner_and_its_threads(caplog):
+    """Also of one that is not in a ``with`` block, as that of a command."""
+    caplog.set_level(logging.INFO, "neardup")
+    runner, log = Runner(2), job_logger("neardup.test")
+    with runner.stage("count"):
+        for _ in runner.map(lambda number: log.info("block %d", number), range(20)):
+            pass
+    assert len(caplog.records) == 22
+    assert jobs_of(caplog) == [runner.job]
+
+
+def test_records__outside_of_jobs(caplog):
+    job_logger("neardup.test").warning("one")
+    logging.getLogger("neardup.kernels").warning("another")
+    assert [record.job for record in caplog.records] == ["-", "-"]
+
+
+@each_of("path", sorted(Path(neardup.__file__).parent.rglob("*.py")))
+def test_modules__loggers_note_the_job(path):
+    """But for kernels, which import nothing, and where the logger is made."""
+    made = re.findall(r"= logging\.getLogger\(.+", path.read_text(encoding="utf-8"))
+    assert not made or path.name in ("_compile.py", "progress.py")
 
 
 @pytest.mark.slow

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -42,6 +41,7 @@ from neardup.reading.signed_batches import (
 )
 from neardup.reading.where import describe_filtered, rows_where
 from neardup.results import NO_COLUMNS, describe_ids, describe_skipped
+from neardup.runs.progress import job_logger
 from neardup.runs.runner import Runner
 from neardup.runs.work import IN_MEMORY, Workspace
 from neardup.stages.hints import Beginnings, Remedies, hints_of_documents
@@ -268,7 +268,7 @@ def _count_short(catalogues: Sequence[Catalogue], plan: PairPlan) -> int:
     return sum(catalogue.count_short(ngram) for catalogue in catalogues)
 
 
-_log = logging.getLogger(__name__)
+_log = job_logger(__name__)
 
 
 class PairJob:
