@@ -162,7 +162,7 @@ def test_ids__that_cannot_be_in_other_tables(run, here):
         ([7, None], f"row 2: column 'id' is null; {ADVICE}{SKIP}"),
         (
             [7, 7],
-            rf"row 2: id 7 was used before, in data.parquet, row 1; ids must differ; {ADVICE}",
+            rf"row 2: id 7 was used before, in data, row 1; ids must differ; {ADVICE}",
         ),
     ):
         with pytest.raises(InvalidInputError) as caught:

@@ -45,4 +45,4 @@ def write(source: Source, folder: Path, keep: list[bool]) -> Path:
     """Write the rows that are to be kept; return the path of the output."""
     with source.writer(LocalDestination(folder)) as writer:
         copy_rows(source, writer.write, keep.__getitem__)
-    return folder / source.name
+    return folder / source.written_name

@@ -167,7 +167,7 @@ def test_conversion__has_the_same_rows(case, tmp_path, output_format):
     keep = [i != 1 for i in range(len(rows))]
     with converted_writer(source, LocalDestination(tmp_path / "out"), output_format) as writer:
         copy_rows(source, writer.write, keep.__getitem__)
-    name = converted_name(source.name, output_format)
+    name = converted_name(source.written_name, output_format)
     again = file_source(str(tmp_path / "out" / name), name, InputOptions(lines=case.lines))
     texts = [text for _, _, text in read(again, case)]
     assert texts == [row["text"] for row in chosen_of(rows, keep)]

@@ -164,7 +164,7 @@ def snapshot(source: Source, folder: Path) -> tuple[list[object], bytes]:
             rows += zip(block.numbers.tolist(), parsed.text.to_pylist(), strict=True)
             rows += parsed.skipped
     # Bad rows are listed block by block.
-    return sorted(rows, key=repr), (folder / source.name).read_bytes()
+    return sorted(rows, key=repr), (folder / source.written_name).read_bytes()
 
 
 @pytest.mark.slow
@@ -225,7 +225,8 @@ def test_ids__by_default(case, tmp_path):
     numbers = np.array([1, 7, 10**12])
     ids = [str(n - 1) if case.suffix is None else f"{case.name}:{n}" for n in numbers]
     assert source.default_ids(numbers).to_pylist() == ids
-    assert source.name == case.name
+    assert source.written_name == case.name
+    assert source.name == ("data" if case.suffix is None else case.name)
 
 
 @every_case

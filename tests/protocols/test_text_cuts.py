@@ -54,7 +54,7 @@ def write_blocks(source: Source, folder: Path, blocks: list[RowBlock]) -> Path:
     with source.writer(LocalDestination(folder)) as writer:
         for block in blocks:
             writer.write(block, np.ones(len(block), np.bool_))
-    return folder / source.name
+    return folder / source.written_name
 
 
 def cut_rows(rows: list[Row], spans: list[Span], replacement: str = "") -> list[Row]:
@@ -190,7 +190,7 @@ def test_with_cuts__converted(case, tmp_path):
         with converted_writer(source, LocalDestination(out), output_format) as writer:
             for block in cut_blocks(source, [(0, 0, 2)], "\n"):
                 writer.write(block, np.ones(len(block), np.bool_))
-        path = out / converted_name(source.name, output_format)
+        path = out / converted_name(source.written_name, output_format)
         if output_format == "jsonl":
             found = [json.loads(line) for line in path.read_bytes().splitlines()]
         else:

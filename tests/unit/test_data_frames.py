@@ -134,7 +134,7 @@ ADVICE = "frame.reset_index"
 @each_of(
     ("index", "message"),
     [
-        (pd.Index([3, 4, 3, 5]), "row 3: id 3 was used before, in data.parquet, row 1; "),
+        (pd.Index([3, 4, 3, 5]), "row 3: id 3 was used before, in data, row 1; "),
         (pd.Index(["a", None, "b", "c"]), "row 2: column 'index' is null; "),
         (pd.Index([0.5, 1.5, 2.5, 3.5]), "holds double values, not strings or whole numbers"),
         (pd.date_range("2020-01-01", periods=4), "holds timestamp"),

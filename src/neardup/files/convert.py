@@ -141,7 +141,7 @@ def converted_writer(
     source
         Where the rows come from.
     folder
-        Where to write ``converted_name(source.name, output_format)``.
+        Where to write ``converted_name(source.written_name, output_format)``.
     output_format
         The format; ``same`` is the source's own.
     documents
@@ -150,7 +150,7 @@ def converted_writer(
     conversion = _CONVERSIONS[output_format]
     if conversion is None:
         return source.writer(folder)
-    destination = folder / converted_name(source.name, output_format)
+    destination = folder / converted_name(source.written_name, output_format)
     return conversion.writer(source, destination, documents)
 
 
@@ -172,7 +172,7 @@ def check_conversion(sources: Sequence[Source], output_format: OutputFormat) -> 
     seen: dict[str, str] = {}
     for source in sources:
         check_types(source, output_format)
-        name = converted_name(source.name, output_format)
+        name = converted_name(source.written_name, output_format)
         if name in seen:
             message = (
                 f"{seen[name]!r} and {source.name!r} would both be written as {name!r};"

@@ -25,11 +25,20 @@ if TYPE_CHECKING:
 
 _BLOCK_ROWS = 8192
 _BLOCK_BYTES = 8 << 20
-_NAME = "data.parquet"
+IN_MEMORY = "data"
+"""The name of rows that are in no file."""
+
+WRITTEN_AS = "data.parquet"
+"""The file in which they are written as they are."""
 
 
 class _Unnamed(Source):
     """Rows that are in no file of their own; ids made of them are their positions."""
+
+    @property
+    def written_name(self) -> str:
+        """Return the name of a Parquet file."""
+        return WRITTEN_AS
 
     def default_ids(self, numbers: npt.NDArray[np.int64]) -> pa.Array:
         """Return the positions of rows in the table, in a list or in a column."""
@@ -59,7 +68,7 @@ class MemorySource(_Unnamed):
     ) -> None:
         check_batch(table, "the table")
         self.texts = texts
-        self.name = _NAME
+        self.name = IN_MEMORY
         self.size = table.nbytes
         self._table = table
         bytes_per_row = max(1, table.nbytes // max(1, len(table)))
@@ -90,7 +99,7 @@ class MemorySource(_Unnamed):
         # What reads and writes Parquet takes long to import, and few runs write rows of memory.
         from neardup.files.parquetwriter import TableWriter
 
-        return TableWriter(folder / self.name, self._table.schema)
+        return TableWriter(folder / WRITTEN_AS, self._table.schema)
 
 
 class FrameSource(MemorySource):
@@ -167,7 +176,7 @@ class DatasetSource(_Unnamed):
     """
 
     def __init__(self, dataset: Any, *, block_rows: int = _BLOCK_ROWS) -> None:
-        self.name = _NAME
+        self.name = IN_MEMORY
         self._dataset, self._block_rows = dataset, block_rows
 
     def column_names(self) -> list[str]:
@@ -197,7 +206,7 @@ class DatasetSource(_Unnamed):
         """Open a writer of Parquet with the schema of the dataset."""
         from neardup.files.parquetwriter import TableWriter
 
-        return TableWriter(folder / self.name, self._dataset.schema)
+        return TableWriter(folder / WRITTEN_AS, self._dataset.schema)
 
 
 def is_dataset(data: Any) -> bool:

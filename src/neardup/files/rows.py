@@ -433,9 +433,14 @@ class Source(ABC):
         """
         raise NotImplementedError
 
+    @property
+    def written_name(self) -> str:
+        """Return the name of the file in which rows are written as they are in the source."""
+        return self.name
+
     @abstractmethod
     def writer(self, folder: Destination) -> RowWriter:
-        """Open a writer for ``folder / self.name``: same format and compression as the source."""
+        """Open a writer for ``folder / self.written_name``: same format and compression."""
 
     def json_lines_writer(self, output: OutputStream) -> RowWriter | None:
         """Open a writer of the rows as JSON lines with their values byte for byte.
@@ -470,6 +475,11 @@ class WrappedSource(Source):
     @kept_texts.setter
     def kept_texts(self, texts: SourceTexts | None) -> None:
         self.inner.kept_texts = texts
+
+    @property
+    def written_name(self) -> str:
+        """Return the name of the file of the other one's rows."""
+        return self.inner.written_name
 
     def label_column(self) -> str | None:
         """Return the column of the labels of a data frame."""

@@ -14,6 +14,7 @@ from neardup.errors import InvalidInputError, ReadError
 from neardup.files.convert import converted_name
 from neardup.files.formats import file_source, has_columns
 from neardup.files.ids import as_text
+from neardup.files.memory import WRITTEN_AS
 from neardup.files.parquet import ParquetSource
 from neardup.files.rows import ColumnNames, RowBlock, Source, WrappedSource
 from neardup.files.streams import Destination, LocalDestination, is_url
@@ -290,8 +291,10 @@ class DedupOutput:
                 "--tables-only"
             )
             raise InvalidInputError(message, path=str(self.folder))
-        name = converted_name(file, output_format)
-        if output_format != "same" and not has_columns(file, options):
+        is_in_memory = {"name": file, "origin": None} in self.summary["inputs"]
+        written_name = WRITTEN_AS if is_in_memory else file
+        name = converted_name(written_name, output_format)
+        if output_format != "same" and not has_columns(written_name, options):
             # What was no table is one of a single column.
             texts, options = "bytes" if options.input_format == "bytes" else "text", InputOptions()
         elif output_format != "same":

@@ -109,7 +109,7 @@ def test_add__id_of_another_segment():
         rows = pa.table({"id": ["x", "y", "x"], "text": ["a b", "c d", "e f"]})
         source = MemorySource(rows, block_rows=1)
         options = ReadOptions(ColumnNames("text", "id"))
-        message = r"row 3: id 'x' was used before, in data\.parquet, row 1; ids must differ"
+        message = r"row 3: id 'x' was used before, in data, row 1; ids must differ"
         with pytest.raises(InvalidInputError, match=message):
             add_documents(PassageHandle(folder), [source], options, Runner(1), segment_tokens=1)
         assert len(PassageIndex.open(folder)) == 0

@@ -37,7 +37,7 @@ def write_rows(tmp_path: Path) -> Callable[..., Path]:
     def write(source: Source, keep: Callable[[int], bool], folder: str = "out") -> Path:
         with source.writer(LocalDestination(tmp_path / folder)) as writer:
             copy_rows(source, writer.write, keep)
-        return tmp_path / folder / source.name
+        return tmp_path / folder / source.written_name
 
     return write
 

@@ -161,7 +161,7 @@ def test_with_cuts__changes_nothing_but_the_texts(kind, tmp_path):
     expected = json.loads(json.dumps(ROWS))
     expected[0]["doc"]["text"] = "-“quoted” text"
     expected[0]["tags"][0]["name"] = "-"
-    written = tmp_path / "out" / source.name
+    written = tmp_path / "out" / source.written_name
     again = file_source(str(written), source.name)
     found = [row for block in again.blocks() for row in block.to_table().to_pylist()]
     assert found == expected

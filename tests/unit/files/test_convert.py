@@ -27,7 +27,7 @@ def convert(tmp_path, copy):
     def run(source, output_format, keep=lambda _: True):
         with converted_writer(source, LocalDestination(tmp_path / "out"), output_format) as writer:
             copy(source, writer.write, keep)
-        return tmp_path / "out" / converted_name(source.name, output_format)
+        return tmp_path / "out" / converted_name(source.written_name, output_format)
 
     return run
 
@@ -105,7 +105,7 @@ def test_jsonl__binary(convert):
     source = MemorySource(pa.table({"text": ["a", "b"], "x": [None, b"\x00"]}))
     with pytest.raises(
         InvalidInputError,
-        match=r"^data\.parquet, row 2: JSON cannot hold binary values; write format='parquet' .*; "
+        match=r"^data, row 2: JSON cannot hold binary values; write format='parquet' .*; "
         "this was found while writing, and nothing was written$",
     ):
         convert(source, "jsonl")

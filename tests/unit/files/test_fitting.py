@@ -217,7 +217,7 @@ def test_write__names_a_row_that_was_not_asked_to_fit(tmp_path):
 def test_jsonl__dates_that_python_lacks(tmp_path):
     days = pa.array([{"d": 0}, {"d": 10**9}], pa.struct([("d", pa.date32())]))
     result = neardup.deduplicate(pa.table({"text": ["a", "b"], "day": days}))
-    said = r"^data\.parquet, row 2: .*found while writing"
+    said = r"^data, row 2: .*found while writing"
     with pytest.raises(InvalidInputError, match=said) as caught:
         result.write(tmp_path / "out", format="jsonl")
     # Whatever the traceback keeps, no thread is among it.

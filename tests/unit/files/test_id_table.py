@@ -42,10 +42,10 @@ def index(tmp_path) -> PassageIndex:
 @pytest.mark.parametrize(
     ("names", "message"),
     [
-        (["x", "d", "a"], "data.parquet, row 2: id 'd' is in the index already; ids must differ."),
-        (["x", "y", "b"], "data.parquet, row 3: id 'b' is in the index already; ids must differ."),
+        (["x", "d", "a"], "data, row 2: id 'd' is in the index already; ids must differ."),
+        (["x", "y", "b"], "data, row 3: id 'b' is in the index already; ids must differ."),
         (["x", "y", "y", "x"],
-         "data.parquet, row 3: id 'y' was used before, in data.parquet, row 2; ids must differ"),
+         "data, row 3: id 'y' was used before, in data, row 2; ids must differ"),
     ],
 )  # fmt: skip
 def test_add__names_the_rows(index, names, message):

@@ -103,7 +103,7 @@ def test_resolve_inputs__dataset(tmp_path):
         assert pa.concat_tables([block.to_table() for block in blocks]) == rows
     with source.writer(LocalDestination(tmp_path / "out")) as writer:
         copy_rows(source, writer.write, lambda index: index % 2 == 0)
-    written = pq.read_table(tmp_path / "out" / source.name)
+    written = pq.read_table(tmp_path / "out" / source.written_name)
     assert written["n"].to_pylist() == list(range(0, 20, 2))
     assert len(neardup.deduplicate(dataset.dataset(tmp_path), ngram=1).kept) == 20
 

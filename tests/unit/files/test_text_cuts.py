@@ -36,7 +36,7 @@ def write(
         writer.write(
             block.with_cuts(Cuts(columns, *arrays, replacement)), np.ones(len(block), np.bool_)
         )
-    return (folder / "out" / source.name).read_bytes()
+    return (folder / "out" / source.written_name).read_bytes()
 
 
 def cut(

@@ -78,7 +78,7 @@ def test_summary__an_index_is_one_input(tmp_path):
         summary = neardup.deduplicate(ROWS, against=index).summary
     assert summary["against_files"] == 1
     assert summary["against"] == [{"name": "index", "origin": str((tmp_path / "index").resolve())}]
-    assert summary["inputs"] == [{"name": "data.parquet", "origin": None}]
+    assert summary["inputs"] == [{"name": "data", "origin": None}]
 
 
 def test_summary__of_pairs_and_of_another_threshold():
@@ -86,6 +86,6 @@ def test_summary__of_pairs_and_of_another_threshold():
     chosen = neardup.choose(pairs, ROWS)
     again = chosen.rethreshold("0.9", pairs)
     for summary in (chosen.summary, again.summary):
-        assert summary["inputs"] == [{"name": "data.parquet", "origin": None}]
+        assert summary["inputs"] == [{"name": "data", "origin": None}]
         assert summary["reading"]["text_column"] == "text"
         assert summary["against"] == []

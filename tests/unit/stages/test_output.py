@@ -99,7 +99,7 @@ def test_texts__ids_of_a_column_and_several_texts(tmp_path):
     columns = {"text_column": ["title", "body"], "ngram": 1}
     neardup.deduplicate(rows, **columns).write(tmp_path / "out")
     output = open_output(tmp_path / "out")
-    assert output.texts("removed", "data.parquet", [5]) == ["t 1\nwords of 1"]
+    assert output.texts("removed", "data", [5]) == ["t 1\nwords of 1"]
     every = np.arange(len(rows))
     assert output.ids(every).to_pylist() == [str(row["id"]) for row in rows]
     assert output.documents.went(every).tolist() == [row["id"] > 20 for row in rows]
@@ -155,7 +155,7 @@ def test_open_output__nothing_removed(tmp_path):
         0,
         [False, False],
     )
-    assert output.texts("removed", "data.parquet", []) == []
+    assert output.texts("removed", "data", []) == []
 
 
 def test_open_output__refusals(tmp_path):
@@ -210,4 +210,24 @@ def test_output__other_ids(tmp_path):
     neardup.deduplicate(rows).write(tmp_path / "out", format="jsonl")
     (tmp_path / "out/kept/data.jsonl").write_text('{"id": "b", "text": "text 0"}\n')
     with pytest.raises(InvalidInputError, match="has been changed since"):
-        open_output(tmp_path / "out").texts("kept", "data.parquet", [1])
+        open_output(tmp_path / "out").texts("kept", "data", [1])
+
+
+@pytest.mark.parametrize("output_format", ["same", "jsonl"])
+@pytest.mark.parametrize("rows_per_file", [None, 1])
+def test_texts__of_data_in_memory(output_format, rows_per_file, tmp_path):
+    """They are called data, in a file that has the ending of what it is."""
+    texts = ["one two three four five six", "One two three four five six!", "another one"]
+    result = neardup.deduplicate([*texts, None], on_error="skip")
+    result.write(tmp_path / "out", format=output_format, rows_per_file=rows_per_file)
+    assert result.removed.select(["file", "kept_file"]).to_pylist() == [
+        {"file": "data", "kept_file": "data"}
+    ]
+    assert result.summary["skipped"][0]["file"] == "data"
+    ending = "parquet" if output_format == "same" else "jsonl"
+    names = {path.name for path in (tmp_path / "out/kept").iterdir()}
+    parts = ["data"] if rows_per_file is None else ["data-00000", "data-00001"]
+    assert names == {f"{part}.{ending}" for part in parts}
+    output = open_output(tmp_path / "out")
+    assert output.texts("removed", "data", [2]) == texts[1:2]
+    assert output.texts("kept", "data", [1, 3]) == texts[::2]

@@ -112,7 +112,7 @@ def test_choose__skipped_rows(tmp_path):
     assert result.kept["id"].to_pylist() == ["a", "d"]
     assert pq.read_table(tmp_path / "out/skipped/data.parquet").to_pylist() == [rows[-1]]
     assert result.skipped.to_pylist() == [
-        {"file": "data.parquet", "row": 5, "reason": "column 'text' is null"}
+        {"file": "data", "row": 5, "reason": "column 'text' is null"}
     ]
 
 

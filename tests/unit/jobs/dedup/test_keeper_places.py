@@ -49,4 +49,4 @@ def test_removed__keepers_of_an_index(files, tmp_path, method):
 
 
 def test_removed__keepers_in_memory():
-    assert places(neardup.deduplicate([TEXT, OTHER, TEXT])) == [("input", "data.parquet", 1)]
+    assert places(neardup.deduplicate([TEXT, OTHER, TEXT])) == [("input", "data", 1)]

@@ -215,13 +215,12 @@ def test_add__repeated_ids(index):
     for rows, message in (
         (
             ROWS[:1],
-            "data.parquet, row 2: id 'raven' is in the index already; ids must differ. Remove the "
+            "data, row 2: id 'raven' is in the index already; ids must differ. Remove the "
             "old document first, or choose another --id-column",
         ),
         (
             twice,
-            "data.parquet, row 3: id 'new' was used before, in data.parquet, row 2; ids must "
-            "differ",
+            "data, row 3: id 'new' was used before, in data, row 2; ids must differ",
         ),
     ):
         fresh = [{"id": "fresh", "text": TEXT}, *rows]

@@ -187,7 +187,7 @@ def test_report_of_result__of_texts_in_memory_and_an_index(tmp_path: Path) -> No
     text = told(page)
     assert "the texts of the other collection are not in the output" in text
     assert "Stays: against/0 in the index" in text
-    assert "All documents removed from data.parquet went for one of the other collection." in text
+    assert "All documents removed from data went for one of the other collection." in text
     assert "<del>" not in page
 
 

@@ -92,7 +92,7 @@ def test_report__says_what_was_found():
     # Both texts, and where they stand.
     assert "blue moon grill" in text
     assert "blue moon bar" in text
-    assert "data.parquet, row 2" in text
+    assert "data, row 2" in text
     assert "To see the texts" not in text
 
 

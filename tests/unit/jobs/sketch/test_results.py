@@ -31,7 +31,7 @@ def test_sketches__summary(sketches, tmp_path):
     summary = dict(sketches.summary)
     assert set(summary.pop("seconds")) == {"sketch"}
     [skipped] = summary.pop("skipped")
-    assert (skipped["file"], skipped["row"]) == ("data.parquet", 2)
+    assert (skipped["file"], skipped["row"]) == ("data", 2)
     assert summary == {
         "kind": "smallest",
         "documents": 2,

@@ -16,8 +16,8 @@ def test_sketch__an_id_twice():
     rows = [{"id": name, "text": "x"} for name in ("a", "b", "a", "b")]
     with pytest.raises(InvalidInputError) as caught:
         neardup.sketch(rows, id_column="id")
-    where = "was used before, in data.parquet, row 1; ids must differ"
-    assert str(caught.value) == f"data.parquet, row 3: id 'a' {where}"
+    where = "was used before, in data, row 1; ids must differ"
+    assert str(caught.value) == f"data, row 3: id 'a' {where}"
 
 
 def test_sketch__an_id_in_two_files(tmp_path):
