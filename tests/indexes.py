@@ -103,11 +103,11 @@ def check_names(folder: Path) -> None:
 
 
 def tree(folder: Path) -> dict[str, bytes]:
-    """Give all files of a folder but the lock."""
+    """Give all files of a folder but the locks."""
     return {
         str(path.relative_to(folder)): path.read_bytes()
         for path in sorted(folder.rglob("*"))
-        if path.is_file() and path.name != "write.lock"
+        if path.is_file() and path.suffix != ".lock"
     }
 
 

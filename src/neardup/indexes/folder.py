@@ -6,6 +6,7 @@ import contextlib
 import os
 import re
 import shutil
+import time
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -196,8 +197,12 @@ _ARRAY_NAME = re.compile(rf"{NAME.pattern}\.npy|\.{NAME.pattern}\.npy\.part")
 
 
 # One writer at a time, across processes and threads; the system frees the lock of a killed one.
-# Shorter than a commit takes, so that two who insert in turn hardly wait for anything else.
+# Nobody takes it twice while another waits: who waits for it holds the turn, which all need first.
+_TURN = "turn.lock"
+# Shorter than a commit takes, so that two who insert in turn hardly wait for anything else; for who
+# has the turn shorter still, as long as the lock may be held by such.
 _POLL_SECONDS = 0.01
+_SOON, _POLL_SOON_SECONDS = 0.5, 0.001
 
 
 @contextmanager
@@ -224,8 +229,21 @@ def write_lock(folder: Path, timeout: float = 0.0) -> Iterator[None]:
 
 
 def _acquire(lock: FileLock, folder: Path, timeout: float) -> None:
+    start = time.monotonic()
+
+    def left() -> float:
+        return max(timeout - (time.monotonic() - start), 0.0)
+
+    turn = FileLock(folder / _TURN, thread_local=False)
     try:
-        lock.acquire(timeout=timeout, poll_interval=_POLL_SECONDS)
+        turn.acquire(timeout=timeout, poll_interval=_POLL_SECONDS)
+        try:
+            with contextlib.suppress(Timeout):
+                lock.acquire(timeout=min(left(), _SOON), poll_interval=_POLL_SOON_SECONDS)
+            if not lock.is_locked:
+                lock.acquire(timeout=left(), poll_interval=_POLL_SECONDS)
+        finally:
+            turn.release()
     except Timeout:
         raise IndexLockedError(str(folder), find_holder(folder), timeout) from None
 
@@ -258,6 +276,9 @@ def create_index(folder: Path, manifest: Manifest) -> None:
             if has_failed:
                 with contextlib.suppress(OSError):
                     (folder / LOCK).unlink()
+            # Without it writers come in any order, and still one at a time.
+            with contextlib.suppress(OSError):
+                (folder / _TURN).unlink()
             for path in missing:
                 with contextlib.suppress(OSError):
                     path.rmdir()
@@ -292,7 +313,7 @@ def _check_free(folder: Path) -> None:
         message = f"{folder} is an index already; add to it, or choose another name"
         raise OutputExistsError(message)
     # What a killed process may have left while it made an index here.
-    ours = {LOCK, HOLDER, part_of(folder / HOLDER).name, part_of(folder / MANIFEST).name}
+    ours = {LOCK, _TURN, HOLDER, part_of(folder / HOLDER).name, part_of(folder / MANIFEST).name}
     if any(path.name not in ours for path in folder.iterdir()):
         message = f"{folder} is no index and not empty; choose another name"
         raise OutputExistsError(message)

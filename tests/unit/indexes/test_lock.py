@@ -9,10 +9,14 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from contextlib import ExitStack
+from pathlib import Path
 
 import pytest
+from filelock import FileLock, Timeout
 
+from neardup import DocumentIndex
 from neardup.errors import IndexLockedError, ReadError, WriteError
 from neardup.indexes.folder import write_lock
 from neardup.indexes.manifest import Manifest, load_manifest, store_manifest
@@ -90,6 +94,77 @@ def test_lock__of_threads(tmp_path):
         thread.join()
     assert counter.read_text() == "120"
     assert n_refused
+
+
+def test_lock__who_waits_is_before_who_comes_again(tmp_path):
+    """Also before one that takes the lock anew as soon as it has let it go."""
+    order = []
+
+    def hold(name: str) -> None:
+        with write_lock(tmp_path, 60):
+            order.append(name)
+
+    with write_lock(tmp_path, 60):
+        waiting = threading.Thread(target=hold, args=("who waits",))
+        waiting.start()
+        deadline = time.monotonic() + 10
+        while not is_held(tmp_path / "turn.lock") and time.monotonic() < deadline:
+            time.sleep(0.001)
+    hold("who comes again")
+    waiting.join(60)
+    assert order == ["who waits", "who comes again"]
+
+
+def is_held(path: Path) -> bool:
+    try:
+        with FileLock(path, timeout=0):
+            return False
+    except Timeout:
+        return True
+
+
+def test_lock__who_gives_up_waiting_is_in_nobodys_way(tmp_path):
+    with write_lock(tmp_path):
+        for seconds in (0.0, 0.02, 0.6):
+            with pytest.raises(IndexLockedError), write_lock(tmp_path, seconds):
+                pass
+        assert not is_held(tmp_path / "turn.lock")
+    with write_lock(tmp_path):
+        pass
+
+
+WRITE = """
+import sys
+from neardup import DocumentIndex
+index = DocumentIndex.open(sys.argv[1], timeout=300)
+print("ready", flush=True)
+sys.stdin.readline()
+for number in range(20):
+    index.insert(f"{sys.argv[2]}-{number}", f"one two {sys.argv[2]} {number}")
+    index.commit()
+    print(len(index), flush=True)
+"""
+
+
+@pytest.mark.slow
+def test_lock__processes_write_in_turn(tmp_path):
+    """Nobody is refused, nothing is lost, and nobody waits until the others are done."""
+    folder = tmp_path / "index"
+    DocumentIndex.create(folder, ngram=1)
+    command = [sys.executable, "-c", WRITE, folder]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    writers = [subprocess.Popen([*command, name], **pipes) for name in "abc"]
+    for writer in writers:
+        assert writer.stdout.readline() == "ready\n"
+    for writer in writers:
+        writer.stdin.write("go\n")
+        writer.stdin.flush()
+    ends = [[int(line) for line in writer.communicate()[0].split()][-1] for writer in writers]
+    assert [writer.returncode for writer in writers] == [0, 0, 0]
+    assert len(DocumentIndex.open(folder)) == 60
+    assert all(DocumentIndex.open(folder).get(f"{name}-19") for name in "abc")
+    # Who ends first has not had all of its turns in a row.
+    assert min(ends) > 40
 
 
 @pytest.mark.slow
