@@ -125,17 +125,12 @@ class Result(ABC):
         table, n_rows = self._first_rows(_SHOWN_ROWS)
         if not n_rows:
             return f"<p>{escape(repr(self))}</p>"
-        head = "".join(f'<th scope="col">{escape(name)}</th>' for name in table.column_names)
-        rows = "".join(
-            f"<tr>{''.join(f'<td>{escape(_shorten(value))}</td>' for value in row.values())}</tr>"
-            for row in table.to_pylist()
-        )
+        from neardup.reports.notebook import rows_in_notebook
+
+        rows = rows_in_notebook(table, _shorten, f"First {self._rows_are}")
         more = n_rows - len(table)
         rest = f"<p>and {more:,} more {self._rows_are}</p>" if more > 0 else ""
-        return (
-            f"<p>{escape(repr(self))}</p>{self._chart()}"
-            f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{rest}"
-        )
+        return f"<p>{escape(repr(self))}</p>{self._chart()}{rows}{rest}"
 
     def _first_rows(self, most: int) -> tuple[pa.Table, int]:
         """Return the first of the rows that a notebook shows, and how many there are."""

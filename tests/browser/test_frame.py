@@ -48,3 +48,24 @@ def test_frame__shows_the_page_and_its_links_lead_within(browse):
 def test_frame__asks_for_nothing(browse):
     script = "(document.querySelector('iframe').title)"
     assert browse(in_notebook(made_up_page()), script).value == "a headline"
+
+
+_DARK = "matchMedia('(prefers-color-scheme: dark)').matches"
+
+
+@pytest.mark.parametrize("is_dark", [False, True], ids=["light system", "dark system"])
+@pytest.mark.parametrize("notebook_is", ["light", "dark", None])
+def test_frame__follows_the_theme_of_the_notebook(browse, notebook_is, is_dark):
+    """Whatever the system's is, which counts where the notebook does not say its own."""
+    page = f"<!doctype html><script>parent.postMessage({_DARK}, '*')</script>"
+    theme = (
+        "" if notebook_is is None else f' data-jp-theme-light="{notebook_is == "light"}"'.lower()
+    )
+    frame = Report(page, "a headline")._repr_html_()
+    html = (
+        f"<!doctype html><html lang=en><title>notebook</title><body{theme}><script>"
+        "told = new Promise((done) => addEventListener('message', (event) => done(event.data)))"
+        f"</script>{frame}</body></html>"
+    )
+    seen = browse(html, "told", dark=is_dark).value
+    assert seen == (is_dark if notebook_is is None else notebook_is == "dark")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -39,11 +40,35 @@ def chart_in_notebook(chart: Chart) -> str:
 
 
 def similarities_in_notebook(
-    values: Iterable[pa.Array | pa.ChunkedArray], threshold: float | None, counted: str
+    values: Iterable[pa.Array | pa.ChunkedArray],
+    threshold: float | None,
+    counted: str,
+    *,
+    none: str = "there is no similarity to draw.",
 ) -> str:
-    """Return the chart of ``similarity_chart`` as HTML."""
+    """Return the chart of ``similarity_chart`` as HTML; a sentence where there is nothing to draw.
+
+    ``none`` says why that is so.
+    """
     title = f"Similarity of the {counted}"
-    return chart_in_notebook(similarity_chart(values, threshold, title=title, counted=counted))
+    chart = similarity_chart(values, threshold, title=title, counted=counted)
+    if any(count != "0" for _, count in chart.table.rows):
+        return chart_in_notebook(chart)
+    return f"<p>{escape_text(f'No chart: {none}')}</p>"
+
+
+def rows_in_notebook(table: pa.Table, shown: Callable[[Any], str], label: str) -> str:
+    """Return rows as an HTML table that scrolls within the output, by the keyboard, too."""
+    head = "".join(f'<th scope="col">{escape_text(name)}</th>' for name in table.column_names)
+    rows = "".join(
+        f"<tr>{''.join(f'<td>{escape_text(shown(value))}</td>' for value in row.values())}</tr>"
+        for row in table.to_pylist()
+    )
+    return (
+        f'<div role="region" aria-label="{escape_text(label)}" tabindex="0" '
+        'style="overflow: auto; max-width: 100%; max-height: 24rem">'
+        f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>"
+    )
 
 
 def similarity_chart(

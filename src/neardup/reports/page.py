@@ -24,6 +24,15 @@ if TYPE_CHECKING:
 
 # A finished report: one page of HTML, shown in a notebook or written to a file.
 
+# How notebooks say that they are dark or light: Jupyter and what builds on it, VS Code, Colab.
+_THEMES = "".join(
+    f":is({hosts}) .neardup-page {{ color-scheme: {scheme}; }}"
+    for hosts, scheme in (
+        ('[data-jp-theme-light="true"], .vscode-light, html[theme="light"]', "light"),
+        ('[data-jp-theme-light="false"], .vscode-dark, html[theme="dark"]', "dark"),
+    )
+)
+
 PAGE_SUFFIXES = (".html", ".htm")
 
 
@@ -51,9 +60,11 @@ class Report:
 
     def _repr_html_(self) -> str:
         """Return the page in a frame of its own, for a notebook."""
-        # Scripts run, but see nothing of the notebook: the frame has an origin of its own.
+        # Scripts run, but see nothing of the notebook: the frame has an origin of its own. A page
+        # follows the colour scheme of its frame, and that the theme of the notebook.
         return (
-            '<iframe sandbox="allow-scripts" width="100%" height="640" '
+            f"<style>{_THEMES}</style>"
+            '<iframe class="neardup-page" sandbox="allow-scripts" width="100%" height="640" '
             f'title="{escape(self.headline)}" srcdoc="{escape(self.html)}"></iframe>'
         )
 

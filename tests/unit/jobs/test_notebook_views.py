@@ -40,6 +40,20 @@ def test_dedup__nothing_went():
     assert "<svg" not in html
 
 
+def test_dedup__only_copies_went():
+    """There is nothing to draw, which is said, and rows all the same."""
+    html = neardup.deduplicate([TEXTS[0], TEXTS[2], TEXTS[3]])._repr_html_()
+    assert "<p>No chart: what went are exact copies.</p>" in html
+    assert "<svg" not in html
+    assert html.count("<tr>") == 1 + 1
+
+
+def test_estimate__of_too_few_samples():
+    sketches = neardup.sketch(TEXTS, size=4, kind="smallest")
+    html = neardup.estimate(sketches)._repr_html_()
+    assert "<p>No chart: there is no similarity to draw.</p>" in html
+
+
 def test_dedup__by_pairs_of_which_nobody_knows_copies():
     pairs = neardup.find_pairs(TEXTS, threshold="0.5")
     html = neardup.choose(pairs, TEXTS)._repr_html_()

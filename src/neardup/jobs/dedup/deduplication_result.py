@@ -82,7 +82,8 @@ class DeduplicationResult(TwoCollections):
         is_copy = pc.fill_null(self.removed["exact_copy"], False)
         parts = [self.removed["similarity"].filter(pc.invert(is_copy))]
         what = "near-duplicates that went"
-        return similarities_in_notebook(parts, self.summary["threshold"], what)
+        none = "what went are exact copies."
+        return similarities_in_notebook(parts, self.summary["threshold"], what, none=none)
 
     def _tables(self) -> dict[str, pa.RecordBatchReader]:
         """Return the tables that are written beside the rows."""
