@@ -7,9 +7,10 @@ that is light, dark or printed needs variables, or number their elements by chan
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from markupsafe import Markup
 
@@ -42,6 +43,11 @@ class Chart:
     svg: Markup
     table: Table
 
+    @property
+    def is_wide(self) -> bool:
+        """Whether it is wider than a page has room for."""
+        return 'class="chart wide"' in self.svg
+
 
 def element(tag: str, content: Markup | str | None = None, **attributes: object) -> Markup:
     """Write an element of SVG; ``class_`` is the class, ``_`` stands for ``-`` in names.
@@ -60,9 +66,42 @@ def element(tag: str, content: Markup | str | None = None, **attributes: object)
     return Markup("".join(parts) + f">{inside}</{tag}>")
 
 
-def label_of(label: str, most: int) -> Markup:
-    """Write as much of a label as there is room for; all of it shows where it is pointed at."""
-    return element("title", label) + Markup(escape_text(shortened(label, most)))
+def label_of(label: str, most: int, shown: str | None = None) -> Markup:
+    """Write as much of a label as there is room for; all of it shows where it is pointed at.
+
+    ``shown`` is what to write of it, if not its own characters.
+    """
+    return element("title", label) + Markup(escape_text(shortened(shown or label, most)))
+
+
+OTHERS = "others"
+"""The label of what a drawing has together, at the end."""
+
+# What ends with a sign that parts words, or nothing.
+_WORDS = re.compile(r".*[^\w]|", re.DOTALL)
+
+
+def told_apart(labels: Sequence[str], most: int) -> list[str]:
+    """Leave out of labels the words that all begin and end with, where one has too little room."""
+    own = [label for label in labels if label != OTHERS]
+    if len(own) < 2 or all(shortened(label, most) == label for label in own):
+        return list(labels)
+    start = _shared(own)
+    stop = _shared([label[start:][::-1] for label in own])
+
+    def shown(label: str) -> str:
+        return "…" * (start > 0) + label[start : len(label) - stop] + "…" * (stop > 0)
+
+    return [label if label == OTHERS else shown(label) for label in labels]
+
+
+def _shared(labels: Sequence[str]) -> int:
+    """Return how many characters of whole words all labels begin with."""
+    # All others lie between these two.
+    pairs = zip(min(labels), max(labels), strict=False)
+    n = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+    words = _WORDS.match(labels[0][: min(n, *(len(label) - 1 for label in labels))])
+    return 0 if words is None else words.end()
 
 
 def number(value: float) -> str:
@@ -70,18 +109,27 @@ def number(value: float) -> str:
     return f"{value:.2f}".rstrip("0").rstrip(".") if value else "0"
 
 
-def drawing(name: str, title: str, description: str, height: float, parts: list[Markup]) -> Markup:
+def drawing(
+    name: str,
+    title: str,
+    description: str,
+    height: float,
+    parts: list[Markup],
+    width: float = WIDTH,
+) -> Markup:
     """Put the parts of a drawing together; those who do not see it are told title and description.
 
-    ``height`` is in the units of ``WIDTH``; parts are drawn in their order.
+    ``height`` is in the units of ``WIDTH``; parts are drawn in their order. One that is wider than
+    that keeps its size, and is scrolled.
     """
     head = element("title", title, id=f"{name}-title")
     head += element("desc", description, id=f"{name}-description")
     return element(
         "svg",
         head + Markup("").join(parts),
-        class_="chart",
-        viewBox=f"0 0 {WIDTH} {number(height)}",
+        class_="chart" if width <= WIDTH else "chart wide",
+        **({} if width <= WIDTH else {"width": width}),
+        viewBox=f"0 0 {number(width)} {number(height)}",
         role="img",
         aria_labelledby=f"{name}-title {name}-description",
     )
@@ -410,7 +458,7 @@ def matrix(
 ) -> Chart:
     """Draw a cell for each row and column, shaded by the logarithm of its count.
 
-    ``counts`` has for each row one of each column; 16 columns at most are wide enough to be seen.
+    ``counts`` has for each row one of each column; what more than 16 columns need is scrolled.
     """
     side = min(max((WIDTH - _LEFT - _RIGHT) / max(len(columns), 1), _CELL[0]), _CELL[1])
     largest = max((count for row in counts for count in row), default=0)
@@ -418,14 +466,16 @@ def matrix(
         element("text", f"{row_title} ↓", class_="axis-title", x=2, y=_TOP - 8),
         element("text", f"{column_title} →", class_="axis-title", x=2, y=14),
     ]
-    for j, label in enumerate(columns):
+    of_columns = told_apart(columns, _MOST_OF_COLUMNS)
+    for j, (label, own) in enumerate(zip(columns, of_columns, strict=True)):
         x = _LEFT + (j + 0.5) * side
-        shown = label_of(label, _MOST_OF_COLUMNS)
+        shown = label_of(label, _MOST_OF_COLUMNS, own)
         turn = f"translate({x + 4:.2f} {_TOP - 6:.2f}) rotate(-55)"
         parts.append(element("text", shown, class_="tick", transform=turn))
-    for i, label in enumerate(rows):
+    of_rows = told_apart(rows, _MOST_OF_ROWS)
+    for i, (label, own) in enumerate(zip(rows, of_rows, strict=True)):
         y = _TOP + i * side
-        shown, middle = label_of(label, _MOST_OF_ROWS), y + side / 2 + 4
+        shown, middle = label_of(label, _MOST_OF_ROWS, own), y + side / 2 + 4
         parts.append(element("text", shown, class_="tick end", x=_LEFT - 6, y=middle))
         for j, count in enumerate(counts[i]):
             parts += _cell(_LEFT + j * side, y, side, count, largest, f"{label}, {columns[j]}")
@@ -433,7 +483,8 @@ def matrix(
         (f"{row_title} / {column_title}", *columns),
         [(label, *(f"{n:,}" for n in row)) for label, row in zip(rows, counts, strict=True)],
     )
-    svg = drawing(name, title, description, _TOP + side * max(len(rows), 1) + 4, parts)
+    height, width = _TOP + side * max(len(rows), 1) + 4, _LEFT + side * len(columns) + _RIGHT
+    svg = drawing(name, title, description, height, parts, max(width, WIDTH))
     return Chart(name, title, description, svg, table)
 
 

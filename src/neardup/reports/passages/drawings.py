@@ -9,6 +9,7 @@ import numpy as np
 from markupsafe import Markup
 
 from neardup.reports.charts import (
+    OTHERS,
     WIDTH,
     Chart,
     Table,
@@ -19,6 +20,7 @@ from neardup.reports.charts import (
     matrix,
     number,
     threshold_mark,
+    told_apart,
 )
 from neardup.reports.page import percent
 from neardup.reports.passages.model import About, Pairs, Passages, Spans
@@ -70,10 +72,12 @@ def arcs(
         top = _handle(reach) * 3 / 4 + 14
     lines = _laid_out(passages, upper, top) | _laid_out(passages, lower, top + _ARCS)
     parts: list[Markup] = []
-    for document, line in lines.items():
+    names = [passages.name(document) for document in lines]
+    shown_names = told_apart(names, _MOST_CHARACTERS)
+    for line, name_of, own in zip(lines.values(), names, shown_names, strict=True):
         is_above = bool(lower) and line.y == top
         x, y = line.x + line.width / 2, line.y + (-10 if is_above else 18)
-        shown = label_of(passages.name(document), _MOST_CHARACTERS)
+        shown = label_of(name_of, _MOST_CHARACTERS, own)
         turn = f"translate({number(x)} {number(y)}) rotate({-45 if is_above else 45})"
         parts += [
             element("rect", class_="base", x=line.x, y=line.y - 3, width=line.width, height=6),
@@ -393,10 +397,8 @@ def length_chart(lengths: Iterable[Int64s]) -> Chart | None:
 # Who shares with whom: a matrix of texts or files, and a list of pairs.
 
 # Rows and columns of a matrix that can be read, and pairs that are listed.
-_MOST_ROWS, _MOST_COLUMNS = 24, 16
+_MOST_ROWS = _MOST_COLUMNS = 60
 MOST_LISTED = 200
-
-_REST = "others"
 
 
 def who_with_whom(passages: Passages, name: str) -> Chart | None:
@@ -481,7 +483,7 @@ def _most(
     places: Int64s = np.full(n_labels, len(chosen), np.int64)
     places[chosen] = np.arange(len(chosen))
     shown = [label_of(each) for each in chosen.tolist()]
-    return places, shown if len(present) <= most else [*shown, _REST]
+    return places, shown if len(present) <= most else [*shown, OTHERS]
 
 
 @dataclass(frozen=True)

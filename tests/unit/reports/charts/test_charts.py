@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import xml.etree.ElementTree as ET
 
 import pytest
@@ -22,6 +23,7 @@ from neardup.reports.charts import (
     short_count,
     shortened,
     ticks,
+    told_apart,
 )
 from tests.each import each_of
 
@@ -126,6 +128,49 @@ def test_matrix__is_darker_where_it_is_more():
     assert shades[0] == 0
     assert cells[3]["title"] == f"{HOSTILE}, y: 100"
     assert chart.table.rows == [("a", "0", "1"), (HOSTILE, "5", "100")]
+
+
+@pytest.mark.parametrize(
+    ("labels", "expected"),
+    [
+        (["a-00.docx", "a-01.docx"], ["…00…", "…01…"]),
+        (["essays/a b.txt", "essays/c b.txt", "others"], ["…a…", "…c…", "others"]),
+        (["chapter one", "chapter two"], ["…one", "…two"]),
+        (["one of them", "two of them"], ["one…", "two…"]),
+        (["same name", "same name"], ["…name", "…name"]),
+        (["long name ", "long name b"], ["…name ", "…name b"]),
+        (["another one", "any of all"], ["another one", "any of all"]),
+        (["long name of it", "long"], ["long name of it", "long"]),
+        (["a-1", "a-2", "others"], ["a-1", "a-2", "others"]),
+        (["just one label"], ["just one label"]),
+        ([], []),
+    ],
+)
+def test_told_apart(labels, expected):
+    assert told_apart(labels, 8) == expected
+
+
+@given(st.lists(st.text("ab-. ", max_size=12), max_size=5, unique=True), st.integers(2, 12))
+def test_told_apart__different_labels_stay_different(labels, most):
+    found = told_apart(labels, most)
+    assert len(set(found)) == len(labels)
+    for label, shown in zip(labels, found, strict=True):
+        assert shown.strip("…") in label
+
+
+def test_matrix__many_columns_are_scrolled():
+    names = [f"n{k}" for k in range(40)]
+    square = [[1] * 40] * 40
+    chart = matrix("m", "t", "d", names, names, square, row_title="r", column_title="c")
+    width = float(re.search(r'width="([\d.]+)"', str(chart.svg))[1])
+    assert chart.is_wide
+    assert width > 40 * 16 > WIDTH
+    cells = drawn(chart, "rect", "cell")
+    assert max(float(cell["x"]) + float(cell["width"]) for cell in cells) < width
+    few = matrix(
+        "m", "t", "d", names[:9], names[:9], [[1] * 9] * 9, row_title="r", column_title="c"
+    )
+    assert not few.is_wide
 
 
 @given(st.floats(0, 1e9), st.floats(0, 1e9), st.booleans())
