@@ -211,11 +211,11 @@ class EstimateOptions(Options):
     memory: int | str | None = option(
         WorkspaceOptions.known["memory"],
         default=None,
-        help="Most memory to use, such as 4GB, without --pairs; of files that do not fit parts are "
-        "compared, two at a time.",
-        python="Most memory to use without ``pairs``, in bytes or as a size such as ``4GB``, "
-        "beyond what the interpreter and the libraries take; None is 60 % of what is free. Of "
-        "files that do not fit parts are compared, two at a time.",
+        help="Most memory to use, such as 4GB; of files that do not fit parts are compared, two at "
+        "a time. With --pairs ids and pairs come on top.",
+        python="Most memory to use, in bytes or as a size such as ``4GB``, beyond what the "
+        "interpreter and the libraries take; None is 60 % of what is free. Of files that do not "
+        "fit parts are compared, two at a time. With ``pairs`` ids and pairs come on top.",
     )
     limit: int | None = option(LIMIT, default=None)
 

@@ -650,6 +650,8 @@ class SketchParts:
         Those of each part.
     part
         Returns the sketches of the part of a number; errors as of ``Sketches.read``.
+    ids
+        Returns all ids.
 
     Raises
     ------
@@ -665,6 +667,7 @@ class SketchParts:
             self.scheme, self.n_documents = held.scheme, held.n_documents
             self.block_size = None if held.blocks is None else held.blocks.size
             self.rows = [range(len(held))]
+            self.ids: Callable[[], pa.Array] = lambda: held.ids
             return
         info = read_info(source)
         self.scheme, self.n_documents = info["scheme"], info["documents"]
@@ -673,6 +676,7 @@ class SketchParts:
         bounds = [n_rows * number // n_parts for number in range(n_parts + 1)]
         self.rows = [range(*each) for each in pairwise(bounds)]
         self.part = lambda number: _read_part(source, self.rows[number])
+        self.ids = lambda: pa.concat_arrays([*_StoredIds(source)])
         if self.block_size is None:
             _check_different_ids(source)
 

@@ -59,9 +59,24 @@ if TYPE_CHECKING:
 # The sketches that are compared: all pairs of one collection or two, or pairs of a table.
 
 
-def read_listed_pairs(
-    pairs: Any, ids: tuple[pa.Array, pa.Array], n_left: int | None, runner: Runner
-) -> Pairs:
+@dataclass(frozen=True)
+class ListedPairs:
+    """Pairs that a table lists, in its order, by the rows of their sketches on either side."""
+
+    left: Int64s
+    right: Int64s
+
+    def __len__(self) -> int:
+        return len(self.left)
+
+    def numbers_in(self, left: range, right: range) -> Int64s:
+        """Return which pairs are of some consecutive rows of either side."""
+        is_here = (self.left >= left.start) & (self.left < left.stop)
+        is_here &= (self.right >= right.start) & (self.right < right.stop)
+        return np.flatnonzero(is_here)
+
+
+def read_listed_pairs(pairs: Any, ids: tuple[pa.Array, pa.Array], runner: Runner) -> ListedPairs:
     """Read pairs, ids as rows of sketches, in the order of their table.
 
     Parameters
@@ -70,21 +85,18 @@ def read_listed_pairs(
         A file or its URL, or what holds rows: ``id_a``, ``id_b``, and columns that do not matter.
     ids
         Those of the sketches that may be on either side.
-    n_left
-        How many sketches the first of two collections has, None for one collection.
     runner
         Reads, and reports that as the stage ``pairs``.
     """
     name = str(pairs) if isinstance(pairs, str | Path) else "the table of pairs"
     known = tuple(IdTable(as_text(of_side)) for of_side in ids)
-    firsts = (0, n_left or 0)
 
     def read(_: Source, block: RowBlock) -> Pairs:
         table = block.to_table()
         check_columns(table, ID_COLUMNS, name)
         left, right = (
-            first + _find(as_text(read_ids(table, column, name)), table_of_ids, column, name)
-            for column, table_of_ids, first in zip(ID_COLUMNS, known, firsts, strict=True)
+            _find(as_text(read_ids(table, column, name)), table_of_ids, column, name)
+            for column, table_of_ids in zip(ID_COLUMNS, known, strict=True)
         )
         return left, right
 
@@ -93,7 +105,7 @@ def read_listed_pairs(
     parts = [(nothing, nothing)]
     parts += [part for _, part in ReadingPass(READING_PAIRS, sources, runner).map(read, sources)]
     left, right = (np.concatenate(column) for column in zip(*parts, strict=True))
-    return left, right
+    return ListedPairs(left, right)
 
 
 def _find(ids: pa.Array, known: IdTable, column: str, name: str) -> Int64s:
@@ -173,11 +185,6 @@ class Collection:
     def is_directed(self, wanted: Wanted) -> bool:
         """Whether one row with another is another pair than the other way round."""
         return self.n_left is None and wanted.measure in self.kind.directed_measures
-
-    def listed(self, pairs: Any, runner: Runner) -> AskedPairs:
-        """Return the pairs that a table lists, in its order; errors as of ``read_listed_pairs``."""
-        left, right = read_listed_pairs(pairs, (self.left_ids, self.right_ids), self.n_left, runner)
-        return AskedPairs(cut_pairs(left, right), len(left))
 
     def pairs(
         self, wanted: Wanted, alike: SuperShingles | None, limit: int | None, runner: Runner
@@ -321,21 +328,34 @@ _HELD_OF_ALL, _HELD_OF_PART = 4, 6
 
 @dataclass(frozen=True)
 class Couple:
-    """One part, or one of either side, and how many rows are before those of each side.
+    """One part, or one of either side, and the rows of each side that these are.
 
     ``n_short`` counts the short sketches in parts that no earlier couple has.
     """
 
     collection: Collection
-    n_before_left: int
-    n_before_right: int
+    left: range
+    right: range
     n_short: int
 
+    def listed(self, pairs: ListedPairs) -> tuple[AskedPairs, Int64s]:
+        """Return those of listed pairs that it has, in their order, and their numbers."""
+        numbers = pairs.numbers_in(self.left, self.right)
+        left, right = pairs.left[numbers] - self.left.start, pairs.right[numbers] - self.right.start
+        parts = cut_pairs(left, right + (self.collection.n_left or 0))
+        return AskedPairs(parts, len(numbers)), numbers
 
-def couple_parts(sides: Sequence[SketchParts], measure: str | None) -> Iterator[Couple]:
+
+def couple_parts(
+    sides: Sequence[SketchParts],
+    *,
+    both_ways: bool,
+    is_wanted: Callable[[range, range], bool] = lambda *_: True,
+) -> Iterator[Couple]:
     """Yield parts in couples, so that each pair of one collection, or of two, is in one of them.
 
-    A pair that comes both ways round, because the measure is directed, is in two.
+    Of one collection a pair whose rows are in different parts comes ``both_ways`` round if that is
+    asked. Of couples that are not wanted, by their rows, no second part is read.
     """
     own, others = sides[0], sides[-1]
     is_one = len(sides) == 1
@@ -344,16 +364,22 @@ def couple_parts(sides: Sequence[SketchParts], measure: str | None) -> Iterator[
         kind = kind_of(left.scheme)
         n_short = kind.count_short(left.rows)
         if is_one:
-            yield Couple(Collection.of(left, None, is_one=True), rows.start, rows.start, n_short)
+            yield Couple(Collection.of(left, None, is_one=True), rows, rows, n_short)
             n_short = 0
         for other in range(number + 1 if is_one else 0, len(others.rows)):
-            right, start = others.part(other), others.rows[other].start
-            if not is_one and number == 0:
+            of_other = others.rows[other]
+            ways = [(rows, of_other), (of_other, rows)][: 1 + (is_one and both_ways)]
+            # Each part is read once to be counted.
+            is_new = not is_one and number == 0
+            if not is_new and not any(is_wanted(*way) for way in ways):
+                continue
+            right = others.part(other)
+            if is_new:
                 n_short += kind.count_short(right.rows)
-            yield Couple(Collection.of(left, right, is_one=is_one), rows.start, start, n_short)
+            yield Couple(Collection.of(left, right, is_one=is_one), *ways[0], n_short)
             n_short = 0
-            if is_one and measure in kind.directed_measures:
-                yield Couple(Collection.of(right, left, is_one=True), start, rows.start, 0)
+            for way in ways[1:]:
+                yield Couple(Collection.of(right, left, is_one=True), *way, 0)
             # It would stay beside the next one.
             del right
 
@@ -499,22 +525,24 @@ def _find_pairs(
     runner: Runner,
 ) -> _Found:
     """Estimate the pairs of all parts, or those that are listed, and sort them."""
-    couples, listed, limit = couple_parts(sides, wanted.measure), None, given.limit
-    n_rows = [len(side) for side in sides]
+    n_rows, limit = [len(side) for side in sides], given.limit
     n_left = None if len(sides) == 1 else n_rows[0]
-    if given.pairs is not None:
-        # Of whole files there is one couple.
-        couple = next(couples)
-        couples = iter([couple])
-        with runner.stage(READING_PAIRS):
-            listed = couple.collection.listed(given.pairs, runner)
-    elif rule is None and not wanted.is_restricted:
-        check_number(count_pairs(sum(n_rows), n_left), limit)
     is_directed = n_left is None and wanted.measure in kind_of(sides[0].scheme).directed_measures
-    n_all = listed.n_all if listed else count_pairs(sum(n_rows), n_left, is_directed=is_directed)
+    if given.pairs is not None:
+        with runner.stage(READING_PAIRS):
+            listed = read_listed_pairs(given.pairs, (sides[0].ids(), sides[-1].ids()), runner)
+        n_all = len(listed)
+        couples = couple_parts(
+            sides, both_ways=True, is_wanted=lambda *rows: len(listed.numbers_in(*rows)) > 0
+        )
+    else:
+        if rule is None and not wanted.is_restricted:
+            check_number(count_pairs(sum(n_rows), n_left), limit)
+        n_all = count_pairs(sum(n_rows), n_left, is_directed=is_directed)
+        couples = couple_parts(sides, both_ways=is_directed)
     tables: list[pa.Table] = []
-    lefts: list[Int64s] = []
-    rights: list[Int64s] = []
+    # By which rows are put in order: their numbers in a list, or those of both documents.
+    keys: list[tuple[Int64s, ...]] = []
     n_passed = n_found = n_pairs = n_unusable = n_short = 0
     with runner.stage("estimate") as note:
         for couple in couples:
@@ -523,7 +551,10 @@ def _find_pairs(
             collection = couple.collection
             alike = None if rule is None else SuperShingles.of(collection.rows, rule)
             # Pairs are estimated as they are found: all of them would fill the memory.
-            asked = listed or collection.pairs(wanted, alike, limit, runner)
+            if given.pairs is not None:
+                asked, numbers = couple.listed(listed)
+            else:
+                asked, numbers = collection.pairs(wanted, alike, limit, runner), None
 
             def passed(
                 n_more: int, n_more_found: int, n_passed: int = n_passed, n_found: int = n_found
@@ -534,8 +565,14 @@ def _find_pairs(
             found = estimate_pairs(collection, asked, wanted, alike, runner, passed)
             table = add_places(found.table, collection) if given.places else found.table
             left, right = (table[name].to_numpy() for name in ("left", "right"))
-            rights.append(right - (collection.n_left or 0) + couple.n_before_right)
-            lefts.append(left + couple.n_before_left)
+            left = left + couple.left.start
+            right = right - (collection.n_left or 0) + couple.right.start
+            if numbers is None:
+                keys.append((right, left))
+            else:
+                # One that is listed twice is found both times, or never.
+                pairs = listed.left[numbers] << 32 | listed.right[numbers]
+                keys.append((numbers[np.isin(pairs, left << 32 | right)],))
             tables.append(collection.name_pairs(table))
             n_passed += asked.n_all
             n_found += len(table)
@@ -546,7 +583,8 @@ def _find_pairs(
             del couple, collection, alike, asked, found
         table = pa.concat_tables(tables)
         if len(tables) > 1:
-            table = table.take(np.lexsort((np.concatenate(rights), np.concatenate(lefts))))
+            columns = [np.concatenate(each) for each in zip(*keys, strict=True)]
+            table = table.take(np.lexsort(columns))
         note(estimated_pairs=n_pairs, pairs=n_found)
     return _Found(table, n_pairs, n_unusable, n_short)
 
@@ -611,8 +649,7 @@ def estimate(given: _Arguments) -> EstimateResult:
     """
     named = [given.sketches] if given.other is None else [given.sketches, given.other]
     n_bytes, budget = sum(map(bytes_to_read, named)), memory_budget(given.memory)
-    # Pairs that are listed may be of any rows.
-    is_whole = given.pairs is not None or n_bytes * _HELD_OF_ALL <= budget
+    is_whole = n_bytes * _HELD_OF_ALL <= budget
     sides = [SketchParts(each, None if is_whole else budget // _HELD_OF_PART) for each in named]
     own, others = sides[0], sides[-1]
     check_same_scheme(own, others)
