@@ -192,6 +192,22 @@ def results():
     yield neardup.cluster_sketches(sketches)
 
 
+@pytest.mark.parametrize("where", [None, "score > 5"])
+def test_frames__without_rows_have_their_columns(where, tmp_path):
+    names = pd.Index(["z", "y"], name="label")
+    frame = pd.DataFrame({"text": TEXTS[:2], "score": [1.0, 2.0]}, index=names)
+    given = frame.iloc[:0] if where is None else frame
+    found = neardup.deduplicate(given, where=where).to_pandas()
+    pd.testing.assert_frame_equal(found, frame.iloc[:0], check_index_type=False)
+    columns = pl.from_pandas(given)
+    assert neardup.deduplicate(columns, where=where).to_polars().equals(columns.clear())
+    (tmp_path / "a.csv").write_text("text,score\n" + ("x,1\n" if where else ""))
+    assert neardup.deduplicate(tmp_path / "a.csv", where=where).kept.column_names == [
+        "text",
+        "score",
+    ]
+
+
 def test_results__are_tables_of_all_libraries():
     for result in results():
         table = result.to_arrow()

@@ -38,6 +38,10 @@ def read_kept(documents: Catalogue, stays: Bools, change: Change) -> pa.Table:
     joined = pa.schema([])
     tables = []
     for source, start, stop in documents.ranges():
+        schema = source.arrow_schema()
+        if start == stop and schema is not None:
+            # Columns are there, also where no row is.
+            tables.append(schema.empty_table())
         for block, rows in numbered_blocks(source, start, stop):
             table = table_of(change(block, rows), stays[rows])
             try:

@@ -237,15 +237,15 @@ class DocumentIndex(AnyIndex[DocumentHandle, DocumentRemovalResult]):
         documents were added. Each was compared exactly, unless a sketch was given.
         """
         most = MostOptions(limit=limit, top=top)
+        if sum(each is not None for each in (text, tokens, sketch)) != 1:
+            message = "give one of text, tokens and sketch"
+            raise InvalidParameterError(message, "text", "tokens", "sketch")
         with self._session.shared() as view:
             measure = _measure_for(view.scheme, threshold, most)
             if sketch is None:
                 query = make_query(text, tokens, view.scheme)
                 hits = in_rank_order(find_hits(view, query, measure))
             else:
-                if text is not None or tokens is not None:
-                    message = "give one of text, tokens and sketch"
-                    raise InvalidParameterError(message, "text", "tokens", "sketch")
                 minhash = minhash_of(sketch, view.scheme, "sketch")
                 if len(sketch) != 1:
                     message = (

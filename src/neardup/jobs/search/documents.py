@@ -148,7 +148,7 @@ def minhash_of(sketches: Sketches, scheme: DocumentScheme, parameter: str) -> Mi
     InvalidParameterError, SketchMismatchError
         If they cannot, by the name of what differs.
     """
-    if not isinstance(scheme.measure, Jaccard):
+    if scheme.weighted is not None or not isinstance(scheme.measure, Jaccard):
         name = scheme.measure.name
         message = f"{parameter}: sketches estimate jaccard, and the index was made with {name}"
         raise InvalidParameterError(message, parameter)

@@ -198,9 +198,14 @@ def test_query__sketches_that_do_not_go_with_the_index(index, tmp_path):
         index.search(good, text_column="body")
     with pytest.raises(InvalidParameterError, match="give one of text, tokens and sketch"):
         index.query("w1 w2", sketch=good)
-    other = DocumentIndex.create(tmp_path / "idx", measure="cosine", ngram=1)
-    with pytest.raises(InvalidParameterError, match="sketches estimate jaccard"):
-        other.query(sketch=good)
+    with pytest.raises(InvalidParameterError, match="give one of text, tokens and sketch"):
+        index.query()
+    for measure in ("cosine", "weighted-jaccard"):
+        other = DocumentIndex.create(tmp_path / measure, measure=measure, ngram=1)
+        with pytest.raises(InvalidParameterError, match=f"jaccard, and .* made with {measure}"):
+            other.query(sketch=good)
+        with pytest.raises(InvalidParameterError, match=f"jaccard, and .* made with {measure}"):
+            other.search(good)
     empty = neardup.sketch([""], ngram=1, num_perm=16, seed=SEED)
     assert index.query(sketch=empty, threshold=None, limit=5) == []
 
