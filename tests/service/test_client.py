@@ -191,6 +191,7 @@ def test_documents__as_the_index(running, indexes, name):
     assert (len(remote), remote.kind) == (len(index), "documents" if name == "docs" else name)
     assert remote.documents() == index.documents()
     assert remote.documents(1, 1) == index.documents(1, 1)
+    assert list(remote) == list(index) == [each["id"] for each in index.documents()]
     for key in (*DOCUMENTS, "nobody"):
         assert remote.get(key) == index.get(key)
         assert (key in remote) == (key in DOCUMENTS)

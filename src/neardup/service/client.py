@@ -8,7 +8,7 @@ import numbers
 import os
 import select
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from types import TracebackType
@@ -228,6 +228,10 @@ def connect(
     return RemoteIndex(transport, index, entry["kind"], is_writable=entry["writable"])
 
 
+# Documents of a page.
+_AT_ONCE = 1000
+
+
 class RemoteIndex:
     """An index that is served; see ``DocumentIndex`` and ``PassageIndex`` for the methods.
 
@@ -312,7 +316,9 @@ class RemoteIndex:
         place: int | None = start
         while place is not None and len(found) < limit:
             page = self._transport.get(
-                path_of(self.name, "documents"), start=place, limit=min(limit - len(found), 1000)
+                path_of(self.name, "documents"),
+                start=place,
+                limit=min(limit - len(found), _AT_ONCE),
             )
             found += page["documents"]
             place = page["next"]
@@ -429,8 +435,15 @@ class RemoteIndex:
             raise KeyError(id)
         return found
 
-    # Python would ask for the ids 0, 1, 2 and so on; ``documents`` goes through them.
-    __iter__ = None
+    def __iter__(self) -> Iterator[Id]:
+        """Yield the ids in the order in which documents were added.
+
+        The index may change meanwhile: then a document may come twice, or not at all.
+        """
+        start = 0
+        while found := self.documents(start, _AT_ONCE):
+            yield from (document["id"] for document in found)
+            start += len(found)
 
     def __enter__(self) -> Self:
         return self

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar, cast
@@ -39,6 +39,10 @@ class _Adding(
 
 class _Compacting(WorkerOptions, RunArgument):
     pass
+
+
+# Documents that are read together to go through all.
+_AT_ONCE = 1000
 
 
 class AnyIndex(ABC, Generic[H, R]):
@@ -89,8 +93,19 @@ class AnyIndex(ABC, Generic[H, R]):
         """Return whether there is a document of this id."""
         return self.get(id) is not None
 
-    # Python would ask for the ids 0, 1, 2 and so on; ``documents`` goes through them.
-    __iter__ = None
+    @abstractmethod
+    def documents(self, start: int = 0, limit: int = 50) -> list[dict[str, Any]]:
+        """Return some documents as ``get`` does, in the order in which they were added."""
+
+    def __iter__(self) -> Iterator[Any]:
+        """Yield the ids in the order in which documents were added, as a mapping yields its keys.
+
+        The index may change meanwhile: then a document may come twice, or not at all.
+        """
+        start = 0
+        while found := self.documents(start, _AT_ONCE):
+            yield from (document["id"] for document in found)
+            start += len(found)
 
     def __len__(self) -> int:
         """Count the documents."""
