@@ -146,7 +146,7 @@ def check_names(folder: Path) -> None:
 
     manifest = load_manifest(folder)
     expected = {"manifest.json", *(f"extra/{name}" for name in manifest.files)}
-    for record in manifest.segments:
+    for record in manifest.all_segments:
         expected |= {f"segments/{record.name}/{name}" for name in record.files}
         if record.removed is not None:
             expected.add(f"removed/{record.removed.name}.npy")

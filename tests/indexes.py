@@ -37,9 +37,9 @@ def contents(number: int) -> dict[str, Any]:
     }
 
 
-def write_segment(folder: Path, number: int) -> SegmentRecord:
+def write_segment(folder: Path, number: int, prefix: str = "s") -> SegmentRecord:
     content = contents(number)
-    name = f"s{number}"
+    name = f"{prefix}{number}"
     with SegmentWriter(folder, name) as writer:
         for part in np.array_split(content["keys"], 4):
             writer.append("keys", part)
@@ -59,7 +59,8 @@ def change(folder: Path) -> Manifest:
         removed = write_removed(folder, f"r{number}", np.array([1, number % 38 + 2], np.uint32))
         fresh = SegmentRecord(fresh.name, fresh.n_documents, fresh.n_tokens, fresh.files, removed)
         files = write_extra(folder, f"counts-{number}", np.arange(number, number + 50))
-        manifest = Manifest({"n_hashes": 4}, number, (*kept, fresh), files)
+        denied = write_segment(folder, number, "denied-")
+        manifest = Manifest({"n_hashes": 4}, number, (*kept, fresh), files, denied=denied)
         store_manifest(folder, manifest)
     return manifest
 
@@ -74,16 +75,19 @@ def check(folder: Path) -> int:
     """Read all of an index, compare it with what was written, and give its generation."""
     manifest = load_manifest(folder)
     number = manifest.generation
-    for record in manifest.segments:
+    for record in manifest.all_segments:
         segment = open_segment(folder, record, Runner(1))
-        expected = contents(int(record.name[1:]))
+        generation = int(record.name.removeprefix("denied-").removeprefix("s"))
+        expected = contents(generation)
         assert (segment.array("keys", np.uint64) == expected["keys"]).all()
         assert (segment.array("spans", np.uint16, ndim=2) == expected["spans"]).all()
         assert len(segment.array("wide", np.uint32, length=0)) == 0
         assert segment.table("documents").equals(expected["documents"])
-        generation = int(record.name[1:])
-        assert load_removed(folder, record).tolist() == [1, generation % 38 + 2]
+        if record != manifest.denied:
+            assert load_removed(folder, record).tolist() == [1, generation % 38 + 2]
     if number:
+        assert manifest.denied is not None
+        assert manifest.denied.name == f"denied-{number}"
         assert manifest.segments[-1].name == f"s{number}"
         name = f"counts-{number}.npy"
         counts = load_extra(folder, name, manifest.files[name])
@@ -95,8 +99,9 @@ def check_names(folder: Path) -> None:
     """Make sure that an index holds what its manifest names, and nothing else."""
     manifest = load_manifest(folder)
     expected = {"manifest.json", *(f"extra/{name}" for name in manifest.files)}
-    for record in manifest.segments:
+    for record in manifest.all_segments:
         expected |= {f"segments/{record.name}/{name}" for name in record.files}
+    for record in manifest.segments:
         assert record.removed is not None
         expected.add(f"removed/{record.removed.name}.npy")
     assert tree(folder).keys() == expected

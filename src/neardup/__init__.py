@@ -40,6 +40,7 @@ from typing import TYPE_CHECKING, Any
 
 from neardup import types
 from neardup.errors import (
+    DeniedError,
     EngineError,
     IndexFormatError,
     IndexLockedError,
@@ -90,6 +91,7 @@ __all__ = [
     "CompareResult",
     "CutResult",
     "DeduplicationResult",
+    "DeniedError",
     "DocumentIndex",
     "DocumentSearchResult",
     "EngineError",

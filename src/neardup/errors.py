@@ -9,6 +9,7 @@ NeardupError
   SketchMismatchError   (ValueError)       what was made by unlike schemes is to be compared
   SketchFormatError     (ValueError)       a file of sketches is damaged, or of another version
   IndexFormatError      (ValueError)       an index is damaged, or of another version
+  DeniedError           (ValueError)       a document must not come back into an index
   IndexLockedError      (RuntimeError)     an index is being written by somebody else
   ResultLimitError      (RuntimeError)     more results than the caller allowed
   MissingExtraError     (ImportError)      an optional dependency is not installed
@@ -131,6 +132,35 @@ class IndexFormatError(NeardupError, ValueError):
     def __init__(self, message: str, *, path: str | None = None) -> None:
         self.path = path
         super().__init__(_place(path, None) + message)
+
+
+class DeniedError(NeardupError, ValueError):
+    """A document that is inserted is one that was removed and must not come back.
+
+    ``denied_id`` is the id that it had. ``exact``: it has the same tokens; else ``similarity`` is
+    an estimate, for no text of denied documents is kept. All are None where a service has said so.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        denied_id: str | None = None,
+        similarity: float | None = None,
+        exact: bool | None = None,
+    ) -> None:
+        self.denied_id, self.similarity, self.exact = denied_id, similarity, exact
+        super().__init__(message)
+
+    @classmethod
+    def of(cls, identifier: object, denied_id: str, similarity: float, *, exact: bool) -> Self:
+        """Return the error of a document for what it is, or is like."""
+        likeness = "has the same tokens as" if exact else f"is like (estimated: {similarity:.2f})"
+        message = (
+            f"document {identifier!r} {likeness} {denied_id!r}, which was removed and denied; it "
+            "is left out"
+        )
+        return cls(message, denied_id=denied_id, similarity=similarity, exact=exact)
 
 
 class IndexLockedError(NeardupError, RuntimeError):

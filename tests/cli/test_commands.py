@@ -245,5 +245,5 @@ def test_help__options_under_headings(run, monkeypatch):
 def test_help__narrow_where_names_are_short(run):
     text = run("index", "remove", "--help").out
     assert re.findall(r"(?m)^  -.*?  +(?=\S)", text) == [
-        *("  --ids FILE  ", "  --json      ", "  --quiet     ", "  -h, --help  ")
+        *("  --ids FILE  ", "  --deny      ", "  --json      ", "  --quiet     ", "  -h, --help  ")
     ]

@@ -102,6 +102,39 @@ def test_remove__names_what_had_gone_in_the_first_week(run, write_file):
     ]
 
 
+def test_remove__so_that_it_does_not_come_back(run, fails, write_file):
+    words = [f"w{n}" for n in range(300)]
+    rows = [{"id": "a", "text": " ".join(words)}, {"id": "b", "text": " ".join(words[::-1])}]
+    write_file("rows.jsonl", lines_of(rows))
+    more = [{"id": f"m{n}", "text": text} for n, text in enumerate(("a b c", rows[0]["text"]))]
+    more.append({"id": "near", "text": " ".join([*words, "more"])})
+    write_file("more.jsonl", lines_of(more))
+    assert run("index", "build", "idx", "rows.jsonl", "--kind", "documents").code == 0
+    assert run("index", "remove", "idx", "a", "--deny").out.splitlines() == [
+        "1 document removed; `neardup index compact` frees their room",
+        "1 document denied from now on, those that had gone for them included",
+    ]
+    assert run("index", "compact", "idx").code == 0
+    assert "1 document denied\n" in run("index", "info", "idx").out
+    assert info(run)["denied_documents"] == 1
+    assert run("index", "add", "idx", "more.jsonl").out.splitlines()[-3:] == [
+        "2 documents left out, denied:",
+        "  m1 (same tokens as a)",
+        "  near (estimated 1.00 like a)",
+    ]
+    assert run("index", "remove", "idx", "m0").code == 0
+    found = run("dedup", "more.jsonl", "--against", "idx", "-o", "out")
+    assert "2 of those are denied: 1 with the same tokens, 1 by estimate" in found.out
+    said = run("explain", "out", "near").out
+    assert said.startswith("near went for a, which was removed from the index and denied: ")
+    said = run("explain", "out", "m1").out
+    assert said.startswith("m1 went: it has the same tokens as a, which was removed from the index")
+    assert run("report", "out", "-o", "page.html").code == 0
+    assert run("index", "build", "pas", "rows.jsonl").code == 0
+    error = "--deny has no effect in an index of passages; leave it out, or use one of documents"
+    fails("index", "remove", "pas", "a", "--deny", error=error)
+
+
 def test_build__where_something_is(run, fails, here, index, write_file):
     fails(
         "index", "build", "idx", "rows.jsonl", *OPTIONS,

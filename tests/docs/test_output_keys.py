@@ -33,6 +33,7 @@ def test_command_line__summary_keys(readme_run):
         "by",
         "documents_added",
         "documents_known",
+        "documents_denied",
         "against_skipped",
         "preset",
     }
@@ -110,7 +111,7 @@ def test_command_line__keys_and_columns_of_passages(tmp_path, capsys, monkeypatc
     ids = ("--id-column", "id")
     preset = ("--for", "quotations")
     build = json_of(capsys, "index", "build", "idx", pages, *ids, "--min-tokens", 20, *preset)
-    assert set(build) | {"skipped"} == keys_of("neardup index build")
+    assert set(build) | {"skipped", "denied"} == keys_of("neardup index build")
     assert set(json_of(capsys, "index", "info", "idx")) == keys_of("neardup index info")
     search = json_of(capsys, "search", "idx", questions, *ids, "-o", "hits.csv", *preset)
     assert set(search) | {"skipped"} == keys_of("JSON of search")

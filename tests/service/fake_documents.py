@@ -24,8 +24,7 @@ class Answer:
     table: pa.Table = None
     summary: dict[str, Any] = field(default_factory=dict)
     n_documents: int = 0
-    n_removed: int = 0
-    orphans: pa.Table = None
+    denied: list[Any] = field(default_factory=list)
 
 
 def words(text: str | None, tokens: Iterable[Any] | None) -> set[Any]:
@@ -115,13 +114,13 @@ class FakeDocumentIndex:
         self.commit()
         return Answer(n_documents=len(rows))
 
-    def remove(self, ids) -> Answer:
+    def remove(self, ids, *, deny) -> Answer:
         if missing := [key for key in ids if key not in self.rows]:
             message = f"the index has no document {missing[0]!r}; nothing was removed"
             raise InvalidInputError(message)
         for key in ids:
             del self.rows[key]
-        return Answer(n_removed=len(ids), n_documents=len(self.rows))
+        return Answer(summary={"removed": len(ids), "documents": len(self.rows)})
 
     def get(self, id) -> dict[str, Any] | None:  # noqa: A002
         row = self.rows.get(id)

@@ -214,7 +214,10 @@ def test_changes(documents, indexes):
     with documents as same:
         same.insert("last", text)
     assert indexes["docs"].commit() == 0
-    documents.remove(["last"])
+    assert documents.remove(["last"], deny=True).n_denied == 1
+    with pytest.raises(neardup.DeniedError, match="'x' has the same tokens as 'last'") as caught:
+        documents.insert("x", text)
+    assert caught.value.denied_id is None
 
 
 REFUSED = [

@@ -197,11 +197,25 @@ def test_changes__of_documents(running):
     assert "other" in wrong["detail"]
     assert ask(running, "docs/insert", {**new, "id": "x", "columns": {"id": 1}}, 422)
     added = {"documents": [{"id": "added", "text": "this comes with others or not at all"}]}
-    assert ask(running, "docs/add", added) == {"inserted": 1}
+    assert ask(running, "docs/add", added) == {"inserted": 1, "denied": 0}
     removed = ask(running, "docs/remove", {"ids": ["new", "12", "added"]})
     assert (removed["removed"], removed["documents"]) == (3, 4)
     assert removed["orphans"] == [{"id": "newer", "kept_id": "new", "similarity": 1.0}]
     assert ask(running, "docs/remove", {"ids": ["new"]}, 422)
+
+
+def test_changes__what_must_not_come_back(running):
+    text = "a page that was taken down, and that somebody sends again and again"
+    assert ask(running, "docs/insert", {"id": "down", "text": text}) == {"inserted": 1}
+    removed = ask(running, "docs/remove", {"ids": ["down"], "deny": True})
+    assert removed["denied"] == 1
+    for operation in ("insert", "insert-if-new"):
+        refused = ask(running, f"docs/{operation}", {"id": "again", "text": text}, 422)
+        assert refused["error"] == "DeniedError"
+        assert "'again' has the same tokens as 'down'" in refused["detail"]
+    added = {"documents": [{"id": "again", "text": text}]}
+    assert ask(running, "docs/add", added) == {"inserted": 0, "denied": 1}
+    assert ask(running, "passages/remove", {"ids": ["raven"], "deny": True}, 422)
 
 
 @pytest.mark.slow

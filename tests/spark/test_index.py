@@ -57,13 +57,16 @@ def changed(text: str, n_words: int, draw: random.Random) -> str:
 
 
 def make_index(folder: Path, **options: Any) -> Path:
-    """Make an index of several segments and a tail, of which some documents are gone."""
+    """Make an index of several segments and a tail, of which some documents are gone or denied."""
     index = neardup.DocumentIndex.create(folder, **options)
     rows = make_rows(300, 2)
     for start in range(0, 300, 100):
         index.add(rows[start : start + 100])
     index.remove([row["id"] for row in rows[:300:29]])
     index.insert("late", f"{rows[5]['text']} and more")
+    index.commit()
+    index.remove([row["id"] for row in rows[8:300:9] if row["id"] in index], deny=True)
+    index.insert("later", "a text of which there is no other one, in the tail")
     index.commit()
     return folder
 
@@ -91,6 +94,10 @@ def test_against(in_process, data, tmp_path, small_tasks, name):
     options = {**options, "against": str(make_index(tmp_path / "idx", **of_index))}
     expected = run_threads(str(data / "own"), tmp_path / "threads", **options)
     assert summary_of(expected)["removed_for_against"] > 20
+    denied = summary_of(expected)["documents_denied"]
+    # By weights what is denied is like others that are there, and goes for these.
+    assert (denied["exact"] > 0) == (name != "weighted")
+    assert (denied["estimated"] > 0) == (name in ("default", "longest"))
     assert_same(run_spark(in_process, str(data / "own"), tmp_path / "spark", **options), expected)
 
 

@@ -181,6 +181,7 @@ def make_errors() -> None:
     assert issubclass(neardup.ReadError, OSError)
     assert issubclass(neardup.NeardupHint, UserWarning)
     errors: list[type[neardup.NeardupError]] = [
+        neardup.DeniedError,
         neardup.EngineError,
         neardup.IndexFormatError,
         neardup.IndexLockedError,

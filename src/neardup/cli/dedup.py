@@ -164,6 +164,13 @@ def _report(
             f"{summary['removed_for_against']:,} removed for one of these, "
             f"{summary['removed_within']:,} for another of INPUT",
         )
+    denied = summary.get("documents_denied", {"exact": 0, "estimated": 0})
+    if n_denied := sum(denied.values()):
+        lines.insert(
+            2,
+            f"{n_denied:,} of those are denied: {denied['exact']:,} with the same tokens, "
+            f"{denied['estimated']:,} by estimate",
+        )
     if choice := summary.get("method_choice"):
         exact = choice["exact"]
         cost = "not looked into" if exact is None else f"about {exact:.1f} s of work"

@@ -30,6 +30,7 @@ Examples:
   neardup index build seen --kind documents --threshold 0.7
   neardup index add idx new.jsonl
   neardup index remove idx --ids withdrawn.txt
+  neardup index remove seen page/7 --deny
   neardup index compact idx
   neardup index info idx
 """
@@ -171,6 +172,10 @@ def remove(call: Call) -> None:
 
     They are not found any more; `neardup index compact` frees the room that they take. Of an index
     of documents it reports which ones had gone for a removed one.
+
+    With --deny they do not come back: `neardup index add`, `neardup dedup --against` and insertions
+    leave out a document with the same tokens, and one that is next to certainly similar, by
+    estimate, for no text is kept of it.
     """
     from neardup.runs.runner import Runner
     from neardup.stages import index_changes
@@ -181,10 +186,15 @@ def remove(call: Call) -> None:
         if call.id_file is not None:
             message = f"{call.id_file} names no ids; give one id a line"
         raise click.UsageError(message)
-    removal = index_changes.remove(_handle(call.folder), wanted, Runner())
+    removal = index_changes.remove(_handle(call.folder), wanted, Runner(), deny=call.deny)
     removed = counted(removal.n_removed, "document")
-    said = f"{removed} removed; `neardup index compact` frees their room"
-    call.tell(removal.summary, said, *_list_orphans(removal))
+    said = [f"{removed} removed; `neardup index compact` frees their room"]
+    if call.deny:
+        denied = counted(removal.summary["denied"], "document")
+        said.append(f"{denied} denied from now on, those that had gone for them included")
+    else:
+        said += _list_orphans(removal)
+    call.tell(removal.summary, *said)
 
 
 @command.command("compact")
@@ -227,6 +237,8 @@ def info(call: Call) -> None:
         lines = [f"{n_bytes / 1e6:,.1f} MB, {each:,.0f} bytes a document without the texts"]
         if found["gone_documents"]:
             lines.append(f"{found['gone_documents']:,} documents went for others")
+        if found["denied_documents"]:
+            lines.append(f"{counted(found['denied_documents'], 'document')} denied")
     else:
         each = n_bytes_of_look_up / max(found["tokens"], 1)
         lines = [f"{n_bytes / 1e6:,.1f} MB, {each:.1f} bytes a token without the texts"]
@@ -267,15 +279,30 @@ def _list_orphans(removal: RemovalResult) -> list[str]:
     return lines
 
 
+def _list_denied(addition: AdditionResult) -> list[str]:
+    """Say which documents were left out because the index denies them."""
+    denied = addition.denied
+    if not denied:
+        return []
+    lines = [f"{counted(len(denied), 'document')} left out, denied:"]
+    for each in denied[:_ORPHANS_SHOWN]:
+        like = "same tokens as" if each.exact else f"estimated {each.similarity:.2f} like"
+        lines.append(f"  {each.id} ({like} {each.denied_id})")
+    if len(denied) > _ORPHANS_SHOWN:
+        lines.append(f"  and {len(denied) - _ORPHANS_SHOWN:,} more, all with --json")
+    return lines
+
+
 def _say_added(addition: AdditionResult, folder: Path) -> list[str]:
     lines = [
         f"{counted(addition.n_documents, 'document')} with "
         f"{counted(addition.n_tokens, 'token')} added to {folder} in {addition.seconds:.1f} s"
     ]
     lines += say_ids(addition.summary)
-    if not addition.n_documents and not addition.skipped:
+    if not (addition.n_documents or addition.skipped or addition.denied):
         lines.append("INPUT has no rows, so there was nothing to add")
     lines += wording.lines(wording.note_empty(addition.n_empty, "never found"))
+    lines += _list_denied(addition)
     if addition.n_short:
         lines.append(
             f"{counted(addition.n_short, 'document')} with fewer tokens than --min-tokens, never "

@@ -12,9 +12,13 @@ import pyarrow.compute as pc
 
 from neardup.documents import blocks
 from neardup.documents.blocks import Block
+from neardup.documents.denied import batch_of, known_of, known_of_digests
 from neardup.documents.index import DocumentHandle, OpenDocuments
+from neardup.documents.lookup import find_denied
 from neardup.documents.pending import Pending
+from neardup.documents.queries import Queries
 from neardup.documents.reading import (
+    Deny,
     DocumentBatch,
     PackedBlocks,
     pack_cells,
@@ -45,7 +49,7 @@ from neardup.indexes.stored import store_frequencies
 from neardup.reading.signed_batches import count_shingles
 from neardup.runs.progress import job_logger
 from neardup.runs.runner import Runner
-from neardup.tables import Floats, Int64s, Texts, Uint64s
+from neardup.tables import Floats, Int64s, Texts, Uint32s, Uint64s
 from neardup.text.weighting import DocumentFrequencies
 
 # Writing segments of an index anew, as one, without what was taken out of them.
@@ -305,41 +309,90 @@ class DocumentRemoval(Removal):
     """What a removal did, and what had gone for documents that were taken out.
 
     ``orphans`` has the columns ``id``, ``kept_id`` and ``similarity``: documents that are not in
-    the index because they went for one that now is not, either.
+    the index because they went for one that now is not, either. ``n_denied`` are those of both that
+    must not come back from now on.
     """
 
     orphans: pa.Table
+    n_denied: int = 0
 
 
 def remove_documents(
-    handle: DocumentHandle, ids: Iterable[str | int], runner: Runner
+    handle: DocumentHandle, ids: Iterable[str | int], runner: Runner, *, deny: bool = False
 ) -> DocumentRemoval:
-    """Take documents out; all of them or none."""
+    """Take documents out; all of them or none.
+
+    ``deny``: they are left out where they come again, and so is what had gone for them.
+    """
     wanted = wanted_ids(ids)
     with handle.changing(runner) as files:
         files = _settled(handle, files, runner)
         index = handle.read(files)
-        orphans = find_orphans(index, wanted)
+        orphans, digests = find_orphans(index, wanted)
+        n_denied = 0
+        if deny and len(wanted):
+            n_before = 0 if index.denied is None else len(index.denied)
+            record = _deny(handle, index, wanted, orphans["id"], digests, runner)
+            n_denied = record.n_documents - n_before
+            files = replace(files, manifest=replace(files.manifest, denied=record))
         removal = take_out(handle.folder, files, wanted, index.rows_of_ids(wanted))
-        return DocumentRemoval(**vars(removal), orphans=orphans)
+        return DocumentRemoval(**vars(removal), orphans=orphans, n_denied=n_denied)
 
 
-def find_orphans(index: OpenDocuments, ids: pa.Array) -> pa.Table:
-    """Return the documents that went for some of the index, which are given by their ids."""
-    parts = [_ORPHANS.empty_table()]
+def _deny(
+    handle: DocumentHandle,
+    index: OpenDocuments,
+    ids: pa.Array,
+    orphan_ids: pa.ChunkedArray,
+    orphan_digests: Uint64s,
+    runner: Runner,
+) -> SegmentRecord:
+    """Write what is known of denied documents, with some more: each digest once."""
+    name, scheme, known = free_name(index.manifest, 0), index.scheme, set[bytes]()
+    with new_segment(handle.folder, name, scheme, runner) as writer:
+        if index.denied is not None:
+            every = np.arange(len(index.denied), dtype=np.int64)
+            known.update(digest.tobytes() for digest in index.denied.digests_of(every))
+            nothing: Uint32s = np.empty(0, np.uint32)
+            before = replace(index, segments=(index.denied,), removed=(nothing,))
+            copying = _Copying(before, writer)
+            copying.copy(0)
+            copying.flush()
+        documents = index.documents_of_ids(ids)
+        documents = np.sort(documents[documents >= 0])
+        orphans = orphan_ids.combine_chunks(), known_of_digests(orphan_digests, scheme)
+        for new_ids, queries in (*known_of(index, documents), orphans):
+            rows = []
+            for row, digest in enumerate(each.tobytes() for each in queries.digests):
+                if digest not in known:
+                    known.add(digest)
+                    rows.append(row)
+            taken = new_ids.take(pa.array(rows, pa.int64()))
+            writer.add(batch_of(taken, queries.take(np.array(rows, np.int64)), scheme))
+        return writer.finish(name)
+
+
+def find_orphans(index: OpenDocuments, ids: pa.Array) -> tuple[pa.Table, Uint64s]:
+    """Return the documents that went for some of the index, which are given by their ids.
+
+    The digests, of shape (n, 2), are those of the table's rows.
+    """
+    parts, found = [_ORPHANS.empty_table()], [np.empty((0, 2), np.uint64)]
     for number, segment in enumerate(index.segments):
         assert isinstance(segment, DocumentSegment)
-        for gone_ids, kept_ids, _, similarities in gone_of(segment):
+        for gone_ids, kept_ids, digests, similarities in gone_of(segment):
             keepers = index.documents_of_ids(kept_ids)
             is_there = (keepers >= 0) & (keepers < index.first_documents[number + 1])
             mask = pc.and_(pc.is_in(kept_ids, value_set=ids), pa.array(is_there))
             columns = [gone_ids, kept_ids, pa.array(similarities)]
             parts.append(pa.table(columns, _ORPHANS).filter(mask))
+            found.append(digests[mask.to_numpy(zero_copy_only=False)])
     every = pa.concat_tables(parts)
     # Who repeats an addition notes again what went.
     pairs = zip(every["id"].to_pylist(), every["kept_id"].to_pylist(), strict=True)
     firsts = {pair: place for place, pair in reversed(list(enumerate(pairs)))}
-    return every.take(pa.array(sorted(firsts.values()), pa.int64()))
+    rows: Int64s = np.array(sorted(firsts.values()), np.int64)
+    return every.take(pa.array(rows)), np.concatenate(found)[rows]
 
 
 # The most documents that wait in a tail, and bytes of these: who opens an index unpacks them.
@@ -461,6 +514,21 @@ def put_away(
     store_next(handle.folder, replace(manifest, tail=record), manifest.segments, manifest.files)
 
 
+def _denying(index: OpenDocuments) -> Deny | None:
+    """Return what tells denied texts, at the threshold of an index; None if none are."""
+    denied = index.denied
+    if denied is None:
+        return None
+
+    def deny(queries: Queries) -> tuple[Int64s, list[str], list[float], list[bool]]:
+        every = np.ones(len(queries), np.bool_)
+        found = find_denied(index, queries, index.scheme.measure, every)
+        ids = denied.ids_of(found.rows).to_pylist()
+        return found.texts, ids, found.similarities.tolist(), found.are_exact.tolist()
+
+    return deny
+
+
 def add_documents(
     handle: DocumentHandle, sources: Sequence[Source], how: Reading, runner: Runner
 ) -> Addition:
@@ -483,9 +551,11 @@ def add_documents(
         with adding(handle, files, runner, frequencies=frequencies) as new:
             ids = NewIds(new.index, columns)
             reading = ReadingPass("read", sources, runner)
+            deny = _denying(new.index)
             for documents in read_documents(
-                sources, columns, new.scheme, reading, skip_bad=skip_bad
+                sources, columns, new.scheme, reading, skip_bad=skip_bad, deny=deny
             ):
+                addition.denied += documents.denied
                 ids.check(documents.batch.ids, documents.places)
                 addition.count(documents.batch.n_tokens, documents.skipped, scheme.shingles.ngram)
                 new.add(documents.batch)

@@ -20,6 +20,7 @@ from neardup.documents.scheme import KIND, DocumentScheme, restore_document_sche
 from neardup.documents.segment import UNREAD, DocumentSegment
 from neardup.errors import IndexFormatError
 from neardup.files.id_table import hash_id
+from neardup.files.ids import join_ids
 from neardup.indexes.folder import OpenTail
 from neardup.indexes.handle import OpenFiles
 from neardup.indexes.index import IndexHandle, OpenIndex
@@ -34,8 +35,12 @@ from neardup.tables import Int64s, Uint32s, Uint64s
 class OpenDocuments(OpenIndex[DocumentScheme, Searchable]):
     """An index of documents; the last segments may be documents in memory.
 
-    These are those of the tail, and those that are not written yet.
+    These are those of the tail, and those that are not written yet. ``denied`` is what is known of
+    documents that must not come back, which are not found; where a text goes for one, its number is
+    behind those of all documents.
     """
+
+    denied: DocumentSegment | None = None
 
     texts_in: ClassVar = "blocks.npy"
 
@@ -48,7 +53,7 @@ class OpenDocuments(OpenIndex[DocumentScheme, Searchable]):
         """Check every byte that was not looked at when the index was opened, or since."""
         pages = [
             pages
-            for segment in self.segments
+            for segment in (*self.segments, self.denied)
             if isinstance(segment, DocumentSegment)
             for pages in segment.all_pages()
         ]
@@ -88,6 +93,17 @@ class OpenDocuments(OpenIndex[DocumentScheme, Searchable]):
         as_id = str if pa.types.is_large_string(self.id_type) else int
         places = map(self.place_of, documents.tolist())
         return [as_id(self.segments[segment].id_of(row)) for segment, row in places]
+
+    def ids_gone_for(self, documents: Int64s) -> pa.Array:
+        """Return the ids of some documents, which ascend, of the index or denied."""
+        first = int(self.first_documents[-1])
+        n_own = int(np.searchsorted(documents, first))
+        ids = self.ids_of(documents[:n_own])
+        if n_own == len(documents):
+            return ids
+        assert self.denied is not None
+        others = self.denied.ids_of(documents[n_own:] - first).cast(self.denied.id_type)
+        return join_ids([ids, others] if n_own else [others])
 
     def digests_of(self, documents: Int64s) -> Uint64s:
         """Return the digests of some documents, which ascend, of shape (n, 2)."""
@@ -140,6 +156,7 @@ class OpenDocuments(OpenIndex[DocumentScheme, Searchable]):
             "documents": self.n_documents,
             "removed_documents": sum(map(len, self.removed)),
             "gone_documents": sum(segment.n_gone for segment in self.segments),
+            "denied_documents": 0 if self.denied is None else len(self.denied),
             "tokens": n_tokens + (tail.n_tokens if tail else 0),
         }
 
@@ -176,7 +193,8 @@ class DocumentHandle(IndexHandle[OpenDocuments, DocumentScheme, DocumentSegment]
         self, files: OpenFiles, restored: DocumentScheme, parts: tuple[DocumentSegment, ...]
     ) -> OpenDocuments:
         """See all segments, and the tail, as an index."""
-        index = OpenDocuments(files.manifest, restored, parts, files.removed)
+        denied = self._open_denied(files.denied, restored)
+        index = OpenDocuments(files.manifest, restored, parts, files.removed, denied)
         if files.tail is None:
             self._tail = None
             return index
@@ -186,6 +204,17 @@ class DocumentHandle(IndexHandle[OpenDocuments, DocumentScheme, DocumentSegment]
         return index.with_tail(known.read(files.tail, files.folder))
 
     _tail: _Tail | None = None
+    _denied: tuple[Segment, DocumentSegment] | None = None
+
+    def _open_denied(
+        self, segment: Segment | None, scheme: DocumentScheme
+    ) -> DocumentSegment | None:
+        if segment is None:
+            return None
+        known = self._denied
+        if known is None or known[0] is not segment or known[1].scheme is not scheme:
+            known = self._denied = segment, self.open_part(segment, scheme)
+        return known[1]
 
 
 class _Tail:

@@ -14,8 +14,9 @@ from itertools import pairwise
 import numpy as np
 import pyarrow as pa
 
+from neardup.documents.denied import can_estimate, estimate_pairs
 from neardup.documents.index import OpenDocuments
-from neardup.documents.queries import Found, Queries, Searchable, Sought, join_sets
+from neardup.documents.queries import Found, Queries, Searchable, Sought, join_sets, lists_of_sets
 from neardup.documents.reading import queries_of_texts
 from neardup.files.passes import ReadingPass, TextBlock, read_text_block
 from neardup.files.rows import ColumnNames, RowBlock, Source
@@ -26,7 +27,7 @@ from neardup.matching.verify import overlaps_at_threshold
 from neardup.runs.progress import may_go_on
 from neardup.runs.runner import Runner
 from neardup.sketches.minhash import MinHashScheme, band_keys, minhash_signatures
-from neardup.tables import Bools, Floats, Int64s, ShingleLists, Signatures, Uint64s, WeightedSets
+from neardup.tables import Bools, Floats, Int64s, ShingleSets, Signatures, Uint64s, WeightedSets
 
 # Pairs that are compared at once, and shingles of their documents, which bound memory and time
 # between two blocks.
@@ -81,8 +82,8 @@ _NO_HITS = Hits(_NONE, _NONE, _NONE, _NONE, np.empty(0))
 class Answers:
     """What each of n texts goes for, of an index; see ``find_answers``.
 
-    ``documents`` has -1 for a text that is similar to none. Nothing but this document may take one
-    of those that ``are_settled``.
+    ``documents`` has -1 for a text that is similar to none; numbers from those of all documents on
+    are denied ones. Nothing but this document may take one of those that ``are_settled``.
     """
 
     documents: Int64s
@@ -133,10 +134,8 @@ def find_estimated(
             left = own[start : start + _SIGNED_AT_ONCE]
             distinct, places = np.unique(rows[start : start + _SIGNED_AT_ONCE], return_inverse=True)
             sets = segment.sets_of(distinct)
-            offsets: Int64s = np.concatenate([[0], np.cumsum(sets.sizes)]).astype(np.int64)
-            within = np.repeat(sets.starts - offsets[:-1], sets.sizes) + np.arange(offsets[-1])
-            lists = ShingleLists(sets.values[within], offsets)
-            signed = np.ascontiguousarray(minhash_signatures(lists, minhash))
+            assert isinstance(sets, ShingleSets)
+            signed = np.ascontiguousarray(minhash_signatures(lists_of_sets(sets), minhash))
             equal: Int64s = np.empty(len(left), np.int64)
             count_equal(signatures.values, signed, left, places, equal)
             hit = np.flatnonzero(equal >= math.ceil(least))
@@ -171,7 +170,8 @@ def find_answers(index: OpenDocuments, queries: Queries, measure: Measure) -> An
     """Find the document that each text would go for.
 
     The first document that is an exact copy of it; else what a copy of it went for earlier, if
-    that is still there; else the most similar document, the first on a tie.
+    that is still there; else the most similar document, the first on a tie; else the denied
+    document that it is, or is estimated to be similar to.
     """
     n = len(queries)
     answers = Answers(
@@ -194,12 +194,81 @@ def find_answers(index: OpenDocuments, queries: Queries, measure: Measure) -> An
         for own, rows in (each.candidates for each in found)
     )
     hits = _hits_among(index, queries, measure, candidates)
-    if not len(hits):
-        return answers
-    hits = best_hits(hits, queries, measure)
-    for name in ("documents", "overlaps", "sizes", "similarities"):
-        getattr(answers, name)[hits.queries] = getattr(hits, name)
+    if len(hits):
+        hits = best_hits(hits, queries, measure)
+        for name in ("documents", "overlaps", "sizes", "similarities"):
+            getattr(answers, name)[hits.queries] = getattr(hits, name)
+    _settle_denied(index, queries, measure, answers)
     return answers
+
+
+@dataclass(frozen=True)
+class Denials:
+    """Which texts are denied, ascending, and by which rows of ``index.denied``.
+
+    Those that ``are_exact`` have the same tokens; ``similarities`` of others are estimates.
+    """
+
+    texts: Int64s
+    rows: Int64s
+    similarities: Floats
+    are_exact: Bools
+
+
+def find_denied(
+    index: OpenDocuments, queries: Queries, measure: Measure, is_wanted: Bools
+) -> Denials:
+    """Find which of some texts are denied.
+
+    By the first document with the same tokens; else by the one that it is most similar to by
+    estimate, the first on a tie, if that is beyond doubt: see ``estimate_pairs``.
+    """
+    n, denied = len(queries), index.denied
+    rows: Int64s = np.full(n, -1, np.int64)
+    similarities: Floats = np.ones(n)
+    are_exact: Bools = np.zeros(n, np.bool_)
+    is_wanted = is_wanted & queries.is_filled
+    if denied is not None and is_wanted.any():
+        found = denied.find(Sought(queries, is_wanted))
+        own, copies = found.copies
+        rows[own] = copies
+        are_exact[own] = True
+        if can_estimate(measure):
+            own, candidates = found.candidates
+            is_open = ~are_exact[own]
+            own, candidates, estimates = _estimate(
+                denied, queries, own[is_open], candidates[is_open], measure
+            )
+            best = np.lexsort((candidates, -estimates, own))
+            best = best[np.diff(own[best], prepend=-1) > 0]
+            rows[own[best]], similarities[own[best]] = candidates[best], estimates[best]
+    texts = np.flatnonzero(rows >= 0)
+    return Denials(texts, rows[texts], similarities[texts], are_exact[texts])
+
+
+def _estimate(
+    denied: Searchable, queries: Queries, own: Int64s, rows: Int64s, measure: Measure
+) -> tuple[Int64s, Int64s, Floats]:
+    """Return those pairs of texts and denied documents that are similar, by estimate."""
+    own, rows, _ = _sieve(denied, queries, own, rows, measure)
+    distinct, places = _distinct(rows, queries)
+    assert queries.filters is not None
+    filters = join_filters([queries.filters, denied.filters_of(distinct)])
+    estimates = estimate_pairs(filters, own, len(queries) + places, measure)
+    is_sure = ~np.isnan(estimates)
+    return own[is_sure], rows[is_sure], estimates[is_sure]
+
+
+def _settle_denied(
+    index: OpenDocuments, queries: Queries, measure: Measure, answers: Answers
+) -> None:
+    """Have texts that nothing was found for go for denied documents."""
+    found = find_denied(index, queries, measure, answers.documents < 0)
+    answers.documents[found.texts] = found.rows + index.first_documents[-1]
+    answers.similarities[found.texts] = found.similarities
+    answers.are_copies[found.texts] = found.are_exact
+    # What is estimated cannot be ranked with what is compared.
+    answers.are_settled[found.texts] = True
 
 
 def best_hits(hits: Hits, queries: Queries, measure: Measure) -> Hits:

@@ -296,6 +296,13 @@ def sets_of_cells(
     return WeightedSets(values.data.view(np.uint64), own, starts, sizes, totals)
 
 
+def lists_of_sets(sets: ShingleSets) -> ShingleLists:
+    """Return the elements of sets one behind the other, as they are signed."""
+    offsets: Int64s = np.concatenate([[0], np.cumsum(sets.sizes)]).astype(np.int64)
+    within = np.repeat(sets.starts - offsets[:-1], sets.sizes) + np.arange(offsets[-1])
+    return ShingleLists(sets.values[within], offsets)
+
+
 def sort_lists(lists: ShingleLists) -> ShingleSets:
     """Return the distinct elements of each list, ascending."""
     return _sorted_in_place(ShingleLists(lists.values.copy(), lists.offsets))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -62,6 +63,12 @@ class Contents:
     ids: pa.Array
     texts: pa.Array
     columns: pa.Table | None = None
+
+    def take(self, rows: Int64s) -> Contents:
+        """Return those of some of the documents."""
+        places = pa.array(rows)
+        columns = None if self.columns is None else self.columns.take(places)
+        return Contents(self.ids.take(places), self.texts.take(places), columns)
 
 
 def make_batch(contents: Contents, queries: Queries, scheme: DocumentScheme) -> DocumentBatch:
@@ -129,14 +136,36 @@ def _cells_of_sets(sets: ShingleSets | WeightedSets | None, is_wanted: Bools) ->
 _OWN = ("id", "text")
 
 
+class DeniedDocument(NamedTuple):
+    """A document that was left out, and the denied one that it is or, by estimate, is similar to.
+
+    ``exact``: it has the same tokens; else ``similarity`` is an estimate.
+    """
+
+    id: str | int
+    denied_id: str
+    similarity: float
+    exact: bool
+    file: str
+    row: int
+
+
+# Which of some texts are denied, by the ids of which documents; similarities; whether for certain.
+Deny = Callable[[Queries], tuple[Int64s, list[str], list[float], list[bool]]]
+
+
 @dataclass(frozen=True)
 class ReadDocuments:
-    """Documents of a block, in the order of their rows, which ``numbers`` are."""
+    """Documents of a block, in the order of their rows, which ``numbers`` are.
+
+    ``skipped`` rows are none, and ``denied`` were left out.
+    """
 
     source: str
     numbers: Int64s
     batch: DocumentBatch
     skipped: list[tuple[str, int, str]] = field(default_factory=list)
+    denied: list[DeniedDocument] = field(default_factory=list)
 
     @property
     def places(self) -> RowPlaces:
@@ -151,11 +180,12 @@ def read_documents(
     reading: ReadingPass,
     *,
     skip_bad: bool = False,
+    deny: Deny | None = None,
 ) -> Iterator[ReadDocuments]:
-    """Read all documents of sources, block by block, in threads."""
+    """Read all documents of sources, block by block, in threads; those to ``deny`` are left out."""
 
     def read(source: Source, block: RowBlock) -> ReadDocuments:
-        return read_block(source, block, columns, scheme, skip_bad=skip_bad)
+        return read_block(source, block, columns, scheme, skip_bad=skip_bad, deny=deny)
 
     for _, documents in reading.map(read, sources):
         yield documents
@@ -170,10 +200,12 @@ def read_block(
     skip_bad: bool = False,
     select: Bools | None = None,
     queries: Queries | None = None,
+    deny: Deny | None = None,
 ) -> ReadDocuments:
     """Read the documents of a block, or of those rows that are selected.
 
-    ``queries`` are what an index needs to know of them, where that has been worked out.
+    ``queries`` are what an index needs to know of them, where that has been worked out. What there
+    is to ``deny`` is left out.
     """
     parsed = block.parse(columns, select=select, skip_bad=skip_bad)
     numbers = block.numbers if select is None else block.numbers[select]
@@ -191,9 +223,19 @@ def read_block(
     elif not scheme.with_text:
         sets = sets_of_texts(Texts.from_arrow(contents.texts), scheme)
         queries = replace(queries, sets=sets)
+    denied: list[DeniedDocument] = []
+    if deny is not None:
+        rows, *found = deny(queries)
+        own = contents.ids.take(pa.array(rows)).to_pylist(), *found, numbers[rows].tolist()
+        denied = [
+            DeniedDocument(identifier, denied_id, similarity, exact, source.name, row)
+            for identifier, denied_id, similarity, exact, row in zip(*own, strict=True)
+        ]
+        rest = np.delete(np.arange(len(numbers)), rows)
+        contents, queries, numbers = contents.take(rest), queries.take(rest), numbers[rest]
     batch = make_batch(contents, queries, scheme)
     skipped = [(source.name, row, reason) for row, reason in parsed.skipped]
-    return ReadDocuments(source.name, numbers, batch, skipped)
+    return ReadDocuments(source.name, numbers, batch, skipped, denied)
 
 
 def queries_of_texts(texts: pa.Array, scheme: DocumentScheme, *, with_sets: bool = True) -> Queries:

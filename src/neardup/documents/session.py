@@ -10,12 +10,13 @@ from typing import Any, TypeVar
 
 from neardup.documents.additions import put_away
 from neardup.documents.index import DocumentHandle, OpenDocuments
-from neardup.documents.lookup import find_answers
+from neardup.documents.lookup import find_answers, find_denied
+from neardup.documents.one_text import make_query
 from neardup.documents.pending import Pending
 from neardup.documents.queries import Queries
 from neardup.documents.scheme import DocumentScheme
 from neardup.documents.values import Id, checked_id
-from neardup.errors import InvalidInputError, InvalidParameterError, NeardupError
+from neardup.errors import DeniedError, InvalidInputError, InvalidParameterError, NeardupError
 from neardup.indexes.folder import remove_orphans
 from neardup.indexes.handle import OpenFiles
 from neardup.indexes.manifest import load_manifest
@@ -86,10 +87,20 @@ class InsertSession:
     ) -> None:
         """Take a document; it is found at once, and durable when it is committed.
 
-        ``make`` works out what is known of it by a scheme; None, if it is signed by its text.
+        ``make`` works out what is known of it by a scheme; None, if it is signed by its text. A
+        denied one is refused.
         """
         identifier = checked_id(identifier)
         with self._inserting(make) as (pending, queries):
+            assert self._base is not None
+            if self._base.denied is not None:
+                scheme = self._base.scheme
+                queries = make_query(text, None, scheme) if queries is None else queries
+                found = find_denied(self._base, queries, scheme.measure, queries.is_filled)
+                if len(found.texts):
+                    (denied_id,) = self._base.denied.ids_of(found.rows).to_pylist()
+                    is_exact, similarity = bool(found.are_exact[0]), float(found.similarities[0])
+                    raise DeniedError.of(identifier, denied_id, similarity, exact=is_exact)
             self._check_new(identifier)
             pending.add(identifier, text, columns, queries)
 
@@ -110,6 +121,10 @@ class InsertSession:
                 self._check_new(identifier)
                 pending.add(identifier, text, columns, queries)
                 return None
+            if document >= index.first_documents[-1]:
+                (denied_id,) = index.ids_gone_for(answers.documents).cast("string").to_pylist()
+                is_exact, similarity = bool(answers.are_copies[0]), float(answers.similarities[0])
+                raise DeniedError.of(identifier, denied_id, similarity, exact=is_exact)
             (found,) = index.list_ids(answers.documents)
             # A document that comes again has not gone for another.
             if str(found) != str(identifier):

@@ -53,7 +53,8 @@ class Addition:
 
     ``n_short`` documents have fewer tokens than a passage that is found, or a shingle, and
     ``n_ignored`` tokens were taken out of texts before they were counted. ``scheme`` is that of the
-    index, of which they are the first documents if it ``was_empty``.
+    index, of which they are the first documents if it ``was_empty``. ``denied`` documents were left
+    out.
     """
 
     columns: ColumnNames
@@ -65,6 +66,7 @@ class Addition:
     n_short: int = 0
     n_ignored: int = 0
     skipped: list[tuple[str, int, str]] = field(default_factory=list)
+    denied: list[Any] = field(default_factory=list)
 
     def count(
         self,

@@ -395,7 +395,10 @@ def remove_orphans(folder: Path, *manifests: Manifest) -> list[Path]:
 def _orphans(folder: Path, manifests: Sequence[Manifest]) -> Iterator[Path]:
     records = [record for manifest in manifests for record in manifest.segments]
     places = {
-        SEGMENTS: (_FOLDER_NAME, {record.name for record in records}),
+        SEGMENTS: (
+            _FOLDER_NAME,
+            {each.name for manifest in manifests for each in manifest.all_segments},
+        ),
         REMOVED: (
             _ARRAY_NAME,
             {f"{record.removed.name}.npy" for record in records if record.removed},

@@ -47,7 +47,8 @@ class OpenFiles:
     """All files that a manifest names, checked and mapped.
 
     ``removed`` holds, for each segment, the numbers of the documents that it has lost; ``extras``
-    the arrays that belong to no segment, by the names of their files.
+    the arrays that belong to no segment, by the names of their files; ``denied`` is the segment of
+    documents that must not come back.
     """
 
     folder: Path
@@ -56,6 +57,7 @@ class OpenFiles:
     removed: tuple[Uint32s, ...]
     extras: Mapping[str, AnyArray]
     tail: OpenTail | None = None
+    denied: Segment | None = None
 
     def extra(self, name: str, dtype: npt.DTypeLike, *, ndim: int = 1) -> AnyArray:
         """Return an array that belongs to no segment, if it is there and of that type."""
@@ -94,8 +96,11 @@ class CheckedFiles:
         extras = {name: self._open_extra(name, file) for name, file in manifest.files.items()}
         tail = manifest.tail
         self._tail = None if tail is None else load_tail(self._folder, tail, self._tail)
+        denied = None
+        if manifest.denied is not None:
+            denied = self._open_segment(manifest.denied, runner)
         self._forget_others(manifest)
-        files = tuple(segments), tuple(removed), extras, self._tail
+        files = tuple(segments), tuple(removed), extras, self._tail, denied
         self._last = OpenFiles(self._folder, manifest, *files)
         return self._last
 
@@ -135,7 +140,7 @@ class CheckedFiles:
         return self._extras[name, file]
 
     def _forget_others(self, manifest: Manifest) -> None:
-        names = {record.name for record in manifest.segments}
+        names = {record.name for record in manifest.all_segments}
         removed = {record.removed for record in manifest.segments}
         extras = set(manifest.files.items())
         self._segments = {k: v for k, v in self._segments.items() if k in names}
@@ -154,7 +159,7 @@ class _Seen(Generic[V]):
 
 def _files_of(folder: str, manifest: Manifest) -> Iterator[tuple[str, FileRecord]]:
     """Yield the paths of mapped files, as strings: there are many, and a commit asks for them."""
-    for segment in manifest.segments:
+    for segment in manifest.all_segments:
         for name, record in segment.files.items():
             yield f"{folder}/{SEGMENTS}/{segment.name}/{name}", record
         if segment.removed is not None:

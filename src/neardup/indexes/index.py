@@ -186,7 +186,7 @@ class OpenIndex(ABC, Generic[S, D]):
             "folder": str(folder),
             **self.counts(),
             "segments": len(manifest.segments),
-            "bytes": segment_bytes(manifest.segments) + extra,
+            "bytes": segment_bytes(manifest.all_segments) + extra,
             "bytes_of_texts": sum(each.files[self.texts_in].size for each in manifest.segments),
             "scheme": dict(manifest.scheme),
             "generation": manifest.generation,

@@ -44,7 +44,9 @@ def store_next(
     store_manifest(folder, replace(after, format=FORMAT))
 
 
-FORMAT = 2
+FORMAT = 3
+# Formats that brought a field; where an older index has none, it is null.
+_SINCE = {"tail": 2, "denied": 3}
 _OLDEST: Mapping[IndexKind, int] = {"documents": 2, "passages": 1}
 MANIFEST = "manifest.json"
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,99}")
@@ -107,6 +109,8 @@ class Manifest:
         Files in ``extra/``.
     tail
         Documents behind those of the segments, which wait for one.
+    denied
+        A segment of what is known of documents that must not come back. It is none of ``segments``.
     created_with
         Version of neardup that made the index.
     """
@@ -116,8 +120,14 @@ class Manifest:
     segments: tuple[SegmentRecord, ...] = ()
     files: Mapping[str, FileRecord] = field(default_factory=dict)
     tail: TailRecord | None = None
+    denied: SegmentRecord | None = None
     created_with: str = __version__
     format: int = FORMAT
+
+    @property
+    def all_segments(self) -> tuple[SegmentRecord, ...]:
+        """All segments that it names, that of denied documents last."""
+        return self.segments if self.denied is None else (*self.segments, self.denied)
 
 
 def load_manifest(folder: Path) -> Manifest:
@@ -220,6 +230,7 @@ def encode(manifest: Manifest) -> bytes:
         "segments": [_spelt_segment(segment) for segment in manifest.segments],
         "files": _spelt_files(manifest.files),
         "tail": _with_spelt_file(manifest.tail),
+        "denied": None if manifest.denied is None else _spelt_segment(manifest.denied),
     }
     body = json.dumps(content, sort_keys=True, allow_nan=False).encode() + b"\n"
     return MAGIC + f"{manifest.format} {hashlib.sha256(body).hexdigest()}\n".encode() + body
@@ -259,9 +270,9 @@ def decode(data: bytes) -> Manifest:
                 f"to {FORMAT}; use a newer neardup, or build the index again"
             )
             raise _NewerFormatError(message)
-        if content["format"] == 1:
-            # It had none.
-            content.setdefault("tail", None)
+        for name, since in _SINCE.items():
+            if content["format"] < since:
+                content.setdefault(name, None)
         return _manifest(content)
     except _NewerFormatError:
         raise
@@ -286,18 +297,22 @@ def _reject(constant: str) -> None:
 def _manifest(content: Any) -> Manifest:
     _check_fields(content, Manifest)
     segments = tuple(map(_segment, _typed(content["segments"], list, "segments")))
-    if len({segment.name for segment in segments}) < len(segments):
-        message = "two segments have one name"
-        raise ValueError(message)
-    return Manifest(
+    denied = None if content["denied"] is None else _segment(content["denied"])
+    manifest = Manifest(
         scheme=_typed(content["scheme"], dict, "scheme"),
         generation=_count(content["generation"], "generation"),
         segments=segments,
         files=_files(content["files"]),
         tail=_tail(content["tail"]),
+        denied=denied,
         created_with=_typed(content["created_with"], str, "created_with"),
         format=_count(content["format"], "format"),
     )
+    names = {segment.name for segment in manifest.all_segments}
+    if len(names) < len(manifest.all_segments):
+        message = "two segments have one name"
+        raise ValueError(message)
+    return manifest
 
 
 def _segment(content: Any) -> SegmentRecord:

@@ -124,6 +124,11 @@ class CommandOptions(Options):
         default=None,
         flags=("--ids",),
     )
+    deny: bool = option(
+        "Documents: remember what they are known by, without their texts, and leave them out where "
+        "they come again.",
+        default=False,
+    )
     maximal: bool = option(
         "All passages at the threshold that are part of no longer one, instead of the most "
         "similar ones that do not overlap.",
@@ -571,7 +576,7 @@ def _of_indexes() -> dict[str, tuple[Option, ...]]:
             *_RUN,
         ),
         "index add": (*_SAME_TOKENIZER, *_of(TextReadingOptions), *_of(WhereOptions), *_RUN),
-        "index remove": (*_of(CommandOptions, "id_file"), *_REPORTING),
+        "index remove": (*_of(CommandOptions, "id_file", "deny"), *_REPORTING),
         "index compact": (*_SAME_TOKENIZER, *_RUN),
         "index info": (*_SAME_TOKENIZER, *_of(OutputOptions, "as_json")),
         "search": (
@@ -741,7 +746,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "Access": ("host", "token_file", "allowed_host", "writable"),
     "Limits": ("max_body",),
     "Output": (
-        *("output", "page", "by", "labels", "add", "output_format", "show_all", "html"),
+        *("output", "page", "by", "labels", "add", "deny", "output_format", "show_all", "html"),
         *("replacement", "columns", "with_columns", "summary", "with_text", "no_text", "excerpt"),
         *("overwrite", "stats", "as_json"),
     ),

@@ -252,6 +252,13 @@ class DedupRecord(_Dedup):
     rows_per_file: NotRequired[_Positive]
 
 
+class DeniedCounts(TypedDict):
+    """Documents that went for ones that an index denies: with the same tokens, or by estimate."""
+
+    exact: int
+    estimated: int
+
+
 class DedupSummary(_Dedup, _Read):
     """What a deduplication says of its run."""
 
@@ -273,6 +280,7 @@ class DedupSummary(_Dedup, _Read):
     against_skipped: NotRequired[list[Skipped]]
     documents_added: NotRequired[int]
     documents_known: NotRequired[int]
+    documents_denied: NotRequired[DeniedCounts]
     method_choice: NotRequired[MethodChoice]
     preset: NotRequired[Preset]
     hints: NotRequired[list[Hint]]

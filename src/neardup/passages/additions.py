@@ -17,6 +17,7 @@ from neardup.indexes.changes import Addition, Compaction, NewIds, Removal, take_
 from neardup.indexes.index import create_index, segment_bytes
 from neardup.indexes.manifest import Manifest, SegmentRecord, free_name, store_next
 from neardup.indexes.stored import store_frequencies
+from neardup.options.option import no_effect
 from neardup.passages.documents import (
     DocumentBlock,
     ReadOptions,
@@ -191,8 +192,12 @@ def _stored_block(segment: PassageSegment, removed: Uint32s) -> DocumentBlock:
 # Taking documents out of an index.
 
 
-def remove_documents(handle: PassageHandle, ids: Iterable[str | int], runner: Runner) -> Removal:
+def remove_documents(
+    handle: PassageHandle, ids: Iterable[str | int], runner: Runner, *, deny: bool = False
+) -> Removal:
     """Take documents out; all of them or none. No tokenizer is needed for it."""
+    if deny:
+        raise no_effect("deny", "in an index of passages", "use one of documents")
     wanted = wanted_ids(ids)
     with handle.changing(runner) as files:
         found = []

@@ -42,7 +42,7 @@ _PLAIN = {
     name: getattr(errors, name)
     for name in (
         *("InvalidParameterError", "InvalidInputError", "ReadError", "WriteError"),
-        "IndexFormatError",
+        *("IndexFormatError", "DeniedError"),
     )
 }
 _LOST = (http.client.HTTPException, OSError)
@@ -355,7 +355,7 @@ class RemoteIndex:
     def add(self, documents: Iterable[Mapping[str, Any]]) -> int:
         """Add documents, dictionaries with ``id``, ``text`` and columns; return how many.
 
-        All of them or none, durably.
+        All of them or none, durably; but what is denied is left out.
         """
         listed = [] if isinstance(documents, str | Mapping) else list(documents)
         if isinstance(documents, str | Mapping) or not all(
@@ -374,14 +374,15 @@ class RemoteIndex:
         inserted: int = self._post("add", {"documents": rows}, may_repeat=False)["inserted"]
         return inserted
 
-    def remove(self, ids: Sequence[Id]) -> DocumentRemovalResult:
-        """Take documents out, all of them or none."""
+    def remove(self, ids: Sequence[Id], *, deny: bool = False) -> DocumentRemovalResult:
+        """Take documents out, all of them or none; ``deny`` as for ``DocumentIndex.remove``."""
         import pyarrow as pa
 
         from neardup.stages.index_changes import DocumentRemovalResult
         from neardup.stages.selection import as_list_of_ids
 
-        found = self._post("remove", {"ids": as_list_of_ids(ids)}, may_repeat=False)
+        body = {"ids": as_list_of_ids(ids), "deny": deny}
+        found = self._post("remove", body, may_repeat=False)
         schema = [("id", pa.large_string()), ("kept_id", pa.large_string())]
         orphans = pa.Table.from_pylist(
             [
@@ -391,7 +392,10 @@ class RemoteIndex:
             pa.schema([*schema, ("similarity", pa.float64())]),
         )
         return DocumentRemovalResult(
-            n_removed=found["removed"], n_documents=found["documents"], orphans=orphans
+            n_removed=found["removed"],
+            n_documents=found["documents"],
+            orphans=orphans,
+            n_denied=found["denied"],
         )
 
     def commit(self) -> int:

@@ -223,6 +223,13 @@ class Inserted(Struct):
     inserted: int
 
 
+class Added(Struct):
+    """How many documents were added, and how many left out because the index denies them."""
+
+    inserted: int
+    denied: int
+
+
 class InsertedIfNew(Struct):
     """Whether the document was inserted; if not, the id of the one that it is similar to."""
 
@@ -245,16 +252,21 @@ class Addition(Request):
 
 
 class Ids(Request):
-    """The documents to remove, all of them or none."""
+    """The documents to remove, all of them or none; ``deny``: they are not to come back."""
 
     ids: list[Id]
+    deny: bool = False
 
 
 class Removed(Struct):
-    """What was removed and is left; ``orphans`` had gone for a document that was removed."""
+    """What was removed and is left; ``orphans`` had gone for a document that was removed.
+
+    ``denied`` documents of both are left out from now on.
+    """
 
     removed: int
     documents: int
+    denied: int
     orphans: list[dict[str, Any]]
 
 

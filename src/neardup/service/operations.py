@@ -188,19 +188,19 @@ async def _insert_if_new(call: Call) -> m.InsertedIfNew:
     return m.InsertedIfNew(found is None, found)
 
 
-async def _add(call: Call) -> m.Inserted:
+async def _add(call: Call) -> m.Added:
     served, asked = call.served, call.asked
     _check_number(len(asked.documents), call.service.limits)
     rows = [{**d.columns, "id": d.id, "text": d.text} for d in asked.documents]
     work = lambda: served.add(rows, call.deadline)  # noqa: E731
-    return m.Inserted(await call.service.write(served, work, call.deadline))
+    return m.Added(*await call.service.write(served, work, call.deadline))
 
 
 async def _remove(call: Call) -> m.Removed:
     served, asked = call.served, call.asked
     _check_number(len(asked.ids), call.service.limits)
-    removal = await call.service.write(served, lambda: served.remove(asked.ids), call.deadline)
-    return m.Removed(*removal)
+    work = lambda: served.remove(asked.ids, deny=asked.deny)  # noqa: E731
+    return await call.service.write(served, work, call.deadline)
 
 
 async def _commit(call: Call) -> m.Committed:
@@ -269,7 +269,7 @@ OPERATIONS = (
     ),
     Operation(
         *("POST", f"{_INDEX}/add", "add", "Add documents, all or none, durably."),
-        *(_add, m.Inserted, m.Addition, _WRITE),
+        *(_add, m.Added, m.Addition, _WRITE),
     ),
     Operation(
         *("POST", f"{_INDEX}/remove", "remove", "Remove documents, all or none."),

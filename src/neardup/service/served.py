@@ -33,6 +33,7 @@ from neardup.service.messages import (
     NewIfNew,
     PassageRow,
     Query,
+    Removed,
     Search,
 )
 from neardup.service.problems import busy, reason_of
@@ -146,22 +147,21 @@ class Served(ABC):
         if self.n_uncommitted:
             self.commit()
 
-    def add(self, rows: list[dict[str, Any]], deadline: Deadline) -> int:
-        """Add some documents, all of them or none."""
+    def add(self, rows: list[dict[str, Any]], deadline: Deadline) -> tuple[int, int]:
+        """Add some documents, all of them or none; return how many, and how many are denied."""
         self._commit_before()
         added = self.index.add(rows, id_column="id", workers=1, progress=deadline.progress)
         self.last_commit = time.monotonic()
-        n_documents: int = added.n_documents
-        return n_documents
+        return added.n_documents, len(added.denied)
 
-    def remove(self, ids: Sequence[str | int]) -> tuple[int, int, list[dict[str, Any]]]:
-        """Take documents out; return how many, how many are left, and which are orphans now."""
+    def remove(self, ids: Sequence[str | int], *, deny: bool) -> Removed:
+        """Take documents out, and have them not come back where they are denied."""
         self._commit_before()
-        removal = self.index.remove(ids)
+        summary = self.index.remove(ids, deny=deny).summary
         self.last_commit = time.monotonic()
-        orphans = getattr(removal, "orphans", None)
-        rows = orphans.to_pylist() if orphans is not None else []
-        return removal.n_removed, removal.n_documents, rows
+        # Of passages nothing had gone for others.
+        more = summary.get("denied", 0), summary.get("orphans", [])
+        return Removed(summary["removed"], summary["documents"], *more)
 
     def get(self, identifier: str) -> dict[str, Any] | None:
         """Return a document, or None."""
@@ -268,7 +268,7 @@ class ServedDocuments(Served):
         )
         self._note_insertion(document)
 
-    def add(self, rows: list[dict[str, Any]], deadline: Deadline) -> int:
+    def add(self, rows: list[dict[str, Any]], deadline: Deadline) -> tuple[int, int]:
         """Add some documents; a column that one lacks is null there."""
         columns = self.index._handle.view(Runner(1)).scheme.columns  # noqa: SLF001 - its own
         for row in rows:

@@ -134,8 +134,8 @@ class Document:
 
     ``number`` is its place in the input; those of a collection compared against are negative. A
     removed one went for the document with the id ``keeper``, which is in ``keeper_in``: the
-    ``input`` or ``against``; ``similarity`` and ``exact_copy`` are as the run has noted them.
-    ``row`` counts from 1 and is None, as ``file`` is, in an index.
+    ``input`` or ``against``, or denied by an index; ``similarity`` and ``exact_copy`` are as the
+    run has noted them. ``row`` counts from 1 and is None, as ``file`` is, in an index.
     """
 
     number: int

@@ -27,6 +27,7 @@ from neardup.stages.hints import (
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from neardup.documents.reading import DeniedDocument
     from neardup.outputs.summary_records import Filtered, Hint
 
 
@@ -39,7 +40,8 @@ class AdditionResult:
     (file, row, reason) were left out; ``passed_over`` counts files of folders that were not read,
     by ending; ``filtered`` is the condition ``where``, if there was one, and how many rows did not
     meet it. ``hints`` are about the first documents of an index: where what it was made with does
-    not suit them.
+    not suit them. ``denied`` lists the documents that were left out because they are, or by
+    estimate are like, what was removed from the index and denied.
     """
 
     n_documents: int
@@ -52,6 +54,7 @@ class AdditionResult:
     seconds: float = 0.0
     _columns: ColumnNames = field(default_factory=ColumnNames)
     hints: list[Hint] = field(default_factory=list)
+    denied: list[DeniedDocument] = field(default_factory=list)
 
     @property
     def summary(self) -> dict[str, Any]:
@@ -65,6 +68,7 @@ class AdditionResult:
             **describe_ids(self._columns),
             **describe_skipped(self.skipped),
             **(self.filtered or {}),
+            **({"denied": [each._asdict() for each in self.denied]} if self.denied else {}),
             "passed_over": self.passed_over,
             "hints": self.hints,
             "seconds": round(self.seconds, 3),
@@ -109,15 +113,22 @@ class DocumentRemovalResult(RemovalResult):
     """What was taken out of an index of documents, with what had gone for that.
 
     ``orphans`` lists documents that are not in the index because they went for one that was taken
-    out now: ``id``, ``kept_id`` and ``similarity``. Who wants them has to add them again.
+    out now: ``id``, ``kept_id`` and ``similarity``. Who wants them has to add them again, unless
+    they were denied: ``n_denied`` documents, those of them that have tokens, are left out from now
+    on.
     """
 
     orphans: pa.Table
+    n_denied: int = 0
 
     @property
     def summary(self) -> dict[str, Any]:
         """Counts, orphans and seconds, as plain values."""
-        return {**super().summary, "orphans": self.orphans.to_pylist()}
+        return {
+            **super().summary,
+            "denied": self.n_denied,
+            "orphans": self.orphans.to_pylist(),
+        }
 
     def __repr__(self) -> str:
         """Return the class and the counts."""
@@ -173,7 +184,7 @@ class _Changes(Protocol):
     ) -> Addition: ...
 
     def remove_documents(
-        self, handle: Handle, ids: Iterable[str | int], runner: Runner
+        self, handle: Handle, ids: Iterable[str | int], runner: Runner, *, deny: bool
     ) -> Removal: ...
 
     def compact_index(self, handle: Handle, runner: Runner) -> Compaction: ...
@@ -224,6 +235,7 @@ def add(
         time.perf_counter() - start,
         added.columns,
         _hints(handle.kind, added, sources, remedies) if added.was_empty else [],
+        added.denied,
     )
 
 
@@ -254,10 +266,15 @@ def _hints(
     return hints or hints_of_passages(remedies, beginnings, shingles=shingles, threshold=threshold)
 
 
-def remove(handle: Handle, ids: Iterable[str | int], runner: Runner) -> RemovalResult:
-    """Take documents out, all of them or none; of documents, with the orphans."""
+def remove(
+    handle: Handle, ids: Iterable[str | int], runner: Runner, *, deny: bool = False
+) -> RemovalResult:
+    """Take documents out, all of them or none; of documents, with the orphans.
+
+    ``deny``: they are left out where they come again.
+    """
     start = time.perf_counter()
-    removal = _changes_of(handle).remove_documents(handle, ids, runner)
+    removal = _changes_of(handle).remove_documents(handle, ids, runner, deny=deny)
     result = DocumentRemovalResult if handle.kind == "documents" else RemovalResult
     return result(**vars(removal), seconds=time.perf_counter() - start)
 

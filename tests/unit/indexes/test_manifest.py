@@ -35,6 +35,7 @@ FULL = Manifest(
         SegmentRecord("b", 5, 0, {}, RemovedRecord("r_7", 2, FileRecord(0, "ffffffff"))),
     ),
     {"counts-7.npy": FILE},
+    denied=SegmentRecord("denied", 4, 9, {"digests.npy": FILE}),
 )
 
 
@@ -76,6 +77,7 @@ def test_manifest__replaces_the_old_one(tmp_path):
         Manifest({}, files={"a.txt": FILE}),
         Manifest({}, segments=(SegmentRecord("a/b", 1, 1, {}),)),
         Manifest({}, segments=(SegmentRecord("a", 1, 1, {}), SegmentRecord("a", 1, 1, {}))),
+        Manifest({}, segments=(SegmentRecord("a", 1, 1, {}),), denied=SegmentRecord("a", 1, 1, {})),
         Manifest({}, segments=(SegmentRecord("a", 1, 1, {}, RemovedRecord("r", 2, FILE)),)),
         Manifest({}, files={"a.npy": FileRecord(1, "xyz")}),
     ],
@@ -126,7 +128,7 @@ def test_manifest__wrong_values():
             # Any text may be a version, and a removal may be none.
             if place == ("created_with",) and isinstance(wrong, str):
                 continue
-            if place[-1] == "removed" and wrong is None:
+            if place[-1] in ("removed", "denied") and wrong is None:
                 continue
             holder[place[-1]] = wrong
             with pytest.raises(ValueError, match="wrong values"):
@@ -182,6 +184,16 @@ def test_manifest__older_formats(tmp_path, kind, least):
         check_kind(tmp_path, load_manifest(tmp_path), kind)
         store_next(tmp_path, manifest, [], {})
         assert load_manifest(tmp_path).format == FORMAT
+
+
+def test_manifest__of_formats_that_had_fewer_fields():
+    for number, missing in ((1, ("tail", "denied")), (2, ("denied",))):
+        content = full_content() | {"format": number}
+        for name in missing:
+            del content[name]
+        assert decode(signed(content, number)) == replace(FULL, format=number, denied=None)
+    with pytest.raises(ValueError, match="the fields of a Manifest"):
+        decode(signed(content | {"format": FORMAT}, FORMAT))
 
 
 @each_of("data", [b"", b"{}", b"neardup-inde", b'{"neardup-index": 1}'])

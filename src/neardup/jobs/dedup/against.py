@@ -135,6 +135,12 @@ def open_index(
         index = handle.view(runner)
         plan = plan_with_index(options, index.scheme)
         if needs_all_texts(options):
+            if index.denied is not None:
+                message = (
+                    "against is an index with denied documents, which only minhash looks up, and "
+                    "clusters survivors, without an audit; choose these"
+                )
+                raise InvalidParameterError(message, "against")
             from neardup.documents.other import DocumentIndexSource
 
             state = state_of_index(handle.folder, index.manifest)
@@ -217,7 +223,7 @@ class IndexLookUp(LookUp):
 
 
 def catalogue_of(index: OpenDocuments, documents: Int64s) -> Catalogue:
-    """Return the catalogue of some documents of an index, of which only ids are known."""
+    """Return the catalogue of documents of an index that others go for; only ids are known."""
     n = len(documents)
     return Catalogue(
         sources=(),
@@ -226,7 +232,7 @@ def catalogue_of(index: OpenDocuments, documents: Int64s) -> Catalogue:
         numbers=documents,
         n_tokens=np.zeros(n, np.int64),
         lengths=None,
-        ids=HeldIds(index.ids_of(documents)),
+        ids=HeldIds(index.ids_gone_for(documents)),
         order=None,
         text_bytes=0,
     )
@@ -347,13 +353,24 @@ def _queries_of(batch: pa.RecordBatch, rows: Int64s, n_bands: int) -> Queries:
     return Queries(numbers_of(batch, "n_tokens")[rows], digests, keys, filters, None)
 
 
+def are_denied(index: OpenDocuments, other: Catalogue, assignment: Assignment) -> Bools:
+    """Return which documents went for denied ones; ``other`` are documents that some went for."""
+    keepers: Int64s = np.full(len(assignment.keepers), -1, np.int64)
+    is_earlier = (assignment.keepers >= 0) & (assignment.keepers < len(other))
+    keepers[is_earlier] = other.numbers[assignment.keepers[is_earlier]]
+    denied: Bools = keepers >= index.first_documents[-1]
+    return denied
+
+
 def _note_gone(
     new: Adding, batches: SignedBatches, own: Catalogue, other: Catalogue, assignment: Assignment
 ) -> None:
     own_ids = IdLookup(own)
     kept_ids = KeeperIds(own, other, assignment.keepers, shares_ids=True)
+    # A denied document is none of the index, and another one may have its id.
+    went = ~assignment.stays & ~are_denied(new.index, other, assignment)
     for start, digests in batches.digests():
-        gone = start + np.flatnonzero(~assignment.stays[start : start + len(digests)])
+        gone = start + np.flatnonzero(went[start : start + len(digests)])
         new.went(
             own_ids.take(gone),
             kept_ids.take(assignment.keepers[gone]),

@@ -19,6 +19,7 @@ from neardup.jobs.dedup.against import (
     Other,
     ReadAgain,
     add_survivors,
+    are_denied,
     catalogue_of,
     find_known,
     open_index,
@@ -262,6 +263,9 @@ def conclude(
     other, n_against = contents.other, None
     if index is not None and contents.earlier is not None:
         other, n_against = catalogue_of(index, contents.earlier.index_documents), index.n_documents
+    denied = None
+    if index is not None:
+        denied = are_denied(index, other, assignment)
     added: dict[str, int] = {}
     if new is not None:
         with runner.stage("add") as note:
@@ -283,5 +287,11 @@ def conclude(
         **how,
     )
     summary |= added
+    if denied is not None:
+        n_exact = int((denied & assignment.exact).sum())
+        n_denied = int(denied.sum())
+        summary["documents_denied"] = {"exact": n_exact, "estimated": n_denied - n_exact}
     shares_ids = plan.options.add
-    return DeduplicationResult(contents.own, other, assignment, summary, shares_ids=shares_ids)
+    return DeduplicationResult(
+        contents.own, other, assignment, summary, shares_ids=shares_ids, are_denied=denied
+    )

@@ -218,7 +218,7 @@ class Judge:
         def with_keeper() -> Evidence | None:
             """Return how alike the later one and its keeper are; None if the text is not there."""
             number = None
-            if later.keeper_in != "against":
+            if later.keeper_in == "input":
                 number = self._documents.find(later.keeper)
             if number is None:
                 return None
@@ -525,7 +525,7 @@ class _Explainer:
         return relation
 
     def _find_keeper(self, document: Document) -> Batch | None:
-        if document.keeper_in != "against":
+        if document.keeper_in == "input":
             number = self._documents.find(document.keeper)
             return None if number is None else self._documents.one(number)
         return None if self._against is None else find_keeper(self._against, document)

@@ -49,7 +49,7 @@ def counted(n: float, noun: str) -> str:
 def place(document: Document) -> str:
     """Say where a document is."""
     if document.file is None:
-        return "in the index"
+        return "the index"
     return f"{shown(document.file)}, row {document.row}"
 
 
@@ -69,6 +69,8 @@ def headline(explained: Explanation) -> str:
     keeps = f"comes before it{before} and stays"
     if document.keeper_in == "against":
         keeps = "is of the collection compared against and stays in any case"
+    elif document.keeper_in in ("denied-exact", "denied-estimated"):
+        keeps = "was removed from the index and denied"
     match explained.reason:
         case "exact-copy":
             return f"{own} went: it has the same tokens as {keeper}, which {keeps}"

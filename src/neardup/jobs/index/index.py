@@ -155,16 +155,26 @@ class AnyIndex(ABC, Generic[H, R]):
             result = index_changes.add(self._handle, sources, how, runner)
         return with_warning(result)
 
-    def remove(self, ids: Iterable[str | int]) -> R:
+    def remove(self, ids: Iterable[str | int], *, deny: bool = False) -> R:
         """Take documents out, all of them or none; what was inserted before is committed first.
 
         They are not found any more at once; the room they take is freed by ``compact``.
 
+        Parameters
+        ----------
+        ids
+            The documents.
+        deny
+            Of an index of documents: remember what they are known by, without their texts, and
+            leave them out where they come again, and with them what had gone for them. A document
+            with the same tokens is left out for certain; one that was changed by estimate, where
+            that leaves next to no doubt.
+
         Returns
         -------
         ``n_removed`` and ``n_documents``, which are left; of an index of documents ``orphans``,
-        too: documents that are not in the index because they went for one of these. All of it as
-        ``summary``.
+        too: documents that are not in the index because they went for one of these; and
+        ``n_denied``. All of it as ``summary``.
 
         Raises
         ------
@@ -175,7 +185,7 @@ class AnyIndex(ABC, Generic[H, R]):
         """
         wanted, runner = as_list_of_ids(ids), Runner(self._workers)
         self._settle(runner)
-        return cast(R, index_changes.remove(self._handle, wanted, runner))
+        return cast(R, index_changes.remove(self._handle, wanted, runner, deny=deny))
 
     @takes(_Compacting)
     def compact(self, given: _Compacting) -> CompactionResult:

@@ -263,7 +263,7 @@ def _list_columns(removed: pa.Table) -> tuple[dict[str, Any], int]:
             "id": cut(keepers["kept_id"]),
             "file": number(keepers["kept_file"]),
             "row": keepers["kept_row"].to_pylist(),
-            "against": [int(where == "against") for where in keepers["kept_in"].to_pylist()],
+            "against": [int(where != "input") for where in keepers["kept_in"].to_pylist()],
         },
     }
     columns["files"] = [None if name is None else name[:MOST_CHARACTERS] for name in files]

@@ -1,0 +1,333 @@
+"""``index.remove(ids, deny=True)``: what was taken out does not come back, by proof or estimate."""
+
+from __future__ import annotations
+
+import errno
+import random
+import shutil
+
+import pyarrow as pa
+import pytest
+
+import neardup
+from neardup import DeniedError, DocumentIndex, InvalidParameterError, PassageIndex, WriteError
+from neardup.documents.reading import queries_of_texts
+from neardup.indexes.manifest import load_manifest
+from neardup.runs.runner import Runner
+from tests.document_indexes import check_names
+from tests.faults import at_calls, full_from
+from tests.indexes import tree
+
+WORDS = [f"w{number}" for number in range(2000)]
+
+
+def text_of(number: int, n_words: int = 300) -> str:
+    return " ".join(random.Random(number).choices(WORDS, k=n_words))
+
+
+def changed(number: int, n_words: int) -> str:
+    """Give a text with other words at its end, so that so many 3-grams differ and two more."""
+    words = text_of(number).split()
+    return " ".join([*words[:-n_words], *(f"new{place}" for place in range(n_words))])
+
+
+ROWS = [{"id": f"d{number}", "text": text_of(number)} for number in range(12)]
+
+
+@pytest.fixture
+def index(tmp_path):
+    made = DocumentIndex.create(tmp_path / "idx", threshold="0.8", ngram=3)
+    made.add(ROWS, id_column="id")
+    return made
+
+
+def denied_of(index) -> int:
+    return index.info()["denied_documents"]
+
+
+def test_deny__left_out_of_additions(index):
+    removal = index.remove(["d0", "d1", "d2"], deny=True)
+    assert (removal.n_removed, removal.n_documents, removal.n_denied) == (3, 9, 3)
+    assert removal.summary["denied"] == denied_of(index) == 3
+    rows = [
+        {"id": "same", "text": text_of(0)},
+        # The id that a denied document had is free for another text.
+        {"id": "d1", "text": text_of(50)},
+        {"id": "near", "text": changed(1, 8)},
+        {"id": "far", "text": changed(2, 90)},
+        {"id": "case", "text": text_of(2).upper()},
+    ]
+    addition = index.add(rows, id_column="id")
+    found = [(each.id, each.denied_id, each.exact, each.row) for each in addition.denied]
+    assert found == [("same", "d0", True, 1), ("near", "d1", False, 3), ("case", "d2", True, 5)]
+    assert addition.n_documents == 2
+    assert [each["id"] for each in addition.summary["denied"]] == ["same", "near", "case"]
+    exact = neardup.similarity(text_of(1), changed(1, 8), ngram=3)
+    assert addition.denied[1].similarity == pytest.approx(exact, abs=0.02)
+    assert addition.denied[0].similarity == 1
+    assert "d1" in index
+    assert "far" in index
+    assert "near" not in index
+
+
+def test_deny__in_groups_of_any_size(index):
+    """Each digest once, whatever was denied before, and with whatever comes between."""
+    for ids in (["d0"], ["d1", "d2"], ["d3"]):
+        index.remove(ids, deny=True)
+        index.compact()
+    index.insert("again", text_of(20))
+    index.insert("more", text_of(21))
+    index.remove(["again", "d4"], deny=True)
+    assert denied_of(index) == 6
+    rows = [{"id": f"n{number}", "text": text_of(number)} for number in (0, 1, 2, 3, 4, 20, 21, 5)]
+    found = DocumentIndex.open(index.folder).add(rows, id_column="id")
+    assert [each.id for each in found.denied] == ["n0", "n1", "n2", "n3", "n4", "n20"]
+    assert [each.denied_id for each in found.denied] == ["d0", "d1", "d2", "d3", "d4", "again"]
+    check_names(index.folder)
+
+
+def test_deny__copies_of_one_text(index):
+    """They are one, whenever they are denied."""
+    rows = [{"id": name, "text": text_of(0)} for name in ("copy", "another")]
+    index.add(rows, id_column="id")
+    assert index.remove(["d0", "copy"], deny=True).n_denied == 1
+    assert index.remove(["another"], deny=True).n_denied == 0
+    assert denied_of(index) == 1
+
+
+def test_deny__by_the_one_that_is_most_similar(index):
+    index.insert("closer", changed(1, 20))
+    index.commit()
+    index.remove(["d1", "d2", "closer"], deny=True)
+    with pytest.raises(DeniedError) as caught:
+        index.insert("x", f"{changed(1, 20)} end")
+    assert caught.value.denied_id == "closer"
+
+
+def test_deny__is_opened_once(index):
+    """Whatever else is added or removed: it may be large."""
+    index.remove(["d1"], deny=True)
+    index.add([{"id": "x", "text": text_of(70)}], id_column="id")
+    before = index._handle.view(Runner(1)).denied
+    index.add([{"id": "y", "text": text_of(71)}], id_column="id")
+    index.compact()
+    assert index._handle.view(Runner(1)).denied is before
+
+
+def test_deny__what_has_no_tokens(index):
+    """It is like nothing, and all such texts would be left out."""
+    index.insert("empty", "...")
+    assert index.remove(["empty", "d0"], deny=True).n_denied == 1
+    index.insert("other", "...")
+    assert "other" in index
+
+
+def test_deny__with_what_had_gone_for_it(index):
+    """It was compared when it went, so that its digest is proof enough."""
+    near = changed(3, 25)
+    assert index.insert_if_new("near", near) == "d3"
+    index.insert_if_new("other", changed(4, 25))
+    index.commit()
+    removal = index.remove(["d3"], deny=True)
+    assert removal.orphans["id"].to_pylist() == ["near"]
+    assert removal.n_denied == 2
+    with pytest.raises(DeniedError, match="'again' has the same tokens as 'near', which was") as e:
+        index.insert("again", near)
+    assert (e.value.denied_id, e.value.exact, e.value.similarity) == ("near", True, 1)
+    # What went for one that stays is free to come.
+    index.remove(["d4"])
+    index.insert("free", changed(4, 25))
+
+
+def test_deny__refused_insertions(index):
+    index.remove(["d0", "d1"], deny=True)
+    for insert in (index.insert, index.insert_if_new):
+        with pytest.raises(DeniedError, match="'x' has the same tokens as 'd0'"):
+            insert("x", text_of(0))
+        with pytest.raises(DeniedError, match=r"'x' is like \(estimated: 0.9\d\) 'd1', which") as e:
+            insert("x", changed(1, 8))
+        assert not e.value.exact
+        insert(f"free {insert.__name__}", text_of(30 if insert == index.insert else 31))
+    with pytest.raises(DeniedError):
+        index.insert("x", tokens=text_of(0).split())
+    # The lock is not held by what was refused.
+    index.commit()
+    with pytest.raises(DeniedError):
+        index.insert("x", text_of(0))
+    DocumentIndex.open(index.folder, timeout=0).insert("y", text_of(40))
+    # One that is there is named before one that is denied.
+    index.refresh()
+    index.commit()
+
+
+def test_deny__found_among_documents_that_are_there(index):
+    """What is compared exactly goes before what is denied."""
+    index.remove(["d0"], deny=True)
+    index.insert("other", changed(0, 60))
+    assert index.insert_if_new("near", changed(0, 58)) == "other"
+
+
+@pytest.mark.parametrize("add", [True, False])
+def test_deny__dedup_against(index, add):
+    index.remove(["d0", "d1", "d2"], deny=True)
+    rows = [
+        {"id": "d0", "text": text_of(0)},
+        {"id": "near", "text": changed(1, 8)},
+        {"id": "copy", "text": changed(1, 8)},
+        {"id": "there", "text": text_of(5)},
+        {"id": "far", "text": changed(2, 90)},
+        {"id": "within", "text": changed(2, 88)},
+    ]
+    found = neardup.deduplicate(rows, against=index.folder, id_column="id", add=add)
+    removed = [
+        (row["id"], row["kept_id"].removeprefix("against/"), row["kept_in"], row["exact_copy"])
+        for row in found.removed.to_pylist()
+    ]
+    assert removed == [
+        ("d0", "d0", "denied-exact", True),
+        ("near", "d1", "denied-estimated", False),
+        ("copy", "d1", "denied-estimated", False),
+        ("there", "d5", "against", True),
+        ("within", "far", "input", False),
+    ]
+    assert found.summary["documents_denied"] == {"exact": 1, "estimated": 2}
+    assert found.kept["id"].to_pylist() == ["far"]
+    index.refresh()
+    assert ("far" in index) == add
+    # Nothing is noted to have gone for a denied document: its id may come again, with another text.
+    assert index.info()["gone_documents"] == 2 * add
+    if add:
+        index.add([{"id": "d1", "text": text_of(60)}], id_column="id")
+        assert index.remove(["d1"]).orphans.num_rows == 0
+
+
+def test_deny__dedup_names_it_also_where_another_one_is_more_similar(index):
+    """An estimate is not ranked with what was compared."""
+    index.remove(["d0"], deny=True)
+    words, new = text_of(0).split(), [f"new{place}" for place in range(40)]
+    rows = [
+        {"id": "stays", "text": " ".join([*words[:-40], *new])},
+        {"id": "goes", "text": " ".join([*words[:-22], *new[18:]])},
+    ]
+    found = neardup.deduplicate(rows, against=index.folder, id_column="id")
+    assert found.kept["id"].to_pylist() == ["stays"]
+    assert found.removed["kept_in"].to_pylist() == ["denied-estimated"]
+    alone = neardup.deduplicate(rows, id_column="id", threshold="0.8", ngram=3)
+    assert alone.removed["id"].to_pylist() == ["goes"]
+
+
+def test_deny__dedup_of_all_texts_is_refused(index):
+    index.remove(["d0"], deny=True)
+    for option in ({"method": "exact"}, {"clusters": "components"}, {"audit": 5}):
+        with pytest.raises(InvalidParameterError, match="an index with denied documents, which"):
+            neardup.deduplicate(ROWS, against=index.folder, id_column="id", **option)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"measure": "weighted-jaccard", "threshold": "0.8"},
+        {"measure": "containment", "threshold": "0.8", "ngram": 3},
+        {"threshold": "0.8", "ngram": 3, "with_text": False},
+        {"threshold": "0.8", "ngram": 3, "columns": "source"},
+    ],
+)
+def test_deny__in_indexes_of_every_kind(tmp_path, options):
+    """Where filters tell nothing, equal digests are all."""
+    index = DocumentIndex.create(tmp_path / "idx", **options)
+    rows = [{**row, "source": "web"} for row in ROWS]
+    index.add(rows, id_column="id")
+    index.remove(["d0", "d1"], deny=True)
+    index.compact()
+    more = [
+        {"id": "same", "text": text_of(0), "source": "x"},
+        {"id": "near", "text": changed(1, 8), "source": "x"},
+    ]
+    found = index.add(more, id_column="id").denied
+    expected = [("same", True)] + [("near", False)] * ("measure" not in options)
+    assert [(each.id, each.exact) for each in found] == expected
+    assert len(index) == 12 - len(expected)
+
+
+def test_deny__numbers_as_ids(tmp_path):
+    index = DocumentIndex.create(tmp_path / "idx", threshold="0.8", ngram=3)
+    index.add([{"id": number, "text": text_of(number)} for number in range(3)], id_column="id")
+    index.remove([1], deny=True)
+    rows = [{"id": number + 10, "text": text_of(number)} for number in range(3)]
+    found = neardup.deduplicate(rows, against=index.folder, id_column="id", add=True)
+    assert found.removed["kept_id"].to_pylist() == [0, 1, 2]
+    assert found.removed["kept_in"].to_pylist() == ["against", "denied-exact", "against"]
+
+
+def test_deny__nothing_of_the_texts_is_kept(index):
+    """Neither they nor the hashes of their shingles, which could be tried one by one."""
+    texts = pa.array([text_of(0)], pa.large_string())
+    sets = queries_of_texts(texts, index._session.scheme).sets
+    index.remove(["d0"], deny=True)
+    index.compact()
+    record = load_manifest(index.folder).denied
+    files = [index.folder / "segments" / record.name / name for name in record.files]
+    held = b"".join(path.read_bytes() for path in files)
+    for value in sets.values[:20]:
+        assert value.tobytes() not in held
+    assert b"w1" not in b"".join(path.read_bytes() for path in files if path.stem == "blocks")
+    assert sum(path.stat().st_size for path in files) < 3000
+
+
+def test_deny__is_refused_of_passages(tmp_path):
+    index = PassageIndex.create(tmp_path / "idx", min_tokens=5)
+    index.add(ROWS, id_column="id")
+    with pytest.raises(InvalidParameterError, match="deny has no effect in an index of passages"):
+        index.remove(["d0"], deny=True)
+    assert "d0" in index
+
+
+def test_deny__an_id_that_is_missing(index):
+    before = tree(index.folder)
+    with pytest.raises(neardup.InvalidInputError, match="no document 'nope'; nothing was removed"):
+        index.remove(["d0", "nope"], deny=True)
+    assert tree(index.folder) == before
+    assert index.remove([], deny=True).n_denied == 0
+
+
+@pytest.mark.damage
+def test_deny__full_disk_at_any_call(index, tmp_path):
+    """Removed and denied, or neither."""
+    index.remove(["d5"], deny=True)
+    good, folder = index.folder, tmp_path / "other"
+    shutil.copytree(good, folder)
+    with at_calls(lambda _: None) as calls:
+        DocumentIndex.open(folder).remove(["d0"], deny=True)
+    n_after = 0
+    for position in range(len(calls)):
+        shutil.rmtree(folder)
+        shutil.copytree(good, folder)
+        with at_calls(full_from(position, position + 1, errno.ENOSPC)):
+            try:
+                DocumentIndex.open(folder).remove(["d0"], deny=True)
+            except WriteError as error:
+                assert "No space left" in str(error)  # noqa: PT017
+        found = DocumentIndex.open(folder)
+        assert (len(found), denied_of(found)) in ((11, 1), (10, 2))
+        n_after += len(found) == 10
+        with at_calls(lambda _: None):
+            found.insert("next", "a b c d")
+            found.commit()
+        check_names(folder)
+    # The old manifest is gone: what is left is the removal of what is no longer needed.
+    assert 0 < n_after <= 8
+    assert len(calls) > 25
+
+
+@pytest.mark.damage
+def test_deny__damage_is_noticed(index):
+    index.remove(["d0"], deny=True)
+    record = load_manifest(index.folder).denied
+    for name in sorted(record.files):
+        path = index.folder / "segments" / record.name / name
+        data = path.read_bytes()
+        path.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
+        with pytest.raises(neardup.IndexFormatError):
+            DocumentIndex.open(index.folder).info()
+        path.write_bytes(data)
+    DocumentIndex.open(index.folder).info()
