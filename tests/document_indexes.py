@@ -141,11 +141,14 @@ def index_measure(options: dict[str, Any]) -> str:
 
 def check_names(folder: Path) -> None:
     """Make sure that an index holds what its manifest names, and nothing else."""
+    from neardup.indexes.history import read_history
     from neardup.indexes.manifest import load_manifest
     from tests.indexes import tree
 
     manifest = load_manifest(folder)
-    expected = {"manifest.json", *(f"extra/{name}" for name in manifest.files)}
+    expected = {"manifest.json", "history.log", *(f"extra/{name}" for name in manifest.files)}
+    if not read_history(folder, manifest):
+        expected.remove("history.log")
     for record in manifest.all_segments:
         expected |= {f"segments/{record.name}/{name}" for name in record.files}
         if record.removed is not None:

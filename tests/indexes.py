@@ -17,6 +17,7 @@ from neardup.indexes.folder import (
     write_extra,
     write_removed,
 )
+from neardup.indexes.history import HISTORY, Change, note_change, read_history
 from neardup.indexes.manifest import Manifest, SegmentRecord, load_manifest, store_manifest
 from neardup.indexes.segments import SegmentWriter, open_segment
 from neardup.runs.runner import Runner
@@ -61,6 +62,7 @@ def change(folder: Path) -> Manifest:
         files = write_extra(folder, f"counts-{number}", np.arange(number, number + 50))
         denied = write_segment(folder, number, "denied-")
         manifest = Manifest({"n_hashes": 4}, number, (*kept, fresh), files, denied=denied)
+        note_change(folder, manifest, Change("add", added=number))
         store_manifest(folder, manifest)
     return manifest
 
@@ -85,6 +87,9 @@ def check(folder: Path) -> int:
         assert segment.table("documents").equals(expected["documents"])
         if record != manifest.denied:
             assert load_removed(folder, record).tolist() == [1, generation % 38 + 2]
+    # A line for each change, and none that has not come to be.
+    changes = read_history(folder, manifest)
+    assert [each.added for each in changes] == list(range(1, number + 1))
     if number:
         assert manifest.denied is not None
         assert manifest.denied.name == f"denied-{number}"
@@ -98,7 +103,7 @@ def check(folder: Path) -> int:
 def check_names(folder: Path) -> None:
     """Make sure that an index holds what its manifest names, and nothing else."""
     manifest = load_manifest(folder)
-    expected = {"manifest.json", *(f"extra/{name}" for name in manifest.files)}
+    expected = {"manifest.json", HISTORY, *(f"extra/{name}" for name in manifest.files)}
     for record in manifest.all_segments:
         expected |= {f"segments/{record.name}/{name}" for name in record.files}
     for record in manifest.segments:
@@ -114,6 +119,11 @@ def tree(folder: Path) -> dict[str, bytes]:
         for path in sorted(folder.rglob("*"))
         if path.is_file() and path.suffix != ".lock"
     }
+
+
+def held(folder: Path) -> dict[str, bytes]:
+    """Give the files that decide what an index answers: all but its history."""
+    return {name: data for name, data in tree(folder).items() if name != HISTORY}
 
 
 def run() -> None:

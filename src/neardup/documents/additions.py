@@ -43,8 +43,8 @@ from neardup.indexes.changes import (
 )
 from neardup.indexes.folder import append_to_tail
 from neardup.indexes.handle import OpenFiles
-from neardup.indexes.index import segment_bytes
-from neardup.indexes.manifest import SegmentRecord, TailRecord, free_name, store_next
+from neardup.indexes.history import Change, store_next
+from neardup.indexes.manifest import SegmentRecord, TailRecord, free_name, segment_bytes
 from neardup.indexes.stored import store_frequencies
 from neardup.reading.signed_batches import count_shingles
 from neardup.runs.progress import job_logger
@@ -70,7 +70,7 @@ def compact_index(handle: DocumentHandle, runner: Runner) -> Compaction:
         index = handle.read(files)
         is_compact = len(before) <= 1 and tail is None and not any(map(len, index.removed))
         if not is_compact:
-            merge_segments(handle, files, 0, len(before), runner)
+            merge_segments(handle, files, 0, len(before), runner, Change("compact"))
         after = handle.reopen(runner).manifest.segments
         n_before = segment_bytes(before) + (tail.file.size if tail else 0)
         # A segment may take more than the tail that it was.
@@ -79,7 +79,12 @@ def compact_index(handle: DocumentHandle, runner: Runner) -> Compaction:
 
 
 def merge_segments(
-    handle: DocumentHandle, files: OpenFiles, first: int, stop: int, runner: Runner
+    handle: DocumentHandle,
+    files: OpenFiles,
+    first: int,
+    stop: int,
+    runner: Runner,
+    change: Change,
 ) -> None:
     """Put neighbouring segments together, in a block of ``handle.changing``.
 
@@ -94,13 +99,15 @@ def merge_segments(
             copying.copy(number)
             runner.report("compact", number - first + 1, stop - first)
         copying.flush()
-        if stop == len(manifest.segments):
+        if stop == len(manifest.segments) and manifest.tail is not None:
             _add_tail(Adding(index, writer))
+            n_inserted, n_gone = manifest.tail.n_documents, manifest.tail.n_gone
+            change = replace(change, inserted=n_inserted, gone=n_gone)
             manifest = replace(manifest, tail=None)
         if writer.n_documents or writer.n_gone:
             merged.append(writer.finish(name))
     records = [*manifest.segments[:first], *merged, *manifest.segments[stop:]]
-    store_next(handle.folder, manifest, records, manifest.files)
+    store_next(handle.folder, manifest, records, manifest.files, change)
 
 
 class _Copying:
@@ -270,7 +277,8 @@ def merge_tiers(handle: DocumentHandle, runner: Runner) -> None:
             n = count_to_merge(sizes)
             if not n:
                 return
-            merge_segments(handle, files, len(sizes) - n, len(sizes), runner)
+            change = Change("merge")
+            merge_segments(handle, files, len(sizes) - n, len(sizes), runner, change)
     except NeardupError as error:
         _log.warning("%s: segments were not put together: %s", handle.folder, error)
 
@@ -404,10 +412,12 @@ class Adding:
     """The next state of an index whose write lock is held; there is nothing of it before it ends.
 
     Made by ``adding``. ``index`` is the state before, with the scheme that documents are signed by.
+    ``n_left_out`` documents are denied, which is for the history.
     """
 
     def __init__(self, index: OpenDocuments, writer: DocumentSegmentWriter) -> None:
         self.index, self._writer = index, writer
+        self.n_left_out = 0
 
     @property
     def scheme(self) -> DocumentScheme:
@@ -433,12 +443,13 @@ def adding(
     runner: Runner,
     *,
     frequencies: DocumentFrequencies | None = None,
+    are_inserted: bool = False,
 ) -> Iterator[Adding]:
     """Make the next state of an index, within a block of ``handle.changing``.
 
     What was added is there when the block ends, all of it; nothing, if an error ends it. The
     documents of the tail come before it into the same segment. ``frequencies`` are those that
-    decide what shingles weigh from now on.
+    decide what shingles weigh from now on; the history tells documents that ``are_inserted`` apart.
     """
     manifest, index = files.manifest, handle.read(files)
     extra = dict(manifest.files)
@@ -450,11 +461,21 @@ def adding(
     with new_segment(handle.folder, name, index.scheme, runner) as writer:
         new = Adding(index, writer)
         _add_tail(new)
+        n_inserted = writer.n_documents
         yield new
         if writer.n_documents or writer.n_gone:
             records.append(writer.finish(name))
     if len(records) > len(manifest.segments) or frequencies is not None:
-        store_next(handle.folder, replace(manifest, tail=None), records, extra)
+        if are_inserted:
+            n_inserted = writer.n_documents
+        change = Change(
+            "insert" if are_inserted else "add",
+            added=writer.n_documents - n_inserted,
+            inserted=n_inserted,
+            gone=writer.n_gone,
+            left_out=new.n_left_out,
+        )
+        store_next(handle.folder, replace(manifest, tail=None), records, extra, change)
         merge_tiers(handle, runner)
 
 
@@ -478,7 +499,7 @@ def _settled(handle: DocumentHandle, files: OpenFiles, runner: Runner) -> OpenFi
     """Give the documents of the tail a segment, in a block of ``handle.changing``."""
     if files.manifest.tail is None:
         return files
-    with adding(handle, files, runner):
+    with adding(handle, files, runner, are_inserted=True):
         pass
     return handle.reopen(runner)
 
@@ -502,7 +523,7 @@ def put_away(
         n, n_gone, n_tokens = n + tail.n_documents, n_gone + tail.n_gone, tail.n_tokens
         size += tail.file.size
     if n + n_gone > MOST_IN_TAIL or size > _MOST_BYTES_IN_TAIL:
-        with adding(handle, files, runner) as new:
+        with adding(handle, files, runner, are_inserted=True) as new:
             _add_pending(new, pending, unwritable)
         return
     data = pending.pack(unwritable)
@@ -556,6 +577,7 @@ def add_documents(
                 sources, columns, new.scheme, reading, skip_bad=skip_bad, deny=deny
             ):
                 addition.denied += documents.denied
+                new.n_left_out += len(documents.denied)
                 ids.check(documents.batch.ids, documents.places)
                 addition.count(documents.batch.n_tokens, documents.skipped, scheme.shingles.ngram)
                 new.add(documents.batch)

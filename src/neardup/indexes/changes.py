@@ -16,8 +16,8 @@ from neardup.files.problems import id_advice
 from neardup.files.rows import ColumnNames
 from neardup.indexes.folder import write_removed
 from neardup.indexes.handle import OpenFiles
+from neardup.indexes.history import Change, store_next
 from neardup.indexes.index import OpenIndex
-from neardup.indexes.manifest import store_next
 from neardup.tables import Int64s, Uint32s
 
 
@@ -181,7 +181,8 @@ def take_out(
                 records.append(replace(record, removed=write_removed(folder, name, lost)))
             else:
                 records.append(record)
-        store_next(folder, manifest, records, manifest.files)
+        change = Change("remove", removed=len(wanted))
+        store_next(folder, manifest, records, manifest.files, change)
     n_before = sum(record.n_documents for record in manifest.segments)
     n_lost = sum(map(len, files.removed))
     return Removal(len(wanted), n_before - n_lost - len(wanted))

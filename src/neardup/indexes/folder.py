@@ -26,6 +26,7 @@ from neardup.errors import (
     ReadError,
     WriteError,
 )
+from neardup.indexes.history import trim_history
 from neardup.indexes.manifest import (
     MANIFEST,
     NAME,
@@ -375,6 +376,7 @@ def remove_orphans(folder: Path, *manifests: Manifest) -> list[Path]:
     -------
     What was removed.
     """
+    trim_history(folder, max(manifest.generation for manifest in manifests))
     orphans = list(_orphans(folder, manifests))
     if orphans and len(manifests) == 1:
         # A writer may have been killed just after the manifest got its name. After a crash of the

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,7 +20,7 @@ from neardup.files.rows import RowBlock, RowWriter, Source
 from neardup.files.tableblocks import StoredBlock
 from neardup.indexes import folder as storage
 from neardup.indexes.handle import Handle, OpenFiles
-from neardup.indexes.manifest import Manifest, SegmentRecord, check_kind
+from neardup.indexes.manifest import Manifest, check_kind
 from neardup.indexes.segments import Segment
 from neardup.options.choices import IndexKind
 from neardup.runs.runner import Runner
@@ -180,23 +180,16 @@ class OpenIndex(ABC, Generic[S, D]):
     def describe(self, folder: Path) -> dict[str, Any]:
         """Tell what an index holds, in plain values."""
         manifest = self.manifest
-        extra = sum(file.size for file in manifest.files.values())
-        extra += manifest.tail.file.size if manifest.tail else 0
         return {
             "folder": str(folder),
             **self.counts(),
             "segments": len(manifest.segments),
-            "bytes": segment_bytes(manifest.all_segments) + extra,
+            "bytes": manifest.n_bytes,
             "bytes_of_texts": sum(each.files[self.texts_in].size for each in manifest.segments),
             "scheme": dict(manifest.scheme),
             "generation": manifest.generation,
             "created_with": manifest.created_with,
         }
-
-
-def segment_bytes(records: Iterable[SegmentRecord]) -> int:
-    """Count the bytes of all files of some segments."""
-    return sum(file.size for record in records for file in record.files.values())
 
 
 def create_index(folder: Path, scheme: Scheme) -> None:

@@ -11,8 +11,8 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -24,24 +24,10 @@ from neardup.runs.disk import FileRecord, store_file
 from neardup.runs.scratch import recover, recover_above
 from neardup.version import __version__
 
-# The next state of an index: new segments under free names, and the manifest that names them.
-
 
 def free_name(manifest: Manifest, number: int) -> str:
     """Name a segment by the generation that it comes with and its number."""
     return f"g{manifest.generation + 1:06d}-{number:04d}"
-
-
-def store_next(
-    folder: Path,
-    manifest: Manifest,
-    records: Sequence[SegmentRecord],
-    files: Mapping[str, FileRecord],
-) -> None:
-    """Store the manifest that follows another one."""
-    generation = manifest.generation + 1
-    after = replace(manifest, generation=generation, segments=tuple(records), files=files)
-    store_manifest(folder, replace(after, format=FORMAT))
 
 
 FORMAT = 3
@@ -77,6 +63,11 @@ class SegmentRecord:
     n_tokens: int
     files: Mapping[str, FileRecord]
     removed: RemovedRecord | None = None
+
+
+def segment_bytes(records: Iterable[SegmentRecord]) -> int:
+    """Count the bytes of all files of some segments."""
+    return sum(file.size for record in records for file in record.files.values())
 
 
 @dataclass(frozen=True)
@@ -128,6 +119,19 @@ class Manifest:
     def all_segments(self) -> tuple[SegmentRecord, ...]:
         """All segments that it names, that of denied documents last."""
         return self.segments if self.denied is None else (*self.segments, self.denied)
+
+    @property
+    def n_documents(self) -> int:
+        """Count the documents that can be found."""
+        n_lost = sum(each.removed.n_documents for each in self.segments if each.removed)
+        n_waiting = self.tail.n_documents if self.tail else 0
+        return sum(each.n_documents for each in self.segments) - n_lost + n_waiting
+
+    @property
+    def n_bytes(self) -> int:
+        """Count the bytes of what it names, but for the numbers of removed documents."""
+        files = [*self.files.values(), *([self.tail.file] if self.tail else [])]
+        return segment_bytes(self.all_segments) + sum(file.size for file in files)
 
 
 def load_manifest(folder: Path) -> Manifest:

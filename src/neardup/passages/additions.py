@@ -14,8 +14,9 @@ import pyarrow.compute as pc
 from neardup.files.passes import ReadingPass
 from neardup.files.rows import Source
 from neardup.indexes.changes import Addition, Compaction, NewIds, Removal, take_out, wanted_ids
-from neardup.indexes.index import create_index, segment_bytes
-from neardup.indexes.manifest import Manifest, SegmentRecord, free_name, store_next
+from neardup.indexes.history import Change, store_next
+from neardup.indexes.index import create_index
+from neardup.indexes.manifest import Manifest, SegmentRecord, free_name, segment_bytes
 from neardup.indexes.stored import store_frequencies
 from neardup.options.option import no_effect
 from neardup.passages.documents import (
@@ -136,7 +137,7 @@ def add_documents(
             if len(block):
                 name = free_name(manifest, len(records))
                 records.append(write_segment(folder, name, block, scheme, frequencies, runner))
-        store_next(folder, manifest, records, files)
+        store_next(folder, manifest, records, files, Change("add", added=addition.n_documents))
         return addition
 
 
@@ -164,7 +165,7 @@ def compact_index(
                 )
                 n_done += len(block)
                 runner.report("compact", n_done, index.n_documents)
-        store_next(folder, manifest, records, manifest.files)
+        store_next(folder, manifest, records, manifest.files, Change("compact"))
         n_freed = segment_bytes(manifest.segments) - segment_bytes(records)
         return Compaction(len(records), index.n_documents, n_freed)
 

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.files.ids import as_text
-from neardup.indexes.index import segment_bytes
+from neardup.indexes.manifest import segment_bytes
 from neardup.passages.chains import window_starts
 from neardup.passages.documents import DocumentBlock
 from neardup.passages.index import OpenPassages

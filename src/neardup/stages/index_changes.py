@@ -290,7 +290,10 @@ def compact(handle: Handle, runner: Runner) -> CompactionResult:
 
 def describe(handle: Handle, runner: Runner) -> dict[str, Any]:
     """Return what an index holds, in plain values; every byte of it is checked."""
+    from neardup.indexes.history import read_history
+
     view = handle.latest(runner)
     view.check_all(runner)
+    read_history(handle.folder, view.manifest)
     described: dict[str, Any] = view.describe(handle.folder)
     return described

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from neardup.errors import IndexFormatError, ReadError
-from tests.indexes import build, check, tree
+from tests.indexes import build, check, held
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +47,7 @@ def test_damage__of_any_file(index, tmp_path):
     folder = tmp_path / "index"
     shutil.copytree(index, folder)
     n_damages = 0
-    for name, data in tree(index).items():
+    for name, data in held(index).items():
         for _ in range(46):
             changed = damaged(data, rng)
             if changed == data:
@@ -65,7 +65,7 @@ def test_damage__of_any_file(index, tmp_path):
 def test_damage__file_is_gone_or_another(index, tmp_path):
     folder = tmp_path / "index"
     shutil.copytree(index, folder)
-    files = tree(index)
+    files = held(index)
     for name, data in files.items():
         (folder / name).unlink()
         with pytest.raises((IndexFormatError, ReadError)):

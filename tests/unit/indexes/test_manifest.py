@@ -10,6 +10,7 @@ from dataclasses import replace
 import pytest
 
 from neardup.errors import IndexFormatError, InvalidParameterError, ReadError
+from neardup.indexes.history import store_next
 from neardup.indexes.manifest import (
     FORMAT,
     Manifest,
@@ -20,7 +21,6 @@ from neardup.indexes.manifest import (
     encode,
     load_manifest,
     store_manifest,
-    store_next,
 )
 from neardup.runs.disk import FileRecord
 from neardup.version import __version__

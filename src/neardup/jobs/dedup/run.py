@@ -268,6 +268,7 @@ def conclude(
         denied = are_denied(index, other, assignment)
     added: dict[str, int] = {}
     if new is not None:
+        new.n_left_out = 0 if denied is None else int(denied.sum())
         with runner.stage("add") as note:
             own = contents.own
             are_known = find_known(new.index, batches, own, assignment)

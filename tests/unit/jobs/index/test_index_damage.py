@@ -25,7 +25,7 @@ from tests.document_indexes import (
 )
 from tests.each import each_of
 from tests.faults import at_calls
-from tests.indexes import tree
+from tests.indexes import held, tree
 
 # Of each file, beside a few that every file gets; 8 make more than 1,000 in all.
 N_DAMAGES = int(os.environ.get("NEARDUP_TEST_DAMAGES", "8"))
@@ -112,7 +112,7 @@ def test_answers__after_damage_of_any_file(made, tmp_path):
     folder = tmp_path / "index"
     shutil.copytree(made, folder)
     right = {name: ask() for name, ask in questions(DocumentIndex.open(made))}
-    files = tree(made)
+    files = held(made)
     n_damages = n_told = 0
     for name, data in files.items():
         others = [other for other in files.values() if other != data]

@@ -11,7 +11,7 @@ import pytest
 
 from neardup import PassageIndex
 from neardup.errors import IndexFormatError, ReadError
-from tests.indexes import tree
+from tests.indexes import held, tree
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +43,7 @@ def test_open__after_damage_of_any_file(index, tmp_path):
     generator = np.random.default_rng(12)
     folder = tmp_path / "index"
     shutil.copytree(index, folder)
-    files = tree(index)
+    files = held(index)
     assert {name.split("/")[0] for name in files} == {
         "manifest.json", "segments", "removed", "extra"
     }  # fmt: skip
