@@ -12,6 +12,7 @@ from neardup.reports.compare import Link, Page, render_comparison
 from tests.browser.cut_pages import cut_cases
 from tests.browser.dedup_pages import dedup_cases
 from tests.browser.explain_pages import explain_cases
+from tests.browser.index_pages import index_cases
 from tests.browser.made_up import made_up_page
 from tests.browser.pairs_cases import pages_of_pairs
 from tests.browser.passage_pages import passage_cases
@@ -70,3 +71,4 @@ CASES |= dedup_cases(TEXTS, HOSTILE[0], LONG)
 CASES |= explain_cases(TEXTS, HOSTILE[0], LONG)
 CASES |= pages_of_pairs(TEXTS, HOSTILE)
 CASES |= cut_cases(TEXTS, HOSTILE[0], LONG)
+CASES |= index_cases(HOSTILE[0], LONG)

@@ -15,6 +15,8 @@ from neardup.errors import InvalidInputError, InvalidParameterError
 from neardup.files.inputs import check_effect
 from neardup.files.resolve import resolve_inputs
 from neardup.files.rows import Source
+from neardup.indexes.history import read_history
+from neardup.indexes.manifest import index_named, load_manifest
 from neardup.jobs.cut.cut_result import CutResult
 from neardup.jobs.dedup.deduplication_result import DeduplicationResult
 from neardup.jobs.report.cut import report_of_cut, report_of_cut_result
@@ -26,6 +28,7 @@ from neardup.options.groups import AgainstDataOptions, WorkerOptions
 from neardup.options.option import argument, but, no_effect, takes
 from neardup.options.together import ReadArgument, RunArgument
 from neardup.outputs.table_rows import TableRows
+from neardup.reports.index import index_report
 from neardup.reports.page import Report
 from neardup.reports.pairs.labelled import hold_to_labels, read_labels
 from neardup.reports.pairs.page import heading, render_pairs, select_examples
@@ -50,7 +53,8 @@ class _Arguments(
 ):
     result: Data = argument(
         "What ``deduplicate``, ``find_pairs``, ``align``, ``cut``, ``estimate`` or a search "
-        "returned; or what its command wrote: the path of a folder, or that of a table."
+        "returned; or what its command wrote: the path of a folder, or that of a table. Or the "
+        "path of an index, whose page shows what came, went and stayed."
     )
     inputs: Data | None = argument(
         "The documents that the job has read, in any form that it takes: the page shows their "
@@ -136,6 +140,14 @@ def make_report(
             rows = TableRows.of_table(table)
             name = type(result).__name__
             return _report_of_table(rows, result.summary, given, name, runner, workspace)
+    index = index_named(result)
+    if index is not None:
+        if options.trust:
+            raise no_effect("trust", "on an index, which has checksums", "name a table")
+        given.check_only("an index")
+        with runner.stage("report"):
+            manifest = load_manifest(index)
+            return index_report(index.name, manifest, read_history(index, manifest))
     folder_kind = None
     if isinstance(result, str | Path):
         folder_kind = kind_of_folder(str(result), trust=options.trust)
