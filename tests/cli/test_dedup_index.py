@@ -225,8 +225,11 @@ REFUSED = {
     "--strip-accents, or build another index",
     "--threshold 0.5": "--threshold must be at least 0.6, for which the index was made, got 0.5; "
     "build an index with a lower one",
-    "--against b.jsonl": "an index is compared --against alone, got 2 collections; add the others "
-    "to it, or run once for each",
+    "--against b.jsonl --method exact": "--against names an index and other documents, which are "
+    "compared together by method minhash, clusters survivors and without an audit; choose these, "
+    "or one of the two",
+    "--against b.jsonl --engine spark": "--engine spark compares against an index alone; run once "
+    "for each",
     "--against-id-column id": "--against-id-column has no effect with an index; leave it out, or "
     "name files with --against",
     "--add --clusters components": "--clusters compares with all texts of the index, which --add "
@@ -256,6 +259,32 @@ def test_options__that_are_those_of_the_index(run, index):
     found = run(*command, *options.split())
     assert found.code == 0
     assert json.loads(found.out)["threshold"] == 0.7
+
+
+def test_index_and_files__in_one_run(run, here, index):
+    index.add(here / "a.jsonl", id_column="id")
+    write_lines(here / "more.jsonl", [{"id": "x", "text": ROWS[50]["text"]}, *ROWS[60:64]])
+    command = ("dedup", "b.jsonl", "--against", "idx", "--against", "more.jsonl", "--with-text")
+    found = run(*command, "--add", "--report", "page.html", "-o", "out")
+    assert found.code == 0
+    rows = pq.read_table(here / "out/removed.parquet").to_pylist()
+    counts = {side: sum(row["kept_in"] == side for row in rows) for side in ("index", "against")}
+    assert min(counts.values()) > 0
+    summary = json.loads((here / "out/summary.json").read_text())
+    assert summary["removed_for_index"] == counts["index"]
+    both = sum(counts.values())
+    assert f"{counts['index']} of the {both} went for one of the index\n" in found.out
+    assert f"{summary['documents_added']} documents added to the index idx\n" in found.out
+    texts = {row["id"]: row["text"] for row in ROWS} | {"x": ROWS[50]["text"]}
+    for row in rows:
+        kept_id = row["kept_id"].removeprefix("against/")
+        assert row["kept_text"] == (None if row["kept_in"] == "index" else texts[kept_id])
+    side = {row["kept_in"]: row["id"] for row in rows}
+    said = run("explain", "out", side["index"], "--against", "more.jsonl").out
+    assert "of the index compared against and stays in any case" in said
+    said = run("explain", "out", side["against"], "--against", "more.jsonl").out
+    assert "of the collection compared against and stays in any case" in said
+    assert "the text of the document that stays is not in the folder" not in said
 
 
 def test_add__needs_an_index(run, here, write_texts):

@@ -34,6 +34,7 @@ def test_command_line__summary_keys(readme_run):
         "documents_added",
         "documents_known",
         "documents_denied",
+        "removed_for_index",
         "against_skipped",
         "preset",
     }

@@ -47,6 +47,7 @@ Examples:
   neardup dedup pages/ --keep longest --measure containment --threshold 0.9 -o clean
   neardup dedup corpus/*.jsonl --pairs pairs.parquet --threshold 0.95 -o stricter
   neardup dedup week-37.jsonl --against idx --add -o new
+  neardup dedup week-37.jsonl --against idx --against takedown.jsonl --add -o new
 """
 
 
@@ -62,9 +63,9 @@ def command(call: Call) -> None:
     Parquet or text, also compressed (.gz .zst .xz .bz2); office documents and PDF; and zip and tar
     archives of these.
 
-    OTHER is the same, or the folder of an index of documents, in which what is similar is looked
-    up: memory and time do not grow with it. --add adds what stays to it, so that batches which come
-    one after the other give what one run over all of them gives.
+    OTHER is the same, or the folder of an index of documents, alone or beside files, in which what
+    is similar is looked up: memory and time do not grow with it. --add adds what stays to it, so
+    that batches which come one after the other give what one run over all of them gives.
 
     Writes to the output folder: kept/ and removed/ with the input's rows, removed.parquet with the
     document that each removed one gives way to and their similarity, clusters.parquet, and
@@ -74,7 +75,7 @@ def command(call: Call) -> None:
     if call.pairs is not None:
         _decide_by_pairs(call)
         return
-    from neardup.documents.other import index_among
+    from neardup.documents.other import index_and_others
     from neardup.files.resolve import resolve_paths
     from neardup.indexes.manifest import index_named
     from neardup.jobs.dedup.run import DedupJob
@@ -87,15 +88,17 @@ def command(call: Call) -> None:
     if call.trust:
         raise no_effect("trust", "without pairs", "give pairs", "pairs")
     others = [Path(each) for each in call.against or ()]
-    index = index_among(others, options.tokenizer, may_be_new=options.add)
+    index, files = index_and_others(others, options.tokenizer, may_be_new=options.add)
     is_new = index is not None and index_named(index.folder) is None
-    named = call.inputs, call.against, call.idf_from
+    # As they were named, for a URL is no path.
+    files = [each for each in call.against or () if Path(each) in (files or ())] or None
+    named = call.inputs, files, call.idf_from
     if on_spark:
         job = DedupJob(options, resolve_paths, *named, index=index, make_plan=_planner(call))
     else:
         job = DedupJob(options, resolve_paths, *named, index=index)
     # Those of the output folder are shown as text.
-    of_bytes = options.reads_bytes and call.against is not None and index is None
+    of_bytes = options.reads_bytes and files is not None
     output = FolderOutput(call, of_bytes=of_bytes)
     sources, folder = job.sources, None if index is None else index.folder
     origins = (source.origin for source in [*job.others, *(job.counted or [])])
@@ -164,6 +167,9 @@ def _report(
             f"{summary['removed_for_against']:,} removed for one of these, "
             f"{summary['removed_within']:,} for another of INPUT",
         )
+    if "removed_for_index" in summary:
+        n_of_index, n_of_both = summary["removed_for_index"], summary["removed_for_against"]
+        lines.insert(2, f"{n_of_index:,} of the {n_of_both:,} went for one of the index")
     denied = summary.get("documents_denied", {"exact": 0, "estimated": 0})
     if n_denied := sum(denied.values()):
         lines.insert(

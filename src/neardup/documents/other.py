@@ -75,9 +75,30 @@ def index_among(
 ) -> DocumentHandle | None:
     """Return the index of documents that is named as the other collection, None if none is.
 
-    An index is a folder, in a list a ``Path``, or an object such as a ``DocumentIndex``; what that
-    has inserted is committed, so that it is seen. What ``may_be_new`` need not be there: any name
-    alone is that of an index of which there is nothing yet, unless it is the name of documents.
+    See ``index_and_others``; here nothing may be named beside it.
+    """
+    handle, others = index_and_others(against, tokenizer, may_be_new=may_be_new)
+    if handle is not None and others is not None:
+        message = (
+            f"an index is compared against alone, got {len(against)} collections; add the others "
+            "to it, or run once for each"
+        )
+        raise InvalidParameterError(message, "against")
+    return handle
+
+
+def index_and_others(
+    against: Any,
+    tokenizer: str | Path | TokenFunction | None = None,
+    *,
+    may_be_new: bool = False,
+) -> tuple[DocumentHandle | None, Any]:
+    """Return the index of documents that is named among others, and these, as they were named.
+
+    None is none. An index is a folder, in a list a ``Path``, or an object such as a
+    ``DocumentIndex``; what that has inserted is committed, so that it is seen. What ``may_be_new``
+    need not be there: one name of nothing is that of an index of which there is nothing yet, unless
+    it is the name of documents.
     """
     named = [against]
     if isinstance(against, list | tuple):
@@ -89,17 +110,25 @@ def index_among(
         for each in named
         if index_named(each) or isinstance(getattr(each, "_handle", None), DocumentHandle)
     ]
+    if not found and may_be_new:
+        found = [each for each in named if _names_nothing(each)]
+        if len(found) == 1:
+            return DocumentHandle(Path(found[0]), tokenizer), _without(found[0], against)
+        found = []
     if not found:
-        is_new = may_be_new and len(named) == 1 and _names_nothing(named[0])
-        return DocumentHandle(Path(named[0]), tokenizer) if is_new else None
-    n_named = len(against) if isinstance(against, list | tuple) else 1
-    if n_named > 1:
+        return None, against
+    if len(found) > 1:
         message = (
-            f"an index is compared against alone, got {n_named} collections; add the others to "
-            "it, or run once for each"
+            f"against names {len(found)} indexes, of which one is looked up; run once for each"
         )
         raise InvalidParameterError(message, "against")
-    return _handle_of(found[0], tokenizer)
+    return _handle_of(found[0], tokenizer), _without(found[0], against)
+
+
+def _without(index: Any, against: Any) -> Any:
+    """Return what is named beside an index, None if it is nothing."""
+    rest = [each for each in against if each is not index] if against is not index else []
+    return rest or None
 
 
 def _names_nothing(name: Any) -> bool:

@@ -281,6 +281,7 @@ class DedupSummary(_Dedup, _Read):
     documents_added: NotRequired[int]
     documents_known: NotRequired[int]
     documents_denied: NotRequired[DeniedCounts]
+    removed_for_index: NotRequired[int]
     method_choice: NotRequired[MethodChoice]
     preset: NotRequired[Preset]
     hints: NotRequired[list[Hint]]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
@@ -112,12 +112,13 @@ class Catalogue:
     """The documents of some sources, in input order.
 
     ``numbers`` are row numbers within the sources, ``source_starts`` (n_sources + 1) where each
-    source's documents start; ``columns`` are those that were read. ``n_tokens`` has ``BAD`` for a
-    skipped row, ``EMPTY`` for one that is left out because it has no tokens, and is a byte each
-    where tokens are not looked at. ``ids`` is None where no column
-    has them. ``values`` are those by which documents are counted, if they are. With ``skips_bad``
-    bad rows are listed in ``skipped`` (source, row, reason); else there are none. ``places`` are
-    those of the blocks of each source, None where rows can only be read from the start on.
+    source's documents start, those in front of them being of no source; ``columns`` are those that
+    were read. ``n_tokens`` has ``BAD`` for a skipped row, ``EMPTY`` for one that is left out
+    because it has no tokens, and is a byte each where tokens are not looked at. ``ids`` is None
+    where no column has them. ``values`` are those by which documents are counted, if they are. With
+    ``skips_bad`` bad rows are listed in ``skipped`` (source, row, reason); else there are none.
+    ``places`` are those of the blocks of each source, None where rows can only be read from the
+    start on.
     """
 
     sources: Sequence[Source]
@@ -162,6 +163,21 @@ class Catalogue:
         import pyarrow as pa
 
         return cls.of_ids(pa.array([], pa.large_string()))
+
+    def behind(self, ids: pa.Array) -> Catalogue:
+        """Return these documents behind others, of no source, of which nothing but ids is known."""
+        n = len(ids)
+        nothing: Int64s = np.zeros(n, np.int64)
+        return replace(
+            self,
+            source_starts=self.source_starts + n,
+            numbers=np.concatenate([nothing, self.numbers[:]]),
+            n_tokens=np.concatenate([nothing, self.n_tokens]),
+            lengths=None,
+            ids=_JoinedIds(ids, self),
+            order=None,
+            values=None,
+        )
 
     @property
     def is_document(self) -> Bools:
@@ -223,12 +239,12 @@ class Catalogue:
         return pa.concat_arrays([pa.array([], self.id_type), *slices])
 
     def document_files(self, documents: Int64s) -> pa.Array:
-        """Return the names of the sources of some documents, which are given by their numbers."""
+        """Return the names of the sources of some documents; null for those of no source."""
         import pyarrow as pa
 
         indices = np.searchsorted(self.source_starts, documents, side="right") - 1
         names = pa.array([source.name for source in self.sources], pa.string())
-        return names.take(pa.array(indices))
+        return names.take(pa.array(indices, mask=indices < 0))
 
     def lasting_places(self, documents: Int64s) -> tuple[pa.Array, pa.Array]:
         """Return names of sources and row numbers of some documents; nulls for those of an index.
@@ -239,7 +255,8 @@ class Catalogue:
 
         if not all(source.has_lasting_rows for source in self.sources) or not self.sources:
             return pa.nulls(len(documents), pa.string()), pa.nulls(len(documents), pa.int64())
-        return self.document_files(documents), pa.array(self.numbers[documents])
+        is_of_none = documents < self.source_starts[0]
+        return self.document_files(documents), pa.array(self.numbers[documents], mask=is_of_none)
 
     def ranges(self) -> Iterator[tuple[Source, int, int]]:
         """Yield each source with the first of its documents' numbers and the one after the last."""
@@ -331,6 +348,25 @@ class _Ids:
             ids = batch.column("ids")
             is_null = ids.null_count == len(ids)
             yield pa.nulls(len(ids), self.kind) if is_null else ids.cast(self.kind)
+
+
+@dataclass(frozen=True)
+class _JoinedIds:
+    """Some ids, and behind them those of a catalogue, of the type that they have together."""
+
+    first: pa.Array
+    others: Catalogue
+
+    @property
+    def kind(self) -> pa.DataType:
+        kinds = [self.first.type] if len(self.first) else []
+        return common_id_type([*kinds, *([self.others.id_type] if len(self.others) else [])])
+
+    def __iter__(self) -> Iterator[pa.Array]:
+        kind = self.kind
+        yield self.first.cast(kind)
+        for _, ids in self.others.id_slices():
+            yield ids.cast(kind)
 
 
 def _all_known(places: list[Place | None]) -> list[Place] | None:

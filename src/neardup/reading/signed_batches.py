@@ -57,6 +57,13 @@ class SignedBatches:
         self._collections.append(batches)
 
     @property
+    def of_last(self) -> SignedBatches:
+        """Those of the collection that was added last, numbered from 0."""
+        own = SignedBatches(self.n_bands)
+        own.add(self._collections[-1])
+        return own
+
+    @property
     def is_in_memory(self) -> bool:
         """Whether no batch is in a file."""
         return all(batches.is_in_memory for batches in self._collections)

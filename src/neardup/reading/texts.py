@@ -251,7 +251,9 @@ def keep_texts(
     starts = np.cumsum([0, *(len(catalogue) for catalogue in catalogues)])
     for catalogue, start in zip(catalogues, starts.tolist(), strict=False):
         if _has_texts(catalogue):
-            numbers.append(np.flatnonzero(wanted[start : start + len(catalogue)]) + start)
+            # Those in front are of no source.
+            first = start + int(catalogue.source_starts[0])
+            numbers.append(np.flatnonzero(wanted[first : start + len(catalogue)]) + first)
     return KeptTexts(np.concatenate(numbers), np.concatenate(sizes), kind, path)
 
 

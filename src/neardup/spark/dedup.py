@@ -9,7 +9,7 @@ from typing import Any
 
 from neardup.documents.additions import Adding
 from neardup.documents.index import OpenDocuments
-from neardup.documents.other import index_among
+from neardup.documents.other import index_and_others
 from neardup.errors import InvalidParameterError
 from neardup.files.inputs import check_effect
 from neardup.files.resolve import resolve_inputs
@@ -53,6 +53,9 @@ def plan_on_spark(options: DedupOptions, *, has_other: bool, has_index: bool) ->
 
     With an index that is what decides the plan.
     """
+    if has_index and has_other:
+        message = "engine spark compares against an index alone; run once for each"
+        raise InvalidParameterError(message, "engine")
     plan = None if has_index else plan_deduplication(options, has_other=has_other)
     chosen = options if plan is None else plan.options
     for name, is_given in (
@@ -200,14 +203,14 @@ def deduplicate(given: _Arguments) -> DeduplicationResult:
     writes what is added. See the page on Spark.
     """
     options = given.part(DedupOptions)
-    index = None
+    index, others = None, None
     if given.against is not None:
-        index = index_among(given.against, options.tokenizer, may_be_new=options.add)
+        index, others = index_and_others(given.against, options.tokenizer, may_be_new=options.add)
     job = DedupJob(
         options,
         resolve_inputs,
         given.data,
-        given.against,
+        others,
         given.idf_from,
         index=index,
         make_plan=plan_on_spark,

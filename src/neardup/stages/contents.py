@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -76,8 +76,8 @@ class Contents(NumberedContents):
     """The documents of a collection and of the one it is compared against, and their contents.
 
     Documents of ``other`` are numbered before those of ``own``; they stay in any case. Where the
-    collection is compared with an index instead, ``other`` is empty, and ``earlier`` are documents
-    that go for one of the index; what is settled of these takes no further part.
+    collection is compared with an index, too, ``earlier`` are documents that go for one of that;
+    what is settled of these takes no further part.
     """
 
     own: Catalogue
@@ -96,8 +96,12 @@ class Contents(NumberedContents):
 
     @property
     def n_others(self) -> int:
-        """Documents in front of those of ``own`` in an assignment: of an index those gone for."""
-        return len(self.other if self.earlier is None else self.earlier.index_documents)
+        """Documents in front of those of ``own`` in an assignment.
+
+        Those of an index that others go for, and behind them those of the other collection.
+        """
+        n_of_index = 0 if self.earlier is None else len(self.earlier.index_documents)
+        return n_of_index + len(self.other)
 
     def count(self) -> int:
         """Count the contents, also those that are settled."""
@@ -117,9 +121,13 @@ class Contents(NumberedContents):
         return int(np.count_nonzero(documents < len(self.other)))
 
     def need_not_meet(self) -> Bools:
-        """Mark documents of which no two are compared: those that stay, or go, in any case."""
+        """Mark documents of which no two are compared: those that stay, or go, in any case.
+
+        What goes for one of an index is compared with another collection all the same, of which a
+        document may be more similar.
+        """
         marks: Bools = np.arange(len(self.firsts)) < len(self.other)
-        if self.earlier is not None:
+        if self.earlier is not None and not len(self.other):
             marks[self.earlier.rows] = True
         return marks
 
@@ -132,7 +140,7 @@ def sign_documents(
     runner: Runner,
 ) -> Signed:
     """Read all documents once; those of the other collection come first."""
-    others = plan.reading.for_other(other_columns_of(plan.options))
+    others = replace(plan.reading.for_other(other_columns_of(plan.options)), look_up=None)
     return sign_collections([(against, others), (sources, plan.reading)], workspace, runner)
 
 

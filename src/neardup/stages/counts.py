@@ -43,7 +43,9 @@ class Groups:
         # Few bytes a document, of which there may be many.
         few = len(sources) < np.iinfo(np.int16).max
         places = np.arange(len(sources)).astype(np.int16 if few else np.int32)
-        numbers: Int16s | Int32s = np.repeat(places, np.diff(documents.source_starts))
+        numbers: Int16s | Int32s = np.full(len(documents), -1, places.dtype)
+        starts = documents.source_starts
+        numbers[starts[0] :] = np.repeat(places, np.diff(starts))
         return cls("file", [source.name for source in sources], numbers)
 
     @classmethod
@@ -55,6 +57,11 @@ class Groups:
     def of_none(cls, label: str, n_documents: int) -> Groups:
         """Return documents without groups."""
         return cls(label, [], np.full(n_documents, -1, np.int16))
+
+    def behind(self, n_documents: int) -> Groups:
+        """Return these behind so many documents without groups."""
+        numbers = np.concatenate([np.full(n_documents, -1, self.numbers.dtype), self.numbers])
+        return Groups(self.label, self.names, numbers)
 
     @property
     def counted_names(self) -> list[str | None]:

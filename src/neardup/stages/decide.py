@@ -258,7 +258,10 @@ def assign(contents: Contents, decision: Decision) -> Assignment:
     similarities[filled] = similarity_of[first]
     similarities[exact] = 1.0
     if earlier is not None:
-        exact[earlier.rows] = earlier.keepers.are_copies
+        # What is a copy of one of the other collection is that, whatever the index has.
+        rows = earlier.rows - n_other
+        is_own = firsts[rows] >= n_other
+        exact[rows[is_own]] = earlier.keepers.are_copies[is_own]
     return Assignment(keepers, similarities, exact)
 
 

@@ -182,7 +182,7 @@ class ShownTexts:
             row = self._rows[place]
             if row["kept_in"] == "input":
                 wanted.setdefault(("kept", row["kept_file"]), set()).add(row["kept_row"])
-            else:
+            elif row["kept_in"] == "against":
                 other.update(ids_in_other(row["kept_id"]))
         for (side, file), rows in wanted.items():
             ordered = sorted(rows)
@@ -203,9 +203,10 @@ class ShownTexts:
     def keeper(self, place: int) -> Document:
         """Return the one that stays for a removed document."""
         row = self._rows[place]
+        text = None
         if row["kept_in"] == "input":
             text = self._texts.get(("kept", row["kept_file"], row["kept_row"]))
-        else:
+        elif row["kept_in"] == "against":
             ids = ids_in_other(row["kept_id"])
             found = [self._other[each] for each in ids if each in self._other]
             # Files may be called otherwise now; where they are not, file and row leave no doubt.

@@ -24,7 +24,7 @@ from neardup.indexes.manifest import index_named
 from neardup.matching.keep import parse_keep
 from neardup.matching.measures import Measure
 from neardup.options.documents import DedupOptions, DocumentSchemeOptions
-from neardup.reading.catalogue import Catalogue, HeldIds
+from neardup.reading.catalogue import Catalogue
 from neardup.reading.second_pass import numbered_blocks
 from neardup.reading.sign import LookUp, SignedTexts
 from neardup.reading.signed_batches import (
@@ -37,12 +37,13 @@ from neardup.reading.signed_batches import (
 )
 from neardup.reading.texts import IdLookup
 from neardup.runs.runner import Runner
+from neardup.stages.contents import Contents
 from neardup.stages.decide import Assignment
 from neardup.stages.options import check_weights_of_index, columns_of, make_document_scheme
 from neardup.stages.plan import DedupPlan, check_method
 from neardup.stages.selection import KeeperIds
 from neardup.stages.workspaces import state_of_index
-from neardup.tables import Bools, EarlierKeepers, Int64s, TokenLists
+from neardup.tables import Bools, EarlierKeepers, Int8s, Int64s, TokenLists
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -53,9 +54,21 @@ if TYPE_CHECKING:
 # The plan of a deduplication against an index, which decides what counts as similar.
 
 
-def plan_with_index(options: DedupOptions, scheme: DocumentScheme) -> DedupPlan:
-    """Check what goes with what, and with an index; what is not given is as the index has it."""
-    options.check_no_other("with an index", "name files with against", "against")
+def plan_with_index(
+    options: DedupOptions, scheme: DocumentScheme, *, has_files: bool = False
+) -> DedupPlan:
+    """Check what goes with what, and with an index; what is not given is as the index has it.
+
+    ``has_files`` says whether there are others to compare against.
+    """
+    if not has_files:
+        options.check_no_other("with an index", "name files with against", "against")
+    elif needs_all_texts(options):
+        message = (
+            "against names an index and other documents, which are compared together by method "
+            "minhash, clusters survivors and without an audit; choose these, or one of the two"
+        )
+        raise InvalidParameterError(message, "against")
     check_method(options)
     check_weights_of_index(options, scheme.measure)
     check_alike(options, scheme)
@@ -100,10 +113,10 @@ def _check_addition(options: DedupOptions) -> None:
 class Other:
     """What documents are compared against, and the plan that goes with it.
 
-    ``sources`` are read as a collection; documents of an ``index`` are looked up. ``new`` is the
-    next state of the index, where what stays is added. ``state`` says of an index which one it is,
-    and changes when it does. Shingles are weighed by the documents of ``counted``; None: of those
-    that are compared, or as the index has it.
+    ``sources`` are read as a collection; documents of an ``index`` are looked up, beside them.
+    ``new`` is the next state of the index, where what stays is added. ``state`` says of an index
+    which one it is, and changes when it does. Shingles are weighed by the documents of ``counted``;
+    None: of those that are compared, or as the index has it.
     """
 
     plan: DedupPlan
@@ -121,8 +134,9 @@ def open_index(
     options: DedupOptions,
     runner: Runner,
     count: CountShingles = count_shingles,
+    files: Sequence[Source] = (),
 ) -> Iterator[Other]:
-    """Open an index to compare documents of some sources against.
+    """Open an index to compare documents of some sources against, and against those of ``files``.
 
     Where what stays is added, the index is locked for other writers as long as the block lasts, and
     has the documents when it ends well; nothing, if an error ends it. Where there is none, it is
@@ -133,7 +147,7 @@ def open_index(
     options.check_reads_text()
     if not options.add:
         index = handle.view(runner)
-        plan = plan_with_index(options, index.scheme)
+        plan = plan_with_index(options, index.scheme, has_files=bool(files))
         if needs_all_texts(options):
             if index.denied is not None:
                 message = (
@@ -147,16 +161,16 @@ def open_index(
             yield Other(plan, [DocumentIndexSource(index, handle.folder)], state=state)
         else:
             frequencies = _count(index, plan, sources, runner, count)
-            yield _looked_up(index, handle, options, frequencies)
+            yield _looked_up(index, handle, options, frequencies, files)
         return
-    with _made(handle, options), handle.changing(runner) as files:
-        index = handle.read(files)
-        plan = plan_with_index(options, index.scheme)
+    with _made(handle, options), handle.changing(runner) as opened:
+        index = handle.read(opened)
+        plan = plan_with_index(options, index.scheme, has_files=bool(files))
         frequencies = _count(index, plan, sources, runner, count)
         # No documents decide nothing.
         decided = frequencies if frequencies and frequencies.n_documents else None
-        with adding(handle, files, runner, frequencies=decided) as new:
-            yield replace(_looked_up(new.index, handle, options, frequencies), new=new)
+        with adding(handle, opened, runner, frequencies=decided) as new:
+            yield replace(_looked_up(new.index, handle, options, frequencies, files), new=new)
 
 
 def _made(handle: DocumentHandle, options: DedupOptions) -> AbstractContextManager[None]:
@@ -189,11 +203,12 @@ def _looked_up(
     handle: DocumentHandle,
     options: DedupOptions,
     frequencies: DocumentFrequencies | None,
+    files: Sequence[Source],
 ) -> Other:
 
     index = replace(index, scheme=index.scheme.with_frequencies(frequencies))
-    plan = plan_with_index(options, index.scheme)
-    return Other(plan, [], index, state=state_of_index(handle.folder, index.manifest))
+    plan = plan_with_index(options, index.scheme, has_files=bool(files))
+    return Other(plan, files, index, state=state_of_index(handle.folder, index.manifest))
 
 
 class IndexLookUp(LookUp):
@@ -222,20 +237,32 @@ class IndexLookUp(LookUp):
         )
 
 
-def catalogue_of(index: OpenDocuments, documents: Int64s) -> Catalogue:
-    """Return the catalogue of documents of an index that others go for; only ids are known."""
-    n = len(documents)
-    return Catalogue(
-        sources=(),
-        columns=ColumnNames(id="id"),
-        source_starts=np.zeros(1, np.int64),
-        numbers=documents,
-        n_tokens=np.zeros(n, np.int64),
-        lengths=None,
-        ids=HeldIds(index.ids_gone_for(documents)),
-        order=None,
-        text_bytes=0,
-    )
+# Where those are for which documents went, where an index was looked into.
+
+INPUT, AGAINST, INDEX, DENIED, DENIED_BY_ESTIMATE = range(5)
+_SIDES = ("input", "against", "index", "denied-exact", "denied-estimated")
+# What an index is called that is all that documents are compared against.
+_SIDES_OF_INDEX = ("input", "against", "against", *_SIDES[3:])
+
+
+def sides_of(index: OpenDocuments, contents: Contents, assignment: Assignment) -> Int8s:
+    """Return where that is for which each document went; one that stays is of the input."""
+    assert contents.earlier is not None
+    documents, keepers = contents.earlier.index_documents, assignment.keepers
+    sides: Int8s = np.full(len(keepers), INPUT, np.int8)
+    sides[(keepers >= 0) & (keepers < contents.n_others)] = AGAINST
+    rows = np.flatnonzero((keepers >= 0) & (keepers < len(documents)))
+    is_denied = documents[keepers[rows]] >= index.first_documents[-1]
+    sides[rows] = np.where(is_denied, DENIED_BY_ESTIMATE, INDEX)
+    sides[rows[is_denied & assignment.exact[rows]]] = DENIED
+    return sides
+
+
+def name_sides(sides: Int8s, *, has_files: bool) -> pa.DictionaryArray:
+    """Return sides as tables call them."""
+    import pyarrow as pa
+
+    return pa.DictionaryArray.from_arrays(sides, _SIDES if has_files else _SIDES_OF_INDEX)
 
 
 # The stage add: what stays of a collection goes into an index, which is told what went.
@@ -277,13 +304,14 @@ def add_survivors(
     other: Catalogue,
     assignment: Assignment,
     are_known: Bools,
+    went: Bools,
     runner: Runner,
     read: ReadAgain = read_in_threads,
 ) -> int:
     """Add the documents that stay, and note those that went; returns how many were added.
 
-    ``batches`` are the signed documents of ``own``, and ``other`` those of the index for which some
-    went. Those that ``are_known`` are there.
+    ``batches`` are the signed documents of ``own``, and ``other`` those for which some went. Those
+    that ``are_known`` are there, and of what ``went`` the index is told.
     """
     stays = assignment.stays & own.is_document & ~are_known
     count = runner.counter("add", int(stays.sum()))
@@ -294,7 +322,7 @@ def add_survivors(
         new.add(documents.batch)
         n_added += len(ids)
         count(len(ids))
-    _note_gone(new, batches, own, other, assignment)
+    _note_gone(new, batches, own, other, assignment, went)
     return n_added
 
 
@@ -353,22 +381,16 @@ def _queries_of(batch: pa.RecordBatch, rows: Int64s, n_bands: int) -> Queries:
     return Queries(numbers_of(batch, "n_tokens")[rows], digests, keys, filters, None)
 
 
-def are_denied(index: OpenDocuments, other: Catalogue, assignment: Assignment) -> Bools:
-    """Return which documents went for denied ones; ``other`` are documents that some went for."""
-    keepers: Int64s = np.full(len(assignment.keepers), -1, np.int64)
-    is_earlier = (assignment.keepers >= 0) & (assignment.keepers < len(other))
-    keepers[is_earlier] = other.numbers[assignment.keepers[is_earlier]]
-    denied: Bools = keepers >= index.first_documents[-1]
-    return denied
-
-
 def _note_gone(
-    new: Adding, batches: SignedBatches, own: Catalogue, other: Catalogue, assignment: Assignment
+    new: Adding,
+    batches: SignedBatches,
+    own: Catalogue,
+    other: Catalogue,
+    assignment: Assignment,
+    went: Bools,
 ) -> None:
     own_ids = IdLookup(own)
     kept_ids = KeeperIds(own, other, assignment.keepers, shares_ids=True)
-    # A denied document is none of the index, and another one may have its id.
-    went = ~assignment.stays & ~are_denied(new.index, other, assignment)
     for start, digests in batches.digests():
         gone = start + np.flatnonzero(went[start : start + len(digests)])
         new.went(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from neardup.documents.other import index_among
+from neardup.documents.other import index_and_others
 from neardup.files.resolve import resolve_inputs
 from neardup.jobs.dedup.deduplication_result import DeduplicationResult
 from neardup.jobs.dedup.run import DedupJob
@@ -28,7 +28,8 @@ class _Arguments(
             "``against/`` in front where ``data`` has the same ids. In an index what is similar is "
             "looked up, in memory that does not grow with it; only method ``exact`` or ``auto``, "
             "clusters ``components`` and an audit read all its texts. It decides what texts are "
-            "cut into and compared by: options that are unlike it are refused."
+            "cut into and compared by: options that are unlike it are refused. A list of an index "
+            "and other documents, ``[Path('seen'), Path('takedown.jsonl')]``, is both."
         },
     )
 
@@ -73,10 +74,10 @@ def deduplicate(given: _Arguments) -> DeduplicationResult:
     [{'id': '2', 'kept_id': '0', 'similarity': 1.0}]
     """
     options = given.part(DedupOptions)
-    index = None
+    index, others = None, None
     if given.against is not None:
-        index = index_among(given.against, options.tokenizer, may_be_new=options.add)
-    job = DedupJob(options, resolve_inputs, given.data, given.against, given.idf_from, index=index)
+        index, others = index_and_others(given.against, options.tokenizer, may_be_new=options.add)
+    job = DedupJob(options, resolve_inputs, given.data, others, given.idf_from, index=index)
     with Runner(given.workers, given.progress) as runner, job.opened(runner) as other:
         result = job.run(other, runner, open_workspace(given.memory, given.work))
     return with_warning(result)

@@ -18,7 +18,7 @@ from neardup.runs.runner import Runner
 from neardup.stages.decide import Assignment
 from neardup.stages.options import OF_INPUTS
 from neardup.stages.selection import KeeperIds, TwoCollections, in_batches, write_tables
-from neardup.tables import Bools, Int64s
+from neardup.tables import Int64s
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,11 +29,6 @@ if TYPE_CHECKING:
     from neardup.jobs.explain.explain_result import ExplainResult
     from neardup.outputs.summary_records import DedupSummary
     from neardup.text.tokenizers import TokenFunction
-
-
-# Where a document is for which another one went.
-_INPUT, _AGAINST, _DENIED, _DENIED_BY_ESTIMATE = range(4)
-_SIDES = ["input", "against", "denied-exact", "denied-estimated"]
 
 
 class _Clusters(NamedTuple):
@@ -63,10 +58,10 @@ class DeduplicationResult(TwoCollections):
         summary: dict[str, Any],
         *,
         shares_ids: bool = False,
-        are_denied: Bools | None = None,
+        sides: pa.DictionaryArray | None = None,
     ) -> None:
         super().__init__(own, assignment.stays, summary)
-        self._are_denied = are_denied
+        self._kept_in = sides
         self._other, self._shares_ids = other, shares_ids
         self._assignment = assignment
 
@@ -187,8 +182,9 @@ class DeduplicationResult(TwoCollections):
         """One row for each removed document.
 
         ``id``, ``kept_id``, ``similarity``, ``exact_copy``, ``file`` and ``row``; ``kept_in``,
-        whether the one that stays for it is of the ``input`` or of ``against``, or whether it went
-        for one that an index denies: ``denied-exact``, with the same tokens, or
+        whether the one that stays for it is of the ``input`` or of ``against``, where an index is
+        named beside other documents of that ``index``, or whether it went for one that an index
+        denies: ``denied-exact``, with the same tokens, or
         ``denied-estimated``, whose similarity is an estimate; ``kept_file`` and ``kept_row``, where
         that one is, null in an index. Where documents were decided by pairs,
         ``exact_copy`` is null, and so is a similarity that no pair has. Where documents are counted
@@ -372,11 +368,10 @@ class DeduplicationResult(TwoCollections):
         """Return where those are for which documents went."""
         import pyarrow as pa
 
-        sides = np.where(self._assignment.keepers[gone] < len(self._other), _AGAINST, _INPUT)
-        if self._are_denied is not None:
-            denied, exact = self._are_denied[gone], self._assignment.exact[gone]
-            sides[denied] = np.where(exact[denied], _DENIED, _DENIED_BY_ESTIMATE)
-        return pa.array(_SIDES).take(pa.array(sides))
+        if self._kept_in is not None:
+            return self._kept_in.take(pa.array(gone)).cast(pa.string())
+        keepers = self._assignment.keepers[gone]
+        return pa.array(np.where(keepers < len(self._other), "against", "input"), pa.string())
 
     def _keeper_places(self, keepers: Int64s) -> tuple[pa.Array, pa.Array]:
         """Return files and row numbers of documents for which others go, of either collection."""

@@ -15,15 +15,20 @@ from neardup.files.inputs import Inputs, check_effect
 from neardup.files.passes import keep_extracted
 from neardup.files.rows import Source
 from neardup.jobs.dedup.against import (
+    AGAINST,
+    DENIED,
+    DENIED_BY_ESTIMATE,
+    INDEX,
+    INPUT,
     IndexLookUp,
     Other,
     ReadAgain,
     add_survivors,
-    are_denied,
-    catalogue_of,
     find_known,
+    name_sides,
     open_index,
     read_in_threads,
+    sides_of,
 )
 from neardup.jobs.dedup.deduplication_result import DeduplicationResult
 from neardup.jobs.dedup.summary import summarise
@@ -77,7 +82,8 @@ class DedupJob:
     data, against, idf_from
         The documents, those that they are compared against, and those that are counted.
     index
-        The index that is named by ``against``, if it is one: then that decides the plan.
+        The index that documents are compared against, too, if there is one: then that decides the
+        plan.
     make_plan
         Checks what goes with what.
     """
@@ -107,8 +113,8 @@ class DedupJob:
 
     @cached_property
     def others(self) -> Sequence[Source]:
-        """The documents that they are compared against, unless these are in an index."""
-        if self._against is None or self.index is not None:
+        """The documents that they are compared against, but for those of an index."""
+        if self._against is None:
             return []
         return self._resolve(self._against, self.options)
 
@@ -128,7 +134,8 @@ class DedupJob:
             yield Other(self.plan, self.others, counted=self.counted)
             return
         assert self.index is not None
-        with open_index(self.index, sources, self.options, runner, count) as other:
+        opening = open_index(self.index, sources, self.options, runner, count, self.others)
+        with opening as other:
             yield other
 
     def key(self, other: Other) -> dict[str, Any] | None:
@@ -169,7 +176,9 @@ class DedupJob:
         if other.state is not None:
             folder = other.state["path"]
             listed: list[File] = [{"name": Path(folder).name, "origin": folder}]
-            result.summary |= {"against_files": 1, "against": listed}
+            if other.index is not None:
+                listed += result.summary["against"]
+            result.summary |= {"against_files": 1 + len(self.others), "against": listed}
         return result
 
 
@@ -186,7 +195,7 @@ def deduplicate_sources(
 ) -> DeduplicationResult:
     """Run all stages but the writing.
 
-    What is compared against is ``against``, or the documents of an ``index``, which are looked up
+    What is compared against is ``against``, and the documents of an ``index``, which are looked up
     while the first pass reads; ``new`` gets what stays, and is told what went.
 
     Two passes over the files: the first signs every document, the second reads those again that
@@ -260,21 +269,28 @@ def conclude(
     was decided is told by the summary.
     """
     assignment = assign(contents, decision)
-    other, n_against = contents.other, None
+    other, n_against, sides, names = contents.other, None, None, None
+    has_files = len(contents.other) > 0
     if index is not None and contents.earlier is not None:
-        other, n_against = catalogue_of(index, contents.earlier.index_documents), index.n_documents
-    denied = None
-    if index is not None:
-        denied = are_denied(index, other, assignment)
+        n_against = index.n_documents + int(other.is_document.sum())
+        other = other.behind(index.ids_gone_for(contents.earlier.index_documents))
+        sides = sides_of(index, contents, assignment)
+        names = name_sides(sides, has_files=has_files)
     added: dict[str, int] = {}
     if new is not None:
-        new.n_left_out = 0 if denied is None else int(denied.sum())
+        assert sides is not None
+        batches = batches.of_last
+        new.n_left_out = int((sides >= DENIED).sum())
+        # The index is told of what went for its own documents, or for one that is added.
+        went = ~assignment.stays & ((sides == INPUT) | (sides == INDEX))
         with runner.stage("add") as note:
             own = contents.own
-            are_known = find_known(new.index, batches, own, assignment)
-            # Where a run is repeated they stay, as they did before.
+            are_known = find_known(new.index, batches, own, assignment) & (sides != AGAINST)
+            # Where a run is repeated they stay, as they did before, unless a file has them now.
             assignment = assignment.without(are_known)
-            n_added = add_survivors(new, batches, own, other, assignment, are_known, runner, read)
+            n_added = add_survivors(
+                new, batches, own, other, assignment, are_known, went & ~are_known, runner, read
+            )
             note(documents=n_added)
         added = {"documents_added": n_added, "documents_known": int(are_known.sum())}
     summary = summarise(
@@ -288,11 +304,13 @@ def conclude(
         **how,
     )
     summary |= added
-    if denied is not None:
-        n_exact = int((denied & assignment.exact).sum())
-        n_denied = int(denied.sum())
-        summary["documents_denied"] = {"exact": n_exact, "estimated": n_denied - n_exact}
-    shares_ids = plan.options.add
+    if sides is not None:
+        n_exact, n_estimated = (int((sides == each).sum()) for each in (DENIED, DENIED_BY_ESTIMATE))
+        summary["documents_denied"] = {"exact": n_exact, "estimated": n_estimated}
+        if has_files:
+            summary["removed_for_index"] = int(((sides == INDEX) & ~assignment.stays).sum())
+    # Equal ids of files are those of other documents.
+    shares_ids = plan.options.add and not has_files
     return DeduplicationResult(
-        contents.own, other, assignment, summary, shares_ids=shares_ids, are_denied=denied
+        contents.own, other, assignment, summary, shares_ids=shares_ids, sides=names
     )

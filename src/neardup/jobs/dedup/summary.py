@@ -87,10 +87,8 @@ def summarise(
         summary["scheme"] |= plan.minhash.describe()
     if plan.reading.weighted:
         summary["scheme"] |= plan.reading.weighted.describe()
-    # Of an index only ids are known.
-    n_others = contents.n_others
-    is_read = n_others == len(other)
-    others = Groups.of_files(other) if is_read else Groups.of_none("file", n_others)
+    # Of an index only ids are known, and files are none.
+    others = Groups.of_files(other).behind(contents.n_others - len(other))
     summary |= count_by_groups(own, others, assignment)
     summary |= describe_inputs(own.sources, other.sources)
     summary |= describe_reading(plan.options, own)

@@ -528,7 +528,10 @@ class _Explainer:
         if document.keeper_in == "input":
             number = self._documents.find(document.keeper)
             return None if number is None else self._documents.one(number)
-        return None if self._against is None else find_keeper(self._against, document)
+        # Of an index beside files, and of what it denies, there is no text.
+        if self._against is None or document.keeper_in != "against":
+            return None
+        return find_keeper(self._against, document)
 
     def _sizes(self, own: Batch) -> tuple[int | None, float | None]:
         if self._scheme is None:

@@ -69,6 +69,8 @@ def headline(explained: Explanation) -> str:
     keeps = f"comes before it{before} and stays"
     if document.keeper_in == "against":
         keeps = "is of the collection compared against and stays in any case"
+    elif document.keeper_in == "index":
+        keeps = "is of the index compared against and stays in any case"
     elif document.keeper_in in ("denied-exact", "denied-estimated"):
         keeps = "was removed from the index and denied"
     match explained.reason:

@@ -26,7 +26,7 @@ from neardup.indexes.folder import write_lock
 from neardup.indexes.manifest import encode, load_manifest, store_manifest
 from neardup.runs.runner import Runner
 from tests.each import each_of
-from tests.indexes import tree
+from tests.indexes import held, tree
 
 TEXT = "Once upon a midnight dreary, while I pondered, weak and weary"
 ROWS = [
@@ -62,9 +62,9 @@ def test_add__same_bytes_for_any_workers(tmp_path, tf, idf):
         made.add(rows[:40], id_column="id", workers=workers)
         made.add(rows[40:], id_column="id", workers=workers)
         made.remove(["d7", "d50"])
-        before = tree(made.folder)
+        before = held(made.folder)
         made.compact(workers=workers)
-        trees.append((before, tree(made.folder)))
+        trees.append((before, held(made.folder)))
     assert trees[0] == trees[1]
     assert len(trees[0][0]) > 25
 

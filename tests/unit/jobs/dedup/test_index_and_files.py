@@ -1,0 +1,262 @@
+"""``against`` an index and other documents at once: what is like either of them goes."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+import neardup
+from neardup import DocumentIndex, InvalidInputError, InvalidParameterError
+from tests.document_indexes import OPTIONS
+from tests.indexes import held, tree
+from tests.oracles.against_both import removals
+from tests.spilling import spilling
+
+WORDS = [f"w{number}" for number in range(300)]
+
+
+def texts_of(seed: int) -> tuple[dict[str, str], dict[str, str], dict[str, str]]:
+    """Draw documents of three collections, many of them like others."""
+    draw = random.Random(seed)
+    texts: list[str] = []
+    for _ in range(120):
+        words = draw.choices(WORDS, k=12)
+        if texts and draw.random() < 0.75:
+            words = draw.choice(texts).split()
+            for place in draw.sample(range(12), draw.choice([0, 0, 1, 2, 3, 4])):
+                words[place] = draw.choice(WORDS)
+            if draw.random() < 0.2:
+                draw.shuffle(words)
+        texts.append(" ".join(words))
+    draw.shuffle(texts)
+    parts = texts[:30], texts[30:60], texts[60:]
+    return tuple(
+        {f"{side}{number}": text for number, text in enumerate(part)}
+        for side, part in zip("iao", parts, strict=True)
+    )
+
+
+def rows_of(texts):
+    return [{"id": name, "text": text} for name, text in texts.items()]
+
+
+def write(path: Path, texts) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows_of(texts)))
+    return path
+
+
+def tokens_of(texts):
+    return {name: text.split() for name, text in texts.items()}
+
+
+def removed_by(result):
+    return [
+        (row["id"], row["kept_in"], row["kept_id"], row["similarity"], row["exact_copy"])
+        for row in result.removed.to_pylist()
+    ]
+
+
+@pytest.fixture
+def index(tmp_path):
+    return DocumentIndex.create(tmp_path / "idx", **OPTIONS)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_removals__as_all_pairs_say(index, tmp_path, seed):
+    known, others, own = texts_of(seed)
+    index.add(rows_of(known), id_column="id")
+    path = write(tmp_path / "takedown.jsonl", others)
+    found = neardup.deduplicate(rows_of(own), against=[index, path], id_column="id")
+    expected = removals(*map(tokens_of, (own, known, others)), Fraction(1, 2))
+    assert removed_by(found) == [(*row[:3], float(row[3]), row[4]) for row in expected]
+    counts = {side: sum(row[1] == side for row in expected) for side in ("index", "against")}
+    assert min(counts.values()) > 3
+    summary = found.summary
+    assert summary["removed_for_index"] == counts["index"]
+    assert summary["removed_for_against"] == sum(counts.values())
+    assert summary["against_documents"] == len(known) + len(others)
+    assert [each["name"] for each in summary["against"]] == ["idx", "takedown.jsonl"]
+    places = [(row["kept_in"], row["kept_file"]) for row in found.removed.to_pylist()]
+    assert set(places) <= {
+        ("index", None),
+        ("against", "takedown.jsonl"),
+        ("input", "data"),
+    }
+    pairs = {
+        (pair["kept_file"], pair["kept_in"]): pair["documents_removed"]
+        for pair in summary["by_file"]["pairs"]
+    }
+    assert pairs[None, "against"] == counts["index"]
+    assert pairs["takedown.jsonl", "against"] == counts["against"]
+    named = {other: number for number, other in enumerate(others, 1)}
+    for row in found.removed.to_pylist():
+        assert (row["kept_row"] is None) == (row["kept_in"] == "index")
+        if row["kept_in"] == "against":
+            assert row["kept_row"] == named[row["kept_id"]]
+
+
+def test_removals__the_same_in_any_order_of_names(index, tmp_path):
+    known, others, own = texts_of(1)
+    index.add(rows_of(known), id_column="id")
+    half = dict(list(others.items())[:15])
+    rest = {name: text for name, text in others.items() if name not in half}
+    paths = [write(tmp_path / "a.jsonl", half), write(tmp_path / "b.jsonl", rest)]
+    tables = [
+        neardup.deduplicate(rows_of(own), against=named, id_column="id").removed
+        for named in ([index.folder, *paths], [*paths, index.folder], [paths[0], index, paths[1]])
+    ]
+    assert tables[0] == tables[1] == tables[2]
+    assert {"a.jsonl", "b.jsonl"} < {*tables[0]["kept_file"].to_pylist()}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("keep", ["first", "longest"])
+def test_files__the_same_for_any_workers_and_memory(index, tmp_path, keep):
+    known, others, own = texts_of(2)
+    index.add(rows_of(known), id_column="id")
+    inputs = write(tmp_path / "own.jsonl", own)
+    path = write(tmp_path / "takedown.jsonl", others)
+    outputs = []
+    for number, (workers, memory) in enumerate([(1, None), (2, None), (2, "16MB"), (1, "16MB")]):
+        used = tmp_path / f"used{number}"
+        shutil.copytree(index.folder, used / "idx")
+        options = {"against": [used / "idx", path], "add": True, "keep": keep}
+        if memory is not None:
+            options |= {"memory": memory, "work": tmp_path / f"work{number}"}
+        with spilling() if memory else pytest.MonkeyPatch.context():
+            found = neardup.deduplicate(inputs, id_column="id", workers=workers, **options)
+            found.write(tmp_path / f"out{number}")
+        files = tree(tmp_path / f"out{number}"), held(used / "idx")
+        del files[0]["summary.json"]
+        outputs.append(files)
+    assert outputs[0][0] == outputs[1][0] == outputs[2][0] == outputs[3][0]
+    # How the index packs documents depends on the blocks that they are read in.
+    assert outputs[0][1] == outputs[1][1]
+    assert outputs[2][1] == outputs[3][1]
+    assert len(outputs[0][0]) == 4
+
+
+def test_add__only_to_the_index_and_only_what_stays(index, tmp_path):
+    known, others, own = texts_of(3)
+    index.add(rows_of(known), id_column="id")
+    path = write(tmp_path / "takedown.jsonl", others)
+    found = neardup.deduplicate(
+        rows_of(own), against=[index.folder, path], id_column="id", add=True
+    )
+    kept = found.kept["id"].to_pylist()
+    index.refresh()
+    assert [row["id"] for row in index.documents(0, 1000)] == [*known, *kept]
+    assert found.summary["documents_added"] == len(kept)
+    # The index is told of what went for its documents, and of nothing that went for a file's.
+    rows = found.removed.to_pylist()
+    n_told = sum(row["kept_in"] != "against" for row in rows)
+    assert index.info()["gone_documents"] == n_told < len(rows)
+    orphans = index.remove([*known]).orphans["kept_id"].to_pylist()
+    assert sorted(orphans) == sorted(r["kept_id"] for r in rows if r["kept_in"] == "index")
+    # Who repeats it adds nothing.
+    index.add(rows_of(known), id_column="id")
+    again = neardup.deduplicate(
+        rows_of(own), against=[index.folder, path], id_column="id", add=True
+    )
+    assert again.summary["documents_added"] == 0
+    assert again.summary["documents_known"] == len(kept)
+
+
+def test_add__what_files_have_goes_also_where_the_index_has_it(index, tmp_path):
+    """A list of what has to go is newer than what was added last week."""
+    rows = [{"id": "n", "text": "one two three four"}, {"id": "m", "text": "five six seven eight"}]
+    neardup.deduplicate(rows, against=index, id_column="id", add=True)
+    path = write(tmp_path / "takedown.jsonl", {"t": "one two three four"})
+    found = neardup.deduplicate(rows, against=[index, path], id_column="id", add=True)
+    assert [row[:3] for row in removed_by(found)] == [("n", "against", "t")]
+    assert found.summary["documents_known"] == 1
+    assert found.kept["id"].to_pylist() == ["m"]
+
+
+def test_add__makes_the_index_beside_files(tmp_path):
+    _, others, own = texts_of(4)
+    path = write(tmp_path / "takedown.jsonl", others)
+    named = [tmp_path / "new", path]
+    options = {name: OPTIONS[name] for name in ("threshold", "ngram", "tokenizer", "bands", "rows")}
+    found = neardup.deduplicate(rows_of(own), against=named, id_column="id", add=True, **options)
+    alone = neardup.deduplicate(rows_of(own), against=path, id_column="id", **options)
+    assert found.removed == alone.removed
+    assert len(DocumentIndex.open(tmp_path / "new")) == len(found.kept)
+
+
+@pytest.mark.parametrize("add", [False, True])
+def test_ids__that_several_collections_have(index, tmp_path, add):
+    index.add([{"id": "x", "text": "a b c d e f g h"}], id_column="id")
+    path = write(tmp_path / "takedown.jsonl", {"x": "k l m n o p q r", "y": "one two three"})
+    rows = [
+        {"id": "x", "text": "a b c d e f g h"},
+        {"id": "y", "text": "k l m n o p q r"},
+        {"id": "z", "text": "quite another text than all of these"},
+    ]
+    found = neardup.deduplicate(rows, against=[index, path], id_column="id", add=add)
+    # What the index has itself, with id and text, stays where it is added to.
+    expected = [("x", "index", "against/x"), ("y", "against", "against/x")]
+    assert [row[:3] for row in removed_by(found)] == expected[int(add) :]
+
+
+def test_denied__beside_files(index, tmp_path):
+    index.add([{"id": "i", "text": "one two three four"}], id_column="id")
+    index.remove(["i"], deny=True)
+    path = write(tmp_path / "takedown.jsonl", {"i": "five six seven eight", "j": "nine ten eleven"})
+    rows = [
+        {"id": "n0", "text": "one two three four"},
+        {"id": "n1", "text": "five six seven eight"},
+        {"id": "n2", "text": "nine ten twelve eleven"},
+        {"id": "n3", "text": "one two three four"},
+    ]
+    found = neardup.deduplicate(rows, against=[index, path], id_column="id", add=True)
+    assert [row[:3] for row in removed_by(found)] == [
+        ("n0", "denied-exact", "i"),
+        ("n1", "against", "i"),
+        ("n2", "against", "j"),
+        ("n3", "denied-exact", "i"),
+    ]
+    assert found.summary["documents_denied"] == {"exact": 2, "estimated": 0}
+    index.refresh()
+    assert (len(index), index.info()["gone_documents"]) == (0, 0)
+
+
+@pytest.mark.parametrize("weighted", [True, False])
+def test_schemes__of_the_index_decide(tmp_path, weighted):
+    """What the files hold is cut and weighed as the index has it."""
+    options = {"threshold": "0.5", "ngram": 2, "with_text": False}
+    if weighted:
+        options = {"threshold": "0.5", "measure": "weighted-jaccard", "idf": "smooth"}
+    index = DocumentIndex.create(tmp_path / "idx", **options)
+    known, others, own = texts_of(6)
+    index.add(rows_of(known), id_column="id")
+    path = write(tmp_path / "takedown.jsonl", others)
+    found = neardup.deduplicate(rows_of(own), against=[index, path], id_column="id")
+    alone = neardup.deduplicate(rows_of(own), against=index, id_column="id")
+    # What went for one of the input may stay, if that goes now.
+    gone = {row[0] for row in removed_by(alone) if row[1] == "against"}
+    assert gone < {row[0] for row in removed_by(found) if row[1] != "input"}
+
+
+def test_refusals(index, tmp_path):
+    known, others, own = texts_of(7)
+    index.add(rows_of(known), id_column="id")
+    path = write(tmp_path / "takedown.jsonl", others)
+    for option in ({"method": "exact"}, {"clusters": "components"}, {"audit": 3}):
+        with pytest.raises(InvalidParameterError, match="against names an index and other docum"):
+            neardup.deduplicate(rows_of(own), against=[index, path], **option)
+    other = DocumentIndex.create(tmp_path / "other", **OPTIONS)
+    with pytest.raises(InvalidParameterError, match="against names 2 indexes, of which one is"):
+        neardup.deduplicate(rows_of(own), against=[index, other, path])
+    with pytest.raises(InvalidParameterError, match="an index is compared against alone, got 2"):
+        neardup.find_pairs(rows_of(own), [index, path])
+    path.write_text("no JSON")
+    with pytest.raises(InvalidInputError):
+        neardup.deduplicate(rows_of(own), against=[index.folder, path], add=True)
+    index.refresh()
+    assert len(index) == len(known)
