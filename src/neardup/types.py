@@ -11,6 +11,7 @@ from neardup.lazy import load_name
 
 if TYPE_CHECKING:
     from neardup.documents.one_text import Tokens
+    from neardup.documents.reading import DeniedDocument
     from neardup.documents.values import Id
     from neardup.jobs.compare.compare_result import (
         Differences,
@@ -73,6 +74,7 @@ if TYPE_CHECKING:
         CompareSummary,
         CutSummary,
         DedupSummary,
+        DeniedCounts,
         DocumentSearchSummary,
         EstimateSummary,
         File,
@@ -130,6 +132,8 @@ __all__ = [
     "Data",
     "DataOrIndex",
     "DedupSummary",
+    "DeniedCounts",
+    "DeniedDocument",
     "Differences",
     "Document",
     "DocumentMeasure",
@@ -226,6 +230,8 @@ _HOMES = {
     "Data": "neardup.options.choices",
     "DataOrIndex": "neardup.options.choices",
     "DedupSummary": "neardup.outputs.summary_records",
+    "DeniedCounts": "neardup.outputs.summary_records",
+    "DeniedDocument": "neardup.documents.reading",
     "Differences": "neardup.jobs.compare.compare_result",
     "Document": "neardup.stages.decided",
     "DocumentMeasure": "neardup.options.choices",

@@ -116,6 +116,7 @@ def search(folder: Path) -> None:
     added = index.add(TEXTS)
     assert_type(added, types.AdditionResult)
     assert_type(added.n_documents, int)
+    assert_type(added.denied, list[types.DeniedDocument])
     assert_type(len(index), int)
     found = index.search("the cat sat on the mat", "0.6", report="maximal")
     assert_type(found, neardup.PassageResult)
