@@ -44,6 +44,50 @@ def docx_of(
     return zip_of([(name, text.encode()) for name, text in parts], method)
 
 
+SHEET = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+
+
+def xlsx_of(
+    *sheets: tuple[str, str] | tuple[str, str, str],
+    strings: str = "",
+    styles: str = "",
+    properties: str = "",
+    prolog: str = "",
+    method: int = zipfile.ZIP_DEFLATED,
+) -> bytes:
+    """Return a workbook of sheets: each a name, its rows as XML, and perhaps a state.
+
+    ``strings`` are shared ones, ``styles`` what is in the part of them, and ``properties``
+    attributes of the workbook's.
+    """
+    listed = "".join(
+        f'<sheet name="{name}" sheetId="{i}" r:id="s{i}" state="{(*state, "visible")[0]}"/>'
+        for i, (name, _, *state) in enumerate(sheets)
+    )
+    related = "".join(
+        f'<Relationship Id="s{i}" Type="{RELATED}/worksheet" Target="worksheets/{i}.xml"/>'
+        for i in range(len(sheets))
+    )
+    for kind in ("sharedStrings", "styles"):
+        related += f'<Relationship Id="{kind}" Type="{RELATED}/{kind}" Target="/xl/{kind}.xml"/>'
+    space = "http://schemas.openxmlformats.org/package/2006/relationships"
+    parts = [
+        ("_rels/.rels", relationships(officeDocument="xl/workbook.xml")),
+        (
+            "xl/workbook.xml",
+            f'<workbook xmlns="{SHEET}" xmlns:r="{RELATED}"><workbookPr {properties}/>'
+            f"<sheets>{listed}</sheets></workbook>",
+        ),
+        ("xl/_rels/workbook.xml.rels", f'<Relationships xmlns="{space}">{related}</Relationships>'),
+        ("xl/sharedStrings.xml", f'<sst xmlns="{SHEET}">{strings}</sst>'),
+        ("xl/styles.xml", f'<styleSheet xmlns="{SHEET}">{styles}</styleSheet>'),
+    ]
+    for i, (_, rows, *_) in enumerate(sheets):
+        sheet = f'<worksheet xmlns="{SHEET}"><sheetData>{rows}</sheetData></worksheet>'
+        parts.append((f"xl/worksheets/{i}.xml", prolog + sheet))
+    return zip_of([(name, text.encode()) for name, text in parts], method)
+
+
 def odt_of(
     body: str,
     prolog: str = "",

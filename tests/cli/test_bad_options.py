@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.documents import xlsx_of
 from tests.oracles.measures import MEASURES
 
 GOOD = b'{"text": "one", "id": "a"}\n'
@@ -153,6 +154,7 @@ def test_dedup__exact_at_a_threshold_out_of_reach_of_sketches(run, write_file):
         "--input-format jsonl",
         "--encoding utf-8",
         "--delimiter ;",
+        "--sheet Data",
         "--lines",
         "--on-error raise",
         "--workers 1",
@@ -166,7 +168,8 @@ def test_plan__option_without_input(run, write_file, option):
     write_file("a.jsonl", GOOD)
     write_file("a.txt", "one two")
     write_file("a.csv", "text;id\none;a\n")
-    other = {"--lines": "a.txt", "--delimiter ;": "a.csv"}
+    write_file("a.xlsx", xlsx_of(("Data", '<row><c t="str"><v>text</v></c></row>' * 2)))
+    other = {"--lines": "a.txt", "--delimiter ;": "a.csv", "--sheet Data": "a.xlsx"}
     name = other.get(option, "a.jsonl")
     assert run("plan", name, *option.split()).code == 0
 

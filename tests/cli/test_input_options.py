@@ -10,6 +10,7 @@ import pytest
 
 import neardup
 from neardup.errors import InvalidParameterError
+from tests.documents import xlsx_of
 
 GOOD = b'{"text": "one two three", "id": "a"}\n'
 COMMANDS = [
@@ -198,6 +199,59 @@ def test_encoding__of_compared_texts(run, write_file):
     assert run("compare", "b.txt", "b.txt", "--encoding", "nope").err.startswith(
         "error: --encoding "
     )
+
+
+SHEETS = xlsx_of(
+    ("cover", '<row><c t="str"><v>A title</v></c></row>'),
+    *(
+        (
+            name,
+            "".join(
+                f'<row><c t="str"><v>{key}</v></c><c t="str"><v>{text}</v></c></row>'
+                for key, text in (("id", "text"), (f"{name} 007", "one two three"))
+            ),
+        )
+        for name in ("Data", "Other")
+    ),
+)
+
+
+@every_command
+def test_sheet__in_every_command(run, index, write_file, command):
+    write_file("a.xlsx", SHEETS)
+    write_file("a.jsonl", GOOD)
+    error = (
+        "error: --sheet has no effect where no input is a spreadsheet; leave it out, or name one\n"
+    )
+    assert run(*command.format("a.jsonl", "a.jsonl").split(), "--sheet", "1").err == error
+    arguments = command.format("a.xlsx", "a.xlsx").split()
+    error = "error: a.xlsx: no sheet 'None'; its sheets are 'cover', 'Data', 'Other'\n"
+    assert run(*arguments, "--sheet", "None").err.endswith(error)
+    outcome = run(*arguments)
+    assert outcome.code == 0
+    line = "a.xlsx: sheet 'Data' is read, the first of 3 that has rows; name another with sheet"
+    assert line in outcome.err
+
+
+def test_sheet__rows_of_the_one_that_is_named(run, here, write_file):
+    write_file("a.xlsx", SHEETS)
+    for sheet, key in (("Other", "Other 007"), ("2", "Data 007")):
+        outcome = run("dedup", "a.xlsx", "--sheet", sheet, "-o", "-", "--where", "text like 'one%'")
+        assert json.loads(outcome.out) == {"id": key, "text": "one two three"}
+        assert "is read" not in outcome.err
+
+
+def test_sheet__pages_and_examples_of_its_rows(run, here, write_file):
+    """What reads texts again finds them, where another sheet was named too."""
+    write_file("a.xlsx", SHEETS)
+    inputs = ("a.xlsx", "--against", "a.xlsx")
+    for sheet in ("Data", "Other"):
+        read = ("--sheet", sheet, "--overwrite")
+        assert run("dedup", *inputs, "-o", "out", *read).code == 0
+        assert run("report", "out", "-o", "out.html", "--overwrite").code == 0
+        assert "one two three" in (here / "out.html").read_text()
+        assert run("pairs", *inputs, "-o", "p.csv", *read).code == 0
+        assert f"{sheet} 007" in run("show", "p.csv", *inputs, *read[:2]).out
 
 
 @every_command

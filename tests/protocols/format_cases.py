@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Callable, Iterable
+import re
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
-from zipfile import ZIP_STORED
+from xml.etree import ElementTree
+from xml.sax.saxutils import escape
+from zipfile import ZIP_STORED, ZipFile
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -21,6 +24,7 @@ from hypothesis import strategies as st
 from pyarrow import ipc
 from reportlab.pdfgen.canvas import Canvas
 
+from neardup.files import sheets
 from neardup.files.arrow import ArrowSource
 from neardup.files.delimited import DelimitedSource
 from neardup.files.extracted import Extract, ExtractedFileSource
@@ -34,7 +38,7 @@ from neardup.files.parquet import ParquetSource
 from neardup.files.plain import TextFileSource, TextLinesSource
 from neardup.files.rows import Source
 from neardup.options.groups import InputOptions
-from tests.documents import docx_of, epub_of, odt_of
+from tests.documents import OASIS, SHEET, docx_of, epub_of, odt_of, xlsx_of
 from tests.warcs import INFO, page, record
 
 Row = dict[str, str | None]
@@ -83,6 +87,10 @@ class Case:
         As for ``file_source``.
     can_be_cut
         Whether spans can be cut out of its texts.
+    has_bad_rows
+        Whether it can hold a row that cannot be used.
+    is_copied
+        Whether a file is read once, when it is opened.
     """
 
     name: str
@@ -96,6 +104,8 @@ class Case:
     is_one_row: bool = False
     lines: bool = False
     can_be_cut: bool = True
+    has_bad_rows: bool = True
+    is_copied: bool = False
 
     def __str__(self) -> str:
         return f"{self.name}{'-lines' * self.lines}"
@@ -173,6 +183,67 @@ class MemoryCase(TableCase):
         """Make the source of a table, which has ``block`` rows at a time."""
         options = {} if block is None else {"block_rows": block}
         return self.make(pq.read_table(pa.BufferReader(content)), **options)
+
+
+class SheetCase(Case):
+    """Spreadsheets, which hold cells; what they look like does not count."""
+
+    def what_counts(self, content: bytes) -> Any:
+        """Return the texts of all cells."""
+        with ZipFile(io.BytesIO(content)) as archive:
+            is_open = "content.xml" in archive.namelist()
+            rows = _open_rows(archive) if is_open else _office_rows(archive)
+            return [[text or "" for text in row] for row in rows]
+
+
+def _office_rows(archive: ZipFile) -> Iterator[list[str | None]]:
+    space = f"{{{SHEET}}}"
+    [part] = [name for name in archive.namelist() if name.startswith("xl/worksheets/")]
+    for row in ElementTree.fromstring(archive.read(part)).iter(f"{space}row"):
+        found = {}
+        for cell in row.iter(f"{space}c"):
+            text = "".join(part.text or "" for part in cell.iter(f"{space}t"))
+            text = re.sub("_x([0-9A-F]{4})_", lambda escape: chr(int(escape[1], 16)), text)
+            found[cell.attrib["r"][0]] = text
+        yield [found.get(letter) for letter in "AB"]
+
+
+def _open_rows(archive: ZipFile) -> Iterator[list[str | None]]:
+    spaces = {name: f"{{{OASIS}:{name}:1.0}}" for name in ("table", "text")}
+    content = ElementTree.fromstring(archive.read("content.xml"))
+    for row in content.iter(f"{spaces['table']}table-row"):
+        yield [cell.findtext(f"{spaces['text']}p") for cell in row]
+
+
+def office_sheet(rows: list[Row]) -> bytes:
+    def cell(place: str, text: str | None) -> str:
+        escaped = re.sub("_(?=x[0-9A-Fa-f]{4}_)", "_x005F_", text or "")
+        escaped = re.sub(
+            "[\0-\x08\x0b-\x1f\ufffe\uffff]", lambda found: f"_x{ord(found[0]):04X}_", escaped
+        )
+        return f'<c r="{place}" t="inlineStr"><is><t>{escape(escaped)}</t></is></c>'
+
+    lines = [("id", "text"), *((row["id"], row["text"]) for row in rows)]
+    cells = (
+        cell(f"A{n}", key) + (cell(f"B{n}", text) if text else "")
+        for n, (key, text) in enumerate(lines, 1)
+    )
+    return xlsx_of(("Sheet", "".join(f"<row>{row}</row>" for row in cells)), method=ZIP_STORED)
+
+
+def open_sheet(rows: list[Row]) -> bytes:
+    lines = [("id", "text"), *((row["id"], row["text"]) for row in rows)]
+    cell = "<table:table-cell><text:p>{}</text:p></table:table-cell>".format
+    body = "".join(
+        f"<table:table-row>{cell(key)}{cell(text or '')}</table:table-row>" for key, text in lines
+    )
+    return odt_of(f"<table:table>{body}</table:table>", kind="spreadsheet", method=ZIP_STORED)
+
+
+def make_sheet(location: str, name: str, **settings: int) -> Source:
+    source = sheets.open_source(location, name, InputOptions())
+    source.block_bytes = settings.get("block_bytes", source.block_bytes)
+    return source
 
 
 def _json_rows(rows: Iterable[Row]) -> list[bytes]:
@@ -404,6 +475,8 @@ CASES = [
         has_columns=False,
         lines=True,
     ),
+    SheetCase("a.xlsx", make_sheet, office_sheet, has_bad_rows=False, is_copied=True),
+    SheetCase("a.ods", make_sheet, open_sheet, texts=WORDS, has_bad_rows=False, is_copied=True),
     document("a.docx", docx.extract, word_document, (b"to be spoilt", b"to be changed")),
     document("a.odt", odt.extract, open_document, (b"to be spoilt", b"to be changed")),
     document("a.epub", epub.extract, e_book, (b"to be spoilt", b"to be changed")),

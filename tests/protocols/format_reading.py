@@ -17,6 +17,9 @@ COMPRESSIBLE = [case for case in FILES if format_of(f"{case.name}.gz") is not No
 BY_BYTES = [case for case in CASES if case.messy is not None]
 
 every_case = pytest.mark.parametrize("case", CASES, ids=str)
+every_case_with_bad_rows = pytest.mark.parametrize(
+    "case", [case for case in CASES if case.has_bad_rows], ids=str
+)
 every_file = pytest.mark.parametrize("case", FILES, ids=str)
 
 

@@ -37,7 +37,8 @@ from tests.protocols.format_reading import (
 def test_source__knows_its_file(case, tmp_path):
     content = case.encode(case.some_rows(3))
     source = case.open(tmp_path, content)
-    assert (source.origin, source.size) == (str(tmp_path / case.name), len(content))
+    assert source.origin == str(tmp_path / case.name)
+    assert source.size == len(content) or case.is_copied
 
 
 @every_file
@@ -50,7 +51,8 @@ def test_source__of_a_url(case):
         file.write(case.encode(rows))
     source = file_source(url, case.name, InputOptions(lines=case.lines))
     assert type(source) is type(case.make(url, case.name))
-    assert (source.origin, source.size) == (url, None)
+    assert source.origin == url
+    assert source.size is None or case.is_copied
     assert read(source, case) == expected(rows, case)
 
 
@@ -153,8 +155,11 @@ def test_content__that_is_gone(case, tmp_path):
     path.write_bytes(case.encode(case.some_rows(1)))
     source = case.make(str(path), case.name)
     path.unlink()
-    with pytest.raises(ReadError, match=rf"^{re.escape(str(path))}: no such file$"):
-        read(source, case)
+    if case.is_copied:
+        assert read(source, case) == expected(case.some_rows(1), case)
+    else:
+        with pytest.raises(ReadError, match=rf"^{re.escape(str(path))}: no such file$"):
+            read(source, case)
     with pytest.raises(ReadError, match=rf"^{re.escape(str(path))}: no such file$"):
         file_source(str(path), case.name, InputOptions(lines=case.lines))
 

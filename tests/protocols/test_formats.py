@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.errors import InvalidInputError, ReadError
+from neardup.files.convert import converted_name
 from neardup.files.jsonarray import JsonArraySource
 from neardup.files.rawsource import Buffers, RawSource
 from neardup.files.rows import ColumnNames, ParsedRows, Source
@@ -25,6 +26,7 @@ from tests.protocols.format_reading import (
     BY_BYTES,
     columns,
     every_case,
+    every_case_with_bad_rows,
     expected,
     read,
     write,
@@ -225,7 +227,7 @@ def test_ids__by_default(case, tmp_path):
     numbers = np.array([1, 7, 10**12])
     ids = [str(n - 1) if case.suffix is None else f"{case.name}:{n}" for n in numbers]
     assert source.default_ids(numbers).to_pylist() == ids
-    assert source.written_name == case.name
+    assert source.written_name == converted_name(case.name, "same")
     assert source.name == ("data" if case.suffix is None else case.name)
 
 
@@ -269,7 +271,7 @@ def test_columns__that_are_not_there(case, tmp_path, wanted):
     assert caught.value.path == source.origin
 
 
-@every_case
+@every_case_with_bad_rows
 def test_bad_rows__raise_or_are_skipped(case, tmp_path):
     rows = case.some_rows(5)
     bad = min(2, len(rows) - 1)
@@ -292,7 +294,7 @@ def test_bad_rows__raise_or_are_skipped(case, tmp_path):
     assert case.what_counts(path.read_bytes()) == case.what_counts(content)
 
 
-@every_case
+@every_case_with_bad_rows
 def test_bad_rows__that_are_not_selected(case, tmp_path):
     rows = case.some_rows(5)
     [block] = case.open(tmp_path, case.spoilt(rows, 0)).blocks()

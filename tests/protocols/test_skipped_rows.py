@@ -12,7 +12,7 @@ import pytest
 
 import neardup
 from tests.protocols.format_cases import Case
-from tests.protocols.format_reading import every_case
+from tests.protocols.format_reading import every_case_with_bad_rows
 
 FORMATS = ("same", "jsonl", "parquet")
 
@@ -56,7 +56,7 @@ def texts_in(folder: Path) -> list[str]:
 
 
 @pytest.mark.slow
-@every_case
+@every_case_with_bad_rows
 def test_skipped_rows__are_apart_and_the_others_are_converted(case, tmp_path):
     (tmp_path / "in").mkdir()
     data, name, [alone, *others] = put(case, tmp_path / "in")
@@ -84,7 +84,7 @@ def test_skipped_rows__are_apart_and_the_others_are_converted(case, tmp_path):
         assert found == [case.what_counts(content) for content in others]
 
 
-@every_case
+@every_case_with_bad_rows
 def test_skipped_rows__where_all_are_bad(case, tmp_path):
     rows = case.some_rows(1)
     content = case.spoilt(rows, 0)

@@ -154,12 +154,17 @@ def converted_writer(
     return conversion.writer(source, destination, documents)
 
 
+# Kinds of spreadsheets that are read, and written as .xlsx.
+_OTHER_SPREADSHEETS = (".ods", ".xlsm")
+
+
 def converted_name(name: str, output_format: OutputFormat) -> str:
     """Return the name of a source with the suffix of a format; JSON lines stay compressed."""
     conversion = _CONVERSIONS[output_format]
-    if conversion is None:
-        return name
     path = PurePosixPath(name)
+    if conversion is None:
+        is_other = path.suffix.lower() in _OTHER_SPREADSHEETS
+        return str(path.with_suffix(".xlsx")) if is_other else name
     compression = path.suffix if path.suffix.lower() in COMPRESSIONS else ""
     path = path.with_name(path.name.removesuffix(compression))
     return str(
@@ -172,6 +177,8 @@ def check_conversion(sources: Sequence[Source], output_format: OutputFormat) -> 
     seen: dict[str, str] = {}
     for source in sources:
         check_types(source, output_format)
+        if output_format == "same":
+            source.check_writable()
         name = converted_name(source.written_name, output_format)
         if name in seen:
             message = (

@@ -88,6 +88,7 @@ FORMATS = (
     _TEXT,
     FileFormat("parquet", (".parquet",), "neardup.files.parquet", is_compressible=False),
     FileFormat("arrow", (".arrow", ".feather"), "neardup.files.arrow", is_compressible=False),
+    FileFormat("xlsx", (".xlsx", ".xlsm", ".ods"), "neardup.files.sheets", is_compressible=False),
     FileFormat("docx", (".docx",), "neardup.files.office.docx"),
     FileFormat("odt", (".odt",), "neardup.files.office.odt"),
     FileFormat(
@@ -111,7 +112,7 @@ FORMATS = (
 """All formats, in the order in which messages name them."""
 
 # Those with columns, which may hold HTML.
-_TABLES = frozenset({"jsonl", "json", "csv", "tsv", "parquet", "arrow"})
+_TABLES = frozenset({"jsonl", "json", "csv", "tsv", "parquet", "arrow", "xlsx"})
 
 _DEFAULTS = InputOptions()
 _BY_NAME = {known.name: known for known in FORMATS}
@@ -196,7 +197,9 @@ def file_source(location: str, name: str, options: InputOptions = _DEFAULTS) -> 
     if options.input_format == "html" and _is_table(name):
         from neardup.files.pages.columns import HtmlColumnSource
 
-        as_named = InputOptions(encoding=options.encoding, delimiter=options.delimiter)
+        as_named = InputOptions(
+            encoding=options.encoding, delimiter=options.delimiter, sheet=options.sheet
+        )
         return HtmlColumnSource(file_source(location, name, as_named), options)
     return named_format(name, location, options).open(location, name, options)
 

@@ -406,6 +406,9 @@ class Source(ABC):
         """Return the error for a job that would cut text out of rows; None where that can be."""
         return None
 
+    def check_writable(self) -> None:  # noqa: B027 - most formats always are
+        """Raise MissingExtraError if rows cannot be written here in the source's own format."""
+
     def schema_metadata(self) -> Mapping[bytes, bytes]:
         """Return what the source says of itself beside its columns, where the format has room."""
         return {}
@@ -508,6 +511,10 @@ class WrappedSource(Source):
     def cut_refusal(self) -> InvalidInputError | None:
         """Return the error for a job that would cut text out of rows."""
         return self.inner.cut_refusal()
+
+    def check_writable(self) -> None:
+        """Raise if rows of the other one cannot be written in its format."""
+        self.inner.check_writable()
 
     def schema_metadata(self) -> Mapping[bytes, bytes]:
         """Return what the source says of itself beside its columns."""

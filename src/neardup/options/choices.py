@@ -82,6 +82,7 @@ Side = Literal["query", "doc"]
 DocumentFormat = Literal["docx", "odt", "epub", "pdf"]
 TextFormat = (
     Literal["auto", "text", "jsonl", "json", "csv", "tsv", "parquet", "arrow", "html", "warc"]
+    | Literal["xlsx"]
     | DocumentFormat
 )
 InputFormat = TextFormat | Literal["bytes"]

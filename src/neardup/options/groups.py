@@ -50,7 +50,8 @@ BY_ENDING = (
 )
 _FORMATS = (
     "``text``, ``jsonl``, ``json``, ``csv``, ``tsv``, ``parquet``, ``arrow``, ``html``, ``warc``, "
-    "``docx``, ``odt``, ``epub`` or ``pdf``: what all files are read as, whatever their endings."
+    "``xlsx``, ``docx``, ``odt``, ``epub`` or ``pdf``: what all files are read as, "
+    "whatever their endings."
 )
 _BY_ENDING_IN_PYTHON = (
     "``auto``: by ending; a file that is named and has another one is text, those of a folder are "
@@ -81,6 +82,11 @@ class InputOptions(Options):
         Delimiter(),
         default=None,
         usual="a comma; a tab for TSV",
+    )
+    sheet: str | None = option(
+        "Sheet of a spreadsheet, by its name or its number.",
+        default=None,
+        usual="the first that has rows",
     )
     lines: bool = option("Text files hold one document a line.", default=False)
     main_text: bool = option(

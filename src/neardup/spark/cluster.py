@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from neardup.errors import EngineError, InvalidInputError, NeardupError, ReadError
 from neardup.files.archives import ArchiveMember
 from neardup.files.rows import WrappedSource
-from neardup.files.streams import Copied, is_remote
+from neardup.files.streams import Converted, Copied, is_remote
 from neardup.indexes.index import IndexSource
 from neardup.runs.work import WorkFolder, Workspace
 from neardup.spark.work import LAST, SharedWork, WholeRows, local_folder
@@ -153,6 +153,8 @@ def _for_others(source: Source) -> Source:
         what = "data in memory"
         if isinstance(location, ArchiveMember):
             what = f"members of the archive {location.archive}"
+        elif isinstance(location, Converted):
+            what = f"spreadsheets, such as {location}"
         elif isinstance(source, IndexSource):
             what = "an index"
         elif location is not None:

@@ -283,7 +283,8 @@ class DedupOutput:
         described = self.summary["reading"]
         columns = described["text_column"]
         texts = columns if isinstance(columns, str) else tuple(columns)
-        options = input_options_of(described)
+        # A spreadsheet that was written has no other sheet.
+        options = input_options_of(described).but(sheet=None)
         output_format = self.summary["output_format"]
         if output_format is None:
             message = (

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from neardup.errors import InvalidParameterError
 from neardup.files.archives import ArchiveMember
-from neardup.files.streams import StandardInput, is_remote, state_of_url
+from neardup.files.streams import Converted, StandardInput, is_remote, state_of_url
 from neardup.indexes.manifest import Manifest, encode
 from neardup.options.groups import WorkspaceOptions
 from neardup.options.option import Options
@@ -148,6 +148,8 @@ def with_format(
 def _state(source: Source) -> dict[str, object] | None:
     """Return what changes when a file does; None if it is not a file."""
     location = source.origin
+    if isinstance(location, Converted):
+        location = location.original
     if location is None or isinstance(location, StandardInput):
         return None
     # A member of an archive changes when that does.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import logging
 import os
 import re
 import zipfile
@@ -112,7 +113,7 @@ def test_write_xlsx__as_another_reader_has_it():
 
 
 def test_write_xlsx__more_rows_than_a_sheet_has(monkeypatch):
-    monkeypatch.setattr(table_xlsx, "_SHEET_ROWS", 3)
+    monkeypatch.setattr(table_xlsx, "SHEET_ROWS", 3)
     reader = pa.RecordBatchReader.from_batches(
         pa.schema([("n", pa.int64())]), [pa.record_batch({"n": [k, k]}) for k in range(3)]
     )
@@ -126,7 +127,8 @@ def test_write_xlsx__more_rows_than_a_sheet_has(monkeypatch):
 
 
 @pytest.mark.parametrize("character", ["a", "é", "😀"])
-def test_write_xlsx__text_longer_than_a_cell(character):
+def test_write_xlsx__text_longer_than_a_cell(character, caplog):
+    caplog.set_level(logging.INFO, "neardup.hints")
     units = len(character.encode("utf-16-le")) // 2
     fits, long = character * (32_767 // units), character * 40_000
     [[_, first, second]] = sheets(written(pa.table({"text": [fits, long]})))
@@ -136,6 +138,10 @@ def test_write_xlsx__text_longer_than_a_cell(character):
     assert set(text) == {character}
     length = len(second["A"].encode("utf-16-le")) // 2
     assert 32_767 - units < length <= 32_767
+    [said] = caplog.messages
+    assert said.startswith(
+        "1 text of the spreadsheet is longer than the 32,767 characters of a cell"
+    )
 
 
 @each_of("text", ["<r><t>x</t></r>", "<r></r>", "<r>& é</r>", "<r>", "</r><r>"])

@@ -62,6 +62,7 @@ def test_summary__inputs_and_reading(tmp_path, monkeypatch):
             "input_format": "auto",
             "encoding": "utf-16",
             "delimiter": None,
+            "sheet": None,
             "lines": False,
             "main_text": False,
             "alternative_texts": False,

@@ -7,7 +7,6 @@ codes of fields nor hidden text.
 
 from __future__ import annotations
 
-import posixpath
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -29,7 +28,6 @@ _MATH = (
     "http://purl.oclc.org/ooxml/officeDocument/math",
 )
 _COMPATIBILITY = "http://schemas.openxmlformats.org/markup-compatibility/2006"
-_RELATIONSHIP = "http://schemas.openxmlformats.org/package/2006/relationships Relationship"
 
 
 def _word(*names: str) -> frozenset[str]:
@@ -62,45 +60,20 @@ def open_source(location: str, name: str, options: InputOptions) -> ExtractedFil
 def extract(data: bytes, options: InputOptions) -> str:
     """Return the text of a Word document."""
     package = Package(data, _KIND)
-    main = next(iter(_targets(package, "", "officeDocument")), None)
+    main = next(iter(package.relationships("", "officeDocument").values()), None)
     if main is None:
         message = f"not {_KIND}: it does not say what its text is; get a full copy"
         raise UnreadableFileError(message)
     writer = TextWriter()
-    notes = [part for kind in ("footnotes", "endnotes") for part in _targets(package, main, kind)]
+    notes = [
+        part
+        for kind in ("footnotes", "endnotes")
+        for part in dict.fromkeys(package.relationships(main, kind).values())
+    ]
     for part in (main, *notes):
         package.parse(part, _Body(writer))
         writer.end_line()
     return str(writer)
-
-
-def _targets(package: Package, part: str, kind: str) -> list[str]:
-    """Return the parts that stand to another one, or to the package, in a relationship, once."""
-    folder, name = posixpath.split(part)
-    listed = posixpath.join(folder, "_rels", f"{name}.rels")
-    if not package.has(listed):
-        return []
-    relationships = _Relationships(kind)
-    package.parse(listed, relationships)
-    paths = [posixpath.normpath(posixpath.join("/", folder, t)) for t in relationships.targets]
-    return list(dict.fromkeys(path.lstrip("/") for path in paths))
-
-
-class _Relationships(Events):
-    """The targets of all relationships of a kind."""
-
-    def __init__(self, kind: str) -> None:
-        self._kind = kind
-        self.targets: list[str] = []
-
-    def start(self, name: str, attributes: Mapping[str, str]) -> None:
-        kind = attributes.get("Type", "").rpartition("/")[2]
-        is_inside = attributes.get("TargetMode") != "External"
-        if name == _RELATIONSHIP and kind == self._kind and is_inside and "Target" in attributes:
-            self.targets.append(attributes["Target"])
-
-    def end(self, name: str) -> None:
-        pass
 
 
 class _Body(Events):

@@ -53,14 +53,19 @@ def open_source(location: str, name: str, options: InputOptions) -> ExtractedFil
 def extract(data: bytes, options: InputOptions) -> str:
     """Return the text of an OpenDocument text."""
     package = Package(data, _KIND)
-    if package.has(_MANIFEST):
-        package.parse(_MANIFEST, _Manifest())
+    check_not_encrypted(package)
     body = _Body()
     package.parse(_CONTENT, body)
     if not body.is_found:
         message = f"not {_KIND}, but another OpenDocument; save it as .odt"
         raise UnreadableFileError(message)
     return "\n".join(filter(None, (str(body.main), str(body.notes))))
+
+
+def check_not_encrypted(package: Package) -> None:
+    """Raise if an OpenDocument has a password."""
+    if package.has(_MANIFEST):
+        package.parse(_MANIFEST, _Manifest())
 
 
 class _Manifest(Events):
@@ -75,25 +80,20 @@ class _Manifest(Events):
         pass
 
 
-class _Body(Events):
-    """The text of the document, and that of its notes."""
+class Paragraphs(Events):
+    """The text of what is within paragraphs, and that of notes."""
 
     def __init__(self) -> None:
         self.main, self.notes = TextWriter(), TextWriter()
-        self.is_found = False
         self._writer = self.main
-        self._n_bodies = self._n_skipped = self._n_paragraphs = 0
+        self._n_skipped = self._n_paragraphs = 0
         # White space at the start of a paragraph, and behind other white space, does not count.
         self._is_blank = True
         self._outer: list[bool] = []
 
     def start(self, name: str, attributes: Mapping[str, str]) -> None:
-        if name == _BODY:
-            self.is_found = True
-            self._n_bodies += 1
-        elif not self._n_bodies:
-            return
-        elif self._n_skipped or name in _SKIPPED or name.endswith("-source"):
+        """Take the start of an element."""
+        if self._n_skipped or name in _SKIPPED or name.endswith("-source"):
             self._n_skipped += 1
         elif name in _PARAGRAPHS:
             self._n_paragraphs += 1
@@ -109,11 +109,8 @@ class _Body(Events):
             self._writer.end_line()
 
     def end(self, name: str) -> None:
-        if name == _BODY:
-            self._n_bodies -= 1
-        elif not self._n_bodies:
-            return
-        elif self._n_skipped:
+        """Take the end of an element."""
+        if self._n_skipped:
             self._n_skipped -= 1
         elif name in _PARAGRAPHS:
             self._n_paragraphs -= 1
@@ -127,6 +124,7 @@ class _Body(Events):
             self._writer = self.main
 
     def text(self, text: str) -> None:
+        """Take characters."""
         if self._n_skipped or not self._n_paragraphs:
             return
         text = _BLANK.sub(" ", text)
@@ -139,6 +137,28 @@ class _Body(Events):
     def _add(self, text: str) -> None:
         self._writer.add(text)
         self._is_blank = False
+
+
+class _Body(Paragraphs):
+    """The text of the document."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.is_found = False
+        self._n_bodies = 0
+
+    def start(self, name: str, attributes: Mapping[str, str]) -> None:
+        if name == _BODY:
+            self.is_found = True
+            self._n_bodies += 1
+        elif self._n_bodies:
+            super().start(name, attributes)
+
+    def end(self, name: str) -> None:
+        if name == _BODY:
+            self._n_bodies -= 1
+        elif self._n_bodies:
+            super().end(name)
 
 
 def _count(attributes: Mapping[str, str]) -> int:

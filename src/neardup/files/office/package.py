@@ -9,10 +9,12 @@ files are never looked at.
 from __future__ import annotations
 
 import io
+import posixpath
 import zipfile
 import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from typing import BinaryIO
 from xml.parsers import expat
 
 from neardup.files.extracted import MAX_TEXT_BYTES, UnreadableFileError
@@ -26,6 +28,7 @@ MOST_LEVELS = 1 << 20
 # Of a long tag expat looks through all that it has each time there is another piece of it.
 _PIECE = 1 << 22
 _ENCRYPTED = 1
+_RELATIONSHIP = "http://schemas.openxmlformats.org/package/2006/relationships Relationship"
 _COMPOUND_FILE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _DAMAGE = (
     *(zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError),
@@ -54,18 +57,23 @@ class Package:
     Parameters
     ----------
     data
-        The file.
+        The file, as bytes or open.
     kind
         What it should be, for messages, such as ``a Word document``.
+    most_bytes
+        More XML than so many bytes, unpacked, is refused; None is usual for one document.
     """
 
-    def __init__(self, data: bytes, kind: str) -> None:
+    def __init__(self, data: bytes | BinaryIO, kind: str, most_bytes: int | None = None) -> None:
         self.kind = kind
         self._n_bytes = 0
+        self.most_bytes = MOST_XML_BYTES if most_bytes is None else most_bytes
+        file = io.BytesIO(data) if isinstance(data, bytes) else data
         try:
-            self._zip = zipfile.ZipFile(io.BytesIO(data))
+            self._zip = zipfile.ZipFile(file)
         except _DAMAGE as error:
-            if data.startswith(_COMPOUND_FILE):
+            file.seek(0)
+            if file.read(len(_COMPOUND_FILE)) == _COMPOUND_FILE:
                 message = (
                     f"not {kind} but an older one of Microsoft Office, or one with a password; "
                     "save it without, in the newer format"
@@ -79,12 +87,40 @@ class Package:
 
     def read(self, part: str) -> bytes:
         """Return a part that is wanted as a whole; it counts as XML."""
-        out = io.BytesIO()
-        self._copy(part, out.write)
-        return out.getvalue()
+        return b"".join(self._pieces(part))
+
+    def relationships(self, part: str, kind: str) -> dict[str, str]:
+        """Return the parts that stand to another one, or to the package, in a relationship.
+
+        Parameters
+        ----------
+        part
+            The other one; empty for the package.
+        kind
+            The last part of what the relationship is called.
+
+        Returns
+        -------
+        Names of parts, by what the other one calls them.
+        """
+        folder, name = posixpath.split(part)
+        listed = posixpath.join(folder, "_rels", f"{name}.rels")
+        if not self.has(listed):
+            return {}
+        found = _Relationships(kind)
+        self.parse(listed, found)
+        return {
+            key: posixpath.normpath(posixpath.join("/", folder, target)).lstrip("/")
+            for key, target in found.targets.items()
+        }
 
     def parse(self, part: str, events: Events) -> None:
         """Read a part as XML."""
+        for _ in self.parsing(part, events):
+            pass
+
+    def parsing(self, part: str, events: Events) -> Iterator[None]:
+        """Read a part as XML, some of it at each step."""
         parser = expat.ParserCreate(namespace_separator=" ")
         parser.buffer_text = True
         level = 0
@@ -106,13 +142,18 @@ class Package:
         parser.CharacterDataHandler = events.text
         parser.StartDoctypeDeclHandler = self._refuse_declaration
         try:
-            self._copy(part, parser.Parse)
+            for piece in self._pieces(part):
+                parser.Parse(piece)
+                yield
             parser.Parse(b"", True)
+            yield
         except expat.ExpatError as error:
             message = f"{part} in it is no valid XML: {error}; get a full copy"
             raise UnreadableFileError(message) from None
+        except _DAMAGE as error:
+            raise self._damaged(part, error) from None
 
-    def _copy(self, part: str, take: object) -> None:
+    def _pieces(self, part: str) -> Iterator[bytes]:
         info = self._zip.NameToInfo.get(part)
         if info is None:
             message = f"not {self.kind}: it has no {part}; get a full copy"
@@ -120,23 +161,23 @@ class Package:
         if info.flag_bits & _ENCRYPTED:
             message = f"{part} in it is encrypted; save it without a password"
             raise UnreadableFileError(message)
-        assert callable(take)
         try:
             with self._zip.open(info) as stream:
                 while piece := stream.read(_PIECE):
                     self._n_bytes += len(piece)
-                    if self._n_bytes > MOST_XML_BYTES:
+                    if self._n_bytes > self.most_bytes:
                         message = (
-                            f"it has more than {MOST_XML_BYTES >> 20} MB of XML, as files made to "
-                            "fill the memory have; leave it out"
+                            f"it has more than {self.most_bytes >> 20:,} MB of XML, as files made "
+                            "to fill the memory have; leave it out"
                         )
                         raise UnreadableFileError(message)
-                    take(piece)
-        except expat.ExpatError:
-            raise
+                    yield piece
         except _DAMAGE as error:
-            message = f"{part} in it is damaged: {error}; get a full copy"
-            raise UnreadableFileError(message) from None
+            raise self._damaged(part, error) from None
+
+    @staticmethod
+    def _damaged(part: str, error: Exception) -> UnreadableFileError:
+        return UnreadableFileError(f"{part} in it is damaged: {error}; get a full copy")
 
     def _refuse_declaration(self, _: object, __: object, ___: object, is_inside: int) -> None:
         if not is_inside:
@@ -146,6 +187,23 @@ class Package:
             "leave the file out"
         )
         raise UnreadableFileError(message)
+
+
+class _Relationships(Events):
+    """The targets of all relationships of a kind, by their names."""
+
+    def __init__(self, kind: str) -> None:
+        self._kind = kind
+        self.targets: dict[str, str] = {}
+
+    def start(self, name: str, attributes: Mapping[str, str]) -> None:
+        kind = attributes.get("Type", "").rpartition("/")[2]
+        is_inside = attributes.get("TargetMode") != "External"
+        if name == _RELATIONSHIP and kind == self._kind and is_inside and "Target" in attributes:
+            self.targets[attributes.get("Id", f"{len(self.targets)}.")] = attributes["Target"]
+
+    def end(self, name: str) -> None:
+        pass
 
 
 class TextWriter:

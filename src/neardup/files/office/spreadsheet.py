@@ -1,0 +1,133 @@
+"""Spreadsheets (.xlsx) that are written, a cell after the other; none is ever a formula."""
+
+from __future__ import annotations
+
+import math
+import shutil
+import tempfile
+from collections.abc import Sequence
+from datetime import date, datetime, time, timedelta
+from pathlib import Path
+from typing import Any, BinaryIO, Self
+
+import xlsxwriter
+from xlsxwriter.exceptions import FileCreateError
+
+SHEET_ROWS = 1 << 20
+"""Rows of a sheet, its header among them."""
+
+CELL_UNITS = 32_767
+"""As long as a text of a cell is at most, in units of UTF-16."""
+
+# Spreadsheets show 15 digits of a number, and take it for that when it is changed.
+_LEAST_TEXT = 10**15
+
+_WIDTH, _TEXT_WIDTH = 14, 60
+
+# The library writes the time into the file, which would then never be the same twice.
+_CREATED = datetime(2000, 1, 1)
+_FIRST_YEAR = 1900
+
+
+class _Exact(float):
+    """A number that the library writes down with as many digits as it has, not with 16."""
+
+    def __format__(self, _: str) -> str:
+        return repr(float(self))
+
+
+class Spreadsheet:
+    """A workbook that is made in a temporary folder, and copied to its place when it is complete.
+
+    Not written to its place at once: after an error the library would go on when nobody listens.
+    """
+
+    def __init__(self) -> None:
+        self._folder = tempfile.TemporaryDirectory(prefix="neardup-")
+        self._path = Path(self._folder.name, "table.xlsx")
+        settings = {"constant_memory": True, "tmpdir": self._folder.name}
+        self._workbook = xlsxwriter.Workbook(self._path, settings)
+        self._workbook.set_properties({"created": _CREATED})
+        self._formats: dict[str, Any] = {}
+        self._sheet: Any = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._folder.cleanup()
+
+    def add_sheet(self, header: Sequence[str], name: str | None = None) -> None:
+        """Begin a sheet, whose first row stays in view."""
+        self._sheet = self._workbook.add_worksheet(name)
+        self._sheet.freeze_panes(1, 0)
+        bold = self._workbook.add_format({"bold": True})
+        for column, title in enumerate(header):
+            width = _TEXT_WIDTH if title.endswith("text") else _WIDTH
+            self._sheet.set_column(column, column, width)
+            self._sheet.write_string(0, column, title, bold)
+
+    def put(self, row: int, column: int, value: object) -> None:
+        """Write a cell, in a row that is the last one or follows it.
+
+        What no number or date of a spreadsheet can be is a text: whole numbers of more than 15
+        digits, floats that are not finite, dates before 1900.
+        """
+        if value is None:
+            return
+        form = _form(value)
+        if isinstance(value, bool):
+            self._sheet.write_boolean(row, column, value)
+        elif _is_number(value):
+            assert isinstance(value, int | float)
+            number = _Exact(value) if isinstance(value, float) else value
+            self._sheet.write_number(row, column, number)
+        elif form is not None:
+            if form not in self._formats:
+                self._formats[form] = self._workbook.add_format({"num_format": form})
+            self._sheet.write_datetime(row, column, value, self._formats[form])
+        else:
+            self._put_text(row, column, str(value))
+
+    def _put_text(self, row: int, column: int, text: str) -> None:
+        # The library takes such a text for XML of its own, but not the parts of one in several
+        # formats.
+        if text.startswith("<r>") and text.endswith("</r>"):
+            self._sheet.write_rich_string(row, column, text[:1], text[1:2], text[2:])
+        else:
+            self._sheet.write_string(row, column, text)
+
+    def copy_to(self, stream: BinaryIO) -> None:
+        """Complete it, and copy it to where it belongs."""
+        try:
+            self._workbook.close()
+        except FileCreateError as error:
+            raise error.args[0] from None
+        with self._path.open("rb") as file:
+            shutil.copyfileobj(file, stream)
+
+
+def units_of(text: str) -> int:
+    """Return how long a text is as spreadsheets count; not exactly if it fits any cell."""
+    return len(text) if 2 * len(text) <= CELL_UNITS else len(text.encode("utf-16-le")) // 2
+
+
+def _is_number(value: object) -> bool:
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return isinstance(value, int) and abs(value) < _LEAST_TEXT
+
+
+def _form(value: object) -> str | None:
+    """Return the format of a cell that shows a date or a time as ISO 8601 has it."""
+    fraction = ".000" if getattr(value, "microsecond", 0) else ""
+    if isinstance(value, timedelta):
+        fraction = ".000" if value.microseconds else ""
+        return None if value < timedelta() else f"[hh]:mm:ss{fraction}"
+    if isinstance(value, time):
+        return f"hh:mm:ss{fraction}"
+    if not isinstance(value, date) or value.year < _FIRST_YEAR:
+        return None
+    if isinstance(value, datetime):
+        return f"yyyy-mm-dd hh:mm:ss{fraction}" if value.tzinfo is None else None
+    return "yyyy-mm-dd"
