@@ -245,13 +245,13 @@ def test_sheet__pages_and_examples_of_its_rows(run, here, write_file):
     """What reads texts again finds them, where another sheet was named too."""
     write_file("a.xlsx", SHEETS)
     inputs = ("a.xlsx", "--against", "a.xlsx")
-    for sheet in ("Data", "Other"):
+    for sheet, name in (("Data", "Data"), ("Other", "Other"), ("3", "Other")):
         read = ("--sheet", sheet, "--overwrite")
         assert run("dedup", *inputs, "-o", "out", *read).code == 0
         assert run("report", "out", "-o", "out.html", "--overwrite").code == 0
         assert "one two three" in (here / "out.html").read_text()
         assert run("pairs", *inputs, "-o", "p.csv", *read).code == 0
-        assert f"{sheet} 007" in run("show", "p.csv", *inputs, *read[:2]).out
+        assert f"{name} 007" in run("show", "p.csv", *inputs, *read[:2]).out
 
 
 @every_command

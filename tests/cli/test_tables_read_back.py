@@ -1,0 +1,196 @@
+"""Tables that commands write, and labels, are read back from every format that is written."""
+
+from __future__ import annotations
+
+import io
+import json
+
+import openpyxl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neardup.files.sheets import open_source
+from neardup.options.groups import InputOptions
+from neardup.outputs.table_xlsx import write_xlsx
+from tests.examples import examples
+
+# What a spreadsheet program would take for a number, a formula, a date or a link.
+IDS = ["007", "1e5", "=1+1", "2020-01-02", "http://a.example", "TRUE", "9" * 20, " x ", 'é,"\n']
+BASE = "one two three four five six seven eight nine ten eleven twelve"
+FORMATS = ("parquet", "csv", "jsonl", "xlsx")
+
+
+@pytest.fixture
+def documents(write_file):
+    """Write documents of which each but the last is similar to the ones beside it."""
+    words = BASE.split()
+    rows = [
+        {"id": key, "text": " ".join([*words, *[f"w{n}"] * n, *words[:6]])}
+        for n, key in enumerate(IDS)
+    ]
+    rows.append({"id": "8", "text": "something else altogether, and nothing of the rest"})
+    write_file("docs.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+    return rows
+
+
+def values_of(path) -> list[tuple[str, ...]]:
+    """Return ids and similarity of a table in Parquet."""
+    table = pq.read_table(path)
+    names = [name for name in table.column_names if "id" in name or name == "similarity"]
+    return sorted(zip(*(map(str, table[name].to_pylist()) for name in names), strict=True))
+
+
+PAIRS = ("pairs", "docs.jsonl", "--threshold", "0.3", "--ngram", "2")
+
+
+@pytest.mark.parametrize("ending", FORMATS)
+def test_pairs__decide_show_and_report(run, here, documents, ending):
+    table = f"pairs.{ending}"
+    assert run(*PAIRS, "-o", "pairs.parquet").code == 0
+    assert run(*PAIRS, "-o", table, "--overwrite").code == 0
+    assert len(values_of("pairs.parquet")) > 5
+    for name, out in ((table, "out"), ("pairs.parquet", "by")):
+        decided = run("dedup", "docs.jsonl", "--pairs", name, "--measure", "jaccard", "-o", out)
+        assert (decided.code, decided.err) == (0, "")
+    assert values_of("out/removed.parquet") == values_of("by/removed.parquet")
+    shown = run("show", table, "docs.jsonl")
+    assert shown.out == run("show", "pairs.parquet", "docs.jsonl").out
+    assert run("report", table, "docs.jsonl", "-o", "a.html", "--labels", table).code == 0
+    page = (here / "a.html").read_text()
+    assert "007" in page
+    assert "2020-01-02" in page
+
+
+@pytest.mark.parametrize("ending", FORMATS)
+def test_labels(run, here, documents, ending):
+    """A hundred per cent of them are found, and half of them with the other half wrong."""
+    assert run(*PAIRS, "-o", "pairs.parquet").code == 0
+    pairs = pq.read_table("pairs.parquet").select(["id_a", "id_b"])
+    labels = [n % 2 for n in range(len(pairs))]
+    write(pairs.append_column("label", pa.array(labels)), here / f"labels.{ending}")
+    command = ("report", "pairs.parquet", "docs.jsonl", "--labels", f"labels.{ending}")
+    outcome = run(*command, "-o", "a.html", "--json")
+    assert outcome.code == 0
+    found = json.loads(outcome.out)
+    write(pairs.append_column("label", pa.array(labels)), here / "again.parquet")
+    command = ("report", "pairs.parquet", "docs.jsonl", "--labels", "again.parquet")
+    expected = json.loads(run(*command, "-o", "b.html", "--json").out)
+    for counts in (found, expected):
+        del counts["page"]
+    assert found == expected
+    pages = [(here / name).read_text() for name in ("a.html", "b.html")]
+    assert pages[0] == pages[1]
+
+
+def write(table: pa.Table, path) -> None:
+    from neardup.outputs.table_files import write_table
+
+    write_table(table, path)
+
+
+@pytest.mark.parametrize("ending", FORMATS)
+def test_drop__ids_of_any_kind(run, here, documents, ending):
+    gone = IDS[::2]
+    write(pa.table({"id": gone, "why": gone}), here / f"gone.{ending}")
+    outcome = run(
+        "drop", "docs.jsonl", "--named-in", f"gone.{ending}", "--column", "id", "-o", "out"
+    )
+    assert (outcome.code, outcome.err) == (0, "")
+    lines = (here / "out/kept/docs.jsonl").read_text().splitlines()
+    kept = [json.loads(line)["id"] for line in lines]
+    assert kept == [*IDS[1::2], "8"]
+
+
+@pytest.mark.parametrize("ending", FORMATS)
+def test_passages__cut_report_and_show(run, here, documents, ending):
+    table = f"passages.{ending}"
+    align = ("align", "docs.jsonl", "--min-tokens", "8")
+    assert run(*align, "-o", "passages.parquet").code == 0
+    assert run(*align, "-o", table, "--overwrite").code == 0
+    outcome = run("cut", "docs.jsonl", "--named-in", table, "-o", "cut")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert run("cut", "docs.jsonl", "--named-in", "passages.parquet", "-o", "by").code == 0
+    kept = [(here / folder / "kept/docs.jsonl").read_bytes() for folder in ("cut", "by")]
+    assert kept[0] == kept[1]
+    shown = run("show", table, "docs.jsonl")
+    assert shown.code == 0
+    first = "one two three four five six seven eight nine ten eleven twelve"
+    assert first in shown.out
+    assert run("report", table, "docs.jsonl", "-o", "a.html").code == 0
+
+
+@pytest.mark.parametrize("ending", FORMATS)
+def test_estimates__report_and_show(run, here, documents, ending):
+    assert run("sketch", "docs.jsonl", "-o", "s.parquet", "--ngram", "2").code == 0
+    table = f"estimates.{ending}"
+    assert run("estimate", "s.parquet", "--threshold", "0.3", "-o", "e.parquet").code == 0
+    assert run("estimate", "s.parquet", "--threshold", "0.3", "-o", table).code == 0
+    shown = run("show", table, "docs.jsonl")
+    assert (shown.code, shown.out) == (0, run("show", "e.parquet", "docs.jsonl").out)
+    assert run("report", table, "docs.jsonl", "-o", "a.html").code == 0
+
+
+def read_back(table: pa.Table, tmp_path) -> list[dict[str, str]]:
+    path = tmp_path / "table.xlsx"
+    with path.open("wb") as file:
+        write_xlsx(table, file)
+    source = open_source(str(path), path.name, InputOptions())
+    return [row for block in source.blocks() for row in block.to_table().to_pylist()]
+
+
+ANY = st.text(st.characters(exclude_categories=["Cs"]), max_size=6)
+ROWS = st.lists(
+    st.tuples(
+        st.sampled_from(IDS) | ANY.filter(bool),
+        st.integers(-(2**63), 2**63 - 1),
+        st.floats(allow_nan=False, allow_infinity=False),
+        st.booleans(),
+        ANY,
+    ),
+    max_size=5,
+)
+
+
+@examples(100)
+@given(rows=ROWS)
+def test_xlsx__rows_are_the_same(rows, tmp_path_factory):
+    names = ("id", "n", "x", "is", "text")
+    kinds = (pa.string(), pa.int64(), pa.float64(), pa.bool_(), pa.string())
+    columns = zip(*rows, strict=True) if rows else [[] for _ in names]
+    arrays = [pa.array(column, kind) for column, kind in zip(columns, kinds, strict=True)]
+    found = read_back(pa.table(arrays, names=names), tmp_path_factory.mktemp("x"))
+    assert [(row["id"], row["text"]) for row in found] == [(row[0], row[4]) for row in rows]
+    for row, (_, n, x, truth, _) in zip(found, rows, strict=True):
+        assert (int(row["n"]), float(row["x"]), row["is"]) == (n, x, str(truth).lower())
+
+
+def test_xlsx__as_a_spreadsheet_program_saves_it_again(tmp_path):
+    """Another program that opens and saves the file changes no id."""
+    out = io.BytesIO()
+    write_xlsx(pa.table({"id": IDS}), out)
+    book = openpyxl.load_workbook(out)
+    book.save(tmp_path / "again.xlsx")
+    source = open_source(str(tmp_path / "again.xlsx"), "again.xlsx", InputOptions())
+    assert [row["id"] for block in source.blocks() for row in block.to_table().to_pylist()] == IDS
+
+
+def test_xlsx__text_that_no_cell_holds_is_cut_with_a_word(run, here, write_file):
+    long = " ".join(f"word{n}" for n in range(4_000))
+    rows = [{"id": key, "text": f"{long} {key}"} for key in "ab"]
+    write_file("docs.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+    outcome = run("align", "docs.jsonl", "-o", "passages.xlsx")
+    assert outcome.code == 0
+    said = "2 texts of the spreadsheet are longer than the 32,767 characters of a cell, and cut"
+    assert said in outcome.err
+    [row] = read_table(here / "passages.xlsx")
+    assert " [cut: 34,8" in row["doc_text"]
+    # Who needs places alone has them.
+    assert run("cut", "docs.jsonl", "--named-in", "passages.xlsx", "-o", "out").code == 0
+
+
+def read_table(path) -> list[dict[str, str]]:
+    source = open_source(str(path), path.name, InputOptions())
+    return [row for block in source.blocks() for row in block.to_table().to_pylist()]
