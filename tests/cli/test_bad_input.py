@@ -22,7 +22,10 @@ GOOD = b'{"text": "one", "id": "a"}\n'
 
 COLUMNS = "columns are 'id', 'body'; name another with text_column (--text-column), such as 'body'"
 SKIP = "; on_error='skip' (--on-error skip) leaves bad rows out"
-LATIN_1 = "; if it is in Latin-1, read it with encoding latin-1 (--encoding latin-1)"
+CP1252 = (
+    "; if it is in cp1252, as programs for Windows write it, or in Latin-1, read it with encoding "
+    "cp1252 (--encoding cp1252)"
+)
 
 
 @pytest.mark.parametrize(
@@ -109,7 +112,7 @@ BAD_ROWS = [
     (
         "a.jsonl",
         b'{"text": "x"}\n{"text": "\xff"}\n{"text": "X"}\n',
-        f"a.jsonl, row 2: not valid UTF-8 at byte 11 of the row{LATIN_1}",
+        f"a.jsonl, row 2: not valid UTF-8 at byte 11 of the row{CP1252}",
     ),
     (
         "a.jsonl.zst",
@@ -119,7 +122,7 @@ BAD_ROWS = [
     (
         "a.csv",
         b"text\nx\n\xff\nX\n",
-        f"a.csv, row 2: not valid UTF-8 at byte 1 of column 'text'{LATIN_1}",
+        f"a.csv, row 2: not valid UTF-8 at byte 1 of column 'text'{CP1252}",
     ),
     (
         "a.csv",
@@ -160,7 +163,7 @@ def test_dedup__bad_row_skipped(run, here, write_file, read_content, name, conte
 def test_dedup__undecodable_text_file(fails, write_file):
     write_file("in/a.txt", b"x")
     write_file("in/b.txt", b"xy\xffz")
-    error = f"in/b.txt, row 1: not valid UTF-8 at byte 3 of column 'text'{LATIN_1}"
+    error = f"in/b.txt, row 1: not valid UTF-8 at byte 3 of column 'text'{CP1252}"
     fails("dedup", "in", "-o", "out", error=error)
 
 
@@ -398,7 +401,7 @@ def test_dedup__converted_names_meet(fails, write_file):
         (
             b"a\n\xff\n",
             ("--lines",),
-            f", row 2: not valid UTF-8 at byte 1 of column 'text'{LATIN_1}",
+            f", row 2: not valid UTF-8 at byte 1 of column 'text'{CP1252}",
         ),
     ],
 )

@@ -17,7 +17,10 @@ A = "It was the best of times, it was the worst of times, it was the age of wisd
 B = A.replace("times", "days").upper() + " 🙂 -- and the age of nothing at all"
 
 
-LATIN_1 = "; if it is in Latin-1, read it with encoding latin-1 (--encoding latin-1)"
+CP1252 = (
+    "; if it is in cp1252, as programs for Windows write it, or in Latin-1, read it with encoding "
+    "cp1252 (--encoding cp1252)"
+)
 
 
 @pytest.fixture
@@ -147,7 +150,7 @@ def test_compare__standard_input(run, fails, monkeypatch):
     error = "only one of the two texts can be standard input; name a file for the other"
     fails("compare", "-", "-", error=error)
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"ab\xff")))
-    error = f"standard input: not valid UTF-8 at byte 3 of the text{LATIN_1}"
+    error = f"standard input: not valid UTF-8 at byte 3 of the text{CP1252}"
     fails("compare", "-", "a.txt", error=error)
 
 
@@ -199,10 +202,10 @@ def test_compare__input_that_cannot_be_read(fails, write_file, here):
         "compare",
         "bad.txt",
         "a.txt",
-        error=f"bad.txt: not valid UTF-8 at byte 3 of the text{LATIN_1}",
+        error=f"bad.txt: not valid UTF-8 at byte 3 of the text{CP1252}",
     )
     arguments = ("compare", "a.txt", "bad.txt", "--html", "c.html")
-    fails(*arguments, error=f"bad.txt: not valid UTF-8 at byte 3 of the text{LATIN_1}")
+    fails(*arguments, error=f"bad.txt: not valid UTF-8 at byte 3 of the text{CP1252}")
 
 
 @pytest.mark.parametrize(

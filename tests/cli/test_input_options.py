@@ -146,15 +146,27 @@ def test_input_format__of_standard_input(run, here, monkeypatch):
 
 @every_command
 def test_encoding__in_every_command(run, index, write_file, command):
-    write_file("a.csv", "text\ncafé au lait\n".encode("latin-1"))
+    write_file("a.csv", "text\ncafé “au lait” 5 €\n".encode("cp1252"))
     command = command.format("a.csv", "a.csv").split()
     outcome = run(*command)
     assert outcome.code == 1
     assert outcome.err == (
-        "error: a.csv, row 1: not valid UTF-8 at byte 4 of column 'text'; if it is in Latin-1, "
-        "read it with encoding latin-1 (--encoding latin-1)\n"
+        "error: a.csv, row 1: not valid UTF-8 at byte 4 of column 'text'; if it is in cp1252, as "
+        "programs for Windows write it, or in Latin-1, read it with encoding cp1252 (--encoding "
+        "cp1252)\n"
     )
-    assert run(*command, "--encoding", "latin-1").code == 0
+    assert run(*command, "--encoding", "cp1252").code == 0
+
+
+def test_encoding__that_is_none_of_windows(run, write_file):
+    """A byte that is nothing in cp1252, as Shift JIS has it."""
+    write_file("a.csv", "text\nデータ\n".encode("shift_jis"))
+    outcome = run("dedup", "a.csv", "-o", "out")
+    assert outcome.err == (
+        "error: a.csv, row 1: not valid UTF-8 at byte 1 of column 'text'; name its encoding with "
+        "encoding (--encoding)\n"
+    )
+    assert run("dedup", "a.csv", "-o", "-", "--encoding", "shift_jis").out == '{"text": "データ"}\n'
 
 
 @every_command

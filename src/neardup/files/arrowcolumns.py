@@ -16,6 +16,7 @@ from neardup.files.problems import (
     SAMPLED_ROWS,
     Problems,
     check_columns,
+    encoding_advice,
     id_advice,
     not_utf8,
     null_rows,
@@ -33,7 +34,7 @@ def parse_arrow(
     *,
     path: str | None,
     skip_bad: bool,
-    advice: str = "",
+    is_decoded: bool = True,
 ) -> ParsedRows:
     """Take text, id and order from a table.
 
@@ -50,8 +51,8 @@ def parse_arrow(
         File, for errors; None for data in memory.
     skip_bad
         List rows that are null or not UTF-8 instead of raising an error.
-    advice
-        What to do about text that is not UTF-8.
+    is_decoded
+        Whether the format says that text is UTF-8; else an encoding may be named.
     """
     first_rows = table.slice(0, SAMPLED_ROWS)
     check_columns(columns, table.schema, path=path, sample=lambda: string_values(first_rows))
@@ -65,17 +66,19 @@ def parse_arrow(
     for index in null_rows(join_texts(texts)):
         problems.add(index, null_text(columns.texts))
     for name, text in zip(columns.texts, texts, strict=True):
-        _check_unicode(text, name, problems, advice)
+        _check_unicode(text, name, problems, is_decoded=is_decoded)
     if columns.id is not None:
         for index in null_rows(ids):
             problems.add(index, f"column {columns.id!r} is null{id_advice(columns)}")
-        _check_unicode(ids, columns.id, problems, advice)
+        _check_unicode(ids, columns.id, problems, is_decoded=is_decoded)
     for name, order in zip(columns.orders, orders, strict=True):
         if _is_string(order.type):
-            _check_unicode(order, name, problems, advice)
+            _check_unicode(order, name, problems, is_decoded=is_decoded)
     for place, field in enumerate(table.schema):
         if field.type in _BYTES and field.name not in columns.names:
-            _check_unicode(plain_array(table.column(place)), field.name, problems, advice)
+            _check_unicode(
+                plain_array(table.column(place)), field.name, problems, is_decoded=is_decoded
+            )
     return problems.without_bad_rows(ParsedRows(join_texts(texts), ids, order_of(orders)))
 
 
@@ -133,7 +136,7 @@ def check_strings(table: pa.Table, numbers: npt.NDArray[np.int64], path: str | N
     problems = Problems(numbers, path, skip_bad=False)
     for field, column in zip(table.schema, table.columns, strict=True):
         if field.type in _BYTES:
-            _check_unicode(plain_array(column), field.name, problems, "")
+            _check_unicode(plain_array(column), field.name, problems, is_decoded=True)
 
 
 def is_string(kind: pa.DataType) -> bool:
@@ -229,7 +232,7 @@ def _is_string(kind: pa.DataType) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
-def _check_unicode(array: pa.Array, name: str, problems: Problems, advice: str) -> None:
+def _check_unicode(array: pa.Array, name: str, problems: Problems, *, is_decoded: bool) -> None:
     """Report the rows that are not UTF-8."""
     try:
         array.validate(full=True)
@@ -238,4 +241,5 @@ def _check_unicode(array: pa.Array, name: str, problems: Problems, advice: str) 
             try:
                 (value.as_py() or b"").decode()
             except UnicodeDecodeError as error:
+                advice = "" if is_decoded else encoding_advice(error.object)
                 problems.add(index, not_utf8(error, f"column {name!r}") + advice)

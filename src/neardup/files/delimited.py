@@ -25,7 +25,6 @@ from neardup.files.arrowcolumns import is_utf8, parse_arrow
 from neardup.files.cells import Cells, one_array
 from neardup.files.cuts import Cuts, Splices, fill_holes
 from neardup.files.problems import (
-    ENCODING_ADVICE,
     SAMPLED_ROWS,
     Problems,
     check_columns,
@@ -303,7 +302,7 @@ class _DelimitedBlock(RawBlock):
             columns,
             path=self.path,
             skip_bad=skip_bad,
-            advice=ENCODING_ADVICE,
+            is_decoded=False,
         )
         orders = columns_of_order(rows.order, len(columns.orders))
         rows.order = order_of(list(map(_numbers_if_all_are, orders)))
@@ -362,7 +361,7 @@ class _DelimitedBlock(RawBlock):
                 ColumnNames(name),
                 path=self.path,
                 skip_bad=False,
-                advice=ENCODING_ADVICE,
+                is_decoded=False,
             )
         return table
 

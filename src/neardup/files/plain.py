@@ -14,7 +14,7 @@ from neardup.errors import InvalidInputError
 from neardup.files.arrowcolumns import is_utf8, parse_arrow
 from neardup.files.binary import HEAD_BYTES, foreign_kind
 from neardup.files.cuts import Splices, fill_holes
-from neardup.files.problems import ENCODING_ADVICE, Problems
+from neardup.files.problems import Problems
 from neardup.files.rawrows import (
     BLOCK_BYTES,
     BYTE_ORDER_MARK,
@@ -153,7 +153,7 @@ class _TextBlock(RawBlock):
         table = pa.table({_COLUMN: self._texts(select)})
         columns = replace(columns, text=_COLUMN)
         return parse_arrow(
-            table, numbers, columns, path=self.path, skip_bad=skip_bad, advice=ENCODING_ADVICE
+            table, numbers, columns, path=self.path, skip_bad=skip_bad, is_decoded=False
         )
 
     def to_table(self, select: Mask | None = None) -> pa.Table:

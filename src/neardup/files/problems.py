@@ -210,13 +210,26 @@ def null_rows(*arrays: pa.Array | None) -> list[int]:
     return [] if not nulls else np.unique(np.concatenate(nulls)).tolist()
 
 
-ENCODING_ADVICE = "; if it is in Latin-1, read it with encoding latin-1 (--encoding latin-1)"
-"""What to do about a file that is not UTF-8."""
-
-
 def not_utf8(error: UnicodeDecodeError, where: str) -> str:
     """Say where bytes stop being UTF-8; bytes count from 1."""
     return f"not valid UTF-8 at byte {error.start + 1} of {where}"
+
+
+def encoding_advice(data: bytes) -> str:
+    """Say what reads some bytes of a text that is not UTF-8.
+
+    Bytes of Latin-1 are the same characters in cp1252, and most that are said to be Latin-1 have
+    quotation marks and dashes of the latter, where the former has controls. A few bytes are nothing
+    in it: then it is another encoding.
+    """
+    try:
+        data.decode("cp1252")
+    except UnicodeDecodeError:
+        return "; name its encoding with encoding (--encoding)"
+    return (
+        "; if it is in cp1252, as programs for Windows write it, or in Latin-1, read it with "
+        "encoding cp1252 (--encoding cp1252)"
+    )
 
 
 def not_decodable(error: UnicodeDecodeError, codec: str, where: str = "the row") -> str:
@@ -226,5 +239,5 @@ def not_decodable(error: UnicodeDecodeError, codec: str, where: str = "the row")
     """
     if codec == "utf-8":
         foreign = foreign_kind(error.object[:HEAD_BYTES])
-        return foreign or not_utf8(error, where) + ENCODING_ADVICE
+        return foreign or not_utf8(error, where) + encoding_advice(error.object)
     return f"not valid {codec} at byte {error.start + 1} of {where}"

@@ -19,7 +19,10 @@ from neardup.files.streams import LocalDestination
 from neardup.options.groups import InputOptions
 from tests.examples import examples
 
-LATIN_1 = "; if it is in Latin-1, read it with encoding latin-1 (--encoding latin-1)"
+CP1252 = (
+    "; if it is in cp1252, as programs for Windows write it, or in Latin-1, read it with encoding "
+    "cp1252 (--encoding cp1252)"
+)
 
 
 @pytest.fixture
@@ -83,13 +86,13 @@ def test_parse__wrong_number_of_fields(source):
 
 def test_parse__not_utf8(source):
     made = source(b"text,id\na,1\nb\n\nb\xff,2\n".replace(b"b\n\n", b""))
-    message = f"{made.location}, row 2: not valid UTF-8 at byte 2 of column 'text'{LATIN_1}"
+    message = f"{made.location}, row 2: not valid UTF-8 at byte 2 of column 'text'{CP1252}"
     with pytest.raises(InvalidInputError, match=f"^{re.escape(message)}$"):
         one_block(made).parse(ColumnNames())
     with pytest.raises(InvalidInputError, match=f"^{re.escape(message)}$"):
         one_block(made).to_table()
     rows = one_block(made).parse(ColumnNames(), skip_bad=True)
-    assert rows.skipped == [(2, f"not valid UTF-8 at byte 2 of column 'text'{LATIN_1}")]
+    assert rows.skipped == [(2, f"not valid UTF-8 at byte 2 of column 'text'{CP1252}")]
     assert rows.text.to_pylist() == ["a", None]
 
 
@@ -138,7 +141,7 @@ def test_parse__columns_that_do_not_fit(source, header, reason):
     [
         (
             b"te\xff,id\n",
-            f"the header row cannot be read: not valid UTF-8 at byte 3 of the row{LATIN_1};"
+            f"the header row cannot be read: not valid UTF-8 at byte 3 of the row{CP1252};"
             " expected the names of the columns",
         ),
         (

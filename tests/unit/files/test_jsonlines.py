@@ -153,8 +153,8 @@ BAD_ROWS = [
     (b'{"text": "a\tb"}', "not a JSON object: Invalid control character at character 12"),
     (
         b'{"text": "\xc3\xa4\xff", "id": "x"}',
-        "not valid UTF-8 at byte 13 of the row; if it is in Latin-1, read it with encoding latin-1 "
-        "(--encoding latin-1)",
+        "not valid UTF-8 at byte 13 of the row; if it is in cp1252, as programs for Windows write "
+        "it, or in Latin-1, read it with encoding cp1252 (--encoding cp1252)",
     ),
     (
         b'{"text": "ab\\ud800", "id": "x"}',

@@ -9,7 +9,10 @@ from neardup.errors import InvalidInputError
 from neardup.files.plain import TextFileSource, TextLinesSource
 from neardup.files.rows import ColumnNames
 
-LATIN_1 = "; if it is in Latin-1, read it with encoding latin-1 (--encoding latin-1)"
+CP1252 = (
+    "; if it is in cp1252, as programs for Windows write it, or in Latin-1, read it with encoding "
+    "cp1252 (--encoding cp1252)"
+)
 
 
 def texts(source) -> list[str]:
@@ -61,12 +64,12 @@ def test_text_lines__text_column_may_have_any_name(make_file):
 def test_text_lines__not_utf8(make_file):
     path = make_file("a.txt", b"a\n\nb\xe2\x82\nc\n")
     [block] = TextLinesSource(str(path), "a.txt").blocks()
-    message = f"{path}, row 3: not valid UTF-8 at byte 2 of column 'text'{LATIN_1}"
+    message = f"{path}, row 3: not valid UTF-8 at byte 2 of column 'text'{CP1252}"
     with pytest.raises(InvalidInputError, match=f"^{re.escape(message)}$"):
         block.parse(ColumnNames())
     rows = block.parse(ColumnNames(), skip_bad=True)
     assert rows.text.to_pylist() == ["a", None, "c"]
-    assert rows.skipped == [(3, f"not valid UTF-8 at byte 2 of column 'text'{LATIN_1}")]
+    assert rows.skipped == [(3, f"not valid UTF-8 at byte 2 of column 'text'{CP1252}")]
 
 
 @pytest.mark.parametrize(
