@@ -58,7 +58,8 @@ def test_ids__of_a_column_that_all_inputs_have(run, inputs):
 def test_ids__where_one_input_has_no_such_column(run, inputs, name):
     outcome = run("dedup", "a.jsonl", "c.csv", name, "-o", "out")
     assert outcome.code == 0
-    assert ids_of() == ["a.jsonl:2", "c.csv:1", f"{name}:1", None, True]
+    last = name if name.endswith(".txt") else f"{name}:1"
+    assert ids_of() == ["a.jsonl:2", "c.csv:1", last, None, True]
     assert "column" not in outcome.out
 
 

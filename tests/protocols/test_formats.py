@@ -222,10 +222,12 @@ def test_parse__of_selected_rows(case, tmp_path):
 
 @every_case
 def test_ids__by_default(case, tmp_path):
-    """The name of the file and the number of the row; in memory the position, from 0."""
+    """The name of the file and the number of the row, if it may have several; in memory, from 0."""
     source = case.open(tmp_path, case.encode(case.some_rows(3)))
     numbers = np.array([1, 7, 10**12])
     ids = [str(n - 1) if case.suffix is None else f"{case.name}:{n}" for n in numbers]
+    if case.is_one_row:
+        ids = [case.name] * len(numbers)
     assert source.default_ids(numbers).to_pylist() == ids
     assert source.written_name == converted_name(case.name, "same")
     assert source.name == ("data" if case.suffix is None else case.name)

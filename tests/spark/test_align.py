@@ -165,6 +165,15 @@ def test_bad_rows(in_process, texts, tmp_path, few_tokens):
     assert found[2]["skipped_rows"] == 1
 
 
+def test_files_of_two_folders_that_are_called_alike(in_process, tmp_path):
+    for folder in ("modern", "folio"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "a.txt").write_text(" ".join(f"word{n}" for n in range(60)))
+    passages, _, _ = check(in_process, tmp_path, ("modern", "folio"), {})
+    [row] = passages.select(["query_id", "doc_id"]).to_pylist()
+    assert row == {"query_id": "a.txt", "doc_id": "folio/a.txt"}
+
+
 def test_next_to_nothing(in_process, tmp_path):
     (tmp_path / "none.jsonl").write_text("")
     (tmp_path / "one.txt").write_text("one text of a few words, and no more than these")

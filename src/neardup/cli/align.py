@@ -89,6 +89,7 @@ def command(call: Call) -> None:
             ),
             settings,
             chosen,
+            sources,
         )
     else:
         other = no_other(sources, settings, chosen)

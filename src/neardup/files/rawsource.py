@@ -100,9 +100,6 @@ class RawSource(Source):
 
     input_options = frozenset({"input_format", "encoding"})
 
-    is_one_row = False
-    """Whether the file is one row, whatever it holds."""
-
     def __init__(
         self,
         location: str,

@@ -8,6 +8,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,7 @@ from neardup.files.memory import (
     refusal,
     rows_source,
 )
+from neardup.files.rows import WrappedSource
 from neardup.files.streams import StandardInput, is_url, reading
 from neardup.options.groups import InputOptions
 
@@ -51,7 +53,8 @@ def resolve_paths(paths: Sequence[str], options: InputOptions = _DEFAULTS) -> In
     Returns
     -------
     One source a file, in the order of the arguments and sorted within each; a file that is named
-    twice is taken once. Names are the paths below the deepest folder that has all the files.
+    twice is taken once. Names are the paths below the folder that is named, and of several folders
+    or files below the deepest one that has them all.
     """
     if not paths or not all(paths):
         message = "expected at least one input, got none; name a file or a folder"
@@ -65,21 +68,26 @@ def resolve_paths(paths: Sequence[str], options: InputOptions = _DEFAULTS) -> In
     ]
     unique = _unique(location for one in found for location in one.files)
     locations = list(unique.values())
+    named = {
+        location: path
+        for path, one in reversed(list(zip(paths, found, strict=True)))
+        for location in one.files
+    }
     others = _unique(location for one in found for location in one.passed_over)
     passed_over = [path_of(others[place]) for place in others.keys() - unique.keys()]
     for location in locations:
         _check_name(location)
-    names = _names(locations, _name_of_standard_input(options))
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        message = f"two inputs would both be called {twice!r}; rename one of them"
-        raise InvalidInputError(message)
-    sources = (
+    roots = [
+        _root(location, named[location]) for location in locations if location != STANDARD_INPUT
+    ]
+    names = _names(locations, _common(roots), _name_of_standard_input(options))
+    sources = [
         _spooled_standard_input(name, options)
         if location == STANDARD_INPUT
         else file_source(location, name, options)
         for location, name in zip(locations, names, strict=True)
-    )
+    ]
+    _check_different(sources)
     return Inputs(sources, passed_over)
 
 
@@ -108,6 +116,53 @@ def resolve_inputs(data: Any, options: InputOptions = _DEFAULTS) -> Inputs:
     if items and all(isinstance(item, Path) for item in items):
         return resolve_paths([os.fspath(item) for item in items], options)
     return Inputs([_in_memory(rows_source(items), options)])
+
+
+def told_apart(
+    others: Sequence[Source], own: Sequence[Source], an_id: str | None = None
+) -> Sequence[Source]:
+    """Name the files of another collection so that none is called as another file of one's own.
+
+    Parameters
+    ----------
+    others
+        The other collection. Its names stay if they are no names of the own one's. Otherwise they
+        become the paths below the deepest folder that has the files of both, or if need be one
+        above it: ``folio/henry_v.txt`` where an own one is called ``henry_v.txt``.
+    own
+        One's own, whose names never depend on what else is named.
+    an_id
+        An id of the other collection in a table that was made of both: names stay if this is none
+        that they would have, as where that was made of an index, or with ids of a column.
+    """
+    places = {source.name: _parts(source.origin) for source in own if source.origin is not None}
+    files = [
+        (source, _parts(source.origin))
+        for source in others
+        if source.origin is not None and not isinstance(source.origin, StandardInput)
+    ]
+
+    def are_apart(names: Sequence[str]) -> bool:
+        named = zip(names, files, strict=True)
+        return all(places.get(name, parts) == parts for name, (_, parts) in named)
+
+    if are_apart([source.name for source, _ in files]):
+        return others
+    names: list[str] = []
+    for start in range(_common([*places.values(), *(parts for _, parts in files)]), -1, -1):
+        names = ["/".join(parts[start:]) for _, parts in files]
+        if are_apart(names):
+            break
+    if an_id is None or any(an_id == name or an_id.startswith(f"{name}:") for name in names):
+        for name, (source, _) in zip(names, files, strict=True):
+            _rename(source, name)
+    return others
+
+
+def _rename(source: Source, name: str) -> None:
+    source.name = name
+    if isinstance(source, WrappedSource):
+        _rename(source.inner, name)
 
 
 def _in_memory(rows: Source, options: InputOptions) -> Source:
@@ -150,17 +205,39 @@ def _absolute(path: str) -> str:
     return os.path.normpath(Path.cwd() / path)
 
 
-def _names(locations: list[str], standard_input: str) -> list[str]:
-    """Name every file by its path below the deepest folder that has them all."""
-    files = [location for location in locations if location != STANDARD_INPUT]
-    parts = {file: _parts(file) for file in files}
-    shared = 0
-    while len({path[: shared + 1] for path in parts.values()}) == 1 and all(
-        len(path) > shared + 1 for path in parts.values()
-    ):
-        shared += 1
-    names = {file: "/".join(parts[file][shared:]) for file in files}
-    return [names.get(location, standard_input) for location in locations]
+def _check_different(sources: Sequence[Source]) -> None:
+    """Raise if two sources, or documents of two, would have one name."""
+    names: dict[str, Source] = {}
+    for source in sources:
+        if names.setdefault(source.name, source) is not source:
+            message = f"two inputs would both be called {source.name!r}; rename one of them"
+            raise InvalidInputError(message)
+    for name, source in names.items():
+        file, _, row = name.rpartition(":")
+        if source.is_one_row and row.isdecimal() and file in names:
+            message = f"a row of {file!r} would be called {name!r}, as another input; rename one"
+            raise InvalidInputError(message)
+
+
+def _root(location: str, named: str) -> tuple[str, ...]:
+    """Return the parts of the folder that was named, or of the one that has a file that was."""
+    folder, parts = _parts(named), _parts(location)
+    is_below = len(parts) > len(folder) and parts[: len(folder)] == folder
+    return folder if is_below else parts[:-1]
+
+
+def _common(paths: Sequence[Sequence[str]]) -> int:
+    """Return how many parts all paths begin with."""
+    are_same = (len(set(parts)) == 1 for parts in zip(*paths, strict=False))
+    return sum(1 for _ in takewhile(bool, are_same))
+
+
+def _names(locations: Sequence[str], shared: int, standard_input: str) -> list[str]:
+    """Name every file by its path without the parts that all share."""
+    return [
+        standard_input if location == STANDARD_INPUT else "/".join(_parts(location)[shared:])
+        for location in locations
+    ]
 
 
 def _parts(location: str) -> tuple[str, ...]:

@@ -301,7 +301,7 @@ class Source(ABC):
     """
 
     name: str
-    """Name in ids and outputs: the path below the folder common to all inputs, with suffixes."""
+    """Name in ids and outputs, with suffixes: see ``files.resolve.resolve_paths``."""
 
     origin: str | None = None
     """Path or URL; None for data in memory."""
@@ -323,6 +323,9 @@ class Source(ABC):
 
     demand: Demand | None = None
     """What the first pass demands of rows beside what ``parse`` does."""
+
+    is_one_row: bool = False
+    """Whether the source is one row, whatever it holds."""
 
     extracts_text: bool = False
     """Whether the text of a row comes out of it by work that is worth doing once."""
@@ -370,10 +373,15 @@ class Source(ABC):
         return pa.large_string()
 
     def default_ids(self, numbers: npt.NDArray[np.int64]) -> pa.Array:
-        """Return the ids that rows of these numbers have without a column of ids."""
+        """Return the ids that rows of these numbers have without a column of ids.
+
+        The name of a source that is one row, and with the number where it may have several.
+        """
         import pyarrow as pa
         import pyarrow.compute as pc
 
+        if self.is_one_row:
+            return pa.array([self.name] * len(numbers), pa.large_string())
         rows = pa.array(numbers).cast(pa.large_string())
         start_of_id, nothing = pa.array([f"{self.name}:", ""], pa.large_string())
         return pc.binary_join_element_wise(start_of_id, rows, nothing)
@@ -467,7 +475,7 @@ class WrappedSource(Source):
         self.name, self.origin, self.size = inner.name, inner.origin, inner.size
         self.input_options, self.may_misfit = inner.input_options, inner.may_misfit
         self.has_fixed_columns = inner.has_fixed_columns
-        self.has_lasting_rows = inner.has_lasting_rows
+        self.has_lasting_rows, self.is_one_row = inner.has_lasting_rows, inner.is_one_row
         self.extracts_text = inner.extracts_text
 
     @property

@@ -11,18 +11,19 @@ import numpy as np
 
 from neardup.documents.other import resolve_other
 from neardup.files.inputs import Inputs, check_effect
-from neardup.files.resolve import resolve_paths
+from neardup.files.resolve import resolve_paths, told_apart
 from neardup.files.streams import is_url
 from neardup.options.documents import ShowOptions
 from neardup.options.groups import AgainstOptions, InputOptions
 from neardup.options.option import no_effect
 from neardup.outputs.table_files import part_name
+from neardup.outputs.table_rows import TableRows
 from neardup.reports.dedup.examples import Document
 from neardup.runs.runner import Runner
 from neardup.stages.options import columns_of, input_options_of, other_columns_of
 from neardup.stages.output import DedupOutput, open_output
 from neardup.stages.shown import Outcome, ShownTexts
-from neardup.stages.tables import Collection, Kind, kind_of_table, read_table
+from neardup.stages.tables import Collection, Kind, an_id_of_others, kind_of_table, read_table
 from neardup.tables import Bools, Floats, Int64s
 
 if TYPE_CHECKING:
@@ -301,6 +302,8 @@ def find_examples(
     others = _resolve(against, options) if against else None
     check_effect(options, own or (), others or ())
     table, _ = read_table(result, runner, trust=options.trust)
+    if own is not None and others is not None:
+        told_apart(others, own, an_id_of_others(TableRows.of_table(table)))
     return examples_of_table(
         table,
         kind_of_table(table.column_names, result),

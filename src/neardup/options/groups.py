@@ -112,11 +112,12 @@ class ReadingOptions(InputOptions):
         is_repeatable=True,
     )
     id_column: str | None = option(
-        "Column of the ids; '' for <file name>:<row number>.",
+        "Column of the ids; '' for <file>:<row>, or <file> where that is one document.",
         default=None,
         usual="id, if all inputs have one; else ''",
         python="Name of the column of the ids; None: ``id``, if all inputs have one. "
-        "Otherwise, and where it is empty, an id is ``<file name>:<row number>``.",
+        "Otherwise, and where it is empty, an id is ``<file>:<row>``, or ``<file>`` where that is "
+        "one document.",
     )
     on_error: OnError = option(
         "A bad row ends the run, or is left out, counted and named; a job that writes a folder "

@@ -636,7 +636,7 @@ def align(given: _Arguments) -> PassageResult:
         if b is None:
             other: Other = no_other(sources, options, chosen)
         else:
-            other = choose_other(b, resolve, options, chosen)
+            other = choose_other(b, resolve, options, chosen, sources)
         of_session = partial(cluster_of, given.session)
         result = align_on_spark(of_session, sources, other, options, workspace, runner, templates)
     return with_warning(result)

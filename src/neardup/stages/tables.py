@@ -166,6 +166,14 @@ def open_table(
     return TableRows(schema, len(rows), rows.blocks, finish), summary
 
 
+def an_id_of_others(rows: TableRows) -> str:
+    """Return an id of the second documents of a table; empty where it has none."""
+    name = next((name for name in ("doc_id", "id_b") if name in rows.schema.names), None)
+    if name is None or not len(rows):
+        return ""
+    return str(rows.take(np.zeros(1, np.int64), name)[name][0])
+
+
 # Share of the memory that rows may take which are kept there, and bytes of a file of them.
 _KEPT_SHARE, _FILE_BYTES = 0.25, 1 << 28
 

@@ -356,6 +356,6 @@ def align(given: _Arguments) -> PassageResult:
         if b is None:
             other: Other = no_other(sources, options, chosen)
         else:
-            other = choose_other(b, resolve, options, chosen)
+            other = choose_other(b, resolve, options, chosen, sources)
         result = align_collections(sources, other, options, workspace, runner, templates)
     return with_warning(result)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from neardup.errors import InvalidParameterError
+from neardup.files.resolve import told_apart
 from neardup.files.rows import Source
 from neardup.indexes.index import create_index
 from neardup.indexes.manifest import index_named, kind_of
@@ -70,12 +71,14 @@ def choose_other(
     resolve: Callable[[Any], Sequence[Source]],
     options: AlignOptions,
     scheme: Mapping[str, Any],
+    queries: Sequence[Source],
 ) -> Other:
     """Decide whether a collection is an index or documents.
 
     A ``PassageIndex``, and the path of a folder that holds one, are an index; all else is
     documents, which ``resolve`` finds, also those of an index of documents. ``scheme`` are options
-    that only an index that is made here can have; so has what a preset says of it.
+    that only an index that is made here can have; so has what a preset says of it. Files have
+    names that tell them from those of ``queries``.
     """
     handle = getattr(data, "_handle", None)
     if isinstance(handle, PassageHandle):
@@ -87,7 +90,7 @@ def choose_other(
         _check_no_scheme({name: value for name, value in scheme.items() if name != "tokenizer"})
         return PassageHandle(folder, scheme.get("tokenizer"))
     read = ReadOptions(other_columns_of(options), options.skip_bad)
-    return _new(resolve(data), read, options, scheme)
+    return _new(told_apart(resolve(data), queries), read, options, scheme)
 
 
 def no_other(

@@ -14,6 +14,7 @@ from neardup.errors import InvalidInputError
 from neardup.files.inputs import Inputs, check_effect, passed_over
 from neardup.files.passes import keep_extracted
 from neardup.files.problems import listed_names, option_name
+from neardup.files.resolve import told_apart
 from neardup.files.rows import Source
 from neardup.jobs.pairs.pair_result import PairResult
 from neardup.jobs.pairs.plan import PairPlan, check_no_workspace, plan_pairs
@@ -324,17 +325,18 @@ class PairJob:
         return rows_where(self._resolve(self._data, self.options), self.options.where)
 
     @cached_property
-    def right(self) -> Inputs | None:
+    def right(self) -> Sequence[Source] | None:
         """The others, unless there are none, or they are looked up in an index."""
         if self._against is None or self.index is not None:
             return None
         from neardup.documents.other import resolve_other
 
-        return resolve_other(
+        others = resolve_other(
             self._named,
             lambda _: self._resolve(self._against, self.options),
             self.options.tokenizer,
         )
+        return told_apart(others, self.left)
 
     @cached_property
     def counted(self) -> Inputs | None:

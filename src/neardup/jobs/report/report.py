@@ -13,7 +13,7 @@ import pyarrow as pa
 from neardup.documents.other import resolve_against
 from neardup.errors import InvalidInputError, InvalidParameterError
 from neardup.files.inputs import check_effect
-from neardup.files.resolve import resolve_inputs
+from neardup.files.resolve import resolve_inputs, told_apart
 from neardup.files.rows import Source
 from neardup.indexes.history import read_history
 from neardup.indexes.manifest import index_named, load_manifest
@@ -40,6 +40,7 @@ from neardup.stages.options import columns_of, other_columns_of
 from neardup.stages.output import open_output
 from neardup.stages.tables import (
     Collection,
+    an_id_of_others,
     kind_of_folder,
     kind_of_table,
     open_table,
@@ -203,6 +204,8 @@ def _report_of_table(
     runner: Runner,
     workspace: Workspace,
 ) -> Report:
+    if given.inputs is not None and given.against is not None:
+        told_apart(given.against.sources, given.inputs.sources, an_id_of_others(rows))
     if kind_of_table(rows.schema.names, name) != "passages":
         if "similarity" not in rows.schema.names:
             message = (

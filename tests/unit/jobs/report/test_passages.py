@@ -129,8 +129,8 @@ def test_report_of_passages__carries_the_texts_once(files):
     ],
 )
 def test_report_of_passages__of_other_documents(files, change, message):
-    row = {"query_id": "0.txt:1", "query_start": 0, "query_end": 5, "similarity": 1.0}
-    row |= {"doc_id": "2.txt:1", "doc_start": 0, "doc_end": 5} | change
+    row = {"query_id": "0.txt", "query_start": 0, "query_end": 5, "similarity": 1.0}
+    row |= {"doc_id": "2.txt", "doc_start": 0, "doc_end": 5} | change
     with pytest.raises(InvalidInputError, match=message):
         gather(pa.Table.from_pylist([row]), collection(files))
 
