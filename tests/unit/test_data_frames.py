@@ -240,3 +240,11 @@ def test_views_of_mappings__have_an_order():
     assert neardup.deduplicate(texts.values()).removed["id"].to_pylist() == ["2"]
     inverse = {text: place for place, text in texts.items()}
     assert neardup.deduplicate(inverse.keys()).removed["id"].to_pylist() == ["2"]
+
+
+def test_extract__keys_are_labels_of_a_series():
+    series = pd.Series(["Anna", "Hannah", "Otto"], index=["p", "q", "r"])
+    found = neardup.extract("Anna", series, measure="edit", limit=2)
+    expected = neardup.extract("Anna", dict(series), measure="edit", limit=2)
+    assert found == expected
+    assert [each.key for each in found] == ["p", "q"]

@@ -249,7 +249,8 @@ def similarity(a: str, b: str, **options: Any) -> float:
 class _Query(ExtractOptions, TextArgument, kw_only=False):
     query: str = argument("The text that others are compared with; ``a`` of the measure.")
     texts: Iterable[str | None] | Mapping[Any, str | None] = argument(
-        "The others, in anything that yields strings; None is passed over. Of a mapping the values."
+        "The others, in anything that yields strings; None is passed over. Of a mapping, or a "
+        "series of pandas, the values."
     )
 
 
@@ -262,7 +263,8 @@ def extract(
     Returns
     -------
     Text, similarity and key of each, the most similar first, ties in the order of ``texts``; those
-    with nothing in common are left out. The key is the place in ``texts``, or that of a mapping.
+    with nothing in common are left out. The key is the place in ``texts``, or that of a mapping or
+    of a series of pandas.
 
     Raises
     ------
@@ -291,8 +293,10 @@ def extract(
         message = f"texts must be a list or a mapping of strings, got {type(texts).__name__}"
         raise InvalidInputError(message)
     Documents().checked("texts", texts)
-    keys = list(texts) if isinstance(texts, Mapping) else None
-    given = list(texts.values() if isinstance(texts, Mapping) else texts)
+    # Values of a series of pandas have labels, as those of a mapping have keys.
+    with_keys = getattr(texts, "items", None)
+    items = None if with_keys is None else list(with_keys())
+    given: list[Any] = list(texts) if items is None else [text for _, text in items]
     check_text("query", query)
     places = None
     if not {type(text) for text in given} <= {str}:
@@ -310,5 +314,5 @@ def extract(
     rows = []
     for place, score in best:
         row = place if places is None else places[place]
-        rows.append(Extracted(given[row], score, row if keys is None else keys[row]))
+        rows.append(Extracted(given[row], score, row if items is None else items[row][0]))
     return rows
