@@ -14,6 +14,7 @@ import neardup
 from neardup.cli import _COMMANDS, cli
 from neardup.cli.command import TableCommand
 from neardup.kernels import _compile
+from tests.each import each_of
 
 COMMANDS = list(_COMMANDS)
 
@@ -247,3 +248,10 @@ def test_help__narrow_where_names_are_short(run):
     assert re.findall(r"(?m)^  -.*?  +(?=\S)", text) == [
         *("  --ids FILE  ", "  --deny      ", "  --json      ", "  --quiet     ", "  -h, --help  ")
     ]
+
+
+@each_of("option", ["where", "keep"])
+def test_commands__a_condition_is_given_once(run, option):
+    outcome = run("dedup", "in.jsonl", "-o", "out", f"--{option}", "first", f"--{option}=longest")
+    assert outcome.code == 2
+    assert f"--{option} is given twice, and takes one value; " in outcome.err

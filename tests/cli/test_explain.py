@@ -289,3 +289,13 @@ def test_changed_text__said_first(run, here, write_file):
         "was noted, and it is 0.0909; the output was changed since"
     )
     assert explain(run, "out", 1)["reason"] == "texts-changed"
+
+
+def test_unknown_id__rows_that_were_left_out_are_told(run, write_file):
+    write_file("a.jsonl", b'{"id": "x", "text": "a b"}\n{"id": "y", "text": ""}\n{"id": "zz"}\n')
+    assert run("dedup", "a.jsonl", "-o", "out", "--no-empty", "--where", "id < 'z'").code == 0
+    outcome = run("explain", "out", "y")
+    assert outcome.err == (
+        "error: no document has the id 'y'; clusters.parquet has all ids; 1 row without tokens "
+        "left out; 1 row did not meet --where\n"
+    )

@@ -93,6 +93,7 @@ def test_where__rows_keep_their_numbers(run, data):
         ("nn = 1", "no column 'nn', which where names; columns are "),
         ("meta.lang = 'en'", "columns are 'm.lang', "),
         ('id = "a b"', "texts stand in single quotes"),
+        ('m.lang = "en"', "'tags'; texts stand in single quotes"),
     ],
 )
 def test_where__errors(run, data, where, message):

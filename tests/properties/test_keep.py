@@ -154,6 +154,8 @@ def test_join_order_columns__several():
             "priority:source=x,y,shortest",
             KeepPolicy("priority", "source", ("x", "y"), KeepPolicy("shortest")),
         ),
+        ("max:score, longest", KeepPolicy("max", "score", then=KeepPolicy("longest"))),
+        ("priority:source=x, y", KeepPolicy("priority", "source", ("x", " y"))),
         ('priority:"a=b"="first",x', KeepPolicy("priority", "a=b", ("first", "x"))),
         ('max:"a,b"', KeepPolicy("max", "a,b")),
     ],

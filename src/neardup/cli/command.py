@@ -61,6 +61,10 @@ class TableOption(click.Option):
         return super().value_is_missing(value)
 
 
+# Of other options the last one counts, as is usual; these are for one condition after the other.
+_JOINED = {"where": "join conditions by and", "keep": "part keys by commas"}
+
+
 class TableCommand(click.Command):
     """A command with options of the table.
 
@@ -70,11 +74,22 @@ class TableCommand(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Take options from the command line, and what it lacks from elsewhere."""
+        if not ctx.resilient_parsing:
+            self._check_given_once(ctx, args)
         rest = super().parse_args(ctx, args)
         # Help has ended the command before, and completion is not concerned.
         if not ctx.resilient_parsing and not ctx.find_root().params.get("no_config"):
             ctx.meta[SETTINGS] = self._take_settings(ctx)
         return rest
+
+    def _check_given_once(self, ctx: click.Context, args: list[str]) -> None:
+        """Raise where a condition is given twice, of which one would be dropped."""
+        _, _, order = self.make_parser(ctx).parse_args(list(args))
+        for name, remedy in _JOINED.items():
+            given = [each for each in order if each.name == name]
+            if len(given) > 1:
+                message = f"{given[0].opts[0]} is given twice, and takes one value; {remedy}"
+                raise click.UsageError(message, ctx)
 
     def _take_settings(self, ctx: click.Context) -> dict[str, Setting]:
         """Set what the command line did not; return that, by the keys of files."""

@@ -169,9 +169,9 @@ def _hits_among(
 def find_answers(index: OpenDocuments, queries: Queries, measure: Measure) -> Answers:
     """Find the document that each text would go for.
 
-    The first document that is an exact copy of it; else what a copy of it went for earlier, if
-    that is still there; else the most similar document, the first on a tie; else the denied
-    document that it is, or is estimated to be similar to.
+    The first document that is an exact copy of it, then the first such of those denied; else what a
+    copy of it went for earlier, if that is still there; else the most similar document, the first
+    on a tie; else the denied one that it is estimated to be most similar to.
     """
     n = len(queries)
     answers = Answers(
@@ -187,6 +187,7 @@ def find_answers(index: OpenDocuments, queries: Queries, measure: Measure) -> An
     sought = Sought(queries, queries.is_filled)
     found = [segment.find(sought) for segment in index.segments]
     _settle_copies(index, found, answers)
+    _settle_denied(index, queries, measure, answers, by_estimate=False)
     _settle_gone(index, found, measure, answers)
     is_open = ~answers.are_settled
     candidates = (
@@ -198,7 +199,7 @@ def find_answers(index: OpenDocuments, queries: Queries, measure: Measure) -> An
         hits = best_hits(hits, queries, measure)
         for name in ("documents", "overlaps", "sizes", "similarities"):
             getattr(answers, name)[hits.queries] = getattr(hits, name)
-    _settle_denied(index, queries, measure, answers)
+    _settle_denied(index, queries, measure, answers, by_estimate=True)
     return answers
 
 
@@ -216,12 +217,17 @@ class Denials:
 
 
 def find_denied(
-    index: OpenDocuments, queries: Queries, measure: Measure, is_wanted: Bools
+    index: OpenDocuments,
+    queries: Queries,
+    measure: Measure,
+    is_wanted: Bools,
+    *,
+    by_estimate: bool = True,
 ) -> Denials:
     """Find which of some texts are denied.
 
-    By the first document with the same tokens; else by the one that it is most similar to by
-    estimate, the first on a tie, if that is beyond doubt: see ``estimate_pairs``.
+    By the first document with the same tokens; else, ``by_estimate``, by the one that it is most
+    similar to, the first on a tie, if that is beyond doubt: see ``estimate_pairs``.
     """
     n, denied = len(queries), index.denied
     rows: Int64s = np.full(n, -1, np.int64)
@@ -233,7 +239,7 @@ def find_denied(
         own, copies = found.copies
         rows[own] = copies
         are_exact[own] = True
-        if can_estimate(measure):
+        if by_estimate and can_estimate(measure):
             own, candidates = found.candidates
             is_open = ~are_exact[own]
             own, candidates, estimates = _estimate(
@@ -260,10 +266,16 @@ def _estimate(
 
 
 def _settle_denied(
-    index: OpenDocuments, queries: Queries, measure: Measure, answers: Answers
+    index: OpenDocuments,
+    queries: Queries,
+    measure: Measure,
+    answers: Answers,
+    *,
+    by_estimate: bool,
 ) -> None:
     """Have texts that nothing was found for go for denied documents."""
-    found = find_denied(index, queries, measure, answers.documents < 0)
+    is_open = answers.documents < 0
+    found = find_denied(index, queries, measure, is_open, by_estimate=by_estimate)
     answers.documents[found.texts] = found.rows + index.first_documents[-1]
     answers.similarities[found.texts] = found.similarities
     answers.are_copies[found.texts] = found.are_exact

@@ -105,7 +105,7 @@ def parse_keep(keep: str) -> KeepPolicy:
     """
     keys: list[KeepPolicy] = []
     for part in _parts_of(keep):
-        key = _parse_key(part)
+        key = _parse_key(part.strip())
         if key is not None:
             keys.append(key)
         elif keys and keys[-1].rule == "priority":

@@ -99,7 +99,7 @@ class Condition:
         if source.has_fixed_columns and not are_bad.all():
             for name in self.columns:
                 if name not in cells:
-                    message = _no_column(name, source.listed_names())
+                    message = _no_column(name, source.listed_names(), self.text)
                     raise InvalidInputError(message, path=source.origin)
         found = pc.fill_null(self._holds(_Rows(cells, len(block))), False)
         are_met = found.as_py() if isinstance(found, pa.Scalar) else np.asarray(found)
@@ -115,9 +115,9 @@ def _refused(reason: str, text: str) -> InvalidParameterError:
     return InvalidParameterError(message, "where")
 
 
-def _no_column(name: str, names: Sequence[str]) -> str:
+def _no_column(name: str, names: Sequence[str], condition: str) -> str:
     message = f"no column {name!r}, which where names; columns are {listed_names(name, names)}"
-    if not _PLAIN_NAME.fullmatch(name):
+    if not _PLAIN_NAME.fullmatch(name) or f'"{name}"' in condition:
         message += "; texts stand in single quotes"
     return message
 
@@ -420,7 +420,9 @@ def rows_where(sources: Inputs, where: str | None) -> Inputs:
         names = {name: None for source in sources for name in source.listed_names()}
         # Without any row, nothing is known of columns, and nothing is to be filtered.
         if names:
-            raise InvalidInputError(_no_column(lacking, list(names)) + where_to_have(sources))
+            raise InvalidInputError(
+                _no_column(lacking, list(names), condition.text) + where_to_have(sources)
+            )
     return sources.changed(lambda source: FilteredSource(source, condition))
 
 

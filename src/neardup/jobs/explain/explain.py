@@ -30,6 +30,7 @@ from neardup.jobs.explain.evidence import (
     sizes_of,
 )
 from neardup.jobs.explain.explain_result import ExplainResult
+from neardup.runs.progress import counted
 from neardup.runs.runner import Runner
 from neardup.stages.decided import (
     Batch,
@@ -422,11 +423,15 @@ def _number_of(documents: DecidedDocuments, identifier: object) -> int:
     number = documents.find(identifier)
     if number is None:
         alike = documents.similar_ids(identifier)
-        found = "clusters.parquet has all ids"
-        if documents.summary.get("empty_left_out"):
-            found += ", but for those of documents without tokens, which were left out"
-        if alike:
-            found = f"there is {', '.join(map(repr, alike))}"
+        found = (
+            f"there is {', '.join(map(repr, alike))}" if alike else "clusters.parquet has all ids"
+        )
+        left_out = {
+            "without tokens left out": documents.summary.get("empty_left_out"),
+            "did not meet --where": documents.summary.get("filtered_rows"),
+        }
+        for what, n in left_out.items():
+            found += f"; {counted(n, 'row')} {what}" if n else ""
         message = f"no document has the id {str(identifier)!r}; {found}"
         raise InvalidParameterError(message, "id")
     return number

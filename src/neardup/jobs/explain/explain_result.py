@@ -46,6 +46,9 @@ def counted(n: float, noun: str) -> str:
     return f"{amount} {plural(n, noun, noun + 's')}"
 
 
+_DENIED = ("denied-exact", "denied-estimated")
+
+
 def place(document: Document) -> str:
     """Say where a document is."""
     if document.file is None:
@@ -71,13 +74,15 @@ def headline(explained: Explanation) -> str:
         keeps = "is of the collection compared against and stays in any case"
     elif document.keeper_in == "index":
         keeps = "is of the index compared against and stays in any case"
-    elif document.keeper_in in ("denied-exact", "denied-estimated"):
+    elif document.keeper_in in _DENIED:
         keeps = "was removed from the index and denied"
     match explained.reason:
         case "exact-copy":
             return f"{own} went: it has the same tokens as {keeper}, which {keeps}"
         case "similar":
             told = "" if noted is None else f" {number(noted)}"
+            if document.keeper_in == "denied-estimated":
+                told += ", by estimate"
             return (
                 f"{own} went for {keeper}, which {keeps}: {explained.options['measure']} "
                 f"similarity{told}, threshold {threshold}"
@@ -278,7 +283,8 @@ def lines_before_texts(explained: Explanation) -> Iterator[str]:
     yield f"  it is in {place(document)}{sizes}"
     if document.keeper is not None:
         found = Document(-1, None, "kept", document.keeper_file, document.keeper_row)
-        yield f"  {shown(document.keeper)} is in {place(found)}"
+        is_or_was = "was" if document.keeper_in in _DENIED else "is"
+        yield f"  {shown(document.keeper)} {is_or_was} in {place(found)}"
     if explained.cluster_size > 1:
         size = counted(explained.cluster_size, "document")
         yield f"  cluster {explained.cluster_id}, of {size}"

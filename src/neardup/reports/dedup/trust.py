@@ -72,6 +72,14 @@ def _of_removals(summary: Mapping[str, Any], similarities: Similarities) -> Answ
             "of survivors allow it for none."
         )
         return Answer(question, "No, not all.", [said])
+    if n := summary.get("documents_denied", {}).get("estimated"):
+        said = (
+            f"{counted(n, 'removed document')} went for one that was denied, of which the index "
+            "has no text: by an estimate, which takes a document below the threshold for such a "
+            "one with a probability of less than 1 in 1,000. All others were compared with the one "
+            "that stays, text with text, or have the same tokens as one that was denied."
+        )
+        return Answer(question, "Yes, but for an estimate.", [said])
     return Answer(
         question,
         "Yes.",
@@ -177,6 +185,10 @@ def _of_rows(summary: Mapping[str, Any], is_written: bool) -> Answer:
 
 
 def _notes(summary: Mapping[str, Any], *, is_written: bool) -> Iterator[str]:
+    if n := summary.get("filtered_rows"):
+        yield f"{counted(n, 'row')} did not meet --where, and count nowhere here."
+    if n := summary.get("empty_left_out"):
+        yield f"{counted(n, 'row')} without text were left out, and count nowhere here."
     if n := summary.get("empty_documents"):
         yield f"{counted(n, 'document')} without text stayed: what has none is like no other."
     if n := summary.get("short_documents"):

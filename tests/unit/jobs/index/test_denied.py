@@ -7,6 +7,7 @@ import random
 import shutil
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import neardup
@@ -214,6 +215,37 @@ def test_deny__dedup_names_it_also_where_another_one_is_more_similar(index):
     assert found.removed["kept_in"].to_pylist() == ["denied-estimated"]
     alone = neardup.deduplicate(rows, id_column="id", threshold="0.8", ngram=3)
     assert alone.removed["id"].to_pylist() == ["goes"]
+
+
+@pytest.mark.parametrize("add", [False, True])
+def test_deny__an_equal_text_is_denied_beside_one_that_is_similar(index, add):
+    """Also the second time that it comes, when the index knows what it went for."""
+    index.remove(["d0"], deny=True)
+    assert index.add([{"id": "like", "text": changed(0, 31)}], id_column="id").denied == []
+    for again in ("again", "once more"):
+        rows = [{"id": again, "text": text_of(0)}]
+        found = neardup.deduplicate(
+            rows, against=index.folder, id_column="id", add=add, threshold="0.8"
+        )
+        assert found.removed.select(["kept_id", "kept_in", "similarity"]).to_pylist() == [
+            {"kept_id": "d0", "kept_in": "denied-exact", "similarity": 1.0}
+        ]
+        assert found.summary["documents_denied"] == {"exact": 1, "estimated": 0}
+
+
+def test_deny__page_and_explanation_say_where_an_estimate_decided(index, tmp_path):
+    index.remove(["d1"], deny=True)
+    rows = [{"id": "near", "text": changed(1, 8)}, {"id": "other", "text": text_of(70)}]
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "in.parquet")
+    found = neardup.deduplicate(tmp_path / "in.parquet", against=index.folder, id_column="id")
+    found.write(tmp_path / "out")
+    assert found.removed["kept_in"].to_pylist() == ["denied-estimated"]
+    for page in (neardup.report(found), neardup.report(tmp_path / "out")):
+        assert "no estimate decided" not in page.html
+        assert "1 removed document went for one that was denied" in page.html
+    told = found.explain("near").to_text()
+    assert ", by estimate, threshold" in told
+    assert "d1 was in the index" in told
 
 
 def test_deny__dedup_of_all_texts_is_refused(index):
