@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import resource
 from pathlib import PurePath
 
 import pyarrow as pa
@@ -100,6 +101,27 @@ def test_rows_per_file__refused(tmp_path):
     result = neardup.deduplicate(["a b c d e f"])
     with pytest.raises(InvalidParameterError, match="rows_per_file has no effect with tables_only"):
         result.write(tmp_path / "out", rows_per_file=3, tables_only=True)
-    with pytest.raises(InvalidParameterError, match="rows_per_file must be at least 1, got 0"):
-        result.write(tmp_path / "out", rows_per_file=0)
+    for wrong in (0, 2**70):
+        with pytest.raises(InvalidParameterError, match=f"rows_per_file must lie .*, got {wrong}"):
+            result.write(tmp_path / "out", rows_per_file=wrong)
     assert not (tmp_path / "out").exists()
+
+
+def test_rows_per_file__many_files_of_one_block(tmp_path):
+    """Files are open one after the other, however many a block fills; any number is taken."""
+    lines = [json.dumps({"id": n, "text": f"word{n} other{n}"}) + "\n" for n in range(3000)]
+    (tmp_path / "in.jsonl").write_text("".join(lines))
+    result = neardup.deduplicate(tmp_path / "in.jsonl", ngram=1)
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (256, hard))
+    try:
+        result.write(tmp_path / "small", rows_per_file=2)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    written = sorted((tmp_path / "small/kept").iterdir())
+    assert len(written) == 1500
+    assert "".join(path.read_text() for path in written) == "".join(lines)
+    result.write(tmp_path / "large", rows_per_file=2**31)
+    assert (tmp_path / "large/kept/in-00000.jsonl").read_text() == "".join(lines)
+    result.write(tmp_path / "whole")
+    assert "rows_per_file" not in json.loads((tmp_path / "whole/summary.json").read_text())

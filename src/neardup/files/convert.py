@@ -121,7 +121,7 @@ class _Conversion:
 
     suffix: str
     stays_compressed: bool
-    writer: Callable[[Source, Destination, Mask | None], RowWriter]
+    writer: Callable[[Source, Destination, Mask | None, RowWriter | None], RowWriter]
 
 
 def converted_writer(
@@ -129,6 +129,7 @@ def converted_writer(
     folder: Destination,
     output_format: OutputFormat,
     documents: Mask | None = None,
+    like: RowWriter | None = None,
 ) -> RowWriter:
     """Open a writer of rows of ``source`` in another format.
 
@@ -146,12 +147,14 @@ def converted_writer(
         The format; ``same`` is the source's own.
     documents
         Which of the source's rows are documents; None for all.
+    like
+        A writer of the same, whose files have the same columns; it may have been closed.
     """
     conversion = _CONVERSIONS[output_format]
     if conversion is None:
         return source.writer(folder)
     destination = folder / converted_name(source.written_name, output_format)
-    return conversion.writer(source, destination, documents)
+    return conversion.writer(source, destination, documents, like)
 
 
 # Kinds of spreadsheets that are read, and written as .xlsx.
@@ -189,7 +192,7 @@ def check_conversion(sources: Sequence[Source], output_format: OutputFormat) -> 
         seen[name] = source.name
 
 
-def lines_writer(source: Source, destination: Destination, _: Mask | None = None) -> RowWriter:
+def lines_writer(source: Source, destination: Destination, *_: Any) -> RowWriter:
     """Open a writer of the rows of any source as JSON lines."""
     output = OutputStream(destination, compression_of(str(destination)))
     return source.json_lines_writer(output) or TableLinesWriter(

@@ -222,19 +222,28 @@ class FittingTableWriter(RowWriter):
         Where to write.
     documents
         Which of the source's rows are documents, None for all; others are never written.
+    like
+        Another one of the same documents, which has looked at the first block.
     """
 
     def __init__(
-        self, source: Source, destination: Destination, documents: Mask | None = None
+        self,
+        source: Source,
+        destination: Destination,
+        documents: Mask | None = None,
+        like: RowWriter | None = None,
     ) -> None:
-        self._fit = Fit(source, _numbered(source, documents))
+        if isinstance(like, FittingTableWriter):
+            self.fit: Fit = like.fit
+        else:
+            self.fit = Fit(source, _numbered(source, documents))
         self._path = source.origin or source.name
-        self._writer = TableWriter(destination, self._fit.schema)
+        self._writer = TableWriter(destination, self.fit.schema)
 
     def prepare(self, block: RowBlock, select: Mask) -> list[pa.Table]:
         """Return the selected rows as tables."""
         tables = []
-        for rows, found in self._fit.tables(block, select):
+        for rows, found in self.fit.tables(block, select):
             if isinstance(found, str):
                 number = int(block.numbers[rows[0]])
                 raise late_misfit(found, path=self._path, row=number)

@@ -65,7 +65,7 @@ class OutputOptions(Options):
     rows_per_file: int | None = option(
         "Most rows of a file: those of data.jsonl come out in data-00000.jsonl, data-00001.jsonl "
         "and so on.",
-        Whole(1),
+        Whole(1, 2**31),
         default=None,
         usual="one file for each of INPUT",
         metavar="N",

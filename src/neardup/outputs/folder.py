@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from threading import Lock
 from typing import TYPE_CHECKING, Any, BinaryIO, Self, TypeVar, cast
 
 import numpy as np
@@ -217,6 +216,14 @@ class RowFiles:
     rows_per_file: int | None = None
     with_filtered: bool = False
 
+    def note_in(self, summary: dict[str, Any]) -> None:
+        """Say in a summary what was asked for beside the format; another output had its own."""
+        asked = {"with_filtered": self.with_filtered or None, "rows_per_file": self.rows_per_file}
+        for name, value in asked.items():
+            summary.pop(name, None)
+            if value is not None:
+                summary[name] = value
+
     def check(self, format_name: str, *, tables_only: bool) -> None:
         """Raise for what was asked for where no rows are written; ``format_name`` is an option."""
         asked = {
@@ -291,51 +298,43 @@ class _SideWriter:
     ) -> None:
         self._source, self._folder, self._format = source, folder, files.output_format
         self._rows, self._documents = rows, documents
-        self._most = files.rows_per_file
-        # Threads prepare rows of several files, which are opened in no order.
-        self._writers: dict[int, RowWriter] = {}
-        self._opening = Lock()
+        self._most = files.rows_per_file and min(files.rows_per_file, max(len(rows), 1))
+        self._number = 0
+        # Without any row there is a file, too. Threads have the first one prepare rows for all.
+        self._first = self._writer = self._open()
 
     def __enter__(self) -> Self:
-        # Without any row there is a file, too.
-        self._writer(0)
         return self
 
     def __exit__(self, *_: object) -> None:
-        with ExitStack() as closed:
-            for writer in self._writers.values():
-                closed.enter_context(writer)
+        self._writer.close()
 
-    def _writer(self, number: int) -> RowWriter:
+    def _open(self, like: RowWriter | None = None) -> RowWriter:
         # It loads all that writes, and results that are tables need none of it.
         from neardup.files.convert import converted_writer
 
-        with self._opening:
-            if number not in self._writers:
-                numbered = None if self._most is None else number
-                place = self._folder if numbered is None else _Numbered(self._folder, numbered)
-                self._writers[number] = converted_writer(
-                    self._source, place, self._format, self._documents
-                )
-            return self._writers[number]
+        place = self._folder if self._most is None else _Numbered(self._folder, self._number)
+        return converted_writer(self._source, place, self._format, self._documents, like)
 
     def prepare(self, block: RowBlock, rows: slice, n_before: int) -> list[tuple[int, Any]]:
         """Return what rows of a block become in each file, ``n_before`` others being before."""
         select = self._rows[rows]
         if self._most is None:
-            return [(0, self._writer(0).prepare(block, select))]
+            return [(0, self._first.prepare(block, select))]
         files = (n_before + np.cumsum(select) - 1) // self._most
         return [
-            (number, self._writer(number).prepare(block, select & (files == number)))
+            (number, self._first.prepare(block, select & (files == number)))
             for number in np.unique(files[select]).tolist()
         ]
 
     def append(self, parts: list[tuple[int, Any]]) -> None:
-        """Append rows to their files, of which those before the last one are complete."""
+        """Append rows to their files, each of which is complete when the next one begins."""
         for number, prepared in parts:
-            for earlier in [each for each in self._writers if each < number]:
-                self._writers.pop(earlier).close()
-            self._writers[number].append(prepared)
+            if number > self._number:
+                self._writer.close()
+                self._number = number
+                self._writer = self._open(self._first)
+            self._writer.append(prepared)
 
 
 class _Numbered(Destination):

@@ -173,14 +173,15 @@ class Selection(Result):
         """
         self._write(
             path,
-            lambda folder, _: write_tables(self._tables(), folder),
+            self._write_tables,
+            RowFiles(format, rows_per_file, with_filtered),
             overwrite=overwrite,
-            format=format,
-            rows_per_file=rows_per_file,
             tables_only=tables_only,
-            with_filtered=with_filtered,
             progress=progress,
         )
+
+    def _write_tables(self, folder: Destination, _: Runner) -> dict[str, str]:
+        return write_tables(self._tables(), folder)
 
     def _write_lines(self, destination: Destination, progress: Progress | None) -> None:
         with Runner(self.summary["workers"], progress) as runner:
@@ -193,26 +194,24 @@ class Selection(Result):
         self,
         path: str | Path,
         write_own: Callable[[Destination, Runner], dict[str, str]],
+        files: RowFiles,
         *,
         overwrite: bool,
-        format: OutputFormat,  # noqa: A002
-        rows_per_file: int | None,
         tables_only: bool,
-        with_filtered: bool,
         progress: Progress | None,
     ) -> None:
         """Write the folder; arguments as of ``write``.
 
         ``write_own`` writes the tables of the job, and returns their digests by their names.
         """
-        OutputOptions.known["output_format"].kind.checked("format", format)
-        OutputOptions.known["rows_per_file"].checked(rows_per_file)
-        files = RowFiles(format, rows_per_file, with_filtered)
+        output_format = files.output_format
+        OutputOptions.known["output_format"].kind.checked("format", output_format)
+        OutputOptions.known["rows_per_file"].checked(files.rows_per_file)
         files.check("format", tables_only=tables_only)
-        if with_filtered:
+        if files.with_filtered:
             check_filtered(self._documents.sources, tables_only=tables_only)
-        if format != "same":
-            check_conversion(self._documents.sources, format)
+        if output_format != "same":
+            check_conversion(self._documents.sources, output_format)
         folder = target_of(path)
         check_apart(folder, self._origins())
         with (
@@ -234,11 +233,8 @@ class Selection(Result):
                     self._write_documents(new, files, runner, write_others)
                 note(rows=0 if tables_only else len(self._stays), folder=folder)
             complete_summary(self.summary, runner)
-            if with_filtered:
-                self.summary["with_filtered"] = True
-            if rows_per_file is not None:
-                self.summary["rows_per_file"] = rows_per_file
-            self.summary["output_format"] = None if tables_only else format
+            files.note_in(self.summary)
+            self.summary["output_format"] = None if tables_only else output_format
             write_summary(new, self.summary, digests)
 
 

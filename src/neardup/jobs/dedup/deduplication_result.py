@@ -11,6 +11,7 @@ from neardup.errors import InvalidParameterError
 from neardup.matching.keep import parse_keep
 from neardup.matching.measures import Number
 from neardup.options.choices import OutputFormat
+from neardup.outputs.folder import RowFiles
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.texts import IdLookup
 from neardup.runs.progress import Progress, counted
@@ -145,21 +146,17 @@ class DeduplicationResult(TwoCollections):
         WriteError
             If writing fails; nothing is left behind, as far as it can be removed.
         """
-        how: dict[str, Any] = {
-            "overwrite": overwrite,
-            "format": format,
-            "rows_per_file": rows_per_file,
-            "tables_only": tables_only,
-            "with_filtered": with_filtered,
-            "progress": progress,
-        }
-        if not with_text:
-            super().write(path, **how)
-            return
-        if not self.summary["input_files"]:
+        if with_text and not self.summary["input_files"]:
             message = "with_text needs the documents, of which only ids are known; give data"
             raise InvalidParameterError(message, "with_text")
-        self._write(path, self._write_tables_with_text, **how)
+        self._write(
+            path,
+            self._write_tables_with_text if with_text else self._write_tables,
+            RowFiles(format, rows_per_file, with_filtered),
+            overwrite=overwrite,
+            tables_only=tables_only,
+            progress=progress,
+        )
 
     def _write_tables_with_text(self, folder: Destination, runner: Runner) -> dict[str, str]:
         from neardup.stages.output import write_with_texts
