@@ -112,6 +112,12 @@ def _report_documents(summary: Mapping[str, Any], n_documents: int) -> list[str]
         f"a document {_at_least(summary)} is found with probability "
         f"{summary['predicted_recall']:.4f}",
     ]
+    if n := summary.get("incomplete_queries"):
+        or_below = "are below the threshold or " if summary["threshold"] else ""
+        lines.append(
+            f"{counted(n, 'query has', 'queries have')} fewer than {summary['top']:,}: other "
+            f"documents {or_below}share no band, and how similar those are is not known"
+        )
     lines += say_ids(summary)
     lines += wording.lines(
         wording.note_empty(summary["empty_queries"], "similar to nothing", "query", "queries"),

@@ -408,6 +408,7 @@ class DocumentSearchSummary(_Read):
     # With ``top``, the least of all that were found.
     top: NotRequired[int]
     least_similarity: NotRequired[float]
+    incomplete_queries: NotRequired[int]
     # Of sketches.
     estimated: NotRequired[bool]
 

@@ -55,6 +55,7 @@ _TIMES_AS_ROWS = 4
 # Of the summaries of parts of a batch these are added up.
 _ADDED = (
     *("queries", "found_queries", "empty_queries", "short_queries", "skipped_rows"),
+    "incomplete_queries",
     *("matches", "passages", "seconds"),
 )
 # Of these the least.

@@ -43,8 +43,10 @@ _ERRORS = ("error", "low", "high")
 
 @dataclass
 class _Counts:
-    """What a search has met so far."""
+    """What a search has met so far; a query with fewer than ``n_asked`` documents is incomplete."""
 
+    n_asked: int = 0
+    n_incomplete: int = 0
     n_queries: int = 0
     n_empty: int = 0
     n_short: int = 0
@@ -56,7 +58,9 @@ class _Counts:
         """Count queries of so many tokens, or elements, and what was found for them."""
         self.n_queries += len(n_tokens)
         self.n_empty += int((n_tokens == 0).sum())
-        self.n_found += len(np.unique(hits.queries))
+        n_found = np.bincount(hits.queries, minlength=len(n_tokens))
+        self.n_found += int((n_found > 0).sum())
+        self.n_incomplete += int(((n_found < self.n_asked) & (n_tokens > 0)).sum())
         self.least = float(hits.similarities.min(initial=self.least))
 
 
@@ -71,7 +75,7 @@ def search_documents(
     measure = _measure_of(index.scheme, options)
     start = time.perf_counter()
     columns = choose_id_column(columns_of(options), sources)
-    counts, id_types = _Counts(), set()
+    counts, id_types = _Counts(_n_asked(index, options)), set()
     shingles = index.scheme.shingles
     ngram = shingles.ngram
     tables: list[pa.Table] = []
@@ -118,7 +122,7 @@ def search_sketches(
     measure = _measure_of(index.scheme, options)
     minhash = minhash_of(sketches, index.scheme, "queries")
     start = time.perf_counter()
-    counts = _Counts()
+    counts = _Counts(_n_asked(index, options))
     tables: list[pa.Table] = []
     with runner.stage("search") as note:
         for first in range(0, len(sketches), _SKETCHES_AT_ONCE):
@@ -173,6 +177,11 @@ def minhash_of(sketches: Sketches, scheme: DocumentScheme, parameter: str) -> Mi
     return minhash
 
 
+def _n_asked(index: OpenDocuments, options: DocumentSearchOptions) -> int:
+    """Return how many documents a query has where none was missed."""
+    return 0 if options.top is None else min(options.top, index.n_documents)
+
+
 def _measure_of(scheme: DocumentScheme, options: DocumentSearchOptions) -> Measure:
     if options.top is not None:
         return scheme.measure_of_top(options.threshold)
@@ -194,13 +203,15 @@ def _describe(
         "predicted_recall": scheme.predicted_recall(measure),
     }
     if options.top is not None:
-        # What is not among so many is less similar than the last of them.
+        # What is not among so many is less similar than the last of them; of a query with fewer
+        # nobody knows how similar what was missed is.
         least = counts.least if n_matches else float(scheme.measure.threshold)
         least = max(math.floor(least * 1000), 1) / 1000
         summary |= {
             "top": options.top,
             "threshold": 0.0 if options.threshold is None else summary["threshold"],
             "least_similarity": least,
+            "incomplete_queries": counts.n_incomplete,
             "predicted_recall": scheme.predicted_recall(type(measure).parse(least)),
         }
     return summary

@@ -105,6 +105,22 @@ def test_search__the_nearest(index, top, threshold):
     missed = (1 - promised**ROWS) ** BANDS
     assert summary["predicted_recall"] == pytest.approx(1 - missed)
     assert (summary["queries"], summary["empty_queries"]) == (len(QUERIES) + 1, 1)
+    full = min(top, 61)
+    n_found = [sum(row[0] == str(place) for row in rows) for place in range(len(QUERIES))]
+    assert summary["incomplete_queries"] == sum(n < full for n in n_found)
+
+
+def test_search__what_was_missed_is_told(tmp_path):
+    index = DocumentIndex.create(tmp_path / "idx", threshold="0.9", ngram=1)
+    near, far = "a b c d e f g h i j", "a b c k l m n o p q"
+    index.add([{"id": "near", "text": near}, {"id": "far", "text": far}], id_column="id")
+    summary = index.search([near, ""], top=2).summary
+    assert (summary["matches"], summary["least_similarity"]) == (1, 1.0)
+    assert summary["incomplete_queries"] == 1
+    assert index.search([near], top=1).summary["incomplete_queries"] == 0
+    # More are not there.
+    index.remove(["far"])
+    assert index.search([near], top=2).summary["incomplete_queries"] == 0
 
 
 def test_search__nothing_is_near(index):
