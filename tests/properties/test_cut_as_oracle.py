@@ -223,6 +223,7 @@ short_sentences = st.tuples(
 sentence_texts = st.lists(short_sentences, max_size=9).map("".join)
 
 
+@pytest.mark.slow
 @given(
     st.lists(sentence_texts, min_size=1, max_size=4),
     st.none() | st.lists(sentence_texts, max_size=2),

@@ -295,7 +295,7 @@ def extract(
     Documents().checked("texts", texts)
     # Values of a series of pandas have labels, as those of a mapping have keys.
     with_keys = getattr(texts, "items", None)
-    items = None if with_keys is None else list(with_keys())
+    items = list(with_keys()) if callable(with_keys) else None
     given: list[Any] = list(texts) if items is None else [text for _, text in items]
     check_text("query", query)
     places = None

@@ -123,6 +123,7 @@ def is_held(path: Path) -> bool:
         return True
 
 
+@pytest.mark.slow
 def test_lock__who_gives_up_waiting_is_in_nobodys_way(tmp_path):
     with write_lock(tmp_path):
         for seconds in (0.0, 0.02, 0.6):

@@ -24,6 +24,7 @@ def test_index__by_id(kind, tmp_path):
     assert "b" not in index
 
 
+@pytest.mark.slow
 @each_of("kind", OPTIONS)
 @each_of("at_once", [1, 2, 3, 100])
 def test_index__goes_through_its_ids(kind, at_once, tmp_path, monkeypatch):
