@@ -45,7 +45,7 @@ class _Compacting(WorkerOptions, RunArgument):
     pass
 
 
-# Documents that are read together to go through all.
+# Ids that are read together to go through all.
 _AT_ONCE = 1000
 
 
@@ -97,19 +97,19 @@ class AnyIndex(ABC, Generic[H, R]):
         """Return whether there is a document of this id."""
         return self.get(id) is not None
 
-    @abstractmethod
-    def documents(self, start: int = 0, limit: int = 50) -> list[dict[str, Any]]:
-        """Return some documents as ``get`` does, in the order in which they were added."""
-
     def __iter__(self) -> Iterator[Any]:
         """Yield the ids in the order in which documents were added, as a mapping yields its keys.
 
         The index may change meanwhile: then a document may come twice, or not at all.
         """
         start = 0
-        while found := self.documents(start, _AT_ONCE):
-            yield from (document["id"] for document in found)
-            start += len(found)
+        while True:
+            with self._shared() as view:
+                ids = view.ids_of(view.live(start, _AT_ONCE)).to_pylist()
+            if not ids:
+                return
+            yield from ids
+            start += len(ids)
 
     def __len__(self) -> int:
         """Count the documents."""
