@@ -16,8 +16,6 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-import msgspec
-
 from neardup.errors import IndexFormatError, ReadError
 from neardup.indexes.manifest import FORMAT, Manifest, SegmentRecord, store_manifest
 from neardup.runs.disk import FileRecord, translated, write_all
@@ -76,6 +74,8 @@ def store_next(
 
 def note_change(folder: Path, after: Manifest, change: Change) -> None:
     """Write a line of a change, whose manifest is to be stored next."""
+    import msgspec
+
     entry = Entry(
         **vars(change),
         generation=after.generation,
@@ -151,6 +151,8 @@ def trim_history(folder: Path, generation: int) -> None:
 
 def _decoded(line: bytes) -> Entry | None:
     """Return what a line says; None if it is not whole."""
+    import msgspec
+
     checksum, _, body = line.rstrip(b"\n").partition(b" ")
     if not line.endswith(b"\n") or checksum != b"%08x" % zlib.crc32(body):
         return None
