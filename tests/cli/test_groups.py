@@ -84,3 +84,17 @@ def test_by(run, write_file, command):
         ["2", "1", "1", *copies[1], "book"],
         ["2", "1", "1", *copies[2], "web"],
     ]
+
+
+def test_by__is_told_of_examples(run, here, write_file):
+    """So records of a crawl have their addresses, whatever their ids are."""
+    rows = [("r1", "one two three", "http://a/1"), ("r2", "one two three", "http://b/2")]
+    lines = (f'{{"id": "{key}", "text": "{text}", "url": "{url}"}}\n' for key, text, url in rows)
+    write_file("a.jsonl", "".join(lines))
+    assert run("dedup", "a.jsonl", "--by", "url", "-o", "out", "--report", "p.html").code == 0
+    shown = run("show", "out").out
+    assert "removed r2 (a.jsonl, row 2), http://b/2\n" in shown
+    assert "kept r1 (a.jsonl, row 1), http://a/1\n" in shown
+    page = (here / "p.html").read_text()
+    assert "a.jsonl, row 2; http://b/2" in page
+    assert "a.jsonl, row 1; http://a/1" in page

@@ -91,4 +91,6 @@ def _heading(document: Document, span: tuple[int, int] | None) -> str:
     place = None if document.file is None else f"{document.file}:{document.row}"
     if place is not None and place != document.id:
         heading += f" ({printable(document.file or '')}, row {document.row:,})"
+    if document.by is not None:
+        heading += f", {printable(document.by)}"
     return heading if span is None else f"{heading}, characters {span[0]:,} to {span[1]:,}"

@@ -138,7 +138,7 @@ class Examples:
                     "similarity": each.similarity,
                     "exact_copy": each.is_copy,
                     **{
-                        name: asdict(document) | ({} if span is None else {"span": list(span)})
+                        name: _described(document) | ({} if span is None else {"span": list(span)})
                         for name, document, span in zip(
                             self.names,
                             (each.first, each.second),
@@ -179,6 +179,13 @@ def examples_of_folder(
     names = ("removed", "kept")
     row = ("removed document", "removed documents")
     return Examples(row, names, len(removed), examples, lacking)
+
+
+def _described(document: Document) -> dict[str, Any]:
+    values = asdict(document)
+    if values["by"] is None:
+        del values["by"]
+    return values
 
 
 def examples_of_table(

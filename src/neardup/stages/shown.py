@@ -197,7 +197,7 @@ class ShownTexts:
         """Return a removed document with the one that stays for it."""
         row = self._rows[place]
         text = self._texts.get(("removed", row["file"], row["row"]))
-        first = Document(str(row["id"]), row["file"], row["row"], text)
+        first = Document(str(row["id"]), row["file"], row["row"], text, row.get("by"))
         return Pair(first, self.keeper(place), row["similarity"])
 
     def keeper(self, place: int) -> Document:
@@ -213,4 +213,5 @@ class ShownTexts:
             there = row["kept_file"], row["kept_row"]
             found.sort(key=lambda each: (each.file, each.row) != there)
             text = found[0].text if found else None
-        return Document(str(row["kept_id"]), row["kept_file"], row["kept_row"], text)
+        by = row.get("kept_by")
+        return Document(str(row["kept_id"]), row["kept_file"], row["kept_row"], text, by)

@@ -390,7 +390,8 @@ def _place_of(document: Document) -> str:
     """Return where a document is."""
     if document.file is None:
         return "in the index"
-    return f"{shortened(document.file)}, row {document.row:,}"
+    by = "" if document.by is None else f"; {shortened(document.by)}"
+    return f"{shortened(document.file)}, row {document.row:,}{by}"
 
 
 _CONTENTS = [
