@@ -442,11 +442,15 @@ class Group(Options):
         for name, option in cls.known.items():
             setattr(cls, name, option.default)
 
-    def __init__(self, **given: Any) -> None:
+    def __init__(self, *places: Any, **given: Any) -> None:
+        name = type(self).__name__
+        if places:
+            message = f"{name}() takes options by their names, such as {next(iter(self.known))}=..."
+            raise TypeError(message)
         try:
             super().__init__(**given)
         except MisfitError as error:
-            message = f"{type(self).__name__}() {error}"
+            message = f"{name}() {error}"
             raise TypeError(message) from None
         for name in self.known:
             if given.get(name) is None:

@@ -120,3 +120,8 @@ def test_group__what_does_not_fit_is_named():
         TextOptions(ngram=0)
     with pytest.raises(InvalidParameterError, match="bytes are compared by"):
         neardup.cut(["a"], read=ReadOptions(input_format="bytes"))
+
+
+def test_group__takes_names():
+    with pytest.raises(TypeError, match=r"^TextOptions\(\) takes options by their names, such as"):
+        neardup.TextOptions("words", 2)
