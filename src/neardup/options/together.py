@@ -64,7 +64,8 @@ class ReadOptions(Group, WhereOptions, ReadingOptions):
 class RunOptions(Group, WorkspaceOptions, WorkerOptions):
     """How a job runs, whatever it does: options as one value. The result does not depend on them.
 
-    Only what is given counts; of the rest a function has its own defaults.
+    Only what is given counts; of the rest a function has its own defaults. ``memory`` and ``work``
+    are for jobs that put into files what does not fit: others take ``workers`` and ``progress``.
 
     Raises
     ------
