@@ -198,7 +198,7 @@ _NO_CODE = re.compile(r'"[^"]*"?|[\\_*].|\[(?!h+\]|m+\]|s+\])[^\]]*\]|am/pm|a/p|
 _DURATION = re.compile(r"\[(h+|m+|s+)\]")
 
 _DAY = 86_400_000
-# Of the year 9999, as days are counted from 1900 and from 1904.
+# 31 December 9999, as days are counted from 1900 and from 1904.
 _LAST_DAYS = (2_958_465, 2_957_003)
 # The day that Lotus 1-2-3 had and no calendar has, and dates before and after it.
 _NO_DAY = 60
@@ -419,9 +419,11 @@ class _OfficeCells(_Cells):
         """Return the date or time that a number is by the format of its cell, else the number."""
         style = int(self._style) if self._style.isdecimal() and len(self._style) < 9 else 0
         shown = self._formats[style] if style < len(self._formats) else None
-        if shown is None or abs(number) >= _LAST_DAYS[self._is_1904]:
+        moments = number * _DAY
+        # What is rounded to the day behind the last one is no day, either.
+        if shown is None or abs(moments) >= (_LAST_DAYS[self._is_1904] + 1) * _DAY - 0.5:
             return number
-        moment = round(number * _DAY)
+        moment = round(moments)
         if shown == "duration":
             return timedelta(milliseconds=moment)
         days, moment = divmod(moment, _DAY)

@@ -45,7 +45,7 @@ VALUES = st.one_of(
         lambda text: not text.startswith("=") and not text.isspace()
     ),
     st.dates(date(1900, 1, 1)),
-    st.datetimes(datetime(1900, 3, 1), datetime(9999, 12, 30)).map(
+    st.datetimes(datetime(1900, 3, 1), datetime(9999, 12, 31, 23, 59, 59)).map(
         lambda moment: moment.replace(microsecond=moment.microsecond // 1000 * 1000)
     ),
     st.times().map(lambda t: t.replace(microsecond=0)),
@@ -171,8 +171,13 @@ MOMENTS = {
     ("14", "61"): "1900-03-01",
     ("14", "0"): "0",
     ("14", "-1"): "-1",
-    ("14", "2958464"): "9999-12-30",
+    ("14", "2958465"): "9999-12-31",
+    ("22", "2958465.999988426"): "9999-12-31T23:59:59",
+    ("22", "2958465.999999999"): "2958465.999999999",
+    ("14", "2958466"): "2958466",
     ("14", "1e9"): "1000000000",
+    ("14", "1e308"): "1e+308",
+    ("46", "1e308"): "1e+308",
     ("22", "43831"): "2020-01-01T00:00:00",
     ("22", "43831.0000115741"): "2020-01-01T00:00:01",
     ("20", "0.5"): "12:00:00",
@@ -204,9 +209,11 @@ def test_dates__by_the_format_of_the_cell(case):
 def test_dates__counted_from_1904():
     cells = (
         '<c s="1"><v>0</v></c><c s="1"><v>1</v></c><c s="2"><v>0.5</v></c><c s="1"><v>-1</v></c>'
+        '<c s="1"><v>2957003</v></c><c s="1"><v>2957004</v></c>'
     )
     found = cells_of(cells, styles=styles("14", "20"), properties='date1904="1"')
-    assert found == ["1904-01-01", "1904-01-02", "12:00:00", "-1"]
+    last = ["9999-12-31", "2957004"]
+    assert found == ["1904-01-01", "1904-01-02", "12:00:00", "-1", *last]
 
 
 def test_cells__stand_where_their_places_say():
