@@ -7,7 +7,13 @@ from typing import Any, BinaryIO
 
 import pyarrow as pa
 
-from neardup.files.office.spreadsheet import CELL_UNITS, SHEET_ROWS, Spreadsheet, units_of
+from neardup.files.office.spreadsheet import (
+    CELL_UNITS,
+    SHEET_ROWS,
+    Spreadsheet,
+    start_of,
+    units_of,
+)
 from neardup.outputs.table_text import batches_of
 from neardup.runs.progress import counted, job_logger, plural
 
@@ -59,6 +65,4 @@ def _rows(table: pa.Table | pa.RecordBatchReader) -> Iterator[tuple[Any, ...]]:
 def _cut(text: str) -> str:
     """Return as much of a text as a cell holds; that is counted in units of UTF-16."""
     note = f"… [cut: {len(text):,} characters]"
-    # Half a pair of surrogates at the end is left out.
-    units = text.encode("utf-16-le")[: 2 * (CELL_UNITS - len(note))]
-    return units.decode("utf-16-le", "ignore") + note
+    return start_of(text, CELL_UNITS - len(note)) + note

@@ -8,6 +8,7 @@ import io
 import logging
 from datetime import date, datetime, time, timedelta
 from pathlib import Path
+from xml.sax.saxutils import quoteattr
 
 import numpy as np
 import openpyxl
@@ -32,6 +33,7 @@ from neardup.files.streams import LocalDestination
 from neardup.options.groups import InputOptions
 from tests.archives import zip_of
 from tests.documents import odt_of, xlsx_of
+from tests.each import each_of
 
 
 def book(path: Path, **contents: list[list[object]]) -> Path:
@@ -258,6 +260,33 @@ def test_writer__more_rows_than_a_sheet_has(tmp_path, monkeypatch):
             writer.write(block, np.ones(2, np.bool_))
     monkeypatch.setattr(sheets, "_FULL", 2)
     assert rows_of(open_sheet(tmp_path / "out/a.xlsx")) == rows_of(source)
+
+
+LONG = "Essays of the first two years (2)"
+NAMES = {
+    "Q1/Q2: [a]*?\\": ["Q1_Q2_ _a____", "Q1_Q2_ _a____ (2)", "Q1_Q2_ _a____ (3)"],
+    LONG: [LONG[:31], f"{LONG[:27]} (2)", f"{LONG[:27]} (3)"],
+    f"{'a' * 27} (2)": [f"{'a' * 27} (2)", f"{'a' * 27} (3)", f"{'a' * 27} (4)"],
+    f"{'a' * 30}' b": ["a" * 30, f"{'a' * 27} (2)", f"{'a' * 27} (3)"],
+    "é😀" * 11: ["é😀" * 10 + "é", "é😀" * 9 + " (2)", "é😀" * 9 + " (3)"],
+    "'Sheet2'": ["Sheet2", "Sheet2 (2)", "Sheet2 (3)"],
+    "'": ["Sheet1", "Sheet2", "Sheet3"],
+}
+
+
+@each_of("name", NAMES)
+def test_writer__names_of_sheets(tmp_path, monkeypatch, name):
+    monkeypatch.setattr(spreadsheet, "SHEET_ROWS", 2)
+    row = (
+        "<table:table-row><table:table-cell><text:p>a</text:p></table:table-cell></table:table-row>"
+    )
+    content = f"<table:table table:name={quoteattr(name)}>{row * 4}</table:table>"
+    (tmp_path / "a.ods").write_bytes(odt_of(content, kind="spreadsheet"))
+    source = open_sheet(tmp_path / "a.ods", "1")
+    with source.writer(LocalDestination(tmp_path / "out")) as writer:
+        for block in source.blocks():
+            writer.write(block, np.ones(3, np.bool_))
+    assert openpyxl.load_workbook(tmp_path / "out/a.xlsx").sheetnames == NAMES[name]
 
 
 def test_writer__without_the_library(tmp_path, monkeypatch):

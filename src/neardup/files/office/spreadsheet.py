@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+import re
 import shutil
 import tempfile
 from collections.abc import Sequence
 from datetime import date, datetime, time, timedelta
+from itertools import count
 from pathlib import Path
 from typing import Any, BinaryIO, Self
 
@@ -23,6 +25,10 @@ CELL_UNITS = 32_767
 _LEAST_TEXT = 10**15
 
 _WIDTH, _TEXT_WIDTH = 14, 60
+
+# What names of sheets are in .xlsx; those of other programs may be longer and hold anything.
+_NAME_UNITS = 31
+_NOT_IN_NAMES = re.compile(r"[\[\]:*?/\\]")
 
 # The library writes the time into the file, which would then never be the same twice.
 _CREATED = datetime(2000, 1, 1)
@@ -50,6 +56,7 @@ class Spreadsheet:
         self._workbook.set_properties({"created": _CREATED})
         self._formats: dict[str, Any] = {}
         self._sheet: Any = None
+        self._name = ""
 
     def __enter__(self) -> Self:
         return self
@@ -58,14 +65,29 @@ class Spreadsheet:
         self._folder.cleanup()
 
     def add_sheet(self, header: Sequence[str], name: str | None = None) -> None:
-        """Begin a sheet, whose first row stays in view."""
-        self._sheet = self._workbook.add_worksheet(name)
+        """Begin a sheet, whose first row stays in view.
+
+        One without a name goes on with the sheet before, and is called like that, with a number. A
+        name that no sheet can have is changed as little as it takes.
+        """
+        if name is not None:
+            self._name = _name_of_sheet(name)
+        self._sheet = self._workbook.add_worksheet(self._free_name())
         self._sheet.freeze_panes(1, 0)
         bold = self._workbook.add_format({"bold": True})
         for column, title in enumerate(header):
             width = _TEXT_WIDTH if title.endswith("text") else _WIDTH
             self._sheet.set_column(column, column, width)
             self._sheet.write_string(0, column, title, bold)
+
+    def _free_name(self) -> str | None:
+        """Return the name of the next sheet; None where nobody has named any."""
+        if not self._name:
+            return None
+        taken = {sheet.get_name().casefold() for sheet in self._workbook.worksheets()}
+        endings = (f" ({number})" if number > 1 else "" for number in count(1))
+        names = (start_of(self._name, _NAME_UNITS - len(end)) + end for end in endings)
+        return next(name for name in names if name.casefold() not in taken)
 
     def put(self, row: int, column: int, value: object) -> None:
         """Write a cell, in a row that is the last one or follows it.
@@ -110,6 +132,15 @@ class Spreadsheet:
 def units_of(text: str) -> int:
     """Return how long a text is as spreadsheets count; not exactly if it fits any cell."""
     return len(text) if 2 * len(text) <= CELL_UNITS else len(text.encode("utf-16-le")) // 2
+
+
+def start_of(text: str, n_units: int) -> str:
+    """Return as much of a text as is so long as spreadsheets count, without half a character."""
+    return text.encode("utf-16-le")[: 2 * n_units].decode("utf-16-le", "ignore")
+
+
+def _name_of_sheet(name: str) -> str:
+    return start_of(_NOT_IN_NAMES.sub("_", name).strip("'"), _NAME_UNITS).rstrip("'")
 
 
 def _is_number(value: object) -> bool:
