@@ -3,15 +3,19 @@
 The rows of the sheet are copied to a file in a temporary folder when it is opened, because jobs
 read inputs more than once; the folder goes when nothing refers to its file any more. So a row is
 what it is in CSV: all values are text, by one rule (``text_of``), and empty cells are empty texts.
+Beside it is what cells have that is no text, for rows that are written back.
 """
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+import pickle
+from array import array
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import closing, contextmanager
 from importlib.util import find_spec
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -42,7 +46,7 @@ def open_source(location: str, name: str, options: InputOptions) -> SheetSource:
         number = _chosen(workbook, options.sheet, location)
         copy = Converted.of(location)
         with _copying(copy):
-            _copy_rows(workbook, number, copy)
+            values = _copy_rows(workbook, number, copy)
         if workbook.n_without_value:
             _log.info(
                 "%s: %s without a value, because no program has calculated it, counts as empty; "
@@ -50,7 +54,7 @@ def open_source(location: str, name: str, options: InputOptions) -> SheetSource:
                 location,
                 counted(workbook.n_without_value, "formula"),
             )
-        return SheetSource(copy, name, number, workbook.sheets[number].name)
+        return SheetSource(copy, name, workbook.sheets[number].name, values)
 
 
 @contextmanager
@@ -123,8 +127,8 @@ def _rows(workbook: Workbook, number: int) -> Iterator[list[Value]]:
             return
 
 
-def _copy_rows(workbook: Workbook, number: int, copy: Converted) -> None:
-    """Copy a sheet as CSV.
+def _copy_rows(workbook: Workbook, number: int, copy: Converted) -> _Values:
+    """Copy a sheet as CSV; return its values that are no text.
 
     The first row names the columns; all rows are as wide as the widest. Where that is wider than
     the first, which shows at the end, they are copied once more.
@@ -133,10 +137,13 @@ def _copy_rows(workbook: Workbook, number: int, copy: Converted) -> None:
     while widest > n_columns or widest < 0:
         n_columns = max(n_columns, widest)
         n_characters = 0
-        with copy.copy.open("w", encoding="utf-8", newline="") as file:
+        values = _Values(copy.copy.with_name("values"))
+        with (
+            copy.copy.open("w", encoding="utf-8", newline="") as file,
+            closing(values.storing(_rows(workbook, number))) as rows,
+        ):
             # Only characters that end lines are quoted.
             writer = csv.writer(file, lineterminator="\r\n")
-            rows = _rows(workbook, number)
             names = _names(next(rows, []), n_columns)
             n_columns = widest = len(names)
             if names:
@@ -151,6 +158,7 @@ def _copy_rows(workbook: Workbook, number: int, copy: Converted) -> None:
                         "made to fill disks; save the sheet as CSV"
                     )
                     raise UnreadableFileError(message)
+    return values
 
 
 def _names(header: list[Value], n_columns: int) -> list[str]:
@@ -170,6 +178,50 @@ def _letters(column: int) -> str:
     return letters
 
 
+class _Values:
+    """What cells have that is no text, in a file, from which any rows can be read again.
+
+    Each writer of rows of a sheet reads its own; to find them in the workbook, all rows before them
+    would have to be read.
+    """
+
+    # More rows are read than are wanted, but fewer places have to be known.
+    _N_TOGETHER = 64
+
+    def __init__(self, path: Path) -> None:
+        self._path, self._places = path, array("q")
+
+    def storing(self, rows: Iterator[list[Value]]) -> Generator[list[Value]]:
+        """Yield rows, the header first, and store what is in them."""
+        with self._path.open("wb") as file:
+            while together := list(islice(rows, self._N_TOGETHER)):
+                self._places.append(file.tell())
+                pickle.dump([self._of_row(row) for row in together], file)
+                yield from together
+
+    @staticmethod
+    def _of_row(row: list[Value]) -> dict[int, Value]:
+        return {
+            column: value
+            for column, value in enumerate(row)
+            if value is not None and not isinstance(value, str)
+        }
+
+    def of_rows(self, numbers: Iterable[int]) -> list[dict[int, Value]]:
+        """Return the values of rows by their columns; the rows ascend, and count from 1."""
+        found: list[dict[int, Value]] = []
+        together: list[dict[int, Value]] = []
+        held = -1
+        with self._path.open("rb") as file:
+            for number in numbers:
+                which, row = divmod(number, self._N_TOGETHER)
+                if which != held:
+                    file.seek(self._places[which])
+                    together, held = pickle.load(file), which
+                found.append(together[row])
+        return found
+
+
 class SheetSource(DelimitedSource):
     """A sheet with a header row; rows count from 1 after it, those without any value left out.
 
@@ -182,16 +234,18 @@ class SheetSource(DelimitedSource):
         Of the file, with the copy of the sheet.
     name
         As for RawSource.
-    number, sheet
-        The place of the sheet in the file, and its name.
+    sheet
+        The name of the sheet.
+    values
+        What its cells have that is no text.
     """
 
     input_options = frozenset({"input_format", "sheet"})
     may_misfit = frozenset()
 
-    def __init__(self, location: Converted, name: str, number: int, sheet: str) -> None:
+    def __init__(self, location: Converted, name: str, sheet: str, values: _Values) -> None:
         super().__init__(location, name)
-        self.number, self.sheet = number, sheet
+        self.sheet, self.values = sheet, values
 
     def check_writable(self) -> None:
         """Raise where the library that writes spreadsheets is not installed."""
@@ -213,21 +267,17 @@ class SheetSource(DelimitedSource):
 
 
 class _SheetWriter(RowWriter):
-    """Writes rows as a spreadsheet, for which the file is read once more."""
+    """Writes rows as a spreadsheet."""
 
     def __init__(self, source: SheetSource, destination: Destination) -> None:
         from neardup.files.office.spreadsheet import SHEET_ROWS, Spreadsheet
 
         self._location, self._destination = source.location, destination
         self._names, self._most_rows = source.column_names() or [], SHEET_ROWS
-        self._opened = ExitStack()
-        assert isinstance(source.location, Converted)
-        workbook = self._opened.enter_context(_workbook(source.location.original))
-        self._values = _rows(workbook, source.number)
-        next(self._values, None)
-        # Rows that have been read, and rows of the sheet that is written.
-        self._n_read, self._row = 0, 1
-        self._spreadsheet = self._opened.enter_context(Spreadsheet())
+        self._values = source.values
+        # The next row of the sheet that is written.
+        self._row = 1
+        self._spreadsheet = Spreadsheet()
         self._spreadsheet.add_sheet(self._names, source.sheet)
 
     def prepare(self, block: RowBlock, select: Mask) -> tuple[list[int], pa.Table | None]:
@@ -241,16 +291,14 @@ class _SheetWriter(RowWriter):
         numbers, table = prepared
         if table is None:
             return
-        columns = [column.to_pylist() for column in table.columns]
-        for number, texts in zip(numbers, zip(*columns, strict=True), strict=True):
-            skipped = number - self._n_read - 1
-            values = next(islice(self._values, skipped, None))
-            self._n_read = number
+        rows = zip(*(column.to_pylist() for column in table.columns), strict=True)
+        found = self._values.of_rows(numbers)
+        for number, values, texts in zip(numbers, found, rows, strict=True):
             if self._row == self._most_rows:
                 self._spreadsheet.add_sheet(self._names)
                 self._row = 1
             for column, text in enumerate(texts):
-                value = values[column] if column < len(values) else None
+                value = values.get(column)
                 self._put(number, column, value if text_of(value) == text else text)
             self._row += 1
 
@@ -267,5 +315,5 @@ class _SheetWriter(RowWriter):
 
     def close(self) -> None:
         """Complete the file."""
-        with self._opened, writing(self._destination), self._destination.create() as file:
+        with self._spreadsheet, writing(self._destination), self._destination.create() as file:
             self._spreadsheet.copy_to(file)
