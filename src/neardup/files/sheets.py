@@ -67,13 +67,17 @@ def _workbook(location: str) -> Iterator[Workbook]:
         raise ReadError(str(error), path=location) from None
 
 
-def _chosen(workbook: Workbook, wanted: str | None, location: str) -> int:
-    """Return the place of the sheet that is read: by its name, else by its number from 1."""
+def _chosen(workbook: Workbook, wanted: str | int | None, location: str) -> int:
+    """Return the place of the sheet that is read.
+
+    By its number from 1, or by its name; a name that no sheet has may be a number, too.
+    """
     names = [sheet.name for sheet in workbook.sheets]
     if wanted in names:
         return names.index(wanted)
     if wanted is not None:
-        if wanted.isdecimal() and 1 <= int(wanted) <= len(names):
+        is_number = isinstance(wanted, int) or wanted.isdecimal()
+        if is_number and 1 <= int(wanted) <= len(names):
             return int(wanted) - 1
         message = f"no sheet {wanted!r}; its sheets are {', '.join(map(repr, names))}"
         raise InvalidInputError(message, path=location)

@@ -33,6 +33,7 @@ from neardup.options.kinds import (
     Documents,
     Encoding,
     FunctionOrFlag,
+    NameOrNumber,
     OneOf,
     PathOrUrl,
     Seconds,
@@ -83,8 +84,9 @@ class InputOptions(Options):
         default=None,
         usual="a comma; a tab for TSV",
     )
-    sheet: str | None = option(
+    sheet: str | int | None = option(
         "Sheet of a spreadsheet, by its name or its number.",
+        NameOrNumber(),
         default=None,
         usual="the first that has rows",
     )

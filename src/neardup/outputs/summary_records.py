@@ -97,7 +97,7 @@ class Reading(TypedDict):
     input_format: str
     encoding: str | None
     delimiter: str | None
-    sheet: NotRequired[str | None]
+    sheet: NotRequired[str | int | None]
     lines: bool
     main_text: bool
     alternative_texts: bool

@@ -51,7 +51,7 @@ def book(path: Path, **contents: list[list[object]]) -> Path:
     return path
 
 
-def open_sheet(path: Path, sheet: str | None = None) -> Source:
+def open_sheet(path: Path, sheet: str | int | None = None) -> Source:
     return file_source(str(path), path.name, InputOptions(sheet=sheet))
 
 
@@ -87,19 +87,35 @@ def test_sheet__first_that_has_rows(tmp_path, caplog):
 
 @pytest.mark.parametrize(
     ("wanted", "texts"),
-    [("data", ["one", "two"]), ("1", ["one"]), ("3", ["hidden"]), ("hidden", ["hidden"])],
+    [
+        ("data", ["one", "two"]),
+        ("1", ["one"]),
+        ("3", ["hidden"]),
+        ("hidden", ["hidden"]),
+        (3, ["hidden"]),
+    ],
 )
 def test_sheet__by_name_or_number(tmp_path, caplog, wanted, texts):
     caplog.set_level(logging.INFO, "neardup.hints")
     hidden = [["text"], ["hidden"]]
     path = book(tmp_path / "a.xlsx", **{"2": [["text"], ["one"]], "data": ROWS, "hidden": hidden})
     assert [row["text"] for row in rows_of(open_sheet(path, wanted))] == texts
-    # A name comes before a number.
+    # A name comes before a number, if it is text.
     assert [row["text"] for row in rows_of(open_sheet(path, "2"))] == ["one"]
+    assert [row["text"] for row in rows_of(open_sheet(path, 2))] == ["one", "two"]
     assert not caplog.messages
 
 
-@pytest.mark.parametrize("wanted", ["Data", "0", "4", "-1", ""])
+def test_sheet__by_a_whole_number_in_python(tmp_path):
+    text = "these are a few words of a text"
+    rows = [["id", "text"], ["x", f"{text}, the first"], ["y", f"{text}, the second"]]
+    path = book(tmp_path / "a.xlsx", one=ROWS, two=rows)
+    neardup.deduplicate(path, sheet=2, ngram=1, threshold=0.5).write(tmp_path / "out")
+    # Its page reads the summary, in which the number is, and the texts.
+    assert text in neardup.report(tmp_path / "out").html
+
+
+@pytest.mark.parametrize("wanted", ["Data", "0", "4", "-1", "", 5])
 def test_sheet__that_is_not_there(tmp_path, wanted):
     path = book(tmp_path / "a.xlsx", data=ROWS, other=[], hidden=[])
     with pytest.raises(InvalidInputError) as caught:
