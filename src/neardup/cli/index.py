@@ -133,10 +133,10 @@ def _handle(folder: Path, tokenizer: str | None = None, kind: IndexKind | None =
 
 def _how(reading: TextReadingOptions) -> Any:
     """Return how documents are read."""
-    from neardup.passages.documents import ReadOptions
+    from neardup.passages.documents import PassageReading
     from neardup.stages.options import columns_of
 
-    return ReadOptions(columns_of(reading), reading.skip_bad)
+    return PassageReading(columns_of(reading), reading.skip_bad)
 
 
 @command.command("add")

@@ -21,7 +21,7 @@ from neardup.indexes.stored import store_frequencies
 from neardup.options.option import no_effect
 from neardup.passages.documents import (
     DocumentBlock,
-    ReadOptions,
+    PassageReading,
     join_blocks,
     read_documents,
 )
@@ -100,7 +100,7 @@ def gather_by(join: Callable[[list[B]], B], blocks: Iterable[B], n_tokens: int) 
 def add_documents(
     handle: PassageHandle,
     sources: Sequence[Source],
-    options: ReadOptions,
+    options: PassageReading,
     runner: Runner,
     *,
     segment_tokens: int = SEGMENT_TOKENS,
@@ -215,7 +215,7 @@ def remove_documents(
 
 
 def index_in_memory(
-    sources: Sequence[Source], options: ReadOptions, scheme: PassageScheme, runner: Runner
+    sources: Sequence[Source], options: PassageReading, scheme: PassageScheme, runner: Runner
 ) -> tuple[OpenPassages, Addition]:
     """Index documents as ``add_documents``, in an index of one segment that is in no folder."""
     options = options.for_sources(sources)

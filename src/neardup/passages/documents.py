@@ -101,7 +101,7 @@ _SLICE_BYTES = 1 << 17
 
 
 @dataclass(frozen=True)
-class ReadOptions:
+class PassageReading:
     """How documents are read.
 
     ``columns`` name the text and the id; a bad row is listed in ``skipped`` with ``skip_bad``, and
@@ -112,7 +112,7 @@ class ReadOptions:
     skip_bad: bool = False
     ignored: IgnoredRuns | None = None
 
-    def for_sources(self, sources: Sequence[Source]) -> ReadOptions:
+    def for_sources(self, sources: Sequence[Source]) -> PassageReading:
         """Return the options with the column of the ids, chosen if nobody named one."""
         return replace(self, columns=choose_id_column(self.columns, sources))
 
@@ -144,7 +144,7 @@ class DocumentBlock:
 
 
 def read_documents(
-    sources: Sequence[Source], tokenizer: Tokenizer, options: ReadOptions, reading: ReadingPass
+    sources: Sequence[Source], tokenizer: Tokenizer, options: PassageReading, reading: ReadingPass
 ) -> Iterator[DocumentBlock]:
     """Read documents in blocks of some megabytes, in input order."""
 
@@ -182,7 +182,7 @@ def join_blocks(blocks: Sequence[DocumentBlock]) -> DocumentBlock:
 
 
 def read_document_block(
-    source: Source, block: RowBlock, tokenizer: Tokenizer, options: ReadOptions
+    source: Source, block: RowBlock, tokenizer: Tokenizer, options: PassageReading
 ) -> DocumentBlock:
     """Read the documents of a block of a source."""
     rows = read_text_block(source, block, options.columns, skip_bad=options.skip_bad)

@@ -40,7 +40,7 @@ from neardup.options.together import GroupArguments
 from neardup.passages.additions import gather_by, segment_tokens_within
 from neardup.passages.align import Aligner, AlignmentPlan, make_window_scheme
 from neardup.passages.document_pairs import HiddenText, extents_in
-from neardup.passages.documents import ReadOptions, read_document_block
+from neardup.passages.documents import PassageReading, read_document_block
 from neardup.passages.index import OpenPassages, PassageHandle
 from neardup.passages.lookup import WindowPlan, tokens_at_a_time
 from neardup.passages.matches import (
@@ -257,7 +257,7 @@ def _on_executors(
 
 
 def _list_tokens(
-    scheme: PassageScheme, read: ReadOptions, piece: Piece, block: RowBlock
+    scheme: PassageScheme, read: PassageReading, piece: Piece, block: RowBlock
 ) -> TokenLists:
     return read_document_block(piece.source, block, scheme.tokenizer, read).tokens
 

@@ -24,7 +24,7 @@ from neardup.indexes.manifest import Manifest, SegmentRecord
 from neardup.indexes.segments import SEGMENTS
 from neardup.jobs.align.other import Made
 from neardup.passages.additions import gather
-from neardup.passages.documents import DocumentBlock, ReadOptions, read_document_block
+from neardup.passages.documents import DocumentBlock, PassageReading, read_document_block
 from neardup.passages.index import OpenPassages, open_segments
 from neardup.passages.lookup import within_memory
 from neardup.passages.scheme import PassageScheme
@@ -72,7 +72,7 @@ class Storing:
 
     scheme: PassageScheme
     frequencies: DocumentFrequencies | None
-    read: ReadOptions
+    read: PassageReading
     n_tokens: int
     memory: int
 

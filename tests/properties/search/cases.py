@@ -18,7 +18,7 @@ from neardup import PassageIndex
 from neardup.files.memory import MemorySource
 from neardup.files.rows import ColumnNames
 from neardup.passages.additions import add_documents
-from neardup.passages.documents import ReadOptions
+from neardup.passages.documents import PassageReading
 from neardup.passages.index import PassageHandle
 from neardup.runs.runner import Runner
 from neardup.text.weighting import INVERSE_FREQUENCIES, TERM_FREQUENCIES
@@ -89,7 +89,7 @@ def add(folder: Path, documents: Documents, *, cut: int = 100, tokens: int = 1 <
                 table.cast(pa.schema([("id", "string"), ("text", "string")])), block_rows=cut
             )
         ],
-        ReadOptions(ColumnNames("text", "id")),
+        PassageReading(ColumnNames("text", "id")),
         Runner(workers),
         segment_tokens=tokens,
     )

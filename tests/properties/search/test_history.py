@@ -14,7 +14,7 @@ from neardup import InvalidInputError, PassageIndex
 from neardup.files.memory import MemorySource
 from neardup.files.rows import ColumnNames
 from neardup.passages.additions import add_documents
-from neardup.passages.documents import ReadOptions
+from neardup.passages.documents import PassageReading
 from neardup.passages.index import PassageHandle
 from neardup.runs.runner import Runner
 from tests.examples import examples
@@ -108,7 +108,7 @@ def test_add__id_of_another_segment():
         PassageIndex.create(folder, **case.options)
         rows = pa.table({"id": ["x", "y", "x"], "text": ["a b", "c d", "e f"]})
         source = MemorySource(rows, block_rows=1)
-        options = ReadOptions(ColumnNames("text", "id"))
+        options = PassageReading(ColumnNames("text", "id"))
         message = r"row 3: id 'x' was used before, in data, row 1; ids must differ"
         with pytest.raises(InvalidInputError, match=message):
             add_documents(PassageHandle(folder), [source], options, Runner(1), segment_tokens=1)

@@ -39,7 +39,7 @@ from neardup.options.passages import AlignOptions, AlignSchemeOptions, IgnoreOpt
 from neardup.options.together import GroupArguments
 from neardup.passages.align import AlignmentPlan, certain_length, make_window_scheme
 from neardup.passages.document_pairs import Extents, HiddenText
-from neardup.passages.documents import ReadOptions, least_run, read_documents, runs_of
+from neardup.passages.documents import PassageReading, least_run, read_documents, runs_of
 from neardup.passages.index import PassageHandle
 from neardup.passages.matches import SCHEMA, SCHEMA_WITH_TEXT, with_id_types
 from neardup.reading.where import describe_filtered, rows_where
@@ -65,7 +65,7 @@ if TYPE_CHECKING:
 def read_templates(
     templates: Sequence[Source],
     other: Other,
-    read: ReadOptions,
+    read: PassageReading,
     min_tokens: int | None,
     runner: Runner,
 ) -> HiddenText:
@@ -146,7 +146,7 @@ def align_collections(
     for not written; in an index it stays. ``opened`` is who looks it up.
     """
     align = partial(_align, workspace=workspace, runner=runner, ignore=ignore, opened=opened)
-    read = ReadOptions(columns_of(options), options.skip_bad)
+    read = PassageReading(columns_of(options), options.skip_bad)
     if options.measure in ("jaccard", "containment"):
         return align(sources, read, other, options).result()
     if not isinstance(other, NewDocuments):
@@ -170,7 +170,7 @@ def align_collections(
 
 def _align(
     sources: Sequence[Source],
-    read: ReadOptions,
+    read: PassageReading,
     other: Other,
     options: AlignOptions,
     *,

@@ -20,7 +20,7 @@ from neardup.options.passages import AlignOptions
 from neardup.passages.additions import gather
 from neardup.passages.align import Aligner, AlignmentPlan
 from neardup.passages.document_pairs import Extents, HiddenText, extents_of
-from neardup.passages.documents import ReadOptions, read_documents
+from neardup.passages.documents import PassageReading, read_documents
 from neardup.passages.index import OpenPassages
 from neardup.passages.lookup import Later, WindowCounts, tokens_at_a_time, within_memory
 from neardup.passages.matches import excerpts, match_table
@@ -40,7 +40,7 @@ class Asked:
     """
 
     sources: Sequence[Source]
-    read: ReadOptions
+    read: PassageReading
     other: Other
     options: AlignOptions
     hidden: HiddenText | None

@@ -22,7 +22,7 @@ from neardup.passages.additions import (
     segment_tokens_within,
 )
 from neardup.passages.align import make_window_scheme
-from neardup.passages.documents import ReadOptions
+from neardup.passages.documents import PassageReading
 from neardup.passages.index import OpenPassages, PassageHandle
 from neardup.results import SkippedRow
 from neardup.runs.runner import Runner
@@ -46,7 +46,7 @@ class NewDocuments:
     """
 
     sources: Sequence[Source]
-    read: ReadOptions
+    read: PassageReading
     min_tokens: int
     scheme: Mapping[str, Any]
     idf_of_few: InverseFrequency | None = None
@@ -89,7 +89,7 @@ def choose_other(
     if folder is not None and kind_of(folder) == "passages":
         _check_no_scheme({name: value for name, value in scheme.items() if name != "tokenizer"})
         return PassageHandle(folder, scheme.get("tokenizer"))
-    read = ReadOptions(other_columns_of(options), options.skip_bad)
+    read = PassageReading(other_columns_of(options), options.skip_bad)
     return _new(told_apart(resolve(data), queries), read, options, scheme)
 
 
@@ -97,13 +97,13 @@ def no_other(
     sources: Sequence[Source], options: AlignOptions, scheme: Mapping[str, Any]
 ) -> NewDocuments:
     """Return the documents of one collection, to be aligned with each other."""
-    read = ReadOptions(columns_of(options), options.skip_bad)
+    read = PassageReading(columns_of(options), options.skip_bad)
     return _new(sources, read, options, scheme, is_input=True)
 
 
 def _new(
     sources: Sequence[Source],
-    read: ReadOptions,
+    read: PassageReading,
     options: AlignOptions,
     scheme: Mapping[str, Any],
     *,

@@ -16,7 +16,7 @@ from neardup.options.choices import Data
 from neardup.options.groups import DOCUMENTS, TextReadingOptions, WhereOptions, WorkerOptions
 from neardup.options.option import argument, takes
 from neardup.options.together import ReadArgument, RunArgument
-from neardup.passages.documents import ReadOptions
+from neardup.passages.documents import PassageReading
 from neardup.reading.where import rows_where
 from neardup.runs.progress import counted
 from neardup.runs.runner import Runner
@@ -169,7 +169,7 @@ class AnyIndex(ABC, Generic[H, R]):
             sources = rows_where(resolve_inputs(given.data, reading), given.where)
             check_effect(reading, sources)
             self._settle(runner)
-            how = ReadOptions(columns_of(reading), reading.skip_bad)
+            how = PassageReading(columns_of(reading), reading.skip_bad)
             result = index_changes.add(self._handle, sources, how, runner)
         return with_warning(result)
 

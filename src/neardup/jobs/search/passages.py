@@ -17,7 +17,7 @@ from neardup.files.passes import ReadingPass
 from neardup.files.rows import Source
 from neardup.options.kinds import exact_fraction
 from neardup.options.passages import PassageOptions, SearchOptions
-from neardup.passages.documents import DocumentBlock, ReadOptions, read_documents
+from neardup.passages.documents import DocumentBlock, PassageReading, read_documents
 from neardup.passages.index import OpenPassages
 from neardup.passages.lookup import (
     WINDOW_SCHEMA,
@@ -82,7 +82,7 @@ def search_sources(
     plan = plan_search(options, index)
     counts = SearchCounts()
     id_types: set[pa.DataType] = set()
-    read = ReadOptions(columns_of(options), options.skip_bad).for_sources(sources)
+    read = PassageReading(columns_of(options), options.skip_bad).for_sources(sources)
     tables = [_schema(options).empty_table()]
     reading = ReadingPass("search", sources, runner)
     with runner.stage("search") as note:
