@@ -145,6 +145,7 @@ def _deduplicate(
             runner,
             index,
             new,
+            has_files=bool(against),
             read=partial(read_on_executors_again, signed, cluster),
             engine="spark",
             workers=cluster.slots,

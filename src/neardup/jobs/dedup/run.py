@@ -245,6 +245,7 @@ def deduplicate_sources(
         runner,
         index,
         new,
+        has_files=bool(against),
         method=method,
         choice=choice,
         audit=audit,
@@ -260,17 +261,18 @@ def conclude(
     index: OpenDocuments | None = None,
     new: Adding | None = None,
     *,
+    has_files: bool,
     read: ReadAgain = read_in_threads,
     **how: Any,
 ) -> DeduplicationResult:
     """Carry the decision over to all documents, and add those that stay to an index that is new.
 
-    ``batches`` are the documents that were signed, of which ``read`` reads some again; ``how`` it
-    was decided is told by the summary.
+    ``batches`` are the documents that were signed, of which ``read`` reads some again;
+    ``has_files`` says whether others than those of the index are named, even if there is no
+    document in them. ``how`` it was decided is told by the summary.
     """
     assignment = assign(contents, decision)
     other, n_against, sides, names = contents.other, None, None, None
-    has_files = len(contents.other) > 0
     if index is not None and contents.earlier is not None:
         n_against = index.n_documents + int(other.is_document.sum())
         other = other.behind(index.ids_gone_for(contents.earlier.index_documents))

@@ -204,6 +204,17 @@ def test_ids__that_several_collections_have(index, tmp_path, add):
     assert [row[:3] for row in removed_by(found)] == expected[int(add) :]
 
 
+@pytest.mark.parametrize("add", [False, True])
+def test_ids__of_files_without_documents(index, tmp_path, add):
+    """Whether a list has rows this week does not change what tables call an index and its ids."""
+    index.add([{"id": "1", "text": "a b c d e f g h"}], id_column="id")
+    path = write(tmp_path / "takedown.jsonl", {})
+    rows = [{"id": "1", "text": "h g f e d c b a"}, {"id": "2", "text": "k l m n"}]
+    found = neardup.deduplicate(rows, against=[index, path], id_column="id", add=add)
+    assert [row[:3] for row in removed_by(found)] == [("1", "index", "against/1")]
+    assert found.summary["removed_for_index"] == 1
+
+
 def test_denied__beside_files(index, tmp_path):
     index.add([{"id": "i", "text": "one two three four"}], id_column="id")
     index.remove(["i"], deny=True)
