@@ -341,7 +341,7 @@ def remove_documents(
         if deny and len(wanted):
             n_before = 0 if index.denied is None else len(index.denied)
             record = _deny(handle, index, wanted, orphans["id"], digests, runner)
-            n_denied = record.n_documents - n_before
+            n_denied = (0 if record is None else record.n_documents) - n_before
             files = replace(files, manifest=replace(files.manifest, denied=record))
         removal = take_out(handle.folder, files, wanted, index.rows_of_ids(wanted))
         return DocumentRemoval(**vars(removal), orphans=orphans, n_denied=n_denied)
@@ -354,8 +354,8 @@ def _deny(
     orphan_ids: pa.ChunkedArray,
     orphan_digests: Uint64s,
     runner: Runner,
-) -> SegmentRecord:
-    """Write what is known of denied documents, with some more: each digest once."""
+) -> SegmentRecord | None:
+    """Write what is known of denied documents, with some more, each digest once; None: nothing."""
     name, scheme, known = free_name(index.manifest, 0), index.scheme, set[bytes]()
     with new_segment(handle.folder, name, scheme, runner) as writer:
         if index.denied is not None:
@@ -377,7 +377,7 @@ def _deny(
                     rows.append(row)
             taken = new_ids.take(pa.array(rows, pa.int64()))
             writer.add(batch_of(taken, queries.take(np.array(rows, np.int64)), scheme))
-        return writer.finish(name)
+        return writer.finish(name) if writer.n_documents else None
 
 
 def find_orphans(index: OpenDocuments, ids: pa.Array) -> tuple[pa.Table, Uint64s]:

@@ -149,7 +149,7 @@ def open_index(
         index = handle.view(runner)
         plan = plan_with_index(options, index.scheme, has_files=bool(files))
         if needs_all_texts(options):
-            if index.denied is not None:
+            if index.denied:
                 message = (
                     "against is an index with denied documents, which only minhash looks up, and "
                     "clusters survivors, without an audit; choose these"

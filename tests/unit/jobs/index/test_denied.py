@@ -255,6 +255,17 @@ def test_deny__dedup_of_all_texts_is_refused(index):
             neardup.deduplicate(ROWS, against=index.folder, id_column="id", **option)
 
 
+def test_deny__of_nothing_refuses_nothing(index):
+    """Of a document without tokens nothing comes that has to be looked up."""
+    index.insert("empty", "...")
+    assert index.remove(["empty"], deny=True).n_denied == 0
+    assert load_manifest(index.folder).denied is None
+    for option in ({"method": "exact"}, {"clusters": "components"}):
+        found = neardup.deduplicate(ROWS[:2], against=index.folder, id_column="id", **option)
+        assert len(found.removed) == 2
+    check_names(index.folder)
+
+
 @pytest.mark.parametrize(
     "options",
     [
