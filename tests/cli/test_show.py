@@ -129,6 +129,38 @@ def test_show__against(run, files):
     assert {example["kept"]["text"] for example in found} == {TEXTS["b"]}
 
 
+@pytest.mark.slow
+def test_advice__of_an_index_beside_files_and_of_what_it_denies(run, write_file):
+    """What cannot be read is not asked for: by show, explain and the page alike."""
+    texts = {"there": "a b c d", "denied": "e f g h", "listed": "i j k l"}
+    rows = {name: json.dumps({"id": name, "text": text}) + "\n" for name, text in texts.items()}
+    write_file("old.jsonl", rows["there"] + rows["denied"])
+    write_file("list.jsonl", rows["listed"])
+    write_file("in.jsonl", "".join(rows.values()).replace('"id": "', '"id": "new-'))
+    run("index", "build", "idx", "old.jsonl", "--kind", "documents", "--id-column", "id")
+    run("index", "remove", "idx", "denied", "--deny")
+    both = ("--against", "idx", "--against", "list.jsonl", "--id-column", "id")
+    assert run("dedup", "in.jsonl", *both, "-o", "out").code == 0
+    expected = {
+        "there": "the text is in the index, which cannot be read where it was named beside files",
+        "denied": "an index keeps no text of what was removed and denied",
+        "listed": "its text is in the other collection; name that with --against",
+    }
+    for against in ((), ("--against", "list.jsonl")):
+        shown = run("show", "out", *against).out
+        for name, why in expected.items():
+            is_said = name != "listed" or not against
+            assert (f"kept {name}" in shown, f"({why})" in shown) == (True, is_said)
+            told = run("explain", "out", f"new-{name}", *against).out
+            assert (why in told) == (name != "listed")
+            assert ("name its collection with --against" in told) == (name == "listed" and is_said)
+            assert "name it with --against" not in told
+            assert "compared with an index and files at once" in told
+    # Of equal texts the page shows one.
+    assert run("report", "out", "-o", "page.html").code == 0
+    assert f"Only one text is shown: {expected['there']}." in Path("page.html").read_text()
+
+
 @pytest.mark.parametrize("name", ["pairs.parquet", "pairs.csv", "pairs.jsonl"])
 def test_show__pairs(run, files, name):
     assert run("pairs", "in.jsonl", "--ngram", 1, "--threshold", "0.5", "-o", name).code == 0

@@ -74,7 +74,7 @@ def _print(found: Examples, *, is_most: bool) -> None:
             )
         ]
         texts = (example.first.text, example.second.text)
-        print_texts(console, headings, texts, found.lacking)
+        print_texts(console, headings, texts, example.lacking)
 
 
 def _similarity(example: Example) -> str:

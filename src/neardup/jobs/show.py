@@ -105,7 +105,7 @@ class Example:
     """Two documents, or passages of them, that a result says to be alike.
 
     ``similarity`` is None where nothing says it; ``spans`` are the places of passages, in
-    characters of their documents.
+    characters of their documents. ``lacking`` says of a text that is not there what to do.
     """
 
     first: Document
@@ -113,6 +113,7 @@ class Example:
     similarity: float | None
     is_copy: bool = False
     spans: tuple[tuple[int, int], tuple[int, int]] | None = None
+    lacking: str = ""
 
 
 @dataclass(frozen=True)
@@ -120,14 +121,13 @@ class Examples:
     """Some rows of a result.
 
     ``row`` is what one is and several are; ``names`` what the two documents are, such as
-    ``removed`` and ``kept``. ``lacking`` says of texts that are not there what to do.
+    ``removed`` and ``kept``.
     """
 
     row: tuple[str, str]
     names: tuple[str, str]
     n_rows: int
     examples: Sequence[Example]
-    lacking: str = ""
 
     def describe(self) -> dict[str, Any]:
         """Return all as plain values."""
@@ -172,13 +172,11 @@ def examples_of_folder(
     examples = []
     for place, is_copy in zip(places, copies[rows].tolist(), strict=True):
         pair = texts.removal(place)
-        examples.append(Example(pair.first, pair.second, pair.similarity, is_copy))
-    lacking = ""
-    if any(each.second.text is None for each in examples):
-        lacking = _IN_OTHER
+        lacking = pair.no_text or _IN_OTHER
+        examples.append(Example(pair.first, pair.second, pair.similarity, is_copy, lacking=lacking))
     names = ("removed", "kept")
     row = ("removed document", "removed documents")
-    return Examples(row, names, len(removed), examples, lacking)
+    return Examples(row, names, len(removed), examples)
 
 
 def _described(document: Document) -> dict[str, Any]:
@@ -231,11 +229,11 @@ def examples_of_table(
             documents[1][i],
             None if np.isnan(values[row]) else float(values[row]),
             spans=None if spans is None else (spans[0][i], spans[1][i]),
+            lacking=_lacking(documents[1][i], own, other),
         )
         for i, row in enumerate(rows.tolist())
     ]
-    lacking = _lacking(examples, own, other)
-    return Examples(_ROWS[kind], names, len(table), examples, lacking)
+    return Examples(_ROWS[kind], names, len(table), examples)
 
 
 def _read_texts(
@@ -277,12 +275,10 @@ def _cut(document: Document, span: tuple[int, int]) -> Document:
     return Document(document.id, document.file, document.row, document.text[slice(*span)])
 
 
-def _lacking(examples: Sequence[Example], own: Collection | None, other: Collection | None) -> str:
-    if all(each.first.text is not None and each.second.text is not None for each in examples):
-        return ""
+def _lacking(second: Document, own: Collection | None, other: Collection | None) -> str:
     if own is None:
         return "its text is in the documents of the table; name these as INPUT"
-    if other is None and any(each.second.text is None for each in examples):
+    if other is None and second.text is None:
         return _IN_OTHER
     return "there is no such document; name INPUT and --against as when the table was made"
 

@@ -124,6 +124,15 @@ def ids_in_other(identifier: object) -> tuple[str, ...]:
 
 Where = Literal["kept", "removed", "against"]
 
+# Where those are, as tables call it, that an index denies.
+DENIED = ("denied-exact", "denied-estimated")
+
+# By where the document is that one went for: why its text cannot be had.
+NO_TEXT = {
+    "index": "the text is in the index, which cannot be read where it was named beside files",
+    **dict.fromkeys(DENIED, "an index keeps no text of what was removed and denied"),
+}
+
 # The collection, input or against, and the file and row there, or the id as text.
 Place = tuple[str | int | None, ...]
 

@@ -15,7 +15,7 @@ from neardup.reading.second_pass import numbered_blocks
 from neardup.reading.texts import FoundText
 from neardup.reports.dedup.examples import Document, Pair
 from neardup.runs.runner import Runner
-from neardup.stages.decided import ResultDocuments, ids_in_other
+from neardup.stages.decided import NO_TEXT, ResultDocuments, ids_in_other
 from neardup.stages.output import DedupOutput, Side, other_rows
 from neardup.stages.places import DocumentPlaces
 from neardup.stages.tables import Collection
@@ -198,7 +198,8 @@ class ShownTexts:
         row = self._rows[place]
         text = self._texts.get(("removed", row["file"], row["row"]))
         first = Document(str(row["id"]), row["file"], row["row"], text, row.get("by"))
-        return Pair(first, self.keeper(place), row["similarity"])
+        no_text = NO_TEXT.get(row["kept_in"], "")
+        return Pair(first, self.keeper(place), row["similarity"], no_text=no_text)
 
     def keeper(self, place: int) -> Document:
         """Return the one that stays for a removed document."""

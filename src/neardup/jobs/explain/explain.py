@@ -33,6 +33,7 @@ from neardup.jobs.explain.explain_result import ExplainResult
 from neardup.runs.progress import counted
 from neardup.runs.runner import Runner
 from neardup.stages.decided import (
+    NO_TEXT,
     Batch,
     DecidedDocuments,
     Document,
@@ -518,7 +519,8 @@ class _Explainer:
         if document.keeper is None:
             return None
         if keeper is None:
-            self._notes.append("keeper-text")
+            where = document.keeper_in
+            self._notes.append(f"keeper-{where}" if where in NO_TEXT else "keeper-text")
             described = Document(
                 -1, document.keeper, "against", document.keeper_file, document.keeper_row
             )
@@ -533,8 +535,7 @@ class _Explainer:
         if document.keeper_in == "input":
             number = self._documents.find(document.keeper)
             return None if number is None else self._documents.one(number)
-        # Of an index beside files, and of what it denies, there is no text.
-        if self._against is None or document.keeper_in != "against":
+        if self._against is None or document.keeper_in in NO_TEXT:
             return None
         return find_keeper(self._against, document)
 
@@ -553,7 +554,9 @@ class _Explainer:
         collections: list[Documents] = [self._documents]
         if self._against is not None:
             collections.insert(0, self._against)
-        elif self._documents.summary.get("against_documents"):
+        if "removed_for_index" in self._documents.summary:
+            self._notes.append("index-not-read")
+        elif self._against is None and self._documents.summary.get("against_documents"):
             self._notes.append("others-not-read")
         with self._runner.stage("closest"):
             return find_neighbours(

@@ -12,7 +12,7 @@ from neardup.reports.charts import Chart, Curve, Measured, curves
 from neardup.reports.differences import Example, say_same_words, side_by_side
 from neardup.reports.page import render_page
 from neardup.runs.progress import plural
-from neardup.stages.decided import Document
+from neardup.stages.decided import DENIED, NO_TEXT, Document
 
 # Characters of an id that are shown.
 _LONGEST_NAME = 100
@@ -46,9 +46,6 @@ def counted(n: float, noun: str) -> str:
     return f"{amount} {plural(n, noun, noun + 's')}"
 
 
-_DENIED = ("denied-exact", "denied-estimated")
-
-
 def place(document: Document) -> str:
     """Say where a document is."""
     if document.file is None:
@@ -74,7 +71,7 @@ def headline(explained: Explanation) -> str:
         keeps = "is of the collection compared against and stays in any case"
     elif document.keeper_in == "index":
         keeps = "is of the index compared against and stays in any case"
-    elif document.keeper_in in _DENIED:
+    elif document.keeper_in in DENIED:
         keeps = "was removed from the index and denied"
     match explained.reason:
         case "exact-copy":
@@ -241,9 +238,17 @@ NOTES = {
         "the text of the document that stays is not in the folder; name its collection with "
         "--against to see it, and what differs"
     ),
+    **{
+        f"keeper-{where}": f"the document that stays is not shown: {why}"
+        for where, why in NO_TEXT.items()
+    },
     "others-not-read": (
         "the collection that the documents were compared against is not among those that this one "
         "was compared with here; name it with --against"
+    ),
+    "index-not-read": (
+        "the documents were compared with an index and files at once; this one is not compared "
+        "with those of the index here, and with those of the files where --against names them"
     ),
     "weights": (
         "shingles were weighed by other documents than those in the folder; name them with "
@@ -283,7 +288,7 @@ def lines_before_texts(explained: Explanation) -> Iterator[str]:
     yield f"  it is in {place(document)}{sizes}"
     if document.keeper is not None:
         found = Document(-1, None, "kept", document.keeper_file, document.keeper_row)
-        is_or_was = "was" if document.keeper_in in _DENIED else "is"
+        is_or_was = "was" if document.keeper_in in DENIED else "is"
         yield f"  {shown(document.keeper)} {is_or_was} in {place(found)}"
     if explained.cluster_size > 1:
         size = counted(explained.cluster_size, "document")

@@ -49,13 +49,15 @@ class Common:
 class Pair:
     """A removed document and the one that stays for it, or two that stay.
 
-    ``common`` is None where nobody has counted it.
+    ``common`` is None where nobody has counted it. ``no_text`` says why the text of the second one
+    cannot be had, where that is so.
     """
 
     first: Document
     second: Document
     similarity: float | None
     common: Common | None = None
+    no_text: str = ""
 
 
 @dataclass(frozen=True)

@@ -286,9 +286,8 @@ _KINDS: dict[Kind, tuple[str, str]] = {
 }
 
 _NO_TEXT = "No text is shown: only ids of the documents are known."
-_ONE_TEXT = (
-    "Only one text is shown: the texts of the other collection are not in the output, and "
-    "--against names where they are."
+_OF_OTHER = (
+    "the texts of the other collection are not in the output, and --against names where they are"
 )
 
 
@@ -372,7 +371,7 @@ def _example(pair: Pair, sides: _Sides, summary: Mapping[str, Any]) -> Example:
         texts = (first.text, second.text)
         a, b = (side_by_side(text, text).a if text is not None else [] for text in texts)
         differences = SideBySide(a, b, 0, (0, 0), True)
-        note = _ONE_TEXT if known else _NO_TEXT
+        note = f"Only one text is shown: {pair.no_text or _OF_OTHER}." if known else _NO_TEXT
     known_or_not = "not known" if pair.similarity is None else f"{pair.similarity:.4f}"
     return Example(
         f"similarity {known_or_not}",
