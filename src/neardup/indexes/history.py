@@ -22,7 +22,7 @@ from neardup.runs.disk import FileRecord, translated, write_all
 
 HISTORY = "history.log"
 
-# A writer that was killed leaves one line at most, which is shorter.
+# So much of the end is read first: mostly a writer that was killed has left one line, if any.
 _WINDOW = 4096
 
 
@@ -108,7 +108,7 @@ def read_history(folder: Path, manifest: Manifest) -> list[Entry]:
         return []
     except OSError as error:
         raise ReadError(error.strerror or str(error), path=str(path)) from error
-    entries = []
+    entries: list[Entry] = []
     for number, line in enumerate(lines, 1):
         entry = _decoded(line)
         if entry is None and line.endswith(b"\n"):
@@ -116,22 +116,44 @@ def read_history(folder: Path, manifest: Manifest) -> list[Entry]:
             raise IndexFormatError(message, path=str(path))
         # The last one may be cut off, or of a change that has not come to be.
         if entry is not None and entry.generation <= manifest.generation:
+            # What is told again from here on had not come to be.
+            while entries and entries[-1].generation >= entry.generation:
+                entries.pop()
             entries.append(entry)
     return entries
 
 
 def trim_history(folder: Path, generation: int) -> None:
     """Cut off what is left of changes beyond a generation; the caller holds the write lock."""
-    path = folder / HISTORY
+    path, window = folder / HISTORY, _WINDOW
     try:
-        size = path.stat().st_size
         with path.open("rb") as file:
-            file.seek(max(0, size - _WINDOW))
-            data = file.read()
+            size = file.seek(0, os.SEEK_END)
+            while True:
+                first = file.seek(max(0, size - window))
+                data = file.read()
+                # Where the window does not begin the file, its first piece may be part of a line.
+                start = data.find(b"\n") + 1 if first else 0
+                end = start + _length_of_kept(data[start:], generation)
+                if end > start or not first:
+                    break
+                window *= 2
     except FileNotFoundError:
         return
     except OSError as error:
         raise ReadError(error.strerror or str(error), path=str(path)) from error
+    end += first
+    if end == size:
+        return
+    with translated(path):
+        if end:
+            os.truncate(path, end)
+        else:
+            path.unlink()
+
+
+def _length_of_kept(data: bytes, generation: int) -> int:
+    """Return how many bytes of some lines stay: up to the last one that counts, or is damaged."""
     end = len(data)
     while end:
         start = data.rfind(b"\n", 0, end - 1) + 1
@@ -140,13 +162,7 @@ def trim_history(folder: Path, generation: int) -> None:
         if is_damaged or (entry is not None and entry.generation <= generation):
             break
         end = start
-    if end == len(data):
-        return
-    with translated(path):
-        if size == len(data) and not end:
-            path.unlink()
-        else:
-            os.truncate(path, size - len(data) + end)
+    return end
 
 
 def _decoded(line: bytes) -> Entry | None:

@@ -69,11 +69,38 @@ def test_trim__reads_the_end_alone(folder, monkeypatch):
     # More at the end than any writer has left there.
     path.write_bytes(whole + b"x" * 400)
     trim_history(folder, 5)
-    assert added(folder) == [1, 2, 3, 4, 5]
-    trim_history(folder, 5)
     assert path.read_bytes() == whole
     trim_history(folder, 4)
     assert path.read_bytes() == whole[: whole.rstrip().rfind(b"\n") + 1]
+
+
+@pytest.mark.parametrize("window", [100, 190, 300, 1000, 4096])
+def test_trim__of_more_lines_than_are_read_at_once(folder, monkeypatch, window):
+    """As a manifest that was put back leaves them."""
+    monkeypatch.setattr(history, "_WINDOW", window)
+    path = folder / HISTORY
+    lines = path.read_bytes().splitlines(keepends=True)
+    for generation in range(6, 60):
+        note_change(folder, Manifest({}, generation), Change("add"))
+    path.write_bytes(path.read_bytes() + lines[0][:70])
+    long = path.read_bytes()
+    for generation in (5, 2, 0):
+        path.write_bytes(long)
+        trim_history(folder, generation)
+        left = path.read_bytes() if path.exists() else b""
+        assert left == b"".join(lines[:generation])
+    # Damage is no end, wherever the window begins.
+    for n_lines in (6, 20, 40):
+        path.write_bytes(b"".join([*long.splitlines(keepends=True)[:n_lines], b"damaged\n", long]))
+        trim_history(folder, 0)
+        assert path.read_bytes().endswith(b"damaged\n")
+
+
+def test_read__what_was_told_again(folder):
+    """Lines of changes that had not come to be, which stayed, do not count beside later ones."""
+    for generation in (6, 3, 4):
+        note_change(folder, Manifest({}, generation), Change("add", added=10 * generation))
+    assert added(folder, 6) == [1, 2, 30, 40]
 
 
 def test_damage__is_told_and_stays(folder):
@@ -93,9 +120,10 @@ def test_line__of_a_later_neardup(folder):
     path = folder / HISTORY
     last = path.read_bytes().splitlines()[-1]
     body = last.partition(b" ")[2].replace(b'{"kind":"add"', b'{"new":[1],"kind":"add"')
+    body = body.replace(b'"generation":5', b'"generation":6')
     with path.open("ab") as file:
         file.write(b"%08x %s\n" % (history.zlib.crc32(body), body))
-    assert added(folder) == [1, 2, 3, 4, 5, 5]
+    assert added(folder, 6) == [1, 2, 3, 4, 5, 5]
 
 
 def test_failure__of_a_change_leaves_no_line(folder):
