@@ -116,8 +116,6 @@ def make_report(
     runner: Runner,
 ) -> Report:
     """Find out which job has made a result, and make its page; arguments as of ``report``."""
-    check_effect(options, own or (), other or ())
-    options.check_other("against", is_given=other is not None)
     given = _Given(
         None if own is None else Collection(own, columns_of(options), options.skip_bad),
         None if other is None else Collection(other, other_columns_of(options), options.skip_bad),
@@ -125,6 +123,17 @@ def make_report(
         options.by,
         options.trust,
     )
+    index = index_named(result)
+    if index is not None:
+        given.check_only("an index")
+        for name, option in options.known.items():
+            if getattr(options, name) != option.default:
+                raise no_effect(name, "on a report of an index", "name a table")
+        with runner.stage("report"):
+            manifest = load_manifest(index)
+            return index_report(index.name, manifest, read_history(index, manifest))
+    check_effect(options, own or (), other or ())
+    options.check_other("against", is_given=other is not None)
     if options.trust and isinstance(result, Result):
         raise no_effect("trust", "on a result in memory", "name what was written")
     if isinstance(result, DeduplicationResult):
@@ -141,14 +150,6 @@ def make_report(
             rows = TableRows.of_table(table)
             name = type(result).__name__
             return _report_of_table(rows, result.summary, given, name, runner, workspace)
-    index = index_named(result)
-    if index is not None:
-        if options.trust:
-            raise no_effect("trust", "on an index, which has checksums", "name a table")
-        given.check_only("an index")
-        with runner.stage("report"):
-            manifest = load_manifest(index)
-            return index_report(index.name, manifest, read_history(index, manifest))
     folder_kind = None
     if isinstance(result, str | Path):
         folder_kind = kind_of_folder(str(result), trust=options.trust)

@@ -95,10 +95,14 @@ def test_page__of_an_index_of_passages(tmp_path):
 
 
 def test_report__refuses_what_has_no_effect(index, tmp_path):
-    for given in ({"inputs": ["a"]}, {"labels": []}, {"by": "x"}, {"trust": True}):
-        with pytest.raises(
-            InvalidParameterError, match=r"has no effect on (a report of )?an index"
-        ):
+    for given in (
+        *({"inputs": ["a"]}, {"labels": []}, {"by": "x"}, {"trust": True}),
+        *({"text_column": "a"}, {"id_column": "a"}, {"on_error": "skip"}, {"main_text": True}),
+        *({"input_format": "csv"}, {"against_id_column": "a"}),
+    ):
+        (name,) = given
+        message = f"^{name} has no effect on a report of an index; leave it out"
+        with pytest.raises(InvalidParameterError, match=message):
             neardup.report(index.folder, **given)
     path = index.folder / HISTORY
     path.write_bytes(b"0" + path.read_bytes())
