@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import fields
 from fractions import Fraction
+from operator import attrgetter
+from typing import NamedTuple
 
 from neardup.indexes.history import Entry
 from neardup.indexes.manifest import Manifest, SegmentRecord, kind_of_manifest, segment_bytes
@@ -23,10 +25,47 @@ _KINDS = {
     "compact": "compaction",
 }
 
-_COLUMNS = [
-    *("when (UTC)", "what", "came", "stayed", "went for others", "denied", "removed"),
-    *("documents then", "denied in all", "segments", "size"),
-]
+
+def _stayed(entry: Entry) -> int:
+    return entry.added + entry.inserted
+
+
+def _came(entry: Entry) -> int:
+    return _stayed(entry) + entry.gone + entry.left_out
+
+
+class _Number(NamedTuple):
+    """A column of changes, and a part of the bars if that ``became`` of what came.
+
+    Some say what the index held then, its ``is_state``, and all others what the change did; then
+    ``fact`` is what all of that is called at the top of the page, and in which colour. An index of
+    passages has nothing go for others and denies nothing: some numbers are ``of_documents`` alone.
+    """
+
+    name: str
+    of: Callable[[Entry], int]
+    fact: tuple[str, ...] = ()
+    became: bool = False
+    is_state: bool = False
+    of_documents: bool = False
+
+
+_NUMBERS = (
+    _Number("came", _came, ("documents that came, as far as is noted",)),
+    _Number("stayed", _stayed, became=True),
+    _Number(
+        "went for others",
+        attrgetter("gone"),
+        ("went for others", "gone"),
+        became=True,
+        of_documents=True,
+    ),
+    _Number("denied", attrgetter("left_out"), became=True, of_documents=True),
+    _Number("removed", attrgetter("removed"), ("removed again", "gone")),
+    _Number("documents then", attrgetter("documents"), is_state=True),
+    _Number("denied in all", attrgetter("denied"), is_state=True, of_documents=True),
+    _Number("segments", attrgetter("segments"), is_state=True),
+)
 
 
 def index_report(name: str, manifest: Manifest, history: Sequence[Entry]) -> Report:
@@ -34,20 +73,19 @@ def index_report(name: str, manifest: Manifest, history: Sequence[Entry]) -> Rep
     kind = kind_of_manifest(manifest)
     changes = [each for each in history if each.kind != "merge"]
     headline = f"{shortened(name)}: an index of {counted(manifest.n_documents, 'document')}"
-    n_denied = 0 if manifest.denied is None else manifest.denied.n_documents
-    total = _total(history)
+    total, is_of_documents = _total(history), kind == "documents"
+    numbers = [each for each in _NUMBERS if is_of_documents or not each.of_documents]
     facts = [
         (f"{manifest.n_documents:,}", "documents that are found", "kept"),
-        (f"{_came(total):,}", "documents that came, as far as is noted"),
-        (f"{total.gone:,}", "went for others", "gone"),
-        (f"{total.removed:,}", "removed again", "gone"),
-        (f"{n_denied:,}", "denied: they must not come back"),
+        *((f"{each.of(total):,}", *each.fact) for each in numbers if each.fact),
+    ]
+    if is_of_documents:
+        n_denied = 0 if manifest.denied is None else manifest.denied.n_documents
+        facts.append((f"{n_denied:,}", "denied: they must not come back"))
+    facts += [
         (f"{len(manifest.segments):,}", "segments"),
         (size(manifest.n_bytes), "on the disk"),
     ]
-    # An index of passages knows of no others, and denies nothing.
-    if kind == "passages":
-        facts = [fact for number, fact in enumerate(facts) if number not in (2, 4)]
     options = [
         (key.replace("_", " "), _option(key, value))
         for key, value in manifest.scheme.items()
@@ -63,11 +101,11 @@ def index_report(name: str, manifest: Manifest, history: Sequence[Entry]) -> Rep
         ],
         styles=STYLES,
         kind=f"index of {kind}",
-        sentences=_sentences(manifest, history),
+        sentences=_sentences(manifest, history, is_of_documents=is_of_documents),
         facts=facts,
-        chart=_drawn(changes) if changes else None,
-        columns=_COLUMNS,
-        changes=_listed(changes),
+        chart=_drawn(changes, [each for each in numbers if each.became]),
+        columns=["when (UTC)", "what", *(each.name for each in numbers), "size"],
+        changes=_listed(changes, numbers),
         segments=[_segment(each) for each in manifest.segments[-_MOST_SEGMENTS:]],
         n_segments=len(manifest.segments),
         options=options,
@@ -82,23 +120,19 @@ def _total(entries: Sequence[Entry]) -> Entry:
     return Entry("", **{name: sum(getattr(each, name) for each in entries) for name in names})
 
 
-def _stayed(entry: Entry) -> int:
-    return entry.added + entry.inserted
-
-
-def _came(entry: Entry) -> int:
-    return _stayed(entry) + entry.gone + entry.left_out
-
-
-def _sentences(manifest: Manifest, history: Sequence[Entry]) -> list[str]:
+def _sentences(manifest: Manifest, history: Sequence[Entry], *, is_of_documents: bool) -> list[str]:
     total = _total(history)
     found = []
     if history:
         n_changes = sum(each.kind != "merge" for each in history)
-        known = f"In {counted(n_changes, 'change')} since {_when(history[0])},"
+        came = f"{counted(_came(total), 'document')} came"
+        if is_of_documents:
+            came += (
+                f": {_stayed(total):,} to stay, {total.gone:,} that went for others, "
+                f"{total.left_out:,} left out as denied;"
+            )
         found.append(
-            f"{known} {counted(_came(total), 'document')} came: {_stayed(total):,} to stay, "
-            f"{total.gone:,} that went for others, {total.left_out:,} left out as denied; and "
+            f"In {counted(n_changes, 'change')} since {_when(history[0])}, {came} and "
             f"{total.removed:,} went again, removed."
         )
     waiting = manifest.tail
@@ -117,45 +151,46 @@ def _sentences(manifest: Manifest, history: Sequence[Entry]) -> list[str]:
     return found or ["Nothing was added yet."]
 
 
-def _drawn(changes: Sequence[Entry]) -> Chart:
-    """Draw what became of the documents of additions, the last ones."""
+def _drawn(changes: Sequence[Entry], numbers: Sequence[_Number]) -> Chart | None:
+    """Draw what became of the documents of additions, the last ones; None if there are none."""
     additions = [each for each in changes if _came(each)][-_MOST_BARS:]
+    if not additions:
+        return None
     total = _total(additions)
-    came = _came(total)
-    share = f"{percent(_stayed(total) / came)} of what came stayed." if came else "None came."
+    share = percent(_stayed(total) / _came(total))
     return bars(
         "additions",
         "What became of what came, by addition",
-        f"The last {counted(len(additions), 'addition')}, the first of them at the top: {share}",
-        ["stayed", "went for others", "denied"],
-        [(_when(each), (_stayed(each), each.gone, each.left_out)) for each in additions],
+        f"The last {counted(len(additions), 'addition')}, the first of them at the top: {share} of "
+        "what came stayed.",
+        [each.name for each in numbers],
+        [(_when(entry), [each.of(entry) for each in numbers]) for entry in additions],
         head="addition",
     )
 
 
-def _listed(changes: Sequence[Entry]) -> list[Sequence[str]]:
+def _listed(changes: Sequence[Entry], numbers: Sequence[_Number]) -> list[Sequence[str]]:
     """List the last changes, and in front of them all others as one."""
     first = max(0, len(changes) - _MOST_CHANGES)
-    rows = [_row(each) for each in changes[first:]]
+    rows = [
+        _row(_when(each), _KINDS.get(each.kind, each.kind), each, each, numbers)
+        for each in changes[first:]
+    ]
     if first:
         last = changes[first - 1]
-        cells = _cells(_total(changes[:first]))
-        rows.insert(0, (f"until {_when(last)}", counted(first, "change"), *cells, *_state(last)))
+        label = f"until {_when(last)}"
+        rows.insert(
+            0, _row(label, counted(first, "change"), _total(changes[:first]), last, numbers)
+        )
     return rows
 
 
-def _row(entry: Entry) -> Sequence[str]:
-    return (_when(entry), _KINDS.get(entry.kind, entry.kind), *_cells(entry), *_state(entry))
-
-
-def _cells(entry: Entry) -> Sequence[str]:
-    numbers = _came(entry), _stayed(entry), entry.gone, entry.left_out, entry.removed
-    return [f"{number:,}" for number in numbers]
-
-
-def _state(entry: Entry) -> Sequence[str]:
-    numbers = entry.documents, entry.denied, entry.segments
-    return [*(f"{number:,}" for number in numbers), size(entry.bytes)]
+def _row(
+    when: str, what: str, done: Entry, then: Entry, numbers: Sequence[_Number]
+) -> Sequence[str]:
+    """Return the cells of a change: what was done, and what the index held then."""
+    cells = (each.of(then if each.is_state else done) for each in numbers)
+    return [when, what, *(f"{cell:,}" for cell in cells), size(then.bytes)]
 
 
 def _when(entry: Entry) -> str:

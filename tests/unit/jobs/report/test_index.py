@@ -88,10 +88,29 @@ def test_page__of_many_changes():
 def test_page__of_an_index_of_passages(tmp_path):
     index = neardup.PassageIndex.create(tmp_path / "p", min_tokens=5, num_perm=16)
     assert "Nothing was added yet." in index.report().html
-    index.add(["a text of some words"])
+    index.add([{"id": "a", "text": "a text of some words"}], id_column="id")
+    index.remove(["a"])
     page = index.report().html
     assert "index of passages" in page
-    assert "went for others</dt>" not in page
+    changes = rows_of(page, "Changes of the index")
+    assert [row[1:7] for row in changes] == [
+        ["addition", "1", "1", "0", "1", "1"],
+        ["removal", "0", "0", "1", "0", "1"],
+    ]
+    assert rows_of(page, "What became of what came, by addition")[0][1:] == ["1"]
+    assert "1 document came and 1 went again, removed." in page
+    for text in ("went for others<", "denied<", "that went for others", "denied in all"):
+        assert text not in page
+
+
+def test_page__without_additions(index):
+    """Such as of an index that an older neardup has made, and this one has shrunk."""
+    path = index.folder / HISTORY
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join(each for each in lines if b'"remove"' in each))
+    page = index.report().html
+    assert len(rows_of(page, "Changes of the index")) == 2
+    assert "by addition" not in page
 
 
 def test_report__refuses_what_has_no_effect(index, tmp_path):
