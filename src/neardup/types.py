@@ -98,7 +98,7 @@ if TYPE_CHECKING:
     )
     from neardup.reports.page import Report
     from neardup.results import Match, Result
-    from neardup.service.client import RemoteIndex
+    from neardup.service.client import RemoteAddition, RemoteIndex
     from neardup.sketches.kind import KindScheme
     from neardup.sketches.table_format import BlockPlaces
     from neardup.stages.decided import Document
@@ -182,6 +182,7 @@ __all__ = [
     "Reading",
     "Refresh",
     "Relation",
+    "RemoteAddition",
     "RemoteIndex",
     "RemovalResult",
     "RepeatedText",
@@ -280,6 +281,7 @@ _HOMES = {
     "Reading": "neardup.outputs.summary_records",
     "Refresh": "neardup.options.choices",
     "Relation": "neardup.jobs.explain.evidence",
+    "RemoteAddition": "neardup.service.client",
     "RemoteIndex": "neardup.service.client",
     "RemovalResult": "neardup.stages.index_changes",
     "RepeatedText": "neardup.outputs.summary_records",

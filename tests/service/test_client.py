@@ -206,7 +206,10 @@ def test_changes(documents, indexes):
     assert documents.insert_if_new("newer", text) == "new"
     assert documents.insert_if_new(12, tokens=["quite", "another", "document"]) is None
     assert documents.commit() == 2
-    assert documents.add([{"id": "added", "text": "this comes with others or not at all"}]) == 1
+    assert documents.add([{"id": "added", "text": "this comes with others or not at all"}]) == (
+        1,
+        0,
+    )
     assert len(documents) == len(indexes["docs"]) == 6
     removal = documents.remove(["new", "added", 12])
     assert (removal.n_removed, removal.n_documents) == (3, 3)
@@ -218,6 +221,9 @@ def test_changes(documents, indexes):
     with pytest.raises(neardup.DeniedError, match="'x' has the same tokens as 'last'") as caught:
         documents.insert("x", text)
     assert caught.value.denied_id is None
+    addition = documents.add([{"id": "x", "text": text}, {"id": "y", "text": "what nobody denies"}])
+    assert (addition.n_documents, addition.n_denied) == (1, 1)
+    documents.remove(["y"])
 
 
 REFUSED = [

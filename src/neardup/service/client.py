@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 from urllib.parse import quote, urlencode, urlsplit
 
 from neardup import errors
@@ -232,6 +232,17 @@ def connect(
 _AT_ONCE = 1000
 
 
+class RemoteAddition(NamedTuple):
+    """What was added to an index that is served: ``n_documents``.
+
+    Another ``n_denied`` were left out because they are, or by estimate are like, what was removed
+    from the index and denied.
+    """
+
+    n_documents: int
+    n_denied: int
+
+
 class RemoteIndex:
     """An index that is served; see ``DocumentIndex`` and ``PassageIndex`` for the methods.
 
@@ -352,10 +363,10 @@ class RemoteIndex:
         found: Id | None = self._post("insert-if-new", body, may_repeat=False)["similar_to"]
         return found
 
-    def add(self, documents: Iterable[Mapping[str, Any]]) -> int:
+    def add(self, documents: Iterable[Mapping[str, Any]]) -> RemoteAddition:
         """Add documents, dictionaries with ``id``, ``text`` and columns; return how many.
 
-        All of them or none, durably; but what is denied is left out.
+        All of them or none, durably; but what is denied is left out, and counted as ``n_denied``.
         """
         listed = [] if isinstance(documents, str | Mapping) else list(documents)
         if isinstance(documents, str | Mapping) or not all(
@@ -371,8 +382,8 @@ class RemoteIndex:
             }
             for row in listed
         ]
-        inserted: int = self._post("add", {"documents": rows}, may_repeat=False)["inserted"]
-        return inserted
+        found = self._post("add", {"documents": rows}, may_repeat=False)
+        return RemoteAddition(found["inserted"], found["denied"])
 
     def remove(self, ids: Sequence[Id], *, deny: bool = False) -> DocumentRemovalResult:
         """Take documents out, all of them or none; ``deny`` as for ``DocumentIndex.remove``."""
