@@ -111,10 +111,16 @@ def index_and_others(
         if index_named(each) or isinstance(getattr(each, "_handle", None), DocumentHandle)
     ]
     if not found and may_be_new:
-        found = [each for each in named if _names_nothing(each)]
-        if len(found) == 1:
-            return DocumentHandle(Path(found[0]), tokenizer), _without(found[0], against)
-        found = []
+        new = [each for each in named if _names_nothing(each)]
+        if len(new) > 1:
+            names = " and ".join(os.fspath(each) for each in new)
+            message = (
+                f"against names {len(new)} folders that are not there, {names}, of which one can "
+                "be the new index; name that alone, and beside it what is there"
+            )
+            raise InvalidParameterError(message, "against")
+        if new:
+            return DocumentHandle(Path(new[0]), tokenizer), _without(new[0], against)
     if not found:
         return None, against
     if len(found) > 1:

@@ -254,6 +254,14 @@ def test_schemes__of_the_index_decide(tmp_path, weighted):
     assert gone < {row[0] for row in removed_by(found) if row[1] != "input"}
 
 
+def test_refusals__of_two_new_indexes(tmp_path):
+    named = [tmp_path / "new", tmp_path / "newer"]
+    message = f"^against names 2 folders that are not there, {named[0]} and {named[1]}, of which"
+    with pytest.raises(InvalidParameterError, match=message):
+        neardup.deduplicate(["a b c"], against=named, add=True)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_refusals(index, tmp_path):
     known, others, own = texts_of(7)
     index.add(rows_of(known), id_column="id")
