@@ -158,7 +158,7 @@ class DeniedError(NeardupError, ValueError):
         likeness = "has the same tokens as" if exact else f"is like (estimated: {similarity:.2f})"
         message = (
             f"document {identifier!r} {likeness} {denied_id!r}, which was removed and denied; it "
-            "is left out"
+            "is not inserted"
         )
         return cls(message, denied_id=denied_id, similarity=similarity, exact=exact)
 

@@ -125,6 +125,12 @@ def test_remove__so_that_it_does_not_come_back(run, fails, write_file):
     assert run("index", "remove", "idx", "m0").code == 0
     found = run("dedup", "more.jsonl", "--against", "idx", "-o", "out")
     assert "2 of those are denied: 1 with the same tokens, 1 by estimate" in found.out
+    write_file("one.jsonl", lines_of(more[1:2]))
+    write_file("empty.jsonl", "")
+    both = ("--against", "idx", "--against", "empty.jsonl")
+    said = run("dedup", "one.jsonl", *both, "-o", "one").out
+    assert "1 of those is denied: 1 with the same tokens, 0 by estimate" in said
+    assert "went for one of the index" not in said
     said = run("explain", "out", "near").out
     assert said.startswith("near went for a, which was removed from the index and denied: ")
     said = run("explain", "out", "m1").out

@@ -167,14 +167,15 @@ def _report(
             f"{summary['removed_for_against']:,} removed for one of these, "
             f"{summary['removed_within']:,} for another of INPUT",
         )
-    if "removed_for_index" in summary:
-        n_of_index, n_of_both = summary["removed_for_index"], summary["removed_for_against"]
+    if n_of_index := summary.get("removed_for_index", 0):
+        n_of_both = summary["removed_for_against"]
         lines.insert(2, f"{n_of_index:,} of the {n_of_both:,} went for one of the index")
     denied = summary.get("documents_denied", {"exact": 0, "estimated": 0})
     if n_denied := sum(denied.values()):
+        are = plural(n_denied, "is", "are")
         lines.insert(
             2,
-            f"{n_denied:,} of those are denied: {denied['exact']:,} with the same tokens, "
+            f"{n_denied:,} of those {are} denied: {denied['exact']:,} with the same tokens, "
             f"{denied['estimated']:,} by estimate",
         )
     if choice := summary.get("method_choice"):

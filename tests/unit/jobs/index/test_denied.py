@@ -143,7 +143,8 @@ def test_deny__with_what_had_gone_for_it(index):
 def test_deny__refused_insertions(index):
     index.remove(["d0", "d1"], deny=True)
     for insert in (index.insert, index.insert_if_new):
-        with pytest.raises(DeniedError, match="'x' has the same tokens as 'd0'"):
+        refused = "'x' has the same tokens as 'd0', which was .* denied; it is not inserted$"
+        with pytest.raises(DeniedError, match=refused):
             insert("x", text_of(0))
         with pytest.raises(DeniedError, match=r"'x' is like \(estimated: 0.9\d\) 'd1', which") as e:
             insert("x", changed(1, 8))
