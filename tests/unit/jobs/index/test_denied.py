@@ -11,7 +11,14 @@ import pyarrow.parquet as pq
 import pytest
 
 import neardup
-from neardup import DeniedError, DocumentIndex, InvalidParameterError, PassageIndex, WriteError
+from neardup import (
+    DeniedError,
+    DocumentIndex,
+    InvalidInputError,
+    InvalidParameterError,
+    PassageIndex,
+    WriteError,
+)
 from neardup.documents.reading import queries_of_texts
 from neardup.indexes.manifest import load_manifest
 from neardup.runs.runner import Runner
@@ -121,6 +128,16 @@ def test_deny__what_has_no_tokens(index):
     assert index.remove(["empty", "d0"], deny=True).n_denied == 1
     index.insert("other", "...")
     assert "other" in index
+
+
+def test_deny__of_what_was_removed_before(index):
+    """Nothing of it is looked up; who adds it again can deny it."""
+    index.remove(["d0"])
+    with pytest.raises(InvalidInputError, match="the index has no document 'd0'"):
+        index.remove(["d0"], deny=True)
+    index.add(ROWS[:1], id_column="id")
+    assert index.remove(["d0"], deny=True).n_denied == 1
+    assert [each.denied_id for each in index.add(ROWS[:1], id_column="id").denied] == ["d0"]
 
 
 def test_deny__with_what_had_gone_for_it(index):
