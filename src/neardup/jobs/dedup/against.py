@@ -245,7 +245,7 @@ _SIDES = ("input", "against", "index", "denied-exact", "denied-estimated")
 _SIDES_OF_INDEX = ("input", "against", "against", *_SIDES[3:])
 
 
-def sides_of(index: OpenDocuments, contents: Contents, assignment: Assignment) -> Int8s:
+def keeper_sides(index: OpenDocuments, contents: Contents, assignment: Assignment) -> Int8s:
     """Return where that is for which each document went; one that stays is of the input."""
     assert contents.earlier is not None
     documents, keepers = contents.earlier.index_documents, assignment.keepers

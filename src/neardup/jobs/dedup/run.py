@@ -25,10 +25,10 @@ from neardup.jobs.dedup.against import (
     ReadAgain,
     add_survivors,
     find_known,
+    keeper_sides,
     name_sides,
     open_index,
     read_in_threads,
-    sides_of,
 )
 from neardup.jobs.dedup.deduplication_result import DeduplicationResult
 from neardup.jobs.dedup.summary import summarise
@@ -276,7 +276,7 @@ def conclude(
     if index is not None and contents.earlier is not None:
         n_against = index.n_documents + int(other.is_document.sum())
         other = other.behind(index.ids_gone_for(contents.earlier.index_documents))
-        sides = sides_of(index, contents, assignment)
+        sides = keeper_sides(index, contents, assignment)
         names = name_sides(sides, has_files=has_files)
     added: dict[str, int] = {}
     if new is not None:
