@@ -213,6 +213,11 @@ def in_parts(n_parts, sketches):
             yield paths
 
 
+def counts_of(result):
+    """Give what a summary says but for the time."""
+    return {key: value for key, value in result.summary.items() if key != "seconds"}
+
+
 LEAST_MEMORY = 16_000_000
 MORE = [
     {},
@@ -299,6 +304,16 @@ def test_estimate__of_listed_pairs_in_parts_is_the_same(
     assert {key: value for key, value in found.summary.items() if key != "seconds"} == {
         key: value for key, value in expected.summary.items() if key != "seconds"
     }
+
+
+def test_estimate__counts_short_sketches_of_parts_that_no_pair_wants():
+    sides = [sketched([""] * 7, KINDS[6]), sketched([""], KINDS[6], "b")]
+    pairs = pa.table({"id_a": sides[0].ids[:1], "id_b": sides[1].ids})
+    expected = neardup.estimate(*sides, pairs=pairs)
+    with in_parts(3, sides) as paths:
+        assert len(stored.SketchParts(paths[0], LEAST_MEMORY // job._HELD_OF_PART).rows) > 1
+        found = neardup.estimate(*paths, pairs=pairs, memory=LEAST_MEMORY)
+    assert counts_of(found) == counts_of(expected)
 
 
 @pytest.mark.parametrize("threshold", [None, "0.9"])

@@ -355,7 +355,7 @@ def couple_parts(
     """Yield parts in couples, so that each pair of one collection, or of two, is in one of them.
 
     Of one collection a pair whose rows are in different parts comes ``both_ways`` round if that is
-    asked. Of couples that are not wanted, by their rows, no second part is read.
+    asked. Of couples that are not wanted, by their rows, no second part is read but to be counted.
     """
     own, others = sides[0], sides[-1]
     is_one = len(sides) == 1
@@ -369,9 +369,11 @@ def couple_parts(
         for other in range(number + 1 if is_one else 0, len(others.rows)):
             of_other = others.rows[other]
             ways = [(rows, of_other), (of_other, rows)][: 1 + (is_one and both_ways)]
-            # Each part is read once to be counted.
+            # Each part is counted once: the other ones beside the first, and one that no pair
+            # wants beside the last.
             is_new = not is_one and number == 0
-            if not is_new and not any(is_wanted(*way) for way in ways):
+            is_due = n_short > 0 and other == len(others.rows) - 1
+            if not is_new and not is_due and not any(is_wanted(*way) for way in ways):
                 continue
             right = others.part(other)
             if is_new:
