@@ -272,6 +272,9 @@ def create_index(folder: Path, manifest: Manifest) -> None:
                     has_failed = True
                     (folder / MANIFEST).unlink(missing_ok=True)
                     raise
+        except (IndexLockedError, OutputExistsError):
+            # Another process is at work here, or was: nothing may go from under it.
+            raise
         except BaseException:
             # Only where no other process can be at work; folders go only if they are empty.
             if has_failed:

@@ -8,6 +8,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from filelock import FileLock
 
 from neardup.errors import IndexFormatError, IndexLockedError, OutputExistsError, WriteError
 from neardup.indexes.folder import changing, create_index, read_current, remove_orphans
@@ -62,6 +63,16 @@ def test_create__many_at_once(tmp_path):
         made = list(pool.map(create, range(40)))
     assert sum(made) == 1
     assert load_manifest(tmp_path / "index").scheme == {"number": made.index(True)}
+
+
+def test_create__beside_another(tmp_path):
+    folder = tmp_path / "index"
+    folder.mkdir()
+    turn = FileLock(folder / "turn.lock")
+    with turn, pytest.raises(IndexLockedError):
+        create_index(folder, Manifest({}))
+    # What the other holds, and where it is going to write, is not removed.
+    assert [path.name for path in folder.iterdir()] == ["turn.lock"]
 
 
 def test_orphans__are_removed(tmp_path):
