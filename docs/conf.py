@@ -52,6 +52,17 @@ templates_path = ["site"]
 html_show_sphinx = False
 
 
+# README.md is the page of the package, too, and so names where the repository is.
+repository = "https://github.com/neardup/neardup"
+pictures = "https://raw.githubusercontent.com/neardup/neardup"
+
+
+def stay_on_the_site(app: Sphinx, page: str, source: list[str]) -> None:
+    """Let links of the overview to the repository lead to the pages that the site has of it."""
+    if page == "README":
+        source[0] = re.sub(rf"({repository}/blob|{pictures})/main/", "", source[0])
+
+
 def show_folders(app: Sphinx, page: str, source: list[str]) -> None:
     """Show a link to a folder of the repository as text: the site has pages only."""
     folder = app.env.doc2path(page).parent
@@ -64,4 +75,5 @@ def show_folders(app: Sphinx, page: str, source: list[str]) -> None:
 
 def setup(app: Sphinx) -> None:
     """Take care of the links that lead out of the site."""
+    app.connect("source-read", stay_on_the_site)
     app.connect("source-read", show_folders)

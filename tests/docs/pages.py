@@ -15,12 +15,24 @@ ROOT = Path(__file__).parents[2]
 DOCS = sorted((ROOT / "docs").glob("*.md"))
 PAPERS = sorted((ROOT / "docs/papers").glob("*.md"))
 
+# README.md is also the page of the package, so that its links name where the repository is.
+HOME = "https://github.com/neardup/neardup"
+_OF_FILES = re.compile(
+    rf"{HOME}/blob/main/|https://raw\.githubusercontent\.com/neardup/neardup/main/"
+)
+
 # Set to 1, it makes tests write what help texts and commands print into the pages instead.
 UPDATE = "NEARDUP_UPDATE_DOCS"
 
 
 def page(name: str) -> str:
     return (ROOT / name).read_text(encoding="utf-8")
+
+
+def links(text: str) -> list[str]:
+    """Give where the links and pictures of a text lead, of those to the repository its path."""
+    text = re.sub(r"(?s)```.*?```", "", text)
+    return [_OF_FILES.sub("", link) for link in re.findall(r"\]\(([^)\s]+)\)", text)]
 
 
 def section(name: str, heading: str) -> str:

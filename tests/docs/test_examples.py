@@ -25,7 +25,7 @@ def without_times(text: str) -> list[str]:
 @each_of(
     ("name", "heading", "program"),
     [
-        ("README.md", "Passages", ".venv/bin/neardup"),
+        ("docs/tutorial-command-line.md", None, "neardup"),
         ("docs/leakage.md", "With small files", "neardup"),
         ("docs/sketches.md", "With small files", "neardup"),
         ("docs/sketches.md", "Two parties, no texts shown", "neardup"),

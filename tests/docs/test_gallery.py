@@ -8,7 +8,7 @@ import re
 import pytest
 
 from docs.gallery.make import HERE, PAGES, made
-from tests.docs.pages import ROOT, UPDATE, page
+from tests.docs.pages import UPDATE, links, page
 from tests.each import each_of
 
 README = page("docs/gallery/README.md")
@@ -46,6 +46,8 @@ def test_gallery__pages_of_examples_are_made_byte_for_byte(name):
 
 
 def test_pictures__are_small():
-    shown = re.findall(r"\]\((docs/gallery/\w+\.png)\)", page("README.md"))
-    assert len(shown) == 2
-    assert all(5_000 < (ROOT / name).stat().st_size < 75_000 for name in shown)
+    assert [link for link in links(page("README.md")) if link.endswith(".png")] == [
+        "docs/gallery/dedup.png"
+    ]
+    assert "gallery/passages.png" in links(page("docs/editions.md"))
+    assert all(5_000 < path.stat().st_size < 75_000 for path in HERE.glob("*.png"))

@@ -6,7 +6,7 @@ import re
 
 import neardup
 import neardup.spark
-from tests.docs.pages import DOCS, PAPERS, ROOT, page, section
+from tests.docs.pages import DOCS, PAPERS, ROOT, links, page, section
 from tests.each import each_of
 
 OTHERS = (
@@ -27,8 +27,7 @@ def anchors(text: str) -> set[str]:
 
 @each_of("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_links__lead_somewhere(path):
-    text = re.sub(r"(?s)```.*?```", "", path.read_text(encoding="utf-8"))
-    for link in re.findall(r"\]\(([^)\s]+)\)", text):
+    for link in links(path.read_text(encoding="utf-8")):
         if re.match(r"https?://", link):
             continue
         name, _, anchor = link.partition("#")
