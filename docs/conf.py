@@ -7,10 +7,16 @@ links between them hold as they are.
 from __future__ import annotations
 
 import re
+import sys
+from pathlib import Path
 
 from sphinx.application import Sphinx
 
 from neardup.version import __version__
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import reference
 
 project = "neardup"
 author = "The neardup developers"
@@ -73,7 +79,26 @@ def show_folders(app: Sphinx, page: str, source: list[str]) -> None:
     source[0] = re.sub(r"\[([^\]]*)\]\(([\w./-]+)\)", show, source[0])
 
 
+def make_reference(app: Sphinx) -> None:
+    """Write the pages of commands, functions and classes, before Sphinx looks for pages."""
+    reference.write_pages(reference.HERE / reference.FOLDER)
+
+
+def show_reference(app: Sphinx, page: str, source: list[str]) -> None:
+    """Let pages lead to those of commands, functions and classes."""
+    if page == "docs/command-line":
+        source[0] = command_line.front()
+    elif page == "docs/api":
+        source[0] = reference.python_front(source[0])
+    source[0] = command_line.redirected(source[0])
+
+
+command_line = reference.CommandLine((reference.HERE / "command-line.md").read_text("utf-8"))
+
+
 def setup(app: Sphinx) -> None:
-    """Take care of the links that lead out of the site."""
+    """Make pages, and take care of the links that lead out of the site."""
+    app.connect("builder-inited", make_reference)
     app.connect("source-read", stay_on_the_site)
+    app.connect("source-read", show_reference)
     app.connect("source-read", show_folders)

@@ -1,4 +1,4 @@
-"""The manual pages are current, have every option, and are what man understands."""
+"""The manual pages have every option, and are what man understands."""
 
 from __future__ import annotations
 
@@ -6,29 +6,25 @@ import os
 import re
 import shutil
 import subprocess
-import tomllib
 
 import click
 import pytest
 
+from native.manual import all_commands, manual_pages, write_pages
 from neardup.cli import cli
 from neardup.options.commands import COMMANDS
-from tests.docs.manual import all_commands, manual_pages
-from tests.docs.pages import ROOT, UPDATE, page
 
-FOLDER = ROOT / "docs/man"
 PAGES = manual_pages()
 
 
-def test_pages__are_current():
-    if os.environ.get(UPDATE) == "1":
-        shutil.rmtree(FOLDER, ignore_errors=True)
-        FOLDER.mkdir()
-        for name, text in PAGES.items():
-            (FOLDER / name).write_text(text, encoding="utf-8")
-        return
-    found = {path.name: path.read_text(encoding="utf-8") for path in FOLDER.iterdir()}
-    assert found == PAGES, f"manual pages differ; run the tests with {UPDATE}=1 to write them"
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Return where all pages are, as the wheel puts them."""
+    folder = tmp_path_factory.mktemp("environment") / "share/man/man1"
+    folder.mkdir(parents=True)
+    write_pages(folder)
+    assert {path.name for path in folder.iterdir()} == set(PAGES)
+    return folder
 
 
 def test_pages__one_a_command():
@@ -39,8 +35,8 @@ def test_pages__one_a_command():
 
 def shown(name: str) -> str:
     """Show a page as a very wide terminal would, without bold letters."""
-    command = ["groff", "-man", "-Tascii", "-P-c", "-rLL=2000n", FOLDER / name]
-    result = subprocess.run(command, capture_output=True, text=True, check=True)
+    command = ["groff", "-man", "-Tascii", "-P-c", "-rLL=2000n"]
+    result = subprocess.run(command, input=PAGES[name], capture_output=True, text=True, check=True)
     return re.sub(r".\x08", "", result.stdout)
 
 
@@ -77,23 +73,18 @@ def test_page__of_the_program():
 @groff
 @pytest.mark.parametrize("name", PAGES)
 def test_page__without_warnings(name):
-    command = ["groff", "-man", "-Tutf8", "-ww", "-z", FOLDER / name]
-    result = subprocess.run(command, capture_output=True, text=True, check=True)
+    command = ["groff", "-man", "-Tutf8", "-ww", "-z"]
+    result = subprocess.run(command, input=PAGES[name], capture_output=True, text=True, check=True)
     assert result.stderr == ""
 
 
 @pytest.mark.skipif(shutil.which("man") is None, reason="needs man")
-def test_man__finds_them_beside_the_program(tmp_path):
-    folder = tmp_path / "share/man/man1"
-    shutil.copytree(FOLDER, folder)
-    (tmp_path / "bin").mkdir()
-    environment = {**os.environ, "PATH": f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}"}
+def test_man__finds_them_beside_the_program(folder):
+    environment_folder = folder.parents[2]
+    (environment_folder / "bin").mkdir()
+    path = f"{environment_folder / 'bin'}{os.pathsep}{os.environ['PATH']}"
+    environment = {**os.environ, "PATH": path}
     environment.pop("MANPATH", None)
     command = ["man", "-w", "neardup", "dedup"]
     result = subprocess.run(command, capture_output=True, text=True, env=environment, check=True)
     assert result.stdout == f"{folder / 'neardup-dedup.1'}\n"
-
-
-def test_wheel__has_them():
-    settings = tomllib.loads(page("pyproject.toml"))["tool"]["hatch"]["build"]["targets"]["wheel"]
-    assert settings["shared-data"] == {"docs/man": "share/man/man1"}

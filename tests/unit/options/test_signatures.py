@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 import neardup
+from docs.reference import CommandLine
 from neardup.options.choices import (
     ColumnNames,
     Data,
@@ -50,9 +51,10 @@ from neardup.options.kinds import (
     Whole,
 )
 from neardup.options.option import REQUIRED, Options
+from tests.docs.pages import page
 from tests.functions import CLASSES, FUNCTIONS, TAKING
 
-PAGE = Path(__file__).parents[3] / "docs/command-line.md"
+PAGES = CommandLine(page("docs/command-line.md")).pages()
 
 # The types of what each kind of values takes, without None.
 TYPES: dict[type[Kind], tuple[Any, ...]] = {
@@ -170,7 +172,8 @@ def test_functions__signatures_and_docstrings():
 
 def described_options(command: str) -> dict[str, str]:
     """Give the options that the page shows for a command, with what it says of them."""
-    block = PAGE.read_text(encoding="utf-8").split(f"$ neardup {command} --help\n")[1]
+    shown = PAGES[f"neardup-{command.replace(' ', '-')}.md"]
+    block = shown.split(f"$ neardup {command} --help\n")[1]
     # A part with options begins with a heading at the margin, other parts are indented.
     parts = re.split(r"\n\n(?=\w+:\n)", block.split("```")[0])[1:]
     entries = [e for part in parts for e in re.split(r"(?m)^  (?=-)", part.split("\n\n")[0])[1:]]

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from native.manual import manual_pages
 from neardup.text.kinds import are_bare_letters, are_code, are_framed, are_misread
 from tests.each import each_of
 
@@ -60,7 +61,7 @@ def files(pattern: str) -> list[str]:
 PROSE = {
     "licences": licences,
     "pages with examples": lambda: files("docs/*.md"),
-    "manual": lambda: files("docs/man/*.1"),
+    "manual": lambda: list(manual_pages().values()),
     "notes": lambda: [(ROOT / "CHANGELOG.md").read_text(encoding="utf-8")],
 }
 PROGRAMS = {
@@ -127,7 +128,7 @@ def test_code__of_java_and_mixed_with_prose():
 def test_misread__letters_are_seen(share):
     """Of three texts, whatever the seed; each about 128,000 characters."""
     long = [text for text in licences() if len(text) > 1500]
-    for texts in (long, files("docs/*.md"), files("docs/man/*.1")):
+    for texts in (long, files("docs/*.md"), list(manual_pages().values())):
         for seed in range(3):
             assert are_misread(misread(sample(texts, seed), share, seed))
 

@@ -1,18 +1,21 @@
-"""Manual pages, made from the commands' help and from tables of docs/command-line.md."""
+"""Manual pages, made from the commands' help and from tables of docs/command-line.md.
+
+The wheel has them; see ``hook.py``. Of neardup that loads nothing but click.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import click
 
 from neardup.cli import _COMMANDS, cli
 from neardup.cli.command import TableCommand
 from neardup.version import __version__
-from tests.docs.pages import tables
 
-PAGE = "docs/command-line.md"
+PAGE = Path(__file__).parents[1] / "docs/command-line.md"
 FILES = (
     ("neardup.toml", "Options of a project; in the working directory, or above it up to the root "
      "of its repository."),
@@ -27,6 +30,12 @@ def manual_pages() -> dict[str, str]:
         f"{name.replace(' ', '-')}.1": "\n".join(_page(context, list(commands))) + "\n"
         for name, context in commands.items()
     }
+
+
+def write_pages(folder: Path) -> None:
+    """Write the page of each command into a folder."""
+    for name, text in manual_pages().items():
+        (folder / name).write_text(text, encoding="utf-8", newline="\n")
 
 
 def all_commands(context: click.Context) -> Iterator[tuple[str, click.Context]]:
@@ -99,11 +108,18 @@ def _about_all() -> Iterator[str]:
     for name, text in FILES:
         yield from _item(name, text)
     yield ".SH ENVIRONMENT"
-    for name, text in tables(PAGE, "Environment")[0]:
+    for name, text in _rows("Environment"):
         yield from _item(_plain(name), _plain(text))
     yield ".SH EXIT STATUS"
-    for code, text in tables(PAGE, "Exit codes")[0]:
+    for code, text in _rows("Exit codes"):
         yield from _item(code, _plain(text))
+
+
+def _rows(heading: str) -> list[list[str]]:
+    """Give the cells of the table below a heading of the page, without its head."""
+    text = PAGE.read_text(encoding="utf-8").split(f"\n## {heading}\n")[1]
+    lines = re.findall(r"(?m)^\|.*$", text.split("\n## ")[0])
+    return [line.strip("| ").split(" | ") for line in lines[2:]]
 
 
 def _plain(cell: str) -> str:

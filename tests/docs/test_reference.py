@@ -1,0 +1,121 @@
+"""The reference has a page for each command, function and class, with all that they take."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+
+import click
+import pytest
+
+import neardup
+from docs.reference import FOLDER, CommandLine, python_front, python_pages, slug, write_pages
+from native.manual import all_commands
+from neardup.cli import cli, run
+from tests.docs.pages import DOCS, ROOT, links, page, tables
+from tests.each import each_of
+
+TEXT = page("docs/command-line.md")
+COMMAND_LINE = CommandLine(TEXT)
+PAGES = {**COMMAND_LINE.pages(), **python_pages(page("docs/api.md"))}
+CONTEXTS = dict(all_commands(click.Context(cli, info_name="neardup")))
+FRONTS = {"command-line.md": COMMAND_LINE.front(), "api.md": python_front(page("docs/api.md"))}
+
+
+def test_command_line__has_a_section_for_each_command():
+    """In the order of the commands; what is around the block says what help does not."""
+    described = re.findall(r"(?m)^## (neardup.*)$", TEXT)
+    assert described == list(CONTEXTS)[1:]
+    assert re.findall(r"(?m)^\$ (neardup.*) --help$", TEXT) == list(CONTEXTS)
+    for name in described:
+        section = TEXT.split(f"\n## {name}\n")[1].split("\n## ")[0]
+        assert re.sub(r"(?s)```.*?```", "", section).strip(), name
+
+
+def test_command_line__has_no_help_of_its_own():
+    """It would have to be written anew with each option."""
+    assert "Usage: neardup" not in TEXT
+    assert "Usage: neardup" in FRONTS["command-line.md"]
+
+
+@each_of("name", list(CONTEXTS)[1:])
+def test_page__shows_what_help_prints(name, monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "100")
+    assert run([*name.split()[1:], "--help"]) == 0
+    shown = PAGES[f"{name.replace(' ', '-')}.md"]
+    assert shown.startswith(f"# {name}\n")
+    assert f"$ {name} --help\n{capsys.readouterr().out.rstrip()}\n```" in shown
+
+
+@each_of("name", list(CONTEXTS)[1:])
+def test_page__has_every_option(name):
+    block = PAGES[f"{name.replace(' ', '-')}.md"].split(f"$ {name} --help\n")[1].split("```")[0]
+    for parameter in CONTEXTS[name].command.params:
+        if isinstance(parameter, click.Option):
+            for option in (*parameter.opts, *parameter.secondary_opts):
+                assert re.search(rf"(?<!\S){re.escape(option)}\b", block), (name, option)
+
+
+@each_of("name", [name for name in neardup.__all__ if name[0] != "_"])
+def test_page__of_each_public_name(name):
+    if name == "types" or hasattr(neardup.errors, name):
+        return
+    assert re.search(rf"\.\. auto\w+:: neardup\.{name}\n", PAGES[f"neardup.{name}.md"])
+    [short] = re.findall(
+        rf"(?m)^- \[`{name}`\]\(reference/neardup\.{name}\.md\): (.*)$", FRONTS["api.md"]
+    )
+    assert short.endswith("."), short
+
+
+def anchors(text: str) -> set[str]:
+    text = re.sub(r"(?s)```.*?```", "", text)
+    made = re.findall(r'<a id="(.*?)"></a>', text)
+    return {*map(slug, re.findall(r"(?m)^#+ (.*)$", text)), *made}
+
+
+def test_links__lead_to_the_pages_that_sections_have_become():
+    """Of pages that are made, and of all others to sections of what was one page."""
+    site = {path.name: path.read_text(encoding="utf-8") for path in DOCS} | FRONTS
+    site |= {f"{FOLDER}/{name}": text for name, text in PAGES.items()}
+    counted = 0
+    for name, text in site.items():
+        for link in links(COMMAND_LINE.redirected(text)):
+            target, _, anchor = link.partition("#")
+            home = posixpath.normpath(posixpath.join(posixpath.dirname(name), target))
+            home = home if target else name
+            if home not in site:
+                assert "://" in link or (ROOT / "docs" / home).exists(), (name, link)
+                continue
+            assert not anchor or anchor in anchors(site[home]), (name, link)
+            counted += FOLDER in home
+    assert counted > 100
+
+
+def test_addresses__of_sections_that_have_become_pages_go_on_working():
+    assert anchors(TEXT) == anchors(FRONTS["command-line.md"])
+
+
+def test_pages__that_nothing_makes_any_more_go(tmp_path):
+    folder = tmp_path / FOLDER
+    write_pages(folder)
+    (folder / "neardup-gone.md").write_text("# neardup gone\n")
+    write_pages(folder)
+    assert {path.name: path.read_text(encoding="utf-8") for path in folder.iterdir()} == PAGES
+
+
+def test_page__needs_one_block():
+    for text in ("", "```console\n$ neardup --help\n```\n" * 2):
+        with pytest.raises(AssertionError, match="needs one block"):
+            CommandLine(f"# Page\n\n{text}").front()
+
+
+def test_command_line__lines_for_completion(monkeypatch, capsysbinary):
+    """What the shell is to read is a script, for each shell of the table."""
+    [rows] = tables("docs/command-line.md", "Completion")
+    instructions = [re.findall(r"_NEARDUP_COMPLETE=(\w+) neardup", row[2]) for row in rows]
+    assert instructions == [["bash_source"], ["zsh_source"], ["fish_source"]]
+    for [instruction] in instructions:
+        monkeypatch.setenv("_NEARDUP_COMPLETE", instruction)
+        with pytest.raises(SystemExit, match="0"):
+            run([])
+        assert b"_neardup_completion" in capsysbinary.readouterr().out
