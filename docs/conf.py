@@ -18,6 +18,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import reference
 
+from docs.gallery import make as gallery
+
 project = "neardup"
 author = "The neardup developers"
 version = release = __version__
@@ -79,9 +81,11 @@ def show_folders(app: Sphinx, page: str, source: list[str]) -> None:
     source[0] = re.sub(r"\[([^\]]*)\]\(([\w./-]+)\)", show, source[0])
 
 
-def make_reference(app: Sphinx) -> None:
-    """Write the pages of commands, functions and classes, before Sphinx looks for pages."""
+def make_pages(app: Sphinx) -> None:
+    """Write pages that are not kept as they are, before Sphinx looks what pages there are."""
     reference.write_pages(reference.HERE / reference.FOLDER)
+    for name in gallery.PAGES:
+        gallery.unpack(name)
 
 
 def show_reference(app: Sphinx, page: str, source: list[str]) -> None:
@@ -98,7 +102,7 @@ command_line = reference.CommandLine((reference.HERE / "command-line.md").read_t
 
 def setup(app: Sphinx) -> None:
     """Make pages, and take care of the links that lead out of the site."""
-    app.connect("builder-inited", make_reference)
+    app.connect("builder-inited", make_pages)
     app.connect("source-read", stay_on_the_site)
     app.connect("source-read", show_reference)
     app.connect("source-read", show_folders)

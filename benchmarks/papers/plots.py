@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
 
+from benchmarks.papers.short_svg import shorten
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
@@ -31,7 +33,10 @@ def write_plots(
     exact = {"svg.fonttype": "none", "svg.hashsalt": paper}
     with mpl.rc_context(STYLE | exact):
         for name, draw in plots.items():
-            draw().savefig(folder / f"{paper}-{name}.{kind}", metadata=METADATA[kind])
+            path = folder / f"{paper}-{name}.{kind}"
+            draw().savefig(path, metadata=METADATA[kind])
+            if kind == "svg":
+                path.write_text(shorten(path.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 def tidy(axes: Axes) -> None:

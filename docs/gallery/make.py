@@ -1,5 +1,6 @@
 """Makes the pages of the gallery: python -m docs.gallery.make [--data DIR] [NAME...].
 
+They are kept compressed; the site unpacks them.
 Pages of examples are made of what is in the repository; the others need the files that README.md
 lists, in DIR. ``pictures.py`` makes the pictures.
 """
@@ -174,18 +175,39 @@ def made(name: str, data: Path) -> str:
     return html.replace(foot, f"{foot}<p>{escape(told)}</p>\n")
 
 
+def keep(name: str, html: str) -> None:
+    """Keep a page, compressed."""
+    packed = lzma.compress(html.encode(), preset=9 | lzma.PRESET_EXTREME)
+    (HERE / f"{name}.html.xz").write_bytes(packed)
+
+
+def kept(name: str) -> str:
+    """Return a page that is kept."""
+    return lzma.decompress((HERE / f"{name}.html.xz").read_bytes()).decode()
+
+
+def unpack(name: str, folder: Path = HERE) -> Path:
+    """Write a page that is kept as HTML into a folder, and return where it is."""
+    path = folder / f"{name}.html"
+    path.write_text(kept(name), encoding="utf-8", newline="\n")
+    return path
+
+
 def main() -> None:
     """Make the pages that are asked for."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, help="folder of what README.md lists")
     parser.add_argument("names", nargs="*", choices=[*PAGES, []], help="pages; all by default")
+    parser.add_argument("--unpack", action="store_true", help="make none; unpack those kept")
     given = parser.parse_args()
     for name in given.names or PAGES:
+        if given.unpack:
+            unpack(name)
+            continue
         needs = PAGES[name].needs
         if needs and not (given.data and (given.data / needs).exists()):
             parser.exit(1, f"{name} needs {needs}; give the folder of it by --data\n")
-        html = made(name, given.data or HERE)
-        (HERE / f"{name}.html").write_text(html, encoding="utf-8", newline="\n")
+        keep(name, made(name, given.data or HERE))
 
 
 if __name__ == "__main__":

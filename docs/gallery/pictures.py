@@ -8,9 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from docs.gallery.make import HERE, unpack
 from tests.browser.browse import see_page
-
-HERE = Path(__file__).parent
 
 
 @dataclass(frozen=True)
@@ -48,7 +47,7 @@ def make_picture(name: str, folder: Path = HERE) -> Path:
     scroll = f"document.querySelector('{wanted.top}').scrollIntoView({{ behavior: 'instant' }})"
     path = folder / f"{name}.png"
     see_page(
-        HERE / f"{wanted.page}.html",
+        unpack(wanted.page),
         scroll,
         wanted.before,
         "new Promise((done) => setTimeout(done, 500))",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from docs.gallery.make import HERE, PAGES
+from docs.gallery.make import PAGES, unpack
 from docs.gallery.pictures import PICTURES, make_picture
 from tests.browser.browse import NoBrowserError
 from tests.browser.rules import WINDOWS, check_file
@@ -14,9 +14,11 @@ pytestmark = pytest.mark.browser
 
 @pytest.mark.parametrize("name", PAGES)
 @pytest.mark.parametrize(("width", "dark"), WINDOWS)
-def test_gallery__keeps_the_rules(browse, name, width, dark):
+def test_gallery__keeps_the_rules(browse, name, width, dark, tmp_path):
+    path = unpack(name, tmp_path)
+
     def look(*asked, **window):
-        return browse(HERE / f"{name}.html", *asked, **window)
+        return browse(path, *asked, **window)
 
     check_file(look, width=width, dark=dark)
 

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from docs.gallery.make import HERE, PAGES, made
+from docs.gallery.make import HERE, PAGES, keep, kept, made
 from tests.docs.pages import UPDATE, links, page
 from tests.each import each_of
 
@@ -16,16 +16,17 @@ MOST_BYTES = 450_000
 
 
 def test_gallery__pages_are_those_that_the_script_makes():
-    assert {path.stem for path in HERE.glob("*.html")} == set(PAGES)
+    assert {path.name for path in HERE.glob("*.xz")} == {f"{name}.html.xz" for name in PAGES}
     listed = re.findall(r"\| \[(\w+)\]\((\w+)\.html\)", README)
     assert [name for name, _ in listed] == [name for _, name in listed]
     assert {name for name, _ in listed} == set(PAGES)
-    assert sum(path.stat().st_size for path in HERE.glob("*.html")) < MOST_BYTES
+    assert sum(len(kept(name)) for name in PAGES) < MOST_BYTES
+    assert sum(path.stat().st_size for path in HERE.glob("*.xz")) < MOST_BYTES / 5
 
 
 @each_of("name", PAGES)
 def test_gallery__pages_are_closed_and_name_their_source(name):
-    html = (HERE / f"{name}.html").read_text(encoding="utf-8")
+    html = kept(name)
     assert html.startswith("<!doctype html>")
     assert "default-src 'none'" in html
     assert not re.search(r'(?:src|href)="(?!#)', html)
@@ -39,10 +40,10 @@ def test_gallery__pages_are_closed_and_name_their_source(name):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name, each in PAGES.items() if each.needs is None])
 def test_gallery__pages_of_examples_are_made_byte_for_byte(name):
-    html, path = made(name, HERE), HERE / f"{name}.html"
+    html = made(name, HERE)
     if os.environ.get(UPDATE) == "1":
-        path.write_text(html, encoding="utf-8", newline="\n")
-    assert path.read_text(encoding="utf-8") == html, f"run the tests with {UPDATE}=1 to write this"
+        keep(name, html)
+    assert kept(name) == html, f"run the tests with {UPDATE}=1 to write this"
 
 
 def test_pictures__are_small():
