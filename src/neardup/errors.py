@@ -27,6 +27,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Self
 
+from neardup.version import pip_install
+
 
 class NeardupError(Exception):
     """Base of all errors that neardup raises on purpose."""
@@ -195,7 +197,7 @@ class MissingExtraError(NeardupError, ImportError):
 
     def __init__(self, extra: str, purpose: str) -> None:
         self.extra = extra
-        super().__init__(f"{purpose} needs an extra: pip install 'neardup[{extra}]'")
+        super().__init__(f"{purpose} needs an extra: {pip_install(extra)}")
 
 
 class EngineError(NeardupError, RuntimeError):

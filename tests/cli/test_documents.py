@@ -9,6 +9,7 @@ import sys
 import pytest
 
 from neardup.files import formats
+from neardup.version import pip_install
 from tests.documents import docx_of, odt_of
 from tests.protocols.format_cases import pdf_document
 
@@ -85,9 +86,9 @@ def test_missing_extra(run, documents, monkeypatch):
     place = lines.index(
         "1 file passed over: .pdf 1; name them, or give --input-format, to have them read"
     )
-    assert lines[place + 1] == "to read .pdf files: pip install 'neardup[documents]'"
+    assert lines[place + 1] == f"to read .pdf files: {pip_install('documents')}"
     outcome = run("dedup", documents, "in/c.pdf", "-o", "other")
-    advice = "needs an extra: pip install 'neardup[documents]'\n"
+    advice = f"needs an extra: {pip_install('documents')}\n"
     assert outcome.err == f"error: a file of format pdf {advice}"
 
 
@@ -98,6 +99,7 @@ def test_memory__is_bounded(here, write_file):
     write_file("b.docx", docx_of("<w:p/>"))
     script = """
 import resource
+from neardup.version import pip_install
 from neardup.files.office.docx import extract
 sizes = []
 for name in ("b.docx", "a.docx"):
@@ -114,5 +116,5 @@ def test_missing_extra__of_all_files(run, write_file, monkeypatch):
     write_file("site/a.html", "<p>a")
     monkeypatch.setattr(formats, "_is_installed", lambda package: False)
     error = run("dedup", "site", "-o", "out").err
-    advice = "1 file passed over: .html 1; to read .html files: pip install 'neardup[pages]'\n"
+    advice = f"1 file passed over: .html 1; to read .html files: {pip_install('pages')}\n"
     assert error.endswith(advice)

@@ -16,6 +16,7 @@ import pytest
 
 import neardup
 import neardup.cli
+from neardup.version import pip_install
 from tests.service.processes import TEXT
 from tests.service.waiting import wait_for
 
@@ -145,7 +146,7 @@ def test_serve__without_the_extra(folder, run_without):
     """Who lacks the extra is told how to get it, before anything else."""
     code, err = run_without("uvicorn", "serve", "idx")
     assert code == 1
-    assert err == "error: neardup serve needs an extra: pip install 'neardup[serve]'\n"
+    assert err == f"error: neardup serve needs an extra: {pip_install('serve')}\n"
 
 
 @pytest.fixture

@@ -17,6 +17,7 @@ from neardup.errors import InvalidInputError, MissingExtraError
 from neardup.files.streams import COMPRESSIONS, compression_of, suffix_below
 from neardup.options.choices import InputFormat
 from neardup.options.groups import InputOptions
+from neardup.version import pip_install
 
 if TYPE_CHECKING:
     from neardup.files.rows import Source
@@ -156,7 +157,7 @@ def missing_extras(endings: Iterable[str]) -> list[str]:
         if found is not None and found.missing_extra is not None:
             missing.setdefault(found.missing_extra, []).append(ending)
     return [
-        f"to read {', '.join(needing)} files: pip install 'neardup[{extra}]'"
+        f"to read {', '.join(needing)} files: {pip_install(extra)}"
         for extra, needing in missing.items()
     ]
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from neardup.errors import EngineError, InvalidParameterError, MissingExtraError
 from neardup.options.groups import ReadingOptions
 from neardup.spark.cluster import Cluster
+from neardup.version import pip_install
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
@@ -81,7 +82,7 @@ def check_pyspark() -> None:
     if int(pyspark.__version__.partition(".")[0]) < _LEAST_SPARK:
         message = (
             f"{_PURPOSE} needs PySpark {_LEAST_SPARK} or later, this is {pyspark.__version__}; "
-            "pip install 'neardup[spark]'"
+            f"{pip_install('spark')}"
         )
         raise EngineError(message)
 

@@ -337,7 +337,7 @@ def test_writer__names_of_sheets(tmp_path, monkeypatch, name):
 def test_writer__without_the_library(tmp_path, monkeypatch):
     path = book(tmp_path / "a.xlsx", data=ROWS)
     monkeypatch.setattr(sheets, "find_spec", lambda _: None)
-    with pytest.raises(MissingExtraError, match=r"of the rows needs an extra: .*neardup\[xlsx\]"):
+    with pytest.raises(MissingExtraError, match=r"of the rows needs an extra: .*\[xlsx\]"):
         check_conversion([open_sheet(path)], "same")
     # Reading needs none.
     check_conversion([open_sheet(path)], "jsonl")

@@ -12,6 +12,7 @@ from neardup.kernels.common.hashing import hash_bytes
 from neardup.text.normalise import Normalisation
 from neardup.text.shingles import make_shingle_scheme
 from neardup.text.tokenizers import load_file_tokenizer, make_tokenizer
+from neardup.version import pip_install
 from tests.arrays import make_texts, unragged
 from tests.each import each_of
 
@@ -85,7 +86,7 @@ def test_file_tokenizer__errors(tmp_path, monkeypatch):
         return real_import(name, *args, **kwargs)
 
     monkeypatch.setattr(builtins, "__import__", without_tokenizers)
-    with pytest.raises(neardup.MissingExtraError, match=r"pip install 'neardup\[tokenizers\]'"):
+    with pytest.raises(neardup.MissingExtraError, match=re.escape(pip_install("tokenizers"))):
         make_tokenizer(other, KEEP_CASE)
 
 

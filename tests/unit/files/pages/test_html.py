@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 import time
 
 import pytest
@@ -10,6 +11,7 @@ from neardup.files.pages import visible_text as module
 from neardup.files.pages.html import as_html
 from neardup.files.rows import ColumnNames
 from neardup.options.groups import InputOptions
+from neardup.version import pip_install
 from tests.each import each_of
 
 
@@ -65,7 +67,7 @@ def test_html__what_is_no_page_is_a_bad_row(make_file, data, reason):
 
 def test_html__needs_the_extra(make_file, monkeypatch):
     monkeypatch.setattr(module, "find_spec", lambda name: None)
-    with pytest.raises(MissingExtraError, match="pip install 'neardup"):
+    with pytest.raises(MissingExtraError, match=re.escape(pip_install("pages"))):
         text_of(make_file("a.html", b""))
 
 

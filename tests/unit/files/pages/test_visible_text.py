@@ -12,6 +12,7 @@ from neardup.errors import MissingExtraError
 from neardup.files.extracted import UnreadableFileError
 from neardup.files.pages import visible_text as module
 from neardup.files.pages.visible_text import MAX_ELEMENTS, need_parser, visible_text
+from neardup.version import pip_install
 from tests.each import each_of
 
 CHROMIUM = [
@@ -278,5 +279,5 @@ def test_visible_text__much_of_what_is_not_closed(page):
 def test_need_parser__names_the_extra(monkeypatch):
     need_parser(main_text=True)
     monkeypatch.setattr(module, "find_spec", lambda name: None)
-    with pytest.raises(MissingExtraError, match=re.escape("neardup[pages]")):
+    with pytest.raises(MissingExtraError, match=re.escape(pip_install("pages"))):
         need_parser()
