@@ -9,7 +9,7 @@ import pytest
 
 import neardup
 from neardup.service.served import ServedDocuments, ServedPassages
-from tests.browser.rules import WINDOWS, check_page
+from tests.browser.rules import WINDOWS, check_keyboard, check_page
 from tests.docs.pages import ROOT
 from tests.service.conftest import PATIENT, start_service
 
@@ -48,7 +48,7 @@ def url(tmp_path_factory):
     friendly = {key: text for key, text in DOCUMENTS.items() if key != HOSTILE_ID}
     library.add([{"id": key, "text": text} for key, text in friendly.items()])
     served = [
-        ServedDocuments("library", library, is_writable=False),
+        ServedDocuments("library", library, is_writable=True),
         ServedDocuments("poems", documents, is_writable=False),
         ServedPassages("passages", passages, is_writable=False),
     ]
@@ -69,6 +69,14 @@ def paste(text: str, field: str = "text") -> str:
         f"document.getElementById('{field}').form.requestSubmit()"
     )
 
+
+# What a form can hold of it.
+HELD = json.dumps(DOCUMENTS[HOSTILE_ID].replace("\0", ""))
+FILLED_IN = (
+    f"go:document.getElementById('id').value = {json.dumps('x' * 300)};"
+    f"document.getElementById('text').value = {HELD};"
+    "document.querySelector('.first').click()"
+)
 
 SEEN = """({
   headings: [...document.querySelectorAll('h2')].map((e) => e.textContent.trim()),
@@ -100,7 +108,7 @@ def test_find__with_keys_alone(visit):
     first = "document.getElementById('text').focus(), document.activeElement.id"
     assert visit("/", first) == "text"
     # No keys at first: a page that has just been loaded may not listen yet on a busy machine.
-    steps = [*["keys:"] * 5, "keys:" + "Tab " * 6, f"type:{PASSAGE}", "press:Control+Return"]
+    steps = [*["keys:"] * 5, "keys:" + "Tab " * 5, f"type:{PASSAGE}", "press:Control+Return"]
     seen = visit("/", *steps[:-1], "document.activeElement.value.trim()")
     assert seen == PASSAGE
     marks = visit("/", *steps, SEEN)["marks"]
@@ -117,6 +125,57 @@ def test_find__a_dropped_file(visit):
       return field.value;
     })()"""
     assert visit("/", script) == "text of a file"
+
+
+def test_find__threshold_as_number_and_slider(visit):
+    """They say the same; without a number it is what the chosen index has."""
+    script = """(() => {
+      const [number, slider, index] = ['threshold', 'slider', 'index'].map(
+        (id) => document.getElementById(id));
+      const seen = () => [number.value, number.placeholder, slider.value];
+      const change = (field, value, kind) => {
+        field.value = value;
+        field.dispatchEvent(new Event(kind));
+        return seen();
+      };
+      return [
+        seen(),
+        change(index, 'passages', 'change'),
+        change(number, '0.55', 'input'),
+        change(slider, '0.9', 'input'),
+        change(number, '', 'input'),
+        change(index, 'library', 'change'),
+        change(slider, '0.1', 'input'),
+      ];
+    })()"""
+    assert visit("/", script) == [
+        ["", "0.3 to 0.8", "0.3"],
+        ["", "0.8", "0.8"],
+        ["0.55", "0.8", "0.55"],
+        ["0.9", "0.8", "0.9"],
+        ["", "0.8", "0.8"],
+        ["", "0.3", "0.3"],
+        # Less is not to be had.
+        ["0.3", "0.3", "0.3"],
+    ]
+
+
+def test_add_and_remove__with_keys_alone(visit):
+    """An id, a text, twice Enter; then the link to remove it, and Enter again."""
+    focus = "document.getElementById('id').focus()"
+    steps = [*["keys:"] * 5, focus, "type:new one", "keys:Tab", f"type:{PASSAGE}"]
+    at = "document.querySelector('h1').textContent"
+    first = "document.querySelector('.first').focus()"
+    added = [*steps, "press:Control+Return", at, first, "press:Return", at]
+    assert visit("/add?index=library", *added) == "new one"
+    removed = ["document.querySelector('button.danger').focus()", "press:Return", at]
+    assert visit("/remove?index=library&id=new+one", *removed) == "new one was removed"
+
+
+@pytest.mark.parametrize("path", ["/", "/browse", "/document?index=library&id=Other"])
+def test_pages__by_the_tabulator(browse, url, path):
+    # No keys at first, as above.
+    check_keyboard(lambda *steps, **window: browse(url + path, *["keys:"] * 5, *steps, **window))
 
 
 @pytest.mark.parametrize("identifier", ["A school edition", HOSTILE_ID])
@@ -152,9 +211,18 @@ def test_compare__side_by_side(visit, identifier):
         ("/compare", []),
         ("/compare?index_a=poems&id_a=The+Raven&index_b=poems&id_b=A+school+edition", []),
         ("/document?index=poems&id=The+Raven", []),
+        ("/document?index=library&id=The+Raven", []),
         ("/document?index=poems&id=none", []),
+        ("/document?index=none&id=none", []),
+        ("/add?index=library", []),
+        ("/add?index=library", [FILLED_IN]),
+        ("/remove?index=library&id=Other", []),
+        ("/sign-in", []),
     ],
-    ids=["find", "browse", "compare", "compared", "document", "problem"],
+    ids=[
+        *("find", "browse", "compare", "compared", "document", "writable", "missing", "problem"),
+        *("add", "added", "remove", "sign-in"),
+    ],
 )
 def test_pages__keep_the_rules(browse, url, path, steps, width, dark):
     def look(*asked, **window):
@@ -163,20 +231,12 @@ def test_pages__keep_the_rules(browse, url, path, steps, width, dark):
     check_page(look, width=width, dark=dark)
 
 
-def test_pictures__of_the_documentation(visit, tmp_path):
-    """The pictures can be made; NEARDUP_UPDATE_DOCS=1 puts them where the pages show them."""
+def test_picture__of_the_documentation(visit, tmp_path):
+    """It can be made; NEARDUP_UPDATE_DOCS=1 puts it where the page shows it."""
     folder = ROOT / "docs" if os.environ.get("NEARDUP_UPDATE_DOCS") == "1" else tmp_path
+    file = folder / "serving-find.png"
     chosen = "document.querySelector('select').value = 'library'"
-    pages = {
-        "find": ("/", chosen, paste(PASTED)),
-        "compare": (
-            "/compare?"
-            + "&".join(
-                ["index_a=library", "id_a=The+Raven", "index_b=library", "id_b=A+school+edition"]
-            ),
-        ),
-    }
-    for name, (path, *steps) in pages.items():
-        file = folder / f"serving-{name}.png"
-        visit(path, *steps, "scrollTo(0, 0)", width=800, height=720, picture=file)
-        assert 5_000 < file.stat().st_size < 75_000
+    # Of the form what says how similar, and what was found.
+    steps = [chosen, paste(PASTED), "scrollTo(0, 398)"]
+    visit("/", *steps, width=900, height=560, picture=file)
+    assert 5_000 < file.stat().st_size < 40_000

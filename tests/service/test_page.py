@@ -10,9 +10,11 @@ import httpx
 import pytest
 
 import neardup
+from neardup.errors import ReadError
+from neardup.service.pages import cut_out
 from neardup.service.served import ServedDocuments, ServedPassages
 from tests.each import each_of
-from tests.service.conftest import PATIENT, start_service
+from tests.service.conftest import PATIENT, make_fake, start_service
 
 PASSAGE = "upon a midnight dreary while I pondered weak and weary over many a quaint volume"
 HOSTILE = '</textarea></mark><script>alert(1)</script><img src=x onerror="alert(2)"> \u202egnp'
@@ -90,7 +92,7 @@ def test_find__documents_and_passages_with_shared_parts(client):
     page = check(client.post("/", data={"text": DOCUMENTS["raven"]}))
     assert "docs: " in page
     assert "passages: " in page
-    assert "similarity 1.0000" in page
+    assert "<b>1.0000</b> similar" in page
     marked = parts(page, "mark")
     assert any(PASSAGE in part for part in marked)
     assert parts(page, "textarea")[0].strip() == DOCUMENTS["raven"]
@@ -112,32 +114,118 @@ def test_find__hostile_text(client):
 
 def test_find__nothing(client):
     page = check(client.post("/", data={"text": "words that are nowhere"}))
-    assert page.count("Nothing here is so similar.") == 2
+    assert "Nothing here is as similar as 0.2." in page
+    assert "No passage of it is in a document here." in page
+    # What comes nearest is named, with its columns' index.
+    page = check(client.post("/", data={"text": "once upon a time", "threshold": "0.9"}))
+    said = next(part for part in parts(page, "p") if "as similar as 0.9." in part)
+    assert "The nearest is raven, at 0." in said
     # Without a text nothing is looked for.
     page = check(client.post("/", data={"text": "  "}))
-    assert (page.count("<form"), page.count("Nothing here is so similar.")) == (1, 0)
+    assert (page.count("<form"), "<h3>" in page) == (1, False)
+
+
+def test_find__columns_and_marked_words(client):
+    text = DOCUMENTS["raven"].replace("weak", "tired<img src=x>out")
+    page = check(client.post("/", data={"text": text, "index": "docs"}))
+    assert "<i>raven</i>" in parts(page, "dd")
+    marks = re.findall(r"<mark>(.*?)</mark>", page, re.DOTALL)
+    assert any("pondered <b>tired&lt;img src=x&gt;out</b> and" in mark for mark in marks)
+    assert any("pondered <b>weak</b> and" in mark for mark in marks)
+
+
+@each_of(
+    ("length", "place", "shown"),
+    [
+        (300, (100, 200), ("…", 80, [100], 80, "…")),
+        (300, (80, 220), ("", 80, [140], 80, "")),
+        (5000, (1000, 2000), ("…", 80, [300, 0, 300], 80, "…")),
+        (600, (0, 600), ("", 0, [600], 0, "")),
+    ],
+)
+def test_cut_out__whole_or_marked(length, place, shown):
+    """What is left out is said, before, behind and within."""
+    text = "".join(chr(0x4E00 + at) for at in range(length))
+    cut = cut_out(text, place)
+    left, n_before, pieces, n_after, right = shown
+    assert cut.before == left + text[place[0] - n_before : place[0]]
+    assert cut.after == text[place[1] : place[1] + n_after] + right
+    assert [len(piece.text) for piece in cut.pieces] == pieces
+    assert [piece.is_new for piece in cut.pieces] == [None if n == 0 else False for n in pieces]
+
+
+def test_cut_out__changes_in_what_is_shown():
+    text = "".join(chr(0x4E00 + at) for at in range(2000))
+    changes = [(10, 20), (250, 350), (800, 900), (1150, 1200)]
+    pieces = cut_out(text, (0, 1200), changes).pieces
+    assert "".join(piece.text for piece in pieces) == text[:300] + text[900:1200]
+    new = [piece.text for piece in pieces if piece.is_new]
+    assert new == [text[10:20], text[250:300], text[1150:1200]]
+
+
+def test_find__index_first_that_has_something(client):
+    text = f"{'Quite other words come first, many of them. ' * 3} {PASSAGE} And more after that."
+    heads = parts(check(client.post("/", data={"text": text, "threshold": "0.9"})), "h2")
+    assert [head.split(":")[0] for head in heads] == ["passages", "docs"]
+
+
+def test_find__names_no_files(start, monkeypatch):
+    running = start([make_fake(), make_fake("other")])
+    broken = running.service.indexes["docs"]
+
+    def fail(_):
+        raise ReadError("broken", path="/secret/place")
+
+    monkeypatch.setattr(broken, "query", fail)
+    with running.client(headers={"accept": "text/html"}) as client:
+        page = check(client.post("/", data={"text": "the cat sat on the mat"}))
+    assert "the log of the service says why" in page
+    assert "/secret" not in page
+    assert ">cat</bdi>" in page
+
+
+def test_find__usual_thresholds_are_said(client):
+    page = check(client.get("/"))
+    assert "docs 0.2, passages 0.8" in page
+    chosen = dict(re.findall(r'<option value="(\w*)" data-least="([^"]*)"', page))
+    assert chosen == {"": "0.2", "docs": "0.2", "passages": "0.8"}
+    assert client.post("/", data={"text": "x", "index": "none"}).status_code == 404
 
 
 def test_find__threshold_that_the_index_refuses(client):
     page = check(client.post("/", data={"text": "some words", "threshold": "0.1"}))
-    assert "threshold" in parts(page, "p")[-2]
+    assert sum("threshold must" in part or "recall" in part for part in parts(page, "p")) == 2
 
 
 def test_browse__every_document(client):
     page = check(client.get("/browse", params={"index": "docs"}))
-    links = [html.unescape(link) for link in re.findall(r'<h2><a href="([^"]+)"', page)]
+    links = [html.unescape(link) for link in re.findall(r'<h3><a href="([^"]+)"', page)]
     assert len(links) == len(DOCUMENTS)
+    assert "<i>raven</i>" in parts(page, "dd")
     for link, text in zip(links, DOCUMENTS.values(), strict=True):
-        shown = parts(check(client.get(link)), "div")[-1]
-        assert shown == text.replace("\0", "␀")
+        shown = re.search(r'class="text whole"[^>]*>(.*?)</div>', client.get(link).text, re.DOTALL)
+        assert html.unescape(shown[1]) == text.replace("\0", "␀")
 
 
-def test_browse__start(client):
-    page = check(client.get("/browse", params={"index": "docs", "start": 2}))
-    assert "here are 3 to 3" in page
-    assert "There are no documents here." in check(client.get("/browse?start=50"))
-    for wrong in ("x", "-1", "9" * 50):
-        check(client.get("/browse", params={"start": wrong}), 422)
+def test_browse__number(client):
+    page = check(client.get("/browse", params={"index": "docs", "number": 3}))
+    assert "Documents 3 to 3 of 3" in page
+    assert "number=1" in page
+    assert "the last one is number 3." in check(client.get("/browse?number=50"))
+    for wrong in ("x", "-1", "0", "9" * 50):
+        check(client.get("/browse", params={"number": wrong}), 422)
+
+
+def test_browse__looks_up_an_id(client):
+    page = check(client.get("/browse", params={"index": "docs"}))
+    assert '<form method="get" action="/document"' in page
+    for given in ("raven", " raven "):
+        assert "<h1><bdi>raven</bdi></h1>" in check(
+            client.get("/document", params={"index": "docs", "id": given})
+        )
+    # One that is not there may be typed again.
+    page = check(client.get("/document", params={"index": "docs", "id": HOSTILE}), 404)
+    assert 'name="id" value="&lt;/textarea' in page
 
 
 def test_document__columns(client):

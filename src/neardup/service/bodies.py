@@ -149,8 +149,9 @@ _TEMPLATES = __package__
 
 
 def style_sheet() -> str:
-    """Return the style sheet: that of two texts side by side, and ours."""
-    return source_of("compare.css") + source_of("page.css", _TEMPLATES)
+    """Return the style sheet: that of two texts side by side, that of reports, and ours."""
+    of_reports = map(source_of, ("compare.css", "page.css"))
+    return "".join([*of_reports, source_of("page.css", _TEMPLATES)])
 
 
 def script() -> str:

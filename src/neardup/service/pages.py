@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Mapping
-from dataclasses import dataclass, field
+import contextlib
+import hmac
+import re
+import secrets
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
+from urllib.parse import urlencode
 
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from neardup.errors import NeardupError
-from neardup.jobs.compare.compare_result import CompareResult, links_of, shared_sentence
+from neardup.errors import InvalidInputError, NeardupError
+from neardup.jobs.compare.compare_result import (
+    CompareResult,
+    Range,
+    links_of,
+)
 from neardup.reports.compare import mark_texts
 from neardup.service import messages as m
 from neardup.service.bodies import (
@@ -35,24 +45,23 @@ from neardup.service.service import Service
 
 _AROUND = 80
 _MOST_SHOWN = 600
+_OPENING = 300
+
+
+class Piece(NamedTuple):
+    """Some of a shared part: ``is_new`` where the other lacks it, None where it is left out."""
+
+    text: str
+    is_new: bool | None
 
 
 @dataclass(frozen=True)
 class Excerpt:
-    """A part of a text, with what stands before and behind it.
-
-    ``is_cut`` says that the middle of the part is left out where ``tail`` begins.
-    """
+    """A part of a text, in pieces, with what stands before and behind it."""
 
     before: str
-    part: str
-    tail: str
+    pieces: list[Piece]
     after: str
-
-    @property
-    def is_cut(self) -> bool:
-        """Whether the middle of the part is left out."""
-        return bool(self.tail)
 
 
 @dataclass(frozen=True)
@@ -64,21 +73,33 @@ class Shared:
     of_document: Excerpt
 
 
-def cut_out(text: str, start: int, stop: int) -> Excerpt:
-    """Cut a part out of a text."""
-    part, tail = text[start:stop], ""
-    if len(part) > _MOST_SHOWN:
-        half = _MOST_SHOWN // 2
-        part, tail = part[:half], part[-half:]
-    before = text[max(start - _AROUND, 0) : start]
-    return Excerpt(before, part, tail, text[stop : stop + _AROUND])
+def cut_out(text: str, place: Range, changes: Sequence[Range] = ()) -> Excerpt:
+    """Cut a part out of a text, without the middle if it is long.
 
-
-def shared_part(
-    similarity: float, text: str, of_text: tuple[int, int], document: str, place: tuple[int, int]
-) -> Shared:
-    """Cut a shared part out of a text and of a document."""
-    return Shared(similarity, cut_out(text, *of_text), cut_out(document, *place))
+    ``changes`` are the ranges in it that the other text lacks, ascending.
+    """
+    start, stop = place
+    half = _MOST_SHOWN // 2
+    shown = [(start, stop)]
+    if stop - start > _MOST_SHOWN:
+        shown = [(start, start + half), (stop - half, stop)]
+    pieces: list[Piece] = []
+    for begin, end in shown:
+        if pieces:
+            pieces.append(Piece("", None))
+        at = begin
+        for first, last in changes:
+            first, last = max(first, at), min(last, end)
+            if first < last:
+                pieces += [Piece(text[at:first], False), Piece(text[first:last], True)]
+                at = last
+        pieces.append(Piece(text[at:end], False))
+    before, after = text[max(start - _AROUND, 0) : start], text[stop : stop + _AROUND]
+    if start > _AROUND:
+        before = f"…{before}"
+    if len(text) > stop + _AROUND:
+        after = f"{after}…"
+    return Excerpt(before, pieces, after)
 
 
 # What fits on a page; the interface returns as many as are asked for.
@@ -86,114 +107,220 @@ _MOST_DOCUMENTS = 20
 _MOST_PARTS = 10
 # Of so many documents are shared parts looked for: each takes some tenths of a second.
 _MOST_COMPARED = 5
+# Passages are looked for at these: the text as a whole, and parts of it.
+_USUAL, _USUAL_OF_PARTS = "0.8", "0.5"
 
 
 @dataclass
 class Hit:
-    """A document with something of the text; ``similarity`` is None where only parts are."""
+    """A document with something of the text; of passages it is the best of them that is similar."""
 
     id: str | int
-    similarity: float | None
-    document: str | None = None
+    similarity: float
+    columns: dict[str, Any] = field(default_factory=dict)
+    opening: str = ""
     parts: list[Shared] = field(default_factory=list)
     n_parts: int = 0
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What an index has of the text; ``note`` says why there is nothing, or not all."""
+    """What an index has of the text.
+
+    ``least`` is the similarity that was asked for. Where there is nothing, ``nearest`` is what
+    comes nearest, if anything does. ``note`` says why there is nothing, or not all.
+    """
 
     index: str
     kind: m.Kind
-    hits: list[Hit]
+    least: str
+    hits: list[Hit] = field(default_factory=list)
+    nearest: Hit | None = None
     note: str = ""
+
+
+@dataclass(frozen=True)
+class About:
+    """An index as the page describes it; ``least`` is what it looks for if nothing else is said."""
+
+    name: str
+    kind: m.Kind
+    n_documents: int
+    least: str
+    columns: Sequence[str]
+    is_writable: bool
+
+
+def _describe(served: Served, *, is_writable: bool) -> About:
+    scheme: dict[str, Any] = {}
+    # Of an index that is damaged the page has the name still.
+    with contextlib.suppress(NeardupError):
+        scheme = served.info().get("scheme", {})
+    least = _USUAL if served.kind == "passages" else scheme.get("threshold", "")
+    return About(
+        served.name,
+        served.kind,
+        len(served),
+        # A fraction, in the digits of a form.
+        f"{float(Fraction(least)):.4g}" if least else "",
+        scheme.get("columns", ()),
+        is_writable,
+    )
+
+
+async def _describe_all(service: Service, deadline: Deadline) -> list[About]:
+    # Who asks is known here, and not in a thread.
+    indexes = [(served, service.may_write(served)) for served in service.indexes.values()]
+    return await service.lookups.run(
+        lambda: [_describe(served, is_writable=may) for served, may in indexes], deadline
+    )
 
 
 async def find_everything(
     service: Service,
-    indexes: list[Served],
+    indexes: Sequence[About],
     text: str,
     threshold: str,
     deadline: Deadline,
     share: Share,
 ) -> list[Answer]:
-    """Look a text up in some indexes; what one cannot answer, the others may."""
+    """Look a text up in some indexes; what one cannot answer, the others may.
+
+    Those that have something of it come first.
+    """
     answers = []
-    for served in indexes:
-        find = _find_passages if served.kind == "passages" else _find_documents
+    for about in indexes:
+        served = service.find(about.name)
+        least = threshold or about.least
+        blank = Answer(served.name, served.kind, least)
         try:
-            answers.append(await find(service, served, text, threshold, deadline, share))
+            if isinstance(served, ServedPassages):
+                answer = await _find_passages(service, served, text, threshold, deadline, share)
+            else:
+                answer = await _find_documents(service, served, text, threshold, deadline)
         except NeardupError as error:
-            answers.append(Answer(served.name, served.kind, [], str(error)))
-    return answers
+            answer = {"note": problem_of(error).detail}
+        answers.append(replace(blank, **answer))
+    return sorted(answers, key=lambda answer: not answer.hits)
 
 
 async def _find_documents(
-    service: Service, served: Served, text: str, threshold: str, deadline: Deadline, share: Share
-) -> Answer:
+    service: Service, served: Served, text: str, threshold: str, deadline: Deadline
+) -> dict[str, Any]:
     asked = m.Query(text=text, threshold=threshold or "index", limit=_MOST_DOCUMENTS)
     lane = lane_of(service, [text])
     matches = await lane.run(lambda: served.query(asked), deadline)
+    if not matches:
+        most_similar = m.Query(text=text, threshold=None, limit=1)
+        nearest = await lane.run(lambda: served.query(most_similar), deadline)
+        return {"nearest": Hit(nearest[0].id, nearest[0].similarity) if nearest else None}
     hits = [Hit(match.id, match.similarity) for match in matches]
+    compared: list[tuple[Hit, str]] = []
+
+    def keep(hit: Hit, document: str) -> None:
+        if document and len(compared) < _MOST_COMPARED:
+            compared.append((hit, document))
+
+    await _read_each(service, served, hits, keep, deadline)
     note = ""
-    for hit in hits[:_MOST_COMPARED]:
-        document = await _text_of(service, served, hit.id, deadline)
-        if not document:
-            continue
-        hit.document = document
+    for hit, document in compared:
         try:
             result = await compare_two(service, m.Comparison(a=text, b=document), deadline)
         except Problem as problem:
-            note = f"not all shared parts are shown: {problem.detail}"
+            note = f"Not all shared parts are shown: {problem.detail}"
             break
-        hit.n_parts = len(result.passages)
+        links = links_of(result)
+        hit.n_parts = len(links)
         hit.parts = [
-            shared_part(p.similarity, text, p.a, document, p.b)
-            for p in result.passages[:_MOST_PARTS]
+            Shared(
+                link.similarity,
+                cut_out(text, link.a, link.changes_a),
+                cut_out(document, link.b, link.changes_b),
+            )
+            for link in links[:_MOST_PARTS]
         ]
-    return Answer(served.name, served.kind, hits, note)
+    return {"hits": hits, "note": note}
 
 
 async def _find_passages(
-    service: Service, served: Served, text: str, threshold: str, deadline: Deadline, share: Share
-) -> Answer:
-    assert isinstance(served, ServedPassages)
-    asked = m.Search(queries=[text], threshold=threshold or None)
+    service: Service,
+    served: ServedPassages,
+    text: str,
+    threshold: str,
+    deadline: Deadline,
+    share: Share,
+) -> dict[str, Any]:
+    asked = m.Search(queries=[text], threshold=threshold or _USUAL)
     lane = lane_of(service, [text])
     found = await lane.run(lambda: served.search(asked, deadline, share), deadline)
     if not found.passages:
         # As a whole it is in no document; parts of it may be.
-        shared = m.Alignment(documents=[text], threshold=threshold or "0.5")
+        shared = m.Alignment(documents=[text], threshold=threshold or _USUAL_OF_PARTS)
         found = await service.heavy.run(lambda: served.align(shared, deadline, share), deadline)
-    hits: dict[str | int, Hit] = {}
+    rows_of: dict[str | int, list[m.PassageRow]] = {}
     for row in found.passages:
-        hit = hits.setdefault(row.doc_id, Hit(row.doc_id, None))
-        hit.n_parts += 1
-        if len(hits) > _MOST_DOCUMENTS or len(hit.parts) == _MOST_PARTS:
-            continue
-        if hit.document is None:
-            hit.document = await _text_of(service, served, row.doc_id, deadline)
-        place, of_text = (row.doc_start, row.doc_end), (row.query_start, row.query_end)
-        hit.parts.append(shared_part(row.similarity, text, of_text, hit.document or "", place))
-    most_first = sorted(hits.values(), key=_best_part, reverse=True)
-    return Answer(served.name, served.kind, most_first[:_MOST_DOCUMENTS])
+        rows_of.setdefault(row.doc_id, []).append(row)
+    hits = [
+        Hit(identifier, max(row.similarity for row in rows), n_parts=len(rows))
+        for identifier, rows in rows_of.items()
+    ]
+    hits = sorted(hits, key=lambda hit: -hit.similarity)[:_MOST_DOCUMENTS]
+
+    def cut(hit: Hit, document: str) -> None:
+        hit.parts = [
+            Shared(
+                row.similarity,
+                cut_out(text, (row.query_start, row.query_end)),
+                cut_out(document, (row.doc_start, row.doc_end)),
+            )
+            for row in rows_of[hit.id][:_MOST_PARTS]
+        ]
+
+    await _read_each(service, served, hits, cut, deadline)
+    return {"hits": hits}
 
 
-def _best_part(hit: Hit) -> float:
-    return max((part.similarity for part in hit.parts), default=0.0)
+async def _read_each(
+    service: Service,
+    served: Served,
+    hits: list[Hit],
+    use: Callable[[Hit, str], None],
+    deadline: Deadline,
+) -> None:
+    """Note the columns and the beginning of each document, and have its text used.
+
+    One text goes before the next is read, for twenty of the longest are much.
+    """
+
+    def read() -> None:
+        for hit in hits:
+            document = served.get(str(hit.id)) or {}
+            text = document.get("text") or ""
+            hit.columns, hit.opening = _columns_of(document), _opening(text)
+            use(hit, text)
+
+    await service.lookups.run(read, deadline)
 
 
-async def _text_of(
-    service: Service, served: Served, identifier: str | int, deadline: Deadline
-) -> str | None:
-    document: dict[str, Any] | None = await service.lookups.run(
-        lambda: served.get(str(identifier)), deadline
-    )
-    return None if document is None else document.get("text")
+def _columns_of(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the columns that have something in them."""
+    return {
+        name: value
+        for name, value in document.items()
+        if name not in ("id", "text") and value not in (None, "")
+    }
+
+
+def _opening(text: str) -> str:
+    return f"{text[:_OPENING]}…" if len(text) > _OPENING else text
 
 
 _FORM = "application/x-www-form-urlencoded"
 _ON_A_PAGE = 25
+# What a page shows by other characters, so that a form would send these back.
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+# As many as a form may have fields, beside the others.
+_MOST_COLUMNS = 12
 # Anybody may send it, so it is no larger than a token and soon here.
 _SIGN_IN_BYTES = 4096
 _SIGN_IN_SECONDS = 5.0
@@ -206,6 +333,7 @@ View = Callable[[Service, Request, Fields, Deadline], Coroutine[Any, Any, Respon
 
 def make_page_routes(service: Service, tokens: Tokens) -> list[Route]:
     """Make the routes of the page, and of what it loads."""
+    seal = Seal()
 
     def view(path: str, function: View, *methods: str) -> Route:
         async def endpoint(request: Request) -> Response:
@@ -221,6 +349,8 @@ def make_page_routes(service: Service, tokens: Tokens) -> list[Route]:
         view("/browse", _browse),
         view("/document", _document),
         view("/compare", _compare, "GET", "POST"),
+        view("/add", partial(_add, seal), "GET", "POST"),
+        view("/remove", partial(_remove, seal), "GET", "POST"),
         view(_SIGN_IN, partial(_sign_in, tokens), "GET", "POST"),
         view("/page.css", partial(_static, style_sheet, "text/css")),
         view("/page.js", partial(_static, script, "text/javascript")),
@@ -256,14 +386,17 @@ async def _show(
 async def _find(service: Service, request: Request, fields: Fields, deadline: Deadline) -> Response:
     text, chosen = fields.get("text", ""), fields.get("index", "")
     threshold = fields.get("threshold", "").strip()
+    indexes = await _describe_all(service, deadline)
     answers = None
     if request.method == "POST" and text.strip():
-        indexes = [service.find(chosen)] if chosen else list(service.indexes.values())
+        if chosen:
+            service.find(chosen)
+        asked = [about for about in indexes if chosen in ("", about.name)]
         share = service.answers.share(request.scope)
-        answers = await find_everything(service, indexes, text, threshold, deadline, share)
+        answers = await find_everything(service, asked, text, threshold, deadline, share)
     return await _show(
         *(service, request, deadline, "find.html"),
-        indexes=service.indexes.values(),
+        indexes=indexes,
         text=text,
         chosen=chosen,
         threshold=threshold,
@@ -274,40 +407,172 @@ async def _find(service: Service, request: Request, fields: Fields, deadline: De
 async def _browse(
     service: Service, request: Request, fields: Fields, deadline: Deadline
 ) -> Response:
-    served = service.find(fields.get("index", next(iter(service.indexes))))
-    start = fields.get("start", "0")
-    if not (start.isascii() and start.isdecimal() and len(start) < 16):
-        raise Problem(422, "start must be a whole number", "InvalidParameterError")
-    first = int(start)
-    most = service.limits.body_bytes
-    (documents, following), n_documents = await service.lookups.run(
-        lambda: (served.documents(first, _ON_A_PAGE, most), len(served)), deadline
+    served = service.find(fields.get("index", next(iter(service.indexes), "")))
+    number = fields.get("number", "").strip() or "1"
+    if not (number.isascii() and number.isdecimal() and len(number) < 16 and int(number)):
+        message = "number must be that of a document, from 1"
+        raise Problem(422, message, "InvalidParameterError")
+    start, most = int(number) - 1, service.limits.body_bytes
+    documents, following = await service.lookups.run(
+        lambda: served.documents(start, _ON_A_PAGE, most), deadline
     )
+    indexes = await _describe_all(service, deadline)
+    about = next(about for about in indexes if about.name == served.name)
     return await _show(
         *(service, request, deadline, "browse.html"),
-        served=served,
-        indexes=service.indexes.values(),
-        start=first,
-        documents=documents,
-        following=following,
-        earlier=max(first - _ON_A_PAGE, 0) if first else None,
-        n_documents=n_documents,
+        about=about,
+        indexes=indexes,
+        start=start,
+        documents=[
+            (document["id"], _opening(document.get("text") or ""), _columns_of(document))
+            for document in documents
+        ],
+        # Numbers of documents at which other pages begin.
+        earlier=max(start - _ON_A_PAGE, 0) + 1 if start else None,
+        later=None if following is None else following + 1,
+        last=max(about.n_documents - _ON_A_PAGE, 0) + 1,
     )
 
 
 async def _document(
     service: Service, request: Request, fields: Fields, deadline: Deadline
 ) -> Response:
-    name, identifier = fields.get("index", ""), fields.get("id", "")
-    document = await _get(service, name, identifier, deadline)
-    others = {key: value for key, value in document.items() if key not in ("id", "text")}
+    served, identifier = service.find(fields.get("index", "")), fields.get("id", "").strip()
+    document = await service.lookups.run(lambda: served.get(identifier), deadline)
+    if document is None:
+        missing = {"index": served.name, "identifier": identifier, "status": 404}
+        return await _show(service, request, deadline, "missing.html", **missing)
     return await _show(
         *(service, request, deadline, "document.html"),
-        index=name,
+        index=served.name,
         identifier=identifier,
         text=document.get("text"),
-        columns=others,
-        indexes=service.indexes.values(),
+        columns=_columns_of(document),
+        indexes=list(service.indexes),
+        is_writable=service.may_write(served),
+        is_new="new" in fields,
+    )
+
+
+class Seal:
+    """Marks forms that change an index, so that no page but ours can send them.
+
+    What a browser says of the page that sends a form is looked at before; some say nothing. A mark
+    is good for the session that it was made for, in this process.
+    """
+
+    def __init__(self) -> None:
+        self._key = secrets.token_bytes(32)
+
+    def mark(self, request: Request) -> str:
+        """Return the mark of the forms that answer a request."""
+        session = request.cookies.get(SESSION_COOKIE, "")
+        return hmac.new(self._key, session.encode(), "sha256").hexdigest()
+
+    def check(self, request: Request, fields: Fields) -> None:
+        """Refuse a form that was not made here for who sends it."""
+        if not hmac.compare_digest(self.mark(request).encode(), fields.get("mark", "").encode()):
+            message = "this form is not of this page, or is too old; open it again, and send it"
+            raise Problem(403, message)
+
+
+def _find_writable(service: Service, name: str) -> Served:
+    served = service.find(name)
+    service.check_writable(served)
+    return served
+
+
+async def _add(
+    seal: Seal, service: Service, request: Request, fields: Fields, deadline: Deadline
+) -> Response:
+    """Take a document, show it once more with what is like it, and add it if that is wished."""
+    served = _find_writable(service, fields.get("index", ""))
+    about = await service.lookups.run(lambda: _describe(served, is_writable=True), deadline)
+    identifier, text = fields.get("id", "").strip(), fields.get("text", "")
+    names = about.columns[:_MOST_COLUMNS]
+    columns = {name: fields.get(f"column_{at}", "") for at, name in enumerate(names)}
+    given = {name: value for name, value in columns.items() if value}
+    step, nearest, error, status = "write", None, "", 200
+    if request.method == "POST":
+        seal.check(request, fields)
+        try:
+            # Of the longest texts that takes some tenths of a second.
+            known = await service.lookups.run(
+                lambda: _check_new(served, identifier, text, columns), deadline
+            )
+            if fields.get("step") == "add":
+                work = lambda: served.add([{"id": known, "text": text, **given}], deadline)  # noqa: E731
+                _, n_denied = await service.write(served, work, deadline)
+                if not n_denied:
+                    asked = urlencode({"index": served.name, "id": identifier, "new": 1})
+                    return RedirectResponse(f"/document?{asked}", 303)
+                error = "The index denies this document: it was removed, and is not to come back."
+            elif fields.get("step") == "check":
+                if served.kind == "documents":
+                    most_similar = m.Query(text=text, threshold=None, limit=1)
+                    lane = lane_of(service, [text])
+                    found = await lane.run(lambda: served.query(most_similar), deadline)
+                    nearest = Hit(found[0].id, found[0].similarity) if found else None
+                step = "check"
+        except (NeardupError, Problem) as failure:
+            # Nothing that was typed is lost.
+            problem = failure if isinstance(failure, Problem) else problem_of(failure)
+            error, status = problem.detail, problem.status
+    return await _show(
+        *(service, request, deadline, "add.html"),
+        status=422 if error and status == 200 else status,
+        about=about,
+        mark=seal.mark(request),
+        identifier=identifier,
+        text=text,
+        columns=columns,
+        given=given,
+        step=step,
+        nearest=nearest,
+        error=error,
+    )
+
+
+def _check_new(served: Served, identifier: str, text: str, columns: Mapping[str, str]) -> str | int:
+    """Make sure that a document may go in; return its id in the type that others have."""
+    message = ""
+    if not (identifier and text.strip()):
+        message = "A document needs an id and a text."
+    elif any(map(_CONTROL.search, (identifier, text, *columns.values()))):
+        message = "There are control characters in it, which a form cannot hold; use /v1."
+    elif served.get(identifier) is not None:
+        message = f"There is a document {identifier!r} in the index already."
+    else:
+        first, _ = served.documents(0, 1, 1)
+        if not first or isinstance(first[0]["id"], str):
+            return identifier
+        if identifier.isascii() and identifier.removeprefix("-").isdecimal():
+            return int(identifier)
+        message = "The ids of this index are whole numbers."
+    raise InvalidInputError(message)
+
+
+async def _remove(
+    seal: Seal, service: Service, request: Request, fields: Fields, deadline: Deadline
+) -> Response:
+    """Show what would be removed, and remove it if that is wished."""
+    served = _find_writable(service, fields.get("index", ""))
+    document = await _get(service, served.name, fields.get("id", ""), deadline)
+    removed = None
+    if request.method == "POST":
+        seal.check(request, fields)
+        deny = "deny" in fields
+        removed = await service.write(
+            served, lambda: served.remove([document["id"]], deny=deny), deadline
+        )
+    return await _show(
+        *(service, request, deadline, "remove.html"),
+        index=served.name,
+        kind=served.kind,
+        mark=seal.mark(request),
+        identifier=document["id"],
+        opening=_opening(document.get("text") or ""),
+        removed=removed,
     )
 
 
@@ -338,14 +603,15 @@ async def _compare(
 
 def _side_by_side(result: CompareResult) -> dict[str, Any]:
     """Return what the page shows of two texts that were compared."""
-    sides = mark_texts(result.texts, links_of(result))
+    links = links_of(result)
+    sides = mark_texts(result.texts, links)
+    shares = result.differences.share_a, result.differences.share_b
     return {
-        "note": shared_sentence(result),
         "jaccard": result["jaccard"].exact,
-        "passages": result.passages,
+        "n_passages": len(links),
         "sides": [
-            {"side": side, "name": name, "marked": marked}
-            for side, name, marked in zip("ab", result.names, sides, strict=True)
+            {"side": side, "name": name, "share": share, "marked": marked}
+            for side, name, share, marked in zip("ab", result.names, shares, sides, strict=True)
         ],
     }
 

@@ -122,14 +122,21 @@ class Service:
 
     async def write(self, served: Served, work: Callable[[], T], deadline: Deadline) -> T:
         """Change an index, one change at a time; a change that has begun is waited for."""
-        if not served.is_writable:
+        self.check_writable(served)
+        return await self._change(served, work, deadline)
+
+    def may_write(self, served: Served) -> bool:
+        """Return whether whoever asks may change an index."""
+        return served.is_writable
+
+    def check_writable(self, served: Served) -> None:
+        """Refuse to change an index that whoever asks may not change."""
+        if not self.may_write(served):
             message = (
                 f"index {served.name!r} is served for reading; start `neardup serve` with "
                 "--writable to change it"
             )
             raise Problem(403, message)
-
-        return await self._change(served, work, deadline)
 
     async def _change(
         self, served: Served, work: Callable[[], T], deadline: Deadline | None = None

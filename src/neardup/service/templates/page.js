@@ -1,6 +1,7 @@
 
 // The pages work without this. It takes files that are dropped or chosen into a text field, sends a
-// form with Control and Enter, and takes the reader to what was found.
+// form with Control and Enter, moves the slider with the number and the number with the slider, and
+// takes the reader to what was found.
 (() => {
   for (const part of document.querySelectorAll(".scripted")) part.hidden = false;
 
@@ -27,9 +28,29 @@
       take(event.dataTransfer.files, field);
     });
     field.addEventListener("keydown", (event) => {
-      if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) field.form.requestSubmit();
+      // As if its first button had been pressed, which may say what the form is for.
+      if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+      field.form.requestSubmit(field.form.querySelector("button"));
     });
   }
+
+  const slider = document.getElementById("slider");
+  if (slider !== null) {
+    const number = document.getElementById("threshold");
+    const index = document.getElementById("index");
+    // Without a number the index's own is what counts; of documents nothing below it is found.
+    const follow = () => {
+      const { least, hint, lowest } = index.selectedOptions[0].dataset;
+      number.placeholder = hint;
+      slider.min = lowest || "0.01";
+      slider.value = number.value || least;
+    };
+    slider.addEventListener("input", () => { number.value = slider.value; });
+    number.addEventListener("input", follow);
+    index.addEventListener("change", follow);
+    follow();
+  }
+
   const found = document.querySelector("[data-focus]");
   if (found !== null) {
     found.focus({ preventScroll: true });
