@@ -1,6 +1,6 @@
 """Makes the pictures of the README from pages of the gallery: python -m docs.gallery.pictures.
 
-It needs the extra ``browser``.
+It needs the group ``browser`` of dependencies.
 """
 
 from __future__ import annotations
