@@ -7,6 +7,7 @@ import re
 import neardup
 import neardup.spark
 from tests.docs.pages import DOCS, PAPERS, ROOT, links, page, section
+from tests.docs.sentences import LONG, mean, sentences
 from tests.each import each_of
 
 OTHERS = (
@@ -49,6 +50,33 @@ def test_lines__at_most_100_characters(path):
     lines = text.splitlines()
     long = [number for number, line in enumerate(lines, 1) if len(line) > 100 and line[0] != "|"]
     assert long == []
+
+
+# Where readers begin, and what no page may pass until its sentences are mended, in words.
+FIRST = ("README.md", "docs/index.md", "docs/faq.md", "docs/glossary.md")
+AVERAGE, MOST = 15, 21
+
+
+@each_of("path", [*(ROOT / name for name in FIRST), *(ROOT / "docs").glob("tutorial-*.md")])
+def test_sentences__of_first_pages_are_short(path):
+    text = path.read_text(encoding="utf-8")
+    assert mean(text) <= AVERAGE
+    assert [" ".join(words) for words in sentences(text) if len(words) > LONG] == []
+
+
+@each_of("path", [*DOCS, *PAPERS], ids=lambda path: path.name)
+def test_sentences__are_no_longer_than_they_were(path):
+    assert mean(path.read_text(encoding="utf-8")) <= MOST
+
+
+def test_sentences__are_counted_without_code_and_links():
+    text = "# A heading\n\nOne [two\nthree](a.md). `a b c` is one!\n\n- an item\n- and another\n\n"
+    assert [len(words) for words in sentences(text + "| a | b |\n\n```sh\nx y z\n```\n")] == [
+        3,
+        3,
+        2,
+        2,
+    ]
 
 
 def test_python_reference__has_every_public_name():
