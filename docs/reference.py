@@ -22,7 +22,8 @@ from native.manual import all_commands  # noqa: E402 - from the repository, wher
 from neardup.cli import cli  # noqa: E402
 
 FOLDER = "reference"
-_COLUMNS = 98
+# As wide as a page of the site is.
+COLUMNS = 88
 _LINK = re.compile(r"\]\(([^)\s]+)\)")
 _DIRECTIVE = re.compile(r"(?m)^\.\. auto(?:function|class):: (neardup[\w.]*\.(\w+))$(?:\n   :.*$)*")
 
@@ -112,7 +113,7 @@ class CommandLine:
     def _with_help(self, name: str, section: str) -> str:
         """Show below the command what it prints."""
         context = self._contexts[name]
-        context.terminal_width = _COLUMNS
+        context.terminal_width = COLUMNS
         block = f"```console\n$ {name} --help\n"
         assert section.count(block) == 1, f"docs/command-line.md needs one block {block!r}"
         return section.replace(block, block + context.command.get_help(context).rstrip() + "\n")

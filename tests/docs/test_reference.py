@@ -9,7 +9,15 @@ import click
 import pytest
 
 import neardup
-from docs.reference import FOLDER, CommandLine, python_front, python_pages, slug, write_pages
+from docs.reference import (
+    COLUMNS,
+    FOLDER,
+    CommandLine,
+    python_front,
+    python_pages,
+    slug,
+    write_pages,
+)
 from native.manual import all_commands
 from neardup.cli import cli, run
 from tests.docs.pages import DOCS, ROOT, links, page, tables
@@ -40,7 +48,8 @@ def test_command_line__has_no_help_of_its_own():
 
 @each_of("name", list(CONTEXTS)[1:])
 def test_page__shows_what_help_prints(name, monkeypatch, capsys):
-    monkeypatch.setenv("COLUMNS", "100")
+    # Click leaves two columns free.
+    monkeypatch.setenv("COLUMNS", str(COLUMNS + 2))
     assert run([*name.split()[1:], "--help"]) == 0
     shown = PAGES[f"{name.replace(' ', '-')}.md"]
     assert shown.startswith(f"# {name}\n")

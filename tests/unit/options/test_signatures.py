@@ -174,6 +174,8 @@ def described_options(command: str) -> dict[str, str]:
     """Give the options that the page shows for a command, with what it says of them."""
     shown = PAGES[f"neardup-{command.replace(' ', '-')}.md"]
     block = shown.split(f"$ neardup {command} --help\n")[1]
+    # Lines end behind hyphens, too.
+    block = re.sub(r"(?<=\w-)\n +(?=\w)", "", block)
     # A part with options begins with a heading at the margin, other parts are indented.
     parts = re.split(r"\n\n(?=\w+:\n)", block.split("```")[0])[1:]
     entries = [e for part in parts for e in re.split(r"(?m)^  (?=-)", part.split("\n\n")[0])[1:]]
