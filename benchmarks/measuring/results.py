@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import json
+import lzma
 import os
 import platform
 from importlib.metadata import PackageNotFoundError, version
@@ -28,17 +29,20 @@ def new_entry(machine: dict[str, object], *, quick: bool) -> Entry:
 
 
 def read_results(path: Path) -> Results:
-    """Read a results file; nothing if there is none."""
+    """Read a results file, compressed if it ends in ``.xz``; nothing if there is none."""
     if not path.exists():
         return {}
-    results: Results = json.loads(path.read_text(encoding="utf-8"))
+    stored = path.read_bytes()
+    results: Results = json.loads(lzma.decompress(stored) if path.suffix == ".xz" else stored)
     return results
 
 
 def write_results(path: Path, results: Results) -> None:
-    """Write a results file."""
-    text = json.dumps(results)
-    path.write_text(text + "\n", encoding="utf-8", newline="\n")
+    """Write a results file, compressed if it ends in ``.xz``."""
+    text = (json.dumps(results) + "\n").encode()
+    if path.suffix == ".xz":
+        text = lzma.compress(text, preset=9 | lzma.PRESET_EXTREME)
+    path.write_bytes(text)
 
 
 def caption(entry: Entry) -> str:

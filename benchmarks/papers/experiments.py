@@ -52,7 +52,7 @@ class Paper:
         options = parser.parse_args()
         folder = cache_folder() / "papers-quick" if options.quick else DOCUMENTS
         folder.mkdir(exist_ok=True)
-        path = folder / f"{self.name}.json"
+        path = folder / f"{self.name}.json.xz"
         if not options.report:
             self.measure(options.only, path, quick=options.quick)
         results = read_results(path)

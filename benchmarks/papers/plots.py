@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
+from PIL import Image
 
 from benchmarks.papers.short_svg import shorten
 
@@ -37,6 +38,15 @@ def write_plots(
             draw().savefig(path, metadata=METADATA[kind])
             if kind == "svg":
                 path.write_text(shorten(path.read_text(encoding="utf-8")), encoding="utf-8")
+            else:
+                few_colours(path)
+
+
+def few_colours(path: Path) -> None:
+    """Store a picture with a palette of 256 colours, which is as many as a plot shows."""
+    with Image.open(path) as picture:
+        few = picture.convert("RGB").quantize(256, dither=Image.Dither.NONE)
+    few.save(path, optimize=True)
 
 
 def tidy(axes: Axes) -> None:

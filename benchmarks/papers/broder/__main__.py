@@ -118,7 +118,7 @@ def main() -> None:
     add_options(parser, list(PARTS), quick=quick, report=report)
     options = parser.parse_args()
     options.output.mkdir(parents=True, exist_ok=True)
-    path = options.output / "broder.json"
+    path = options.output / "broder.json.xz"
     if not options.report:
         measure(options, path)
     results = read_results(path)
