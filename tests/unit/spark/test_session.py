@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 import sys
 from types import SimpleNamespace
@@ -12,6 +13,7 @@ import pytest
 from neardup.errors import EngineError, InvalidParameterError, MissingExtraError
 from neardup.spark import session
 from neardup.spark.session import check_java, cluster_of, current_cluster
+from neardup.version import pip_install
 from tests.each import each_of
 
 
@@ -53,7 +55,7 @@ def test_check_java__none(tmp_path, monkeypatch):
 
 def test_current_cluster__without_pyspark(monkeypatch):
     monkeypatch.setitem(sys.modules, "pyspark", None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'neardup\[spark\]'"):
+    with pytest.raises(MissingExtraError, match=re.escape(pip_install("spark"))):
         current_cluster()
 
 
