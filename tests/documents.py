@@ -1,10 +1,13 @@
-"""Office documents, made part by part."""
+"""Office documents, made part by part, and PDF."""
 
 from __future__ import annotations
 
+import io
 import zipfile
 from collections.abc import Iterable, Mapping
 from urllib.parse import unquote
+
+from reportlab.pdfgen.canvas import Canvas
 
 from tests.archives import zip_of
 
@@ -155,3 +158,15 @@ def epub_of(
                 f"<body>{body}</body></html>"
             )
     return zip_of([(name, text.encode()) for name, text in parts.items()], method)
+
+
+def pdf_of(*pages: list[str]) -> bytes:
+    """Return a PDF document of pages, each of lines."""
+    out = io.BytesIO()
+    canvas = Canvas(out, invariant=True)
+    for lines in pages:
+        for number, line in enumerate(lines):
+            canvas.drawString(72, 760 - 14 * number, line)
+        canvas.showPage()
+    canvas.save()
+    return out.getvalue()

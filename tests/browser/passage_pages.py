@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -14,9 +15,17 @@ Row = tuple[int, int, int, int, int, int]
 
 
 def passages_of(
-    texts: Sequence[str | None], rows: Sequence[Row], names: Sequence[str], *, is_one: bool = True
+    texts: Sequence[str | None],
+    rows: Sequence[Row],
+    names: Sequence[str],
+    *,
+    is_one: bool = True,
+    cited: Sequence[tuple[str, str]] = (),
 ) -> Passages:
-    """Make passages of rows: a text by number, start and stop, and those of another one."""
+    """Make passages of rows: a text by number, start and stop, and those of another one.
+
+    ``cited`` are the places of each as people cite them, if the table has any.
+    """
     columns = [np.array([row[k] for row in rows], np.int64) for k in range(6)]
     documents = [
         Document(name, f"{name}.jsonl", len(text or "") or 10_000, text, place)
@@ -24,13 +33,21 @@ def passages_of(
     ]
     spans = Spans(*columns, np.linspace(0.5, 1, len(rows)), np.arange(len(rows)))
     stored = StoredSpans(lambda: [spans], len(rows))
-    return Passages(Documents.of(documents), stored, is_one)
+    passages = Passages(Documents.of(documents), stored, is_one)
+    if not cited:
+        return passages
+    return replace(passages, places_of_rows=lambda rows: [cited[row] for row in rows.tolist()])
 
 
-def passage_page(texts: Sequence[str | None], rows: Sequence[Row], names: Sequence[str]) -> str:
+def passage_page(
+    texts: Sequence[str | None],
+    rows: Sequence[Row],
+    names: Sequence[str],
+    cited: Sequence[tuple[str, str]] = (),
+) -> str:
     summary = {"threshold": 0.5, "min_tokens": 20, "predicted_recall": 0.99, "id_column": names[0]}
     about = About(summary, [len(texts)], "Name the documents.")
-    return passage_report(passages_of(texts, rows, names), about).html
+    return passage_report(passages_of(texts, rows, names, cited=cited), about).html
 
 
 def leakage_page(texts: Sequence[str | None], rows: Sequence[Row], names: Sequence[str]) -> str:

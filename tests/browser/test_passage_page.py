@@ -210,16 +210,18 @@ def test_listing__many_are_laid_out_as_they_are_looked_at(browse):
     assert first < second < third <= 1000
 
 
+CASE = """(() => {
+  window.print = () => {};
+  document.getElementById('reading-print').click();
+  return [document.body.className,
+    [...document.querySelectorAll('#reading-case th')].map((cell) => cell.textContent),
+    [...document.querySelectorAll('#reading-case tbody tr')].map((row) =>
+      [...row.querySelectorAll('td')].map((cell) => cell.textContent))];
+})()"""
+
+
 def test_case_file__has_both_texts_of_each_passage(browse, page):
-    script = """(() => {
-      window.print = () => {};
-      document.getElementById('reading-print').click();
-      return [document.body.className,
-        [...document.querySelectorAll('#reading-case th')].map((cell) => cell.textContent),
-        [...document.querySelectorAll('#reading-case tbody tr')].map((row) =>
-          [...row.querySelectorAll('td')].map((cell) => cell.textContent))];
-    })()"""
-    kind, heads, rows = browse(page, script).value
+    kind, heads, rows = browse(page, CASE).value
     assert kind == "as-case"
     assert heads[:3] == ["", "a (a.jsonl)", "b (b.jsonl)"]
     assert heads[3].startswith(f"1characters {ROWS[0][1]:,}–")
@@ -227,3 +229,23 @@ def test_case_file__has_both_texts_of_each_passage(browse, page):
     assert rows == [
         [TEXTS[row[0]][row[1] : row[2]], TEXTS[row[3]][row[4] : row[5]]] for row in ROWS[:5]
     ]
+
+
+def test_places__as_they_are_cited(browse):
+    """In the table, where one looks for them, too; above the texts; and in a case file."""
+    cited = [(f"page {k}", f"Gen {k}:1 {HOSTILE[1]}") for k in range(6)]
+    page = passage_page(TEXTS, ROWS, ["a", "b", "c"], cited)
+    step = after("document.getElementById('reading-next').click()")
+    title = "document.querySelector('#listing-rows .place').title"
+    seen = browse(page, LISTED, title, enter("words", "gen 3:1"), LISTED, step, SEEN, CASE).values
+    listed, shown, found, read, (_, heads, _) = (each for each in seen if each is not None)
+    expected = sorted(range(6), key=lambda k: (ROWS[k][0], ROWS[k][1], ROWS[k][3]))
+    names = ["abc"[ROWS[k][3]] for k in expected]
+    assert [row[0] for row in listed] == [f"a {cited[k][0]}" for k in expected]
+    assert [row[2] for row in listed] == [
+        f"{name} {cited[k][1]}" for name, k in zip(names, expected, strict=True)
+    ]
+    assert shown == f"characters {ROWS[0][1]:,}–{ROWS[0][2]:,}"
+    assert [row[0] for row in found] == ["a page 3"]
+    assert read["where"].startswith(f"Passage 1 of 5, page 0 and {cited[0][1]}, similarity")
+    assert heads[3].startswith(f"1page 0, {ROWS[0][1]:,}–{ROWS[0][2]:,}and {cited[0][1]}, ")

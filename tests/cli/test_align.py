@@ -345,3 +345,53 @@ def test_align__for_with_an_index(run, here):
         outcome.out.splitlines()[0] == "for rewording: threshold 0.4, passages of 8 tokens; "
         "--min-tokens and --idf are those of the index"
     )
+
+
+@pytest.mark.usefixtures("collections")
+def test_places__in_tables_and_on_the_page(run, here, write_file):
+    write_file("c.txt", f"Gen 1:1 In the beginning\nGen 1:2 and: {SHARED}\n")
+    arguments = ("align", "a.jsonl", "--against", "b.jsonl", "--against", "c.txt", *LEAST)
+    assert run(*arguments, "-o", "s.csv", "--places", "--report", "p.html").code == 0
+    rows = list(csv.DictReader(io.StringIO((here / "s.csv").read_text(encoding="utf-8"))))
+    assert [(row["query_place"], row["doc_place"]) for row in rows] == [
+        ("line 1, column 17", "line 1, column 20"),
+        ("line 1, column 17", "line 2, column 14"),
+    ]
+    assert "line 2, column 14, characters 38 to" in (here / "p.html").read_text(encoding="utf-8")
+    verse = ("--place-marker", r"^(\w+ \d+:\d+)")
+    assert run(*arguments, *verse, "-o", "v.xlsx").code == 0
+    head, *cells = openpyxl.load_workbook(here / "v.xlsx").active.values
+    place = head.index("doc_place")
+    assert [row[place] for row in cells] == ["line 1, column 20", "Gen 1:2"]
+    # A table that was read back has them on its page, too.
+    assert run("report", "v.xlsx", "-o", "again.html").code == 0
+    assert "Gen 1:2, characters 38 to" in (here / "again.html").read_text(encoding="utf-8")
+    run("index", "build", "idx", "c.txt", "--min-tokens", 8)
+    write_file("q.txt", SHARED)
+    assert run("search", "idx", "q.txt", *verse, "-o", "found.jsonl").code == 0
+    [row] = rows_in(here / "found.jsonl")
+    assert (row["query_place"], row["doc_place"]) == ("line 1, column 1", "Gen 1:2")
+
+
+@pytest.mark.usefixtures("collections")
+def test_places__refused(fails, run, here):
+    arguments = ("align", "a.jsonl", "--against", "b.jsonl", *LEAST, "-o", "s.csv")
+    fails(
+        *(*arguments, "--place-marker", "("),
+        error="--place-marker must be a regular expression as RE2 knows them, got '(': missing ): "
+        "(",
+    )
+    fails(
+        *(*arguments, "--places", "--summary", "documents"),
+        error="--places has no effect with --summary documents; leave it out, or write the "
+        "passages",
+    )
+    summed = (*arguments, "--place-marker", "said", "--summary", "documents")
+    assert run(*summed, "--report", "p.html").code == 0
+    assert "said, characters 16 to" in (here / "p.html").read_text(encoding="utf-8")
+    run("index", "build", "--kind", "documents", "idx", "b.jsonl")
+    fails(
+        *("search", "idx", "a.jsonl", "-o", "t.csv", "--places"),
+        error="--places has no effect on an index of documents; leave it out, or search an index "
+        "of passages",
+    )

@@ -37,6 +37,9 @@ CASES: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
     "ignored": (("own", "other.jsonl"), {"ignore": "form.txt", "summary": "documents"}),
     "without ids": (("own", "other.jsonl"), {"id_column": "", "against_id_column": "", "gap": 3}),
     "rewording": (("own",), {"preset": "rewording"}),
+    "places": (("own", "other.jsonl"), {"place_marker": r"(c\d+)", "with_text": True}),
+    "places in one": (("own",), {"places": True, "measure": "max-containment", "threshold": "0.5"}),
+    "places in an index": (("own", "index"), {"places": True}),
     "index": (("own", "index"), {"max_documents": 4, "hits": 2, "summary": "documents"}),
     "index, all windows": (("own", "index"), {"with_text": True}),
 }

@@ -141,7 +141,9 @@ def _has_texts(call: Call, output: TableOutput) -> bool:
     """Return whether passages are written with their whole texts."""
     asked = [name for name in ("with_text", "no_text", "excerpt") if getattr(call, name)]
     if call.summary is not None:
-        for name in asked:
+        # A page shows passages, and where they begin.
+        places = [] if call.page is not None else ["places", "place_marker"]
+        for name in [*asked, *(name for name in places if getattr(call, name))]:
             raise no_effect(name, "with summary documents", "write the passages", "summary")
         return False
     if call.excerpt is not None and call.no_text:

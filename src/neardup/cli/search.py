@@ -60,7 +60,11 @@ def command(call: Call) -> None:
     is_of_documents = kind_of(folder) == "documents"
     options: Any
     if is_of_documents:
-        for name in ("preset", "recall", "hits", "maximal", "all_windows", "with_text", "no_text"):
+        of_passages = (
+            *("preset", "recall", "hits", "maximal", "all_windows", "with_text", "no_text"),
+            *("places", "place_marker"),
+        )
+        for name in of_passages:
             if getattr(call, name):
                 raise no_effect(name, "on an index of documents", "search an index of passages")
         options = call.of(DocumentSearchOptions)

@@ -584,6 +584,7 @@ def _of_indexes() -> dict[str, tuple[Option, ...]]:
             *_of(
                 SearchOptions,
                 *("preset", "threshold", "measure", "times", "recall", "hits", "with_text"),
+                *("places", "place_marker"),
                 measure={"default": None, "usual": "jaccard"},
                 threshold={
                     "default": None,
@@ -741,13 +742,14 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "Sketches": ("kind", "recall", "num_perm", "super_shingles", "compression", "seed"),
     "Choice": (
         *("examples", "keep", "clusters", "top", "limit", "min_documents", "max_documents"),
-        *("ignore", "maximal", "within", "places"),
+        *("ignore", "maximal", "within"),
     ),
     "Access": ("host", "token_file", "allowed_host", "writable"),
     "Limits": ("max_body",),
     "Output": (
         *("output", "page", "by", "labels", "add", "deny", "output_format", "show_all", "html"),
         *("replacement", "columns", "with_columns", "summary", "with_text", "no_text", "excerpt"),
+        *("places", "place_marker"),
         *("overwrite", "stats", "as_json"),
     ),
     "Running": (

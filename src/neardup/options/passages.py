@@ -33,7 +33,7 @@ from neardup.options.groups import (
     WeightOptions,
     WhereOptions,
 )
-from neardup.options.kinds import Choice, CountOrPercent, Whole
+from neardup.options.kinds import Choice, CountOrPercent, Text, Whole
 from neardup.options.option import Options, but, no_effect, option
 from neardup.options.presets import Preset, PresetOptions, preset_option
 
@@ -173,7 +173,37 @@ class HitsOptions(Options):
             raise InvalidParameterError(message, "recall", "hits")
 
 
-class AlignOptions(WhereOptions, ContainedOptions, HitsOptions, TextAgainstOptions):
+class PlaceOptions(Options):
+    """Where passages begin, as people cite it."""
+
+    places: bool = option(
+        "Also tell where passages begin in a way to be cited: page of a PDF, paragraph of a Word "
+        "document, chapter of an e-book, else line and column.",
+        default=False,
+        python="Add ``query_place`` and ``doc_place``, where passages begin in a way to be cited: "
+        "page of a PDF, paragraph of a Word or OpenDocument text, chapter of an e-book, else line "
+        "and column of the text, as also of a document in an index. Documents that have passages "
+        "are read once more.",
+    )
+    place_marker: str | None = option(
+        "Tell it by what the text itself has, such as '^(\\w+ \\d+:\\d+)': the last match at or "
+        "before the passage, or its first group.",
+        Text(),
+        default=None,
+        python="Tell it, as with ``places``, by what the text itself has, where there is such: a "
+        "regular expression of RE2, in which ``^`` is the beginning of a line, such as "
+        '``r"^(\\w+ \\d+:\\d+)"``. It is the last match at or before the passage, or its first '
+        "group.",
+        metavar="REGEX",
+    )
+
+    @property
+    def has_places(self) -> bool:
+        """Whether it is told where passages begin."""
+        return self.places or self.place_marker is not None
+
+
+class AlignOptions(WhereOptions, ContainedOptions, HitsOptions, PlaceOptions, TextAgainstOptions):
     """What decides the result of an alignment."""
 
     preset: PassagePresetName | None = preset_option(
@@ -308,7 +338,9 @@ class IgnoreOptions(Options):
     )
 
 
-class LookUpOptions(WhereOptions, PresetOptions, ContainedOptions, HitsOptions, TextReadingOptions):
+class LookUpOptions(
+    WhereOptions, PresetOptions, ContainedOptions, HitsOptions, PlaceOptions, TextReadingOptions
+):
     """What decides the result of a search for passages, at whatever threshold."""
 
     preset: PassagePresetName | None = preset_option(PassagePresetName, "threshold")
@@ -329,6 +361,10 @@ class LookUpOptions(WhereOptions, PresetOptions, ContainedOptions, HitsOptions, 
         """Raise if some of these options exclude each other."""
         super().check_together()
         self.check_containment()
+        if self.report == "windows":
+            for name in ("places", "place_marker"):
+                if getattr(self, name):
+                    raise no_effect(name, "with windows", "report passages", "all_windows")
         if self.measure != "jaccard":
             for name in ("hits", "recall"):
                 if getattr(self, name) is not None:

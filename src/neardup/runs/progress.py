@@ -45,6 +45,7 @@ _LABELS = {
     "compact": "compacting",
     "search": "searching",
     "align": "aligning",
+    "places": "looking for places",
     "add": "adding to the index",
     "write": "writing",
 }

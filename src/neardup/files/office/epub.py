@@ -6,7 +6,7 @@ import posixpath
 from collections.abc import Mapping
 from urllib.parse import unquote
 
-from neardup.files.extracted import ExtractedFileSource, UnreadableFileError
+from neardup.files.extracted import ExtractedFileSource, PartedText, UnreadableFileError
 from neardup.files.office.package import Events, Package, TextWriter
 from neardup.options.groups import InputOptions
 
@@ -48,7 +48,7 @@ def extract(data: bytes, options: InputOptions) -> str:
     if not text:
         message = "no text in it; its pages may be images, whose text has to be recognised first"
         raise UnreadableFileError(message)
-    return text
+    return PartedText.of(text, "chapter", writer.starts)
 
 
 def _pages(package: Package) -> list[str]:

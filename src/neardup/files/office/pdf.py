@@ -16,7 +16,12 @@ import sys
 from collections.abc import Iterator
 from typing import IO, TYPE_CHECKING, Any
 
-from neardup.files.extracted import MAX_TEXT_BYTES, ExtractedFileSource, UnreadableFileError
+from neardup.files.extracted import (
+    MAX_TEXT_BYTES,
+    ExtractedFileSource,
+    PartedText,
+    UnreadableFileError,
+)
 
 if TYPE_CHECKING:
     from neardup.options.groups import InputOptions
@@ -40,6 +45,8 @@ LIMITS = struct.Struct("<qqq")
 _BROKEN_WORD = re.compile("[\ufffe\x02](?:\r\n?|\n)?")
 _LINE_END = re.compile("\r\n?")
 _CONTROLS = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff]")
+# What answers have between two pages, none of which has it.
+_PAGE_END = "\f"
 
 
 class RefusedError(Exception):
@@ -55,7 +62,7 @@ def serve() -> None:
         _limit(seconds, memory + 4 * size)
         data = requests.read(size)
         try:
-            text, sign = "\n".join(filter(None, texts_of_pages(data, characters))), 1
+            text, sign = _PAGE_END.join(texts_of_pages(data, characters)), 1
         except RefusedError as error:
             text, sign = str(error), -1
         _write(answers, text.encode(), sign)
@@ -145,7 +152,12 @@ def open_source(location: str, name: str, options: InputOptions) -> ExtractedFil
 def extract(data: bytes, options: InputOptions) -> str:
     """Return the text of a PDF document, page after page."""
     with _reader() as reader:
-        return reader.read(data)
+        pages = reader.read(data).split(_PAGE_END)
+    starts, n_characters = [], 0
+    for page in pages:
+        starts.append(n_characters)
+        n_characters += len(page) + 1 if page else 0
+    return PartedText.of("\n".join(filter(None, pages)), "page", starts)
 
 
 class _Reader:

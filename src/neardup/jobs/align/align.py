@@ -6,7 +6,7 @@ From documents to shared passages: windows are looked up, chained, and their end
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -42,6 +42,7 @@ from neardup.passages.document_pairs import Extents, HiddenText
 from neardup.passages.documents import PassageReading, least_run, read_documents, runs_of
 from neardup.passages.index import PassageHandle
 from neardup.passages.matches import SCHEMA, SCHEMA_WITH_TEXT, with_id_types
+from neardup.passages.places import Marker, Placed, PlacedInIndex, PlacedInSources, with_places
 from neardup.reading.where import describe_filtered, rows_where
 from neardup.results import NO_COLUMNS, PassageResult, SkippedRow, describe_ids, describe_skipped
 from neardup.runs.runner import Runner
@@ -147,8 +148,9 @@ def align_collections(
     """
     align = partial(_align, workspace=workspace, runner=runner, ignore=ignore, opened=opened)
     read = PassageReading(columns_of(options), options.skip_bad)
+    told = _tell_places(sources, read, other, options, runner)
     if options.measure in ("jaccard", "containment"):
-        return align(sources, read, other, options).result()
+        return told(align(sources, read, other, options)).result()
     if not isinstance(other, NewDocuments):
         message = (
             f"{options.measure} looks documents of the other collection up in this one; give these "
@@ -161,11 +163,38 @@ def align_collections(
     if other.is_input:
         # In one collection each document is a query of all others already.
         turned = back.earlier_first() if is_either else back.exchanged()
-        return both_ways([turned], is_one=True).result()
+        return told(both_ways([turned], is_one=True)).result()
     found = [back.exchanged()]
     if is_either:
         found.append(align(sources, read, other, one_way))
-    return both_ways(found, is_one=False).result()
+    return told(both_ways(found, is_one=False)).result()
+
+
+def _tell_places(
+    sources: Sequence[Source],
+    read: PassageReading,
+    other: Other,
+    options: AlignOptions,
+    runner: Runner,
+) -> Callable[[Found], Found]:
+    """Return what adds to passages where they begin, if that is asked for."""
+    if not options.has_places:
+        return lambda found: found
+    # One that is none is refused before anything is read.
+    marker = None if options.place_marker is None else Marker(options.place_marker)
+
+    def add(found: Found) -> Found:
+        queries = PlacedInSources(sources, read)
+        documents: Placed = queries
+        if isinstance(other, PassageHandle):
+            documents = PlacedInIndex(other.view(runner))
+        elif not other.is_input:
+            documents = PlacedInSources(other.sources, other.read)
+        numbers = found.places[:, 0], found.places[:, 2]
+        told = with_places(found.passages, queries, documents, numbers, marker, runner)
+        return replace(found, passages=told)
+
+    return add
 
 
 def _align(
@@ -185,6 +214,8 @@ def _align(
     check_effect(options, sources, new, ignore)
     if is_one:
         keep_extracted(workspace, sources)
+    elif options.has_places:
+        keep_extracted(workspace, sources, new)
     start = time.perf_counter()
     hints: list[Hint] = []
     read, of_other = read.for_sources(sources), NO_COLUMNS

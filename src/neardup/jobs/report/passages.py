@@ -33,9 +33,12 @@ if TYPE_CHECKING:
     from neardup.runs.runner import Runner
 
 COLUMNS = ("query_id", "query_start", "query_end", "doc_id", "doc_start", "doc_end")
-"""What a table of passages has, and may have ``similarity``, ``query_text`` and ``doc_text``."""
+"""What a table of passages has.
 
-_TEXTS = ("query_text", "doc_text")
+It may have ``similarity``, texts, and places as people cite them.
+"""
+
+_TEXTS, _CITED = ("query_text", "doc_text"), ("query_place", "doc_place")
 
 # Where no summary says what a table is: an item begins where its text does, and is no book.
 _FEW, _SHORT = 40, 3000
@@ -249,12 +252,23 @@ def gather_passages(
         of_query, of_doc = (found[name][0].as_py() or "" for name in _TEXTS)
         return of_query, of_doc
 
+    def places_of_rows(numbers: Int64s) -> list[tuple[str, str]]:
+        found = rows.take(numbers, *_CITED)
+        sides = [[place or "" for place in found[name].to_pylist()] for name in _CITED]
+        return list(zip(*sides, strict=True))
+
     # A table may have the passages themselves, as whole as they are there.
     has_texts = len(rows) > 0 and {"query_text", "doc_text"} <= columns
     names = pa.concat_arrays(different)
     nowhere, nothing = np.full(len(names), -1), np.zeros(len(names), np.int64)
     documents = Documents(names, nowhere, (), lengths, nothing, {})
-    passages = Passages(documents, stored, is_one, texts_of_row if has_texts else None)
+    passages = Passages(
+        documents,
+        stored,
+        is_one,
+        texts_of_row if has_texts else None,
+        places_of_rows if set(_CITED) <= columns else None,
+    )
     if inputs is None:
         return passages, ()
     chosen = wanted(passages)

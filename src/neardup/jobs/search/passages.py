@@ -13,7 +13,7 @@ import pyarrow as pa
 from neardup.errors import InvalidParameterError
 from neardup.files.ids import common_id_type
 from neardup.files.inputs import check_effect, passed_over
-from neardup.files.passes import ReadingPass
+from neardup.files.passes import ReadingPass, keep_extracted
 from neardup.files.rows import Source
 from neardup.options.kinds import exact_fraction
 from neardup.options.passages import PassageOptions, SearchOptions
@@ -27,6 +27,7 @@ from neardup.passages.lookup import (
     window_table,
 )
 from neardup.passages.matches import SCHEMA, SCHEMA_WITH_TEXT, Matches, match_table, with_id_types
+from neardup.passages.places import Marker, PlacedInIndex, PlacedInSources, with_places
 from neardup.passages.search import SearchPlan, candidate_probability, make_search_plan
 from neardup.passages.windows import gather_queries, make_queries
 from neardup.reading.where import describe_filtered
@@ -40,6 +41,7 @@ from neardup.stages.hints import (
     hints_of_short,
 )
 from neardup.stages.options import columns_of
+from neardup.tables import Int64s
 
 if TYPE_CHECKING:
     from neardup.outputs.summary_records import Hint, PassageSummary
@@ -80,19 +82,30 @@ def search_sources(
     check_effect(options, sources)
     start = time.perf_counter()
     plan = plan_search(options, index)
+    marker = None if options.place_marker is None else Marker(options.place_marker)
+    if options.has_places:
+        keep_extracted(IN_MEMORY, sources)
     counts = SearchCounts()
+    # Which query each passage is of, and in which document it is.
+    numbers = [np.empty((0, 2), np.int64)]
     id_types: set[pa.DataType] = set()
     read = PassageReading(columns_of(options), options.skip_bad).for_sources(sources)
     tables = [_schema(options).empty_table()]
     reading = ReadingPass("search", sources, runner)
     with runner.stage("search") as note:
         for block in read_documents(sources, index.scheme.tokenizer, read, reading):
+            found, numbers_here = _search_block(index, block, options, plan, runner, reading.within)
+            tables.append(found)
+            numbers.append(numbers_here + np.array([counts.n_queries, 0]))
             _count(counts, block, index)
-            tables.append(_search_block(index, block, options, plan, runner, reading.within))
             counts.n_found += len(tables[-1]["query_id"].unique())
             id_types |= {block.ids.type} if len(block) else set()
         table = with_id_types(pa.concat_tables(tables), common_id_type(id_types), index.id_type)
         note(queries=counts.n_queries, passages=len(table))
+    if options.has_places:
+        queries, documents = np.concatenate(numbers).T
+        placed = PlacedInSources(sources, read), PlacedInIndex(index)
+        table = with_places(table, *placed, (queries, documents), marker, runner)
     summary = _summary(table, counts, plan, index, time.perf_counter() - start)
     summary |= options.describe_preset() | {"passed_over": passed_over(sources)}
     summary |= describe_filtered(sources)
@@ -109,10 +122,12 @@ def _search_block(
     plan: SearchPlan,
     runner: Runner,
     report: Callable[[float], None],
-) -> pa.Table:
+) -> tuple[pa.Table, Int64s]:
+    """Return passages or windows, and the numbers of query and document of each passage."""
     if options.report == "windows":
         singly = list(make_queries(block.tokens, index.scheme, index.frequencies))
-        return window_table(find_windows(index, singly, plan), block, index)
+        windows = window_table(find_windows(index, singly, plan), block, index)
+        return windows, np.empty((0, 2), np.int64)
     offsets = block.tokens.offsets
     queries = gather_queries(
         block.tokens.values, offsets[:-1], offsets[1:], index.scheme, index.frequencies
@@ -128,7 +143,8 @@ def _search_block(
         found.stops,
         found.similarities,
     )
-    return match_table(matches, block, index, with_text=options.with_text)
+    passages = match_table(matches, block, index, with_text=options.with_text)
+    return passages, np.stack([matches.queries, matches.documents], axis=1)
 
 
 def _hints(

@@ -26,7 +26,8 @@ class Listing:
     ``data`` has ``names`` of documents and ``passages``, of which each is a list: both documents by
     number, where it starts and stops in either, the similarity or None, and its texts, None where
     they are not known; then the pair of the reading view that it is in, and its place there, or
-    None. ``note`` says what is not in the table.
+    None; and where it begins as people cite it, if the table says that. ``note`` says what is not
+    in the table.
     """
 
     data: dict[str, Any]
@@ -77,6 +78,7 @@ def _rows(
     most: int,
 ) -> Iterator[list[Any]]:
     have_texts = passages.have_texts(spans).tolist()
+    cited = passages.cited(spans)
     for k, (query, doc) in enumerate(zip(spans.queries.tolist(), spans.docs.tolist(), strict=True)):
         (start_a, stop_a), (start_b, stop_b) = spans.places(k)
         texts: list[str | None] = [None, None]
@@ -95,4 +97,5 @@ def _rows(
             None if np.isnan(similarity) else round(similarity, 4),
             *texts,
             *(pair if place is not None else None, place),
+            *(() if cited is None else cited[k]),
         ]

@@ -442,6 +442,8 @@ class Passages:
         Whether both sides are of one collection.
     texts_of_row
         Gives the texts of a passage on both sides by its row, where the table has them.
+    places_of_rows
+        Gives where some passages begin on both sides, as people cite it, where the table says it.
     numbers
         What ``documents`` call those that the passages have by other numbers; None for the same.
 
@@ -455,6 +457,7 @@ class Passages:
     stored: StoredSpans
     is_one: bool
     texts_of_row: Callable[[int], tuple[str, str]] | None = None
+    places_of_rows: Callable[[Int64s], list[tuple[str, str]]] | None = None
     numbers: Int64s | None = None
 
     def __len__(self) -> int:
@@ -587,6 +590,10 @@ class Passages:
             return self.texts_of_row(int(spans.rows[k]))
         in_query, in_doc = spans.places(k)
         return of_query[slice(*in_query)], of_doc[slice(*in_doc)]
+
+    def cited(self, spans: Spans) -> list[tuple[str, str]] | None:
+        """Return where some passages begin on both sides; None where the table does not say."""
+        return None if self.places_of_rows is None else self.places_of_rows(spans.rows)
 
     def name(self, number: int) -> str:
         """Return the id of a document, with its file where ids alone do not tell it apart.

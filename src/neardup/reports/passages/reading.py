@@ -53,7 +53,8 @@ class Reading:
 
     ``data`` has ``documents`` with ``name``, ``note`` and ``text``, and ``pairs`` with ``label``,
     ``documents`` (two numbers) and ``passages``: ``places`` on both sides, ``similarity``,
-    ``moved``, and ``changes``, places where a run of words that the other one lacks begins or ends.
+    ``moved``, ``cited``, where it begins as people cite it, and ``changes``, places where a run of
+    words that the other one lacks begins or ends.
     Places are counted as JavaScript counts them. ``pairs`` has the numbers of both documents, and
     ``rows`` which of a pair's passages each row of the table is.
     """
@@ -132,6 +133,7 @@ def _passages(
     spans = pair.spans.take(marked)
     texts = [passages.documents[each].text or "" for each in (pair.query, pair.doc)]
     shifts = [units[placed[each]] for each in (pair.query, pair.doc)]
+    cited = passages.cited(spans)
     for row, moved in enumerate(pair.moved[marked].tolist()):
         places = spans.places(row)
         pieces = [text[start:stop] for text, (start, stop) in zip(texts, places, strict=True)]
@@ -142,6 +144,8 @@ def _passages(
             "similarity": None if np.isnan(similarity) else round(similarity, 4),
             "moved": moved,
         }
+        if cited is not None:
+            found["cited"] = cited[row]
         if any(changes):
             found["changes"] = [
                 _shifted([start + place for place in ends], shift)

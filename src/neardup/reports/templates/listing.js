@@ -10,9 +10,10 @@
   const heads = [...byId("rows").querySelectorAll("[data-by]")];
   const format = (number) => number.toLocaleString("en");
   const length = (row) => Math.max(row[2] - row[1], row[5] - row[4]);
-  // What is looked for in: both texts and both names, in small letters.
+  // What is looked for in: texts, names, and places as they are cited, in small letters.
   const haystacks = passages.map((row) => {
-    return [row[7] ?? "", row[8] ?? "", names[row[0]], names[row[3]]].join("\n").toLowerCase();
+    const texts = [row[7], row[8], names[row[0]], names[row[3]], row[11], row[12]];
+    return texts.map((each) => each ?? "").join("\n").toLowerCase();
   });
   let found = [], by = null, falls = false, n = 0;
 
@@ -24,11 +25,13 @@
     return element;
   }
 
-  function place(row, number, start, stop) {
+  function place(row, number, start, stop, cited) {
     const name = document.createElement("bdi"), where = document.createElement("span");
     name.textContent = names[number];
     where.className = "place";
-    where.textContent = ` ${format(start)}–${format(stop)}`;
+    const characters = `${format(start)}–${format(stop)}`;
+    where.textContent = ` ${cited || characters}`;
+    if (cited) where.title = `characters ${characters}`;
     cell(row, name).append(where);
   }
 
@@ -39,9 +42,9 @@
 
   function line(index) {
     const passage = passages[index], row = document.createElement("tr");
-    place(row, ...passage.slice(0, 3));
+    place(row, ...passage.slice(0, 3), passage[11]);
     text(row, passage[7]);
-    place(row, ...passage.slice(3, 6));
+    place(row, ...passage.slice(3, 6), passage[12]);
     text(row, passage[8]);
     cell(row, format(length(passage)), "figure");
     cell(row, passage[6] === null ? "" : passage[6].toFixed(4), "figure");

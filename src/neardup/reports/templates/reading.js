@@ -148,7 +148,8 @@
     const passage = pair.passages[number - 1];
     const similarity = passage.similarity === null ? "" : `, similarity ${passage.similarity}`;
     const moved = passage.moved ? ", moved: in another order in the other text" : "";
-    return `Passage ${number} of ${pair.passages.length}${similarity}${moved}`;
+    const cited = passage.cited ? `, ${passage.cited.join(" and ")}` : "";
+    return `Passage ${number} of ${pair.passages.length}${cited}${similarity}${moved}`;
   }
 
   // Elements of each passage, so that none have to be looked for in long texts.
@@ -322,10 +323,12 @@
     pair.passages.forEach((passage, i) => {
       const row = put("tr", body), facts = put("th", row, `${i + 1}`);
       const places = passage.places.map((ends, side) => {
-        return ends.map((place) => count(side, place)).join("–");
+        const characters = ends.map((place) => count(side, place)).join("–");
+        return passage.cited ? `${passage.cited[side]}, ${characters}` : characters;
       });
       const similarity = passage.similarity === null ? [] : [`similarity ${passage.similarity}`];
-      const lines = [`characters ${places[0]}`, `and ${places[1]}`, ...similarity];
+      const kind = passage.cited ? "" : "characters ";
+      const lines = [`${kind}${places[0]}`, `and ${places[1]}`, ...similarity];
       for (const line of passage.moved ? [...lines, "moved"] : lines) put("small", facts, line);
       row.append(passageText(passage, 0), passageText(passage, 1));
     });

@@ -22,22 +22,12 @@ from neardup.files.resolve import resolve_paths
 from neardup.options.groups import InputOptions
 from neardup.version import pip_install
 from tests.damage import check_refused, every_seed
+from tests.documents import pdf_of
 from tests.each import each_of
 
 
 def text_of(data: bytes) -> str:
     return extract(data, InputOptions())
-
-
-def pdf_of(*pages: list[str]) -> bytes:
-    out = io.BytesIO()
-    canvas = Canvas(out, invariant=True)
-    for lines in pages:
-        for number, line in enumerate(lines):
-            canvas.drawString(72, 760 - 14 * number, line)
-        canvas.showPage()
-    canvas.save()
-    return out.getvalue()
 
 
 def encrypted(data: bytes, user: str, owner: str = "owner") -> bytes:

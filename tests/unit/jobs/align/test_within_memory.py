@@ -74,10 +74,11 @@ CASES = [
     (None, {"measure": "max-containment", "threshold": "0.5"}),
     ("b", {"measure": "doc-containment", "threshold": "0.5"}),
     ("b", {"measure": "containment", "threshold": "0.5", "summary": "documents"}),
+    ("b", {"places": True, "measure": "max-containment", "threshold": "0.5"}),
     ("b", {"idf": "smooth", "ngram": 2}),
     ("b", {"hits": 3, "num_perm": 16}),
     ("index", {}),
-    ("index", {"hits": 2, "max_documents": 9}),
+    ("index", {"hits": 2, "max_documents": 9, "place_marker": r"\b([ab]\d+) "}),
 ]
 
 

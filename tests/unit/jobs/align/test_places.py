@@ -1,0 +1,140 @@
+"""Passages with places: the same columns however they were found, and those of their texts."""
+
+from __future__ import annotations
+
+import json
+import random
+
+import pyarrow as pa
+import pytest
+
+import neardup
+from neardup import PassageIndex
+from tests.documents import docx_of, epub_of, pdf_of
+from tests.each import each_of
+from tests.oracles.places import line_and_column
+from tests.spilling import spilling
+
+RNG = random.Random(5)
+SHARED = [" ".join(f"w{RNG.randrange(300)}" for _ in range(30)) for _ in range(4)]
+MEASURES = {
+    "jaccard": {},
+    "containment": {"measure": "containment", "threshold": "0.5"},
+    "doc-containment": {"measure": "doc-containment", "threshold": "0.5"},
+    "max-containment": {"measure": "max-containment", "threshold": "0.5"},
+}
+
+
+def make_texts(n, name):
+    def line(k):
+        own = " ".join(f"{name}{k}-{RNG.randrange(99)}" for _ in range(RNG.randrange(1, 6)))
+        return own + RNG.choice(["\n", "\r\n", "\r", " é🙂 ", "\n\n"])
+
+    return [
+        "".join([*(line(k) for _ in range(3)), RNG.choice(SHARED), *(line(k) for _ in range(2))])
+        for k in range(n)
+    ]
+
+
+OWN, OTHER = make_texts(12, "a"), make_texts(9, "b")
+
+
+def check(passages, queries, documents):
+    """Compare places with those that the texts have by themselves."""
+    assert len(passages) > 3
+    for row in passages.to_pylist():
+        for side, texts in (("query", queries), ("doc", documents)):
+            text = texts[int(row[f"{side}_id"])]
+            assert row[f"{side}_place"] == line_and_column(text, row[f"{side}_start"])
+
+
+@each_of("options", MEASURES.values(), ids=MEASURES)
+def test_align__lines_of_texts(options):
+    """Also where some documents are bad, by which numbers of rows and of documents differ."""
+    options = {"min_tokens": 12, "on_error": "skip", "places": True, **options}
+    rows = [{"id": k, "text": text} for k, text in enumerate(OWN)]
+    rows.insert(2, {"id": 99, "text": None})
+    two = neardup.align(rows, OTHER, **options).passages
+    check(two, OWN, OTHER)
+    plain = neardup.align(rows, OTHER, **options | {"places": False}).passages
+    assert two.drop_columns(["query_place", "doc_place"]) == plain
+    check(neardup.align(rows, **options).passages, OWN, OWN)
+
+
+def test_align__within_little_memory(tmp_path):
+    path = tmp_path / "own.jsonl"
+    path.write_text("".join(f'{{"id": {k}, "text": {_json(t)}}}\n' for k, t in enumerate(OWN)))
+    options = {"min_tokens": 12, "place_marker": r"^(a\d+)-"}
+    expected = neardup.align(path, OTHER, **options)
+    with spilling(400, 500):
+        found = neardup.align(path, OTHER, **options)
+    assert found.passages == expected.passages
+    assert {place[:1] for place in found.passages["query_place"].to_pylist()} == {"a"}
+
+
+def _json(text):
+    return json.dumps(text)
+
+
+@pytest.fixture
+def index(tmp_path):
+    """An index in two segments, of which a document has gone."""
+    index = PassageIndex.create(tmp_path / "index", min_tokens=12)
+    rows = [{"id": k, "text": text} for k, text in enumerate(OTHER)]
+    index.add(rows[:5])
+    index.add(rows[5:])
+    index.remove([1])
+    return index
+
+
+def test_index__lines_of_its_texts(index):
+    check(neardup.align(OWN, index, places=True).passages, OWN, OTHER)
+    found = index.search(SHARED, places=True).passages
+    check(found, SHARED, OTHER)
+    assert found.column_names.index("query_place") == found.column_names.index("query_end") + 1
+    nothing = index.search(["nothing of the kind " * 9], places=True).passages
+    assert (len(nothing), nothing.schema) == (0, found.schema)
+    assert found.schema.field("doc_place").type == pa.large_string()
+
+
+def test_align__parts_of_files(tmp_path):
+    """A Word document, an e-book and a PDF, read where others are that share nothing."""
+    other = "quite another text that has nothing to do with any of these at all, not even a word"
+    (tmp_path / "in").mkdir()
+    words = [SHARED[0].split()[start : start + 10] for start in (0, 10, 20)]
+    files = {
+        "a.docx": docx_of(
+            "".join(f"<w:p><w:r><w:t>{text}</w:t></w:r></w:p>" for text in ("alpha", "", SHARED[0]))
+        ),
+        "b.pdf": pdf_of([other], [], [" ".join(line) for line in words]),
+        "c.epub": epub_of(
+            {"1.xhtml": "<p>beta</p>", "2.xhtml": f"<h1>Gamma</h1><p>{SHARED[0]}</p>"}
+        ),
+        "d.pdf": pdf_of([other[::-1]]),
+        "e.txt": f"delta\nzeta: {SHARED[0]}".encode(),
+    }
+    for name, data in files.items():
+        (tmp_path / "in" / name).write_bytes(data)
+    found = neardup.align(tmp_path / "in", min_tokens=12, places=True).passages
+    places = {"a.docx": "paragraph 2", "b.pdf": "page 3", "c.epub": "chapter 2"}
+    places["e.txt"] = "line 2, column 7"
+    rows = found.to_pylist()
+    assert {(row["query_id"], row["doc_id"]) for row in rows} == {
+        (a, b) for a in places for b in places if a < b
+    }
+    for row in rows:
+        assert (row["query_place"], row["doc_place"]) == (
+            places[row["query_id"]],
+            places[row["doc_id"]],
+        )
+    marked = neardup.align(tmp_path / "in", min_tokens=12, place_marker="Gamma|zeta").passages
+    by_id = {row["doc_id"]: row["doc_place"] for row in marked.to_pylist()}
+    assert by_id == {"b.pdf": "page 3", "c.epub": "Gamma", "e.txt": "zeta"}
+
+
+def test_align__where_alone():
+    """Rows that a condition leaves out are no documents."""
+    rows = [{"id": k, "text": t, "n": k} for k, t in enumerate(OWN)]
+    found = neardup.align(rows, OTHER, min_tokens=12, places=True, where="n >= 4").passages
+    assert set(found["query_id"].to_pylist()) <= set(range(4, 12))
+    check(found, OWN, OTHER)
