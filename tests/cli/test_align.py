@@ -395,3 +395,29 @@ def test_places__refused(fails, run, here):
         error="--places has no effect on an index of documents; leave it out, or search an index "
         "of passages",
     )
+
+
+@pytest.mark.usefixtures("collections")
+def test_exports__by_the_ending(run, fails, here):
+    arguments = ("align", "a.jsonl", "--against", "b.jsonl", *LEAST)
+    for name in ("who.graphml", "links.tei.xml"):
+        outcome = run(*arguments, "-o", name, "--report", "p.html", "--places", "--overwrite")
+        assert (outcome.code, outcome.err) == (0, "")
+        assert f"written to {name}" in outcome.out
+        assert (here / name).read_text(encoding="utf-8").startswith("<?xml")
+        for option in (("--places",), ("--with-text",), ("--summary", "documents")):
+            fails(
+                *(*arguments, "-o", f"2{name}", *option),
+                error=f"{option[0]} has no effect with 2{name}, which has passages by their "
+                "characters alone; leave it out, or write a table",
+            )
+        fails(
+            *(*arguments, "-o", f"2{name}", "--output-format", "csv"),
+            error=f"--output-format csv does not go with the name 2{name}; leave it out",
+        )
+        outcome = run(*arguments, "-o", name)
+        assert (outcome.code, "exists" in outcome.err) == (1, True)
+    run("index", "build", "idx", "b.jsonl", "--min-tokens", 8)
+    assert run("search", "idx", "a.jsonl", "-o", "found.tei.xml", "--threshold", "0.5").code == 0
+    outcome = run("pairs", "a.jsonl", "-o", "p.graphml")
+    assert "the output file must end in .parquet" in outcome.err

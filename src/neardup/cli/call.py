@@ -456,10 +456,20 @@ class TableOutput(_Output):
 
     _what, _named = "table", "file"
 
-    def __init__(self, call: Call, *, of_bytes: bool = False) -> None:
+    def __init__(self, call: Call, *, of_bytes: bool = False, of_passages: bool = False) -> None:
         from neardup.outputs.table_files import plan_table
 
-        self._target = plan_table(call.output, call.table_format, overwrite=call.overwrite)
+        self.is_export = False
+        if of_passages:
+            from neardup.outputs.exports import export_ending
+
+            self.is_export = export_ending(call.output) is not None
+        if self.is_export:
+            from neardup.outputs.exports import plan_export
+
+            self._target = plan_export(call.output, call.table_format, overwrite=call.overwrite)
+        else:
+            self._target = plan_table(call.output, call.table_format, overwrite=call.overwrite)
         super().__init__(call, of_bytes=of_bytes, is_streamed=self._target.is_standard_output)
 
     def __str__(self) -> str:
@@ -472,6 +482,14 @@ class TableOutput(_Output):
         if call.with_text and call.no_text:
             message = "choose either --with-text or --no-text"
             raise click.UsageError(message)
+        if self.is_export:
+            # A page shows passages, and where they begin.
+            places = [] if call.page is not None else ["places", "place_marker"]
+            for name in ("with_text", "no_text", "excerpt", "summary", *places):
+                if getattr(call, name, None):
+                    where = f"with {self}, which has passages by their characters alone"
+                    raise no_effect(name, where, "write a table", "output")
+            return False
         return call.with_text or (not call.no_text and self._target.format in _WITH_TEXTS)
 
     @property
@@ -499,5 +517,8 @@ class TableOutput(_Output):
     ) -> list[str]:
         """Write a table, and its page; arguments and what is returned as of a folder."""
         with _closed_by_reader():
-            self._target.write(result.rows(), overwrite=self._call.overwrite)
+            if self.is_export:
+                result.write(self._target.path, overwrite=self._call.overwrite)
+            else:
+                self._target.write(result.rows(), overwrite=self._call.overwrite)
         return self._write_page(result, options, inputs, against)

@@ -56,8 +56,9 @@ def command(call: Call) -> None:
     if call.maximal and call.all_windows:
         message = "choose either --maximal or --all-windows"
         raise click.UsageError(message)
-    output, folder = TableOutput(call), call.folder
+    folder = call.folder
     is_of_documents = kind_of(folder) == "documents"
+    output = TableOutput(call, of_passages=not (is_of_documents or call.all_windows))
     options: Any
     if is_of_documents:
         of_passages = (
