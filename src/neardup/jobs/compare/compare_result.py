@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from neardup.outputs.table_files import check_file, write_file
 from neardup.outputs.targets import target_of
+from neardup.passages.places import line_in
 from neardup.reports.compare import Link, Page, render_comparison
 from neardup.reports.page import PAGE_SUFFIXES
 from neardup.results import Result
@@ -216,6 +217,7 @@ def summary_lines(result: Comparison, *, full: bool) -> Iterator[str]:
     )
     yield ""
     yield shared_sentence(result)
+    shown = [_ranges_in(text) for text in result.texts]
     for number, passage in enumerate(result.passages[:MOST_SHOWN], 1):
         changes, (in_first, in_second) = "", (passage.changes_a, passage.changes_b)
         if in_first is not None and in_second is not None and (in_first or in_second):
@@ -224,18 +226,18 @@ def summary_lines(result: Comparison, *, full: bool) -> Iterator[str]:
             places = "one place" if is_one else f"{len(in_first)} and {len(in_second)} places"
             changes = f", changed in {places}"
         yield (
-            f"  {number}  {_range(passage.a)} and {_range(passage.b)}, similarity "
+            f"  {number}  {shown[0](passage.a)} and {shown[1](passage.b)}, similarity "
             f"{_number('', passage.similarity)}{changes}: {_excerpt(result.texts[0], passage.a)}"
         )
     yield from _more(len(result.passages))
     yield ""
     unshared = result.differences.a, result.differences.b
-    for name, text, ranges in zip(names, result.texts, unshared, strict=True):
+    for name, text, ranges, range_of in zip(names, result.texts, unshared, shown, strict=True):
         n = len(ranges)
         length = sum(stop - start for start, stop in ranges)
         yield f"{counted(n, 'range')} of {name} in no shared passage, {length:,} characters"
         for place in ranges[:MOST_SHOWN]:
-            yield f"  {_range(place)}: {_excerpt(text, place)}"
+            yield f"  {range_of(place)}: {_excerpt(text, place)}"
         yield from _more(n)
     if full:
         yield from diffuseness(result)
@@ -272,8 +274,15 @@ def _more(n: int) -> Iterator[str]:
         yield f"  and {n - MOST_SHOWN:,} more"
 
 
-def _range(place: Range) -> str:
-    return f"{place[0]:,}-{place[1]:,}"
+def _ranges_in(text: str) -> Callable[[Range], str]:
+    """Return what shows ranges of a text, of one with several lines with where they begin."""
+    line = line_in(text) if "\n" in text or "\r" in text else None
+
+    def show(place: Range) -> str:
+        shown = f"{place[0]:,}-{place[1]:,}"
+        return shown if line is None else f"{shown} ({line(place[0])})"
+
+    return show
 
 
 def _excerpt(text: str, place: Range) -> str:
