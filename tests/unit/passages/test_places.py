@@ -6,14 +6,16 @@ import io
 import re
 from itertools import pairwise
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import neardup
 from neardup.errors import InvalidParameterError
+from neardup.files.extracted import ExtractedFileSource, PartedText
 from neardup.files.office import docx, epub, odt, pdf
-from neardup.files.rows import Parts
+from neardup.files.rows import Parts, SomeRows
 from neardup.options.groups import InputOptions
 from neardup.passages.places import Marker, place_in
 from tests.documents import docx_of, epub_of, odt_of, pdf_of
@@ -58,9 +60,8 @@ def test_line__as_counting_tells_it(text, data):
     assert place_in(text, None, None)(place) == line_and_column(text, place)
 
 
-@given(st.sampled_from(sorted(PATTERNS)), marked_texts)
-def test_marker__the_last_one_at_or_before(name, text):
-    pattern = PATTERNS[name]
+def check_marker(pattern, text):
+    """Compare the places of all characters with those by Python's regular expressions."""
     groups = re.compile(pattern).groups
     found = [
         (match.start(), " ".join((match[1 if groups else 0] or "").split()))
@@ -74,6 +75,18 @@ def test_marker__the_last_one_at_or_before(name, text):
     for place in range(len(text) + 1):
         before = [name for start, name in found if start <= place]
         assert place_of(place) == (before[-1] if before else usual(place))
+    return found
+
+
+@each_of("pattern", PATTERNS.values(), ids=PATTERNS)
+def test_marker__one_behind_the_other(pattern):
+    text = "none yet\nGen 1:1 Gen 1:2 <a> abc =\nAct IV\ufdd0 <>\nScene 2 x\ncHapter 1 <b>\nEx 12:3"
+    assert len(check_marker(pattern, text + "\nabc = ü🙂 Gen 3:4\nAct I")) > 1
+
+
+@given(st.sampled_from(sorted(PATTERNS)), marked_texts)
+def test_marker__the_last_one_at_or_before(name, text):
+    check_marker(PATTERNS[name], text)
 
 
 def test_marker__long_names_are_cut_and_in_one_line():
@@ -98,6 +111,22 @@ def test_parts__an_empty_one_begins_where_the_next_does():
     assert [parts(place) for place in (0, 3, 4, 8, 9)] == [
         "page 1", "page 1", "page 3", "page 3", "page 4",
     ]  # fmt: skip
+
+
+def test_parts__of_some_rows(tmp_path):
+    """Those that a condition leaves keep their parts."""
+    (tmp_path / "a.txt").write_text("abcdef")
+    source = ExtractedFileSource(
+        str(tmp_path / "a.txt"),
+        "a.txt",
+        extract=lambda data, _: PartedText.of(data.decode(), "page", [0, 3]),
+        options=InputOptions(),
+        kind="a document",
+    )
+    rows = SomeRows(next(iter(source.blocks())), np.array([True]))
+    [parts] = rows.parts(np.array([True]))
+    assert (parts(2), parts(3)) == ("page 1", "page 2")
+    assert rows.parts(np.array([False])) == []
 
 
 def p(text: str) -> str:
