@@ -34,6 +34,7 @@ def write_xlsx(table: pa.Table | pa.RecordBatchReader, stream: BinaryIO) -> None
         row = 1
         for values in _rows(table):
             if row == SHEET_ROWS:
+                spreadsheet.let_filter(row, len(names))
                 spreadsheet.add_sheet(names)
                 row = 1
             for column, value in enumerate(values):
@@ -45,6 +46,7 @@ def write_xlsx(table: pa.Table | pa.RecordBatchReader, stream: BinaryIO) -> None
                 n_cut += is_cut
                 spreadsheet.put(row, column, _cut(text) if is_cut else text)
             row += 1
+        spreadsheet.let_filter(row, len(names))
         spreadsheet.copy_to(stream)
     if n_cut:
         _log.info(

@@ -110,6 +110,7 @@ def test_write_xlsx__as_another_reader_has_it():
     assert {row[1].data_type for row in rows} == {"n"}
     assert not any(row[0].hyperlink for row in rows)
     assert sheet.freeze_panes == "A2"
+    assert sheet.auto_filter.ref == "A1:B6"
 
 
 def test_write_xlsx__more_rows_than_a_sheet_has(monkeypatch):
@@ -118,7 +119,10 @@ def test_write_xlsx__more_rows_than_a_sheet_has(monkeypatch):
         pa.schema([("n", pa.int64())]), [pa.record_batch({"n": [k, k]}) for k in range(3)]
     )
     header: dict[str, Any] = {"A": "n"}
-    assert sheets(written(reader)) == [
+    content = written(reader)
+    workbook = openpyxl.load_workbook(io.BytesIO(content))
+    assert [sheet.auto_filter.ref for sheet in workbook] == ["A1:A3"] * 3
+    assert sheets(content) == [
         [header, {"A": 0}, {"A": 0}],
         [header, {"A": 1}, {"A": 1}],
         [header, {"A": 2}, {"A": 2}],

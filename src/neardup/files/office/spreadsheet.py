@@ -119,6 +119,11 @@ class Spreadsheet:
         else:
             self._sheet.write_string(row, column, text)
 
+    def let_filter(self, n_rows: int, n_columns: int) -> None:
+        """Let readers filter and sort the sheet by its columns; the header is one of its rows."""
+        if n_columns:
+            self._sheet.autofilter(0, 0, n_rows - 1, n_columns - 1)
+
     def copy_to(self, stream: BinaryIO) -> None:
         """Complete it, and copy it to where it belongs."""
         try:
