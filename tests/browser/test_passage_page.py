@@ -125,6 +125,22 @@ def test_reading__a_pair_of_the_list(browse, page):
     assert [row["texts"] for row in values[-1]] == [[TEXTS[2], TEXTS[2]]]
 
 
+def test_reading__a_part_that_is_drawn(browse, page):
+    """It leads to its pair, and the passage that begins there, from either text."""
+
+    def click(start: int) -> str:
+        title = f"{start:,} to"
+        parts = "[...document.querySelectorAll('#strips .bit')]"
+        found = f"{parts}.find((part) => part.textContent.startsWith('{title}'))"
+        return after(f"{found}.dispatchEvent(new Event('click', {{ bubbles: true }}))")
+
+    chosen = "document.getElementById('reading-pair').value"
+    steps = [click(ROWS[2][1]), SEEN, chosen, click(ROWS[4][4]), SEEN, chosen]
+    seen = [each for each in browse(page, *steps, width=1200).values if each]
+    assert [seen[0]["number"], seen[0]["inView"], seen[1]] == [["3", "3"], [True, True], "0"]
+    assert [seen[2]["number"], seen[3]] == [["5", "5"], "0"]
+
+
 def test_reading__the_other_text_goes_along(browse, page):
     script = """(async () => {
       const a = document.getElementById('reading-a'), b = document.getElementById('reading-b');

@@ -24,6 +24,7 @@ from neardup.reports.charts import (
 )
 from neardup.reports.page import percent
 from neardup.reports.passages.model import About, Pairs, Passages, Spans
+from neardup.reports.passages.reading import Reading
 from neardup.runs.totals import Totals
 from neardup.tables import Floats, Int64s
 
@@ -175,8 +176,17 @@ _MOST_OF_LABEL = 52
 _MOST_BITS = 400
 
 
-def strips(passages: Passages, documents: Sequence[int], name: str, title: str) -> Chart:
-    """Draw some texts as bars, with what other texts have in the colours of these."""
+def strips(
+    passages: Passages,
+    documents: Sequence[int],
+    name: str,
+    title: str,
+    reading: Reading | None = None,
+) -> Chart:
+    """Draw some texts as bars, with what other texts have in the colours of these.
+
+    What one other text has leads to where both are side by side, if ``reading`` has them.
+    """
     longest = max((passages.documents[each].length for each in documents), default=1)
     scale = (WIDTH - 4) / max(longest, 1)
     all_parts = _parts_of(passages, documents, scale)
@@ -195,13 +205,15 @@ def strips(passages: Passages, documents: Sequence[int], name: str, title: str) 
             element("text", shown, class_="tick", x=2, y=y + 11),
             element("text", f"{100 * share:.0f} %", class_="tick end", x=WIDTH - 2, y=y + 11),
             element("rect", class_="base", x=2, y=y + 16, width=width, height=10),
-            *(_bit(passages, *bit, y + 16, scale) for bit in bits),
+            *(_bit(passages, each, *bit, y + 16, scale, reading) for bit in bits),
         ]
     description = (
         "The texts that share most, to scale. Coloured is what another text has as well, a colour "
         "for each other text (point at it for its name); at the right, the part of the text that "
         "is in some passage."
     )
+    if reading is not None:
+        description += " Click a part to read it beside the other text, if that is on this page."
     if many:
         said = f"Of a text with more than {_MOST_BITS} such parts those that touch have one colour."
         description += f" {said}"
@@ -327,17 +339,34 @@ def _place(start: int, stop: int, scale: float) -> tuple[float, float]:
 
 
 def _bit(
-    passages: Passages, start: int, stop: int, other: int, n_others: int, y: float, scale: float
+    passages: Passages,
+    document: int,
+    start: int,
+    stop: int,
+    other: int,
+    n_others: int,
+    y: float,
+    scale: float,
+    reading: Reading | None,
 ) -> Markup:
-    """Draw a part of a text, in the colour of the first other text that has it."""
+    """Draw a part of a text, in the colour of the first other text that has it.
+
+    It says, if both can be read, as which pair, on which side, and at which share of the text.
+    """
     x, width = _place(start, stop, scale)
     also = f"parts of it also in {n_others:,} other texts"
     if n_others == 1:
         also = f"also in {passages.name(other)}"
     title = element("title", f"{start:,} to {stop:,}: {also}")
-    return element(
-        "rect", title, class_=f"bit c{other % N_COLOURS}", x=x, y=y, width=width, height=10
-    )
+    where: dict[str, object] = {}
+    for side, pair in enumerate([(document, other), (other, document)]):
+        number_of_pair = None if reading is None else reading.place_of(*pair)
+        if n_others == 1 and number_of_pair is not None:
+            share = start / max(passages.documents[document].length, 1)
+            where = {"data_pair": number_of_pair, "data_side": side, "data_at": f"{share:.6f}"}
+            break
+    kind = f"bit c{other % N_COLOURS}"
+    return element("rect", title, class_=kind, x=x, y=y, width=width, height=10, **where)
 
 
 # How alike passages are, and how long.

@@ -414,7 +414,7 @@ def passage_report(passages: Passages, about: About) -> Report:
     reading = make_reading(passages)
     listing = make_listing(passages, reading)
     headline = _headline(passages)
-    drawings = _drawings(passages)
+    drawings = _drawings(passages, reading)
     witnesses = gather_witnesses(passages)
     examples = choose_examples(passages, moved)
     charts = [
@@ -542,7 +542,7 @@ def _facts(passages: Passages, looked_at: Sequence[Looked]) -> list[tuple[str, .
     return facts
 
 
-def _drawings(passages: Passages) -> list[Chart]:
+def _drawings(passages: Passages, reading: Reading | None) -> list[Chart]:
     """Draw the texts that share most, in their order."""
     if not len(passages):
         return []
@@ -554,7 +554,7 @@ def _drawings(passages: Passages) -> list[Chart]:
         upper, lower = (first([side], _MOST_DRAWN) for side in ("queries", "docs"))
         drawn = arcs(passages, upper, lower, "arcs", title)
     texts = first(("queries", "docs"), _MOST_STRIPS)
-    return [drawn, strips(passages, texts, "strips", "What of each text is shared")]
+    return [drawn, strips(passages, texts, "strips", "What of each text is shared", reading)]
 
 
 def _reading_lead(reading: Reading, passages: Passages) -> str:

@@ -378,12 +378,22 @@
     const band = event.target.closest("[data-p]");
     if (band !== null) go(Number(band.dataset.p));
   });
-  // Links elsewhere in the page that lead to a pair here.
+  // The passage of the pair that begins nearest to a share of a text.
+  function nearest(side, share) {
+    const place = share * sides[side].length;
+    const far = pair.passages.map(({ places }) => Math.abs(places[side][0] - place));
+    return far.indexOf(Math.min(...far)) + 1;
+  }
+
+  // What leads to a pair here: links elsewhere in the page, and parts of texts that are drawn.
   document.addEventListener("click", (event) => {
-    const link = event.target.closest("a[data-pair]");
+    const link = event.target.closest("[data-pair]");
     if (link === null) return;
-    choose(Number(link.dataset.pair));
-    if (link.dataset.passage) requestAnimationFrame(() => go(Number(link.dataset.passage)));
+    const { pair: number, passage, side, at } = link.dataset;
+    choose(Number(number));
+    const wanted = at === undefined ? Number(passage ?? 0) : nearest(Number(side), Number(at));
+    if (at !== undefined) byId("section").scrollIntoView();
+    if (wanted) requestAnimationFrame(() => go(wanted));
   });
   new ResizeObserver(() => sides.forEach((side, i) => side.blocks && look(i))).observe(byId("texts"));
   byId("section").hidden = false;
