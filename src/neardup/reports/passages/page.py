@@ -368,17 +368,12 @@ def _example(passages: Passages, spans: Spans, row: int, title: str) -> Example:
     similarity = float(spans.similarities[row])
     note = "" if np.isnan(similarity) else f"similarity {similarity:.4f}, "
     note += f"{counted(differences.n_common, 'word')} in both"
-    in_query, in_doc = (f"characters {start:,} to {stop:,}" for start, stop in spans.places(row))
-    cited = passages.cited(spans.take(np.array([row])))
-    if cited is not None:
-        in_query, in_doc = f"{cited[0][0]}, {in_query}", f"{cited[0][1]}, {in_doc}"
     return Example(
         title,
         note,
         passages.name(int(spans.queries[row])),
         passages.name(int(spans.docs[row])),
-        in_query,
-        in_doc,
+        *passages.where(spans, row),
         differences,
     )
 

@@ -61,19 +61,24 @@ def test_align__lines_of_texts(options):
     check(neardup.align(rows, **options).passages, OWN, OWN)
 
 
-def test_align__within_little_memory(tmp_path):
+@pytest.fixture
+def path(tmp_path):
+    """A file of documents, of which many are bad rows."""
+    rows = [{"id": k // 2, "text": OWN[k // 2] if k % 2 else None} for k in range(2 * len(OWN))]
     path = tmp_path / "own.jsonl"
-    path.write_text("".join(f'{{"id": {k}, "text": {_json(t)}}}\n' for k, t in enumerate(OWN)))
-    options = {"min_tokens": 12, "place_marker": r"^(a\d+)-"}
-    expected = neardup.align(path, OTHER, **options)
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def test_align__within_little_memory(path):
+    """Blocks of a row or two count the documents that were before them, and no bad rows."""
+    options = {"min_tokens": 12, "on_error": "skip"}
+    expected = neardup.align(path, OTHER, place_marker=r"^(a\d+)-", **options)
     with spilling(400, 500):
-        found = neardup.align(path, OTHER, **options)
+        found = neardup.align(path, OTHER, place_marker=r"^(a\d+)-", **options)
+        check(neardup.align(path, OTHER, places=True, **options).passages, OWN, OTHER)
     assert found.passages == expected.passages
     assert {place[:1] for place in found.passages["query_place"].to_pylist()} == {"a"}
-
-
-def _json(text):
-    return json.dumps(text)
 
 
 @pytest.fixture
@@ -95,6 +100,21 @@ def test_index__lines_of_its_texts(index):
     nothing = index.search(["nothing of the kind " * 9], places=True).passages
     assert (len(nothing), nothing.schema) == (0, found.schema)
     assert found.schema.field("doc_place").type == pa.large_string()
+
+
+def test_index__queries_of_many_blocks(index, path):
+    """Those before a block count, bad rows do not; they begin with the passages they have."""
+    path.write_text(
+        "".join(
+            json.dumps({"id": k, "text": f"\n{' ' * k}{text}" if k % 3 else None}) + "\n"
+            for k, text in enumerate(SHARED * 3)
+        )
+    )
+    with spilling(400, 500):
+        found = index.search(path, places=True, on_error="skip").passages
+    queries = [f"\n{' ' * k}{text}" for k, text in enumerate(SHARED * 3)]
+    assert len(set(found["query_place"].to_pylist())) > 3
+    check(found, queries, OTHER)
 
 
 def test_align__parts_of_files(tmp_path):
