@@ -162,13 +162,17 @@ def test_find__threshold_as_number_and_slider(visit):
 
 def test_add_and_remove__with_keys_alone(visit):
     """An id, a text, twice Enter; then the link to remove it, and Enter again."""
-    focus = "document.getElementById('id').focus()"
-    steps = [*["keys:"] * 5, focus, "type:new one", "keys:Tab", f"type:{PASSAGE}"]
+    # No keys at first, as above, on any page.
+    wait = ["keys:"] * 5
+
+    def focus(which: str) -> str:
+        return f"document.querySelector('{which}').focus()"
+
     at = "document.querySelector('h1').textContent"
-    first = "document.querySelector('.first').focus()"
-    added = [*steps, "press:Control+Return", at, first, "press:Return", at]
-    assert visit("/add?index=library", *added) == "new one"
-    removed = ["document.querySelector('button.danger').focus()", "press:Return", at]
+    typed = [*wait, focus("#id"), "type:new one", focus("#text"), f"type:{PASSAGE}"]
+    confirmed = [*wait, focus(".first"), "press:Return", at]
+    assert visit("/add?index=library", *typed, "press:Control+Return", *confirmed) == "new one"
+    removed = [*wait, focus("button.danger"), "press:Return", at]
     assert visit("/remove?index=library&id=new+one", *removed) == "new one was removed"
 
 
