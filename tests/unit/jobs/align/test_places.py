@@ -103,16 +103,12 @@ def test_index__lines_of_its_texts(index):
 
 
 def test_index__queries_of_many_blocks(index, path):
-    """Those before a block count, bad rows do not; they begin with the passages they have."""
-    path.write_text(
-        "".join(
-            json.dumps({"id": k, "text": f"\n{' ' * k}{text}" if k % 3 else None}) + "\n"
-            for k, text in enumerate(SHARED * 3)
-        )
-    )
+    """Those before a block count, bad rows do not; each begins on a line of its own number."""
+    queries = ["\n" * k + text for k, text in enumerate(SHARED * 3)]
+    rows = [{"id": k, "text": text if k % 3 else None} for k, text in enumerate(queries)]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     with spilling(400, 500):
         found = index.search(path, places=True, on_error="skip").passages
-    queries = [f"\n{' ' * k}{text}" for k, text in enumerate(SHARED * 3)]
     assert len(set(found["query_place"].to_pylist())) > 3
     check(found, queries, OTHER)
 
