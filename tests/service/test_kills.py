@@ -19,26 +19,31 @@ N_WRITERS = 4
 pytestmark = pytest.mark.kills
 
 
-def write_until_it_ends(url: str, name: str, committed: set[str]) -> None:
-    """Insert documents and commit them, and note those whose commit was answered."""
+def write_until_it_ends(url: str, name: str, committed: set[str], durable: bool) -> None:
+    """Insert documents durably, or commit them, and note those of which that was answered."""
     with contextlib.suppress(NeardupError, OSError):
-        remote = neardup.connect(url)
+        remote = neardup.connect(url, durable=durable)
         for number in range(10_000):
             ids = [f"{name}-{number}-{k}" for k in range(3)]
             for identifier in ids:
                 remote.insert(identifier, f"a text of its own that is called {identifier} here")
-            remote.commit()
-            committed.update(ids)
+                committed.update([identifier] if durable else [])
+            if not durable:
+                remote.commit()
+                committed.update(ids)
 
 
-def test_serve__killed_under_load(serve, folder):
+@pytest.mark.parametrize("durable", [False, True])
+def test_serve__killed_under_load(serve, folder, durable):
     rng = random.Random(5)
     committed: set[str] = {"raven"}
     for round_ in range(N_KILLS):
         process = serve("--writable")
         sets = [set[str]() for _ in range(N_WRITERS)]
         writers = [
-            threading.Thread(target=write_until_it_ends, args=(process.url, f"{round_}-{k}", own))
+            threading.Thread(
+                target=write_until_it_ends, args=(process.url, f"{round_}-{k}", own, durable)
+            )
             for k, own in enumerate(sets)
         ]
         for writer in writers:

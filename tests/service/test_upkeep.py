@@ -92,6 +92,42 @@ def test_commit__when_much_waits(start, monkeypatch, name, least):
     wait_for(lambda: index.n_commits == 1)
 
 
+def test_durable__those_who_wait_share_a_commit(start, monkeypatch):
+    monkeypatch.setattr("neardup.service.served._COMMIT_SECONDS", 1000)
+    running = start()
+    served = running.service.indexes["docs"]
+    paths = [INSERT, "/v1/indexes/docs/insert-if-new"]
+
+    def insert(number: int) -> int:
+        body = {"id": f"n{number}", "text": f"text-{number}", "durable": True}
+        return running.post(paths[number % 2], body).status_code
+
+    with ThreadPoolExecutor(8) as pool:
+        # Nothing is written until all wait.
+        with served.writing:
+            answers = [pool.submit(insert, number) for number in range(8)]
+            wait_for(lambda: running.service.writes.n_waiting == 7)
+        assert [answer.result() for answer in answers] == [200] * 8
+    assert served.index.n_commits == 1
+    assert served.n_uncommitted == 0
+    running.post(INSERT, {"id": "last", "text": "y", "durable": False})
+    assert (served.index.n_commits, served.n_uncommitted) == (1, 1)
+
+
+def test_durable__what_could_not_be_committed_is_no_success(start, monkeypatch):
+    monkeypatch.setattr("neardup.service.served._FIRST_PAUSE", 1000)
+    running = start()
+    index = running.service.indexes["docs"].index
+    index.failure = disk_full()
+    answer = running.post(INSERT, {"id": "x", "text": "y", "durable": True})
+    assert answer.status_code == 503
+    assert "WriteError: No space left on device" in answer.json()["detail"]
+    assert "x" in index.rows
+    wait_for(lambda: events(running, "commit failed"))
+    index.failure = None
+    assert running.post("/v1/indexes/docs/commit", {}).json() == {"committed": 1}
+
+
 @pytest.mark.slow
 def test_commit__failed_is_tried_again_and_said(start):
     running = start()

@@ -187,7 +187,12 @@ _NOT_FOUND = 404
 
 
 def connect(
-    url: str, token: str | None = None, *, index: str | None = None, timeout: float = 60.0
+    url: str,
+    token: str | None = None,
+    *,
+    index: str | None = None,
+    timeout: float = 60.0,
+    durable: bool = False,
 ) -> RemoteIndex:
     """Connect to an index that ``neardup serve`` serves.
 
@@ -201,6 +206,9 @@ def connect(
         Name of the index; may be left out where there is only one.
     timeout
         Seconds to wait for an answer.
+    durable
+        Each insertion returns once it is durable, as with ``commit_every=1`` of an index that is
+        opened here; those of all who wait share a commit.
 
     Returns
     -------
@@ -225,7 +233,9 @@ def connect(
         message = f"index must be one of {', '.join(map(repr, entries))}: {wanted}"
         raise InvalidParameterError(message)
     entry = entries[index]
-    return RemoteIndex(transport, index, entry["kind"], is_writable=entry["writable"])
+    return RemoteIndex(
+        transport, index, entry["kind"], is_writable=entry["writable"], durable=durable
+    )
 
 
 # Documents of a page.
@@ -251,10 +261,16 @@ class RemoteIndex:
     """
 
     def __init__(
-        self, transport: Transport, name: str, kind: IndexKind, *, is_writable: bool
+        self,
+        transport: Transport,
+        name: str,
+        kind: IndexKind,
+        *,
+        is_writable: bool,
+        durable: bool = False,
     ) -> None:
         self._transport, self.name, self.kind = transport, name, kind
-        self._is_writable = is_writable
+        self._is_writable, self._durable = is_writable, durable or None
 
     def query(
         self,
@@ -343,8 +359,9 @@ class RemoteIndex:
         tokens: Tokens | None = None,
         **columns: Any,
     ) -> None:
-        """Insert a document, which is found at once and durable after ``commit``."""
+        """Insert a document, which is found at once; see ``connect`` for when it is durable."""
         body = _given(id=id, text=text, tokens=_sent(tokens), columns=columns or None)
+        body |= _given(durable=self._durable)
         self._post("insert", body, may_repeat=False)
 
     def insert_if_new(
@@ -360,6 +377,7 @@ class RemoteIndex:
         body = _given(
             id=id, text=text, tokens=_sent(tokens), threshold=threshold, columns=columns or None
         )
+        body |= _given(durable=self._durable)
         found: Id | None = self._post("insert-if-new", body, may_repeat=False)["similar_to"]
         return found
 

@@ -209,6 +209,9 @@ class NewDocument(Request):
     text: Text | None = None
     tokens: Tokens | None = None
     columns: dict[str, Any] = {}
+    durable: Annotated[
+        bool, Meta(description="Answer once it is durable; those who wait share a commit.")
+    ] = False
 
 
 class NewIfNew(NewDocument):
@@ -218,7 +221,7 @@ class NewIfNew(NewDocument):
 
 
 class Inserted(Struct):
-    """How many documents were inserted; they are durable after a commit."""
+    """How many documents were inserted; durable after a commit, or if that was asked for."""
 
     inserted: int
 

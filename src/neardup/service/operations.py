@@ -178,13 +178,15 @@ def _compare_texts(
 
 async def _insert(call: Call) -> m.Inserted:
     served, asked = call.served, call.asked
-    await call.service.write(served, lambda: served.insert(asked), call.deadline)
+    work = lambda: served.insert(asked)  # noqa: E731
+    await call.service.write(served, work, call.deadline, durable=asked.durable)
     return m.Inserted(1)
 
 
 async def _insert_if_new(call: Call) -> m.InsertedIfNew:
     served, asked = call.served, call.asked
-    found = await call.service.write(served, lambda: served.insert_if_new(asked), call.deadline)
+    work = lambda: served.insert_if_new(asked)  # noqa: E731
+    found = await call.service.write(served, work, call.deadline, durable=asked.durable)
     return m.InsertedIfNew(found is None, found)
 
 

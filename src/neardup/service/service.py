@@ -10,7 +10,7 @@ from typing import Literal, TypeVar
 from neardup.errors import NeardupError
 from neardup.service.connection import Places
 from neardup.service.lanes import Budget, Deadline, Lane
-from neardup.service.problems import Problem
+from neardup.service.problems import Problem, busy
 from neardup.service.processes import Processes
 from neardup.service.records import Log, Metrics
 from neardup.service.served import Served
@@ -106,6 +106,8 @@ class Service:
         self.unsaved: list[str] = []
         self._refresh_seconds, self._warm_up = refresh_seconds, warm_up
         self._tasks: list[asyncio.Task[None]] = []
+        # Commits that have not begun, which all who ask for one meanwhile wait for together.
+        self._coming: dict[str, asyncio.Task[None]] = {}
 
     def deadline(self) -> Deadline:
         """Return the deadline of a request that begins now."""
@@ -120,10 +122,21 @@ class Service:
             message = f"there is no index {name!r}; there are {listed}"
             raise Problem(404, message, "InvalidParameterError") from None
 
-    async def write(self, served: Served, work: Callable[[], T], deadline: Deadline) -> T:
-        """Change an index, one change at a time; a change that has begun is waited for."""
+    async def write(
+        self, served: Served, work: Callable[[], T], deadline: Deadline, *, durable: bool = False
+    ) -> T:
+        """Change an index, one change at a time; a change that has begun is waited for.
+
+        What is to be ``durable`` waits for a commit, too, with all who wait for one.
+        """
         self.check_writable(served)
-        return await self._change(served, work, deadline)
+        done = await self._change(served, work, deadline)
+        if durable and served.n_uncommitted:
+            if served.name not in self._coming:
+                self._coming[served.name] = asyncio.create_task(self._commit(served))
+            # Whoever gives up leaves the commit to the others.
+            await asyncio.shield(self._coming[served.name])
+        return done
 
     def may_write(self, served: Served) -> bool:
         """Return whether whoever asks may change an index."""
@@ -137,6 +150,21 @@ class Service:
                 "--writable to change it"
             )
             raise Problem(403, message)
+
+    async def _commit(self, served: Served) -> None:
+        """Commit behind all changes that wait already, which share it."""
+
+        def commit() -> None:
+            # Whatever is inserted from here on needs another one.
+            del self._coming[served.name]
+            served.commit()
+
+        if not await self._attempt("commit", served, self._change(served, commit)):
+            message = (
+                "the document is inserted, and found, but cannot be made durable "
+                f"({served.troubles.get('commit')}); that is tried again: /ready says when it is"
+            )
+            raise busy(message)
 
     async def _change(
         self, served: Served, work: Callable[[], T], deadline: Deadline | None = None
