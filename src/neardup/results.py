@@ -217,11 +217,20 @@ class Match(NamedTuple):
     similarity: float
 
 
+class MatchWithColumns(NamedTuple):
+    """A document that is similar to a text, and what the index keeps of its columns."""
+
+    id: str | int
+    similarity: float
+    columns: dict[str, Any]
+
+
 @dataclass(frozen=True, repr=False, eq=False)
 class DocumentSearchResult(TableResult):
     """Documents of an index that are similar to queries.
 
-    ``matches`` has the columns ``query_id``, ``doc_id`` and ``similarity``; the documents of a
+    ``matches`` has the columns ``query_id``, ``doc_id`` and ``similarity``; with ``with_columns``
+    those that the index keeps, too, each as ``doc_NAME``; the documents of a
     query come in the order of their similarities, and on a tie of their addition. ``summary``
     counts the queries and what was found for them, and lists the rows that were skipped.
     """

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     )
     from neardup.jobs.explain.evidence import Closest, Evidence, Link, Relation
     from neardup.jobs.explain.explain_result import ExplainResult
+    from neardup.jobs.index.index import Page
     from neardup.jobs.pairs.find_pairs import Pair
     from neardup.matching.join import FilterCounts
     from neardup.options.choices import (
@@ -97,7 +98,7 @@ if TYPE_CHECKING:
         Versions,
     )
     from neardup.reports.page import Report
-    from neardup.results import Match, Result
+    from neardup.results import Match, MatchWithColumns, Result
     from neardup.service.client import RemoteAddition, RemoteIndex
     from neardup.sketches.kind import KindScheme
     from neardup.sketches.table_format import BlockPlaces
@@ -158,6 +159,7 @@ __all__ = [
     "KindScheme",
     "Link",
     "Match",
+    "MatchWithColumns",
     "Measured",
     "Method",
     "MethodChoice",
@@ -169,6 +171,7 @@ __all__ = [
     "OpenedIndex",
     "OtherGroups",
     "OutputFormat",
+    "Page",
     "Pair",
     "PairMeasure",
     "PairMethod",
@@ -257,6 +260,7 @@ _HOMES = {
     "KindScheme": "neardup.sketches.kind",
     "Link": "neardup.jobs.explain.evidence",
     "Match": "neardup.results",
+    "MatchWithColumns": "neardup.results",
     "Measured": "neardup.jobs.compare.compare_result",
     "Method": "neardup.options.choices",
     "MethodChoice": "neardup.outputs.summary_records",
@@ -268,6 +272,7 @@ _HOMES = {
     "OpenedIndex": "neardup.options.choices",
     "OtherGroups": "neardup.outputs.summary_records",
     "OutputFormat": "neardup.options.choices",
+    "Page": "neardup.jobs.index.index",
     "Pair": "neardup.jobs.pairs.find_pairs",
     "PairMeasure": "neardup.options.choices",
     "PairMethod": "neardup.options.choices",

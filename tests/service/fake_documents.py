@@ -19,6 +19,11 @@ class Match(NamedTuple):
     similarity: float
 
 
+class Page(NamedTuple):
+    documents: list[dict[str, Any]]
+    cursor: str | None
+
+
 @dataclass
 class Answer:
     table: pa.Table = None
@@ -45,7 +50,15 @@ class FakeDocumentIndex:
         self.begun = threading.Semaphore(0)
 
     def query(
-        self, text=None, *, tokens=None, threshold="index", limit=None, top=None
+        self,
+        text=None,
+        *,
+        tokens=None,
+        threshold="index",
+        limit=None,
+        top=None,
+        where=None,
+        with_columns=False,
     ) -> list[Match]:
         least = self.threshold if threshold in ("index", None) else float(threshold)
         if not self.threshold <= least <= 1:
@@ -66,7 +79,18 @@ class FakeDocumentIndex:
                 found.append(Match(key, similarity))
         return sorted(found, key=lambda match: -match.similarity)[:limit]
 
-    def search(self, queries, threshold=None, *, id_column, workers, progress, top=None) -> Answer:
+    def search(
+        self,
+        queries,
+        threshold=None,
+        *,
+        id_column,
+        workers,
+        progress,
+        top=None,
+        doc_where=None,
+        with_columns=False,
+    ) -> Answer:
         found = []
         for done, row in enumerate(queries):
             progress("search", done, len(queries))
@@ -131,6 +155,11 @@ class FakeDocumentIndex:
             {"id": key, "text": row["text"]}
             for key, row in list(self.rows.items())[start : start + limit]
         ]
+
+    def page(self, limit, *, start, cursor, where, most_characters) -> Page:
+        found = self.documents(start, limit)
+        at_end = start + limit >= len(self.rows)
+        return Page(found, None if at_end else "a cursor")
 
     def info(self) -> dict[str, Any]:
         return {"folder": "/secret/place", "documents": len(self.rows)}

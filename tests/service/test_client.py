@@ -229,10 +229,10 @@ def test_changes(documents, indexes):
 REFUSED = [
     (lambda index: index.query("a", threshold=0.1), neardup.InvalidParameterError),
     (lambda index: index.query(), neardup.InvalidParameterError),
-    (lambda index: index.query(5), neardup.InvalidInputError),
+    (lambda index: index.query(5), neardup.InvalidParameterError),
     (lambda index: index.query("\ud800"), neardup.InvalidInputError),
     (lambda index: index.query("a", threshold=Fraction(2, 3)), neardup.InvalidParameterError),
-    (lambda index: index.query("a", limit=0), neardup.InvalidInputError),
+    (lambda index: index.query("a", limit=0), neardup.InvalidParameterError),
     (lambda index: index.search([b"a"]), neardup.InvalidInputError),
     (lambda index: index.insert("raven", "x"), neardup.InvalidInputError),
     (lambda index: index.insert(None, "x"), neardup.InvalidInputError),

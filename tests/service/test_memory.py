@@ -166,7 +166,7 @@ class Many:
     def __init__(self, n_copies: int) -> None:
         self.n_copies, self.calls = n_copies, []
 
-    def search(self, queries, threshold=None, *, id_column, workers, progress, top=None):
+    def search(self, queries, threshold=None, *, id_column, workers, progress, **_):
         self.calls.append(len(queries))
         ids = np.repeat([row["id"] for row in queries], self.n_copies).astype(np.int64)
         copies = np.tile(np.arange(self.n_copies), len(queries))

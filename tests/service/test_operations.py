@@ -71,7 +71,8 @@ def test_query(running):
     words = DOCUMENTS["raven"].casefold().split()
     assert ask(running, "docs/query", {"tokens": words})["matches"] == found
     assert ask(running, "docs/query", {"text": DOCUMENTS["raven"], "limit": 1}) == {
-        "matches": found[:1]
+        "matches": found[:1],
+        "n_matches": 1,
     }
     for threshold in (1, 1.0, "1"):
         asked = {"text": DOCUMENTS["raven"], "threshold": threshold}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
@@ -13,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 import numpy as np
 import pyarrow as pa
 
+from neardup.errors import InvalidParameterError
 from neardup.files.id_table import hash_ids
 from neardup.files.ids import as_text, common_id_type
 from neardup.files.parquetwriter import TableWriter
@@ -114,6 +117,55 @@ class OpenIndex(ABC, Generic[S, D]):
             start = max(0, start - n_live)
         return np.concatenate(parts)
 
+    def live_from(self, document: int, limit: int) -> Int64s:
+        """Return the numbers of some documents that are still there, from a number on."""
+        parts: list[Int64s] = [np.empty(0, np.int64)]
+        for number, first in enumerate(self.first_documents[:-1].tolist()):
+            start, n = max(document - first, 0), len(self.segments[number])
+            stop = min(n, start + limit + len(self.removed[number]))
+            if limit > 0 and start < stop:
+                rows = np.arange(start, stop)
+                parts.append(rows[self.are_kept(number, rows)][:limit] + first)
+                limit -= len(parts[-1])
+        return np.concatenate(parts)
+
+    def cursor_at(self, document: int) -> str:
+        """Return what leads back behind a document, also when others have come or gone."""
+        number = int(self.segments_of(np.array([document]))[0])
+        records = self.manifest.segments
+        name = records[number].name if number < len(records) else None
+        place = [name, document - int(self.first_documents[number])]
+        identifier = self.ids_of(np.array([document])).cast("string")[0].as_py()
+        return base64.urlsafe_b64encode(json.dumps([*place, identifier]).encode()).decode()
+
+    def behind(self, cursor: str) -> int:
+        """Return the number from which on documents stand behind a cursor.
+
+        Raises
+        ------
+        InvalidParameterError
+            If it is none, or the index was written anew since and its document is gone.
+        """
+        try:
+            name, row, identifier = json.loads(base64.urlsafe_b64decode(cursor.encode()))
+            if not (isinstance(row, int) and 0 <= row < 2**32 and isinstance(identifier, str)):
+                raise ValueError
+        except (ValueError, TypeError, RecursionError):
+            message = f"cursor must be one that a page has named, got {cursor[:100]!r}"
+            raise InvalidParameterError(message, "cursor") from None
+        for number, record in enumerate(self.manifest.segments):
+            # What has a place in a segment keeps it.
+            if record.name == name:
+                return int(self.first_documents[number]) + row + 1
+        document = int(self.documents_of_ids(pa.array([identifier], pa.large_string()))[0])
+        if document < 0:
+            message = (
+                f"cursor leads to the document {identifier!r}, which is gone, and the index was "
+                "written anew since; begin again without a cursor"
+            )
+            raise InvalidParameterError(message, "cursor")
+        return document + 1
+
     def segments_of(self, documents: Int64s) -> Int64s:
         """Return the segments of some documents."""
         return np.searchsorted(self.first_documents, documents, side="right") - 1
@@ -166,6 +218,10 @@ class OpenIndex(ABC, Generic[S, D]):
     @abstractmethod
     def read_rows(self, documents: Int64s) -> pa.Table:
         """Return id, text and the user's columns of some documents, which ascend."""
+
+    def read_each(self, documents: Int64s) -> Iterator[dict[str, Any]]:
+        """Yield id, text and the user's columns of some documents, which ascend."""
+        yield from self.read_rows(documents).to_pylist()
 
     texts_in: ClassVar[str]
     """The file of a segment that has the texts."""

@@ -22,6 +22,7 @@ from neardup.files.problems import listed_names
 from neardup.files.rows import Mask, Place, RowBlock, RowWriter, SomeRows, Source, WrappedSource
 from neardup.options.option import no_effect
 from neardup.reading.column_values import columns_there, where_to_have
+from neardup.runs.progress import may_go_on
 from neardup.runs.threads import map_ordered
 from neardup.tables import Int64s
 
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from neardup.files.cells import Cells
     from neardup.files.rows import TakeMemory
     from neardup.files.streams import Destination, OutputStream
+    from neardup.indexes.index import OpenIndex
     from neardup.outputs.summary_records import Filtered
 
 # What a condition may be made of, for messages.
@@ -39,6 +41,8 @@ _KNOWN = (
     'names than of letters, digits and _ stand in double quotes, as "my column"'
 )
 _LITERAL = re.compile(r"[0-9]*\.?[0-9]+([eE][+-]?[0-9]+)?|[0-9]+\.")
+# Documents of an index whose texts are read at once.
+_DOCUMENTS_AT_ONCE = 256
 _PLAIN_NAME = re.compile(r"[\w.\[\]]+")
 
 
@@ -89,19 +93,46 @@ class Condition:
         InvalidInputError
             If a file lacks a column as a whole.
         """
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
-        cells: Mapping[str, Cells] = {}
-        are_bad: Mask = np.zeros(len(block), np.bool_)
-        if self.columns:
-            cells, are_bad = block.cells(self.columns)
+        cells, are_bad = self._cells(block)
         if source.has_fixed_columns and not are_bad.all():
             for name in self.columns:
                 if name not in cells:
                     message = _no_column(name, source.listed_names(), self.text)
                     raise InvalidInputError(message, path=source.origin)
-        found = pc.fill_null(self._holds(_Rows(cells, len(block))), False)
+        return self._met(cells, are_bad)
+
+    def of_documents(self, index: OpenIndex[Any, Any], documents: Int64s) -> Mask:
+        """Return which of some documents of an index, which ascend, meet the condition.
+
+        Raises
+        ------
+        InvalidParameterError
+            If the index keeps no such column.
+        """
+        known = ("id", "text", *index.columns)
+        for name in self.columns:
+            # The head of a path into a column, which may have points in its own name.
+            if not any(name == each or name.startswith((f"{each}.", f"{each}[")) for each in known):
+                raise InvalidParameterError(_no_column(name, known, self.text), "where")
+        from neardup.files.tableblocks import TableBlock
+
+        parts = [np.empty(0, np.bool_)]
+        for start in range(0, len(documents), _DOCUMENTS_AT_ONCE):
+            may_go_on()
+            rows = index.read_rows(documents[start : start + _DOCUMENTS_AT_ONCE])
+            parts.append(self._met(*self._cells(TableBlock(rows, 1))))
+        return np.concatenate(parts)
+
+    def _cells(self, block: RowBlock) -> tuple[Mapping[str, Cells], Mask]:
+        if not self.columns:
+            return {}, np.zeros(len(block), np.bool_)
+        return block.cells(self.columns)
+
+    def _met(self, cells: Mapping[str, Cells], are_bad: Mask) -> Mask:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        found = pc.fill_null(self._holds(_Rows(cells, len(are_bad))), False)
         are_met = found.as_py() if isinstance(found, pa.Scalar) else np.asarray(found)
         chosen: Mask = are_bad | are_met
         return chosen

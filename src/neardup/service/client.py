@@ -29,7 +29,8 @@ from neardup.options.kinds import Seconds, exact_fraction
 if TYPE_CHECKING:
     from neardup.documents.one_text import Tokens
     from neardup.jobs.compare.compare_result import CompareResult
-    from neardup.results import DocumentSearchResult, Match, PassageResult
+    from neardup.jobs.index.index import Page
+    from neardup.results import DocumentSearchResult, PassageResult
     from neardup.stages.index_changes import DocumentRemovalResult
 
 # Requests to a service, over connections that stay open; answers, or neardup's own errors.
@@ -280,18 +281,32 @@ class RemoteIndex:
         threshold: Threshold = "index",
         limit: int | None = None,
         top: int | None = None,
-    ) -> list[Match]:
+        where: str | None = None,
+        with_columns: bool = False,
+    ) -> list[Any]:
         """Find the documents that are similar to a text, the most similar first.
 
         As ``DocumentIndex.query``, but not by a sketch, which the service does not take.
         """
-        from neardup.results import Match
+        from neardup.options.documents import MostOptions
+        from neardup.results import Match, MatchWithColumns
 
+        MostOptions(limit=limit, top=top)
+        if not isinstance(text, str | None):
+            message = f"text must be a string, got {type(text).__name__}"
+            raise InvalidParameterError(message, "text")
         body = _given(text=text, tokens=_sent(tokens), threshold=threshold, limit=limit, top=top)
+        body |= _given(where=where, with_columns=with_columns)
         if threshold is None:
             body["threshold"] = None
-        found = self._post("query", body)["matches"]
-        return [Match(match["id"], match["similarity"]) for match in found]
+        found = self._post("query", body)
+        _check_whole(len(found["matches"]), limit or top, found["n_matches"])
+        if with_columns:
+            return [
+                MatchWithColumns(match["id"], match["similarity"], match["columns"])
+                for match in found["matches"]
+            ]
+        return [Match(match["id"], match["similarity"]) for match in found["matches"]]
 
     def search(
         self, queries: Texts, threshold: Threshold = None, **options: Any
@@ -300,10 +315,13 @@ class RemoteIndex:
 
         ``queries`` is a text, or a list of texts or of dictionaries with ``id`` and ``text``;
         ``options`` are ``recall``, ``hits``, ``report`` and ``with_text`` of an index of passages,
-        ``top`` of one of documents, and ``limit``, the rows to return at most.
+        ``top``, ``doc_where`` and ``with_columns`` of one of documents, and ``limit``, the rows to
+        return at most.
         """
-        body = _given(queries=_rows(queries), threshold=threshold, **options)
-        return self._result(self._post("search", body))
+        from neardup.options.documents import MostOptions
+
+        MostOptions(top=options.get("top"))
+        return self._result("search", queries=_rows(queries), threshold=threshold, **options)
 
     def align(
         self, documents: Texts, *, threshold: Threshold = None, **options: Any
@@ -314,8 +332,7 @@ class RemoteIndex:
         """
         from neardup.results import PassageResult
 
-        body = _given(documents=_rows(documents), threshold=threshold, **options)
-        found = self._result(self._post("align", body))
+        found = self._result("align", documents=_rows(documents), threshold=threshold, **options)
         assert isinstance(found, PassageResult)
         return found
 
@@ -336,6 +353,24 @@ class RemoteIndex:
                 return None
             raise
         return found
+
+    def page(
+        self,
+        limit: int = 50,
+        *,
+        start: int = 0,
+        cursor: str | None = None,
+        where: str | None = None,
+    ) -> Page:
+        """Return some documents and a cursor behind them, as ``DocumentIndex.page``.
+
+        A page is shorter where its texts are long.
+        """
+        from neardup.jobs.index.index import Page
+
+        asked = _given(start=start, cursor=cursor, where=where)
+        found = self._transport.get(path_of(self.name, "documents"), limit=limit, **asked)
+        return Page(found["documents"], found["cursor"])
 
     def documents(self, start: int = 0, limit: int = 50) -> list[dict[str, Any]]:
         """Return some documents, in the order in which they were added."""
@@ -507,23 +542,48 @@ class RemoteIndex:
     def _post(self, operation: str, body: dict[str, Any], *, may_repeat: bool = True) -> Any:
         return self._transport.post(path_of(self.name, operation), body, may_repeat=may_repeat)
 
-    def _result(self, found: dict[str, Any]) -> DocumentSearchResult | PassageResult:
+    def _result(self, operation: str, **asked: Any) -> DocumentSearchResult | PassageResult:
         import pyarrow as pa
 
         from neardup.results import DocumentSearchResult, PassageResult
 
+        found = self._post(operation, _given(**{"limit": _MOST_ROWS, **asked}))
         rows = found[found["kind"]]
+        _check_whole(len(rows), asked.get("limit"), found["n_rows"])
         if found["kind"] == "documents":
             names: tuple[str, ...] = ("query_id", "doc_id", "similarity")
+            rows = [{**row, **_of_documents(row.get("columns", {}))} for row in rows]
+            names += tuple(_of_documents(dict.fromkeys(found["columns"])))
         else:
             names = ("query_id", "query_start", "query_end", "doc_id", "doc_start", "doc_end")
             names += ("similarity", *(name for name in _TEXTS if rows and name in rows[0]))
+        texts = asked.get("queries", asked.get("documents", ()))
+        if all(isinstance(text, str) for text in texts):
+            # Numbers in their order are names, as of any rows without ids.
+            rows = [{**row, "query_id": str(row["query_id"])} for row in rows]
         columns = {name: _column(name, [row[name] for row in rows]) for name in names}
         kind = DocumentSearchResult if found["kind"] == "documents" else PassageResult
         return kind(pa.table(columns), found["summary"])
 
 
 _TEXTS = ("query_text", "doc_text")
+# The most that a request may ask for.
+_MOST_ROWS = 100_000
+
+
+def _check_whole(n_rows: int, limit: int | None, n_found: int) -> None:
+    """Refuse to return a part where all was asked for."""
+    if limit is None and n_rows < n_found:
+        message = (
+            f"{n_found:,} rows were found, and an answer has up to {n_rows:,}; give a limit, or "
+            "look up fewer texts at a time"
+        )
+        raise ServiceError(message)
+
+
+def _of_documents(columns: dict[str, Any]) -> dict[str, Any]:
+    """Return columns of documents by their names in a table."""
+    return {f"doc_{name}": value for name, value in columns.items()}
 
 
 def _column(name: str, values: list[Any]) -> Any:
@@ -531,6 +591,8 @@ def _column(name: str, values: list[Any]) -> Any:
 
     if name == "similarity":
         return pa.array(values, pa.float64())
+    if name.startswith("doc_") and name not in ("doc_id", "doc_start", "doc_end", "doc_text"):
+        return pa.array(values)
     if name.endswith(("_start", "_end")) or (
         values and all(isinstance(value, int) for value in values)
     ):

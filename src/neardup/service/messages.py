@@ -42,6 +42,18 @@ Nearest = Annotated[
         "found, also below the threshold of the index.",
     ),
 ]
+Where = Annotated[
+    str,
+    Meta(
+        max_length=2000,
+        description="Only documents of the index that meet this condition in SQL on id, text and "
+        "the columns that it keeps, such as lang in ('en', 'de'); limit and top count these.",
+    ),
+]
+WithColumns = Annotated[bool, Meta(description="With the columns that the index keeps.")]
+Cursor = Annotated[
+    str, Meta(max_length=10_000, description="Go on behind the page whose answer has it.")
+]
 Kind = Literal["documents", "passages"]
 
 
@@ -57,19 +69,26 @@ class Query(Request):
     threshold: LeastSimilarity | None = "index"
     limit: Rows | None = None
     top: Nearest | None = None
+    where: Where | None = None
+    with_columns: WithColumns = False
 
 
-class Match(Struct):
-    """A document that is similar to the text."""
+class Match(Struct, omit_defaults=True):
+    """A document that is similar to the text; its columns, if they were asked for."""
 
     id: Id
     similarity: float
+    columns: dict[str, Any] | None = None
 
 
 class Matches(Struct):
-    """The documents that are similar, the most similar first."""
+    """The documents that are similar, the most similar first.
+
+    ``n_matches`` are as many as there are; without a limit up to 100,000 of them come.
+    """
 
     matches: list[Match]
+    n_matches: int
 
 
 class NamedText(Request):
@@ -89,6 +108,8 @@ class Search(Request):
     report: Literal["best", "maximal"] | None = None
     with_text: bool = False
     top: Nearest | None = None
+    doc_where: Where | None = None
+    with_columns: WithColumns = False
     limit: Rows = 10_000
 
 
@@ -102,12 +123,13 @@ class Alignment(Request):
     limit: Rows = 10_000
 
 
-class DocumentRow(Struct):
-    """A query, and a document that is similar to it."""
+class DocumentRow(Struct, omit_defaults=True):
+    """A query, and a document that is similar to it; its columns, if they were asked for."""
 
     query_id: Id
     doc_id: Id
     similarity: float
+    columns: dict[str, Any] | None = None
 
 
 class PassageRow(Struct, omit_defaults=True):
@@ -127,7 +149,8 @@ class PassageRow(Struct, omit_defaults=True):
 class Found(Struct):
     """What was found for all queries; of an index of documents, or of passages.
 
-    ``n_rows`` were found; ``documents`` or ``passages`` has up to ``limit`` of them.
+    ``n_rows`` were found; ``documents`` or ``passages`` has up to ``limit`` of them. ``columns``
+    names those that come with documents.
     """
 
     kind: Kind
@@ -135,6 +158,7 @@ class Found(Struct):
     documents: list[DocumentRow]
     passages: list[PassageRow]
     summary: Mapping[str, Any]
+    columns: list[str] = []
 
 
 class Comparison(Request):
@@ -186,20 +210,27 @@ class One(Request):
 
 
 class Page(Request):
-    """Which documents, in the order in which they were added."""
+    """Which documents, in the order in which they were added.
+
+    ``start`` passes over so many of the index, ``cursor`` over those of the pages before.
+    """
 
     start: Count = 0
+    cursor: Cursor | None = None
+    where: Where | None = None
     limit: Annotated[int, Meta(ge=1, le=1000)] = 50
 
 
 class Documents(Struct):
-    """Some documents; ``next`` is where to go on, None at the end.
+    """Some documents, and the ``cursor`` behind them, None at the end.
 
-    A page is shorter than was asked for where its texts are long.
+    A page is shorter than was asked for where its texts are long, and may be empty with a
+    condition. ``next`` is where to go on in the whole index as it is, for a page from a ``start``.
     """
 
     documents: list[dict[str, Any]]
     next: int | None
+    cursor: str | None
 
 
 class NewDocument(Request):

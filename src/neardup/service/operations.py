@@ -34,6 +34,8 @@ _DOCUMENTS_SHARE = 4
 _COMPARE_BYTES = 1 << 29
 # A single text up to this length is as light as a look-up; a longer one is heavy work.
 _LIGHT_CHARACTERS = 100_000
+# Of a look-up that names no limit.
+_MOST_MATCHES = 100_000
 
 
 @dataclass(frozen=True)
@@ -94,7 +96,8 @@ async def _info(call: Call) -> dict[str, Any]:
 async def _query(call: Call) -> m.Matches:
     served, asked = call.served, call.asked
     lane = lane_of(call.service, [asked.text or ""])
-    return m.Matches(await lane.run(lambda: served.query(asked), call.deadline))
+    found = await lane.run(lambda: served.query(asked), call.deadline)
+    return m.Matches(found[:_MOST_MATCHES], len(found))
 
 
 def lane_of(service: Service, texts: Sequence[str]) -> Lane:
@@ -131,10 +134,10 @@ async def _document(call: Call) -> dict[str, Any]:
 async def _documents(call: Call) -> m.Documents:
     served, asked = call.served, call.asked
     most = call.service.limits.body_bytes // _DOCUMENTS_SHARE
-    found, following = await call.service.lookups.run(
-        lambda: served.documents(asked.start, asked.limit, most), call.deadline
-    )
-    return m.Documents(found, following)
+    page = await call.service.lookups.run(lambda: served.page(asked, most), call.deadline)
+    is_whole = asked.cursor is None and asked.where is None and page.cursor is not None
+    following = asked.start + len(page.documents) if is_whole else None
+    return m.Documents(page.documents, following, page.cursor)
 
 
 async def _compare(call: Call) -> dict[str, Any]:

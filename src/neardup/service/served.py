@@ -18,6 +18,7 @@ import pyarrow as pa
 
 from neardup.errors import InvalidParameterError, NeardupError
 from neardup.jobs.align.align import align
+from neardup.jobs.index import index
 from neardup.jobs.index.passages import PassageIndex
 from neardup.passages.index import PassageHandle
 from neardup.runs.runner import Runner
@@ -26,11 +27,13 @@ from neardup.service.messages import (
     Alignment,
     DocumentRow,
     Found,
+    Id,
     Kind,
     Match,
     NamedText,
     NewDocument,
     NewIfNew,
+    Page,
     PassageRow,
     Query,
     Removed,
@@ -46,8 +49,6 @@ _COMMIT_DOCUMENTS = 1000
 _COMMIT_CHARACTERS = 1 << 25
 # A commit that has failed is tried again after a pause, each twice as long as the one before.
 _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 60.0
-# Documents of a page are read so many at a time, until their texts are long enough.
-_DOCUMENTS_AT_ONCE = 16
 # Of a batch so many rows are looked for at a time, as far as that can be foreseen; as dictionaries
 # they take some times as much room as in a table.
 _ROWS_AT_ONCE = 250_000
@@ -173,20 +174,19 @@ class Served(ABC):
         self, start: int, limit: int, most_characters: int
     ) -> tuple[list[dict[str, Any]], int | None]:
         """Return documents whose texts are about as long as allowed, and where to go on."""
-        found: list[dict[str, Any]] = []
-        n_characters = 0
-        while len(found) < limit:
-            n_wanted = min(_DOCUMENTS_AT_ONCE, limit - len(found))
-            some = self.index.documents(start + len(found), n_wanted)
-            for document in some:
-                n_characters += len(document.get("text") or "")
-                if found and n_characters > most_characters:
-                    return found, start + len(found)
-                found.append(document)
-            if len(some) < n_wanted:
-                return found, None
-        at_end = not self.index.documents(start + len(found), 1)
-        return found, None if at_end else start + len(found)
+        found, cursor = self.page(Page(start=start, limit=limit), most_characters)
+        return found, None if cursor is None else start + len(found)
+
+    def page(self, asked: Page, most_characters: int) -> index.Page:
+        """Return documents whose texts are about as long as allowed, and the cursor behind them."""
+        found: index.Page = self.index.page(
+            asked.limit,
+            start=asked.start,
+            cursor=asked.cursor,
+            where=asked.where,
+            most_characters=most_characters,
+        )
+        return found
 
     def info(self) -> dict[str, Any]:
         """Return what the index holds and how it was made."""
@@ -228,8 +228,10 @@ class ServedDocuments(Served):
             threshold=query.threshold,
             limit=query.limit,
             top=query.top,
+            where=query.where,
+            with_columns=query.with_columns,
         )
-        return [Match(identifier, similarity) for identifier, similarity in found]
+        return [Match(*match) for match in found]
 
     def search(self, search: Search, deadline: Deadline, share: Share) -> Found:
         """Look up many texts."""
@@ -246,14 +248,22 @@ class ServedDocuments(Served):
                 rows,
                 search.threshold,
                 top=search.top,
+                doc_where=search.doc_where,
+                with_columns=search.with_columns,
                 id_column="id",
                 workers=1,
                 progress=deadline.progress,
             )
             return result.table, result.summary
 
-        found = _look_up_some(search.queries, look_up, DocumentRow, search.limit, share)
-        return Found(self.kind, found.n_found, found.first, [], found.summary)
+        found = _look_up_some(search.queries, look_up, _document_row, search.limit, share)
+        names = self._columns if search.with_columns else []
+        return Found(self.kind, found.n_found, found.first, [], found.summary, names)
+
+    @property
+    def _columns(self) -> list[str]:
+        """The columns that the index keeps."""
+        return list(self.index._handle.view(Runner(1)).scheme.columns)  # noqa: SLF001 - its own
 
     def align(self, alignment: Alignment, deadline: Deadline, share: Share) -> NoReturn:
         """Refuse: whole documents are found."""
@@ -271,7 +281,7 @@ class ServedDocuments(Served):
 
     def add(self, rows: list[dict[str, Any]], deadline: Deadline) -> tuple[int, int]:
         """Add some documents; a column that one lacks is null there."""
-        columns = self.index._handle.view(Runner(1)).scheme.columns  # noqa: SLF001 - its own
+        columns = self._columns
         for row in rows:
             unknown = row.keys() - {"id", "text", *columns}
             if unknown:
@@ -317,9 +327,10 @@ class ServedPassages(Served):
 
     def search(self, search: Search, deadline: Deadline, share: Share) -> Found:
         """Look up the passages of many texts."""
-        if search.top is not None:
-            message = "top has no effect in an index of passages; leave it out"
-            raise InvalidParameterError(message)
+        for option in ("top", "doc_where", "with_columns"):
+            if getattr(search, option):
+                message = f"{option} has no effect in an index of passages; leave it out"
+                raise InvalidParameterError(message)
         return self._apart(_search_passages, search, deadline, share)
 
     def align(self, alignment: Alignment, deadline: Deadline, share: Share) -> Found:
@@ -440,7 +451,7 @@ class _Rows(NamedTuple):
 def _look_up_some(
     texts: Sequence[str | NamedText],
     look_up: Callable[[list[dict[str, Any]]], tuple[pa.Table, Mapping[str, Any]]],
-    kind: type[DocumentRow | PassageRow],
+    make_row: Callable[..., DocumentRow | PassageRow],
     limit: int,
     share: Share | None = None,
     at_once: int | None = None,
@@ -466,20 +477,28 @@ def _look_up_some(
         if share is not None:
             share.grow(n_more)
         rows += [
-            kind(**row | {"query_id": ids[int(row["query_id"])]}) for row in wanted.to_pylist()
+            make_row(**row | {"query_id": ids[int(row["query_id"])]}) for row in wanted.to_pylist()
         ]
-        n_bytes, n_found = n_bytes + n_more, n_found + len(table)
         for key, value in counts.items():
             if key in summary and key in _ADDED:
                 value += summary[key]
+            elif key in summary and key in _LEAST and not (n_found and len(table)):
+                # What found nothing has no least.
+                value = summary[key] if n_found else value
             elif key in summary and key in _LEAST:
                 value = min(value, summary[key])
             summary[key] = value
+        n_bytes, n_found = n_bytes + n_more, n_found + len(table)
         start += n_texts
         if start >= len(texts):
             return _Rows(rows, n_bytes, n_found, summary)
         most_texts = _ROWS_AT_ONCE * n_texts // max(len(table), 1)
         n_texts = max(min(4 * n_texts, most_texts), 1)
+
+
+def _document_row(query_id: Id, doc_id: Id, similarity: float, **columns: Any) -> DocumentRow:
+    own = {name.removeprefix("doc_"): value for name, value in columns.items()}
+    return DocumentRow(query_id, doc_id, similarity, own or None)
 
 
 def check_text_or_tokens(request: Query | NewDocument) -> None:

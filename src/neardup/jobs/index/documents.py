@@ -10,6 +10,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+import numpy as np
+
 from neardup.documents.index import DocumentHandle, OpenDocuments
 from neardup.documents.lookup import find_estimated, find_hits, in_rank_order
 from neardup.documents.one_text import Tokens, make_query
@@ -21,7 +23,12 @@ from neardup.errors import InvalidParameterError
 from neardup.files.resolve import as_documents, resolve_inputs
 from neardup.indexes.index import create_index
 from neardup.jobs.index.index import AnyIndex
-from neardup.jobs.search.documents import minhash_of, search_documents, search_sketches
+from neardup.jobs.search.documents import (
+    hits_where,
+    minhash_of,
+    search_documents,
+    search_sketches,
+)
 from neardup.matching.measures import Measure
 from neardup.options.choices import Data, Number
 from neardup.options.documents import (
@@ -34,8 +41,8 @@ from neardup.options.groups import TextReadingOptions, WhereOptions, WorkerOptio
 from neardup.options.kinds import Whole
 from neardup.options.option import argument, option, takes
 from neardup.options.together import ReadArgument, RunArgument, TextArgument
-from neardup.reading.where import rows_where
-from neardup.results import DocumentSearchResult, Match
+from neardup.reading.where import Condition, rows_where
+from neardup.results import DocumentSearchResult, Match, MatchWithColumns
 from neardup.runs.runner import Runner
 from neardup.stages.hints import with_warning
 from neardup.stages.index_changes import DocumentRemovalResult
@@ -69,6 +76,12 @@ class _Searching(
         "what is found are estimates then."
     )
     threshold: Number | None = option(DocumentSearchOptions.known["threshold"], default=None)
+    doc_where: str | None = option(
+        "Only documents of the index that meet this condition on ``id``, ``text`` and the columns "
+        "that it keeps; ``limit`` and ``top`` count these.",
+        default=None,
+    )
+    with_columns: bool = option("The columns that the index keeps, as ``doc_NAME``.", default=False)
 
 
 class DocumentIndex(AnyIndex[DocumentHandle, DocumentRemovalResult]):
@@ -210,7 +223,9 @@ class DocumentIndex(AnyIndex[DocumentHandle, DocumentRemovalResult]):
         threshold: str | float | Decimal | Fraction | None = "index",
         limit: int | None = None,
         top: int | None = None,
-    ) -> list[Match]:
+        where: str | None = None,
+        with_columns: bool = False,
+    ) -> list[Any]:
         """Find the documents that are similar to a text.
 
         Parameters
@@ -230,6 +245,11 @@ class DocumentIndex(AnyIndex[DocumentHandle, DocumentRemovalResult]):
             Only so many, the most similar of all that can be found: also below the threshold of the
             index, where the less are found the less similar they are, see ``recall_at``. A
             ``threshold`` may be any then, and is none if it is not given.
+        where
+            Only documents that meet this condition on ``id``, ``text`` and the columns that the
+            index keeps, such as ``lang = 'de'``; ``limit`` and ``top`` count these.
+        with_columns
+            With what the index keeps of their columns, as ``columns``.
 
         Returns
         -------
@@ -237,6 +257,7 @@ class DocumentIndex(AnyIndex[DocumentHandle, DocumentRemovalResult]):
         documents were added. Each was compared exactly, unless a sketch was given.
         """
         most = MostOptions(limit=limit, top=top)
+        condition = None if where is None else Condition(where)
         if sum(each is not None for each in (text, tokens, sketch)) != 1:
             message = "give one of text, tokens and sketch"
             raise InvalidParameterError(message, "text", "tokens", "sketch")
@@ -244,7 +265,7 @@ class DocumentIndex(AnyIndex[DocumentHandle, DocumentRemovalResult]):
             measure = _measure_for(view.scheme, threshold, most)
             if sketch is None:
                 query = make_query(text, tokens, view.scheme)
-                hits = in_rank_order(find_hits(view, query, measure))
+                hits = find_hits(view, query, measure)
             else:
                 minhash = minhash_of(sketch, view.scheme, "sketch")
                 if len(sketch) != 1:
@@ -253,12 +274,21 @@ class DocumentIndex(AnyIndex[DocumentHandle, DocumentRemovalResult]):
                         "takes one out of many, and search takes all"
                     )
                     raise InvalidParameterError(message, "sketch")
-                hits = in_rank_order(find_estimated(view, sketch.rows, minhash, measure.threshold))
+                hits = find_estimated(view, sketch.rows, minhash, measure.threshold)
+            hits = in_rank_order(hits_where(view, hits, condition))
             if not len(hits):
                 return []
             n = most.number
-            ids = view.list_ids(hits.documents[:n])
-        return [Match(*pair) for pair in zip(ids, hits.similarities[:n].tolist(), strict=True)]
+            documents, similarities = hits.documents[:n], hits.similarities[:n].tolist()
+            ids = view.list_ids(documents)
+            if not with_columns:
+                return [Match(*pair) for pair in zip(ids, similarities, strict=True)]
+            order = np.argsort(documents)
+            columns = dict(zip(order.tolist(), view.read_each(documents[order]), strict=True))
+        return [
+            MatchWithColumns(*pair, {name: columns[at][name] for name in view.columns})
+            for at, pair in enumerate(zip(ids, similarities, strict=True))
+        ]
 
     def recall_at(self, similarity: str | float | Decimal | Fraction) -> float:
         """Return the least probability that a document of a similarity is found by its text.
@@ -335,16 +365,21 @@ class DocumentIndex(AnyIndex[DocumentHandle, DocumentRemovalResult]):
         SketchMismatchError
             If sketches were made with other shingles or another seed than the index.
         """
-        options = given.part(DocumentSearchOptions)
+        options, with_columns = given.part(DocumentSearchOptions), given.with_columns
+        condition = None if given.doc_where is None else Condition(given.doc_where)
         with Runner(given.workers, given.progress) as runner:
             if isinstance(given.queries, Sketches):
                 with self._session.shared() as view:
-                    return search_sketches(view, given.queries, options, runner)
+                    return search_sketches(
+                        view, given.queries, options, runner, condition, with_columns=with_columns
+                    )
             sources = rows_where(
                 resolve_inputs(as_documents(given.queries), options), options.where
             )
             with self._session.shared() as view:
-                result = search_documents(view, sources, options, runner)
+                result = search_documents(
+                    view, sources, options, runner, condition, with_columns=with_columns
+                )
         return with_warning(result)
 
     def _shared(self) -> AbstractContextManager[OpenDocuments]:

@@ -7,17 +7,21 @@ from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar, cast
 
+import numpy as np
+
+from neardup.errors import InvalidParameterError
 from neardup.files.inputs import check_effect
 from neardup.files.resolve import resolve_inputs
 from neardup.indexes.index import IndexHandle, OpenIndex
 from neardup.options.choices import Data
 from neardup.options.groups import DOCUMENTS, TextReadingOptions, WhereOptions, WorkerOptions
+from neardup.options.kinds import Whole
 from neardup.options.option import argument, takes
 from neardup.options.together import ReadArgument, RunArgument
 from neardup.passages.documents import PassageReading
-from neardup.reading.where import rows_where
+from neardup.reading.where import Condition, rows_where
 from neardup.runs.progress import counted
 from neardup.runs.runner import Runner
 from neardup.stages import index_changes
@@ -47,6 +51,17 @@ class _Compacting(WorkerOptions, RunArgument):
 
 # Ids that are read together to go through all.
 _AT_ONCE = 1000
+# Documents of a page are read so many at a time, until their texts are long enough.
+_READ_AT_ONCE = 16
+# A condition is asked of so many at a time, and for one page of so many at most.
+_SIFTED, _MOST_SEEN = 256, 20_000
+
+
+class Page(NamedTuple):
+    """Some documents of an index, and the cursor behind them, None at the end."""
+
+    documents: list[dict[str, Any]]
+    cursor: str | None
 
 
 class AnyIndex(ABC, Generic[H, R]):
@@ -110,6 +125,79 @@ class AnyIndex(ABC, Generic[H, R]):
                 return
             yield from ids
             start += len(ids)
+
+    def page(
+        self,
+        limit: int = 50,
+        *,
+        start: int = 0,
+        cursor: str | None = None,
+        where: str | None = None,
+        most_characters: int | None = None,
+    ) -> Page:
+        """Return some documents, in the order in which they were added, and a cursor behind them.
+
+        Parameters
+        ----------
+        limit
+            How many at most.
+        start
+            How many of the index to pass over, where there is no cursor.
+        cursor
+            Go on behind a page, which has named it. Whatever comes and goes meanwhile, no document
+            that stays comes twice or is passed over.
+        where
+            Only documents that meet this condition on ``id``, ``text`` and the columns that the
+            index keeps, as ``add`` takes it of rows. Of a large index a page looks at a part, and
+            may have fewer documents than that, or none, though there are more behind it.
+        most_characters
+            The page ends, after one document at least, where texts would become longer.
+
+        Returns
+        -------
+        ``documents`` as ``get`` returns them, and ``cursor``, None at the end.
+
+        Raises
+        ------
+        InvalidParameterError
+            If a value is out of range, the condition is none, or the cursor leads nowhere any more.
+        """
+        limit = Whole(1).checked("limit", limit)
+        start = Whole(0).checked("start", start)
+        condition = None if where is None else Condition(where)
+        if cursor is not None and start:
+            message = "give start or cursor, which says where to go on"
+            raise InvalidParameterError(message, "start", "cursor")
+        found: list[dict[str, Any]] = []
+        n_characters, n_seen = 0, 0
+        with self._shared() as view:
+            if cursor is not None:
+                place = view.behind(cursor)
+            else:
+                first = view.live(start, 1)
+                place = int(first[0]) if len(first) else int(view.first_documents[-1])
+            last = place - 1
+            while len(found) < limit and n_seen < _MOST_SEEN:
+                n_wanted = min(_READ_AT_ONCE, limit - len(found)) if condition is None else _SIFTED
+                some = view.live_from(place, n_wanted)
+                if not len(some):
+                    return Page(found, None)
+                is_met = np.ones(len(some), np.bool_)
+                if condition is not None:
+                    is_met = condition.of_documents(view, some)
+                wanted = some[is_met][: limit - len(found)]
+                for number, document in zip(wanted, view.read_each(wanted), strict=True):
+                    n_characters += len(document.get("text") or "")
+                    if found and most_characters is not None and n_characters > most_characters:
+                        return Page(found, view.cursor_at(last))
+                    found.append(document)
+                    last = int(number)
+                if len(found) < limit:
+                    last = int(some[-1])
+                n_seen += len(some)
+                place = last + 1
+            at_end = not len(view.live_from(place, 1))
+            return Page(found, None if at_end else view.cursor_at(last))
 
     def __len__(self) -> int:
         """Count the documents."""

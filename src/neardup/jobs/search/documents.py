@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import pyarrow as pa
 
+from neardup.documents.blocks import join_tables
 from neardup.documents.index import OpenDocuments
 from neardup.documents.lookup import Hits, find_estimated, in_rank_order, look_up
 from neardup.documents.scheme import DocumentScheme
@@ -22,7 +23,7 @@ from neardup.matching.measures import Jaccard, Measure
 from neardup.options.documents import DocumentSchemeOptions, DocumentSearchOptions
 from neardup.options.groups import TextReadingOptions, WhereOptions
 from neardup.options.option import no_effect
-from neardup.reading.where import describe_filtered
+from neardup.reading.where import Condition, describe_filtered
 from neardup.results import DocumentSearchResult, SkippedRow, describe_ids, describe_skipped
 from neardup.runs.runner import Runner
 from neardup.sketches.intervals import estimate_shares
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
 
 # Sketches that are looked up together, which bounds what is found of the index at once.
 _SKETCHES_AT_ONCE = 1 << 12
+# Documents whose columns are read at once.
+_READ_AT_ONCE = 1024
 # What a table of estimates has besides.
 _ERRORS = ("error", "low", "high")
 
@@ -69,8 +72,11 @@ def search_documents(
     sources: Sequence[Source],
     options: DocumentSearchOptions,
     runner: Runner,
+    condition: Condition | None = None,
+    *,
+    with_columns: bool = False,
 ) -> DocumentSearchResult:
-    """Look up every document of some sources as a query."""
+    """Look up every document of some sources as a query, among those that meet a condition."""
     check_effect(options, sources)
     measure = _measure_of(index.scheme, options)
     start = time.perf_counter()
@@ -79,10 +85,11 @@ def search_documents(
     shingles = index.scheme.shingles
     ngram = shingles.ngram
     tables: list[pa.Table] = []
+    documents: list[Int64s] = [np.empty(0, np.int64)]
     with runner.stage("search") as note:
         skip_bad = options.skip_bad
         for found in look_up(index, sources, columns, measure, runner, skip_bad=skip_bad):
-            rows, hits = found.rows, in_rank_order(found.hits)
+            rows, hits = found.rows, in_rank_order(hits_where(index, found.hits, condition))
             hits = hits.take(first_of_each(hits.queries, options.number))
             counts.add(found.n_tokens, hits)
             is_short = (found.n_tokens > 0) & (found.n_tokens < ngram)
@@ -90,7 +97,10 @@ def search_documents(
             counts.skipped += rows.skipped
             id_types |= {rows.ids.type} if len(rows) else set()
             tables.append(_table(rows.ids, hits, index))
+            documents.append(hits.documents)
         table = _join(tables, common_id_type(id_types), index)
+        if with_columns:
+            table = _with_columns(table, np.concatenate(documents), index)
         note(queries=counts.n_queries, documents=len(table))
     summary = {
         **_describe(counts, len(table), index.scheme, options),
@@ -113,9 +123,15 @@ def search_documents(
 
 
 def search_sketches(
-    index: OpenDocuments, sketches: Sketches, options: DocumentSearchOptions, runner: Runner
+    index: OpenDocuments,
+    sketches: Sketches,
+    options: DocumentSearchOptions,
+    runner: Runner,
+    condition: Condition | None = None,
+    *,
+    with_columns: bool = False,
 ) -> DocumentSearchResult:
-    """Look up every sketch as a query; similarities are estimates."""
+    """Look up every sketch as a query, as ``search_documents``; similarities are estimates."""
     for name in (*WhereOptions.known, *TextReadingOptions.known):
         if getattr(options, name) != options.known[name].default:
             raise no_effect(name, "on sketches", "search by the texts", "queries")
@@ -124,14 +140,19 @@ def search_sketches(
     start = time.perf_counter()
     counts = _Counts(_n_asked(index, options))
     tables: list[pa.Table] = []
+    documents: list[Int64s] = [np.empty(0, np.int64)]
     with runner.stage("search") as note:
         for first in range(0, len(sketches), _SKETCHES_AT_ONCE):
             part = sketches[first : first + _SKETCHES_AT_ONCE]
-            hits = in_rank_order(find_estimated(index, part.rows, minhash, measure.threshold))
+            hits = find_estimated(index, part.rows, minhash, measure.threshold)
+            hits = in_rank_order(hits_where(index, hits, condition))
             hits = hits.take(first_of_each(hits.queries, options.number))
             counts.add(part.rows.sizes, hits)
             tables.append(_with_errors(_table(part.ids, hits, index), hits, minhash.num_perm))
+            documents.append(hits.documents)
         table = _join(tables, sketches.ids.type, index, _ERRORS)
+        if with_columns:
+            table = _with_columns(table, np.concatenate(documents), index)
         note(queries=counts.n_queries, documents=len(table))
     summary = {
         **_describe(counts, len(table), index.scheme, options),
@@ -215,6 +236,28 @@ def _describe(
             "predicted_recall": scheme.predicted_recall(type(measure).parse(least)),
         }
     return summary
+
+
+def hits_where(index: OpenDocuments, hits: Hits, condition: Condition | None) -> Hits:
+    """Return the hits whose documents meet a condition; None is met by all."""
+    if condition is None:
+        return hits
+    documents, places = np.unique(hits.documents, return_inverse=True)
+    return hits.take(np.flatnonzero(condition.of_documents(index, documents)[places]))
+
+
+def _with_columns(table: pa.Table, documents: Int64s, index: OpenDocuments) -> pa.Table:
+    """Add what the index keeps of the columns of a table's documents."""
+    names = list(index.columns)
+    distinct, places = np.unique(documents, return_inverse=True)
+    parts = [pa.table({name: pa.nulls(0) for name in names})]
+    for start in range(0, len(distinct), _READ_AT_ONCE):
+        # Texts come with them, and go again.
+        parts.append(index.read_rows(distinct[start : start + _READ_AT_ONCE]).select(names))
+    columns = join_tables(parts)
+    for name in names:
+        table = table.append_column(f"doc_{name}", columns[name].take(pa.array(places)))
+    return table
 
 
 def first_of_each(queries: Int64s, limit: int | None) -> Int64s:

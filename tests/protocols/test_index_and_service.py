@@ -1,0 +1,218 @@
+"""One list of calls, made of an index here and of the same one that is served: equal answers.
+
+And errors of equal classes. What is said of them may name fields of requests, and files of inputs.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import neardup
+from neardup.errors import NeardupError
+from neardup.results import TableResult
+from neardup.service.served import ServedDocuments, ServedPassages
+from tests.service.conftest import PATIENT, start_service
+
+CAT = "the cat sat on the mat and looked at the moon for a long time"
+CAT_TOO = "the cat sat on the mat and looked at the moon for a short time"
+DOG = "a dog ran over the hill and came back with a stick in its mouth"
+ROWS = [
+    {"id": "cat", "text": CAT, "lang": "en", "size": 3},
+    {"id": "cat too", "text": CAT_TOO, "lang": "de", "size": 5},
+    {"id": "dog/#?", "text": DOG, "lang": None, "size": 7},
+    *({"id": f"n{k}", "text": f"number {k} of many", "lang": "en", "size": k} for k in range(9)),
+]
+
+Call = Callable[[Any], Any]
+READS: dict[str, Call] = {
+    "query": lambda i: i.query(CAT),
+    "query nothing": lambda i: i.query("words that nobody wrote"),
+    "query empty": lambda i: i.query(""),
+    "query tokens": lambda i: i.query(tokens=CAT.split()),
+    "query a set": lambda i: i.query(tokens=tuple(CAT.split())),
+    "query string": lambda i: i.query(CAT, threshold="0.9"),
+    "query float": lambda i: i.query(CAT, threshold=0.9),
+    "query decimal": lambda i: i.query(CAT, threshold=Decimal("0.9")),
+    "query fraction": lambda i: i.query(CAT, threshold=Fraction(9, 10)),
+    "query index": lambda i: i.query(CAT, threshold="index"),
+    "query limit": lambda i: i.query(CAT, limit=1),
+    "query top": lambda i: i.query("the cat sat", top=2),
+    "query top above": lambda i: i.query(CAT, top=5, threshold="0.2"),
+    "query without threshold": lambda i: i.query("the cat", threshold=None, limit=3),
+    "query where": lambda i: i.query(CAT, where="lang = 'de'"),
+    "query where top": lambda i: i.query("the cat", where="size > 3", top=1),
+    "query where text": lambda i: i.query(CAT, where="text like '%short%' and id <> 'x'"),
+    "query columns": lambda i: i.query(CAT, with_columns=True),
+    "query columns where": lambda i: i.query(DOG, with_columns=True, where="lang is null"),
+    "search": lambda i: i.search([CAT, DOG]),
+    "search one": lambda i: i.search(CAT),
+    "search nothing": lambda i: i.search(["nobody wrote this"]),
+    "search no texts": lambda i: i.search([]),
+    "search ids": lambda i: i.search([{"id": "q", "text": CAT}, {"id": "r", "text": DOG}]),
+    "search whole ids": lambda i: i.search([{"id": 5, "text": CAT}, {"id": 7, "text": DOG}]),
+    "search threshold": lambda i: i.search([CAT], "0.95"),
+    "search top": lambda i: i.search(["the cat sat", DOG], top=1),
+    "search where": lambda i: i.search([CAT, DOG], doc_where="lang in ('de', 'fr')"),
+    "search columns": lambda i: i.search([CAT], with_columns=True).table.to_pylist(),
+    "search no columns": lambda i: i.search(["nobody"], with_columns=True).table.column_names,
+    "get": lambda i: i.get("cat"),
+    "get with a slash": lambda i: i.get("dog/#?"),
+    "get nobody": lambda i: i.get("nobody"),
+    "item": lambda i: i["cat"],
+    "no item": lambda i: i["nobody"],
+    "contains": lambda i: ("cat" in i, "nobody" in i),
+    "len": len,
+    "bool": bool,
+    "iter": list,
+    "documents": lambda i: i.documents(),
+    "documents from": lambda i: i.documents(2, 3),
+    "documents behind": lambda i: i.documents(100, 3),
+    "page": lambda i: i.page(5),
+    "page where": lambda i: i.page(3, where="size between 2 and 5"),
+    "pages": lambda i: i.page(100, cursor=i.page(4).cursor),
+    "page start": lambda i: i.page(3, start=8),
+    "info": lambda i: {k: v for k, v in i.info().items() if k not in ("folder", "name")},
+    # What is refused.
+    "no query": lambda i: i.query(),
+    "two queries": lambda i: i.query("a", tokens=["a"]),
+    "query bytes": lambda i: i.query(b"a"),
+    "query number": lambda i: i.query(5),
+    "query surrogate": lambda i: i.query("\ud800"),
+    "query below": lambda i: i.query("a", threshold="0.1"),
+    "query above": lambda i: i.query("a", threshold="1.5"),
+    "query nonsense": lambda i: i.query("a", threshold="much"),
+    "query no limit": lambda i: i.query("a", threshold=None),
+    "query limit 0": lambda i: i.query("a", limit=0),
+    "query limit text": lambda i: i.query("a", limit="5"),
+    "query top 0": lambda i: i.query("a", top=0),
+    "query top and limit": lambda i: i.query("a", top=1, limit=1),
+    "query where nonsense": lambda i: i.query("a", where="size >"),
+    "query where unknown": lambda i: i.query(CAT, where="colour = 'red'"),
+    "search below": lambda i: i.search(["a"], "0.1"),
+    "search bytes": lambda i: i.search([b"a"]),
+    "search top 0": lambda i: i.search(["a"], top=0),
+    "page 0": lambda i: i.page(0),
+    "page nonsense": lambda i: i.page(cursor="nonsense"),
+    "page twice": lambda i: i.page(cursor="x", start=5),
+    "page where unknown": lambda i: i.page(where="colour = 'red'"),
+    "documents below 0": lambda i: i.documents(-1),
+}
+PASSAGE_READS: dict[str, Call] = {
+    "search": lambda i: i.search([CAT, DOG], "0.6"),
+    "search text": lambda i: i.search([CAT], with_text=True),
+    "search report": lambda i: i.search([CAT], "0.6", report="maximal"),
+    "get": lambda i: i.get("cat"),
+    "page": lambda i: i.page(2),
+    "page where": lambda i: i.page(2, where="length(text) > 40"),
+    "documents": lambda i: i.documents(1, 2),
+    "len": len,
+    "iter": list,
+    "search nonsense": lambda i: i.search([CAT], "5"),
+    "page nonsense": lambda i: i.page(where="x = 1"),
+}
+# One after the other, so that each sees what those before have done.
+CHANGES: dict[str, Call] = {
+    "insert": lambda i: i.insert("x", "quite another text of some words", lang="fr", size=1),
+    "insert again": lambda i: i.insert("x", "whatever it says"),
+    "insert whole id": lambda i: i.insert(12, "a text with a number as its id"),
+    "insert tokens": lambda i: i.insert("t", tokens=["some", "tokens", "of", "mine"]),
+    "insert nothing": lambda i: i.insert("nothing"),
+    "insert both": lambda i: i.insert("both", "a", tokens=["a"]),
+    "insert no id": lambda i: i.insert(None, "a"),
+    "insert a column": lambda i: i.insert("y", "a", colour="red"),
+    "insert surrogate": lambda i: i.insert("y", "\ud800"),
+    "found at once": lambda i: i.query("quite another text of some words", with_columns=True),
+    "insert if new": lambda i: i.insert_if_new("z", "a text that is new to everybody here"),
+    "insert not new": lambda i: i.insert_if_new("zz", "a text that is new to everybody here"),
+    "insert if new at": lambda i: i.insert_if_new("zy", CAT_TOO, threshold="0.95"),
+    "insert if new below": lambda i: i.insert_if_new("zx", CAT, threshold="0.1"),
+    "commit": lambda i: i.commit(),
+    "commit nothing": lambda i: i.commit(),
+    "add": lambda i: (
+        i.add([{"id": "a1", "text": "added with others", "lang": "it", "size": 9}]).n_documents
+    ),
+    "add again": lambda i: i.add(
+        [{"id": "a1", "text": "added with others", "lang": "it", "size": 9}]
+    ),
+    "get added": lambda i: i.get("a1"),
+    "remove": lambda i: i.remove(["z", "a1"]).summary | {"seconds": 0},
+    "remove nobody": lambda i: i.remove(["nobody"]),
+    "remove a string": lambda i: i.remove("cat"),
+    "remove denied": lambda i: i.remove(["t"], deny=True).summary | {"seconds": 0},
+    "denied": lambda i: i.insert("t2", tokens=["some", "tokens", "of", "mine"]),
+    "len": len,
+    "ids": list,
+}
+
+
+def outcome(call: Call, index: Any) -> Any:
+    """Return what a call comes to: its answer in plain values, or its error."""
+    try:
+        found = call(index)
+    except (NeardupError, KeyError, TypeError) as error:
+        return type(error)
+    if isinstance(found, TableResult):
+        # How rows were read says nothing of what was found.
+        left_out = ("seconds", "id_column", "id_column_by_default")
+        summary = {key: value for key, value in found.summary.items() if key not in left_out}
+        return type(found), found.table.schema, found.table.to_pylist(), summary
+    return found
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("indexes")
+    documents = neardup.DocumentIndex.create(
+        folder / "docs", threshold="0.5", ngram=2, columns=["lang", "size"]
+    )
+    documents.add(ROWS)
+    passages = neardup.PassageIndex.create(folder / "passages", min_tokens=5, num_perm=16)
+    passages.add([{"id": row["id"], "text": row["text"]} for row in ROWS[:3]])
+    shutil.copytree(folder / "docs", folder / "served")
+    return {name: folder / name for name in ("docs", "passages", "served")}
+
+
+@pytest.fixture(scope="module")
+def url(folders):
+    served = neardup.DocumentIndex.open(folders["served"])
+    passages = neardup.PassageIndex.open(folders["passages"])
+    indexes = [
+        ServedDocuments("docs", served, is_writable=True),
+        ServedPassages("passages", passages, is_writable=True),
+    ]
+    for running in start_service(indexes, PATIENT):
+        yield running.url
+
+
+def check_equal(calls: dict[str, Call], here: Any, there: Any) -> None:
+    differing = {}
+    for name, call in calls.items():
+        expected, found = outcome(call, here), outcome(call, there)
+        if found != expected:
+            differing[name] = f"expected {expected!r}, found {found!r}"
+    assert not differing, "\n".join(f"{name}: {how}" for name, how in differing.items())
+
+
+def test_reads__of_documents(folders, url):
+    check_equal(
+        READS, neardup.DocumentIndex.open(folders["docs"]), neardup.connect(url, index="docs")
+    )
+
+
+@pytest.mark.slow
+def test_reads__of_passages(folders, url):
+    here = neardup.PassageIndex.open(folders["passages"])
+    check_equal(PASSAGE_READS, here, neardup.connect(url, index="passages"))
+
+
+def test_changes(folders, url):
+    check_equal(
+        CHANGES, neardup.DocumentIndex.open(folders["docs"]), neardup.connect(url, index="docs")
+    )

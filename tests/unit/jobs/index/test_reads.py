@@ -1,0 +1,161 @@
+"""Documents that are asked for: under a condition, with columns, page by page."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+import neardup
+from neardup.errors import InvalidParameterError
+from tests.document_indexes import OPTIONS, text_of
+from tests.each import each_of
+
+COLUMNS = {"lang": ["de", "en", None], "size": [1, 2.5, 3]}
+
+
+def make_rows(n: int) -> list[dict[str, object]]:
+    return [
+        {
+            "id": f"d{k}",
+            "text": text_of(k),
+            **{name: values[k % len(values)] for name, values in COLUMNS.items()},
+        }
+        for k in range(n)
+    ]
+
+
+@pytest.fixture
+def index(tmp_path):
+    """Give an index with two segments, a tail, documents that wait, and some that are gone."""
+    made = neardup.DocumentIndex.create(tmp_path / "idx", **OPTIONS, columns=["lang", "size"])
+    rows = make_rows(90)
+    made.add(rows[:40])
+    made.add(rows[40:60])
+    for row in rows[60:75]:
+        made.insert(**row)
+    made.commit()
+    made.remove(["d3", "d41", "d42"])
+    for row in rows[75:]:
+        made.insert(**row)
+    return made
+
+
+def rows_of(index) -> list[dict[str, object]]:
+    return index.documents(0, 1000)
+
+
+@pytest.mark.slow
+@each_of(
+    ("condition", "holds"),
+    [
+        ("lang = 'de'", lambda row: row["lang"] == "de"),
+        ("lang is null", lambda row: row["lang"] is None),
+        ("size >= 2", lambda row: float(row["size"]) >= 2),
+        ("id in ('d5', 'd70', 'd80')", lambda row: row["id"] in ("d5", "d70", "d80")),
+        (
+            "text like '%w1%' and lang <> 'de'",
+            lambda row: "w1" in row["text"] and row["lang"] == "en",
+        ),
+        ("1 = 2", lambda _: False),
+    ],
+)
+def test_where__what_meets_it_of_all_that_is_found(index, condition, holds):
+    kept = {row["id"] for row in rows_of(index) if holds(row)}
+    for number in (0, 5, 61, 80):
+        text = text_of(number)
+        every = [match for match in index.query(text, top=1000) if match.id in kept]
+        assert index.query(text, top=1000, where=condition) == every
+        assert index.query(text, top=2, where=condition) == every[:2]
+        above = [match for match in every if match.similarity >= 0.5]
+        assert index.query(text, where=condition) == above
+        table = index.search([text], doc_where=condition).table
+        assert table["doc_id"].to_pylist() == [match.id for match in above]
+    assert [row["id"] for row in index.page(1000, where=condition).documents] == [
+        row["id"] for row in rows_of(index) if row["id"] in kept
+    ]
+
+
+def test_columns__of_what_is_found(index):
+    by_id = {row["id"]: row for row in rows_of(index)}
+    for match in index.query(text_of(5), top=5, with_columns=True):
+        assert match.columns == {name: by_id[match.id][name] for name in COLUMNS}
+    found = index.search([text_of(5), text_of(80)], with_columns=True).table.to_pylist()
+    assert found
+    for row in found:
+        # One type for all, in a table.
+        assert str(by_id[row["doc_id"]]["lang"]) == str(row["doc_lang"])
+        assert float(by_id[row["doc_id"]]["size"]) == float(row["doc_size"])
+
+
+@each_of("where", ["colour = 'red'", "size >", "lang.x.y = 1 and other = 2", ""])
+def test_where__refused(index, where):
+    for call in (
+        lambda: index.query("a", where=where),
+        lambda: index.query(text_of(0), where=where),
+        lambda: index.page(where=where),
+        lambda: index.search([text_of(0)], doc_where=where),
+    ):
+        with pytest.raises(InvalidParameterError, match="where"):
+            call()
+
+
+@pytest.mark.slow
+def test_page__nothing_twice_and_nothing_passed_over(index):
+    """Whatever comes, goes or is compacted between two pages."""
+    rng = random.Random(3)
+    before = [row["id"] for row in rows_of(index)]
+    gone: set[object] = set()
+    seen: list[object] = []
+    cursor = None
+    for round_ in range(1000):
+        page = index.page(rng.randint(1, 7), cursor=cursor)
+        seen += [row["id"] for row in page.documents]
+        cursor = page.cursor
+        if cursor is None:
+            break
+        # Not the one at the cursor: an index that is written anew has no trace of it.
+        some = [key for key in before if key not in gone and key != seen[-1]]
+        victims = rng.sample(some, 2)
+        index.remove(victims)
+        gone.update(victims)
+        index.insert(f"new-{round_}", text_of(round_), lang=None, size=1)
+        if round_ % 3 == 0:
+            index.compact()
+    assert len(seen) == len(set(seen))
+    assert {key for key in before if key not in gone} <= set(seen)
+
+
+def test_page__behind_a_document_that_is_gone(index):
+    page = index.page(5)
+    index.remove([page.documents[-1]["id"]])
+    assert index.page(1, cursor=page.cursor).documents[0]["id"] == "d6"
+    index.compact()
+    with pytest.raises(InvalidParameterError, match="begin again without a cursor"):
+        index.page(1, cursor=page.cursor)
+
+
+@each_of("cursor", ["", "x", "é", "W10=", "WzEsMiwzXQ==", "WyJhIiwxZTQwMCwiYiJd", "bnVsbA=="])
+def test_page__no_cursor(index, cursor):
+    with pytest.raises(InvalidParameterError, match="cursor must be one that a page has named"):
+        index.page(cursor=cursor)
+
+
+def test_page__looks_at_a_part_of_a_large_index(index, monkeypatch):
+    monkeypatch.setattr("neardup.jobs.index.index._MOST_SEEN", 20)
+    monkeypatch.setattr("neardup.jobs.index.index._SIFTED", 8)
+    cursor, sizes, found = None, [], []
+    while cursor is not None or not sizes:
+        page = index.page(5, cursor=cursor, where="id = 'd80'")
+        cursor = page.cursor
+        sizes.append(len(page.documents))
+        found += page.documents
+    assert [row["id"] for row in found] == ["d80"]
+    assert len(sizes) >= 3
+
+
+def test_page__ends_where_texts_are_long(index):
+    page = index.page(50, most_characters=200)
+    assert 1 <= len(page.documents) < 50
+    assert sum(len(row["text"]) for row in page.documents) <= 200
+    assert len(index.page(50, most_characters=1).documents) == 1
