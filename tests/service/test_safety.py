@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import time
 
 import httpx
 import pytest
 
-from neardup.errors import InvalidParameterError, NeardupError, ReadError
-from neardup.service.gate import Tokens, allowed_hosts, check_address, is_loopback, read_tokens
+from neardup.errors import InvalidParameterError, NeardupError
+from neardup.service.gate import allowed_hosts, check_address, is_loopback
+from neardup.service.tokens import EVERYTHING, Tokens
 from tests.each import each_of
 from tests.service.conftest import OTHER, TOKEN
 
@@ -29,7 +29,7 @@ def test_check_address__others_need_a_token():
     with pytest.raises(InvalidParameterError, match="a token is needed") as caught:
         check_address("0.0.0.0", Tokens([]))
     assert caught.value.parameters == ("host", "token_file")
-    check_address("0.0.0.0", Tokens([TOKEN]))
+    check_address("0.0.0.0", Tokens([EVERYTHING]))
     check_address("127.0.0.1", Tokens([]))
 
 
@@ -38,62 +38,6 @@ def test_allowed_hosts():
     assert allowed_hosts("0.0.0.0", ["me.example"]) == ["me.example"]
     assert "[::1]" in allowed_hosts("::1", [])
     assert "me.example" in allowed_hosts("127.0.0.1", ["me.example"])
-
-
-def test_read_tokens(token_file):
-    assert read_tokens(token_file) == [OTHER, TOKEN]
-
-
-@each_of(
-    ("content", "mode", "message"),
-    [
-        (f"{TOKEN}\n", 0o644, "chmod 600"),
-        (f"{TOKEN}\n", 0o620, "chmod 600"),
-        ("# nothing\n", 0o600, "holds no token"),
-        ("short\n", 0o600, "token 1 must have 16 characters"),
-        (f"{TOKEN}\nwith-a-ü-in-the-middle\n", 0o600, "token 2 must"),
-    ],
-)
-def test_read_tokens__refuses(tmp_path, content, mode, message):
-    path = tmp_path / "tokens"
-    path.write_text(content, encoding="utf-8")
-    path.chmod(mode)
-    with pytest.raises(InvalidParameterError, match=message):
-        read_tokens(path)
-
-
-def test_read_tokens__missing(tmp_path):
-    with pytest.raises(ReadError, match="tokens: No such file"):
-        read_tokens(tmp_path / "tokens")
-
-
-def test_tokens__all_are_compared(monkeypatch):
-    """What is compared, and how often, does not depend on the token that is given."""
-    seen = []
-
-    def compare(a: bytes, b: bytes) -> bool:
-        seen.append((len(a), len(b)))
-        return a == b
-
-    monkeypatch.setattr("neardup.service.gate.hmac.compare_digest", compare)
-    tokens = Tokens([TOKEN, OTHER])
-    given = [TOKEN, OTHER, "x", TOKEN[:-1], ""]
-    assert [tokens.are_right(token.encode()) for token in given] == [True, True, *[False] * 3]
-    assert seen == [(32, 32)] * 10
-
-
-def test_sessions(monkeypatch):
-    tokens = Tokens([TOKEN])
-    session = tokens.make_session()
-    assert tokens.is_session(session)
-    until, _, signature = session.partition(".")
-    later = f"{int(until) + 1}.{signature}"
-    for forged in ("", ".", later, until, f"{until}.", "é.é", session[:-1]):
-        assert not tokens.is_session(forged)
-    assert not Tokens([TOKEN]).is_session(session)
-    now = time.time()
-    monkeypatch.setattr("neardup.service.gate.time.time", lambda: now + 13 * 3600)
-    assert not tokens.is_session(session)
 
 
 @pytest.mark.slow

@@ -228,7 +228,8 @@ class ServeOptions(Options):
         is_repeatable=True,
     )
     token_file: Path | None = option(
-        "File with one token a line; who sends none of them gets no answer.",
+        "File with a token a line, and behind it what it may do: role=read, indexes=a,b, rate=50. "
+        "Who sends none of them gets no answer. It is read again when it changes.",
         Location(is_file=True),
         default=None,
     )

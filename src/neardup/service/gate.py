@@ -3,101 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
-import hmac
 import ipaddress
-import secrets
-import stat
 import time
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from neardup.errors import InvalidParameterError, ReadError
+from neardup.errors import InvalidParameterError
 from neardup.service.bodies import problem_answer
 from neardup.service.connection import CONNECTION, Places
 from neardup.service.lanes import end_shares
 from neardup.service.problems import Problem
 from neardup.service.records import Log, Metrics
+from neardup.service.tokens import EVERYTHING, GRANT, Grant, Tokens
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
-
-# Tokens that open the service, read from a file, and sessions of people who have given one.
-
-_LEAST_LENGTH = 16
-_HOW_TO_MAKE = "python3 -c 'import secrets; print(secrets.token_urlsafe(32))' makes one"
-_SESSION_SECONDS = 12 * 3600
-
-
-def read_tokens(path: Path) -> list[str]:
-    """Read the tokens of a file, one a line, without empty lines and those that begin with #."""
-    try:
-        mode = path.stat().st_mode
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except OSError as error:
-        raise ReadError(error.strerror or str(error), path=str(path)) from None
-    except UnicodeDecodeError:
-        message = "token_file is not UTF-8 text; write one token a line"
-        raise InvalidParameterError(message) from None
-    if mode & (stat.S_IWGRP | stat.S_IRWXO):
-        message = (
-            f"token_file {path} may be read by everybody or changed by others; take these rights "
-            f"away: chmod 600 {path}"
-        )
-        raise InvalidParameterError(message)
-    tokens = [line.strip() for line in lines if line.strip() and not line.startswith("#")]
-    if not tokens:
-        message = f"token_file {path} holds no token; {_HOW_TO_MAKE}"
-        raise InvalidParameterError(message)
-    for number, token in enumerate(tokens, 1):
-        if len(token) < _LEAST_LENGTH or not token.isascii() or not token.isprintable():
-            message = (
-                f"token_file {path}: token {number} must have {_LEAST_LENGTH} characters of ASCII "
-                f"or more; {_HOW_TO_MAKE}"
-            )
-            raise InvalidParameterError(message)
-    return tokens
-
-
-class Tokens:
-    """Says whether a token is one of those that open the service, in constant time.
-
-    Sessions are signed with a key of this process: they end with it, and after half a day.
-    """
-
-    def __init__(self, tokens: Iterable[str]) -> None:
-        self._digests = [_digest(token.encode()) for token in tokens]
-        self._key = secrets.token_bytes(32)
-
-    def __bool__(self) -> bool:
-        return bool(self._digests)
-
-    def are_right(self, given: bytes) -> bool:
-        """Return whether a token is right; the time tells nothing about how wrong it is."""
-        digest = _digest(given)
-        # All are compared, so that the time does not tell which one it is either.
-        return sum(hmac.compare_digest(digest, known) for known in self._digests) > 0
-
-    def make_session(self) -> str:
-        """Return what the browser of somebody with a token may show instead, for some hours."""
-        until = str(int(time.time()) + _SESSION_SECONDS)
-        return f"{until}.{self._sign(until)}"
-
-    def is_session(self, given: str) -> bool:
-        """Return whether a session was made here and has not ended."""
-        until, _, signature = given.partition(".")
-        is_ours = hmac.compare_digest(self._sign(until).encode(), signature.encode())
-        return is_ours and int(until) > time.time()
-
-    def _sign(self, until: str) -> str:
-        return hmac.new(self._key, until.encode(), hashlib.sha256).hexdigest()
-
-
-def _digest(token: bytes) -> bytes:
-    """Hash a token, so that all that is compared has one length."""
-    return hashlib.sha256(token).digest()
-
 
 # Who may ask: the address served, the host that was meant, the page that sends, the token.
 
@@ -146,16 +66,15 @@ class Access:
         self.tokens = tokens
         self._hosts = None if hosts is None else {host.lower() for host in hosts}
 
-    def check(self, method: str, path: str, headers: Mapping[bytes, bytes]) -> bool:
+    def check(self, method: str, path: str, headers: Mapping[bytes, bytes]) -> Grant | None:
         """Make sure that a request may be answered.
 
         Returns
         -------
-        Whether it comes from somebody with a token; where none is needed, from anybody who asks for
-        what would need one.
+        What its sender may do; None for what anybody may ask for, of whom nothing is known.
         """
         if path in _OPEN_TO_ALL:
-            return False
+            return None
         host = headers.get(b"host", b"").decode("latin-1")
         if self._hosts is not None and _without_port(host) not in self._hosts:
             message = (
@@ -165,18 +84,21 @@ class Access:
             raise Problem(421, message)
         if method not in _SAFE_METHODS:
             _check_origin(host, headers)
-        if self.tokens and path not in _WITHOUT_TOKEN and not self._is_known(path, headers):
+        if path in _WITHOUT_TOKEN:
+            return None
+        grant = self._grant_of(path, headers) if self.tokens else EVERYTHING
+        if grant is None:
             message = "a token is needed: send the header `Authorization: Bearer TOKEN`"
             raise Problem(401, message, headers={"www-authenticate": 'Bearer realm="neardup"'})
-        return path not in _WITHOUT_TOKEN
+        return grant
 
-    def _is_known(self, path: str, headers: Mapping[bytes, bytes]) -> bool:
+    def _grant_of(self, path: str, headers: Mapping[bytes, bytes]) -> Grant | None:
         scheme, _, given = headers.get(b"authorization", b"").partition(b" ")
         if scheme.lower() == b"bearer":
-            return self.tokens.are_right(given.strip())
+            return self.tokens.grant_of(given.strip())
         # Browsers send cookies by themselves, so they open the page for people and nothing else.
         session = _cookie(headers) if not path.startswith("/v1") else None
-        return session is not None and self.tokens.is_session(session)
+        return None if session is None else self.tokens.grant_of_session(session)
 
 
 def allowed_hosts(host: str, others: Iterable[str]) -> list[str] | None:
@@ -292,8 +214,12 @@ class Gate:
         method = scope["method"]
         try:
             try:
-                if self._access.check(method, scope["path"], dict(scope["headers"])):
+                grant = self._access.check(method, scope["path"], dict(scope["headers"]))
+                if grant is not None:
                     self.places.recognise(scope[CONNECTION])
+                    self._access.tokens.take_turn(grant)
+                    # Each request is a task of its own, and so is what is set here.
+                    GRANT.set(grant)
             except Problem as problem:
                 await problem_answer(scope, problem)(scope, receive, send_marked)
             else:

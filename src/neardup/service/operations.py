@@ -25,6 +25,7 @@ from neardup.service.messages import Name, ProblemDetails
 from neardup.service.problems import PROBLEM_TYPE, Problem, busy, too_large
 from neardup.service.served import Served
 from neardup.service.service import Limits, Service
+from neardup.service.tokens import GRANT, Role
 from neardup.version import __version__
 
 # Beyond, the index numbers of an answer would be larger than the texts that they are of.
@@ -59,7 +60,7 @@ class Call:
 class Operation:
     """What can be asked for.
 
-    ``asked`` is what comes as the body of a POST, or as the parameters of a GET; ``statuses`` are
+    ``asked`` is what comes as the body of a POST or PUT, else as parameters; ``statuses`` are
     problems that it has beside those of all.
     """
 
@@ -71,6 +72,12 @@ class Operation:
     answer: type
     asked: type | None = None
     statuses: tuple[int, ...] = ()
+    role: Role = "read"
+
+    @property
+    def has_body(self) -> bool:
+        """Whether ``asked`` is a body."""
+        return self.asked is not None and self.method in ("POST", "PUT")
 
     @property
     def is_of_index(self) -> bool:
@@ -79,10 +86,12 @@ class Operation:
 
 
 async def _contents(call: Call) -> m.Contents:
+    indexes, may_write = call.service.indexes.values(), GRANT.get().may("write")
+
     def describe() -> list[m.IndexEntry]:
         return [
-            m.IndexEntry(served.name, served.kind, len(served), served.is_writable)
-            for served in call.service.indexes.values()
+            m.IndexEntry(served.name, served.kind, len(served), served.is_writable and may_write)
+            for served in indexes
         ]
 
     return m.Contents(__version__, await call.service.lookups.run(describe, call.deadline))
@@ -236,7 +245,7 @@ def _check_number(n_texts: int, limits: Limits) -> None:
 
 
 _INDEX = "/v1/indexes/{index}"
-_WRITE = (403,)
+_WRITE: Any = {"statuses": (403,), "role": "write"}
 OPERATIONS = (
     Operation("GET", "/v1", "contents", "List what is here.", _contents, m.Contents),
     Operation("GET", _INDEX, "info", "Describe an index.", _info, dict[str, Any]),
@@ -266,23 +275,28 @@ OPERATIONS = (
     ),
     Operation(
         *("POST", f"{_INDEX}/insert", "insert", "Insert a document."),
-        *(_insert, m.Inserted, m.NewDocument, _WRITE),
+        *(_insert, m.Inserted, m.NewDocument),
+        **_WRITE,
     ),
     Operation(
         *("POST", f"{_INDEX}/insert-if-new", "insert_if_new", "Insert a document if it is new."),
-        *(_insert_if_new, m.InsertedIfNew, m.NewIfNew, _WRITE),
+        *(_insert_if_new, m.InsertedIfNew, m.NewIfNew),
+        **_WRITE,
     ),
     Operation(
         *("POST", f"{_INDEX}/add", "add", "Add documents, all or none, durably."),
-        *(_add, m.Added, m.Addition, _WRITE),
+        *(_add, m.Added, m.Addition),
+        **_WRITE,
     ),
     Operation(
         *("POST", f"{_INDEX}/remove", "remove", "Remove documents, all or none."),
-        *(_remove, m.Removed, m.Ids, _WRITE),
+        *(_remove, m.Removed, m.Ids),
+        **_WRITE,
     ),
     Operation(
         *("POST", f"{_INDEX}/commit", "commit", "Make durable what was inserted."),
-        *(_commit, m.Committed, m.Nothing, _WRITE),
+        *(_commit, m.Committed, m.Nothing),
+        **_WRITE,
     ),
     Operation("GET", "/health", "health", "Say that the service runs.", _health, m.Health),
     Operation("GET", "/ready", "ready", "Say whether requests are answered.", _ready, m.Health),
@@ -304,10 +318,11 @@ def make_routes(service: Service) -> list[Route]:
 
 
 def _make_endpoint(operation: Operation, service: Service) -> Endpoint:
-    read = _body_reader(operation, service) if operation.method == "POST" else _read_parameters
+    read = _body_reader(operation, service) if operation.has_body else _read_parameters
 
     async def endpoint(request: Request) -> Response:
         request.scope[ROUTE] = operation.path
+        GRANT.get().check(operation.role)
         deadline = service.deadline()
         asked = None if operation.asked is None else await read(request, operation.asked, deadline)
         share = service.answers.share(request.scope)
@@ -359,19 +374,21 @@ _DESCRIPTION = (
     "Every similarity is verified exactly."
 )
 # What a request of each kind can come to, beside its own problems.
-_OF_ALL = (401, 421, 500)
+_OF_ALL = (401, 421, 429, 500)
 _OF_WORK = (404, 413, 422, 503, 504)
 _OF_BODIES = (400, 403, 408, 413, 415, 422)
 _MEANINGS = {
     400: "The body is no JSON, or ended early.",
     401: "A token is needed.",
-    403: "The index is served for reading, or a page of another site sent the request.",
+    403: "The index is served for reading, the token may not do it, or a page of another site "
+    "sent the request.",
     404: "There is no such index, or no such document.",
     408: "The body did not arrive in time.",
     413: "The body, a text or the answer is too large, or there are too many.",
     415: "The body is not sent as JSON.",
     421: "The service does not answer under this name.",
     422: "A field or parameter is wrong.",
+    429: "The token has sent more requests than it may.",
     500: "The index cannot be read or written.",
     503: "There is no room for the request now.",
     504: "The work took too long.",
@@ -384,7 +401,7 @@ def _problems_of(operation: Operation) -> list[int]:
         statuses |= {503}
     if operation.path.startswith("/v1"):
         statuses |= set(_OF_ALL) | set(_OF_WORK if operation.path != "/v1" else ())
-    if operation.method == "POST":
+    if operation.has_body:
         statuses |= set(_OF_BODIES)
     return sorted(statuses)
 
@@ -444,7 +461,7 @@ def _describe_operation(
     parameters = []
     if operation.is_of_index:
         parameters.append({"name": "index", "in": "path", "required": True, "schema": name_schema})
-    if operation.asked is not None and operation.method == "POST":
+    if operation.asked is not None and operation.has_body:
         content = {"application/json": {"schema": by_type[operation.asked]}}
         described["requestBody"] = {"required": True, "content": content}
     elif operation.asked is not None:

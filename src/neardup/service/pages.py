@@ -34,12 +34,13 @@ from neardup.service.bodies import (
     style_sheet,
     text_answer,
 )
-from neardup.service.gate import ROUTE, SESSION_COOKIE, Tokens
+from neardup.service.gate import ROUTE, SESSION_COOKIE
 from neardup.service.lanes import Deadline, Share
 from neardup.service.operations import compare_two, lane_of
 from neardup.service.problems import Problem, problem_of
 from neardup.service.served import Served, ServedPassages
 from neardup.service.service import Service
+from neardup.service.tokens import Tokens
 
 # Shared parts of a text and of a document, cut out with some text around.
 
@@ -621,13 +622,14 @@ async def _sign_in(
 ) -> Response:
     if request.method == "GET":
         return page_answer("sign_in.html", problem=None)
-    if not tokens.are_right(fields.get("token", "").strip().encode()):
+    grant = tokens.grant_of(fields.get("token", "").strip().encode())
+    if grant is None:
         problem = Problem(401, "this is not a token of the service; ask whoever runs it for one")
         return page_answer("sign_in.html", 401, problem=problem)
     answer = RedirectResponse("/", 303)
     answer.set_cookie(
         SESSION_COOKIE,
-        tokens.make_session(),
+        tokens.make_session(grant),
         httponly=True,
         samesite="strict",
         secure=request.url.scheme == "https",

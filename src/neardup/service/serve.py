@@ -32,10 +32,8 @@ from neardup.service.gate import (
     ROUTE,
     Access,
     Gate,
-    Tokens,
     allowed_hosts,
     check_address,
-    read_tokens,
 )
 from neardup.service.messages import Query
 from neardup.service.operations import describe, make_routes
@@ -44,6 +42,7 @@ from neardup.service.problems import Problem, problem_of
 from neardup.service.records import METRICS_TYPE, Log
 from neardup.service.served import Served, ServedDocuments, ServedPassages
 from neardup.service.service import Limits, Service
+from neardup.service.tokens import GRANT, Tokens
 
 
 def make_app(service: Service, access: Access) -> Gate:
@@ -52,6 +51,7 @@ def make_app(service: Service, access: Access) -> Gate:
     @asynccontextmanager
     async def life(_: Starlette) -> AsyncIterator[None]:
         await service.start()
+        service.watch("tokens", access.tokens.refresh)
         yield
         await service.stop()
 
@@ -61,6 +61,7 @@ def make_app(service: Service, access: Access) -> Gate:
 
     async def metrics(request: Request) -> Response:
         request.scope[ROUTE] = "/metrics"
+        GRANT.get().check_everything()
         text = await service.lookups.run(service.metrics.to_text, service.deadline())
         return Response(text, headers={"content-type": METRICS_TYPE})
 
@@ -144,7 +145,8 @@ def limits_of(options: ServeOptions) -> Limits:
 
 def access_of(options: ServeOptions) -> Access:
     """Read the tokens, and return who may ask."""
-    tokens = Tokens([] if options.token_file is None else read_tokens(options.token_file))
+    path = options.token_file
+    tokens = Tokens() if path is None else Tokens.of_file(path)
     check_address(options.host, tokens)
     return Access(tokens, allowed_hosts(options.host, options.allowed_host or ()))
 

@@ -14,6 +14,7 @@ from neardup.service.problems import Problem, busy
 from neardup.service.processes import Processes
 from neardup.service.records import Log, Metrics
 from neardup.service.served import Served
+from neardup.service.tokens import GRANT
 
 T = TypeVar("T")
 
@@ -29,6 +30,8 @@ _HEAVY_SHARE = 8
 _LARGEST_AT_ONCE = 16
 # So often it is asked whether a commit is due.
 _SECONDS_BETWEEN_LOOKS = 0.25
+# So often files of settings are looked at.
+_SECONDS_BETWEEN_WATCHES = 1.0
 # The service's own work takes as long as it takes.
 _LONG = 3600.0
 
@@ -78,10 +81,10 @@ class Service:
         log: Log | None = None,
         warm_up: Callable[[], object] = lambda: None,
     ) -> None:
-        self.indexes = {served.name: served for served in indexes}
+        self._indexes = {served.name: served for served in indexes}
         self.limits = limits
         self.processes = Processes()
-        for served in self.indexes.values():
+        for served in self._indexes.values():
             served.processes = self.processes
         self.lookups = Lane("lookups", workers, limits.waiting)
         n_heavy = max(limits.waiting // _HEAVY_SHARE, 1)
@@ -95,11 +98,11 @@ class Service:
         self.answers = Budget("answers to requests", room)
         self.places = Places()
         # One thread that is never kept waiting by requests.
-        self._upkeep = Lane("upkeep", 1, len(self.indexes) + 1)
+        self._upkeep = Lane("upkeep", 1, 1)
         self.log = log or Log(None)
         self._lanes = (self.lookups, self.heavy, self.writes, self.transfers)
         self.metrics = Metrics(
-            self._lanes, (self.bodies, self.answers), self.places, self.indexes.values()
+            self._lanes, (self.bodies, self.answers), self.places, self._indexes.values()
         )
         self.status: Literal["starting", "ok", "stopping"] = "starting"
         # Indexes whose last insertions could not be made durable at the end.
@@ -113,12 +116,18 @@ class Service:
         """Return the deadline of a request that begins now."""
         return Deadline(self.limits.seconds)
 
+    @property
+    def indexes(self) -> dict[str, Served]:
+        """The indexes that are there for whoever sent the request that is answered."""
+        grant = GRANT.get()
+        return {name: served for name, served in self._indexes.items() if grant.sees(name)}
+
     def find(self, name: str) -> Served:
         """Return an index by its name."""
         try:
             return self.indexes[name]
         except KeyError:
-            listed = ", ".join(map(repr, self.indexes))
+            listed = ", ".join(map(repr, self.indexes)) or "none"
             message = f"there is no index {name!r}; there are {listed}"
             raise Problem(404, message, "InvalidParameterError") from None
 
@@ -140,11 +149,12 @@ class Service:
 
     def may_write(self, served: Served) -> bool:
         """Return whether whoever asks may change an index."""
-        return served.is_writable
+        return served.is_writable and GRANT.get().may("write")
 
     def check_writable(self, served: Served) -> None:
         """Refuse to change an index that whoever asks may not change."""
-        if not self.may_write(served):
+        GRANT.get().check("write")
+        if not served.is_writable:
             message = (
                 f"index {served.name!r} is served for reading; start `neardup serve` with "
                 "--writable to change it"
@@ -184,7 +194,7 @@ class Service:
         """Return what is the matter with which index, a sentence each."""
         return [
             f"index {served.name!r}: {_TROUBLES[what]} ({reason})"
-            for served in self.indexes.values()
+            for served in self._indexes.values()
             for what, reason in served.troubles.copy().items()
         ]
 
@@ -193,8 +203,8 @@ class Service:
         for lane in (*self._lanes, self._upkeep):
             lane.start()
         # What happens to one index is nothing to the others.
-        work = [self._prepare(), *map(self._look_anew, self.indexes.values())]
-        work += [self._keep_durable(served) for served in self.indexes.values()]
+        work = [self._prepare(), *map(self._look_anew, self._indexes.values())]
+        work += [self._keep_durable(served) for served in self._indexes.values()]
         self._tasks = [asyncio.create_task(each) for each in work]
 
     async def stop(self) -> None:
@@ -202,7 +212,7 @@ class Service:
         self.status = "stopping"
         for task in self._tasks:
             task.cancel()
-        for served in self.indexes.values():
+        for served in self._indexes.values():
             # However long it takes, nothing that was inserted is lost.
             closing = self.writes.run(served.close, Deadline(_LONG), may_leave=False, is_own=True)
             if not await self._attempt("commit", served, closing):
@@ -213,13 +223,27 @@ class Service:
         self.log.event("stopped")
         self.log.flush()
 
+    def watch(self, what: str, look: Callable[[], bool]) -> None:
+        """Look from now on whether something has changed; ``look`` takes it, and says so."""
+
+        async def go_on() -> None:
+            while True:
+                await asyncio.sleep(_SECONDS_BETWEEN_WATCHES)
+                try:
+                    if await self._upkeep.run(look, Deadline(_LONG), is_own=True):
+                        self.log.event(f"{what} read again")
+                except Exception as error:
+                    self._note(f"{what} cannot be read again", error)
+
+        self._tasks.append(asyncio.create_task(go_on()))
+
     async def _prepare(self) -> None:
         try:
             await self._upkeep.run(self._warm_up, Deadline(_LONG), is_own=True)
         except Exception as error:
             self._note("warm-up failed", error)
         self.status = "ok"
-        self.log.event("ready", indexes=list(self.indexes))
+        self.log.event("ready", indexes=list(self._indexes))
 
     async def _look_anew(self, served: Served) -> None:
         """Look from time to time whether other processes have changed an index."""
