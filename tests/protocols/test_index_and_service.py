@@ -143,9 +143,18 @@ CHANGES: dict[str, Call] = {
     ),
     "get added": lambda i: i.get("a1"),
     "remove": lambda i: i.remove(["z", "a1"]).summary | {"seconds": 0},
+    "replace": lambda i: (
+        i.replace("x", "a new text of the old id", lang="es").summary | {"seconds": 0}
+    ),
+    "replaced": lambda i: (i.get("x"), i.query("a new text of the old id")),
+    "the old one": lambda i: i.query("quite another text of some words"),
+    "replace nobody": lambda i: i.replace("x2", "a text of a new id").summary | {"seconds": 0},
+    "replace with nothing": lambda i: i.replace("x2"),
+    "replace a column": lambda i: i.replace("x2", "a", colour="red"),
     "remove nobody": lambda i: i.remove(["nobody"]),
     "remove a string": lambda i: i.remove("cat"),
     "remove denied": lambda i: i.remove(["t"], deny=True).summary | {"seconds": 0},
+    "replace denied": lambda i: i.replace("x2", tokens=["some", "tokens", "of", "mine"]),
     "denied": lambda i: i.insert("t2", tokens=["some", "tokens", "of", "mine"]),
     "len": len,
     "ids": list,

@@ -28,7 +28,7 @@ from neardup.documents.scheme import DocumentScheme
 from neardup.documents.segment import DocumentSegment, Gone
 from neardup.documents.segment_writer import DocumentSegmentWriter, new_segment
 from neardup.documents.values import Id
-from neardup.errors import NeardupError
+from neardup.errors import InvalidInputError, NeardupError
 from neardup.files.ids import choose_id_column
 from neardup.files.passes import ReadingPass
 from neardup.files.rows import Source
@@ -40,6 +40,7 @@ from neardup.indexes.changes import (
     Removal,
     take_out,
     wanted_ids,
+    without,
 )
 from neardup.indexes.folder import append_to_tail
 from neardup.indexes.handle import OpenFiles
@@ -334,7 +335,7 @@ def remove_documents(
     """
     wanted = wanted_ids(ids)
     with handle.changing(runner) as files:
-        files = _settled(handle, files, runner)
+        files = settled(handle, files, runner)
         index = handle.read(files)
         orphans, digests = find_orphans(index, wanted)
         n_denied = 0
@@ -345,6 +346,28 @@ def remove_documents(
             files = replace(files, manifest=replace(files.manifest, denied=record))
         removal = take_out(handle.folder, files, wanted, index.rows_of_ids(wanted))
         return DocumentRemoval(**vars(removal), orphans=orphans, n_denied=n_denied)
+
+
+def replace_document(
+    handle: DocumentHandle, files: OpenFiles, pending: Pending, identifier: Id, runner: Runner
+) -> DocumentRemoval:
+    """Put one document in the place of that with its id, if there is one, in one change.
+
+    In a block of ``handle.changing``, whose files have no tail.
+    """
+    index = handle.read(files)
+    wanted = wanted_ids([identifier])
+    orphans, _ = find_orphans(index, wanted)
+    found = index.rows_of_ids(wanted)
+    n_removed = sum(len(rows) for _, rows in found)
+    unwritable: list[tuple[Id, str]] = []
+    left = without(handle.folder, files, found)
+    with adding(handle, left, runner, are_inserted=True, n_removed=n_removed) as new:
+        _add_pending(new, pending, unwritable)
+        if unwritable:
+            message = f"document {identifier!r} cannot be written: {unwritable[0][1]}"
+            raise InvalidInputError(message)
+    return DocumentRemoval(n_removed, index.n_documents - n_removed + 1, orphans)
 
 
 def _deny(
@@ -444,12 +467,14 @@ def adding(
     *,
     frequencies: DocumentFrequencies | None = None,
     are_inserted: bool = False,
+    n_removed: int = 0,
 ) -> Iterator[Adding]:
     """Make the next state of an index, within a block of ``handle.changing``.
 
     What was added is there when the block ends, all of it; nothing, if an error ends it. The
     documents of the tail come before it into the same segment. ``frequencies`` are those that
-    decide what shingles weigh from now on; the history tells documents that ``are_inserted`` apart.
+    decide what shingles weigh from now on; the history tells documents that ``are_inserted`` apart,
+    and how many the files have lost already.
     """
     manifest, index = files.manifest, handle.read(files)
     extra = dict(manifest.files)
@@ -474,6 +499,7 @@ def adding(
             inserted=n_inserted,
             gone=writer.n_gone,
             left_out=new.n_left_out,
+            removed=n_removed,
         )
         store_next(handle.folder, replace(manifest, tail=None), records, extra, change)
         merge_tiers(handle, runner)
@@ -495,7 +521,7 @@ def _add_pending(new: Adding, pending: Pending, unwritable: list[tuple[Id, str]]
         new.went(*gone)
 
 
-def _settled(handle: DocumentHandle, files: OpenFiles, runner: Runner) -> OpenFiles:
+def settled(handle: DocumentHandle, files: OpenFiles, runner: Runner) -> OpenFiles:
     """Give the documents of the tail a segment, in a block of ``handle.changing``."""
     if files.manifest.tail is None:
         return files

@@ -8,7 +8,12 @@ from contextlib import ExitStack, contextmanager
 from threading import RLock
 from typing import Any, TypeVar
 
-from neardup.documents.additions import put_away
+from neardup.documents.additions import (
+    DocumentRemoval,
+    put_away,
+    replace_document,
+    settled,
+)
 from neardup.documents.index import DocumentHandle, OpenDocuments
 from neardup.documents.lookup import find_answers, find_denied
 from neardup.documents.one_text import make_query
@@ -93,16 +98,33 @@ class InsertSession:
         identifier = checked_id(identifier)
         with self._inserting(make) as (pending, queries):
             assert self._base is not None
-            if self._base.denied is not None:
-                scheme = self._base.scheme
-                queries = make_query(text, None, scheme) if queries is None else queries
-                found = find_denied(self._base, queries, scheme.measure, queries.is_filled)
-                if len(found.texts):
-                    (denied_id,) = self._base.denied.ids_of(found.rows).to_pylist()
-                    is_exact, similarity = bool(found.are_exact[0]), float(found.similarities[0])
-                    raise DeniedError.of(identifier, denied_id, similarity, exact=is_exact)
+            queries = _unless_denied(self._base, identifier, text, queries)
             self._check_new(identifier)
             pending.add(identifier, text, columns, queries)
+
+    def replace(
+        self,
+        identifier: Id,
+        text: str | None,
+        make: Callable[[DocumentScheme], Queries | None],
+        columns: dict[str, Any],
+    ) -> DocumentRemoval:
+        """Take a document instead of the one with its id, if there is one, as ``insert``.
+
+        Both happen at once, for readers and if the machine fails, and are durable; so is what was
+        inserted before.
+        """
+        identifier = checked_id(identifier)
+        with self._lock:
+            self.commit(self._runner)
+            with self._handle.changing(self._runner) as files:
+                files = settled(self._handle, files, self._runner)
+                index = self._handle.read(files)
+                _check_decided(index.scheme)
+                queries = _unless_denied(index, identifier, text, make(index.scheme))
+                pending = Pending(index.scheme)
+                pending.add(identifier, text, columns, queries)
+                return replace_document(self._handle, files, pending, identifier, self._runner)
 
     def insert_if_new(
         self,
@@ -207,12 +229,7 @@ class InsertSession:
             files = stack.enter_context(self._handle.changing(self._runner))
             try:
                 base = self._handle.read(files)
-                if base.scheme.needs_frequencies:
-                    message = (
-                        f"idf {base.scheme.weighted.weighting.idf} is counted over the documents "  # type: ignore[union-attr]
-                        "of the first addition; add some with `add` before you insert one"
-                    )
-                    raise InvalidParameterError(message, "idf")
+                _check_decided(base.scheme)
             except BaseException:
                 stack.close()
                 raise
@@ -243,3 +260,30 @@ class InsertSession:
             return
         if self._pending.n_documents + self._pending.n_gone >= self._commit_every:
             self.commit(self._runner)
+
+
+def _check_decided(scheme: DocumentScheme) -> None:
+    """Make sure that it is known what shingles weigh."""
+    if scheme.needs_frequencies:
+        assert scheme.weighted is not None
+        message = (
+            f"idf {scheme.weighted.weighting.idf} is counted over the documents of the first "
+            "addition; add some with `add` before you insert one"
+        )
+        raise InvalidParameterError(message, "idf")
+
+
+def _unless_denied(
+    index: OpenDocuments, identifier: Id, text: str | None, queries: Queries | None
+) -> Queries | None:
+    """Return what is known of a document, unless it must not come back."""
+    if index.denied is None:
+        return queries
+    scheme = index.scheme
+    queries = make_query(text, None, scheme) if queries is None else queries
+    found = find_denied(index, queries, scheme.measure, queries.is_filled)
+    if len(found.texts):
+        (denied_id,) = index.denied.ids_of(found.rows).to_pylist()
+        is_exact, similarity = bool(found.are_exact[0]), float(found.similarities[0])
+        raise DeniedError.of(identifier, denied_id, similarity, exact=is_exact)
+    return queries

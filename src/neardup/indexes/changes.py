@@ -18,7 +18,7 @@ from neardup.indexes.folder import write_removed
 from neardup.indexes.handle import OpenFiles
 from neardup.indexes.history import Change, store_next
 from neardup.indexes.index import OpenIndex
-from neardup.tables import Int64s, Uint32s
+from neardup.tables import Int64s
 
 
 @dataclass(frozen=True)
@@ -152,6 +152,24 @@ def wanted_ids(ids: Iterable[str | int]) -> pa.Array:
     return pa.array(sorted(set(map(str, ids))), pa.large_string())
 
 
+def without(folder: Path, files: OpenFiles, found: Sequence[tuple[Int64s, Int64s]]) -> OpenFiles:
+    """Return files that have lost some rows of each segment; what they have lost is written.
+
+    No manifest names it yet.
+    """
+    manifest, records, removed = files.manifest, [], []
+    for record, before, (_, rows) in zip(manifest.segments, files.removed, found, strict=True):
+        # What a segment has lost is one file, under a new name for each change.
+        if len(rows):
+            name = f"{record.name}-{manifest.generation + 1:06d}"
+            before = np.union1d(before, rows).astype(np.uint32)
+            record = replace(record, removed=write_removed(folder, name, before))
+        records.append(record)
+        removed.append(before)
+    manifest = replace(manifest, segments=tuple(records))
+    return replace(files, manifest=manifest, removed=tuple(removed))
+
+
 def take_out(
     folder: Path, files: OpenFiles, wanted: pa.Array, found: Sequence[tuple[Int64s, Int64s]]
 ) -> Removal:
@@ -172,15 +190,7 @@ def take_out(
         message = f"the index has no document {missing[0].as_py()!r}{others}; nothing was removed"
         raise InvalidInputError(message)
     if len(wanted):
-        records = []
-        for record, before, (_, rows) in zip(manifest.segments, files.removed, found, strict=True):
-            # What a segment has lost is one file, under a new name for each change.
-            if len(rows):
-                name = f"{record.name}-{manifest.generation + 1:06d}"
-                lost: Uint32s = np.union1d(before, rows).astype(np.uint32)
-                records.append(replace(record, removed=write_removed(folder, name, lost)))
-            else:
-                records.append(record)
+        records = without(folder, files, found).manifest.segments
         change = Change("remove", removed=len(wanted))
         store_next(folder, manifest, records, manifest.files, change)
     n_before = sum(record.n_documents for record in manifest.segments)

@@ -88,7 +88,9 @@ class Transport:
         query = f"?{urlencode(parameters)}" if parameters else ""
         return self._send("GET", f"{path}{query}", None, may_repeat=True)
 
-    def post(self, path: str, body: dict[str, Any], *, may_repeat: bool) -> Any:
+    def post(
+        self, path: str, body: dict[str, Any], *, may_repeat: bool, method: str = "POST"
+    ) -> Any:
         """Send something, and return the answer.
 
         With ``may_repeat``, it is sent again if the connection was lost meanwhile.
@@ -101,7 +103,7 @@ class Transport:
         except (TypeError, ValueError) as error:
             message = f"a value cannot be sent as JSON: {error}"
             raise errors.InvalidInputError(message) from None
-        return self._send("POST", path, content, may_repeat=may_repeat)
+        return self._send(method, path, content, may_repeat=may_repeat)
 
     def close(self) -> None:
         """Close all connections that are not in use."""
@@ -438,29 +440,28 @@ class RemoteIndex:
         found = self._post("add", {"documents": rows}, may_repeat=False)
         return RemoteAddition(found["inserted"], found["denied"])
 
+    def replace(
+        self,
+        id: Id,  # noqa: A002
+        text: str | None = None,
+        *,
+        tokens: Tokens | None = None,
+        **columns: Any,
+    ) -> DocumentRemovalResult:
+        """Put a document in the place of the one with its id, as ``DocumentIndex.replace``."""
+        body = _given(id=id, text=text, tokens=_sent(tokens), columns=columns or None)
+        path = path_of(self.name, "document")
+        # Sent twice it comes to the same.
+        found = self._transport.post(path, body, may_repeat=True, method="PUT")
+        return _removal(int(found["replaced"]), found)
+
     def remove(self, ids: Sequence[Id], *, deny: bool = False) -> DocumentRemovalResult:
         """Take documents out, all of them or none; ``deny`` as for ``DocumentIndex.remove``."""
-        import pyarrow as pa
-
-        from neardup.stages.index_changes import DocumentRemovalResult
         from neardup.stages.selection import as_list_of_ids
 
         body = {"ids": as_list_of_ids(ids), "deny": deny}
         found = self._post("remove", body, may_repeat=False)
-        schema = [("id", pa.large_string()), ("kept_id", pa.large_string())]
-        orphans = pa.Table.from_pylist(
-            [
-                {**row, "id": str(row["id"]), "kept_id": str(row["kept_id"])}
-                for row in found["orphans"]
-            ],
-            pa.schema([*schema, ("similarity", pa.float64())]),
-        )
-        return DocumentRemovalResult(
-            n_removed=found["removed"],
-            n_documents=found["documents"],
-            orphans=orphans,
-            n_denied=found["denied"],
-        )
+        return _removal(found["removed"], found)
 
     def commit(self) -> int:
         """Make durable what was inserted; return the number of documents."""
@@ -579,6 +580,24 @@ def _check_whole(n_rows: int, limit: int | None, n_found: int) -> None:
             "look up fewer texts at a time"
         )
         raise ServiceError(message)
+
+
+def _removal(n_removed: int, found: dict[str, Any]) -> DocumentRemovalResult:
+    import pyarrow as pa
+
+    from neardup.stages.index_changes import DocumentRemovalResult
+
+    schema = [("id", pa.large_string()), ("kept_id", pa.large_string())]
+    orphans = pa.Table.from_pylist(
+        [{**row, "id": str(row["id"]), "kept_id": str(row["kept_id"])} for row in found["orphans"]],
+        pa.schema([*schema, ("similarity", pa.float64())]),
+    )
+    return DocumentRemovalResult(
+        n_removed=n_removed,
+        n_documents=found["documents"],
+        orphans=orphans,
+        n_denied=found.get("denied", 0),
+    )
 
 
 def _of_documents(columns: dict[str, Any]) -> dict[str, Any]:

@@ -304,6 +304,23 @@ class Removed(Struct):
     orphans: list[dict[str, Any]]
 
 
+class Replacement(Request):
+    """A document in the place of the one with its id, which is durable when the answer comes."""
+
+    id: Id
+    text: Text | None = None
+    tokens: Tokens | None = None
+    columns: dict[str, Any] = {}
+
+
+class Replaced(Struct):
+    """Whether there was one, how many documents there are, and what had gone for the old one."""
+
+    replaced: bool
+    documents: int
+    orphans: list[dict[str, Any]]
+
+
 class Nothing(Request):
     """An empty object."""
 

@@ -217,6 +217,11 @@ async def _remove(call: Call) -> m.Removed:
     return await call.service.write(served, work, call.deadline)
 
 
+async def _replace(call: Call) -> m.Replaced:
+    served, asked = call.served, call.asked
+    return await call.service.write(served, lambda: served.replace(asked), call.deadline)
+
+
 async def _commit(call: Call) -> m.Committed:
     served = call.served
     return m.Committed(await call.service.write(served, served.commit, call.deadline))
@@ -291,6 +296,11 @@ OPERATIONS = (
     Operation(
         *("POST", f"{_INDEX}/remove", "remove", "Remove documents, all or none."),
         *(_remove, m.Removed, m.Ids),
+        **_WRITE,
+    ),
+    Operation(
+        *("PUT", f"{_INDEX}/document", "replace", "Replace a document, or insert it, durably."),
+        *(_replace, m.Replaced, m.Replacement),
         **_WRITE,
     ),
     Operation(

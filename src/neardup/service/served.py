@@ -37,6 +37,8 @@ from neardup.service.messages import (
     PassageRow,
     Query,
     Removed,
+    Replaced,
+    Replacement,
     Search,
 )
 from neardup.service.problems import busy, reason_of
@@ -107,6 +109,10 @@ class Served(ABC):
     @abstractmethod
     def insert_if_new(self, document: NewIfNew) -> str | int | None:
         """Add one document unless a similar one is there; return the id of that one."""
+
+    @abstractmethod
+    def replace(self, document: Replacement) -> Replaced:
+        """Put a document in the place of the one with its id, durably."""
 
     @property
     def is_commit_due(self) -> bool:
@@ -304,6 +310,16 @@ class ServedDocuments(Served):
         self._note_insertion(document)
         return found
 
+    def replace(self, document: Replacement) -> Replaced:
+        """Put a document in the place of the one with its id, or insert it."""
+        check_text_or_tokens(document)
+        self._commit_before()
+        summary = self.index.replace(
+            document.id, document.text, tokens=document.tokens, **_checked(document.columns)
+        ).summary
+        self.last_commit = time.monotonic()
+        return Replaced(summary["removed"] > 0, summary["documents"], summary["orphans"])
+
     def _check_commits(self) -> None:
         """Take nothing more, for memory is all there is for it, while commits fail."""
         if reason := self.troubles.get("commit"):
@@ -364,6 +380,11 @@ class ServedPassages(Served):
     def insert_if_new(self, document: NewIfNew) -> NoReturn:
         """Refuse: only whole documents are new or not."""
         message = "an index of passages does not know what is new; use an index of documents"
+        raise InvalidParameterError(message)
+
+    def replace(self, document: Replacement) -> NoReturn:
+        """Refuse: no change of passages takes out and adds at once."""
+        message = "an index of passages replaces no document; remove it, and insert the new one"
         raise InvalidParameterError(message)
 
     def commit(self) -> int:
@@ -501,7 +522,7 @@ def _document_row(query_id: Id, doc_id: Id, similarity: float, **columns: Any) -
     return DocumentRow(query_id, doc_id, similarity, own or None)
 
 
-def check_text_or_tokens(request: Query | NewDocument) -> None:
+def check_text_or_tokens(request: Query | NewDocument | Replacement) -> None:
     """Make sure that there is a text or tokens."""
     if (request.text is None) == (request.tokens is None):
         message = "text or tokens must be given, one of them"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from decimal import Decimal
 from fractions import Fraction
@@ -172,15 +174,48 @@ class DocumentIndex(AnyIndex[DocumentHandle, DocumentRemovalResult]):
         **columns
             Values of the columns that the index keeps.
         """
+        self._session.insert(id, text, self._maker(text, tokens, columns), columns)
+
+    def replace(
+        self,
+        id: Id,  # noqa: A002
+        text: str | None = None,
+        *,
+        tokens: Tokens | None = None,
+        **columns: Any,
+    ) -> DocumentRemovalResult:
+        """Put a document in the place of the one with its id, or insert it if there is none.
+
+        At once for whoever looks, and durable when this returns, as is what was inserted before. It
+        is the last document then.
+
+        Parameters
+        ----------
+        id, text, tokens, **columns
+            As for ``insert``.
+
+        Returns
+        -------
+        As ``remove``: ``n_removed`` is 0 if there was none, and ``orphans`` had gone for the old
+        one.
+        """
+        start = time.perf_counter()
+        make = self._maker(text, tokens, columns)
+        removal = self._session.replace(id, text, make, columns)
+        return DocumentRemovalResult(**vars(removal), seconds=time.perf_counter() - start)
+
+    def _maker(
+        self, text: str | None, tokens: Tokens | None, columns: dict[str, Any]
+    ) -> Callable[[DocumentScheme], Queries | None]:
+        """Return what works out of a document what is looked up, or leaves it to the text."""
         self._check_columns(columns)
         scheme = self._session.scheme
         # A function or a file may refuse a text, and must do it now, not when it is committed.
         never_refuses = named_tokenizer(scheme.shingles.tokenizer.name) is not None
         if isinstance(text, str) and tokens is None and scheme.with_text and never_refuses:
             # Signed together with others when that is needed.
-            self._session.insert(id, text, lambda _: None, columns)
-            return
-        self._session.insert(id, text, partial(make_query, text, tokens), columns)
+            return lambda _: None
+        return partial(make_query, text, tokens)
 
     def insert_if_new(
         self,
