@@ -58,7 +58,7 @@ async def read_body(
             message = f"the body did not arrive within {seconds:g} s; send it faster, or less"
             raise Problem(408, message, headers={"connection": "close"}) from None
     if body is None:
-        await _drain(request)
+        await drain(request)
         message = f"the body is larger than {most_bytes:,} bytes; {how_to_send}"
         raise too_large(message)
     if len(body) > LIGHT_BYTES:
@@ -129,12 +129,12 @@ async def _collect(request: Request, most_bytes: int, share: Share) -> Body | No
             except Problem as problem:
                 # The rest is not read.
                 problem.headers = {**problem.headers, "connection": "close"}
-                await _drain(request)
+                await drain(request)
                 raise
     return body
 
 
-async def _drain(request: Request) -> None:
+async def drain(request: Request) -> None:
     """Throw away for a moment what still comes.
 
     A connection that is closed while the other side still sends takes the answer with it.

@@ -95,15 +95,29 @@ class Transport:
 
         With ``may_repeat``, it is sent again if the connection was lost meanwhile.
         """
-        try:
-            content = json.dumps(body, ensure_ascii=False, allow_nan=False).encode()
-        except UnicodeEncodeError:
-            message = "a text is not valid Unicode: it has half of a surrogate pair"
-            raise errors.InvalidInputError(message) from None
-        except (TypeError, ValueError) as error:
-            message = f"a value cannot be sent as JSON: {error}"
-            raise errors.InvalidInputError(message) from None
+        content = _as_json(body)
         return self._send(method, path, content, may_repeat=may_repeat)
+
+    def stream(self, path: str, parts: Iterable[bytes], kind: str) -> Iterator[bytes]:
+        """Send something part by part, and yield the lines of the answer."""
+        headers = {**self._headers, "Content-Type": kind, "Transfer-Encoding": "chunked"}
+        connection = self._take()
+        try:
+            try:
+                path = self._path + path
+                connection.request("POST", path, parts, headers, encode_chunked=True)
+            except ConnectionError:
+                # It may have been refused before all was sent.
+                if connection.sock is None:
+                    raise
+            answer = connection.getresponse()
+            if answer.status != http.client.OK:
+                self._read(answer.status, answer.read())
+            yield from answer
+        except _LOST as error:
+            raise self._unreachable(error) from error
+        finally:
+            connection.close()
 
     def close(self) -> None:
         """Close all connections that are not in use."""
@@ -174,6 +188,17 @@ class Transport:
         else:
             reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
         return ServiceError(f"{self.url} cannot be reached: {reason}; is `neardup serve` running?")
+
+
+def _as_json(value: Any) -> bytes:
+    try:
+        return json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
+    except UnicodeEncodeError:
+        message = "a text is not valid Unicode: it has half of a surrogate pair"
+        raise errors.InvalidInputError(message) from None
+    except (TypeError, ValueError) as error:
+        message = f"a value cannot be sent as JSON: {error}"
+        raise errors.InvalidInputError(message) from None
 
 
 def path_of(index: str, operation: str = "") -> str:
@@ -454,6 +479,28 @@ class RemoteIndex:
         # Sent twice it comes to the same.
         found = self._transport.post(path, body, may_repeat=True, method="PUT")
         return _removal(int(found["replaced"]), found)
+
+    def bulk(self, changes: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+        """Make any number of changes in one request, and yield what became of each.
+
+        Parameters
+        ----------
+        changes
+            Dictionaries with ``id``, ``text`` or ``tokens``, ``columns``, and what to do as ``op``:
+            ``"insert"``, which is usual, ``"insert-if-new"``, ``"replace"`` or ``"remove"``. They
+            are sent as they come.
+
+        Yields
+        ------
+        For each, in order, ``row``, which counts from 1, ``id`` and ``done``; ``similar_to`` of one
+        that is not new; ``error``, the name of a class, and ``detail`` of one that failed. All
+        that is done is durable.
+        """
+        lines = (_as_json(change) + b"\n" for change in changes)
+        for line in self._transport.stream(
+            path_of(self.name, "bulk"), lines, "application/x-ndjson"
+        ):
+            yield json.loads(line)
 
     def remove(self, ids: Sequence[Id], *, deny: bool = False) -> DocumentRemovalResult:
         """Take documents out, all of them or none; ``deny`` as for ``DocumentIndex.remove``."""

@@ -202,12 +202,13 @@ class Gate:
             try:
                 # What is written waits in memory: no more of it than the other side has taken.
                 async with asyncio.timeout(self._seconds):
-                    while len(body) > n_out + _PART_BYTES:
-                        part = body[n_out : n_out + _PART_BYTES]
+                    start = 0
+                    while len(body) > start + _PART_BYTES:
+                        part = body[start : start + _PART_BYTES]
                         await send({**message, "body": part, "more_body": True})
-                        n_out += len(part)
-                    await send({**message, "body": body[n_out:]} if n_out else message)
-                    n_out = len(body)
+                        start, n_out = start + len(part), n_out + len(part)
+                    await send({**message, "body": body[start:]} if start else message)
+                    n_out += len(body) - start
             except TimeoutError:
                 scope[CONNECTION].abort()
 

@@ -233,13 +233,18 @@ class Documents(Struct):
     cursor: str | None
 
 
-class NewDocument(Request):
-    """A document to insert: a text or its tokens, and the columns that the index keeps."""
+class Replacement(Request):
+    """A document in the place of the one with its id: a text or its tokens, and columns."""
 
     id: Id
     text: Text | None = None
     tokens: Tokens | None = None
     columns: dict[str, Any] = {}
+
+
+class NewDocument(Replacement):
+    """A document to insert: a text or its tokens, and the columns that the index keeps."""
+
     durable: Annotated[
         bool, Meta(description="Answer once it is durable; those who wait share a commit.")
     ] = False
@@ -285,6 +290,23 @@ class Addition(Request):
     documents: list[Documented]
 
 
+class Change(NewIfNew):
+    """A line of many: a document and what to do with it; all is durable when it is answered."""
+
+    op: Literal["insert", "insert-if-new", "replace", "remove"] = "insert"
+
+
+class Changed(Struct, omit_defaults=True):
+    """What became of a line, counted from 1 without empty ones; errors as of other requests."""
+
+    row: int
+    id: Id | None
+    done: bool
+    similar_to: Id | None = None
+    error: str | None = None
+    detail: str | None = None
+
+
 class Ids(Request):
     """The documents to remove, all of them or none; ``deny``: they are not to come back."""
 
@@ -302,15 +324,6 @@ class Removed(Struct):
     documents: int
     denied: int
     orphans: list[dict[str, Any]]
-
-
-class Replacement(Request):
-    """A document in the place of the one with its id, which is durable when the answer comes."""
-
-    id: Id
-    text: Text | None = None
-    tokens: Tokens | None = None
-    columns: dict[str, Any] = {}
 
 
 class Replaced(Struct):

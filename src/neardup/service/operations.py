@@ -19,6 +19,7 @@ from neardup.options.sketches import CompareOptions
 from neardup.runs.runner import Runner
 from neardup.service import messages as m
 from neardup.service.bodies import Body, json_answer, parse, read_body
+from neardup.service.bulk import NDJSON, change_many
 from neardup.service.gate import ROUTE
 from neardup.service.lanes import Deadline, Lane, Share
 from neardup.service.messages import Name, ProblemDetails
@@ -56,23 +57,31 @@ class Call:
         return self.service.find(self.index or "")
 
 
+Stream = Callable[[Service, Request], Awaitable[Response]]
+_JSON = "application/json"
+
+
 @dataclass(frozen=True)
 class Operation:
     """What can be asked for.
 
     ``asked`` is what comes as the body of a POST or PUT, else as parameters; ``statuses`` are
-    problems that it has beside those of all.
+    problems that it has beside those of all. What is no one value of JSON is read and answered
+    by a ``stream``, of which ``asked`` and ``answer`` say what is in it.
     """
 
     method: str
     path: str
     name: str
     summary: str
-    run: Callable[[Call], Awaitable[Any]]
+    run: Callable[[Call], Awaitable[Any]] | None
     answer: type
     asked: type | None = None
     statuses: tuple[int, ...] = ()
     role: Role = "read"
+    stream: Stream | None = None
+    media: str = _JSON
+    answer_media: str = _JSON
 
     @property
     def has_body(self) -> bool:
@@ -222,6 +231,10 @@ async def _replace(call: Call) -> m.Replaced:
     return await call.service.write(served, lambda: served.replace(asked), call.deadline)
 
 
+async def _bulk(service: Service, request: Request) -> Response:
+    return await change_many(service, service.find(request.path_params["index"]), request)
+
+
 async def _commit(call: Call) -> m.Committed:
     served = call.served
     return m.Committed(await call.service.write(served, served.commit, call.deadline))
@@ -294,6 +307,14 @@ OPERATIONS = (
         **_WRITE,
     ),
     Operation(
+        *("POST", f"{_INDEX}/bulk", "bulk", "Change many documents: a line of JSON for each."),
+        *(None, m.Changed, m.Change),
+        **_WRITE,
+        stream=_bulk,
+        media=NDJSON,
+        answer_media=NDJSON,
+    ),
+    Operation(
         *("POST", f"{_INDEX}/remove", "remove", "Remove documents, all or none."),
         *(_remove, m.Removed, m.Ids),
         **_WRITE,
@@ -316,8 +337,6 @@ OPERATIONS = (
 
 Endpoint = Callable[[Request], Coroutine[Any, Any, Response]]
 
-_JSON = "application/json"
-
 
 def make_routes(service: Service) -> list[Route]:
     """Make the routes of all operations."""
@@ -328,6 +347,16 @@ def make_routes(service: Service) -> list[Route]:
 
 
 def _make_endpoint(operation: Operation, service: Service) -> Endpoint:
+    if (stream := operation.stream) is not None:
+
+        async def streaming(request: Request) -> Response:
+            request.scope[ROUTE] = operation.path
+            GRANT.get().check(operation.role)
+            return await stream(service, request)
+
+        return streaming
+    run = operation.run
+    assert run is not None
     read = _body_reader(operation, service) if operation.has_body else _read_parameters
 
     async def endpoint(request: Request) -> Response:
@@ -337,7 +366,7 @@ def _make_endpoint(operation: Operation, service: Service) -> Endpoint:
         asked = None if operation.asked is None else await read(request, operation.asked, deadline)
         share = service.answers.share(request.scope)
         call = Call(service, request.path_params.get("index"), asked, deadline, share)
-        return await json_answer(await operation.run(call), share, service.transfers, deadline)
+        return await json_answer(await run(call), share, service.transfers, deadline)
 
     return endpoint
 
@@ -458,7 +487,7 @@ def _describe_operation(
     answers: dict[str, Any] = {
         "200": {
             "description": http.HTTPStatus.OK.phrase,
-            "content": {"application/json": {"schema": by_type[operation.answer]}},
+            "content": {operation.answer_media: {"schema": by_type[operation.answer]}},
         }
     }
     for status in _problems_of(operation):
@@ -472,7 +501,7 @@ def _describe_operation(
     if operation.is_of_index:
         parameters.append({"name": "index", "in": "path", "required": True, "schema": name_schema})
     if operation.asked is not None and operation.has_body:
-        content = {"application/json": {"schema": by_type[operation.asked]}}
+        content = {operation.media: {"schema": by_type[operation.asked]}}
         described["requestBody"] = {"required": True, "content": content}
     elif operation.asked is not None:
         asked = components[operation.asked.__name__]

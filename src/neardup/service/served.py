@@ -25,6 +25,7 @@ from neardup.runs.runner import Runner
 from neardup.service.lanes import Deadline, Share
 from neardup.service.messages import (
     Alignment,
+    Change,
     DocumentRow,
     Found,
     Id,
@@ -41,7 +42,7 @@ from neardup.service.messages import (
     Replacement,
     Search,
 )
-from neardup.service.problems import busy, reason_of
+from neardup.service.problems import Problem, busy, reason_of
 from neardup.service.processes import Processes
 
 # What was inserted is made durable when the first of it is so old, so that others may write, too,
@@ -113,6 +114,31 @@ class Served(ABC):
     @abstractmethod
     def replace(self, document: Replacement) -> Replaced:
         """Put a document in the place of the one with its id, durably."""
+
+    def change_many(
+        self, changes: Sequence[Change]
+    ) -> list[str | int | NeardupError | Problem | None]:
+        """Make some changes, each by itself, durable after ``commit``.
+
+        Returns
+        -------
+        None for each, or the id of what a document is similar to, or what went wrong.
+        """
+        return [self._change(change) for change in changes]
+
+    def _change(self, change: Change) -> str | int | NeardupError | Problem | None:
+        try:
+            if change.op == "insert-if-new":
+                return self.insert_if_new(change)
+            if change.op == "insert":
+                self.insert(change)
+            elif change.op == "replace":
+                self.replace(change)
+            else:
+                self.remove([change.id], deny=False)
+        except (NeardupError, Problem) as error:
+            return error
+        return None
 
     @property
     def is_commit_due(self) -> bool:
@@ -381,6 +407,20 @@ class ServedPassages(Served):
         """Refuse: only whole documents are new or not."""
         message = "an index of passages does not know what is new; use an index of documents"
         raise InvalidParameterError(message)
+
+    def change_many(
+        self, changes: Sequence[Change]
+    ) -> list[str | int | NeardupError | Problem | None]:
+        """Make some changes; additions all at once, unless one is in the way of the others."""
+        if len(changes) > 1 and all(
+            change.op == "insert" and not change.columns and change.tokens is None
+            for change in changes
+        ):
+            rows = [{"id": change.id, "text": change.text} for change in changes]
+            with contextlib.suppress(NeardupError):
+                self.index.add(rows, id_column="id", workers=1)
+                return [None] * len(changes)
+        return super().change_many(changes)
 
     def replace(self, document: Replacement) -> NoReturn:
         """Refuse: no change of passages takes out and adds at once."""

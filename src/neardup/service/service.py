@@ -139,7 +139,7 @@ class Service:
         What is to be ``durable`` waits for a commit, too, with all who wait for one.
         """
         self.check_writable(served)
-        done = await self._change(served, work, deadline)
+        done = await self.change(served, work, deadline)
         if durable and served.n_uncommitted:
             if served.name not in self._coming:
                 self._coming[served.name] = asyncio.create_task(self._commit(served))
@@ -169,17 +169,17 @@ class Service:
             del self._coming[served.name]
             served.commit()
 
-        if not await self._attempt("commit", served, self._change(served, commit)):
+        if not await self._attempt("commit", served, self.change(served, commit)):
             message = (
                 "the document is inserted, and found, but cannot be made durable "
                 f"({served.troubles.get('commit')}); that is tried again: /ready says when it is"
             )
             raise busy(message)
 
-    async def _change(
+    async def change(
         self, served: Served, work: Callable[[], T], deadline: Deadline | None = None
     ) -> T:
-        """Change an index; without a deadline for the service itself."""
+        """Change an index, whoever asks for it; without a deadline it is never turned away."""
 
         def change() -> T:
             with served.writing:
@@ -258,7 +258,7 @@ class Service:
         while served.is_writable:
             await asyncio.sleep(_SECONDS_BETWEEN_LOOKS)
             if served.is_commit_due:
-                await self._attempt("commit", served, self._change(served, served.commit))
+                await self._attempt("commit", served, self.change(served, served.commit))
 
     async def _attempt(self, what: _Upkeep, served: Served, work: Awaitable[object]) -> bool:
         """Wait for what is done to an index beside the requests; whatever fails ends nothing."""
