@@ -156,6 +156,8 @@ CHANGES: dict[str, Call] = {
     "remove denied": lambda i: i.remove(["t"], deny=True).summary | {"seconds": 0},
     "replace denied": lambda i: i.replace("x2", tokens=["some", "tokens", "of", "mine"]),
     "denied": lambda i: i.insert("t2", tokens=["some", "tokens", "of", "mine"]),
+    "compact": lambda i: i.compact().summary | {"seconds": 0},
+    "compact again": lambda i: i.compact().summary | {"seconds": 0},
     "len": len,
     "ids": list,
 }

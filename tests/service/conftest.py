@@ -12,7 +12,7 @@ import pytest
 
 from neardup.options.commands import ServeOptions
 from neardup.service.records import Log
-from neardup.service.serve import Server, address_of, limits_of, listen, make_server
+from neardup.service.serve import Server, address_of, limits_of, listen, make_server, root_of
 from neardup.service.served import Served, ServedDocuments
 from neardup.service.service import Limits, Service
 from tests.service.fake_documents import FakeDocumentIndex
@@ -69,6 +69,7 @@ def start_service(
         limits or limits_of(chosen),
         refresh_seconds=chosen.refresh,
         log=Log(lines.append),
+        root=root_of(chosen),
         warm_up=warm_up,
     )
     server = make_server(service, chosen)

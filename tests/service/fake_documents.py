@@ -157,8 +157,13 @@ class FakeDocumentIndex:
         ]
 
     def page(self, limit, *, start, cursor, where, most_characters) -> Page:
-        found = self.documents(start, limit)
-        at_end = start + limit >= len(self.rows)
+        found, n_characters = [], 0
+        for row in self.documents(start, limit):
+            n_characters += len(row["text"] or "")
+            if found and n_characters > most_characters:
+                break
+            found.append(row)
+        at_end = start + len(found) >= len(self.rows)
         return Page(found, None if at_end else "a cursor")
 
     def info(self) -> dict[str, Any]:

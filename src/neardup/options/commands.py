@@ -233,6 +233,13 @@ class ServeOptions(Options):
         Location(is_file=True),
         default=None,
     )
+    root: Path | None = option(
+        "Folder of indexes: each folder in it that is one is served, too. With --writable others "
+        "are made there, restored and dropped by requests.",
+        Location(),
+        default=None,
+        metavar="DIR",
+    )
     writable: bool = option("Documents may be inserted and removed, too.", default=False)
     refresh: float = option(
         "How often to look for what other processes have changed.",

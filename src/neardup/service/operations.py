@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import http
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+import tempfile
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
+from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import msgspec
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
+from neardup.indexes.snapshot import open_snapshot
 from neardup.jobs.compare.compare import compare_texts
 from neardup.jobs.compare.compare_result import CompareResult
 from neardup.options.sketches import CompareOptions
 from neardup.runs.runner import Runner
 from neardup.service import messages as m
-from neardup.service.bodies import Body, json_answer, parse, read_body
+from neardup.service.bodies import Body, json_answer, parse, read_body, spool_body
 from neardup.service.bulk import NDJSON, change_many
 from neardup.service.gate import ROUTE
 from neardup.service.lanes import Deadline, Lane, Share
@@ -38,6 +42,7 @@ _COMPARE_BYTES = 1 << 29
 _LIGHT_CHARACTERS = 100_000
 # Of a look-up that names no limit.
 _MOST_MATCHES = 100_000
+_LONG = 3600.0
 
 
 @dataclass(frozen=True)
@@ -240,6 +245,96 @@ async def _commit(call: Call) -> m.Committed:
     return m.Committed(await call.service.write(served, served.commit, call.deadline))
 
 
+async def _compact(call: Call) -> m.Compacted:
+    served = call.served
+    call.service.check_writable(served)
+    return await call.service.maintain(served.compact)
+
+
+async def _create(call: Call) -> m.IndexEntry:
+    name, asked = _new_name(call.service, call.index or ""), call.asked
+    root = call.service.place()
+    served = await call.service.maintain(lambda: root.create(name, asked.kind, asked.options))
+    call.service.take_up(served)
+    return m.IndexEntry(name, served.kind, 0, served.is_writable)
+
+
+def _new_name(service: Service, name: str) -> str:
+    """Return the name of an index that is to be made, if whoever asks may have one of it."""
+    service.place()
+    if not GRANT.get().sees(name):
+        message = f"your token is for some indexes, of which {name!r} is none"
+        raise Problem(403, message)
+    if name in service.indexes:
+        message = f"index {name!r} is served already; drop it, or choose another name"
+        raise Problem(422, message, "InvalidParameterError")
+    return name
+
+
+async def _drop(call: Call) -> m.Nothing:
+    service, served = call.service, call.served
+    root = service.place()
+    root.check_own(served)
+    await service.give_up(served)
+    await service.maintain(lambda: root.drop(served))
+    return m.Nothing()
+
+
+async def _reload(call: Call) -> m.Reloaded:
+    GRANT.get().check_everything()
+    service = call.service
+    root = service.place()
+    before = service.indexes
+    found = await service.maintain(root.names)
+    gone = [name for name, each in before.items() if root.has(each) and name not in found]
+    for name in gone:
+        await service.give_up(before[name])
+    added = [name for name in found if name not in before]
+    for name in added:
+        service.take_up(await service.maintain(partial(root.open, name)))
+    return m.Reloaded(added, gone)
+
+
+async def _snapshot(service: Service, request: Request) -> Response:
+    served = service.find(request.path_params["index"])
+    if served.is_writable and served.n_uncommitted:
+        # What was inserted is a part of it.
+        await service.change(served, served.commit)
+    snapshot = await service.maintain(lambda: open_snapshot(Path(served.index.folder)))
+    # Parts are read where large answers are written: a disk may be slow.
+    parts = snapshot.parts()
+
+    async def read() -> AsyncIterator[bytes]:
+        try:
+            while part := await service.transfers.run(
+                lambda: next(parts, b""), Deadline(_LONG), is_own=True
+            ):
+                yield part
+        finally:
+            parts.close()
+            snapshot.close()
+
+    headers = {
+        "content-length": str(snapshot.n_bytes),
+        "content-disposition": f"attachment; filename*=UTF-8''{quote(served.name)}.tar",
+    }
+    return StreamingResponse(read(), media_type=_TAR, headers=headers)
+
+
+async def _restore(service: Service, request: Request) -> Response:
+    name, root = _new_name(service, request.path_params["index"]), service.place()
+    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != _TAR:
+        message = f"the body must be a snapshot: send it with `Content-Type: {_TAR}`"
+        raise Problem(415, message)
+    with tempfile.TemporaryFile(dir=root.folder) as tar:
+        await spool_body(request, tar, service.limits.seconds, service.maintain)
+        tar.seek(0)
+        served = await service.maintain(lambda: root.restore(name, tar))
+    service.take_up(served)
+    entry = m.IndexEntry(name, served.kind, len(served), served.is_writable)
+    return Response(msgspec.json.encode(entry), media_type=_JSON)
+
+
 async def _health(_: Call) -> m.Health:
     return m.Health("ok")
 
@@ -263,6 +358,8 @@ def _check_number(n_texts: int, limits: Limits) -> None:
 
 
 _INDEX = "/v1/indexes/{index}"
+_ADMIN: Any = {"statuses": (403,), "role": "admin"}
+_TAR = "application/x-tar"
 _WRITE: Any = {"statuses": (403,), "role": "write"}
 OPERATIONS = (
     Operation("GET", "/v1", "contents", "List what is here.", _contents, m.Contents),
@@ -328,6 +425,35 @@ OPERATIONS = (
         *("POST", f"{_INDEX}/commit", "commit", "Make durable what was inserted."),
         *(_commit, m.Committed, m.Nothing),
         **_WRITE,
+    ),
+    Operation(
+        *("POST", f"{_INDEX}/compact", "compact", "Write an index anew without what was removed."),
+        *(_compact, m.Compacted, m.Nothing),
+        **_ADMIN,
+    ),
+    Operation(
+        *("GET", f"{_INDEX}/snapshot", "snapshot", "Get a committed state of an index as a tar."),
+        *(None, bytes),
+        **_ADMIN,
+        stream=_snapshot,
+        answer_media=_TAR,
+    ),
+    Operation(
+        *("POST", f"{_INDEX}/restore", "restore", "Make an index of a snapshot."),
+        *(None, m.IndexEntry, bytes),
+        **_ADMIN,
+        stream=_restore,
+        media=_TAR,
+    ),
+    Operation(
+        *("PUT", _INDEX, "create", "Make an empty index.", _create, m.IndexEntry, m.Creation),
+        **_ADMIN,
+    ),
+    Operation("DELETE", _INDEX, "drop", "Delete an index.", _drop, m.Nothing, **_ADMIN),
+    Operation(
+        *("POST", "/v1/reload", "reload", "Look for indexes that have come or gone."),
+        *(_reload, m.Reloaded, m.Nothing),
+        **_ADMIN,
     ),
     Operation("GET", "/health", "health", "Say that the service runs.", _health, m.Health),
     Operation("GET", "/ready", "ready", "Say whether requests are answered.", _ready, m.Health),
@@ -454,6 +580,7 @@ def describe() -> bytes:
         [*named, Name], ref_template="#/components/schemas/{name}"
     )
     by_type = dict(zip(named, schemas, strict=False))
+    by_type[bytes] = {"type": "string", "format": "binary"}
     problem = {"content": {PROBLEM_TYPE: {"schema": by_type[ProblemDetails]}}}
     paths: dict[str, dict[str, Any]] = {}
     for operation in OPERATIONS:

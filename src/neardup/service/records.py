@@ -6,7 +6,7 @@ import asyncio
 import json
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import partial
 from typing import Any
 
@@ -79,13 +79,15 @@ class Log:
 class _OfIndexes(Collector):
     """Numbers of indexes, which know them themselves."""
 
-    def __init__(self, indexes: Sequence[Served]) -> None:
+    def __init__(self, indexes: Collection[Served]) -> None:
+        # Grows and shrinks.
         self._indexes = indexes
 
     def collect(self) -> Iterator[Metric]:
         """Yield the numbers of all indexes."""
         now = time.monotonic()
-        writable = [served for served in self._indexes if served.is_writable]
+        every = list(self._indexes)
+        writable = [served for served in every if served.is_writable]
         documents = GaugeMetricFamily(
             "neardup_documents", "Documents that can be found.", labels=["index"]
         )
@@ -104,7 +106,7 @@ class _OfIndexes(Collector):
             "Times that what was inserted could not be made durable.",
             labels=["index"],
         )
-        for served in self._indexes:
+        for served in every:
             documents.add_metric([served.name], len(served))
         for served in writable:
             uncommitted.add_metric([served.name], served.n_uncommitted)
@@ -121,7 +123,7 @@ class Metrics:
         lanes: Iterable[Lane],
         budgets: Iterable[Budget],
         places: Places,
-        indexes: Iterable[Served],
+        indexes: Collection[Served],
     ) -> None:
         self._registry = CollectorRegistry()
         ProcessCollector(registry=self._registry)
@@ -169,7 +171,7 @@ class Metrics:
             "Silent connections closed since the start to make room for others.",
             registry=self._registry,
         ).set_function(lambda: places.n_closed)
-        self._registry.register(_OfIndexes(list(indexes)))
+        self._registry.register(_OfIndexes(indexes))
         self.failed_refreshes = Counter(
             "neardup_failed_refreshes",
             "Times that an index could not be looked at anew.",

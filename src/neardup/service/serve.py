@@ -39,7 +39,9 @@ from neardup.service.messages import Query
 from neardup.service.operations import describe, make_routes
 from neardup.service.pages import make_page_routes
 from neardup.service.problems import Problem, problem_of
+from neardup.service.processes import Processes
 from neardup.service.records import METRICS_TYPE, Log
+from neardup.service.root import Root
 from neardup.service.served import Served, ServedDocuments, ServedPassages
 from neardup.service.service import Limits, Service
 from neardup.service.tokens import GRANT, Tokens
@@ -151,8 +153,22 @@ def access_of(options: ServeOptions) -> Access:
     return Access(tokens, allowed_hosts(options.host, options.allowed_host or ()))
 
 
+def root_of(options: ServeOptions) -> Root | None:
+    """Return the folder in which indexes may be made and dropped."""
+    if options.root is None or not options.writable:
+        return None
+    return Root(Path(options.root).absolute(), partial(_open, options=options))
+
+
 def open_indexes(folders: Iterable[str], options: ServeOptions) -> list[Served]:
     """Open indexes, each under the name before ``=``, else under that of its folder."""
+    folders = list(folders)
+    if options.root is not None:
+        root = Root(Path(options.root).absolute(), partial(_open, options=options))
+        folders += [str(root.folder / name) for name in root.names()]
+    elif not folders:
+        message = "name the folder of an index, or a folder of indexes with root"
+        raise InvalidParameterError(message, "root")
     found: dict[str, tuple[Path, Served]] = {}
     for argument in folders:
         name, folder = _split(argument)
@@ -221,14 +237,16 @@ class Server(uvicorn.Server):
 def make_service(indexes: Sequence[Served], options: ServeOptions) -> Service:
     """Make the service of some indexes."""
     log = Log(None if options.quiet else sys.stderr.write)
-    return Service(
+    service = Service(
         indexes,
         limits_of(options),
         workers=count_workers(options.workers),
         refresh_seconds=options.refresh,
         log=log,
-        warm_up=partial(_warm_up, indexes),
+        root=root_of(options),
+        warm_up=lambda: _warm_up(service.processes, indexes),
     )
+    return service
 
 
 def make_server(service: Service, options: ServeOptions) -> Server:
@@ -307,10 +325,9 @@ def _allow_files() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))
 
 
-def _warm_up(indexes: Sequence[Served]) -> None:
+def _warm_up(processes: Processes, indexes: Sequence[Served]) -> None:
     """Load what requests call, so that the first one is as fast as the others."""
-    # All indexes have the same ones.
-    indexes[0].processes.start()
+    processes.start()
     for served in indexes:
         # Passages are looked for in processes of their own, which have all loaded.
         if served.kind == "documents":

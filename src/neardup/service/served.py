@@ -26,6 +26,7 @@ from neardup.service.lanes import Deadline, Share
 from neardup.service.messages import (
     Alignment,
     Change,
+    Compacted,
     DocumentRow,
     Found,
     Id,
@@ -90,6 +91,8 @@ class Served(ABC):
         self.last_commit = time.monotonic()
         self.n_uncommitted = self._n_characters = 0
         self._commit_at, self._pause = 0.0, 0.0
+        # By a compaction, for which no change waits long.
+        self.is_rewritten = False
 
     @abstractmethod
     def query(self, query: Query) -> list[Match]:
@@ -196,6 +199,18 @@ class Served(ABC):
         # Of passages nothing had gone for others.
         more = summary.get("denied", 0), summary.get("orphans", [])
         return Removed(summary["removed"], summary["documents"], *more)
+
+    def compact(self) -> Compacted:
+        """Write the index anew without what was removed."""
+        with self.writing:
+            self.is_rewritten = True
+            try:
+                self._commit_before()
+                summary = self.index.compact(workers=1).summary
+                self.last_commit = time.monotonic()
+            finally:
+                self.is_rewritten = False
+        return Compacted(summary["segments"], summary["documents"], summary["freed_bytes"])
 
     def get(self, identifier: str) -> dict[str, Any] | None:
         """Return a document, or None."""

@@ -13,6 +13,7 @@ from neardup.service.lanes import Budget, Deadline, Lane
 from neardup.service.problems import Problem, busy
 from neardup.service.processes import Processes
 from neardup.service.records import Log, Metrics
+from neardup.service.root import Root
 from neardup.service.served import Served
 from neardup.service.tokens import GRANT
 
@@ -32,6 +33,8 @@ _LARGEST_AT_ONCE = 16
 _SECONDS_BETWEEN_LOOKS = 0.25
 # So often files of settings are looked at.
 _SECONDS_BETWEEN_WATCHES = 1.0
+# So long a change waits for one that takes longer than changes do.
+_PATIENCE_SECONDS = 1.0
 # The service's own work takes as long as it takes.
 _LONG = 3600.0
 
@@ -67,6 +70,8 @@ class Service:
         How often to look whether others have changed an index.
     log
         Where events are noted.
+    root
+        Where indexes may be made and dropped, and others found.
     warm_up
         What has to be done before the service is ready.
     """
@@ -79,6 +84,7 @@ class Service:
         workers: int = 2,
         refresh_seconds: float = 2.0,
         log: Log | None = None,
+        root: Root | None = None,
         warm_up: Callable[[], object] = lambda: None,
     ) -> None:
         self._indexes = {served.name: served for served in indexes}
@@ -97,10 +103,16 @@ class Service:
         self.bodies = Budget("bodies of requests", room)
         self.answers = Budget("answers to requests", room)
         self.places = Places()
+        # What goes through a whole index; one at a time, and not for long where disks are slow.
+        self.maintenance = Lane("maintenance", 1, n_heavy)
+        self.root = root
         # One thread that is never kept waiting by requests.
         self._upkeep = Lane("upkeep", 1, 1)
         self.log = log or Log(None)
-        self._lanes = (self.lookups, self.heavy, self.writes, self.transfers)
+        self._lanes = (
+            *(self.lookups, self.heavy, self.writes, self.transfers),
+            self.maintenance,
+        )
         self.metrics = Metrics(
             self._lanes, (self.bodies, self.answers), self.places, self._indexes.values()
         )
@@ -182,8 +194,12 @@ class Service:
         """Change an index, whoever asks for it; without a deadline it is never turned away."""
 
         def change() -> T:
-            with served.writing:
+            if not served.writing.acquire(timeout=_PATIENCE_SECONDS):
+                raise busy(f"index {served.name!r} is being written anew; try again")
+            try:
                 return work()
+            finally:
+                served.writing.release()
 
         is_own = deadline is None
         return await self.writes.run(
@@ -203,9 +219,9 @@ class Service:
         for lane in (*self._lanes, self._upkeep):
             lane.start()
         # What happens to one index is nothing to the others.
-        work = [self._prepare(), *map(self._look_anew, self._indexes.values())]
-        work += [self._keep_durable(served) for served in self._indexes.values()]
-        self._tasks = [asyncio.create_task(each) for each in work]
+        self._tasks = [asyncio.create_task(self._prepare())]
+        for served in self._indexes.values():
+            self._look_after(served)
 
     async def stop(self) -> None:
         """Make durable what was inserted, and let the threads end."""
@@ -222,6 +238,46 @@ class Service:
         self.processes.close()
         self.log.event("stopped")
         self.log.flush()
+
+    async def maintain(self, work: Callable[[], T]) -> T:
+        """Do what goes through a whole index, however long it takes."""
+        return await self.maintenance.run(work, Deadline(_LONG), may_leave=False)
+
+    def place(self) -> Root:
+        """Return where indexes may be made and dropped."""
+        if self.root is None:
+            message = (
+                "this needs a folder of indexes that may be changed; start `neardup serve` with "
+                "--root and --writable"
+            )
+            raise Problem(403, message)
+        return self.root
+
+    def take_up(self, served: Served) -> None:
+        """Serve one more index."""
+        served.processes = self.processes
+        self._indexes[served.name] = served
+        self._look_after(served)
+        self.log.event("index taken up", index=served.name)
+
+    async def give_up(self, served: Served) -> None:
+        """Serve an index no longer; what was inserted is durable."""
+        # Those that look after it see that, and end.
+        del self._indexes[served.name]
+        try:
+            await self.writes.run(served.close, Deadline(_LONG), may_leave=False, is_own=True)
+        except BaseException:
+            self.take_up(served)
+            raise
+        self.log.event("index given up", index=served.name)
+
+    def _look_after(self, served: Served) -> None:
+        for work in (self._look_anew, self._keep_durable):
+            self._tasks.append(asyncio.create_task(work(served)))
+        self._tasks = [task for task in self._tasks if not task.done()]
+
+    def _is_served(self, served: Served) -> bool:
+        return self._indexes.get(served.name) is served
 
     def watch(self, what: str, look: Callable[[], bool]) -> None:
         """Look from now on whether something has changed; ``look`` takes it, and says so."""
@@ -247,7 +303,7 @@ class Service:
 
     async def _look_anew(self, served: Served) -> None:
         """Look from time to time whether other processes have changed an index."""
-        while True:
+        while self._is_served(served):
             await asyncio.sleep(self._refresh_seconds)
             looking = self._upkeep.run(served.refresh, Deadline(_LONG), is_own=True)
             if not await self._attempt("refresh", served, looking):
@@ -255,9 +311,10 @@ class Service:
 
     async def _keep_durable(self, served: Served) -> None:
         """Commit in time what was inserted, and again what could not be committed."""
-        while served.is_writable:
+        while served.is_writable and self._is_served(served):
             await asyncio.sleep(_SECONDS_BETWEEN_LOOKS)
-            if served.is_commit_due:
+            # That begins with a commit.
+            if served.is_commit_due and not served.is_rewritten:
                 await self._attempt("commit", served, self.change(served, served.commit))
 
     async def _attempt(self, what: _Upkeep, served: Served, work: Awaitable[object]) -> bool:

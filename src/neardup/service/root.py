@@ -1,0 +1,125 @@
+"""A folder of indexes that are all served: they are made there, restored and dropped."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from neardup.errors import InvalidParameterError, NeardupError
+from neardup.indexes.manifest import MANIFEST
+from neardup.indexes.snapshot import unpack_snapshot
+from neardup.jobs.index.documents import DocumentIndex
+from neardup.jobs.index.passages import PassageIndex
+from neardup.runs.disk import sync_folder, translated
+from neardup.service.messages import Kind
+from neardup.service.problems import Problem
+from neardup.service.served import Served
+from neardup.text.tokenizers import named_tokenizer
+
+# Folders that begin with a point are not there for anybody.
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+_KINDS: Mapping[Kind, Any] = {"documents": DocumentIndex, "passages": PassageIndex}
+
+
+class Root:
+    """A folder of indexes.
+
+    Parameters
+    ----------
+    folder
+        Each folder in it that holds an index is served under its name.
+    open_index
+        Opens one as it is served.
+    """
+
+    def __init__(self, folder: Path, open_index: Callable[[str, Path], Served]) -> None:
+        self.folder, self._open = folder, open_index
+
+    def names(self) -> list[str]:
+        """Return the names of the indexes that are there now."""
+        with translated(self.folder):
+            found = sorted(os.listdir(self.folder))  # noqa: PTH208
+        return [
+            name for name in found
+            if _NAME.fullmatch(name) and (self.folder / name / MANIFEST).is_file()
+        ]  # fmt: skip
+
+    def has(self, served: Served) -> bool:
+        """Return whether an index lies here."""
+        return Path(served.index.folder).parent == self.folder
+
+    def check_own(self, served: Served) -> None:
+        """Make sure that an index lies here, and not where the command line said."""
+        if not self.has(served):
+            message = f"index {served.name!r} does not lie in the folder of --root; delete it there"
+            raise Problem(403, message)
+
+    def open(self, name: str) -> Served:
+        """Open an index that is there."""
+        return self._open(name, self.folder / name)
+
+    def create(self, name: str, kind: Kind, options: Mapping[str, Any]) -> Served:
+        """Make an empty index, as ``create`` of its class does."""
+        tokenizer = options.get("tokenizer")
+        # Any other is the name of a file.
+        if tokenizer is not None and (
+            not isinstance(tokenizer, str) or named_tokenizer(tokenizer) is None
+        ):
+            message = "tokenizer must be the name of one; a request names no files"
+            raise InvalidParameterError(message, "tokenizer")
+        with self._new(name) as folder:
+            try:
+                _KINDS[kind].create(folder, **options)
+            except TypeError as error:
+                raise InvalidParameterError(str(error)) from None
+        return self.open(name)
+
+    def restore(self, name: str, tar: BinaryIO) -> Served:
+        """Make an index of a snapshot; every byte of it is checked before it is there."""
+        with self._new(name) as folder:
+            folder.mkdir()
+            unpack_snapshot(tar, folder)
+            try:
+                self._open(name, folder).index.info()
+            except NeardupError as error:
+                detail = str(error).replace(str(folder), name)
+                raise Problem(
+                    422, f"the snapshot is damaged: {detail}", "InvalidInputError"
+                ) from None
+        return self.open(name)
+
+    def drop(self, served: Served) -> None:
+        """Delete an index that is not served any more, all at once for others."""
+        folder = Path(served.index.folder)
+        with translated(folder):
+            gone = Path(tempfile.mkdtemp(prefix=".dropped-", dir=self.folder))
+            folder.rename(gone / folder.name)
+            sync_folder(self.folder)
+        shutil.rmtree(gone, ignore_errors=True)
+
+    @contextmanager
+    def _new(self, name: str) -> Iterator[Path]:
+        """Give a folder that gets a name when all is in it."""
+        if not _NAME.fullmatch(name):
+            message = (
+                "the name of an index has up to 100 letters, digits, '.', '_' and '-', and begins "
+                f"with a letter or a digit, got {name[:100]!r}"
+            )
+            raise InvalidParameterError(message)
+        target = self.folder / name
+        with (
+            translated(target),
+            tempfile.TemporaryDirectory(prefix=".new-", dir=self.folder) as new,
+        ):
+            yield Path(new) / name
+            if os.path.lexists(target):
+                message = f"index {name!r} is there already; drop it, or choose another name"
+                raise InvalidParameterError(message)
+            (Path(new) / name).rename(target)
+            sync_folder(self.folder)

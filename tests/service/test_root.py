@@ -1,0 +1,296 @@
+"""Indexes that are made, copied, restored, found and dropped while the service runs."""
+
+from __future__ import annotations
+
+import io
+import tarfile
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+import neardup
+from neardup.errors import IndexFormatError, InvalidInputError
+from neardup.indexes.snapshot import open_snapshot, unpack_snapshot
+from neardup.options.commands import ServeOptions
+from neardup.service.serve import open_indexes
+from tests.document_indexes import OPTIONS, text_of
+from tests.each import each_of
+from tests.service.conftest import TOKEN, Running, make_fake, start_service
+
+TAR = {"content-type": "application/x-tar"}
+
+
+@pytest.fixture
+def root(tmp_path) -> Path:
+    folder = tmp_path / "root"
+    index = neardup.DocumentIndex.create(folder / "docs", **OPTIONS, columns="lang")
+    index.add([{"id": f"d{k}", "text": text_of(k), "lang": "en"} for k in range(20)])
+    neardup.PassageIndex.create(folder / "texts", min_tokens=3, num_perm=16).add(
+        [{"id": "p", "text": "a text of some words for passages"}]
+    )
+    (folder / "no index").mkdir()
+    (folder / ".hidden").mkdir()
+    return folder
+
+
+@pytest.fixture
+def running(root):
+    options: dict[str, Any] = {"root": root, "writable": True}
+    indexes = open_indexes([], ServeOptions(**options))
+    yield from start_service(indexes, **options)
+
+
+def names(running: Running) -> list[str]:
+    return [entry["name"] for entry in running.get("/v1").json()["indexes"]]
+
+
+def test_create_and_drop(running, root):
+    assert names(running) == ["docs", "texts"]
+    made = {"kind": "documents", "options": {"threshold": "0.5", "ngram": 1, "columns": ["a"]}}
+    answer = httpx.put(f"{running.url}/v1/indexes/new", json=made)
+    assert answer.json() == {"name": "new", "kind": "documents", "documents": 0, "writable": True}
+    assert names(running) == ["docs", "texts", "new"]
+    insertion = {"id": "x", "text": "some words of it", "columns": {"a": 1}, "durable": True}
+    assert running.post("/v1/indexes/new/insert", insertion).status_code == 200
+    assert len(neardup.DocumentIndex.open(root / "new")) == 1
+    assert running.post("/v1/indexes/new/insert", insertion | {"id": "y"}).status_code == 200
+    again = httpx.put(f"{running.url}/v1/indexes/new", json=made)
+    assert (again.status_code, again.json()["error"]) == (422, "InvalidParameterError")
+    assert httpx.delete(f"{running.url}/v1/indexes/new").json() == {}
+    assert names(running) == ["docs", "texts"]
+    assert sorted(path.name for path in root.iterdir()) == [".hidden", "docs", "no index", "texts"]
+    assert running.get("/v1/indexes/new").status_code == 404
+    assert 'index="new"' not in running.get("/metrics").text
+
+
+@each_of(
+    ("name", "body", "status"),
+    [
+        ("x", {"kind": "documents", "options": {"threshold": "5"}}, 422),
+        ("x", {"kind": "documents", "options": {"colour": 1}}, 422),
+        ("x", {"kind": "documents", "options": {"tokenizer": "/etc/passwd"}}, 422),
+        ("x", {"kind": "passages", "options": {"tokenizer": "tokens.json"}}, 422),
+        ("x", {"kind": "else"}, 422),
+        (".x", {"kind": "documents"}, 422),
+        ("a%20b", {"kind": "documents"}, 422),
+        ("..", {"kind": "documents"}, 404),
+        ("%2e%2e%2fx", {"kind": "documents"}, 404),
+        ("no%20index", {"kind": "documents"}, 422),
+        ("x" * 101, {"kind": "documents"}, 422),
+    ],
+)
+def test_create__refused(running, root, name, body, status):
+    before = sorted(root.parent.rglob("*"))
+    answer = httpx.put(f"{running.url}/v1/indexes/{name}", json=body)
+    assert answer.status_code in (status, 405), answer.text
+    assert sorted(root.parent.rglob("*")) == before
+    assert str(root) not in answer.text
+
+
+def test_reload(running, root):
+    assert running.post("/v1/reload", {}).json() == {"added": [], "gone": []}
+    neardup.DocumentIndex.create(root / "another", **OPTIONS)
+    (root / "texts").rename(root / ".away")
+    found = running.post("/v1/reload", {}).json()
+    assert found == {"added": ["another"], "gone": ["texts"]}
+    assert names(running) == ["docs", "another"]
+    assert running.post("/v1/indexes/another/query", {"text": "a"}).status_code == 200
+
+
+def test_compact(running):
+    remote = neardup.connect(running.url, index="docs")
+    remote.remove([f"d{k}" for k in range(5)])
+    remote.insert("last", text_of(50))
+    found = running.post("/v1/indexes/docs/compact", {}).json()
+    assert (found["segments"], found["documents"]) == (1, 16)
+    assert running.post("/v1/indexes/docs/insert", {"id": "z", "text": "y"}).status_code == 200
+
+
+def test_compact__others_do_not_wait(running, monkeypatch):
+    """Changes of an index that is written anew are turned away, and look-ups go on."""
+    monkeypatch.setattr("neardup.service.service._PATIENCE_SECONDS", 0.05)
+    served = running.service.indexes["docs"]
+    begun, may_end = threading.Event(), threading.Event()
+    compact = served.index.compact
+
+    def slow(**options: Any) -> Any:
+        begun.set()
+        may_end.wait(30)
+        return compact(**options)
+
+    monkeypatch.setattr(served.index, "compact", slow)
+    with ThreadPoolExecutor(1) as pool:
+        answer = pool.submit(running.post, "/v1/indexes/docs/compact", {})
+        begun.wait(30)
+        refused = running.post("/v1/indexes/docs/insert", {"id": "x", "text": "y"})
+        assert (refused.status_code, "written anew" in refused.text) == (503, True)
+        assert running.post("/v1/indexes/docs/query", {"text": text_of(0)}).json()["matches"]
+        may_end.set()
+        assert answer.result().status_code == 200
+    assert running.post("/v1/indexes/docs/insert", {"id": "x", "text": "y"}).status_code == 200
+
+
+def test_snapshot__restored_and_equal(running, root):
+    """Taken while somebody writes, it is a state that was committed, whole."""
+    remote = neardup.connect(running.url, index="docs")
+    remote.remove(["d3"])
+    ends = threading.Event()
+
+    def write() -> None:
+        for number in range(1000):
+            if ends.is_set():
+                return
+            remote.insert(f"w{number}", text_of(100 + number), lang="de")
+            if number % 10 == 0:
+                remote.commit()
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        tars = [running.get("/v1/indexes/docs/snapshot") for _ in range(3)]
+    finally:
+        ends.set()
+        writer.join()
+    for number, tar in enumerate(tars):
+        assert tar.headers["content-type"] == "application/x-tar"
+        assert int(tar.headers["content-length"]) == len(tar.content)
+        url = f"{running.url}/v1/indexes/copy-{number}/restore"
+        restored = httpx.post(url, content=iter([tar.content]), headers=TAR, timeout=60).json()
+        copy = neardup.DocumentIndex.open(root / f"copy-{number}")
+        copy.info()
+        found = copy.documents(0, 10_000)
+        assert restored["documents"] == len(found) >= 19
+        # All that was inserted up to some moment, in order, and nothing else.
+        kept = [f"d{k}" for k in range(20) if k != 3]
+        assert [row["id"] for row in found[:19]] == kept
+        written = [row["id"] for row in found[19:]]
+        assert written == [f"w{number}" for number in range(len(written))]
+        for row in found[::7]:
+            assert row == remote.get(row["id"])
+            assert copy.query(row["text"])[0].similarity == 1
+    assert names(running)[-3:] == ["copy-0", "copy-1", "copy-2"]
+
+
+def test_snapshot__by_python(running, root, tmp_path):
+    remote = neardup.connect(running.url, index="docs")
+    n_bytes = remote.snapshot(tmp_path / "docs.tar")
+    assert n_bytes == (tmp_path / "docs.tar").stat().st_size
+    with tarfile.open(tmp_path / "docs.tar") as archive:
+        archive.extractall(tmp_path / "unpacked", filter="data")
+    index = neardup.DocumentIndex.open(tmp_path / "unpacked")
+    assert index.documents() == remote.documents()
+    with pytest.raises(neardup.ServiceError, match="there is nothing here"):
+        remote._transport.save("/v1/nothing", io.BytesIO())
+
+
+def test_snapshot__of_passages(running, root):
+    tar = running.get("/v1/indexes/texts/snapshot").content
+    answer = httpx.post(f"{running.url}/v1/indexes/again/restore", content=tar, headers=TAR)
+    assert answer.json()["documents"] == 1
+    found = neardup.connect(running.url, index="again").documents()
+    assert found == neardup.PassageIndex.open(root / "texts").documents()
+
+
+def make_tar(**files: bytes | str) -> bytes:
+    stream = io.BytesIO()
+    with tarfile.open(fileobj=stream, mode="w") as archive:
+        for name, content in files.items():
+            info = tarfile.TarInfo(name)
+            if isinstance(content, str):
+                info.type, info.linkname = tarfile.SYMTYPE, content
+                archive.addfile(info)
+            else:
+                info.size = len(content)
+                archive.addfile(info, io.BytesIO(content))
+    return stream.getvalue()
+
+
+@each_of(
+    "tar",
+    [
+        b"",
+        b"no tar" * 1000,
+        make_tar(),
+        make_tar(**{"manifest.json": b"{}"}),
+        make_tar(**{"../../evil": b"x"}),
+        make_tar(**{"/tmp/evil": b"x"}),
+        make_tar(**{"segments/../../evil": b"x"}),
+        make_tar(**{"manifest.json": "/etc/passwd"}),
+        make_tar(**{"removed/evil.py": b"x"}),
+    ],
+)
+def test_restore__refused(running, root, tar):
+    before = sorted(root.parent.rglob("*"))
+    answer = httpx.post(f"{running.url}/v1/indexes/new/restore", content=tar, headers=TAR)
+    assert (answer.status_code, answer.json()["error"]) == (422, "InvalidInputError"), answer.text
+    assert str(root) not in answer.text
+    assert sorted(root.parent.rglob("*")) == before
+    assert names(running) == ["docs", "texts"]
+
+
+def test_restore__damaged_or_cut_off(running, root):
+    tar = running.get("/v1/indexes/docs/snapshot").content
+    place = tar.index(b"ustar", 512 * 3) + 600
+    for broken in (tar[: len(tar) // 2], tar[:place] + b"\xff\x00\xff" + tar[place + 3 :]):
+        answer = httpx.post(f"{running.url}/v1/indexes/new/restore", content=broken, headers=TAR)
+        assert (answer.status_code, answer.json()["error"]) == (422, "InvalidInputError")
+        assert not (root / "new").exists()
+
+
+def test_snapshot__stays_what_it_is(root, tmp_path):
+    """Its files are open: what is compacted away meanwhile is in it."""
+    index = neardup.DocumentIndex.open(root / "docs")
+    before = index.documents()
+    snapshot = open_snapshot(root / "docs")
+    index.remove(["d1"])
+    index.insert("x", "y", lang=None)
+    index.commit()
+    index.compact()
+    data = b"".join(snapshot.parts())
+    assert len(data) == snapshot.n_bytes
+    unpack_snapshot(io.BytesIO(data), tmp_path / "copy")
+    assert neardup.DocumentIndex.open(tmp_path / "copy").documents() == before
+    path = next((root / "docs" / "segments").rglob("*.npy"))
+    path.write_bytes(path.read_bytes()[:-1])
+    with pytest.raises(IndexFormatError, match="shorter than it should be"):
+        open_snapshot(root / "docs")
+    with pytest.raises(InvalidInputError, match="no snapshot"):
+        unpack_snapshot(io.BytesIO(data[:700]), tmp_path / "part")
+
+
+def test_roles(start, token_file, root):
+    token_file.write_text(f"{TOKEN} role=write\n")
+    options = {"root": root, "writable": True, "token_file": token_file}
+    running = start(open_indexes([], ServeOptions(**options)), **options)
+    headers = {"authorization": f"Bearer {TOKEN}"}
+    with running.client(headers=headers) as client:
+        made = {"kind": "documents"}
+        for answer in (
+            client.put("/v1/indexes/x", json=made),
+            client.delete("/v1/indexes/docs"),
+            client.post("/v1/reload", json={}),
+            client.get("/v1/indexes/docs/snapshot"),
+            client.post("/v1/indexes/x/restore", content=b"", headers=TAR),
+            client.post("/v1/indexes/docs/compact", json={}),
+        ):
+            assert answer.status_code == 403
+            assert "role admin" in answer.json()["detail"]
+    assert (root / "docs").exists()
+
+
+def test_without_a_root(start, root):
+    running = start([make_fake()])
+    for answer in (
+        httpx.put(f"{running.url}/v1/indexes/x", json={"kind": "documents"}),
+        httpx.delete(f"{running.url}/v1/indexes/docs"),
+        running.post("/v1/reload", {}),
+    ):
+        assert answer.status_code == 403
+        assert "--root" in answer.json()["detail"]
+    options = {"root": root}
+    reading = start(open_indexes([], ServeOptions(**options)), **options)
+    assert httpx.delete(f"{reading.url}/v1/indexes/docs").status_code == 403
