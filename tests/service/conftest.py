@@ -77,7 +77,7 @@ def start_service(
         thread = threading.Thread(target=server.run, args=([listener],))
         thread.start()
         wait_for(lambda: server.started and service.status == "ok")
-        yield Running(address_of(listener), service, server, lines)
+        yield Running(address_of(listener, chosen), service, server, lines)
         server.should_exit = True
         thread.join(30)
     assert not thread.is_alive()

@@ -24,7 +24,17 @@ from neardup.options.groups import (
     WorkerOptions,
     WorkspaceOptions,
 )
-from neardup.options.kinds import Address, ByteSize, Hosts, Location, PathOrUrl, Seconds, Whole
+from neardup.options.kinds import (
+    Address,
+    ByteSize,
+    Hosts,
+    Location,
+    Networks,
+    Origins,
+    PathOrUrl,
+    Seconds,
+    Whole,
+)
 from neardup.options.option import Option, Options, option
 
 
@@ -232,6 +242,29 @@ class ServeOptions(Options):
         "Who sends none of them gets no answer. It is read again when it changes.",
         Location(is_file=True),
         default=None,
+    )
+    allowed_origin: Sequence[str] | None = option(
+        "Site whose pages may ask what programs ask, such as https://desk.example.org; may be "
+        "given several times.",
+        Origins(),
+        default=None,
+        metavar="URL",
+        is_repeatable=True,
+    )
+    trusted_proxy: Sequence[str] | None = option(
+        "Address or network of a proxy that says for whom it asks; may be given several times.",
+        Networks(),
+        default=None,
+        metavar="ADDRESS",
+        is_repeatable=True,
+    )
+    tls_cert: Path | None = option(
+        "Certificate with its chain, in PEM: the service speaks TLS.",
+        Location(is_file=True),
+        default=None,
+    )
+    tls_key: Path | None = option(
+        "Key of the certificate, in PEM.", Location(is_file=True), default=None
     )
     root: Path | None = option(
         "Folder of indexes: each folder in it that is one is served, too. With --writable others "
@@ -758,7 +791,10 @@ GROUPS: dict[str, tuple[str, ...]] = {
         *("examples", "keep", "clusters", "top", "limit", "min_documents", "max_documents"),
         *("ignore", "maximal", "within"),
     ),
-    "Access": ("host", "token_file", "allowed_host", "writable"),
+    "Access": (
+        *("host", "token_file", "allowed_host", "allowed_origin", "trusted_proxy"),
+        *("tls_cert", "tls_key", "writable"),
+    ),
     "Limits": ("max_body",),
     "Output": (
         *("output", "page", "by", "labels", "add", "deny", "output_format", "show_all", "html"),

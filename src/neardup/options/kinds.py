@@ -273,12 +273,37 @@ class Hosts(Kind):
     def checked(self, name: str, value: Any) -> Any:
         """Return the name, or the names as a tuple."""
         names = (value,) if isinstance(value, str) else value
-        is_hosts = isinstance(names, Sequence) and all(
-            isinstance(each, str) and re.fullmatch(_HOST, each) for each in names
-        )
-        if not is_hosts or isinstance(names, bytes):
+        if not _all_match(_HOST, names):
             raise _unlike(name, "the name or address of a machine", value)
         return value if isinstance(value, str) else tuple(value)
+
+
+class Origins(Kind):
+    """The site of a page, or several: scheme, host and port, as browsers name them."""
+
+    def checked(self, name: str, value: Any) -> Any:
+        """Return the sites as a tuple."""
+        sites = (value,) if isinstance(value, str) else value
+        if not _all_match(r"https?://[^/\s*@]+", sites):
+            raise _unlike(name, "a site such as https://desk.example.org, without a path", value)
+        return tuple(sites)
+
+
+class Networks(Kind):
+    """The address of a machine, or of a network, or several."""
+
+    def checked(self, name: str, value: Any) -> Any:
+        """Return the addresses as a tuple."""
+        networks = (value,) if isinstance(value, str) else value
+        if not _all_match(r"[0-9a-fA-F.:]+(/[0-9]{1,3})?", networks):
+            raise _unlike(name, "an address such as 10.0.0.1 or 10.0.0.0/8", value)
+        return tuple(networks)
+
+
+def _all_match(pattern: str, values: Any) -> bool:
+    if not isinstance(values, Sequence) or isinstance(values, bytes):
+        return False
+    return all(isinstance(each, str) and re.fullmatch(pattern, each) for each in values)
 
 
 class Columns(Kind):

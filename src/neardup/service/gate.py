@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
+import re
+import secrets
 import time
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from starlette.middleware.cors import CORSMiddleware
 
 from neardup.errors import InvalidParameterError
 from neardup.service.bodies import problem_answer
@@ -60,10 +64,14 @@ class Access:
         Names under which the service may be asked; None for any. On loopback these are names of
         this machine, so that a page elsewhere cannot reach the service by a name of its own that
         it lets point here.
+    origins
+        Sites whose pages may ask what programs ask.
     """
 
-    def __init__(self, tokens: Tokens, hosts: Iterable[str] | None) -> None:
-        self.tokens = tokens
+    def __init__(
+        self, tokens: Tokens, hosts: Iterable[str] | None, origins: Iterable[str] = ()
+    ) -> None:
+        self.tokens, self.origins = tokens, tuple(origins)
         self._hosts = None if hosts is None else {host.lower() for host in hosts}
 
     def check(self, method: str, path: str, headers: Mapping[bytes, bytes]) -> Grant | None:
@@ -83,7 +91,7 @@ class Access:
             )
             raise Problem(421, message)
         if method not in _SAFE_METHODS:
-            _check_origin(host, headers)
+            self._check_origin(host, path, headers)
         if path in _WITHOUT_TOKEN:
             return None
         grant = self._grant_of(path, headers) if self.tokens else EVERYTHING
@@ -100,6 +108,21 @@ class Access:
         session = _cookie(headers) if not path.startswith("/v1") else None
         return None if session is None else self.tokens.grant_of_session(session)
 
+    def _check_origin(self, host: str, path: str, headers: Mapping[bytes, bytes]) -> None:
+        """Refuse what a page of another site makes a browser send, unless that is allowed."""
+        site = headers.get(b"sec-fetch-site", b"none")
+        origin = headers.get(b"origin", b"").decode("latin-1")
+        # Nothing below it is opened by what a browser sends by itself.
+        if path.startswith("/v1") and origin in self.origins:
+            return
+        is_ours = not origin or origin.partition("://")[2] == host
+        if site not in (b"none", b"same-origin") or not is_ours:
+            message = (
+                "a page of another site may not send this; use the service's own page, or name "
+                "the site with --allowed-origin of `neardup serve`"
+            )
+            raise Problem(403, message)
+
 
 def allowed_hosts(host: str, others: Iterable[str]) -> list[str] | None:
     """Return the names under which a service at an address may be asked; None for any."""
@@ -108,16 +131,6 @@ def allowed_hosts(host: str, others: Iterable[str]) -> list[str] | None:
         return others or None
     own = f"[{host}]" if ":" in host else host
     return [*_LOCAL_NAMES, own, *others]
-
-
-def _check_origin(host: str, headers: Mapping[bytes, bytes]) -> None:
-    """Refuse what a page of another site makes a browser send."""
-    site = headers.get(b"sec-fetch-site", b"none")
-    origin = headers.get(b"origin")
-    is_ours = origin is None or origin.decode("latin-1").partition("://")[2] == host
-    if site not in (b"none", b"same-origin") or not is_ours:
-        message = "a page of another site may not send this; use the service's own page"
-        raise Problem(403, message)
 
 
 def _without_port(host: str) -> str:
@@ -132,6 +145,8 @@ def _cookie(headers: Mapping[bytes, bytes]) -> str | None:
 
 
 ROUTE = "neardup.route"
+REQUEST_ID = "neardup.request_id"
+_REQUEST_ID = re.compile(r"[A-Za-z0-9._:-]{1,64}")
 # An answer is handed over in such parts.
 _PART_BYTES = 1 << 16
 # Methods that are counted by their names; any other could be a new name each time.
@@ -176,6 +191,16 @@ class Gate:
         self._app, self._access, self._log, self._metrics = app, access, log, metrics
         self.places, self._seconds = places, seconds
         self._headers = _encoded(_HEADERS.items())
+        self._inner: ASGIApp = self._admit
+        if access.origins:
+            # Outside of what may refuse, so that pages can read why.
+            self._inner = CORSMiddleware(
+                self._admit,
+                allow_origins=access.origins,
+                allow_methods=("GET", "POST", "PUT", "DELETE"),
+                allow_headers=("authorization", "content-type", "x-request-id"),
+                expose_headers=("x-request-id", "retry-after"),
+            )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or let the application do so."""
@@ -184,6 +209,7 @@ class Gate:
             return
         begin = time.perf_counter()
         status, n_in, n_out = 0, 0, 0
+        number = scope[REQUEST_ID] = _request_id(scope)
 
         async def receive_counted() -> Message:
             nonlocal n_in
@@ -195,7 +221,8 @@ class Gate:
             nonlocal status, n_out
             if message["type"] == "http.response.start":
                 status = message["status"]
-                message["headers"] = [*message["headers"], *self._headers]
+                own = (b"x-request-id", number.encode())
+                message["headers"] = [*message["headers"], *self._headers, own]
                 await send(message)
                 return
             body = message.get("body", b"")
@@ -212,24 +239,32 @@ class Gate:
             except TimeoutError:
                 scope[CONNECTION].abort()
 
-        method = scope["method"]
         try:
-            try:
-                grant = self._access.check(method, scope["path"], dict(scope["headers"]))
-                if grant is not None:
-                    self.places.recognise(scope[CONNECTION])
-                    self._access.tokens.take_turn(grant)
-                    # Each request is a task of its own, and so is what is set here.
-                    GRANT.set(grant)
-            except Problem as problem:
-                await problem_answer(scope, problem)(scope, receive, send_marked)
-            else:
-                await self._app(scope, receive_counted, send_marked)
+            await self._inner(scope, receive_counted, send_marked)
         finally:
             end_shares(scope)
             seconds = time.perf_counter() - begin
-            method = method if method in _METHODS else "-"
-            self._note(method, scope.get(ROUTE, "-"), status, seconds, n_in, n_out)
+            client = scope.get("client")
+            whose = {
+                "id": number,
+                "client": client[0] if client else "-",
+                "token": GRANT.get().name,
+            }
+            self._note(scope, status, seconds, n_in, n_out, **whose)
+
+    async def _admit(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Hand a request on, if it may be answered."""
+        try:
+            grant = self._access.check(scope["method"], scope["path"], dict(scope["headers"]))
+            if grant is not None:
+                self.places.recognise(scope[CONNECTION])
+                # Each request is a task of its own, and so is what is set here.
+                GRANT.set(grant)
+                self._access.tokens.take_turn(grant)
+        except Problem as problem:
+            await problem_answer(scope, problem)(scope, receive, send)
+        else:
+            await self._app(scope, receive, send)
 
     def refuse(self, problem: Problem) -> bytes:
         """Return the answer to what could not be read as a request, and note it as others."""
@@ -237,12 +272,20 @@ class Gate:
         headers = [*answer.raw_headers, *self._headers, (b"connection", b"close")]
         lines = [f"HTTP/1.1 {problem.status} {problem.title}".encode()]
         lines += [name + b": " + value for name, value in headers]
-        self._note("-", "-", problem.status, 0.0, 0, len(answer.body))
+        self._note({"method": "-"}, problem.status, 0.0, 0, len(answer.body))
         return b"\r\n".join([*lines, b"", bytes(answer.body)])
 
     def _note(
-        self, method: str, route: str, status: int, seconds: float, n_in: int, n_out: int
+        self,
+        scope: Mapping[str, Any],
+        status: int,
+        seconds: float,
+        n_in: int,
+        n_out: int,
+        **whose: str,
     ) -> None:
+        method, route = scope["method"], scope.get(ROUTE, "-")
+        method = method if method in _METHODS else "-"
         self._metrics.count(method, route, status, seconds)
         self._log.event(
             "request",
@@ -252,4 +295,11 @@ class Gate:
             ms=round(seconds * 1000, 2),
             bytes_in=n_in,
             bytes_out=n_out,
+            **whose,
         )
+
+
+def _request_id(scope: Scope) -> str:
+    """Return what a request is called in the log: the name that it came with, or a new one."""
+    given = dict(scope["headers"]).get(b"x-request-id", b"").decode("latin-1")
+    return given if _REQUEST_ID.fullmatch(given) else secrets.token_hex(8)

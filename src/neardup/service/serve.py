@@ -5,13 +5,14 @@ from __future__ import annotations
 import contextlib
 import signal
 import socket
+import ssl
 import sys
 import threading
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import uvicorn
 from starlette.applications import Starlette
@@ -29,6 +30,7 @@ from neardup.runs.threads import count_workers
 from neardup.service.bodies import problem_answer
 from neardup.service.connection import N_PLACES, Connection
 from neardup.service.gate import (
+    REQUEST_ID,
     ROUTE,
     Access,
     Gate,
@@ -104,7 +106,7 @@ async def _answer_error(log: Log, request: Request, error: Exception) -> Respons
     problem = problem_of(cast("NeardupError", error))
     if problem.status >= 500:
         # Errors of files; none of these has a text of a request in it.
-        log.failure("error", error, route=request.scope.get(ROUTE), detail=str(error))
+        log.failure("error", error, **_which(request), detail=str(error))
     return problem_answer(request.scope, problem)
 
 
@@ -127,9 +129,13 @@ async def _answer_surrogate(request: Request, _: Exception) -> Response:
 
 async def _answer_defect(log: Log, request: Request, error: Exception) -> Response:
     """Answer for an error that should not have been; the log says where it arose."""
-    log.failure("defect", error, route=request.scope.get(ROUTE))
+    log.failure("defect", error, **_which(request))
     message = "the service failed; its log says where"
     return problem_answer(request.scope, Problem(500, message))
+
+
+def _which(request: Request) -> dict[str, Any]:
+    return {"route": request.scope.get(ROUTE), "id": request.scope.get(REQUEST_ID)}
 
 
 # The options of ``neardup serve``, checked, and the indexes that it is to open.
@@ -146,11 +152,32 @@ def limits_of(options: ServeOptions) -> Limits:
 
 
 def access_of(options: ServeOptions) -> Access:
-    """Read the tokens, and return who may ask."""
+    """Read the tokens, and return who may ask; a certificate can be used, if there is one."""
+    check_tls(options)
     path = options.token_file
     tokens = Tokens() if path is None else Tokens.of_file(path)
     check_address(options.host, tokens)
-    return Access(tokens, allowed_hosts(options.host, options.allowed_host or ()))
+    hosts = allowed_hosts(options.host, options.allowed_host or ())
+    return Access(tokens, hosts, options.allowed_origin or ())
+
+
+def check_tls(options: ServeOptions) -> None:
+    """Make sure that the certificate and its key can be used, if there are any."""
+    if (options.tls_cert is None) != (options.tls_key is None):
+        message = "a certificate and its key go together; give tls_cert and tls_key"
+        raise InvalidParameterError(message, "tls_cert", "tls_key")
+    if options.tls_cert is not None:
+        context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+        try:
+            # Without a password: nobody is asked for one.
+            context.load_cert_chain(options.tls_cert, options.tls_key, password=lambda: b"")
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or str(error)
+            message = (
+                f"tls_cert {options.tls_cert} and tls_key {options.tls_key} cannot be used: "
+                f"{reason}; they are PEM files of a certificate with its chain, and of its key"
+            )
+            raise InvalidParameterError(message, "tls_cert", "tls_key") from None
 
 
 def root_of(options: ServeOptions) -> Root | None:
@@ -261,7 +288,11 @@ def make_server(service: Service, options: ServeOptions) -> Server:
         log_config=None,
         log_level="critical",
         access_log=False,
-        proxy_headers=False,
+        # Whoever is behind a proxy is named by it, if it is one that may name anybody.
+        proxy_headers=bool(options.trusted_proxy),
+        forwarded_allow_ips=list(options.trusted_proxy or ()),
+        ssl_certfile=options.tls_cert,
+        ssl_keyfile=options.tls_key,
         server_header=False,
         timeout_keep_alive=_KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=max(round(options.stop_seconds), 1),
@@ -284,10 +315,11 @@ def listen(options: ServeOptions) -> socket.socket:
         raise NeardupError(message) from None
 
 
-def address_of(listener: socket.socket) -> str:
+def address_of(listener: socket.socket, options: ServeOptions) -> str:
     """Return the URL of the service."""
     host, port = listener.getsockname()[:2]
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+    scheme = "http" if options.tls_cert is None else "https"
+    return f"{scheme}://[{host}]:{port}" if ":" in host else f"{scheme}://{host}:{port}"
 
 
 def run(
@@ -302,7 +334,7 @@ def run(
     service = make_service(indexes, options)
     server = make_server(service, options)
     with listen(options) as listener:
-        announce(address_of(listener))
+        announce(address_of(listener, options))
         server.run([listener])
     if service.unsaved:
         message = (
