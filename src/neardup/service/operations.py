@@ -465,10 +465,22 @@ Endpoint = Callable[[Request], Coroutine[Any, Any, Response]]
 
 
 def make_routes(service: Service) -> list[Route]:
-    """Make the routes of all operations."""
+    """Make the routes of all operations, one for each path, which so knows all its methods."""
+    paths: dict[str, dict[str, Endpoint]] = {}
+    for operation in OPERATIONS:
+        endpoint = _make_endpoint(operation, service)
+        paths.setdefault(operation.path, {})[operation.method] = endpoint
+
+    def dispatching(endpoints: dict[str, Endpoint]) -> Endpoint:
+        async def dispatch(request: Request) -> Response:
+            method = "GET" if request.method == "HEAD" else request.method
+            return await endpoints[method](request)
+
+        return dispatch
+
     return [
-        Route(operation.path, _make_endpoint(operation, service), methods=[operation.method])
-        for operation in OPERATIONS
+        Route(path, dispatching(endpoints), methods=list(endpoints))
+        for path, endpoints in paths.items()
     ]
 
 

@@ -43,6 +43,7 @@ from neardup.service.pages import make_page_routes
 from neardup.service.problems import Problem, problem_of
 from neardup.service.processes import Processes
 from neardup.service.records import METRICS_TYPE, Log
+from neardup.service.reference import reference_answer
 from neardup.service.root import Root
 from neardup.service.served import Served, ServedDocuments, ServedPassages
 from neardup.service.service import Limits, Service
@@ -63,6 +64,10 @@ def make_app(service: Service, access: Access) -> Gate:
         request.scope[ROUTE] = "/openapi.json"
         return Response(describe(), media_type="application/json")
 
+    async def reference(request: Request) -> Response:
+        request.scope[ROUTE] = "/reference"
+        return await service.transfers.run(reference_answer, service.deadline())
+
     async def metrics(request: Request) -> Response:
         request.scope[ROUTE] = "/metrics"
         GRANT.get().check_everything()
@@ -73,6 +78,7 @@ def make_app(service: Service, access: Access) -> Gate:
         *make_routes(service),
         *make_page_routes(service, access.tokens),
         Route("/openapi.json", openapi),
+        Route("/reference", reference),
         Route("/metrics", metrics),
     ]
     app = Starlette(
