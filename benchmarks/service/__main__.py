@@ -1,8 +1,10 @@
-"""Look-ups a second over HTTP, in an index of documents on disk.
+"""Look-ups, or durable insertions, a second over HTTP, in an index of documents on disk.
 
 Usage: python -m benchmarks.service [--documents N] [--clients N] [--seconds S] [--adding] FOLDER
+       python -m benchmarks.service [--documents N] [--clients N] [--seconds S] --inserting FOLDER
 
 FOLDER keeps the index for the next run. With --adding another process adds documents meanwhile.
+With --inserting clients insert a copy of it, each waiting until what it has inserted is durable.
 Texts have 1 kB of words drawn as in language; half of the look-ups are near copies of documents,
 the others like nothing.
 """
@@ -13,6 +15,7 @@ import argparse
 import json
 import os
 import random
+import shutil
 import subprocess
 import sys
 import time
@@ -80,6 +83,18 @@ def look_ups(folder: Path, n: int) -> list[str]:
     return found
 
 
+def insertions(port: int, n: int) -> list[bytes]:
+    """Make requests that insert documents durably."""
+    path = "/v1/indexes/index/insert"
+    return [
+        make_request(
+            *("127.0.0.1", port, path),
+            {"id": f"{time.time_ns()}-{number}", "text": text, "durable": True},
+        )
+        for number, text in enumerate(texts(n, seed=4))
+    ]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("folder", type=Path)
@@ -87,9 +102,14 @@ def main() -> None:
     parser.add_argument("--clients", type=int, default=32)
     parser.add_argument("--seconds", type=float, default=10)
     parser.add_argument("--adding", action="store_true")
+    parser.add_argument("--inserting", action="store_true")
     chosen = parser.parse_args()
     build(chosen.folder, chosen.documents)
     command = [sys.executable, "-m", "neardup", "serve", "index", "--port", "0", "--json"]
+    if chosen.inserting:
+        shutil.copytree(chosen.folder / "index", chosen.folder / "copy", dirs_exist_ok=True)
+        command += ["--writable"]
+        command[4] = "index=copy"
     with (chosen.folder / "log").open("w") as log:
         service = subprocess.Popen(
             command, cwd=chosen.folder, stdout=subprocess.PIPE, stderr=log, text=True
@@ -102,6 +122,17 @@ def main() -> None:
             make_request("127.0.0.1", port, path, {"text": text})
             for text in look_ups(chosen.folder, _REQUESTS)
         ]
+        if chosen.inserting:
+            run_load("127.0.0.1", port, requests, n_clients=4, seconds=2)
+            requests = insertions(port, _REQUESTS * 25)
+            print(
+                run_load(
+                    *("127.0.0.1", port, requests),
+                    n_clients=chosen.clients,
+                    seconds=chosen.seconds,
+                )
+            )
+            return
         # Kernels are loaded, and files come into memory.
         run_load("127.0.0.1", port, requests, n_clients=4, seconds=5)
         adding = None
@@ -117,6 +148,8 @@ def main() -> None:
     finally:
         service.terminate()
         service.wait()
+        if chosen.inserting:
+            shutil.rmtree(chosen.folder / "copy")
 
 
 if __name__ == "__main__":
