@@ -15,7 +15,7 @@ from neardup.service.pages import Seal
 from neardup.service.problems import Problem
 from neardup.service.served import ServedDocuments, ServedPassages
 from tests.each import each_of
-from tests.service.conftest import PATIENT, TOKEN, make_fake, start_service
+from tests.service.conftest import OTHER, PATIENT, TOKEN, make_fake, start_service
 from tests.service.test_page import HOSTILE, HOSTILE_ID, check, parts
 
 TEXT = "the lift in the east wing is stuck between two floors again"
@@ -185,3 +185,24 @@ def test_read_only__offers_and_takes_nothing(start):
             name, _, asked = path.partition("?")
             form = dict(pair.split("=") for pair in asked.split("&")) | {"step": "add"}
             check(client.post(name, data=form), 403)
+
+
+def test_roles__decide_what_is_offered(start, tmp_path):
+    """A token for reading, or for other indexes, opens no form that would be refused."""
+    tokens = tmp_path / "tokens"
+    tokens.write_text(f"{TOKEN} role=read\n{OTHER} role=write indexes=docs\n")
+    tokens.chmod(0o600)
+    running = start([make_fake(), make_fake("secret")], token_file=tokens)
+    for token, may_write in ((TOKEN, False), (OTHER, True)):
+        with running.client(headers={"accept": "text/html"}) as client:
+            client.post("/sign-in", data={"token": token})
+            assert ("secret" in check(client.get("/"))) != may_write
+            for path in ("/browse?index=docs", "/document?index=docs&id=cat"):
+                page = check(client.get(path))
+                assert ("/add?" in page or "/remove?" in page) == may_write
+            for path in ("/add?index=docs", "/remove?index=docs&id=cat"):
+                assert client.get(path).status_code == (200 if may_write else 403)
+            form = {"index": "docs", "id": "cat", "mark": "0" * 64}
+            assert client.post("/remove", data=form).status_code == 403
+            if may_write:
+                check(client.get("/add?index=secret"), 404)
