@@ -108,7 +108,7 @@ def test_find__with_keys_alone(visit):
     first = "document.getElementById('text').focus(), document.activeElement.id"
     assert visit("/", first) == "text"
     # No keys at first: a page that has just been loaded may not listen yet on a busy machine.
-    steps = [*["keys:"] * 5, "keys:" + "Tab " * 5, f"type:{PASSAGE}", "press:Control+Return"]
+    steps = [*["keys:"] * 5, "keys:" + "Tab " * 6, f"type:{PASSAGE}", "press:Control+Return"]
     seen = visit("/", *steps[:-1], "document.activeElement.value.trim()")
     assert seen == PASSAGE
     marks = visit("/", *steps, SEEN)["marks"]
@@ -222,10 +222,11 @@ def test_compare__side_by_side(visit, identifier):
         ("/add?index=library", [FILLED_IN]),
         ("/remove?index=library&id=Other", []),
         ("/sign-in", []),
+        ("/reference", []),
     ],
     ids=[
         *("find", "browse", "compare", "compared", "document", "writable", "missing", "problem"),
-        *("add", "added", "remove", "sign-in"),
+        *("add", "added", "remove", "sign-in", "interface"),
     ],
 )
 def test_pages__keep_the_rules(browse, url, path, steps, width, dark):
