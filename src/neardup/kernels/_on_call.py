@@ -281,6 +281,7 @@ def _argument_type(annotation: Any) -> Any:
     if get_origin(annotation) is not Annotated:
         return numba.int64 if annotation is int else numba.from_dtype(np.dtype(annotation))
     array, layout = get_args(annotation)
-    element = get_args(get_args(array)[1])[0]
-    scalar = numba.from_dtype(np.dtype(element))
+    # What NDArray has is the type of its elements, before NumPy 2.5 within that of its dtype.
+    element = get_args(array)[-1]
+    scalar = numba.from_dtype(np.dtype(*(get_args(element) or (element,))))
     return numba.types.Array(scalar, layout.ndim, "C", readonly=layout.readonly)

@@ -1,12 +1,28 @@
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Annotated, Generic, NamedTuple, TypeVar
 
+import numba
 import numpy as np
+import numpy.typing as npt
 import pytest
 
-from neardup.kernels.types import ConstInt64s, Int64s, sealed
+from neardup.kernels._on_call import signature_of
+from neardup.kernels.types import ConstInt64s, Int64s, Layout, sealed
 from tests.kernels.own_kernels import own_kernel
+
+ElementT = TypeVar("ElementT")
+
+
+class Elements(Generic[ElementT]):
+    """As ``NDArray`` is from NumPy 2.5 on: its one argument is the type of its elements."""
+
+
+def of_any_numpy(
+    new: Annotated[Elements[np.uint16], Layout(2)],
+    own: Annotated[npt.NDArray[np.uint16], Layout(2)],
+) -> None:
+    """Take two arrays of one type."""
 
 
 class Pack(NamedTuple):
@@ -23,6 +39,11 @@ def multiply(pack: Pack) -> None:
 
 def make_pack():
     return Pack(np.arange(4, dtype=np.int64), np.zeros(4, np.int64), 3)
+
+
+def test_signature__of_arrays():
+    expected = numba.types.Array(numba.uint16, 2, "C")
+    assert signature_of(of_any_numpy) == (expected, expected)
 
 
 def test_sealed__read_only_where_declared():
