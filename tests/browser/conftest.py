@@ -39,8 +39,8 @@ def browse(tmp_path):
 def requests_elsewhere(page: str | Path, requests: list[str]) -> list[str]:
     """Leave out those for the page itself; of a service, all that it may be asked for."""
     if isinstance(page, Path):
-        rest = list(requests)
-        rest.remove(page.resolve().as_uri())
-        return rest
+        own = page.resolve().as_uri()
+        assert own in requests
+        return [asked for asked in requests if asked != own]
     origin = "{0.scheme}://{0.netloc}/".format(urlsplit(page))
     return [asked for asked in requests if not asked.startswith((origin, "data:,"))]

@@ -16,6 +16,7 @@ from tests.browser.index_pages import index_cases
 from tests.browser.made_up import made_up_page
 from tests.browser.pairs_cases import pages_of_pairs
 from tests.browser.passage_pages import passage_cases
+from tests.browser.review_pages import review_cases
 
 HOSTILE = (
     '<script>alert(1); document.title = "ran"</script>',
@@ -71,4 +72,5 @@ CASES |= dedup_cases(TEXTS, HOSTILE[0], LONG)
 CASES |= explain_cases(TEXTS, HOSTILE[0], LONG)
 CASES |= pages_of_pairs(TEXTS, HOSTILE)
 CASES |= cut_cases(TEXTS, HOSTILE[0], LONG)
+CASES |= review_cases(TEXTS, HOSTILE)
 CASES |= index_cases(HOSTILE[0], LONG)

@@ -22,6 +22,7 @@ ARGUMENTS = {
     "align": "align in.jsonl --against in.jsonl -o out.csv",
     "cut": "cut in.jsonl -o out",
     "report": "report found.csv -o page.html",
+    "review": "review pairs.csv -o page.html",
     "drop": "drop in.jsonl --named-in ids.txt --missing ignore -o out",
     "show": "show pairs.csv in.jsonl",
     "sketch": "sketch in.jsonl -o out.parquet",

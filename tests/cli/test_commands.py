@@ -70,6 +70,7 @@ LACKING = {
     ("show",): {"--seed"},
     ("estimate",): {"--seed"},
     ("report",): {"--seed"},
+    ("review",): {"--seed"},
     ("serve",): {"--seed"},
     ("index", "add"): {"--seed"},
     ("index", "compact"): {"--seed"},

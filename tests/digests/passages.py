@@ -120,7 +120,8 @@ LEAVE = [
     "pairs docs.jsonl --id-column id -o p.parquet ; drop docs.jsonl --id-column id --named-in p.parquet"
     " --column id_b -o out",
     "pairs docs.jsonl --id-column id -o p.parquet --report p.html"
-    " ; report p.parquet docs.jsonl --id-column id -o again.html",
+    " ; report p.parquet docs.jsonl --id-column id -o again.html"
+    " ; review p.parquet docs.jsonl --id-column id -o judge.html",
     "dedup docs.jsonl --id-column id -o out --report p.html ; report out -o again.html"
     " ; explain out forum-1 ; show out -n 3 --workers 1",
 ]  # fmt: skip

@@ -18,7 +18,7 @@ HELP = [
     *(f"{name} --help" for name in (
         "dedup", "pairs", "explain", "compare", "index", "index build", "index add", "index remove",
         "index compact", "index info", "search", "align", "cut", "drop", "show", "sketch", "estimate",
-        "report", "serve",
+        "report", "review", "serve",
         "plan",
     )),
     "index",

@@ -19,7 +19,7 @@ SECONDS_AT_MOST = 600
 _PARALLEL = (
     *("dedup", "pairs", "explain", "compare", "search", "align", "cut", "drop"),
     *("show", "sketch"),
-    *("estimate", "report", "serve"),
+    *("estimate", "report", "review", "serve"),
 )
 _PARALLEL_OF_INDEX = ("build", "add", "compact")
 

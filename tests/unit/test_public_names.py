@@ -26,7 +26,7 @@ WITHOUT_RESULT = {
     f"{kind}.{name}"
     for kind in ("PassageIndex", "DocumentIndex")
     for name in ("create", "open", "add", "compact")
-} | {"open_index", "report", "DocumentIndex.query", "DocumentIndex.insert_if_new"}
+} | {"open_index", "report", "review", "DocumentIndex.query", "DocumentIndex.insert_if_new"}
 WITHOUT_RESULT |= {"similarity", "extract", "iter_pairs"}
 
 

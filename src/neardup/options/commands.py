@@ -154,10 +154,15 @@ class CommandOptions(Options):
         metavar="FILE",
     )
     labels: Data | None = option(
-        "Pairs that are right, a table with id_a and id_b; the page has precision and recall "
-        "of those found.",
+        "Pairs that are right, a table with id_a and id_b, or one that a page of `neardup review` "
+        "has handed out; the page has precision and recall of those found.",
         default=None,
         metavar="FILE",
+    )
+    merge: bool = option(
+        "Put the labels of PAIRS and INPUT, files of two or more reviewers, together instead, and "
+        "count agreement.",
+        default=False,
     )
     other: str | None = option(
         "Also say what is between ID and the document of this id: similarity, buckets, and "
@@ -359,6 +364,7 @@ def _of_documents() -> dict[str, tuple[Option, ...]]:
         DropOptions,
         PairOptions,
         ReportOptions,
+        ReviewOptions,
         ShowOptions,
     )
 
@@ -448,6 +454,30 @@ def _of_documents() -> dict[str, tuple[Option, ...]]:
             *_of(CommandOptions, "labels"),
             *_of(ReportOptions),
             *_OVERWRITE_PAGE,
+            *_RUN,
+        ),
+        "review": (
+            *_of(
+                OutputOptions,
+                *("output", "table_format", "overwrite"),
+                output="Page to create, a file or URL that ends in .html; with --merge a table: "
+                ".csv, .parquet, .jsonl or .xlsx.",
+                table_format="With --merge: format of the table where the name of the output does "
+                "not say it.",
+                overwrite="Replace the page, or the table, if it exists.",
+            ),
+            *_of(
+                AgainstDataOptions,
+                against="The other documents that PAIRS names, if they are of two collections, or "
+                "the folder of an index; files may be given several times.",
+            ),
+            *_of(
+                CommandOptions,
+                *("labels", "merge"),
+                labels="Pairs that were judged before, as a page has handed them out, or merged: "
+                "the page begins with them, and with the pairs nearest to their best threshold.",
+            ),
+            *_of(ReviewOptions),
             *_RUN,
         ),
         "plan": (
@@ -741,6 +771,7 @@ _MAKERS: dict[str, Callable[[], dict[str, tuple[Option, ...]]]] = {
     "sketch": _of_sketches,
     "estimate": _of_sketches,
     "report": _of_documents,
+    "review": _of_documents,
     "serve": _of_services,
     "plan": _of_documents,
 }
@@ -788,8 +819,8 @@ GROUPS: dict[str, tuple[str, ...]] = {
     ),
     "Sketches": ("kind", "recall", "num_perm", "super_shingles", "compression", "seed"),
     "Choice": (
-        *("examples", "keep", "clusters", "top", "limit", "min_documents", "max_documents"),
-        *("ignore", "maximal", "within"),
+        *("examples", "keep", "clusters", "top", "order", "limit", "min_documents"),
+        *("max_documents", "ignore", "maximal", "within"),
     ),
     "Access": (
         *("host", "token_file", "allowed_host", "allowed_origin", "trusted_proxy"),
@@ -797,7 +828,18 @@ GROUPS: dict[str, tuple[str, ...]] = {
     ),
     "Limits": ("max_body",),
     "Output": (
-        *("output", "page", "by", "labels", "add", "deny", "output_format", "show_all", "html"),
+        *(
+            "output",
+            "page",
+            "by",
+            "labels",
+            "merge",
+            "add",
+            "deny",
+            "output_format",
+            "show_all",
+            "html",
+        ),
         *("replacement", "columns", "with_columns", "summary", "with_text", "no_text", "excerpt"),
         *("places", "place_marker"),
         *("overwrite", "stats", "as_json"),

@@ -16,6 +16,7 @@ from neardup.options.choices import (
     Occurrences,
     PairMeasure,
     PairMethod,
+    ReviewOrder,
     SimilarityMeasure,
     TokenizerChoice,
 )
@@ -436,6 +437,40 @@ class CommitOptions(OpenOptions):
 
 class ReportOptions(ByOptions, TrustOptions, TextAgainstOptions):
     """Which column counts are made by, and how the result and the documents it names are read."""
+
+
+class ReviewOptions(TrustOptions, TextAgainstOptions):
+    """Which pairs a page has to be judged, in which order, and what it shows of them."""
+
+    order: ReviewOrder = option(
+        "Which pairs come first: those near the best threshold by --labels, or without these near "
+        "what parts similarities into two groups; the most similar; or the first of the table.",
+        default="uncertain",
+        python="Which pairs come first, and are there if not all are: ``uncertain``, those nearest "
+        "to the best threshold by ``labels``, without these to what parts similarities into two "
+        "groups (Otsu); "
+        "``similar``, the most similar; ``file``, the first of the table. The page can change it.",
+    )
+    limit: int = option(
+        "Most pairs of the page, the first ones by --order; it says how many are left out.",
+        Whole(1),
+        default=20_000,
+        python="Most pairs of the page, the first ones by ``order``; it says how many are left "
+        "out. All that are labelled are there.",
+        metavar="N",
+    )
+    with_columns: ColumnNames | None = option(
+        PairOptions.known["with_columns"],
+        default=None,
+        help="Columns of INPUT that are shown; several are parted by commas, or given one by one.",
+        usual="all, the text first",
+        python="Columns of the documents that are shown; None: all but the ids, the text first.",
+    )
+
+    @property
+    def shown_columns(self) -> tuple[str, ...]:
+        """The columns that are shown; empty for all."""
+        return _names(self.with_columns)
 
 
 class DropOptions(WhereOptions, ByOptions, TrustOptions, ReadingOptions):

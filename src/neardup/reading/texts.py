@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import pyarrow as pa
+
+FoundT = TypeVar("FoundT")
 
 
 # Ids of some documents, of a collection whose ids may not all be in memory.
@@ -108,22 +110,93 @@ def read_texts_by_id(
     One pass, which ends when all have been found. Of the other rows only ids are looked at, after
     the rows were parsed.
     """
+    columns = choose_id_column(columns, sources)
+
+    def find(source: Source, block: RowBlock, wanted: pa.Array) -> Iterable[tuple[str, FoundText]]:
+        return _find(source, block, columns, wanted, skip_bad=skip_bad)
+
+    return _read_by_id(sources, ids, runner, find)
+
+
+def read_rows_by_id(
+    sources: Sequence[Source],
+    columns: ColumnNames,
+    ids: Iterable[str | int],
+    runner: Runner,
+    *,
+    names: Sequence[str] | None = None,
+    skip_bad: bool = False,
+) -> dict[str, dict[str, Any]]:
+    """Read other columns of the documents that have these ids, as ``read_texts_by_id`` does texts.
+
+    ``names`` are those columns, None for all. Returns the values of each document that was found,
+    of the columns that its row has. Of ``columns`` only the ids are read.
+    """
+    columns = choose_id_column(columns, sources)
+
+    def find(
+        source: Source, block: RowBlock, wanted: pa.Array
+    ) -> Iterable[tuple[str, dict[str, Any]]]:
+        return _find_rows(source, block, columns, wanted, names, skip_bad=skip_bad)
+
+    return _read_by_id(sources, ids, runner, find)
+
+
+def _read_by_id(
+    sources: Sequence[Source],
+    ids: Iterable[str | int],
+    runner: Runner,
+    find: Callable[[Source, RowBlock, pa.Array], Iterable[tuple[str, FoundT]]],
+) -> dict[str, FoundT]:
+    """Go through some sources until all ids are found; of several rows of one the first counts."""
     import pyarrow as pa
 
     wanted = pa.array(sorted({str(each) for each in ids}), pa.large_string())
-    columns = choose_id_column(columns, sources)
-    found: dict[str, FoundText] = {}
+    found: dict[str, FoundT] = {}
 
-    def look(source: Source, block: RowBlock) -> list[tuple[str, FoundText]]:
-        return _find(source, block, columns, wanted, skip_bad=skip_bad)
+    def look(source: Source, block: RowBlock) -> list[tuple[str, FoundT]]:
+        return list(find(source, block, wanted))
 
     if len(wanted):
-        for _, texts in ReadingPass("texts", sources, runner).map(look, sources):
-            for key, text in texts:
-                found.setdefault(key, text)
+        for _, rows in ReadingPass("texts", sources, runner).map(look, sources):
+            for key, row in rows:
+                found.setdefault(key, row)
             if len(found) == len(wanted):
                 break
     return found
+
+
+def _find_rows(
+    source: Source,
+    block: RowBlock,
+    columns: ColumnNames,
+    wanted: pa.Array,
+    names: Sequence[str] | None,
+    *,
+    skip_bad: bool,
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the ids and values of the wanted documents of a block."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    are_bad = np.zeros(len(block), np.bool_)
+    if skip_bad:
+        _, are_bad = block.cells(columns.names)
+    good = np.flatnonzero(~are_bad)
+    if columns.id is None:
+        ids = as_text(source.default_ids(block.numbers[good]))
+    else:
+        table = block.some_columns([columns.id], ~are_bad)
+        if columns.id not in table.column_names:
+            return
+        ids = as_text(table[columns.id].combine_chunks())
+    here = np.flatnonzero(pc.is_in(ids, wanted).to_numpy(zero_copy_only=False))
+    if not len(here):
+        return
+    select = np.zeros(len(block), np.bool_)
+    select[good[here]] = True
+    rows = block.to_table(select) if names is None else block.some_columns(names, select)
+    yield from zip(ids.take(pa.array(here)).to_pylist(), rows.to_pylist(), strict=True)
 
 
 def _find(

@@ -32,6 +32,7 @@ from neardup.outputs.summary_file import resolve_tables
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.second_pass import numbered_blocks
 from neardup.reading.where import describe_filtered
+from neardup.reports.pairs.labelled import LABEL, YES, meanings_of
 from neardup.results import describe_ids, describe_skipped, versions
 from neardup.runs.runner import Runner
 from neardup.stages.counts import Groups, count_by_groups
@@ -239,7 +240,7 @@ class PairTable:
         """
 
         def read(_: Source, block: RowBlock) -> list[pa.Array]:
-            table = self._checked(block)
+            table = self._checked(block)[0]
             return [read_ids(table, name, self.name).unique() for name in ID_COLUMNS]
 
         reading = ReadingPass(READING_PAIRS, self.sources, runner)
@@ -253,8 +254,8 @@ class PairTable:
         known = IdTable(as_text(documents.document_ids().take(pa.array(rows[:-1]))))
 
         def read(_: Source, block: RowBlock) -> tuple[NumberedPairs, list[pa.Array]]:
-            table = self._checked(block)
-            similarities = self._similarities(table, block.numbers)
+            table, numbers = self._checked(block)
+            similarities = self._similarities(table, numbers)
             # The first one's ids come in runs: each is looked up once.
             encoded = [
                 as_text(read_ids(table, name, self.name)).dictionary_encode() for name in ID_COLUMNS
@@ -286,10 +287,18 @@ class PairTable:
         )
         raise InvalidInputError(message)
 
-    def _checked(self, block: RowBlock) -> pa.Table:
+    def _checked(self, block: RowBlock) -> tuple[pa.Table, Int64s]:
+        """Return the pairs of a block with the numbers of their rows.
+
+        Of pairs that were reviewed those that are the same: the others are none.
+        """
         table = block.to_table()
         check_columns(table, (*ID_COLUMNS, _SIMILARITY), self.name)
-        return table
+        if LABEL not in table.column_names:
+            return table, block.numbers
+        words = meanings_of(table[LABEL], self.name, block.numbers[0] if len(block) else 1)
+        is_right = np.array(words, np.str_) == YES
+        return table.filter(pa.array(is_right)), block.numbers[is_right]
 
     def _similarities(self, table: pa.Table, numbers: Int64s) -> Floats:
         try:

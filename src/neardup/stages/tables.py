@@ -21,7 +21,7 @@ from neardup.files.streams import is_url
 from neardup.files.tableblocks import TableBlock
 from neardup.outputs.summary_file import SUMMARY, read_summary, resolve_tables
 from neardup.outputs.table_rows import TableRows
-from neardup.reading.texts import FoundText, read_texts_by_id
+from neardup.reading.texts import FoundText, read_rows_by_id, read_texts_by_id
 from neardup.runs.exchange import SpilledBatches
 from neardup.runs.runner import Runner
 from neardup.runs.work import IN_MEMORY, Workspace
@@ -260,6 +260,14 @@ class Collection:
     def texts(self, ids: Iterable[str | int], runner: Runner) -> dict[str, FoundText]:
         """Read the texts of some documents; see ``read_texts_by_id``."""
         return read_texts_by_id(self.sources, self.columns, ids, runner, skip_bad=self.skip_bad)
+
+    def rows(
+        self, ids: Iterable[str | int], names: Sequence[str] | None, runner: Runner
+    ) -> dict[str, dict[str, Any]]:
+        """Read columns of some documents, None for all; see ``read_rows_by_id``."""
+        return read_rows_by_id(
+            self.sources, self.columns, ids, runner, names=names, skip_bad=self.skip_bad
+        )
 
 
 # Characters of texts that are held at a time; pages show fewer.

@@ -108,6 +108,7 @@ def functions(tmp_path_factory):
         "align": lambda **options: neardup.align(TEXTS, TEXTS, **options),
         "cut": lambda **options: neardup.cut(TEXTS, **options),
         "report": lambda **options: neardup.report(pairs, **options),
+        "review": lambda **options: neardup.review(pairs, **options),
         "open_index": lambda **options: neardup.open_index(kept.folder, **options),
         "DocumentIndex.create": lambda **o: neardup.DocumentIndex.create(folder / "new", **o),
         "DocumentIndex.open": lambda **o: neardup.DocumentIndex.open(kept.folder, **o),

@@ -94,9 +94,13 @@ MOST_ERRORS = 5
 _MOST_POINTS = 50
 _STEPS = (0.005, 0.01, 0.02, 0.05, 0.1)
 
-# A column that says which of the labelled pairs are right, and what it may hold.
-_LABEL = "label"
-_RIGHT, _WRONG = ("1", "1.0", "true", "yes"), ("0", "0.0", "false", "no")
+# A column that says which of the labelled pairs are right, what it may hold, and what that means.
+# Pairs about which nothing is decided are no labels.
+LABEL = "label"
+YES, NO, UNSURE, DISAGREED = "yes", "no", "unsure", "disagreed"
+_MEANING = dict.fromkeys(("1", "1.0", "true", YES), YES)
+_MEANING |= dict.fromkeys(("0", "0.0", "false", NO), NO)
+_MEANING |= {word: word for word in (UNSURE, DISAGREED)}
 
 
 @dataclass(frozen=True)
@@ -148,8 +152,22 @@ class Labelled:
         return self.rows[chosen[np.argsort(-self.values[chosen], kind="stable")]]
 
 
-def read_labels(table: pa.Table) -> Labels:
-    """Take labels out of their table."""
+@dataclass(frozen=True)
+class Judgements:
+    """What reviewers have said of pairs: ids of both documents, and one of four words for each.
+
+    ``words`` are ``yes``, ``no``, ``unsure`` and ``disagreed``, None where all are right;
+    ``notes`` may be empty.
+    """
+
+    ids_a: pa.Array
+    ids_b: pa.Array
+    words: Sequence[str] | None
+    notes: Sequence[str]
+
+
+def read_judgements(table: pa.Table) -> Judgements:
+    """Take what reviewers have said out of its table."""
     for name in ("id_a", "id_b"):
         if name not in table.column_names:
             columns = ", ".join(map(repr, table.column_names)) or "none"
@@ -159,15 +177,33 @@ def read_labels(table: pa.Table) -> Labels:
             )
             raise InvalidInputError(message)
     ids_a, ids_b = (as_text(table[name]).combine_chunks() for name in ("id_a", "id_b"))
-    is_right = None
-    if _LABEL in table.column_names:
-        words = [str(value).lower() for value in table[_LABEL].to_pylist()]
-        for number, word in enumerate(words, 1):
-            if word not in _RIGHT + _WRONG:
-                message = f"labels, row {number}: label must be 1 or 0, got {word!r}"
-                raise InvalidInputError(message)
-        is_right = np.array([word in _RIGHT for word in words], np.bool_)
-    return Labels(ids_a, ids_b, is_right)
+    notes = [""] * len(table)
+    if "note" in table.column_names:
+        notes = ["" if note is None else str(note) for note in table["note"].to_pylist()]
+    if LABEL not in table.column_names:
+        return Judgements(ids_a, ids_b, None, notes)
+    return Judgements(ids_a, ids_b, meanings_of(table[LABEL], "labels"), notes)
+
+
+def meanings_of(column: pa.ChunkedArray, name: str, first: int = 1) -> list[str]:
+    """Return what a column of labels means; ``first`` is the number of its first row."""
+    words = [str(value).lower() for value in column.to_pylist()]
+    for number, word in enumerate(words, first):
+        if word not in _MEANING:
+            message = f"{name}, row {number}: label must be 1 or 0, got {word!r}"
+            raise InvalidInputError(message)
+    return [_MEANING[word] for word in words]
+
+
+def read_labels(table: pa.Table) -> Labels:
+    """Take labels out of their table: the pairs of which somebody is sure."""
+    judged = read_judgements(table)
+    if judged.words is None:
+        return Labels(judged.ids_a, judged.ids_b, None)
+    words = np.array(judged.words, np.str_)
+    is_sure = pa.array(np.isin(words, [YES, NO]))
+    ids_a, ids_b = (ids.filter(is_sure) for ids in (judged.ids_a, judged.ids_b))
+    return Labels(ids_a, ids_b, words[is_sure.to_numpy(zero_copy_only=False)] == YES)
 
 
 def hold_to_labels(pairs: PairsTable, labels: Labels) -> Labelled:

@@ -43,7 +43,7 @@ def heading(pairs: PairsTable) -> str:
 
 def sentences(pairs: PairsTable, partners: Sequence[Partners]) -> list[str]:
     """Say what the pairs are, who is in them, and what may be missing."""
-    found = [_what(pairs), *([_who(partners)] if len(pairs) else []), *_trust(pairs)]
+    found = [describe_pairs(pairs), *([_who(partners)] if len(pairs) else []), *_trust(pairs)]
     if pairs.n_unknown:
         found.append(
             f"{pairs.n_unknown:,} more rows have no similarity, for want of anything to estimate "
@@ -52,7 +52,8 @@ def sentences(pairs: PairsTable, partners: Sequence[Partners]) -> list[str]:
     return found
 
 
-def _what(pairs: PairsTable) -> str:
+def describe_pairs(pairs: PairsTable) -> str:
+    """Say what the pairs of a table are, and which were asked for."""
     summary = pairs.summary
     measure = summary.get("measure")
     if not len(pairs):

@@ -1,0 +1,234 @@
+"""Public ``review``: a page on which people say of pairs whether they are the same."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from neardup.documents.other import resolve_against
+from neardup.errors import InvalidInputError
+from neardup.files.inputs import check_effect
+from neardup.files.problems import option_name
+from neardup.files.resolve import resolve_inputs, told_apart
+from neardup.files.rows import Source
+from neardup.options.choices import Data
+from neardup.options.documents import ReviewOptions
+from neardup.options.groups import AgainstDataOptions, WorkerOptions
+from neardup.options.option import argument, but, no_effect, takes
+from neardup.options.together import ReadArgument, RunArgument
+from neardup.reading.column_values import columns_there, where_to_have
+from neardup.reports.page import Report
+from neardup.reports.pairs.labelled import hold_to_labels, read_judgements, read_labels
+from neardup.reports.pairs.review import (
+    Fields,
+    Given,
+    choose_to_judge,
+    find_pivot,
+    render_review,
+    review_heading,
+)
+from neardup.reports.pairs.table import PairsTable, pairs_table
+from neardup.results import Result
+from neardup.runs.runner import Runner
+from neardup.stages.options import columns_of, other_columns_of
+from neardup.stages.tables import (
+    Collection,
+    an_id_of_others,
+    kind_of_table,
+    open_table,
+    read_table,
+)
+from neardup.stages.workspaces import open_workspace
+from neardup.tables import Int64s
+
+
+class _Arguments(
+    ReviewOptions, AgainstDataOptions, WorkerOptions, ReadArgument, RunArgument, kw_only=False
+):
+    pairs: Data = argument(
+        "What ``find_pairs``, ``estimate`` or a search for documents returned, or the path of the "
+        "table that its command wrote."
+    )
+    inputs: Data | None = argument(
+        "The documents that the job has read: the page shows their columns. Without them it shows "
+        "what the table has of both documents, as ``with_columns`` of ``find_pairs`` adds it.",
+        default=None,
+    )
+    labels: Data | None = argument(
+        "Pairs that were judged before, such as the file that a page of review has handed out: "
+        "``id_a``, ``id_b`` and ``label``. The page begins with these labels, and the pairs of "
+        "which it is least certain are those near the best threshold by them.",
+        default=None,
+    )
+    differs = but(
+        against={
+            "python": "The other documents that the pairs name, if they are of two collections."
+        },
+    )
+
+
+@takes(_Arguments)
+def review(given: _Arguments) -> Report:
+    """Make a page on which pairs are judged: the same, not the same, unsure.
+
+    The page has both documents of a pair beside each other, field by field, with differences
+    marked. It keeps what is said in the browser, and hands it out as a CSV file, which ``labels``
+    of this function and of ``report`` take; ``merge_reviews`` puts those of several reviewers
+    together.
+
+    Returns
+    -------
+    A ``Report``: ``write`` makes a file of it. In a notebook it can be tried, but keeps nothing.
+
+    Raises
+    ------
+    InvalidParameterError
+        For an option out of range, or without an effect.
+    InvalidInputError, ReadError
+        If the table has no pairs with similarities, or something cannot be read.
+
+    Notes
+    -----
+    The pairs of the page are in memory with their documents; with labels the ids of all pairs.
+
+    Examples
+    --------
+    >>> import neardup
+    >>> papers = [
+    ...     {"id": 1, "text": "Wavelet-based histograms", "year": 1998},
+    ...     {"id": 2, "text": "Wavelet based histograms", "year": 1999},
+    ... ]
+    >>> pairs = neardup.find_pairs(papers, ngram=1)
+    >>> neardup.review(pairs, papers)
+    Report(1 pair to judge)
+    """
+    options = given.part(ReviewOptions)
+    own = None if given.inputs is None else resolve_inputs(given.inputs, options)
+    other = None
+    if given.against is not None:
+        other = resolve_against(given.against, partial(resolve_inputs, options=options), options)
+    with Runner(given.workers, given.progress) as runner:
+        return make_review(given.pairs, own, other, given.labels, options, runner)
+
+
+# Bytes that rows of a table may take while they are ranked; more are in files.
+_MEMORY = 1 << 28
+
+
+def make_review(
+    table: Any,
+    own: Sequence[Source] | None,
+    other: Sequence[Source] | None,
+    labels: Any,
+    options: ReviewOptions,
+    runner: Runner,
+) -> Report:
+    """Make the page of a table of pairs; arguments as of ``review``."""
+    check_effect(options, own or (), other or ())
+    options.check_other("against", is_given=other is not None)
+    if options.trust and isinstance(table, Result):
+        raise no_effect("trust", "on a result in memory", "name what was written")
+    name = str(table) if isinstance(table, str | Path) else "the table"
+    with open_workspace(_MEMORY, None) as workspace:
+        rows, summary = open_table(table, runner, workspace, trust=options.trust)
+        if kind_of_table(rows.schema.names, name) == "passages":
+            message = "the table has passages, which are not judged; review takes pairs"
+            raise InvalidInputError(message, path=name)
+        if "similarity" not in rows.schema.names:
+            message = "pairs have no column 'similarity'; name a table that pairs has written"
+            raise InvalidInputError(message, path=name)
+        if own is not None and other is not None:
+            told_apart(other, own, an_id_of_others(rows))
+        two_sided = True if other is not None else None
+        pairs = pairs_table(rows, summary, workspace, two_sided=two_sided)
+        given, labelled = Given.of(pairs, None), None
+        if labels is not None:
+            judged, _ = read_table(labels, runner, are_labels=True, trust=options.trust)
+            labelled = hold_to_labels(pairs, read_labels(judged))
+            given = Given.of(pairs, read_judgements(judged))
+        pivot = find_pivot(pairs, labelled)
+        places = choose_to_judge(pairs, options.order, pivot, given, options.limit)
+        fields = _read_fields(pairs, places, own, other, options, runner)
+        advice = _advice(pairs, is_own=own is not None, is_other=other is not None)
+        page = render_review(pairs, places, fields, options.order, pivot, given, advice)
+    return Report(page, review_heading(len(places)))
+
+
+def _read_fields(
+    pairs: PairsTable,
+    places: Int64s,
+    own: Sequence[Source] | None,
+    other: Sequence[Source] | None,
+    options: ReviewOptions,
+    runner: Runner,
+) -> Fields:
+    """Read the fields of the documents of some pairs, of the collections that were given."""
+    names = options.shown_columns or None
+    if own is None and other is None:
+        if names is not None:
+            where = "without the documents, whose columns they are"
+            raise no_effect("with_columns", where, "name INPUT")
+        return Fields([], None)
+    if names is not None:
+        _check_columns(names, [*(own or ()), *(other or ())], "with_columns (--columns)")
+    ids_a, ids_b = (set(ids.to_pylist()) for ids in pairs.ids(places))
+    if not pairs.two_sided:
+        ids_a = ids_b = ids_a | ids_b
+    columns, columns_b = columns_of(options), other_columns_of(options)
+    for sources, read in ((own, columns), (other, columns_b)):
+        if sources is not None and read.id is not None:
+            _check_columns([read.id], sources, option_name(read.id_option))
+    # What is the text of either is one field, whatever its columns are called.
+    renamed = dict(zip(columns_b.texts, columns.texts, strict=False))
+    called = {name: name_b for name_b, name in renamed.items()}
+    if names is not None:
+        names = tuple(dict.fromkeys(renamed.get(name, name) for name in names))
+    known: dict[str, dict[str, dict[str, Any]]] = {"a": {}, "b": {}}
+    if own is not None:
+        known["a"] = Collection(own, columns, options.skip_bad).rows(ids_a, names, runner)
+    if not pairs.two_sided:
+        known["b"] = known["a"]
+    elif other is not None:
+        asked = None if names is None else [called.get(name, name) for name in names]
+        found = Collection(other, columns_b, options.skip_bad).rows(ids_b, asked, runner)
+        known["b"] = {
+            key: {renamed.get(name, name): value for name, value in row.items()}
+            for key, row in found.items()
+        }
+    id_columns = {columns.id or "id", columns_b.id or "id"}
+    there = dict.fromkeys(name for side in known.values() for row in side.values() for name in row)
+    # Texts come first, ids are told anyway.
+    ordered = dict.fromkeys([*(name for name in columns.texts if name in there), *there])
+    shown = names or [name for name in ordered if name not in id_columns]
+
+    def find(side: str, identifier: str) -> Mapping[str, Any] | None:
+        return known[side].get(identifier)
+
+    return Fields(shown, find)
+
+
+def _check_columns(names: Sequence[str], sources: Sequence[Source], said_by: str) -> None:
+    for name in names:
+        if name not in columns_there(sources, [name]):
+            message = f"no column {name!r}, which {said_by} names{where_to_have(sources)}"
+            raise InvalidInputError(message, path=sources[0].origin)
+
+
+def _advice(pairs: PairsTable, *, is_own: bool, is_other: bool) -> str:
+    """Say how documents are seen that are not known."""
+    if not is_own and not pairs.two_sided:
+        return (
+            "To see the fields, name the documents: neardup review PAIRS INPUT -o PAGE.html; or "
+            "find pairs with --columns."
+        )
+    if not (is_own and (is_other or not pairs.two_sided)):
+        return (
+            "To see the fields of both, name both collections: neardup review PAIRS INPUT "
+            "--against OTHER -o PAGE.html; or find pairs with --columns."
+        )
+    return (
+        "Some documents are not in the files named; name the same files as when the pairs were "
+        "found, with the same --id-column."
+    )

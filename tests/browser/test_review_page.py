@@ -1,0 +1,171 @@
+"""The page on which pairs are judged, by its keys, and what it hands out, read back."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import pyarrow as pa
+import pytest
+
+import neardup
+from neardup.cli import run
+from tests.browser import scripts
+from tests.browser.review_pages import RECORDS, record_pairs
+
+pytestmark = pytest.mark.browser
+
+TITLE = "document.getElementById('card-title').textContent"
+JUDGED = "document.getElementById('judged').textContent"
+COUNT = "document.getElementById('count').textContent"
+# The bytes of the file, its name, and that nothing leads to another page.
+FILE = """(async () => {
+  const made = [], names = [];
+  URL.createObjectURL = (blob) => { made.push(blob); return '#'; };
+  HTMLAnchorElement.prototype.click = function () { names.push(this.download); };
+  document.getElementById('download').click();
+  return [[...new Uint8Array(await made[0].arrayBuffer())], names[0], made[0].type];
+})()"""
+
+
+def put(name: str, value: str, event: str = "input") -> str:
+    """Return a step that fills in a control."""
+    return (
+        f"(() => {{ const e = document.getElementById({name!r}); e.value = {value!r}; "
+        f"e.dispatchEvent(new Event({event!r})); }})()"
+    )
+
+
+@pytest.fixture
+def page() -> str:
+    return neardup.review(record_pairs(), RECORDS, order="similar").html
+
+
+def test_review__by_keys(browse, page):
+    steps = [TITLE, "keys:Y", TITLE, JUDGED, "keys:N", "keys:U", JUDGED, "keys:Z Z", TITLE, JUDGED]
+    steps += ["keys:J J J J", TITLE, "keys:K", TITLE, "keys:Right Left Left", TITLE]
+    seen = browse(page, *steps).values
+    assert seen == [
+        "Pair 1 of 3 · similarity 1.0000",
+        "Pair 2 of 3 · similarity 1.0000",
+        "1 of 3 judged: 1 yes, 0 no, 0 unsure",
+        "3 of 3 judged: 1 yes, 1 no, 1 unsure",
+        "Pair 2 of 3 · similarity 1.0000",
+        "1 of 3 judged: 1 yes, 0 no, 0 unsure",
+        "Pair 3 of 3 · similarity 0.7143",
+        "Pair 2 of 3 · similarity 1.0000",
+        "Pair 1 of 3 · similarity 1.0000yes",
+    ]
+
+
+def test_review__keys_write_in_a_note_and_can_be_turned_off(browse, page):
+    note = "document.getElementById('note').value"
+    off = "document.getElementById('keys').click()"
+    steps = ("keys:E", "type:n y?", "keys:Escape", JUDGED, "keys:J K", note, off, "keys:Y", JUDGED)
+    assert browse(page, *steps).values == [
+        "0 of 3 judged: 0 yes, 0 no, 0 unsure",
+        "n y?",
+        None,
+        "0 of 3 judged: 0 yes, 0 no, 0 unsure",
+    ]
+
+
+def test_review__is_kept_and_filtered(browse, page):
+    noted = put("shown", "noted", "change")
+    steps = [
+        *("keys:Y N", "keys:E", "type:why", "keys:Escape", "go:location.reload()", JUDGED, COUNT),
+        *(TITLE, put("shown", "judged", "change"), COUNT, TITLE, noted, COUNT),
+        *(put("shown", "all", "change"), put("words", "WAVELET matias"), COUNT),
+        *(put("words", ""), put("greatest", "0.8"), COUNT, put("least", "0.75"), COUNT),
+    ]
+    seen = [value for value in browse(page, *steps).values if value is not None]
+    assert seen == [
+        "2 of 3 judged: 1 yes, 1 no, 0 unsure",
+        "1 of 3 pairs.",
+        "Pair 1 of 1 · similarity 0.7143",
+        "2 of 3 pairs.",
+        "Pair 1 of 2 · similarity 1.0000yes",
+        "1 of 3 pairs.",
+        "1 of 3 pairs.",
+        "1 of 3 pairs.",
+        "None of 3 pairs is so.",
+    ]
+
+
+def test_review__rules_hold_where_a_pair_is_judged(browse, page):
+    for dark in (False, True):
+        assert browse(page, "keys:Y N U K K", scripts.violations(), dark=dark).value == []
+
+
+def test_review__marks_what_differs(browse, page):
+    marks = "[...document.querySelectorAll('.fields mark')].map((e) => e.textContent)"
+    rows = "[...document.querySelectorAll('.fields tbody tr')].map((e) => e.innerText)"
+    steps = (put("words", "lham"), marks, rows, "document.querySelectorAll('.lacks').length")
+    _, found, lines, n_lacking = browse(page, *steps).values
+    assert found == ["design of the", "1998"]
+    assert [line.split("\t")[0] for line in lines] == ["title", "authors", "year"]
+    assert n_lacking == 1
+
+
+def test_review__round_trip(browse, page, tmp_path, monkeypatch, capsys):
+    """What is judged by keys is read by report, review, choose and dedup as it was handed out."""
+    monkeypatch.chdir(tmp_path)
+    order = put("order", "file", "change")
+    note = ("keys:E", 'type:"quoted", and; =1+1', "keys:Escape")
+    name = put("reviewer", "Anna B.", "change")
+    *_, (content, called, kind) = browse(page, order, *note, "keys:N Y U", name, FILE).values
+    assert (called, kind) == ("Anna-B-.csv", "text/csv")
+    data = bytes(content)
+    assert data.startswith(b"\xef\xbb\xbf")
+    rows = list(csv.DictReader(io.StringIO(data.decode("utf-8-sig"), newline="")))
+    pairs = record_pairs().pairs
+    assert [(row["id_a"], row["id_b"]) for row in rows] == list(
+        zip(pairs["id_a"].to_pylist(), pairs["id_b"].to_pylist(), strict=True)
+    )
+    assert [float(row["similarity"]) for row in rows] == pairs["similarity"].to_pylist()
+    assert [row["label"] for row in rows] == ["no", "yes", "unsure"]
+    assert [row["note"] for row in rows] == ['"quoted", and; =1+1', "", ""]
+
+    (tmp_path / "anna.csv").write_bytes(data)
+    record_pairs().write("pairs.parquet")
+    report = neardup.report("pairs.parquet", labels="anna.csv")
+    assert "2 labelled pairs of the table were judged, 1 of them right" in report.html
+    again = neardup.review("pairs.parquet", RECORDS, labels="anna.csv").html
+    assert browse(again, JUDGED).value == "3 of 3 judged: 1 yes, 1 no, 1 unsure"
+    chosen = neardup.choose("anna.csv", RECORDS, text_column="title", measure="jaccard")
+    assert chosen.removed["id"].to_pylist() == [rows[1]["id_b"]]
+    ben = data.replace(b'"unsure"', b'"yes"')
+    (tmp_path / "ben.csv").write_bytes(ben)
+    assert run(["review", "--merge", "anna.csv", "ben.csv", "-o", "merged.csv"]) == 0
+    assert "anna and ben agree on 2 of 3 pairs, kappa 0.500" in capsys.readouterr().out
+    merged = neardup.review("pairs.parquet", RECORDS, labels="merged.csv").html
+    assert browse(merged, COUNT, TITLE).values == [
+        "1 of 3 pairs.", "Pair 1 of 1 · similarity 1.0000disagreed",
+    ]  # fmt: skip
+
+
+@pytest.mark.slow
+def test_review__of_many_pairs_has_no_pauses(browse):
+    n = 30_000
+    rows = [{"id": f"d{k}", "title": f"title {k % 97} of record {k}", "year": k} for k in range(n)]
+    pairs = pa.table(
+        {
+            "id_a": [f"d{k}" for k in range(n)],
+            "id_b": [f"d{(k * 7 + 1) % n}" for k in range(n)],
+            "similarity": [k / n for k in range(n)],
+        }
+    )
+    page = neardup.review(pairs, rows, limit=n).html
+    timed = """(() => {
+      const before = performance.now();
+      %s;
+      return performance.now() - before;
+    })()"""
+    key = "document.dispatchEvent(new KeyboardEvent('keydown', {key: 'y'}))"
+    steps = [scripts.USABLE, *(timed % step for step in (key, put("words", "97 record"))), JUDGED]
+    usable, judged, filtered, said = browse(page, *steps).values
+    assert said == f"1 of {n:,} judged: 1 yes, 0 no, 0 unsure"
+    assert usable < 4000
+    assert judged < 300
+    assert filtered < 1500
+    assert browse(page, scripts.pauses("#list")).value["longest"] < 1000

@@ -1,0 +1,146 @@
+"""``neardup review``: the page of pairs, labels that come back, and those of several reviewers."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+
+import pyarrow.csv as pc
+import pytest
+
+from tests.docs.pages import section
+
+OURS = "id,title,year\ns1,The LHAM access method,2000\ns2,Wavelet histograms,1998\n"
+THEIRS = "id,title,year\no1,Wavelet-based histograms,1998\no2,The LHAM data access method,1998\n"
+# As a page hands it out: with a byte order mark, quotes, and ends of lines of spreadsheets.
+ANNA = (
+    '\ufeff"id_a","id_b","label","similarity","note"\r\n'
+    '"s1","o2","no","0.8","other ""year"", see"\r\n'
+    '"s2","o1","yes","0.6666666666666666",""\r\n'
+)
+
+
+@pytest.fixture(autouse=True)
+def files(run, here):
+    (here / "ours.csv").write_text(OURS)
+    (here / "theirs.csv").write_text(THEIRS)
+    (here / "anna.csv").write_bytes(ANNA.encode())
+    (here / "ben.csv").write_bytes(ANNA.replace('"no"', '"unsure"').encode())
+    found = ("pairs", "ours.csv", "--against", "theirs.csv", "--text-column", "title")
+    assert run(*found, "--ngram", 1, "--threshold", 0.5, "-o", "pairs.parquet").code == 0
+
+
+def test_review__writes_a_page(run, here):
+    command = ("review", "pairs.parquet", "ours.csv", "--against", "theirs.csv", "-o", "page.html")
+    outcome = run(*command)
+    assert outcome.code == 0
+    [headline, where] = outcome.out.splitlines()
+    assert headline == "2 pairs to judge"
+    page = (here / "page.html").read_text()
+    assert "LHAM" in page
+    assert "Content-Security-Policy" in page
+    assert where == f"written to page.html, {len(page.encode()) / 1e6:.1f} MB"
+    assert "page.html exists" in run(*command).err
+    again = run(*command, "--overwrite", "--json", "--labels", "anna.csv")
+    facts = {"headline": headline, "page": "page.html"}
+    assert json.loads(again.out) == facts | {"bytes": (here / "page.html").stat().st_size}
+    assert "2 pairs had been judged before." in (here / "page.html").read_text()
+    one = run(*command, "--overwrite", "--limit", 1, "--columns", "year", "--order", "similar")
+    assert one.out.startswith("1 pair to judge\n")
+    assert "LHAM" not in (here / "page.html").read_text()
+
+
+def test_review__labels_are_read_by_report_choose_and_dedup(run, here):
+    report = ("report", "pairs.parquet", "-o", "report.html")
+    assert run(*report, "--labels", "anna.csv").code == 0
+    assert (
+        "2 labelled pairs of the table were judged, 1 of them right"
+        in (here / "report.html").read_text()
+    )
+    # Of a pair of which somebody is unsure labels say nothing.
+    assert run(*report, "--labels", "ben.csv", "--overwrite").code == 0
+    assert (
+        "1 labelled pairs of the table were judged, 1 of them right"
+        in (here / "report.html").read_text()
+    )
+    # Of the pairs that were reviewed only s2, o1 is one.
+    (here / "all.csv").write_text(OURS + THEIRS.partition("\n")[2])
+    decide = ("dedup", "all.csv", "--text-column", "title", "--pairs", "anna.csv")
+    assert run(*decide, "--measure", "jaccard", "-o", "out").code == 0
+    kept = (here / "out/kept/all.csv").read_text().splitlines()[1:]
+    assert [line.partition(",")[0] for line in kept] == ["s1", "s2", "o2"]
+
+
+def test_merge__labels_and_agreement(run, here):
+    outcome = run("review", "--merge", "anna.csv", "ben.csv", "-o", "merged.csv")
+    assert (outcome.code, outcome.out) == (
+        0,
+        "2 pairs judged by 2 reviewers: 1 disagreed\n"
+        "anna and ben agree on 1 of 2 pairs, kappa 0.333\n"
+        "written to merged.csv\n",
+    )
+    merged = pc.read_csv(here / "merged.csv").to_pydict()
+    assert merged["label"] == ["disagreed", "yes"]
+    assert merged["label_anna"] == ["no", "yes"]
+    assert merged["label_ben"] == ["unsure", "yes"]
+    again = ("review", "pairs.parquet", "--labels", "merged.csv", "-o", "again.html")
+    assert run(*again).code == 0
+    assert "reviewers disagreed about 1 more" in (here / "again.html").read_text()
+    # Pairs that are disagreed are no labels.
+    report = ("report", "pairs.parquet", "--labels", "merged.csv", "-o", "report.html")
+    assert run(*report).code == 0
+    assert "1 labelled pairs of the table were judged" in (here / "report.html").read_text()
+
+
+def test_merge__to_standard_output_or_a_spreadsheet(run, here):
+    outcome = run("review", "--merge", "anna.csv", "anna.csv", "-o", "-")
+    assert [json.loads(line)["label"] for line in outcome.out.splitlines()] == ["no", "yes"]
+    assert "anna and anna-2 agree on 2 of 2 pairs, kappa 1.000" in outcome.err
+    assert run("review", "--merge", "anna.csv", "ben.csv", "-o", "merged.xlsx").code == 0
+    assert run("report", "pairs.parquet", "--labels", "merged.xlsx", "-o", "r.html").code == 0
+
+
+@pytest.mark.parametrize(
+    ("command", "why"),
+    [
+        ("--merge anna.csv -o m.csv", "--merge takes the files of two or more reviewers"),
+        ("--merge anna.csv ben.csv -o m.html", "m.html"),
+        ("--merge anna.csv ben.csv --limit 3 -o m.csv", "--limit has no effect with --merge"),
+        ("--merge anna.csv ben.csv --labels anna.csv -o m.csv", "--labels has no effect with"),
+        ("pairs.parquet -o page.csv", "page.csv"),
+        ("pairs.parquet -o page.html --output-format csv", "--output-format has no effect on a"),
+        ("pairs.parquet -o page.html --columns year", "--columns has no effect without"),
+        ("pairs.parquet ours.csv --columns what -o page.html", "no column 'what'"),
+        ("ours.csv -o page.html", "no job of neardup has written this table"),
+    ],
+)
+def test_review__refuses(run, here, command, why):
+    outcome = run("review", *command.split())
+    assert outcome.code == 1
+    assert why in outcome.err
+    assert not any((here / name).exists() for name in ("m.csv", "page.html"))
+
+
+def test_review__as_the_page_says(run, here):
+    """The files and commands of the page, from pairs to a threshold by labels."""
+    example = section("docs/linkage.md", "An example")
+    judging = section("docs/linkage.md", "Judge pairs, and label them")
+    texts = [
+        text for part in (example, judging) for text in re.findall(r"(?s)```text\n(.*?)```", part)
+    ]
+    for name, text in zip(("ours", "theirs", "anna", "ben"), texts, strict=True):
+        (here / f"{name}.csv").write_text(text)
+    for block in re.findall(r"(?s)```console\n(.*?)```", judging):
+        for command in block.replace("\\\n", " ").split("$ neardup ")[1:]:
+            typed, _, shown = command.partition("\n")
+            outcome = run(*shlex.split(typed))
+            assert outcome.code == 0, outcome.err
+            times = r"(?<=in )[\d.]+ s$"
+            assert re.sub(times, "", outcome.out, flags=re.M) == re.sub(
+                times, "", shown, flags=re.M
+            )
+    assert (
+        "3 labelled pairs of the table were judged, 2 of them right"
+        in (here / "links.html").read_text()
+    )

@@ -1,0 +1,99 @@
+"""Reviews of several people, put together: labels, disagreements, Cohen's kappa."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import neardup
+from neardup.errors import InvalidInputError, InvalidParameterError
+from neardup.jobs.review.merge import agreement
+from tests.oracles import reviewing
+
+WORDS = ["yes", "no", "unsure"]
+
+
+def table(*rows: tuple[str, str, str], **more: list[object]) -> pa.Table:
+    a, b, labels = zip(*rows, strict=True)
+    return pa.table({"id_a": a, "id_b": b, "label": labels, **more})
+
+
+@given(st.lists(st.tuples(st.sampled_from(WORDS), st.sampled_from(WORDS)), max_size=12))
+def test_agreement__is_cohens(pairs):
+    a = {(str(k), "b"): x for k, (x, _) in enumerate(pairs)}
+    b = {(str(k), "b"): y for k, (_, y) in enumerate(pairs)}
+    found = agreement(a, b)
+    wanted = reviewing.kappa([x for x, _ in pairs], [y for _, y in pairs])
+    assert (found["pairs"], found["agreed"]) == (len(pairs), sum(x == y for x, y in pairs))
+    assert found["kappa"] == (None if wanted is None else pytest.approx(float(wanted), abs=1e-12))
+
+
+def test_agreement__of_a_published_table():
+    """Of 50 proposals two readers say yes to 20 both, no to 15 both: kappa is 0.4."""
+    counts = {("yes", "yes"): 20, ("yes", "no"): 5, ("no", "yes"): 10, ("no", "no"): 15}
+    both = [words for words, n in counts.items() for _ in range(n)]
+    a, b = ({(str(k), ""): words[side] for k, words in enumerate(both)} for side in (0, 1))
+    assert agreement(a, b) == {"pairs": 50, "agreed": 35, "kappa": pytest.approx(0.4)}
+    # What one alone has judged says nothing about both.
+    assert agreement(a | {("x", "y"): "no"}, b)["pairs"] == 50
+
+
+def test_merge__labels():
+    anna = table(
+        ("1", "2", "yes"), ("1", "3", "no"), ("2", "4", "unsure"), ("5", "6", "yes"),
+        similarity=[0.9, 0.5, None, 0.7], note=["", "a, or b", "", "see"],
+    )  # fmt: skip
+    ben = table(("1", "3", "0"), ("1", "2", "no"), ("2", "4", "unsure"), ("7", "8", "TRUE"))
+    merged = neardup.merge_reviews([anna, ben])
+    assert merged.labels.to_pydict() == {
+        "id_a": ["1", "1", "2", "5", "7"],
+        "id_b": ["2", "3", "4", "6", "8"],
+        "label": ["disagreed", "no", "unsure", "yes", "yes"],
+        "similarity": [0.9, 0.5, None, 0.7, None],
+        "note": ["", "a, or b", "", "see", ""],
+        "label_1": ["yes", "no", "unsure", "yes", None],
+        "label_2": ["no", "no", "unsure", None, "yes"],
+    }
+    assert merged.disagreed["id_b"].to_pylist() == ["2"]
+    assert repr(merged) == "MergedReviews(5 pairs judged by 2 reviewers: 1 disagreed)"
+    wanted = reviewing.kappa(["yes", "no", "unsure"], ["no", "no", "unsure"])
+    assert merged.summary == {
+        "reviewers": ["1", "2"],
+        "pairs": 5,
+        "judged_by_all": 3,
+        "disagreed": 1,
+        "agreement": [
+            {"reviewers": ["1", "2"], "pairs": 3, "agreed": 2, "kappa": pytest.approx(wanted)}
+        ],
+    }
+
+
+def test_merge__of_three_and_once_more():
+    words = ["yes", "no", "yes"]
+    reviews = [table(("1", "2", word), ("3", "4", "no")) for word in words]
+    merged = neardup.merge_reviews(reviews)
+    assert [each["reviewers"] for each in merged.summary["agreement"]] == [
+        ["1", "2"], ["1", "3"], ["2", "3"],
+    ]  # fmt: skip
+    # What was disagreed is judged by whoever has judged it since.
+    again = neardup.merge_reviews([merged, table(("1", "2", "yes"))])
+    assert again.labels["label"].to_pylist() == ["no", "yes"]
+    assert again.summary["disagreed"] == 0
+
+
+@pytest.mark.parametrize("reviews", [[], [table(("a", "b", "yes"))], "a.csv", None])
+def test_merge__takes_two(reviews):
+    with pytest.raises(InvalidParameterError, match="two or more"):
+        neardup.merge_reviews(reviews)
+
+
+def test_merge__refuses():
+    good = table(("1", "2", "yes"))
+    with pytest.raises(InvalidInputError, match="there as yes and as no"):
+        neardup.merge_reviews([good, table(("1", "2", "yes"), ("1", "2", "no"))])
+    with pytest.raises(InvalidInputError, match="row 1: label must be 1 or 0, got 'maybe'"):
+        neardup.merge_reviews([good, table(("1", "2", "maybe"))])
+    with pytest.raises(InvalidInputError, match="no column 'id_b'"):
+        neardup.merge_reviews([good, pa.table({"id_a": ["1"]})])

@@ -1,0 +1,230 @@
+"""The page on which pairs are judged: which pairs it has, and what it shows of them."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import neardup
+from neardup.errors import InvalidInputError, InvalidParameterError
+from neardup.outputs.table_rows import TableRows
+from neardup.reports.pairs.review import part_in_two
+from neardup.reports.pairs.table import pairs_table
+from neardup.runs.work import IN_MEMORY
+from tests.oracles import reviewing
+
+OURS = [
+    {"id": "s1", "title": "The LHAM access method", "year": 2000, "tags": ["db"]},
+    {"id": "s2", "title": "Wavelet histograms", "year": None},
+    {"id": "s3", "title": "Book review column", "year": 2001},
+]
+THEIRS = [
+    {"key": "o1", "name": "Wavelet-based histograms", "year": 1998},
+    {"key": "o3", "name": "Book review column", "year": 2001},
+]
+
+
+def content(page) -> dict:
+    block = re.search(r'<script type="application/json" id="review-data">(.*?)</script>', page.html)
+    return json.loads(block[1])
+
+
+def pairs_of(similarities: list[float], **more: list[object]) -> pa.Table:
+    n = len(similarities)
+    ids = {"id_a": [f"a{k}" for k in range(n)], "id_b": [f"b{k}" for k in range(n)]}
+    return pa.table(ids | {"similarity": similarities} | more)
+
+
+def shown(page) -> list[str]:
+    return [pair[0] for pair in content(page)["pairs"]]
+
+
+@given(st.lists(st.integers(0, 40), min_size=2, max_size=60).filter(lambda x: len({*x}) > 1))
+def test_part_in_two__spreads_most(numbers):
+    """No value parts them better, but for what is within a bar of the histogram."""
+    values = [number / 40 for number in numbers]
+    rows = TableRows.of_table(pairs_of(values))
+    found = part_in_two(pairs_table(rows, None, IN_MEMORY))
+    assert min(values) < found < max(values)
+    best = max(reviewing.spread(values, value) for value in values)
+    width = (max(values) - min(values)) / 512
+    assert float(reviewing.spread(values, found)) >= float(best) * (1 - 8 * width) - 1e-12
+
+
+@pytest.mark.parametrize("values", [[0.5], [0.7, 0.7, 0.7]])
+def test_part_in_two__of_equal_ones(values):
+    rows = TableRows.of_table(pairs_of(values))
+    assert part_in_two(pairs_table(rows, None, IN_MEMORY)) == values[0]
+
+
+SIMILARITIES = [0.2, 0.9, 0.5, 0.45, 0.95, 0.25]
+
+
+@pytest.mark.parametrize(
+    ("order", "first"),
+    [
+        ("file", ["a0", "a1", "a2"]),
+        ("similar", ["a1", "a2", "a4"]),
+        ("uncertain", ["a1", "a2", "a3"]),
+    ],
+)
+def test_review__first_pairs_by_order(order, first):
+    """The value that parts the pairs in two is between 0.5 and 0.9, nearest to these."""
+    page = neardup.review(pairs_of(SIMILARITIES), order=order, limit=3)
+    assert shown(page) == first
+    assert "The table has 6 pairs; this page has 3, " in page.html
+    assert content(page)["order"] == order
+    assert len(shown(neardup.review(pairs_of(SIMILARITIES)))) == 6
+
+
+def test_review__near_the_threshold_of_labels():
+    labels = pa.table(
+        {"id_a": ["a2", "a3", "b0"], "id_b": ["b2", "b3", "a0"], "label": ["yes", "no", "unsure"]}
+    )
+    page = neardup.review(pairs_of(SIMILARITIES), labels=labels, limit=4)
+    assert content(page)["pivot"] == 0.5
+    # Those that were judged, exchanged or not, and then the nearest to 0.5.
+    assert {pair[0]: pair[5] for pair in content(page)["pairs"]} == {
+        "a0": 3,
+        "a2": 1,
+        "a3": 2,
+        "a5": 0,
+    }
+    assert "the best threshold by the labels given" in page.html
+    assert "3 pairs had been judged before." in page.html
+
+
+def test_review__of_two_collections_sides_are_not_exchanged():
+    labels = pa.table({"id_a": ["b0", "a1"], "id_b": ["a0", "b1"], "label": ["1", "0"]})
+    rows = {"a": [{"id": f"a{k}"} for k in range(6)], "b": [{"id": f"b{k}"} for k in range(6)]}
+    page = neardup.review(pairs_of(SIMILARITIES), rows["a"], against=rows["b"], labels=labels)
+    assert [pair[5] for pair in content(page)["pairs"]] == [0, 2, 0, 0, 0, 0]
+
+
+def test_review__disagreed_ones_are_there_with_their_notes():
+    labels = pa.table({"id_a": ["a4"], "id_b": ["b4"], "label": ["disagreed"], "note": ["which?"]})
+    page = neardup.review(pairs_of(SIMILARITIES), labels=labels, limit=1)
+    [pair] = content(page)["pairs"]
+    assert (pair[0], pair[5], pair[6]) == ("a4", 4, "which?")
+    assert "reviewers disagreed about 1 more" in page.html
+    assert '<option value="4">disagreed</option>' in page.html
+    assert '<option value="4">' not in neardup.review(pairs_of(SIMILARITIES)).html
+
+
+def test_review__fields_of_both():
+    pairs = pa.table(
+        {"id_a": ["s2", "s3", "s1"], "id_b": ["o1", "o3", "o9"], "similarity": [0.4, 1.0, 0.3],
+         "overlap": [2, 3, 1]}
+    )  # fmt: skip
+    columns = {"text_column": "title", "against_text_column": "name", "against_id_column": "key"}
+    page = neardup.review(pairs, OURS, against=THEIRS, **columns)
+    found = content(page)
+    assert (found["fields"], found["facts"]) == (["title", "year", "tags"], ["overlap"])
+    wavelets, book, lham = (pair[3] for pair in found["pairs"])
+    assert wavelets == [
+        [["Wavelet ", "histograms"], ["Wavelet-", ["based "], "histograms"]], [[], [["1998"]]], "",
+    ]  # fmt: skip
+    assert book == ["Book review column", "2001", ""]
+    assert lham == [[[["The LHAM access method"]], []], [[["2000"]], []], [[['["db"]']], []]]
+    assert "Some documents are not in the files named" in page.html
+    chosen = neardup.review(pairs, OURS, against=THEIRS, with_columns=["year", "name"], **columns)
+    assert content(chosen)["fields"] == ["year", "title"]
+
+
+def test_review__fields_of_the_table():
+    pairs = pairs_of([0.5, 0.6], year_a=[1, None], year_b=[1, 2], similarity_title=[0.3, None])
+    found = content(neardup.review(pairs))
+    assert (found["fields"], found["facts"]) == (["year"], ["similarity_title"])
+    assert [pair[3] for pair in found["pairs"]] == [["1"], [[[], [["2"]]]]]
+    assert [pair[4] for pair in found["pairs"]] == [[0.3], [None]]
+    page = neardup.review(pairs_of([0.5]))
+    assert content(page)["fields"] == []
+    assert "name the documents: neardup review PAIRS INPUT" in page.html
+
+
+def test_review__bad_rows(tmp_path):
+    path = tmp_path / "rows.jsonl"
+    path.write_text('{"id": "a0", "meta": {"year": 1}}\n{broken\n{"id": "b0"}\n')
+    with pytest.raises(InvalidInputError, match="row 2"):
+        neardup.review(pairs_of([0.5]), path)
+    page = neardup.review(pairs_of([0.5]), path, on_error="skip", with_columns="meta.year")
+    assert [pair[3] for pair in content(page)["pairs"]] == [[[[["1"]], []]]]
+
+
+def test_review__long_texts_are_cut_to_their_differences():
+    text = " ".join(f"w{k}" for k in range(2000))
+    rows = [{"id": "a0", "text": text}, {"id": "b0", "text": text.replace("w999 ", "other ")}]
+    [[[left, right]]] = [
+        pair[3] for pair in content(neardup.review(pairs_of([0.9]), rows))["pairs"]
+    ]
+    assert [run for run in right if isinstance(run, list)] == [["other "]]
+    assert sum(run for run in left if isinstance(run, int)) > 1900
+
+
+def test_review__key_is_of_the_content():
+    """Judgements are those of these pairs, in whatever order they come."""
+    first, again, other, limited, labelled = (
+        content(page)["key"]
+        for page in (
+            neardup.review(pairs_of(SIMILARITIES)),
+            neardup.review(pairs_of(SIMILARITIES), order="similar"),
+            neardup.review(pairs_of([*SIMILARITIES[:-1], 0.3])),
+            neardup.review(pairs_of(SIMILARITIES), limit=2),
+            neardup.review(pairs_of(SIMILARITIES), labels=pairs_of(SIMILARITIES[:2])),
+        )
+    )
+    assert first == again
+    assert len({first, other, limited, labelled}) == 4
+
+
+def test_review__by_distance():
+    found = neardup.find_pairs(["kitten", "sitten", "sitting"], max_distance=4)
+    page = neardup.review(found, ["kitten", "sitten", "sitting"])
+    assert content(page)["facts"][content(page)["ranked_by"]] == "distance"
+    assert content(page)["pivot"] < 0
+    assert "nearest to distance " in page.html
+
+
+def test_review__of_estimates_and_matches(tmp_path):
+    texts = [{"id": f"d{k}", "text": f"one two three four {k}"} for k in range(3)]
+    estimates = neardup.estimate(neardup.sketch(texts, ngram=1), threshold="0.3")
+    assert {"low", "high"} < {*content(neardup.review(estimates, texts))["facts"]}
+    index = neardup.DocumentIndex.create(tmp_path / "index", ngram=1, threshold="0.3")
+    index.add(texts)
+    hits = index.search(texts)
+    assert len(shown(neardup.review(hits, texts, against=texts))) == len(hits.table)
+    index.close()
+
+
+def test_review__of_nothing():
+    page = neardup.review(pairs_of([]))
+    assert repr(page) == "Report(0 pairs to judge)"
+    assert "The table has no pair." in page.html
+    unknown = neardup.review(pairs_of([0.5, np.nan]))
+    assert "1 row of the table without a similarity are left out" in unknown.html
+
+
+def test_review__refuses():
+    pairs = pairs_of([0.5])
+    with pytest.raises(InvalidInputError, match="no column 'similarity'"):
+        neardup.review(pairs.drop_columns("similarity"))
+    with pytest.raises(InvalidInputError, match="no column 'colour'"):
+        neardup.review(pairs, [{"id": "a0"}], with_columns="colour")
+    with pytest.raises(InvalidInputError, match="no column 'key', which id_column "):
+        neardup.review(pairs, [{"id": "a0"}], id_column="key")
+    with pytest.raises(InvalidParameterError, match="with_columns has no effect"):
+        neardup.review(pairs, with_columns="colour")
+    with pytest.raises(InvalidParameterError, match="against_id_column has no effect"):
+        neardup.review(pairs, against_id_column="key")
+    passages = neardup.align(["a b c d e f g"], ["a b c d e f g"], min_tokens=5)
+    with pytest.raises(InvalidInputError, match="review takes pairs"):
+        neardup.review(passages)
+    none = pa.table({"id_a": ["x"], "id_b": ["y"], "label": ["yes"]})
+    with pytest.raises(InvalidInputError, match="no document in common"):
+        neardup.review(pairs, labels=none)
