@@ -75,6 +75,7 @@ def test_command_line__keys_of_pairs():
         {"preset": "titles"},
         {"measure": "weighted-jaccard", "idf": "unary"},
         {"blocking": "kind", "one_to_one": True, "with_columns": "kind", "also": "kind:edit:1"},
+        {"fields": ["text:1", "kind:1:exact"]},
     )
     rows = [{"text": text, "kind": "a"} for text in texts]
     summaries = [

@@ -22,6 +22,7 @@ from neardup.options.kinds import (
     Columns,
     Conditions,
     Documents,
+    Fields,
     Flag,
     Kind,
     Location,
@@ -321,7 +322,7 @@ def _as_click(option: Option) -> Callable[[Callable[..., Any]], Callable[..., An
         settings["is_flag"] = True
     elif option.default is not None:
         settings["default"] = [option.default] if option.is_repeatable else option.default
-    elif isinstance(option.kind, Columns | Conditions):
+    elif isinstance(option.kind, Columns | Conditions | Fields):
         # Nothing is named, and something else decides.
         settings["callback"] = lambda _, __, names: names or None
     if isinstance(option.kind, Tokenizer):

@@ -134,6 +134,7 @@ def _report(summary: Mapping[str, Any], output: TableOutput) -> str:
         wording.note_outside(summary.get("unblocked", 0), summary.get("blocking", [])),
         wording.note_skipped(summary),
         *wording.note_unjudged(summary),
+        *wording.note_fields(summary),
         _hint(summary),
         *wording.hints(summary),
     )
@@ -147,6 +148,10 @@ def _condition(summary: Mapping[str, Any]) -> str:
         if summary["measure"] != "hamming":
             distance = counted(summary["max_distance"], "edit")
         condition = f" within {distance}"
+    elif "fields" in summary:
+        names = [each["column"] for each in summary["fields"]]
+        condition = f" with a weighted mean of {wording.enumerated(names)}"
+        condition += f" >= {summary['threshold']:g}"
     elif summary["threshold"] is None:
         condition = f" by {summary['measure']}"
     else:
@@ -173,6 +178,7 @@ def _condition(summary: Mapping[str, Any]) -> str:
 
 def _statistics(summary: Mapping[str, Any]) -> str:
     labels = {
+        "candidates": "pairs near in a field",
         "hits": "postings met",
         "after_size": "left by size and order",
         "after_weight": "left by weight and order",
@@ -182,6 +188,7 @@ def _statistics(summary: Mapping[str, Any]) -> str:
         "after_suffix": "left by suffix",
         "verified": "pairs verified",
         "results": "pairs of distinct records",
+        "found": "pairs found",
     }
     filters = summary["filters"].items()
     lines = [f"{labels[name]:<26}{number:>16,}" for name, number in filters]
@@ -204,6 +211,8 @@ def _hint(summary: Mapping[str, Any]) -> str:
         or are_most(summary["short_documents"], n_documents)
     ):
         return ""
+    if "fields" in summary:
+        return "a lower --threshold finds more; it is the mean of what the fields give"
     if "top" in summary:
         return _hint_for_top(summary)
     if summary["measure"] == "hamming":

@@ -228,6 +228,26 @@ def note_unjudged(summary: Mapping[str, Any]) -> list[str]:
     ]
 
 
+def note_fields(summary: Mapping[str, Any]) -> list[str]:
+    """Say for each field how many records lack it, and how many pairs it had no say in."""
+    said = []
+    for each in summary.get("fields", ()):
+        n, unreadable = each["documents_without"], each["unreadable"]
+        if not n:
+            continue
+        note = f"{counted(n, 'document')} without a value in {each['column']}"
+        if unreadable:
+            note += f" ({unreadable:,} with what is no number)"
+        said.append(f"{note}; {counted(each['pairs_without'], 'pair')} judged without it")
+    return said
+
+
+def enumerated(names: Sequence[str]) -> str:
+    """Name several things: a, b and c."""
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last
+
+
 def are_most(n_some: int, n_all: int) -> bool:
     """Return whether some documents are more than half of all."""
     return 2 * n_some > n_all

@@ -796,7 +796,8 @@ COMMANDS: Mapping[str, tuple[Option, ...]] = _Commands()
 # those headings for which it has options.
 GROUPS: dict[str, tuple[str, ...]] = {
     "Input": (
-        *("named_in", "id_file", "text_column", "against", "against_text_column", "column", "side"),
+        *("named_in", "id_file", "text_column", "fields", "against", "against_text_column"),
+        *("column", "side"),
         *(
             "trust",
             "input_format",

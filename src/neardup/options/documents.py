@@ -1,6 +1,7 @@
 """The options of jobs that compare whole documents, and of what is done with their results."""
 
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import Any, Literal
 
 from neardup.errors import InvalidParameterError
@@ -41,7 +42,15 @@ from neardup.options.groups import (
     WeightOptions,
     WhereOptions,
 )
-from neardup.options.kinds import Choice, Columns, Conditions, ShareOrCount, Whole
+from neardup.options.kinds import (
+    Choice,
+    Columns,
+    Conditions,
+    Fields,
+    ShareOrCount,
+    Whole,
+    parts_of_field,
+)
 from neardup.options.option import Options, but, no_effect, option
 from neardup.options.presets import Preset, PresetOptions, preset_option
 
@@ -225,6 +234,24 @@ class PairOptions(
         "most similar first, each stays of which neither document is in one that does; ties in "
         "input order.",
     )
+    fields: ColumnNames | None = option(
+        "Compare records by several columns, in place of --text-column, as title:0.5 and "
+        "price:0.2:number say: what counts is the mean of their similarities by these weights, of "
+        "the fields that have a value in both. Kinds are text (tokens, by --measure; the usual "
+        "one), edit, exact and number. May be given several times.",
+        Fields(),
+        default=None,
+        python="Compare records by several columns, in place of ``text_column``: "
+        '``["title:0.5", "maker:0.3:exact", "price:0.2:number"]``. The similarity of '
+        "a pair is the mean of those of the fields by these weights, of the fields that have a "
+        "value in both records. Kinds are ``text`` (tokens, single ones unless ``ngram`` was "
+        "given, by ``measure``; the usual one), ``edit``, ``exact`` (equal, but for what the "
+        "options for texts fold away) and ``number`` (1 - difference / the larger). The result "
+        "has each as ``similarity_title``. Not with ``top``, nor method ``minhash``.",
+        flags=("--field",),
+        metavar="COLUMN:WEIGHT[:KIND]",
+        is_repeatable=True,
+    )
     blocking: ColumnNames | None = option(
         "Compare only documents with equal values in this column; of several columns in all "
         "of them.",
@@ -319,6 +346,18 @@ class PairOptions(
         return _names(self.also)
 
     @property
+    def field_kinds(self) -> dict[str, str]:
+        """The columns of the fields that are compared together, with their kinds."""
+        parts = [parts_of_field(text) for text in _names(self.fields)]
+        return {column: kind for column, _, kind in parts}
+
+    @property
+    def field_weights(self) -> dict[str, Fraction]:
+        """What each of these fields weighs."""
+        parts = [parts_of_field(text) for text in _names(self.fields)]
+        return {column: weight for column, weight, _ in parts if weight is not None}
+
+    @property
     def shown_columns(self) -> tuple[str, ...]:
         """The columns of both documents that a pair is given; empty for none."""
         return _names(self.with_columns)
@@ -327,7 +366,7 @@ class PairOptions(
     def may_look_up(self) -> bool:
         """Whether an index can be looked up in; other options need all of its texts."""
         needs_all = (
-            *(self.top, self.max_distance, self.algorithm, self.blocking, self.also),
+            *(self.top, self.max_distance, self.algorithm, self.blocking, self.also, self.fields),
             *(self.also_missing, self.with_columns),
             self.one_to_one or None,
             self.measure in ("edit", "overlap", "hamming") or None,

@@ -6,7 +6,7 @@ import codecs
 import os
 import re
 from abc import ABC, abstractmethod
-from collections.abc import MappingView, Sequence, Set
+from collections.abc import Mapping, MappingView, Sequence, Set
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from math import isfinite
@@ -21,6 +21,8 @@ _MAX_DENOMINATOR = 10**9
 _MOST_DIGITS = 30
 # A text that is a number, or the digits of one; exact arithmetic with millions takes minutes.
 _MOST_CHARACTERS = 40
+# Patterns of which fields of a pair have values are gone through.
+_MOST_FIELDS = 10
 _DAY = 86_400
 # Compiled when they are needed, as few commands do.
 _SIZE = r"([0-9]{1,30}(?:\.[0-9]{1,30})?)\s*(?:([kmgtp])(i)?)?b?"
@@ -349,6 +351,63 @@ def parts_of_condition(text: str) -> tuple[str, str, str]:
     """Return column, measure and threshold of a condition; the column may have colons."""
     column, measure, threshold = text.rsplit(":", 2)
     return column, measure, threshold
+
+
+class Fields(Kind):
+    """Fields of records that are compared together, each as ``COLUMN:WEIGHT`` or with a kind."""
+
+    def checked(self, name: str, value: Any) -> Any:
+        """Return the field, or the fields as a tuple."""
+        texts = (value,) if isinstance(value, str) else value
+        if not isinstance(texts, Sequence) or isinstance(texts, bytes) or not texts:
+            raise _unlike(name, "such as title:0.5, or a list of such", value)
+        columns: list[str] = []
+        for text in texts:
+            if not isinstance(text, str) or ":" not in text:
+                raise _unlike(name, "COLUMN:WEIGHT or COLUMN:WEIGHT:KIND", text)
+            column, weight, _ = parts_of_field(text)
+            if not column or weight is None:
+                kinds = ", ".join(FIELD_KINDS)
+                expected = (
+                    "COLUMN:WEIGHT or COLUMN:WEIGHT:KIND, with a weight above 0 and a kind out of "
+                    f"{kinds}"
+                )
+                raise _unlike(name, expected, text)
+            if column in columns:
+                message = f"{name} names {column!r} twice; a column is one field"
+                raise InvalidParameterError(message)
+            columns.append(column)
+        if len(columns) > _MOST_FIELDS:
+            message = f"{name} may have {_MOST_FIELDS} columns at most, got {len(columns)}"
+            raise InvalidParameterError(message)
+        return value if isinstance(value, str) else tuple(value)
+
+
+FIELD_KINDS = ("text", "edit", "exact", "number")
+"""How values of a field are compared; the first is usual."""
+
+
+def parts_of_field(text: str) -> tuple[str, Fraction | None, str]:
+    """Return column, weight and kind of a field; the column may have colons.
+
+    The weight is None where it is no number above 0, or one of more than nine places.
+    """
+    column, _, kind = text.rpartition(":")
+    if kind not in FIELD_KINDS:
+        column, kind = text, FIELD_KINDS[0]
+    column, _, number = column.rpartition(":")
+    weight = as_fraction(f"weight of {column!r}", number)
+    if weight is not None and not (0 < weight < _MAX_DENOMINATOR):
+        weight = None
+    if weight is not None and weight.denominator > _MAX_DENOMINATOR:
+        weight = None
+    return column, weight, kind
+
+
+def read_as_text(kinds: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the columns of fields that are read as the text of a record, given their kinds."""
+    texts = tuple(name for name, kind in kinds.items() if kind in ("text", "edit"))
+    return texts or tuple(kinds)
 
 
 class Tokenizer(Kind):

@@ -350,6 +350,20 @@ class DropRecord(TypedDict):
     named_documents: _Count
 
 
+class PairField(TypedDict):
+    """A field that records were compared by, and how often it had no say for lack of a value.
+
+    Of ``documents_without`` so many are ``unreadable``: they have what is no number.
+    """
+
+    column: str
+    kind: str
+    weight: float
+    documents_without: int
+    unreadable: int
+    pairs_without: int
+
+
 class PairSummary(_Read):
     """What a search for pairs says of its run."""
 
@@ -382,6 +396,7 @@ class PairSummary(_Read):
     per_document: NotRequired[bool]
     steps: NotRequired[int]
     preset: NotRequired[Preset]
+    fields: NotRequired[list[PairField]]
     blocking: NotRequired[list[str]]
     unblocked: NotRequired[int]
     also: NotRequired[list[str]]

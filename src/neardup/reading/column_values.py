@@ -45,6 +45,22 @@ def where_to_have(sources: Sequence[Source]) -> str:
     return "; of JSON the first rows are looked at, so put one that has the column among them"
 
 
+def check_have_columns(
+    names: Sequence[str], named_by: str, collections: Sequence[Sequence[Source]]
+) -> None:
+    """Raise if a collection lacks one of some columns, which the option ``named_by`` names."""
+    for sources in collections:
+        there = columns_there(sources, names)
+        for name in names:
+            if name not in there and sources:
+                columns = listed_names(name, sources[0].listed_names())
+                message = (
+                    f"no column {name!r}, which {named_by} names; columns are {columns}"
+                    f"{where_to_have(sources)}"
+                )
+                raise InvalidInputError(message, path=sources[0].origin)
+
+
 @dataclass(frozen=True)
 class ColumnValues:
     """The values of a column: different ones in order, and for each row the place of its own.

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from neardup.errors import NeardupError
+from neardup.errors import InvalidParameterError, NeardupError
 from neardup.files.resolve import resolve_inputs
 from neardup.files.rows import RowBlock, Source
 from neardup.jobs.pairs.blocked import (
@@ -77,6 +77,9 @@ def check_on_spark(job: PairJob) -> PairPlan:
     if job.plan is None:
         raise no_index()
     check_reads_text(job.options)
+    if job.plan.mean is not None:
+        message = "records of several fields are compared by threads, not on Spark"
+        raise InvalidParameterError(message, "fields")
     return job.plan
 
 

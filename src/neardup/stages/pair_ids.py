@@ -25,7 +25,7 @@ _KEYS = (
     *("measure", "threshold", "max_distance", "top", "per_document", "method", "recall"),
     *("predicted_recall", "bands", "rows", "documents", "pairs", "scheme"),
     *("one_to_one", "similar_pairs", "blocking", "unblocked"),
-    *("also", "also_missing", "pairs_before_also", "without_value"),
+    *("also", "also_missing", "pairs_before_also", "without_value", "fields"),
 )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -256,6 +256,10 @@ class Collection:
     def of_catalogue(cls, documents: Catalogue) -> Collection:
         """Take the collection of a job whose result is in memory."""
         return cls(documents.sources, documents.columns, bool(documents.skipped))
+
+    def with_texts(self, names: tuple[str, ...]) -> Collection:
+        """Take the collection with other columns as texts, which records may lack."""
+        return replace(self, columns=replace(self.columns, text=names, may_lack_text=True))
 
     def texts(self, ids: Iterable[str | int], runner: Runner) -> dict[str, FoundText]:
         """Read the texts of some documents; see ``read_texts_by_id``."""

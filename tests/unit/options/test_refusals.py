@@ -18,6 +18,7 @@ from neardup.options.kinds import (
     Delimiter,
     Documents,
     Encoding,
+    Fields,
     Flag,
     FunctionOrFlag,
     Kind,
@@ -74,6 +75,9 @@ def wrong_values(kind: Kind) -> list[Any]:
         case Conditions():
             wrong = ["title", "title:0.5", "title:hamming:0.5", "title:edit:2", ":edit:0.5"]
             return [*wrong, "title:edit:", [], 5, [5], b"title:edit:0.5", ["title:edit:0"]]
+        case Fields():
+            wrong = ["title", "title:", ":0.5", "title:0", "title:-1", "title:a", "title:1:words"]
+            return [*wrong, "title:exact", [], 5, [5], b"title:0.5", ["a:1", "a:2:edit"]]
         case Tokenizer():
             return ["nonsense", "", 5, ["words"]]
         case FunctionOrFlag():

@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from neardup.errors import InvalidInputError, InvalidParameterError
-from neardup.files.problems import listed_names
-from neardup.files.rows import Source
+from neardup.errors import InvalidParameterError
 from neardup.jobs.pairs.plan import EDIT
 from neardup.jobs.pairs.rows import read_wanted
 from neardup.matching.edit_join import EditThreshold, as_characters, distances_within
@@ -20,7 +18,7 @@ from neardup.matching.verify import overlaps_at_threshold
 from neardup.options.documents import PairOptions
 from neardup.options.kinds import exact_fraction, parts_of_condition
 from neardup.reading.catalogue import Catalogue
-from neardup.reading.column_values import columns_there, text_of, where_to_have
+from neardup.reading.column_values import text_of
 from neardup.reading.signed_batches import numbers_of
 from neardup.reading.values import Values
 from neardup.runs.exchange import SpilledBatches
@@ -133,23 +131,6 @@ def parse_conditions(options: PairOptions) -> list[Condition]:
             )
             raise InvalidParameterError(message, "also", "with_columns")
     return list(found.values())
-
-
-def check_condition_columns(
-    conditions: Sequence[Condition], collections: Sequence[Sequence[Source]]
-) -> None:
-    """Raise if a collection lacks a column that has a condition."""
-    names = [each.column for each in conditions]
-    for sources in collections:
-        there = columns_there(sources, names)
-        for name in names:
-            if name not in there and sources:
-                columns = listed_names(name, sources[0].listed_names())
-                message = (
-                    f"no column {name!r}, which also (--also) names; columns are {columns}"
-                    f"{where_to_have(sources)}"
-                )
-                raise InvalidInputError(message, path=sources[0].origin)
 
 
 @dataclass(frozen=True)

@@ -102,6 +102,9 @@ def forecast_pairs(
     if plan.banding is not None:
         message = "what method minhash takes, `neardup plan` tells; choose exact here"
         raise InvalidParameterError(message, "method")
+    if plan.mean is not None:
+        message = "what a search by fields takes is not told beforehand; leave out plan"
+        raise InvalidParameterError(message, "plan", "fields")
     check_effect(plan.options, left, right or ())
     drawn = [_draw(left, plan.reading, plan, runner)]
     if right is not None:

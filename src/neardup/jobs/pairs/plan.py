@@ -11,13 +11,14 @@ from neardup.matching.join import DEFAULT_ALGORITHM
 from neardup.matching.measures import LEAST_SHARE, MEASURES, Hamming, Measure
 from neardup.options.choices import Algorithm
 from neardup.options.documents import PairOptions
-from neardup.options.kinds import exact_fraction
+from neardup.options.kinds import exact_fraction, read_as_text
 from neardup.options.option import no_effect
 from neardup.reading.sign import ReadingPlan
 from neardup.sketches.weighted_minhash import WeightedMinHashScheme
 from neardup.stages.options import choose_bands, reading_plan, weights_for
 
 if TYPE_CHECKING:
+    from neardup.jobs.pairs.by_fields import WeightedMean
     from neardup.matching.edit_join import EditThreshold
 
 _DEFAULT_THRESHOLD = "0.8"
@@ -27,13 +28,15 @@ _KINDS: dict[str, type[Measure]] = {**MEASURES, Hamming.name: Hamming}
 
 # Where many options have no effect, and the remedy.
 EDIT = "edit"
+# What pairs of records are judged by that have several fields.
+FIELDS = "fields"
 _ON_EDITS, _OF_SETS = "on edit distances", "compare sets of shingles"
 _ON_WEIGHTS = "on weighted sets, which are joined in one way"
 
 
 @dataclass(frozen=True)
 class PairPlan:
-    """Checked options: ``measure`` of sets, or ``edit`` distances of strings.
+    """Checked options: ``measure`` of sets, ``edit`` distances of strings, or a ``mean`` of fields.
 
     ``banding`` is there where candidates come from MinHash bands.
     """
@@ -44,12 +47,15 @@ class PairPlan:
     algorithm: Algorithm
     banding: Banding | None
     reading: ReadingPlan
+    mean: WeightedMean | None = None
 
     @property
     def threshold(self) -> float | None:
         """The least similarity, None where any will do or distances are limited."""
         if self.options.top is not None and self.options.threshold is None:
             return None
+        if self.mean:
+            return float(self.mean.threshold)
         if self.measure:
             return None if self.measure.is_distance else float(self.measure.threshold)
         similarity = self.edit.similarity if self.edit else None
@@ -76,6 +82,8 @@ class PairPlan:
     @property
     def measure_name(self) -> str:
         """Name of the measure, of whichever kind."""
+        if self.mean:
+            return FIELDS
         return self.measure.name if self.measure else EDIT
 
 
@@ -98,6 +106,8 @@ def plan_pairs(options: PairOptions, *, other: str, has_other: bool) -> PairPlan
 
 def _plan(options: PairOptions) -> PairPlan:
     options = options.but(method=options.method or "exact")
+    if options.fields is not None:
+        return _plan_of_fields(options)
     name = options.measure or ("jaccard" if options.max_distance is None else EDIT)
     kind = _KINDS.get(name)
     _check_exclusive(options, kind)
@@ -119,6 +129,81 @@ def _plan(options: PairOptions) -> PairPlan:
             minhash = WeightedMinHashScheme(minhash.num_perm, minhash.seed)
         reading = replace(reading, banding=banding, minhash=minhash)
     return PairPlan(options, measure, None, algorithm, banding, reading)
+
+
+# Of sets, with similarities that are fractions, the same in either direction.
+_OF_FIELDS = ("jaccard", "dice", "max-containment")
+
+
+def _plan_of_fields(options: PairOptions) -> PairPlan:
+    # Few runs have fields.
+    from neardup.jobs.pairs.by_fields import Field, WeightedMean
+
+    _check_fields(options)
+    measure = MEASURES[options.measure or _OF_FIELDS[0]]
+    weights = options.field_weights
+    mean = WeightedMean(
+        tuple(Field(column, kind, weights[column]) for column, kind in options.field_kinds.items()),
+        measure.parse(_DEFAULT_THRESHOLD if options.threshold is None else options.threshold),
+    )
+    texts = read_as_text(options.field_kinds)
+    options = options.but(text_column=texts, ngram=1 if options.ngram is None else options.ngram)
+    reading = reading_plan(options)
+    columns = replace(reading.columns, text_option="field", may_lack_text=True)
+    reading = replace(reading, columns=columns, blocking=options.blocking_columns)
+    algorithm = options.algorithm or DEFAULT_ALGORITHM
+    return PairPlan(options, None, None, algorithm, None, reading, mean)
+
+
+def _check_fields(options: PairOptions) -> None:
+    """Raise for options that do not go with fields."""
+    if options.measure not in (None, *_OF_FIELDS):
+        message = (
+            f"texts of fields are compared by {', '.join(_OF_FIELDS[:-1])} or {_OF_FIELDS[-1]}, "
+            f"got measure {options.measure}; edit distances are the kind of a field, such as "
+            "name:0.5:edit"
+        )
+        raise InvalidParameterError(message, "measure", "fields")
+    exclusive = {
+        "fields have a mean of similarities; give threshold instead of max_distance": (
+            options.max_distance is not None
+        ),
+        "fields are compared exactly; leave out method minhash": options.method == "minhash",
+        "fields are held to a threshold; leave out top, or keep the best by one_to_one": (
+            options.top is not None
+        ),
+        "per_document needs top, which does not go with fields": options.per_document,
+        "fields take the place of text_column; leave that out": (
+            options.text_column != options.known["text_column"].default
+        ),
+        "fields are the same columns in both collections; leave out against_text_column, and give "
+        "columns the same names": options.against_text_column is not None,
+    }
+    named = ("fields", "max_distance", "threshold", "method", "top", "one_to_one", "per_document")
+    for message, is_wrong in exclusive.items():
+        if is_wrong:
+            raise InvalidParameterError(message, *named, "text_column", "against_text_column")
+    if options.reads_bytes:
+        raise InvalidParameterError("fields are columns, which bytes have not", "fields")
+    options.check_no_weights("on fields")
+    options.check_unused("on fields", "leave out fields", but=options.seeded)
+    if options.algorithm is not None:
+        raise no_effect("algorithm", "on fields, which choose their joins", "leave out fields")
+    if options.also_missing is not None and not options.conditions:
+        raise no_effect("also_missing", "without also", "give also", "also")
+    both = set(options.field_kinds) & {text.rsplit(":", 2)[0] for text in options.conditions}
+    if both:
+        message = f"also and fields both name {min(both)!r}; a column is a field or a condition"
+        raise InvalidParameterError(message, "also", "fields")
+    shown = {f"{name}_{side}": name for name in options.shown_columns for side in "ab"}
+    for column in options.field_kinds:
+        name = shown.get(f"similarity_{column}")
+        if name is not None:
+            message = (
+                f"fields names {column!r}, whose similarities would be similarity_{column}, as "
+                f"values of column {name!r} of with_columns are called; leave one of them out"
+            )
+            raise InvalidParameterError(message, "fields", "with_columns")
 
 
 def _measure(options: PairOptions, kind: type[Measure]) -> Measure:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -30,7 +30,7 @@ from neardup.matching.set_join import SetSizes
 from neardup.options.choices import Algorithm
 from neardup.options.documents import PairOptions
 from neardup.reading.catalogue import Catalogue
-from neardup.reading.column_values import NO_KEY
+from neardup.reading.column_values import NO_KEY, check_have_columns
 from neardup.reading.first_pass import sign_collections
 from neardup.reading.set_exchange import SetExchange
 from neardup.reading.sign import ReadingPlan
@@ -126,8 +126,10 @@ def _joined(runs: list[pa.RecordBatch], name: str) -> Int64s:
 class Matches:
     """Pairs of documents in the order in which they are written, and what the filters did.
 
-    ``runs`` are as those of ``PairRows``. Of ``n_records`` records pairs were found, in ``n_steps``
-    joins with one threshold after another, by the algorithm named, if by prefixes.
+    ``runs`` are as those of ``PairRows``; where records have several ``fields`` they say what is
+    known of each, and ``n_empty`` records have a value in none. Of ``n_records`` records pairs were
+    found, in ``n_steps`` joins with one threshold after another, by the algorithm named, if by
+    prefixes.
     """
 
     runs: Iterable[pa.RecordBatch]
@@ -137,6 +139,8 @@ class Matches:
     counts: FilterCounts
     n_steps: int
     algorithm: Algorithm | None = None
+    fields: Sequence[Mapping[str, Any]] = ()
+    n_empty: int | None = None
 
 
 def find_matches(
@@ -240,7 +244,7 @@ def _describe_method(plan: PairPlan, matches: Matches) -> dict[str, Any]:
     if isinstance(plan.measure, Hamming):
         return {"algorithm": matches.algorithm, "max_distance": plan.measure.max_distance}
     if plan.banding is None or plan.measure is None:
-        return {} if plan.reading.weighted else {"algorithm": matches.algorithm}
+        return {} if plan.reading.weighted or plan.mean else {"algorithm": matches.algorithm}
     least = float(plan.measure.least_jaccard)
     return {
         "predicted_recall": plan.banding.candidate_probability(least),
@@ -399,7 +403,10 @@ def find_pairs_in_sources(
     """
     collections = [(left, plan.reading)]
     if right is not None:
-        collections.append((right, plan.reading.for_other(other_columns_of(plan.options))))
+        other = other_columns_of(plan.options)
+        if plan.mean is not None:
+            other = replace(plan.reading.columns, id=other.id, id_is_default=other.id_is_default)
+        collections.append((right, plan.reading.for_other(other)))
     check_effect(plan.options, *(sources for sources, _ in collections), counted or ())
     if elsewhere is None:
         keep_extracted(workspace, *(sources for sources, _ in collections))
@@ -414,10 +421,14 @@ def find_pairs_in_sources(
     conditions: list[Condition] = []
     if plan.options.conditions:
         # Nor this.
-        from neardup.jobs.pairs.conditions import check_condition_columns, parse_conditions
+        from neardup.jobs.pairs.conditions import parse_conditions
 
         conditions = parse_conditions(plan.options)
-        check_condition_columns(conditions, [each for each, _ in collections])
+        named = [each.column for each in conditions]
+        check_have_columns(named, "also (--also)", [each for each, _ in collections])
+    if plan.mean is not None:
+        named = [each.column for each in plan.mean.fields]
+        check_have_columns(named, "fields (--field)", [each for each, _ in collections])
     if plan.reading.needs_frequencies:
         with runner.stage("count"):
             reference = to_be_counted(plan.options, left, right or [], counted)
@@ -433,6 +444,8 @@ def find_pairs_in_sources(
         few = find_in_few(collections, plan, runner)
     if few is None:
         in_threads = _find_in_buckets if plan.banding else _find_exactly
+        if plan.mean is not None:
+            in_threads = _find_by_fields
         find = in_threads if elsewhere is None else elsewhere.find
         catalogues, matches, n_outside = find(collections, plan, workspace, runner)
     else:
@@ -452,6 +465,8 @@ def find_pairs_in_sources(
         with runner.stage("columns"):
             columns = read_columns(matches.runs, catalogues, names, there, workspace, runner)
     summary = summarise_pairs(catalogues, plan, matches, runner)
+    if matches.n_empty is not None:
+        summary |= {"fields": list(matches.fields), "empty_documents": matches.n_empty}
     if plan.options.blocking_columns:
         summary |= {"blocking": list(plan.options.blocking_columns), "unblocked": n_outside}
     if conditions:
@@ -479,7 +494,8 @@ def find_pairs_in_sources(
         matches.score_name,
         metadata_of(summary),
         columns,
-        [each.name for each in conditions],
+        [*(f"similarity_{each['column']}" for each in matches.fields)]
+        + [each.name for each in conditions],
     )
     return PairResult(rows, matches.counts, summary)
 
@@ -541,6 +557,39 @@ def _find_in_buckets(
         matches = matches_in_buckets(join_partitions(found, plan, workspace, runner), plan)
         note(records=matches.n_records, pairs=matches.n_pairs)
     return signed.catalogues, matches, n_outside
+
+
+def _find_by_fields(
+    collections: Sequence[tuple[Sequence[Source], ReadingPlan]],
+    plan: PairPlan,
+    workspace: Workspace,
+    runner: Runner,
+) -> tuple[Sequence[Catalogue], Matches, int]:
+    # Few runs need it.
+    from neardup.jobs.pairs.by_fields import describe_fields, join_fields, read_fields
+
+    assert plan.mean is not None
+    with runner.stage("read") as note:
+        signed = sign_collections(collections, workspace, runner)
+        catalogues, keys = signed.catalogues, signed.batches.blocking_keys()
+        n_outside = count_outside(catalogues, keys, plan.options.blocking_columns)
+        records = read_fields(catalogues, keys, plan.mean, plan.options, workspace, runner)
+        del signed
+        note(documents=len(records))
+    with runner.stage("join") as note:
+        found, counts = join_fields(records, plan.mean, plan.options.limit, runner)
+        note(pairs=len(found.left))
+    matches = Matches(
+        [found.to_run(plan.mean)],
+        len(found.left),
+        records.n_different,
+        None,
+        counts,
+        1,
+        fields=describe_fields(records, plan.mean, found),
+        n_empty=records.n_empty,
+    )
+    return catalogues, matches, n_outside
 
 
 def _keep_fulfilling(

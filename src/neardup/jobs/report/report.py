@@ -25,6 +25,7 @@ from neardup.jobs.report.passages import report_of_passages
 from neardup.options.choices import Data
 from neardup.options.documents import ReportOptions
 from neardup.options.groups import AgainstDataOptions, WorkerOptions
+from neardup.options.kinds import read_as_text
 from neardup.options.option import argument, but, no_effect, takes
 from neardup.options.together import ReadArgument, RunArgument
 from neardup.outputs.table_rows import TableRows
@@ -122,6 +123,7 @@ def make_report(
         labels,
         options.by,
         options.trust,
+        options.text_column == options.known["text_column"].default,
     )
     index = index_named(result)
     if index is not None:
@@ -188,11 +190,12 @@ class _Given:
     labels: Any
     by: str | None
     trust: bool
+    text_is_default: bool
 
     def check_only(self, result: str, *names: str) -> None:
         """Raise if anything else was given than what a report of this result can use."""
         for name, value in vars(self).items():
-            if value is not None and name not in ("trust", *names):
+            if value is not None and name not in ("trust", "text_is_default", *names):
                 message = f"{name} has no effect on a report of {result}; leave it out"
                 raise InvalidParameterError(message, name)
 
@@ -218,9 +221,12 @@ def _report_of_table(
         labels = None
         if given.labels is not None:
             labels, _ = read_table(given.labels, runner, are_labels=True, trust=given.trust)
-        return report_of_pairs(
-            rows, summary, given.inputs, given.against, runner, workspace, labels=labels
-        )
+        fields = (summary or {}).get("fields")
+        own, other = given.inputs, given.against
+        if fields and given.text_is_default:
+            texts = read_as_text({each["column"]: each["kind"] for each in fields})
+            own, other = (None if each is None else each.with_texts(texts) for each in (own, other))
+        return report_of_pairs(rows, summary, own, other, runner, workspace, labels=labels)
     given.check_only("passages", "inputs", "against")
     return report_of_passages(
         rows, runner, given.inputs, given.against, summary=summary, workspace=workspace

@@ -65,6 +65,8 @@ def describe_pairs(pairs: PairsTable) -> str:
             f"not say by which measure{known}."
         )
     by = f"Similarity is {measure}"
+    if pairs.fields:
+        by = f"Similarity is the mean of those of {_weighed(pairs.fields)}"
     if summary.get("max_distance") is not None:
         kind = "a Hamming distance of" if measure == "hamming" else "an edit distance of"
         by = f"Pairs are within {kind} {summary['max_distance']:,}"
@@ -80,6 +82,11 @@ def describe_pairs(pairs: PairsTable) -> str:
     if summary.get("one_to_one"):
         by += "; each document is in one pair at most, the most similar first"
     return by + "."
+
+
+def _weighed(fields: Sequence[Mapping[str, Any]]) -> str:
+    *first, last = (f"{each['column']} (weight {each['weight']:g})" for each in fields)
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def _who(partners: Sequence[Partners]) -> str:
@@ -376,6 +383,9 @@ def describe(pairs: PairsTable, row: Row) -> str:
         parts.append(f"between {low:.4f} and {high:.4f}")
     if pairs.score_name == "overlap" and not pairs.is_count:
         parts.append(f"{_whole(row['overlap']):,} shingles in common")
+    for each in pairs.fields:
+        value = row[f"similarity_{each['column']}"]
+        parts.append(f"{each['column']} {'without a value' if value is None else f'{value:.4f}'}")
     return ", ".join(parts)
 
 
@@ -472,6 +482,7 @@ def render_pairs(
         title=heading(pairs),
         contents=[
             ("section-similarities", "Similarities"),
+            ("section-fields", "Fields", pairs.fields),
             ("section-partners", "Partners"),
             ("section-labels", "Labels", labelled),
             ("section-examples", "Examples"),
@@ -479,6 +490,7 @@ def render_pairs(
         heading=heading(pairs),
         leads=sentences(pairs, partners),
         facts=_facts(pairs, partners, labelled),
+        fields=_field_rows(pairs),
         n_pairs=len(pairs),
         similarity_chart=similarity_chart(pairs) if len(pairs) else None,
         partners=partners,
@@ -509,6 +521,31 @@ def _facts(
         (percent(float(found.precisions[best])), "precision there"),
         (percent(float(found.recalls[best])), "recall there"),
         (f"{found.f1_scores[best]:.3f}", "F1 there"),
+    ]
+
+
+def _field_rows(pairs: PairsTable) -> list[tuple[str, ...]]:
+    """Return for each field what it gave to the pairs of the table."""
+    names = [f"similarity_{each['column']}" for each in pairs.fields]
+    known, equal, sums = (np.zeros(len(names)) for _ in range(3))
+    for _, table in pairs.batches(*names) if names else ():
+        for place, name in enumerate(names):
+            values = as_floats(table[name])
+            values = values[~np.isnan(values)]
+            known[place] += len(values)
+            equal[place] += (values == 1).sum()
+            sums[place] += values.sum()
+    return [
+        (
+            each["column"],
+            each["kind"],
+            f"{each['weight']:g}",
+            f"{sums[place] / known[place]:.3f}" if known[place] else "–",
+            f"{int(equal[place]):,}",
+            f"{each['pairs_without']:,}",
+            f"{each['documents_without']:,}",
+        )
+        for place, each in enumerate(pairs.fields)
     ]
 
 

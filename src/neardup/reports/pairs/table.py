@@ -76,6 +76,13 @@ class PairsTable:
         return [stem for stem in stems if {f"{stem}_a", f"{stem}_b"} <= set(names)]
 
     @property
+    def fields(self) -> Sequence[Mapping[str, Any]]:
+        """What is known of each field, where records were compared by several that are here."""
+        names = self.rows.schema.names
+        found = self.summary.get("fields", ())
+        return found if all(f"similarity_{each['column']}" in names for each in found) else ()
+
+    @property
     def by_distance(self) -> bool:
         """Whether pairs were limited by a distance, and so are ranked by it."""
         return self.score_name == "distance" and self.summary.get("max_distance") is not None

@@ -1,0 +1,338 @@
+"""Fields of records: the values of one column each, how similar two are, and which may be.
+
+A value is known by its number; records without one have none, -1.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from neardup.kernels.common.hashing import mix_words
+from neardup.matching.join import salt_sets
+from neardup.matching.prefixes import list_prefixes
+from neardup.matching.set_join import SetJoin
+from neardup.matching.verify import overlaps_at_threshold
+from neardup.tables import Bools, Bytes, Floats, Int64s, ScoredPairs, ShingleSets, Texts, Uint64s
+from neardup.text.shingles import digest_token_lists, shingle_scheme, shingle_sets, take_ranges
+
+if TYPE_CHECKING:
+    from neardup.matching.measures import Measure
+    from neardup.options.documents import PairOptions
+    from neardup.runs.runner import Runner
+    from neardup.text.shingles import ShingleScheme
+
+# Pairs that are made at a time.
+_AT_ONCE = 1 << 18
+
+# Postings that a join meets in the time of one comparison of records, and of one edit distance; and
+# the share of pairs of fitting lengths whose distance is worked out where q-grams rule others out.
+_HITS_OF_DISTANCE, _SHARE_MET, _FROM_QGRAMS = 4, 0.1, Fraction(3, 5)
+
+# A number as people write it, without its currency: digits, or groups of three with commas.
+_NUMBER = re.compile(r"[+-]?(?:\d{1,30}|\d{1,3}(?:,\d{3}){1,9})(?:\.\d{1,30})?")
+
+# Far above what rounding moves a number by, so that ranges of numbers are rather too wide.
+_ROUNDING = 1e-12
+
+
+@dataclass(frozen=True)
+class Units:
+    """Different values of a field, each with a key: only units of equal keys may be near.
+
+    ``values`` are the numbers of the values, ``keys`` whole numbers, and ``of_records`` has the
+    unit of each record, -1 for none.
+    """
+
+    values: Int64s
+    keys: Int64s
+    of_records: Int64s
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @classmethod
+    def of(cls, numbers: Int64s, keys: Int64s) -> Units:
+        """Make units of the values of all records, and their keys; a negative one of either: none.
+
+        Keys are below the number of records.
+        """
+        there = np.flatnonzero((numbers >= 0) & (keys >= 0))
+        n_keys = int(keys.max(initial=0)) + 1
+        found, own = np.unique(numbers[there] * n_keys + keys[there], return_inverse=True)
+        of_records: Int64s = np.full(len(numbers), -1, np.int64)
+        of_records[there] = own
+        return cls(found // n_keys, found % n_keys, of_records)
+
+    @property
+    def salts(self) -> Uint64s | None:
+        """The keys, spread over all words; None if there is one."""
+        if not len(self) or (self.keys == self.keys[0]).all():
+            return None
+        return mix_words(self.keys.astype(np.uint64) + np.uint64(1))
+
+
+class FieldValues(ABC):
+    """The values that records have in a column.
+
+    ``numbers`` has that of each record, and ``n_unreadable`` records have something there that is
+    no value of this kind. ``similarities`` lie between 0 and 1, and are 1 of a value with itself.
+    """
+
+    numbers: Int64s
+    n_unreadable: int = 0
+
+    @abstractmethod
+    def similarities(self, a: Int64s, b: Int64s, least: Floats, workers: int) -> Floats:
+        """Return the similarity of each pair of values, to within rounding.
+
+        Of a pair that is not as similar as ``least`` any that is below it will do.
+        """
+
+    @abstractmethod
+    def exact_similarity(self, a: int, b: int) -> Fraction:
+        """Return the similarity of two values, exactly."""
+
+    @abstractmethod
+    def near(
+        self, units: Units, least: Fraction, sides: Bytes | None, runner: Runner
+    ) -> Iterator[ScoredPairs]:
+        """Find the pairs of different units that are as similar as ``least``, which is above 0.
+
+        There may be others among them. ``sides`` are as of joins; pairs of one side may be there.
+        """
+
+    @abstractmethod
+    def cost(self, units: Units, least: Fraction) -> float:
+        """Say about how many postings, or as dear steps, ``near`` would meet."""
+
+
+@dataclass
+class _Texts(FieldValues):
+    """Texts, as sets of shingles."""
+
+    numbers: Int64s
+    sets: ShingleSets
+    measure: Measure
+
+    def similarities(self, a: Int64s, b: Int64s, least: Floats, workers: int) -> Floats:
+        overlaps = np.maximum(overlaps_at_threshold(self.sets, a, b, self.measure), 0)
+        return self.measure.similarities(overlaps, self.sets.sizes[a], self.sets.sizes[b])
+
+    def exact_similarity(self, a: int, b: int) -> Fraction:
+        pair = np.array([a]), np.array([b])
+        overlaps = np.maximum(overlaps_at_threshold(self.sets, *pair, self.measure), 0)
+        sizes = (self.sets.sizes[each] for each in pair)
+        above, below = self.measure.fractions(overlaps, *sizes)
+        return Fraction(int(above[0]), int(below[0]))
+
+    def near(
+        self, units: Units, least: Fraction, sides: Bytes | None, runner: Runner
+    ) -> Iterator[ScoredPairs]:
+        join = SetJoin(self._salted(units), type(self.measure)(least), "auto")
+        yield join.run(sides, None, runner)[0]
+
+    def cost(self, units: Units, least: Fraction) -> float:
+        n_keys = list_prefixes(self._salted(units), type(self.measure)(least)).sizes
+        return float((n_keys.astype(np.float64) ** 2).sum()) / 2
+
+    def _salted(self, units: Units) -> ShingleSets:
+        """Return the sets of units, which have elements in common only where keys are equal."""
+        salts = units.salts
+        own = self.sets.take(units.values)
+        if salts is None:
+            return own
+        lists = take_ranges(own.values, own.starts, own.starts + own.sizes)
+        return salt_sets(ShingleSets(lists.values, lists.offsets[:-1], own.sizes), salts)
+
+
+class _Strings(FieldValues):
+    """Strings of characters, by their edit distance."""
+
+    def __init__(self, numbers: Int64s, texts: pa.Array, scheme: ShingleScheme) -> None:
+        # RapidFuzz is loaded for edit distances alone.
+        from neardup.matching.edit_join import as_characters
+
+        self.numbers = numbers
+        self._strings = scheme.tokenizer.hash_tokens(Texts.from_arrow(texts))
+        self._characters = as_characters(self._strings)
+        self._lengths: Int64s = np.diff(self._strings.offsets)
+
+    def similarities(self, a: Int64s, b: Int64s, least: Floats, workers: int) -> Floats:
+        from neardup.matching.edit_join import distances_within
+
+        longer = np.maximum(self._lengths[a], self._lengths[b])
+        most = np.minimum(longer, np.ceil(longer * (1 - least)).astype(np.int64) + 1)
+        distances = distances_within(self._characters[a], self._characters[b], most, workers)
+        similarities: Floats = np.maximum(longer - distances, 0) / longer
+        return similarities
+
+    def exact_similarity(self, a: int, b: int) -> Fraction:
+        from neardup.matching.edit_join import distances_within
+
+        longer = int(max(self._lengths[a], self._lengths[b]))
+        x, y = (self._characters[each : each + 1] for each in (a, b))
+        distance = distances_within(x, y, np.array([longer]), 1)
+        return Fraction(longer - int(distance[0]), longer)
+
+    def near(
+        self, units: Units, least: Fraction, sides: Bytes | None, runner: Runner
+    ) -> Iterator[ScoredPairs]:
+        from neardup.matching.edit_join import EditJoin, EditThreshold
+
+        strings = self._strings
+        own = take_ranges(
+            strings.values, strings.offsets[units.values], strings.offsets[units.values + 1]
+        )
+        join = EditJoin(own, EditThreshold(None, least), None, keys=units.salts)
+        yield join.run(sides, None, runner)[0]
+
+    def cost(self, units: Units, least: Fraction) -> float:
+        order = np.lexsort((self._lengths[units.values], units.keys))
+        keys, lengths = units.keys[order], self._lengths[units.values][order]
+        width = int(lengths.max(initial=0)) + 1
+        places = keys * width + lengths
+        shortest = np.ceil(lengths * float(least)).astype(np.int64)
+        first = np.searchsorted(places, keys * width + shortest)
+        n_pairs = float((np.arange(len(places)) - first).sum())
+        return n_pairs * _HITS_OF_DISTANCE * (_SHARE_MET if least >= _FROM_QGRAMS else 1)
+
+
+@dataclass
+class _Wholes(FieldValues):
+    """Values that are equal or not."""
+
+    numbers: Int64s
+
+    def similarities(self, a: Int64s, b: Int64s, least: Floats, workers: int) -> Floats:
+        similarities: Floats = (a == b).astype(np.float64)
+        return similarities
+
+    def exact_similarity(self, a: int, b: int) -> Fraction:
+        return Fraction(int(a == b))
+
+    def near(
+        self, units: Units, least: Fraction, sides: Bytes | None, runner: Runner
+    ) -> Iterator[ScoredPairs]:
+        # Different units are of different values, or of different keys.
+        return iter(())
+
+    def cost(self, units: Units, least: Fraction) -> float:
+        return 0.0
+
+
+class _Numbers(FieldValues):
+    """Numbers: 1 - |a - b| / max(|a|, |b|), and 0 where that is less; 1 of equal ones."""
+
+    def __init__(self, numbers: Int64s, values: list[Fraction], n_unreadable: int) -> None:
+        self.numbers, self.n_unreadable = numbers, n_unreadable
+        self._exact = values
+        self._values: Floats = np.array(list(map(float, values)), np.float64)
+
+    def similarities(self, a: Int64s, b: Int64s, least: Floats, workers: int) -> Floats:
+        x, y = self._values[a], self._values[b]
+        larger = np.maximum(np.abs(x), np.abs(y))
+        apart = np.abs(x - y) / np.where(larger > 0, larger, 1)
+        similarities: Floats = np.maximum(1 - apart, 0)
+        return similarities
+
+    def exact_similarity(self, a: int, b: int) -> Fraction:
+        x, y = self._exact[a], self._exact[b]
+        larger = max(abs(x), abs(y))
+        return Fraction(1) if x == y else max(1 - abs(x - y) / larger, Fraction(0))
+
+    def near(
+        self, units: Units, least: Fraction, sides: Bytes | None, runner: Runner
+    ) -> Iterator[ScoredPairs]:
+        order, first = self._ranges(units, least)
+        counts = np.arange(len(order)) - first
+        ends = np.cumsum(counts)
+        start = 0
+        while start < len(order):
+            before = int(ends[start] - counts[start])
+            stop = max(start + 1, int(np.searchsorted(ends, before + _AT_ONCE, side="right")))
+            own = counts[start:stop]
+            later = np.repeat(np.arange(start, stop), own)
+            within = np.arange(len(later)) - np.repeat(np.cumsum(own) - own, own)
+            x, y = order[first[later] + within], order[later]
+            low, high = np.minimum(x, y), np.maximum(x, y)
+            yield ScoredPairs(low, high, np.zeros(len(low), np.int64))
+            start = stop
+
+    def cost(self, units: Units, least: Fraction) -> float:
+        order, first = self._ranges(units, least)
+        return float((np.arange(len(order)) - first).sum())
+
+    def _ranges(self, units: Units, least: Fraction) -> tuple[Int64s, Int64s]:
+        """Return units by key, sign and size, and for each the first that is near, up to itself.
+
+        Of numbers of one sign a <= b in size, a / b is the similarity; of different signs it is 0.
+        """
+        values = self._values[units.values]
+        sizes, ranks = np.unique(np.abs(values), return_inverse=True)
+        group = units.keys * 3 + np.sign(values).astype(np.int64) + 1
+        places = group * (len(sizes) + 1) + ranks
+        order = np.argsort(places, kind="stable")
+        least_sizes = np.abs(values) * float(least) * (1 - _ROUNDING)
+        lowest = group * (len(sizes) + 1) + np.searchsorted(sizes, least_sizes)
+        return order, np.searchsorted(places[order], lowest[order]).astype(np.int64)
+
+
+def field_values(
+    values: pa.Array, kind: str, options: PairOptions, measure: Measure
+) -> FieldValues:
+    """Return what a field knows of the values of all records, which are texts, null for none.
+
+    Texts are cut as the options say, into single tokens unless these say otherwise; strings of
+    ``edit`` and ``exact`` are normalised as those are, and spaces around them do not count.
+    """
+    different = values.dictionary_encode()
+    numbers: Int64s = different.indices.fill_null(-1).to_numpy().astype(np.int64)
+    texts = different.dictionary
+    if kind == "number":
+        read = [read_number(text) for text in texts.to_pylist()]
+        found = _numbers_of(numbers, np.array([each is not None for each in read], np.bool_))
+        n_unreadable = int(((found < 0) & (numbers >= 0)).sum())
+        return _Numbers(found, [each for each in read if each is not None], n_unreadable)
+    ngram = 1 if options.ngram is None else options.ngram
+    scheme = shingle_scheme(options.but(ngram=ngram).with_tokenizer("words"))
+    if kind == "text":
+        sets = shingle_sets(Texts.from_arrow(texts), scheme)
+        there = sets.sizes > 0
+        return _Texts(_numbers_of(numbers, there), sets.take(np.flatnonzero(there)), measure)
+    whole = options.but(tokenizer="characters", casefold=scheme.normalisation.casefold, ngram=1)
+    characters = shingle_scheme(whole)
+    texts = pc.utf8_trim_whitespace(texts)
+    lists = characters.tokenizer.hash_tokens(Texts.from_arrow(texts))
+    there = np.diff(lists.offsets) > 0
+    if kind == "edit":
+        kept = texts.filter(pa.array(there))
+        return _Strings(_numbers_of(numbers, there), kept, characters)
+    _, same = np.unique(digest_token_lists(lists), axis=0, return_inverse=True)
+    same = np.append(np.where(there, same.reshape(-1), -1), -1).astype(np.int64)
+    return _Wholes(same[numbers])
+
+
+def _numbers_of(numbers: Int64s, there: Bools) -> Int64s:
+    """Renumber values, of which some are there; a record of another has none."""
+    renumbered = np.append(np.where(there, np.cumsum(there) - 1, -1), -1).astype(np.int64)
+    found: Int64s = renumbered[numbers]
+    return found
+
+
+def read_number(text: str) -> Fraction | None:
+    """Read a number as people write prices: a currency sign beside it and commas do not matter.
+
+    None where it is none, such as one with a decimal comma or a unit.
+    """
+    bare = "".join(c for c in text if unicodedata.category(c) != "Sc").strip()
+    return Fraction(bare.replace(",", "")) if _NUMBER.fullmatch(bare) else None

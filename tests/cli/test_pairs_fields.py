@@ -1,0 +1,168 @@
+"""``neardup pairs --field``: records of several columns, compared by the mean of all."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import neardup
+from neardup.jobs.pairs import by_fields
+
+GOODS = """id,title,maker,price
+a,Sony Walkman NWZ 5,Sony,$100
+b,Walkman NWZ 5 by sony,SONY,105.00
+c,Dishwasher deluxe,Bosch,"1,299"
+d,,Bosch,1250
+e,Dishwasher deluxe white,,n/a
+"""
+FIELDS = ("--field", "title:0.5", "--field", "maker:0.3:exact", "--field", "price:0.2:number")
+
+
+@pytest.fixture
+def goods(write_file):
+    write_file("goods.csv", GOODS)
+
+
+def test_fields(run, here, goods):
+    outcome = run("pairs", "goods.csv", *FIELDS, "--threshold", "0.6", "--stats", "-o", "p.csv")
+    lines = outcome.out.splitlines()
+    assert lines[0] == "5 documents: 3 pairs with a weighted mean of title, maker and price >= 0.6"
+    assert lines[2:5] == [
+        "1 document without a value in title; 1 pair judged without it",
+        "1 document without a value in maker; 1 pair judged without it",
+        "1 document without a value in price (1 with what is no number); 1 pair judged without it",
+    ]
+    assert "pairs near in a field" in outcome.out
+    assert "pairs found " in outcome.out
+    with Path("p.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert rows == [
+        {
+            "id_a": "a",
+            "id_b": "b",
+            "similarity": str(0.5 * 0.8 + 0.3 + 0.2 * (1 - 5 / 105)),
+            "similarity_title": "0.8",
+            "similarity_maker": "1.0",
+            "similarity_price": str(1 - 5 / 105),
+        },
+        {
+            "id_a": "c",
+            "id_b": "d",
+            "similarity": rows[1]["similarity"],
+            "similarity_title": "",
+            "similarity_maker": "1.0",
+            "similarity_price": str(1 - 49 / 1299),
+        },
+        {
+            "id_a": "c",
+            "id_b": "e",
+            "similarity": "0.6666666666666666",
+            "similarity_title": "0.6666666666666666",
+            "similarity_maker": "",
+            "similarity_price": "",
+        },
+    ]
+    assert float(rows[1]["similarity"]) == pytest.approx((0.3 + 0.2 * (1 - 49 / 1299)) / 0.5)
+
+
+def test_fields__page_says_what_each_gave(run, here, goods):
+    run("pairs", "goods.csv", *FIELDS, "--threshold", "0.6", "-o", "p.parquet")
+    run("report", "p.parquet", "goods.csv", "-o", "p.html")
+    page = Path("p.html").read_text(encoding="utf-8")
+    assert (
+        "the mean of those of title (weight 0.5), maker (weight 0.3) and price (weight 0.2)" in page
+    )
+    assert "What each field gave" in page
+    assert "title without a value, maker 1.0000, price 0.9623" in page
+    # Titles are the texts, although --text-column does not say so.
+    assert "Walkman" in page
+
+
+def test_fields__between_two_collections_one_to_one(run, here, goods, write_file):
+    write_file("other.csv", "id,title,maker,price,color\nx,sony walkman nwz 5,,99,red\n")
+    run(
+        *("pairs", "goods.csv", "--against", "other.csv", *FIELDS, "--threshold", "0.5"),
+        *("--one-to-one", "--columns", "color", "--where", "maker = 'Sony'", "-o", "p.csv"),
+    )
+    assert Path("p.csv").read_text(encoding="utf-8").splitlines()[1:] == [
+        f'"a","x",{(0.5 + 0.2 * 0.99) / 0.7!r},1.0,,0.99,"red"'
+    ]
+
+
+def test_fields__rows_of_json_may_lack_all(run, here, write_file):
+    """Numbers as such, a null, and a key that a row does not have."""
+    rows = [
+        {"title": "a b", "price": 10},
+        {"title": None, "price": 10},
+        {"price": 10.0},
+        {"title": "a b", "price": None},
+    ]
+    write_file("a.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+    outcome = run(
+        "pairs", "a.jsonl", "--field", "title:1", "--field", "price:1:number", "-o", "p.csv"
+    )
+    assert outcome.out.startswith("4 documents: 4 pairs with")
+    found = [line.split(",")[:2] for line in Path("p.csv").read_text().splitlines()[1:]]
+    assert [pair[0][-2] + pair[1][-2] for pair in found] == ["12", "13", "14", "23"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--field", "title"), "--field must be COLUMN:WEIGHT or COLUMN:WEIGHT:KIND, got 'title'"),
+        (
+            ("--field", "title:0"),
+            "with a weight above 0 and a kind out of text, edit, exact, number",
+        ),
+        (("--field", "title:1:words"), "with a weight above 0"),
+        (("--field", "title:1", "--field", "title:2"), "names 'title' twice"),
+        (("--field", "name:1"), "no column 'name', which fields (--field) names; columns are"),
+        (("--field", "title:1", "--top", "3"), "leave out --top, or keep the best by --one-to-one"),
+        (("--field", "title:1", "--method", "minhash"), "compared exactly; leave out --method"),
+        (("--field", "title:1", "--measure", "cosine"), "by jaccard, dice or max-containment"),
+        (("--field", "title:1", "--max-distance", "1"), "give --threshold instead"),
+        (("--field", "title:1", "--text-column", "maker"), "take the place of --text-column"),
+        (("--field", "title:1", "--also", "title:edit:1"), "a column is a field or a condition"),
+        (("--field", "title:1", "--algorithm", "ppjoin"), "--algorithm has no effect on fields"),
+        (("--field", "title:1", "--recall", "0.9"), "--recall has no effect on fields"),
+        (("--field", "title:1", "--plan"), "is not told beforehand"),
+    ],
+)
+def test_fields__refused(run, here, goods, options, message):
+    outcome = run("pairs", "goods.csv", *options, "-o", "p.csv")
+    assert message in outcome.err
+
+
+def test_fields__limit(run, here, goods):
+    outcome = run(
+        *("pairs", "goods.csv", *FIELDS, "--threshold", "0.6", "--limit", "2", "-o", "p.csv"),
+    )
+    assert "more than 2 pairs" in outcome.err
+
+
+def test_fields__too_much_alike_is_refused(monkeypatch):
+    """Nothing is left out: where no field tells records apart, the way out is said."""
+    monkeypatch.setattr(by_fields, "_MOST_POSTINGS", 1e4)
+    rows = [{"maker": "x", "price": n} for n in range(1, 101)]
+    with pytest.raises(neardup.InvalidInputError, match=r"--blocking COLUMN.*more weight"):
+        neardup.find_pairs(rows, fields=["maker:1:exact", "price:1:number"], threshold=0.5)
+
+
+def test_fields__equal_makers_are_not_all_compared():
+    """A maker that every pair has to share limits what is compared, and does not find pairs."""
+    rng = np.random.default_rng(1)
+    words = [f"w{n}" for n in range(400)]
+    rows = [
+        {"title": " ".join(rng.choice(words, 6)), "maker": f"m{n % 4}", "price": str(n)}
+        for n in range(1000)
+    ]
+    rows += [dict(row, title=row["title"] + " more") for row in rows[:50]]
+    result = neardup.find_pairs(
+        rows, fields=["title:0.5", "maker:0.3:exact", "price:0.2:number"], threshold="0.8"
+    )
+    assert result.summary["pairs"] >= 50
+    assert result.counts.candidates < 20_000

@@ -1,0 +1,85 @@
+"""Pairs of records of several fields, against looking at all pairs."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+import neardup
+from tests.examples import examples
+from tests.oracles.fields import pairs_by_fields
+from tests.oracles.linkage import block_of
+
+texts = st.sampled_from([None, "", "a", "a b", "b a", "a b c", "c", "b c d", "a b c d", "d E"])
+names = st.sampled_from([None, "", " ", "x", "X", " x ", "yy", "xy", "yyx"])
+numbers = st.sampled_from([None, "", "1", "1.0", "2", "-2", "0", "10", "9.5", "100", "n/a"])
+rows = st.fixed_dictionaries(
+    {"title": texts, "more": texts, "maker": names, "name": names, "price": numbers}
+)
+collections = st.lists(rows, max_size=9).map(
+    # A collection without rows has no columns.
+    lambda found: [*found, dict.fromkeys(("title", "more", "maker", "name", "price"), "")]
+)
+weights = st.sampled_from(["0.5", "0.3", "0.2", "1", "0.05", "3", "0.125"])
+KINDS = {"title": "text", "more": "text", "maker": "exact", "name": "edit", "price": "number"}
+chosen = st.lists(st.sampled_from(list(KINDS)), min_size=1, max_size=5, unique=True)
+
+
+@examples(400)
+@given(
+    left=collections,
+    right=st.none() | collections,
+    names=chosen,
+    data=st.data(),
+    measure=st.sampled_from(["jaccard", "dice", "max-containment"]),
+    threshold=st.sampled_from(["0.2", "0.5", "0.6", "0.75", "0.8", "0.9", "1"]),
+    blocking=st.sampled_from([None, "maker"]),
+)
+def test_fields__all_pairs_at_the_threshold(left, right, names, data, measure, threshold, blocking):
+    """Exactly, with records that lack values, and what each field gave; also within blocks."""
+    fields = [(name, data.draw(weights), KINDS[name]) for name in names]
+    if blocking:
+        left = [{**left[0], "maker": "x"}, *left]
+        right = right and [{**right[0], "maker": "x"}, *right]
+    others = left if right is None else right
+    expected = pairs_by_fields(
+        [(name, Fraction(weight), kind) for name, weight, kind in fields],
+        measure,
+        Fraction(threshold),
+        left,
+        right,
+    )
+    if blocking:
+        expected = {
+            (i, j): found
+            for (i, j), found in expected.items()
+            if (block := block_of(left[i], [blocking])) and block == block_of(others[j], [blocking])
+        }
+    result = neardup.find_pairs(
+        left,
+        right,
+        fields=[":".join(field) for field in fields],
+        measure=measure,
+        threshold=threshold,
+        blocking=blocking,
+        workers=1,
+    )
+    found = {
+        (int(row["id_a"]), int(row["id_b"])): [
+            row["similarity"],
+            *(row[f"similarity_{name}"] for name in names),
+        ]
+        for row in result.pairs.to_pylist()
+    }
+    assert list(found) == sorted(expected)
+    for pair, values in found.items():
+        for value, exact in zip(values, expected[pair], strict=True):
+            assert (value is None) == (exact is None)
+            assert value is None or abs(value - float(exact)) < 1e-12
+    lacks = {each["column"]: each["pairs_without"] for each in result.summary["fields"]}
+    assert lacks == {
+        name: sum(row[f"similarity_{name}"] is None for row in result.pairs.to_pylist())
+        for name in names
+    }
