@@ -130,6 +130,7 @@ def test_fields__rows_of_json_may_lack_all(run, here, write_file):
         (("--field", "title:1", "--algorithm", "ppjoin"), "--algorithm has no effect on fields"),
         (("--field", "title:1", "--recall", "0.9"), "--recall has no effect on fields"),
         (("--field", "title:1", "--plan"), "is not told beforehand"),
+        (("--text-column", "title", "--labels", "l.csv"), "--labels has no effect without fields"),
     ],
 )
 def test_fields__refused(run, here, goods, options, message):
@@ -166,3 +167,55 @@ def test_fields__equal_makers_are_not_all_compared():
     )
     assert result.summary["pairs"] >= 50
     assert result.counts.candidates < 20_000
+
+
+def test_fields__threshold_in_exact_fractions():
+    """Where floats cannot tell, the digits that were written do."""
+    rows = [{"price": "100000000000000000000"}, {"price": "79999999999999999999"}]
+    assert neardup.find_pairs(rows, fields="price:1:number").pairs.num_rows == 0
+    rows[1]["price"] = "80000000000000000000"
+    assert neardup.find_pairs(rows, fields="price:1:number").pairs.num_rows == 1
+
+
+@pytest.fixture
+def judged(write_file):
+    """Records whose names say which are the same, and whose colours say nothing."""
+    rng = np.random.default_rng(7)
+    lines, labels = ["id,name,color"], ["id_a,id_b,label"]
+    for n in range(40):
+        lines += [f"a{n},n{n} x{n} y{n},{rng.choice(['red', 'blue'])}"]
+        lines += [f"b{n},n{n} x{n} z{n},{rng.choice(['red', 'blue'])}"]
+        labels += [f"a{n},b{n},1", f"a{n},b{(n + 1) % 40},0"]
+    write_file("records.csv", "\n".join([*lines, ""]))
+    write_file("labels.csv", "\n".join([*labels, "a0,unknown,1", ""]))
+
+
+def test_fields__weights_from_labels(run, here, judged):
+    fields = ("--field", "name:1", "--field", "color:9:exact")
+    outcome = run("pairs", "records.csv", *fields, "--labels", "labels.csv", "-o", "p.csv")
+    assert outcome.out.splitlines()[0].startswith("80 documents: 40 pairs with a weighted mean of ")
+    assert "weights by 80 labels, 40 of them right: name " in outcome.out
+    assert "F1 on these labels 1.000" in outcome.out
+    outcome = run(
+        *("pairs", "records.csv", *fields, "--labels", "labels.csv", "--threshold", "0.99"),
+        *("-o", "p.csv", "--overwrite", "--json"),
+    )
+    summary = json.loads(outcome.out)
+    assert summary["threshold"] == 0.99
+    assert summary["pairs"] == 0
+    weights = {each["column"]: each["weight"] for each in summary["fields"]}
+    assert weights["name"] > 0.8
+    assert sum(weights.values()) == pytest.approx(1)
+
+
+def test_fields__labels_have_to_say_both(run, here, judged, write_file):
+    write_file("right.csv", "id_a,id_b\n" + "".join(f"a{n},b{n}\n" for n in range(20)))
+    outcome = run(
+        *("pairs", "records.csv", "--field", "name:1", "--labels", "right.csv", "-o", "p.csv")
+    )
+    assert "labels have 20 right and 0 wrong pairs" in outcome.err
+    write_file("others.csv", "id_a,id_b,label\nx,y,1\n")
+    outcome = run(
+        *("pairs", "records.csv", "--field", "name:1", "--labels", "others.csv", "-o", "p.csv")
+    )
+    assert "labels and records have no pair in common" in outcome.err

@@ -121,6 +121,7 @@ def _report(summary: Mapping[str, Any], output: TableOutput) -> str:
     lines = [f"{documents}: {counted(summary['pairs'], 'pair')}{_condition(summary)}"]
     if summary["method"] == "minhash":
         lines += [describe_bands(summary), *warn_of_recall(summary)]
+    lines += wording.say_fitted(summary)
     lines += wording.say_preset(summary)
     lines += say_ids(summary)
     ngram = summary["scheme"].get("ngram", 1)

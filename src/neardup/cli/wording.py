@@ -242,6 +242,19 @@ def note_fields(summary: Mapping[str, Any]) -> list[str]:
     return said
 
 
+def say_fitted(summary: Mapping[str, Any]) -> list[str]:
+    """Say which weights labels have given to fields."""
+    if "fitted" not in summary:
+        return []
+    found = summary["fitted"]
+    weights = [f"{each['column']} {each['weight']:g}" for each in summary["fields"]]
+    said = f"weights by {counted(found['labels'], 'label')}, {found['right']:,} of them right: "
+    said += ", ".join(weights)
+    if found["without_weight"]:
+        said += f"; none for {enumerated(found['without_weight'])}"
+    return [f"{said}; F1 on these labels {found['f1']:.3f}"]
+
+
 def enumerated(names: Sequence[str]) -> str:
     """Name several things: a, b and c."""
     *first, last = names

@@ -8,6 +8,7 @@ from neardup.errors import InvalidParameterError
 from neardup.options.choices import (
     Algorithm,
     ColumnNames,
+    Data,
     DocumentMeasure,
     DocumentPreset,
     Method,
@@ -251,6 +252,15 @@ class PairOptions(
         flags=("--field",),
         metavar="COLUMN:WEIGHT[:KIND]",
         is_repeatable=True,
+    )
+    labels: Data | None = option(
+        "Choose the weights of --field by these pairs, a table with id_a, id_b and label, 1 for "
+        "the same and 0 for different; and the threshold, unless it is given.",
+        default=None,
+        python="Pairs that people have judged, a file or a table with ``id_a``, ``id_b`` and "
+        "``label``, 1 for the same and 0 for different: the weights of ``fields`` are fitted to "
+        "them, and the threshold, unless it is given.",
+        metavar="FILE",
     )
     blocking: ColumnNames | None = option(
         "Compare only documents with equal values in this column; of several columns in all "

@@ -364,6 +364,15 @@ class PairField(TypedDict):
     pairs_without: int
 
 
+class FittedFields(TypedDict):
+    """From how many labels the weights of fields are, and how well these agree with them."""
+
+    labels: int
+    right: int
+    f1: float
+    without_weight: list[str]
+
+
 class PairSummary(_Read):
     """What a search for pairs says of its run."""
 
@@ -397,6 +406,7 @@ class PairSummary(_Read):
     steps: NotRequired[int]
     preset: NotRequired[Preset]
     fields: NotRequired[list[PairField]]
+    fitted: NotRequired[FittedFields]
     blocking: NotRequired[list[str]]
     unblocked: NotRequired[int]
     also: NotRequired[list[str]]

@@ -36,6 +36,7 @@ _LABELS = {
     "audit": "auditing",
     "join": "joining",
     "also": "checking conditions",
+    "fit": "fitting weights",
     "match": "matching one to one",
     "columns": "reading columns",
     "estimate": "estimating",

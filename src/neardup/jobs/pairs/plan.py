@@ -295,6 +295,8 @@ def _check_effects(options: PairOptions, kind: type[Measure] | None) -> None:
     """Raise if an option was given that can have no effect."""
     if options.also_missing is not None and not options.conditions:
         raise no_effect("also_missing", "without also", "give also", "also")
+    if options.labels is not None:
+        raise no_effect("labels", "without fields, whose weights they choose", "give fields")
     if kind is None:
         if options.occurrences != "set":
             raise no_effect("occurrences", _ON_EDITS, _OF_SETS)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -126,10 +126,9 @@ def _joined(runs: list[pa.RecordBatch], name: str) -> Int64s:
 class Matches:
     """Pairs of documents in the order in which they are written, and what the filters did.
 
-    ``runs`` are as those of ``PairRows``; where records have several ``fields`` they say what is
-    known of each, and ``n_empty`` records have a value in none. Of ``n_records`` records pairs were
-    found, in ``n_steps`` joins with one threshold after another, by the algorithm named, if by
-    prefixes.
+    ``runs`` are as those of ``PairRows``. Of ``n_records`` records pairs were found, in ``n_steps``
+    joins with one threshold after another, by the algorithm named, if by prefixes. ``about`` is
+    what the summary has besides, of records of several fields.
     """
 
     runs: Iterable[pa.RecordBatch]
@@ -139,8 +138,7 @@ class Matches:
     counts: FilterCounts
     n_steps: int
     algorithm: Algorithm | None = None
-    fields: Sequence[Mapping[str, Any]] = ()
-    n_empty: int | None = None
+    about: Mapping[str, Any] = field(default_factory=dict)
 
 
 def find_matches(
@@ -464,9 +462,7 @@ def find_pairs_in_sources(
     if names:
         with runner.stage("columns"):
             columns = read_columns(matches.runs, catalogues, names, there, workspace, runner)
-    summary = summarise_pairs(catalogues, plan, matches, runner)
-    if matches.n_empty is not None:
-        summary |= {"fields": list(matches.fields), "empty_documents": matches.n_empty}
+    summary = summarise_pairs(catalogues, plan, matches, runner) | dict(matches.about)
     if plan.options.blocking_columns:
         summary |= {"blocking": list(plan.options.blocking_columns), "unblocked": n_outside}
     if conditions:
@@ -494,7 +490,7 @@ def find_pairs_in_sources(
         matches.score_name,
         metadata_of(summary),
         columns,
-        [*(f"similarity_{each['column']}" for each in matches.fields)]
+        [*(f"similarity_{each['column']}" for each in matches.about.get("fields", ()))]
         + [each.name for each in conditions],
     )
     return PairResult(rows, matches.counts, summary)
@@ -576,18 +572,38 @@ def _find_by_fields(
         records = read_fields(catalogues, keys, plan.mean, plan.options, workspace, runner)
         del signed
         note(documents=len(records))
+    mean, about = plan.mean, dict[str, Any]()
+    if plan.options.labels is not None:
+        # Nor this.
+        from neardup.jobs.pairs.fit import fit_to_labels
+
+        with runner.stage("fit") as note:
+            fitted = fit_to_labels(
+                plan.options.labels,
+                records,
+                catalogues,
+                mean,
+                runner,
+                keeps_threshold=plan.options.threshold is not None,
+            )
+            records, mean, about = fitted.records, fitted.mean, fitted.about
+            note(**about["fitted"])
     with runner.stage("join") as note:
-        found, counts = join_fields(records, plan.mean, plan.options.limit, runner)
+        found, counts = join_fields(records, mean, plan.options.limit, runner)
         note(pairs=len(found.left))
+    about |= {
+        "fields": describe_fields(records, mean, found),
+        "empty_documents": records.n_empty,
+        "threshold": float(mean.threshold),
+    }
     matches = Matches(
-        [found.to_run(plan.mean)],
+        [found.to_run(mean)],
         len(found.left),
         records.n_different,
         None,
         counts,
         1,
-        fields=describe_fields(records, plan.mean, found),
-        n_empty=records.n_empty,
+        about=about,
     )
     return catalogues, matches, n_outside
 
