@@ -31,7 +31,7 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.errors import InvalidInputError
-from neardup.jobs.pairs.fields import FieldValues, Units, field_values
+from neardup.jobs.pairs.fields import POSTINGS_OF_PAIR, FieldValues, Units, field_values
 from neardup.jobs.pairs.records import sides_of
 from neardup.jobs.pairs.rows import to_run
 from neardup.jobs.pairs.spelling import Speller
@@ -58,9 +58,8 @@ _TOO_CLOSE = 1e-9
 
 _NO_UNITS = ScoredPairs(*(np.empty(0, np.int64) for _ in range(3)))
 
-# What one pair of records costs, in postings that a join meets; steps of the bounds for which that
-# is worked out; and most of these postings, which take some minutes.
-_POSTINGS_OF_PAIR = 10
+# Steps of the bounds for which it is worked out what joins meet; and most postings that they may
+# meet, which takes some minutes.
 _STEPS = 50
 _MOST_POSTINGS = 3e10
 
@@ -337,7 +336,7 @@ def _choose_joins(records: Records, mean: WeightedMean) -> dict[_Join, tuple[Fra
         named = ", ".join(dict.fromkeys(mean.fields[join.field].column for join in chosen))
         message = (
             f"too many records are alike in single fields ({named}): about "
-            f"{total / _POSTINGS_OF_PAIR:.1g} pairs would have to be compared; compare within "
+            f"{total / POSTINGS_OF_PAIR:.1g} pairs would have to be compared; compare within "
             "blocks (--blocking COLUMN), raise the threshold, or give a field that tells records "
             "apart more weight"
         )
@@ -372,7 +371,7 @@ class _Costs:
             )
             twins = first * (first - 1) / 2 if records.n_left is None else first * other
             found = records.values[join.field].cost(units, least)
-            found += _POSTINGS_OF_PAIR * float(twins.sum())
+            found += POSTINGS_OF_PAIR * float(twins.sum())
             self._known[join, least] = found
         return found
 

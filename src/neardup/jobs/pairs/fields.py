@@ -34,8 +34,11 @@ if TYPE_CHECKING:
 # Pairs that are made at a time.
 _AT_ONCE = 1 << 18
 
-# Postings that a join meets in the time of one comparison of records, and of one edit distance; and
-# the share of pairs of fitting lengths whose distance is worked out where q-grams rule others out.
+POSTINGS_OF_PAIR = 10
+"""Postings that a join meets in the time in which a pair of records is made and looked at."""
+
+# Those of one edit distance; and the share of pairs of fitting lengths whose distance is worked out
+# where q-grams rule others out.
 _HITS_OF_DISTANCE, _SHARE_MET, _FROM_QGRAMS = 4, 0.1, Fraction(3, 5)
 
 # A number as people write it, without its currency: digits, or groups of three with commas.
@@ -269,8 +272,13 @@ class _Numbers(FieldValues):
             start = stop
 
     def cost(self, units: Units, least: Fraction) -> float:
+        # Few numbers are of many records, all of which are compared.
         order, first = self._ranges(units, least)
-        return float((np.arange(len(order)) - first).sum())
+        there = units.of_records[units.of_records >= 0]
+        counts = np.bincount(there, minlength=len(units)).astype(np.float64)[order]
+        before = np.append(0.0, np.cumsum(counts))
+        n_pairs = (counts * (before[:-1] - before[first])).sum()
+        return POSTINGS_OF_PAIR * float(n_pairs)
 
     def _ranges(self, units: Units, least: Fraction) -> tuple[Int64s, Int64s]:
         """Return units by key, sign and size, and for each the first that is near, up to itself.

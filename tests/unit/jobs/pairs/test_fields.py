@@ -1,0 +1,42 @@
+"""Values of fields: what joins of them would cost, and which numbers are read."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from neardup.jobs.pairs.fields import POSTINGS_OF_PAIR, Units, field_values, read_number
+from neardup.matching.measures import Jaccard
+from neardup.options.documents import PairOptions
+
+
+def test_numbers__cost_is_that_of_all_pairs_of_records():
+    """Also where few numbers are of many records, which their join makes pairs of."""
+    texts = pa.array(["10", "9", "5", "-9"] * 100, pa.large_string())
+    values = field_values(texts, "number", PairOptions(), Jaccard.lowest())
+    units = Units.of(values.numbers, np.zeros(len(texts), np.int64))
+    # Those of 10 and 9, and not those of 5 or of another sign.
+    assert values.cost(units, Fraction("0.8")) == POSTINGS_OF_PAIR * 100 * 100
+    assert values.cost(units, Fraction("0.5")) == POSTINGS_OF_PAIR * 3 * 100 * 100
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("12", 12),
+        (" -0.5 ", Fraction(-1, 2)),
+        ("$1,299.00", 1299),
+        ("99 €", 99),
+        ("1.299,00", None),
+        ("12,99", None),
+        ("12 kg", None),
+        ("1e5", None),
+        ("٣", 3),
+        ("", None),
+    ],
+)
+def test_read_number(text, number):
+    assert read_number(text) == number
