@@ -14,6 +14,7 @@ import shutil
 import stat
 import tarfile
 import tempfile
+import warnings
 import weakref
 import zipfile
 import zlib
@@ -52,14 +53,15 @@ class _Header(tarfile.TarInfo):
     """The description of a member; one that is damaged is no end of the archive."""
 
     @classmethod
-    def frombuf(cls, buf: Any, encoding: str, errors: str) -> Self:
+    def fromtarfile(cls, archive: tarfile.TarFile) -> Self:
         """Read a header; tarfile takes one that cannot be read for the end."""
         try:
-            return super().frombuf(buf, encoding, errors)
-        except tarfile.HeaderError as error:
-            if bytes(buf).strip(b"\0"):
-                raise tarfile.ReadError(str(error)) from None
-            raise
+            return super().fromtarfile(archive)
+        except (
+            tarfile.InvalidHeaderError,  # type: ignore[attr-defined] # stubs lack both
+            tarfile.TruncatedHeaderError,  # type: ignore[attr-defined]
+        ) as error:
+            raise tarfile.ReadError(str(error)) from None
 
 
 class _Reader:
@@ -201,11 +203,14 @@ class ZipMember:
             message = f"this member is encrypted; unpack {self.location} with its password and "
             raise InvalidInputError(message + "name the folder", path=place)
         try:
-            stream = self.file.open(self.info)
+            # Of entries that share their data Python 3.14 warns, and goes on.
+            with warnings.catch_warnings():
+                warnings.simplefilter("error", UserWarning)
+                stream = self.file.open(self.info)
         except NotImplementedError as error:
             message = f"this member is compressed in a way that is not read ({error}); {UNPACK}"
             raise InvalidInputError(message, path=place) from None
-        except _DAMAGE_OF_ZIP as error:
+        except (*_DAMAGE_OF_ZIP, UserWarning) as error:
             raise _damaged("member of a zip archive", place, error) from error
         with stream:
             try:
