@@ -20,6 +20,8 @@ settings.register_profile(
 SAME = settings(settings.get_profile("thorough"), derandomize=True)
 settings.register_profile("gate", SAME, max_examples=THOROUGH // 3)
 settings.register_profile("quick", SAME, max_examples=THOROUGH // 10)
+# Other examples for each `--hypothesis-seed`, in CI, too.
+settings.register_profile("drawn", deadline=None, max_examples=THOROUGH // 3, derandomize=False)
 settings.load_profile("quick")
 
 

@@ -153,16 +153,20 @@ class Settling:
     def _parts(self, chain: Sequence[Part]) -> list[Row]:
         """A passage of the whole chain, one that is long enough first, or those of its parts."""
         whole = hull([run.whole for run in chain])
-        refined = refined_ends(self.query, self.document, whole, self.plan)
-        ends = [*(grown(self.query, self.document, each) for each in (refined, whole)), whole]
-        is_short = longer(ends[0]) < self.plan.min_tokens
-        if self.plan.of_windows is not None and (is_short or self._measured(ends[0]) is None):
-            stretched = stretched_ends(self.query, self.document, whole, self.plan)
-            mixed = mixed_ends(self.query, self.document, whole, self.plan)
-            ends = [*stretched, *mixed, *ends]
-        for row in map(self._measured, ends):
-            if row is not None:
-                return [row]
+        texts = self.query, self.document
+        first = grown(*texts, refined_ends(*texts, whole, self.plan))
+        last = [grown(*texts, whole), whole]
+        least = 0
+        if self.plan.of_windows is not None:
+            least, cost = self.plan.min_tokens, self.plan.threshold
+            stretched = stretched_ends(*texts, whole, self.plan)
+            last = [*stretched, *mixed_ends(*texts, whole, self.plan, cost), *last]
+            # All that makes it more similar.
+            last += mixed_ends(*texts, whole, self.plan, cost / (1 + cost))
+        rows = [row for row in map(self._measured, [first, *last]) if row is not None]
+        rows.sort(key=lambda row: longer(row.match) < least)
+        if rows:
+            return rows[:1]
         if len(chain) > 1:
             cut = parting([run.whole for run in chain])
             return [*self._parts(chain[:cut]), *self._parts(chain[cut:])]
@@ -311,23 +315,26 @@ def stretched_ends(query: Tokens, document: Tokens, match: Match, plan: Plan) ->
     return [] if best is None else [best[1]]
 
 
-def mixed_ends(query: Tokens, document: Tokens, match: Match, plan: Plan) -> list[Match]:
+def mixed_ends(
+    query: Tokens, document: Tokens, match: Match, plan: Plan, cost: Fraction
+) -> list[Match]:
     """The ends between which most tokens are common, in any order, of what is long enough.
 
-    None where they leave out more of the query than what is looked at beyond it.
+    Each token has such a cost, of one that is common. None where they leave out more of the query
+    than what is looked at beyond it.
     """
     a, b, c, d = match
     reach = plan.length
     low, first = max(a - reach, 0), max(c - reach, 0)
     around, other = query[low : b + reach], document[first : d + reach]
-    i, j = _best_range(around, other, plan.min_tokens, plan.threshold)
-    k, m = _best_range(other, around[i:j], 1, plan.threshold)
+    i, j = _best_range(around, other, plan.min_tokens, cost)
+    k, m = _best_range(other, around[i:j], 1, cost)
     found = Match(low + i, low + j, first + k, first + m)
     return [found] if max(found.query_start - a, b - found.query_stop) <= reach else []
 
 
-def _best_range(text: Tokens, other: Tokens, least: int, threshold: Fraction) -> tuple[int, int]:
-    """The part of a text with most common tokens beyond those asked for; first end, first start.
+def _best_range(text: Tokens, other: Tokens, least: int, cost: Fraction) -> tuple[int, int]:
+    """The part of a text with most common tokens, less what all cost; first end, first start.
 
     Of copies the first ones are common, as many as the other text has.
     """
@@ -335,7 +342,7 @@ def _best_range(text: Tokens, other: Tokens, least: int, threshold: Fraction) ->
     gains = []
     for token in text:
         copies[token] += 1
-        gains.append((copies[token] <= Counter(other)[token]) - threshold)
+        gains.append((copies[token] <= Counter(other)[token]) - cost)
     least = min(least, len(text))
     ranges = [(i, j) for j in range(least, len(text) + 1) for i in range(j - least + 1)]
     return max(ranges, key=lambda each: (sum(gains[each[0] : each[1]]), -each[1], -each[0]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import neardup
@@ -23,6 +23,8 @@ from tests.oracles.hashing import hash_token
     st.sampled_from([0, 2, 9, None]),
     st.sampled_from([{}, {}, {"recall": "0.9"}, {"hits": 30}, {"hits": 8, "num_perm": 16}]),
 )
+# What is found is too short but by the ends that make it most similar.
+@example([[0] * 8 + [1] + [0] * 7], 4, "0.7", True, 0, {"recall": "0.9"})
 @examples(80)
 def test_align__as_oracle(documents, min_tokens, threshold, within, gap, how):
     texts = [make_text(document) for document in documents]
