@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import random
+import re
 from pathlib import Path
 
 import pyarrow as pa
@@ -276,6 +277,35 @@ def test_plan_of_align__counts_what_a_run_does(run, tmp_path, documents):
         assert plan["documents"] == sum(facts["documents"])
         assert plan["counts"]["passages"] == pytest.approx(facts["passages"], rel=0.05)
         assert [each["stage"] for each in plan["stages"]] == ["read", "align"]
+
+
+@pytest.mark.slow
+def test_plan_of_align__says_what_a_part_leaves_open(run, tmp_path, monkeypatch):
+    """Passages that are copied from anywhere, some runs of all documents aligned for trial."""
+    documents = write_passages(tmp_path / "in.jsonl", 2_000)
+    other = tmp_path / "other.jsonl"
+    rows = documents.read_text().splitlines(keepends=True)
+    other.write_text("".join(random.Random(5).sample(rows, 1_000)))
+    job, between = ("align", documents, "--threshold", "0.9"), {}
+    monkeypatch.setattr("neardup.jobs.align.forecast._TRIAL_SECONDS", 0.0)
+    for n_bytes in (100_000, 300_000):
+        monkeypatch.setattr("neardup.jobs.align.forecast._TRIAL_BYTES", n_bytes)
+        monkeypatch.setattr("neardup.jobs.align.forecast._MOST_TRIAL_BYTES", 4 * n_bytes)
+        for more in ((), ("--against", other)):
+            plan = planned(run, *job, *more)
+            facts = json.loads(
+                run(*job, *more, "-o", tmp_path / "out.csv", "--overwrite", "--json").out
+            )
+            about, found = plan["counts"]["passages"], facts["passages"]
+            low, high = plan["between"].get("passages", (0.75 * about, 1.25 * about))
+            assert low <= found <= high
+            assert about == pytest.approx(found, rel=0.3)
+            between[n_bytes, len(more)] = high - low
+    for n in (0, 2):
+        assert between[300_000, n] < between[100_000, n]
+    monkeypatch.setattr("neardup.jobs.align.forecast._TRIAL_BYTES", 50_000)
+    monkeypatch.setattr("neardup.jobs.align.forecast._MOST_TRIAL_BYTES", 50_000)
+    assert re.search(r"passages  [\d,]+ to [\d,]+, of too small a sample", run(*job, "--plan").out)
 
 
 @pytest.mark.slow

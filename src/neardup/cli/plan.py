@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -101,9 +101,13 @@ def describe_forecast(estimate: JobForecast, ngram: int) -> str:
 
 
 def _time(seconds: float) -> str:
+    return f"about {_duration(seconds)}"
+
+
+def _duration(seconds: float) -> str:
     if seconds < 120:
-        return f"about {seconds:,.1f} s"
-    return f"about {seconds / 60:,.0f} min" if seconds < 7200 else f"about {seconds / 3600:,.1f} h"
+        return f"{seconds:,.1f} s"
+    return f"{seconds / 60:,.0f} min" if seconds < 7200 else f"{seconds / 3600:,.1f} h"
 
 
 def tell_stages(call: Call, found: StagesForecast) -> None:
@@ -113,11 +117,20 @@ def tell_stages(call: Call, found: StagesForecast) -> None:
     memory = f"{size(found.memory_bytes)} with --memory {size(found.memory_limit_bytes)}"
     names = {name: name.replace("_", " ") for name in found.counts}
     width = max(len("memory"), *map(len, names.values())) + 2
-    told = [(names[name], f"about {number:,}") for name, number in found.counts.items()]
+
+    def about(name: str, number: float, write: Callable[[float], str]) -> str:
+        if name not in found.between:
+            return f"about {write(number)}"
+        low, high = found.between[name]
+        return f"{write(low)} to {write(high)}, of too small a sample to tell more"
+
+    told = [
+        (names[name], about(name, number, "{:,}".format)) for name, number in found.counts.items()
+    ]
     told += [
         ("memory", memory if found.executors is None else f"{memory} for the driver"),
         ("files", f"about {size(found.disk_bytes)} for the output, {temporary} for temporary ones"),
-        ("time", _time(found.seconds)),
+        ("time", about("seconds", found.seconds, _duration)),
     ]
     if found.executors is not None:
         slots = counted(found.executors.slots, "task")
@@ -146,7 +159,7 @@ def _stages(stages: Sequence[Mapping[str, Any]]) -> list[str]:
         (
             each["stage"],
             *(size(each[name]) for name in columns.values()),
-            _time(each["seconds"]).removeprefix("about "),
+            _duration(each["seconds"]),
             each.get("content") or _CONTENTS[each["stage"]],
         )
         for each in stages

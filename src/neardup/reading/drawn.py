@@ -18,7 +18,7 @@ from neardup.files.rows import ColumnNames, RowBlock, SomeRows, Source, WrappedS
 from neardup.reading.sign import ReadingPlan
 from neardup.reading.signed_batches import block_frequencies, with_frequencies
 from neardup.runs.runner import Runner
-from neardup.tables import Texts, Uint64s
+from neardup.tables import Int64s, Texts, Uint64s
 from neardup.text.tokenizers import Tokenizer
 from neardup.text.weighting import count_documents
 
@@ -53,15 +53,33 @@ class DrawnRows:
 
         They are read as others are, but for rows that are read a second time.
         """
-        found: dict[int, list[RowBlock]] = {}
+        return self.runs(share, 1)[0]
+
+    def runs(self, share: float, of_block: int) -> tuple[list[Source], Int64s]:
+        """Return sources of so many runs of rows of each block, evenly spread, and their lengths.
+
+        These are in the order in which the sources are read.
+        """
+        found: dict[int, list[tuple[RowBlock, Int64s]]] = {}
         sources = {id(source): source for source, _ in self.drawn}
         for source, block in self.drawn:
             n = min(len(block), max(1, round(len(block) * share)))
-            part = SomeRows(block, np.arange(len(block)) < n)
+            bounds = np.arange(of_block + 1)
+            starts = len(block) * bounds[:-1] // of_block
+            # No run is longer than what there is until the next one.
+            lengths: Int64s = np.minimum(
+                np.diff(n * bounds // of_block), np.diff([*starts, len(block)])
+            )
+            is_in = np.zeros(len(block) + 1, np.int64)
+            np.add.at(is_in, starts, 1)
+            np.add.at(is_in, starts + lengths, -1)
+            part = SomeRows(block, np.cumsum(is_in)[:-1] > 0)
             # The block is there, and need not be read again from a place in the file.
             part.place = None
-            found.setdefault(id(source), []).append(part)
-        return [_Part(sources[key], blocks) for key, blocks in found.items()]
+            found.setdefault(id(source), []).append((part, lengths))
+        parts = [_Part(sources[key], [part for part, _ in rows]) for key, rows in found.items()]
+        of_all = [lengths for rows in found.values() for _, lengths in rows]
+        return list(parts), np.concatenate([np.empty(0, np.int64), *of_all])
 
     def thinned(self, share: float) -> list[tuple[Source, RowBlock]]:
         """Return as many of the blocks, evenly spread, as are about a share of the documents."""

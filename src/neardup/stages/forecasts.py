@@ -6,8 +6,9 @@ and ``Executors`` alone makes of that a forecast for a Spark session.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ import numpy as np
 from neardup.files.inputs import passed_over
 from neardup.files.rows import Source
 from neardup.reading.drawn import DrawnTexts
+from neardup.tables import Int64s
 
 # Resident bytes of the interpreter, libraries, kernels and character tables, measured on Linux.
 _PROCESS = 110_000_000
@@ -105,8 +107,9 @@ class StageForecast:
 class StagesForecast:
     """What a job would find and take; sizes are of all documents, scaled up from some of them.
 
-    ``counts`` are expected numbers of what the job counts, by their names; ``executors`` those that
-    do it, if any.
+    ``counts`` are expected numbers of what the job counts, by their names; ``between`` those among
+    them, and ``seconds``, that a sample this small does not tell well, with what each most likely
+    lies between; ``executors`` those that do it, if any.
     """
 
     documents: int
@@ -117,6 +120,7 @@ class StagesForecast:
     disk_bytes: int
     counts: dict[str, int]
     stages: Sequence[StageForecast]
+    between: dict[str, tuple[float, float]] = field(default_factory=dict)
     passed_over: dict[str, int] = field(default_factory=dict)
     executors: Executors | None = None
 
@@ -129,10 +133,12 @@ class StagesForecast:
         counts: dict[str, int],
         disk_bytes: float,
         *collections: Sequence[Source],
+        between: Mapping[str, Between] = MappingProxyType({}),
     ) -> StagesForecast:
         """Tell of ``collections``, of which some documents were drawn, what stages take.
 
         They are those of threads, and become what they are on executors where these are planned.
+        Of what is told to lie ``between`` two numbers only wide ones are kept.
         """
         executors = planned.executors
         return cls(
@@ -144,6 +150,11 @@ class StagesForecast:
             disk_bytes=round(disk_bytes),
             counts=counts,
             stages=stages if executors is None else executors.spread(stages),
+            between={
+                name: (round(each.low), round(each.high))
+                for name, each in between.items()
+                if each.is_wide
+            },
             passed_over=passed_over(*collections),
             executors=executors,
         )
@@ -312,9 +323,106 @@ class Growth:
             of_each, of_two = 0.0, more / n_more**2
         return cls(of_each, of_two)
 
+    @classmethod
+    def fit(cls, points: Sequence[tuple[float, float]]) -> Growth:
+        """Tell from what several numbers of documents have, none of which is exact.
+
+        Least squares, neither part below 0; a number counts by its root, so that of what grows
+        from each to each the last ones decide.
+        """
+        known = np.array([(n, value) for n, value in points if n > 0 and value > 0]).reshape(-1, 2)
+        n, values = known.T
+        if not len(known):
+            return cls(0.0, 0.0)
+        weights = 1 / np.sqrt(values)
+        terms, wanted = np.stack([n, n * n], axis=1) * weights[:, None], values * weights
+        fits = []
+        for chosen in ([0, 1], [0], [1]):
+            parts = np.zeros(2)
+            parts[chosen] = np.linalg.lstsq(terms[:, chosen], wanted, rcond=None)[0]
+            if (parts >= 0).all():
+                fits.append((float(((terms @ parts - wanted) ** 2).sum()), parts.tolist()))
+        return cls(*min(fits)[1])
+
     def at(self, n: float) -> float:
         """Return the number of so many documents."""
         return self.of_each * n + self.of_two * n * n
+
+
+@dataclass(frozen=True)
+class Between:
+    """A number that is told from a sample, and what it most likely lies between."""
+
+    number: float
+    low: float
+    high: float
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether it may well be a quarter more or less."""
+        return self.high > 1.25 * self.number or self.low < 0.75 * self.number
+
+
+def expect_pairs(found: Int64s, shares: tuple[float, float], *, is_one: bool) -> Between:
+    """Tell how many pairs two collections have from those of some runs of their documents.
+
+    Parameters
+    ----------
+    found
+        The number of pairs between each run of the first collection, a row, and each of the second,
+        a column; all runs of either are evenly spread and about as long. Of one collection it is
+        the upper triangle.
+    shares
+        The share of the documents that is in the runs of either collection.
+    is_one
+        Whether both are the same one.
+
+    Notes
+    -----
+    Of two documents that stand anywhere both are in the runs as often as the product of the shares
+    says; of two that stand near each other, or at the same place of two collections, as often as
+    one is. The first are told from pairs of runs at different places, the second from what runs at
+    the same place have beyond those that are next to each other. The interval is of two standard
+    errors, of the logarithm, which the jackknife tells (Efron and Stein 1981: no less than the true
+    ones in the mean), and one pair more, which may not have been seen.
+    """
+    if not found.size:
+        return Between(0.0, 0.0, 0.0)
+    # How many runs two stand from each other, by their places in either collection.
+    fewest = min(found.shape)
+    places = [np.arange(n) * fewest // n for n in found.shape]
+    apart = np.abs(places[0][:, None] - places[1])
+    n_near, n_far = int((apart == 0).sum()), int((apart > 0).sum())
+    share = shares[0] * shares[1]
+    # Of one collection each pair comes from either side.
+    pairs, times = (found + found.T, 2) if is_one else (found, 1)
+
+    def of_all(rows: Int64s, columns: Int64s) -> float:
+        here = np.ix_(rows, columns)
+        at = apart[here]
+        near, beside, far = (_mean(pairs[here][each]) for each in (at == 0, at == 1, at > 0))
+        anywhere = (far * n_far + beside * n_near) / share
+        return (anywhere + (near - beside) * n_near / min(shares)) / times
+
+    rows, columns = map(np.arange, found.shape)
+    if is_one:
+        without = [[of_all(np.delete(rows, i), np.delete(rows, i)) for i in rows]]
+    else:
+        without = [[of_all(np.delete(rows, i), columns) for i in rows]]
+        without.append([of_all(rows, np.delete(columns, i)) for i in columns])
+    variance = sum((len(each) - 1) * float(np.var(each)) for each in without)
+    seen = float(found.sum())
+    total = max(seen, of_all(rows, columns))
+    error = float(np.sqrt((1 - share) * (variance + share**-2)))
+    if not total:
+        return Between(total, total, 2 * error)
+    # It may be half or twice as much, and is never negative.
+    factor = float(np.exp(2 * error / total))
+    return Between(total, max(seen, total / factor), total * factor)
+
+
+def _mean(counts: Int64s) -> float:
+    return float(counts.mean()) if len(counts) else 0.0
 
 
 @dataclass(frozen=True)

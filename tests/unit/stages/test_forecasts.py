@@ -15,6 +15,7 @@ from neardup.stages.forecasts import (
     Spread,
     StageForecast,
     expect_distinct,
+    expect_pairs,
 )
 
 
@@ -62,6 +63,86 @@ def test_growth__is_never_negative():
     assert Growth.of((10, 1), (20, 100)).at(40) == pytest.approx(400)
     assert Growth.of((0, 0), (0, 0)).at(40) == 0
     assert Growth.of((10, 5), (10, 5)).at(20) == 10
+
+
+@given(st.floats(0, 50), st.floats(0, 5), st.lists(st.integers(1, 50), min_size=2, unique=True))
+def test_growth__fits_both_parts(of_each, of_two, sizes):
+    true = Growth(of_each, of_two)
+    found = Growth.fit([(n, true.at(n)) for n in sizes])
+    assert found.at(100) == pytest.approx(true.at(100), rel=1e-5, abs=1e-5)
+
+
+def test_growth__fits_what_is_not_exact():
+    """No part is negative, what took no time tells nothing, and more counts for more."""
+    assert Growth.fit([(1, 0), (10, 100), (20, 100)]).of_two == 0
+    assert Growth.fit([(10, 1), (20, 100)]).of_each == 0
+    assert Growth.fit([(0, 0), (1, 0)]).at(9) == 0
+    assert Growth.fit([(1, 2), (10, 10)]).at(10) == pytest.approx(10, rel=0.1)
+
+
+def runs_of_pairs(pairs, n, n_runs, share):
+    """Count pairs of documents of which both are in evenly spread runs, by those of either side."""
+    starts = n * np.arange(n_runs) // n_runs
+    runs = np.searchsorted(starts, pairs, side="right") - 1
+    is_in = (pairs < starts[runs] + int(n * share / n_runs)).all(axis=1)
+    counts = np.zeros((n_runs, n_runs), np.int64)
+    np.add.at(counts, tuple(runs[is_in].T), 1)
+    return counts
+
+
+PLACES = {
+    "anywhere": lambda generator, first: generator.permutation(first),
+    "near": lambda generator, first: first + generator.integers(0, 10, len(first)),
+    "half": lambda generator, first: np.where(
+        generator.random(len(first)) < 0.5, generator.permutation(first), first + 3
+    ),
+    "some runs on": lambda generator, first: first + generator.geometric(1e-4, len(first)),
+    # A hundredth of the documents has half of the pairs.
+    "few": lambda generator, first: np.where(
+        generator.random(len(first)) < 0.5,
+        generator.choice(np.arange(0, 100_000, 100), len(first)),
+        generator.permutation(first),
+    ),
+}
+
+
+@pytest.mark.parametrize("is_one", [True, False])
+@pytest.mark.parametrize("name", PLACES)
+def test_expect_pairs__wherever_they_stand(name, is_one):
+    """Within an eighth in the mean, and within what is told in nine of ten cases."""
+    n, told, n_within = 100_000, [], 0
+    for seed in range(30):
+        generator = np.random.default_rng(seed)
+        first = generator.integers(0, n, 20_000)
+        pairs = np.stack([first, PLACES[name](generator, first)], axis=1)
+        pairs = pairs[(pairs < n).all(axis=1)]
+        if is_one:
+            pairs.sort(axis=1)
+        found = expect_pairs(runs_of_pairs(pairs, n, 32, 0.1), (0.1, 0.1), is_one=is_one)
+        told.append(found.number / len(pairs))
+        n_within += found.low <= len(pairs) <= found.high
+    assert np.mean(told) == pytest.approx(1, abs=0.125)
+    assert n_within >= (20 if name in ("near", "some runs on") else 27)
+
+
+@given(st.data(), st.integers(1, 6), st.integers(1, 6), st.booleans())
+def test_expect_pairs__of_all_documents_are_counted(data, n, m, is_one):
+    m = n if is_one else m
+    rows = st.lists(st.integers(0, 9), min_size=m, max_size=m)
+    counts = np.array(data.draw(st.lists(rows, min_size=n, max_size=n)), np.int64)
+    counts = np.triu(counts) if is_one else counts
+    found = expect_pairs(counts, (1.0, 1.0), is_one=is_one)
+    total = pytest.approx(counts.sum())
+    assert (found.low, found.number, found.high) == (total, total, total)
+    assert not found.is_wide
+
+
+def test_expect_pairs__none_was_seen():
+    found = expect_pairs(np.zeros((8, 8), np.int64), (0.1, 0.1), is_one=True)
+    assert (found.low, found.number) == (0, 0)
+    assert found.high > 100
+    assert found.is_wide
+    assert expect_pairs(np.zeros((0, 3), np.int64), (0.0, 0.1), is_one=False).high == 0
 
 
 @given(st.floats(1e-3, 50), st.floats(1, 2), st.integers(1, 50), st.integers(2, 5))

@@ -142,15 +142,33 @@ def align_collections(
 ) -> PassageResult:
     """Find all passages that the documents of some sources share with another collection.
 
+    See ``find_shared``; this is what is reported of it, with places where they are asked for.
+    """
+    read = PassageReading(columns_of(options), options.skip_bad)
+    told = _tell_places(sources, read, other, options, runner)
+    found = find_shared(sources, other, options, workspace, runner, ignore, opened)
+    return told(found).result()
+
+
+def find_shared(
+    sources: Sequence[Source],
+    other: Other,
+    options: AlignOptions,
+    workspace: Workspace,
+    runner: Runner,
+    ignore: Sequence[Source] = (),
+    opened: OpenLookUp = in_threads,
+) -> Found:
+    """Find all passages that two collections share, with the numbers of their documents.
+
     If that is the same collection, each pair of documents comes once, the earlier as the query; of
     passages that are contained in others both ways. Text that a document of ``ignore`` has is taken
     for not written; in an index it stays. ``opened`` is who looks it up.
     """
     align = partial(_align, workspace=workspace, runner=runner, ignore=ignore, opened=opened)
     read = PassageReading(columns_of(options), options.skip_bad)
-    told = _tell_places(sources, read, other, options, runner)
     if options.measure in ("jaccard", "containment"):
-        return told(align(sources, read, other, options)).result()
+        return align(sources, read, other, options)
     if not isinstance(other, NewDocuments):
         message = (
             f"{options.measure} looks documents of the other collection up in this one; give these "
@@ -163,11 +181,11 @@ def align_collections(
     if other.is_input:
         # In one collection each document is a query of all others already.
         turned = back.earlier_first() if is_either else back.exchanged()
-        return told(both_ways([turned], is_one=True)).result()
+        return both_ways([turned], is_one=True)
     found = [back.exchanged()]
     if is_either:
         found.append(align(sources, read, other, one_way))
-    return told(both_ways(found, is_one=False)).result()
+    return both_ways(found, is_one=False)
 
 
 def _tell_places(

@@ -11,7 +11,8 @@ import numpy as np
 from neardup.errors import InvalidParameterError
 from neardup.files.inputs import check_effect
 from neardup.files.rows import Source
-from neardup.jobs.align.align import align_collections
+from neardup.jobs.align.align import find_shared
+from neardup.jobs.align.found import Found
 from neardup.jobs.align.other import NewDocuments, Other
 from neardup.options.passages import AlignOptions
 from neardup.passages.additions import BYTES_OF_TOKEN
@@ -20,17 +21,19 @@ from neardup.passages.index_size import INDEX_SECONDS, OF_QUERY, expect_index
 from neardup.passages.lookup import FILES_SHARE, QUERIES_SHARE, SEARCH_SHARE, WAITING_SHARE
 from neardup.reading.drawn import DrawnTokens, draw_tokens
 from neardup.runs.runner import Runner
-from neardup.runs.work import IN_MEMORY
+from neardup.runs.work import Workspace
 from neardup.stages.forecasts import (
+    Between,
     Growth,
     Planned,
-    PowerLaw,
     Spread,
     StageForecast,
     StagesForecast,
     expect_distinct,
+    expect_pairs,
 )
 from neardup.stages.options import columns_of
+from neardup.tables import Int64s
 
 # Bytes that each byte of a block takes while it is cut into tokens, and most bytes of a block; of a
 # document while the index is made, of a passage that is found, of one of a window that waits, and
@@ -43,10 +46,14 @@ _KEPT, _SENT, _FOUND = 5, 4, 90
 # Kernels that no other job has.
 _KERNELS = 20_000_000
 # Bytes of text that are aligned for trial, at first, and twice as many until one takes so long on
-# one core.
-_TRIAL_BYTES, _MOST_TRIAL_BYTES, _TRIAL_SECONDS = 250_000, 32_000_000, 3.0
-# So many trials tell how time grows.
-_TIMED = 3
+# one core, and such a share of all seconds, which many may be.
+_TRIAL_BYTES, _MOST_TRIAL_BYTES = 250_000, 64_000_000
+_TRIAL_SECONDS, _TRIAL_SHARE, _MOST_TRIAL_SECONDS = 3.0, 0.05, 20.0
+# So many trials there are at least; the last ones, so many, tell how time grows.
+_TIMED, _FITTED = 3, 4
+# Runs of documents that are aligned for trial, unless these had too few each: those that many
+# others are like may stand together.
+_RUNS, _LEAST_RUN = 128, 8
 
 
 def documents_of(other: Other) -> Sequence[Source]:
@@ -85,9 +92,9 @@ def forecast_alignment(
         indexed = draw_tokens(other.sources, read.columns, read.skip_bad, tokenizer, runner)
     drawn = [queries] if other.is_input else [queries, indexed]
     distinct = expect_distinct(indexed.parts, indexed.scaled(1))
-    trial = _try(queries, indexed, other, options, runner)
+    trial = _try(queries, indexed, other, options, Workspace(planned.memory), runner)
     documents = sum(each.rows.n_documents for each in drawn)
-    passages, hits = (round(each.at(1.0)) for each in (trial.passages, trial.hits))
+    passages, hits = round(trial.passages.number), trial.hits
     index = expect_index(indexed.tokens, distinct, indexed.bytes, planned.memory, planned.workers)
     stored, searched = index.stored, index.searched
     largest = max(each.bytes for each in drawn)
@@ -134,13 +141,30 @@ def forecast_alignment(
                 + planned.within(_HIT * hits, WAITING_SHARE)
             ),
             int(stored + waiting),
-            (trial.seconds.at(1.0) + index.ready_seconds(queries.tokens)) / planned.workers,
+            (trial.seconds.number + index.ready_seconds(queries.tokens)) / planned.workers,
             "segments that are searched, and what is looked up",
-            _look_up_on_executors(drawn, trial.seconds.at(1.0), searched, passages, planned),
+            _look_up_on_executors(drawn, trial.seconds.number, searched, passages, planned),
         ),
     ]
     counts = {"tokens": round(sum(each.tokens for each in drawn)), "passages": passages}
-    return StagesForecast.of(drawn, planned, stages, counts, passages * _ROW, sources, others)
+    between = {"passages": trial.passages}
+    if planned.executors is None:
+        between["seconds"] = _of_all_stages(trial.seconds, stages, planned)
+    return StagesForecast.of(
+        drawn, planned, stages, counts, passages * _ROW, sources, others, between=between
+    )
+
+
+def _of_all_stages(
+    looked_up: Between, stages: Sequence[StageForecast], planned: Planned
+) -> Between:
+    """Return the seconds of all stages, of those of one core of the look-up."""
+    seconds = sum(each.seconds for each in stages)
+    return Between(
+        seconds,
+        seconds - (looked_up.number - looked_up.low) / planned.workers,
+        seconds + (looked_up.high - looked_up.number) / planned.workers,
+    )
 
 
 def _look_up_on_executors(
@@ -173,14 +197,11 @@ def _look_up_on_executors(
 
 @dataclass(frozen=True)
 class _Trial:
-    """What alignments of some documents have found, and seconds of one core, the index apart.
+    """What alignments of some documents tell of all: seconds are of one core, the index apart."""
 
-    All grow with the share of the documents that is aligned.
-    """
-
-    hits: Growth
-    passages: Growth
-    seconds: PowerLaw
+    hits: float
+    passages: Between
+    seconds: Between
 
 
 def _try(
@@ -188,36 +209,96 @@ def _try(
     indexed: DrawnTokens,
     other: NewDocuments,
     options: AlignOptions,
+    workspace: Workspace,
     runner: Runner,
 ) -> _Trial:
-    """Align some documents with some of the other ones, and half of these with half of those."""
+    """Align some documents with some of the other ones, then twice as many of both.
+
+    By the memory of ``workspace`` the segments are as large as all will have.
+    """
     largest = max(1, queries.text_bytes, indexed.text_bytes)
-    n_bytes, found, seconds = _TRIAL_BYTES // 2, list[tuple[float, int, int, float]](), 0.0
-    while len(found) < _TIMED or (
-        seconds < _TRIAL_SECONDS and n_bytes < min(largest, _MOST_TRIAL_BYTES)
-    ):
+    # Numbers grow with those of either collection.
+    drawn = float(np.sqrt(queries.rows.share * indexed.rows.share))
+    n_bytes, timed = _TRIAL_BYTES // 2, list[tuple[float, float]]()
+    while len(timed) < _TIMED or (n_bytes < min(largest, _MOST_TRIAL_BYTES) and _is_short(timed)):
         n_bytes *= 2
         # Of few bytes all are aligned, and a half and a quarter of them.
-        share = min(0.5 ** (_TIMED - 1 - len(found)), 1.0, n_bytes / largest)
-        sources = queries.rows.part(share)
-        others = sources if other.is_input else indexed.rows.part(share)
+        share = min(0.5 ** (_TIMED - 1 - len(timed)), 1.0, n_bytes / largest)
+        sources, lengths = queries.rows.runs(share, _runs_of_block(queries, share))
+        others, other_lengths = sources, lengths
+        if not other.is_input:
+            others, other_lengths = indexed.rows.runs(share, _runs_of_block(indexed, share))
         part = replace(other, sources=others)
-        if not found:
+        if not timed:
             # What is loaded for the first one is no work of the documents.
-            align_collections(sources, part, options, IN_MEMORY, runner)
+            find_shared(sources, part, options, workspace, runner)
         clock, start = time.perf_counter(), time.process_time()
         with Runner(runner.workers) as trial:
-            result = align_collections(sources, part, options, IN_MEMORY, trial)
+            found = find_shared(sources, part, options, workspace, trial)
         seconds = time.process_time() - start
-        share_of_stage = trial.seconds["align"] / (time.perf_counter() - clock)
-        # Numbers grow with those of either collection.
-        size = share * float(np.sqrt(queries.rows.share * indexed.rows.share))
         # What an index takes to be made is told by itself.
-        hits, passages = result.summary["hits"], result.summary["passages"]
-        found.append((size, hits, passages, share_of_stage * seconds))
-    (n, some_hits, some, _), (n_more, more_hits, more_passages, _) = found[-2:]
-    return _Trial(
-        Growth.of((n, some_hits), (n_more, more_hits)),
-        Growth.of((n, some), (n_more, more_passages)),
-        PowerLaw.of([(size, spent) for size, _, _, spent in found[-_TIMED:]]),
+        share_of_stage = trial.seconds["align"] / (time.perf_counter() - clock)
+        timed.append((share * drawn, share_of_stage * seconds))
+    passages = expect_pairs(
+        _count_by_runs(found, lengths, other_lengths),
+        (_share_of(lengths, queries), _share_of(other_lengths, indexed)),
+        is_one=other.is_input,
     )
+    hits, n_found = found.summary["hits"], len(found.passages)
+    growth = passages.number / n_found if n_found else timed[-1][0] ** -2
+    return _Trial(hits * growth, passages, _expect_seconds(timed))
+
+
+def _runs_of_block(drawn: DrawnTokens, share: float) -> int:
+    """Return in how many runs of a block documents are taken: many in all, of some each.
+
+    They are to be evenly spread, so that there is one of a block if there are gaps between blocks.
+    """
+    n_blocks, n_drawn = len(drawn.rows.drawn), sum(len(block) for _, block in drawn.rows.drawn)
+    if n_drawn < drawn.rows.n_documents:
+        return 1
+    return max(1, min(-(-_RUNS // n_blocks), int(n_drawn * share / (n_blocks * _LEAST_RUN))))
+
+
+def _share_of(lengths: Int64s, drawn: DrawnTokens) -> float:
+    return min(1.0, int(lengths.sum()) / max(1, drawn.rows.n_documents))
+
+
+def _count_by_runs(found: Found, lengths: Int64s, other_lengths: Int64s) -> Int64s:
+    """Count the passages of runs of queries, by runs of the other documents.
+
+    Of one collection, whose runs are the same ones, an earlier run has those with a later one.
+    """
+    # Runs of no document are none.
+    ends = [np.cumsum(each[each > 0]) for each in (lengths, other_lengths)]
+    runs = [
+        np.searchsorted(of_side, found.places[:, column], side="right")
+        for of_side, column in zip(ends, (0, 2), strict=True)
+    ]
+    if lengths is other_lengths:
+        runs = [np.minimum(*runs), np.maximum(*runs)]
+    counts = np.zeros([len(each) for each in ends], np.int64)
+    np.add.at(counts, tuple(runs), 1)
+    return counts
+
+
+def _is_short(timed: Sequence[tuple[float, float]]) -> bool:
+    """Whether a longer trial costs little, or next to nothing beside all of the work."""
+    seconds = timed[-1][1]
+    return seconds < _TRIAL_SECONDS or (
+        seconds < min(_MOST_TRIAL_SECONDS, _TRIAL_SHARE * _expect_seconds(timed).number)
+    )
+
+
+def _expect_seconds(timed: Sequence[tuple[float, float]]) -> Between:
+    """Tell from the seconds of some shares of the documents those of all.
+
+    They are between what is told where one of the trials is left out.
+    """
+    size, seconds = timed[-1]
+    if size >= 1:
+        return Between(seconds, seconds, seconds)
+    last = list(timed[-_FITTED:])
+    told = Growth.fit(last).at(1.0)
+    others = [Growth.fit(last[:i] + last[i + 1 :]).at(1.0) for i in range(len(last))]
+    return Between(told, min(told, *others), max(told, *others))
