@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import subprocess
@@ -256,3 +257,13 @@ def test_commands__a_condition_is_given_once(run, option):
     outcome = run("dedup", "in.jsonl", "-o", "out", f"--{option}", "first", f"--{option}=longest")
     assert outcome.code == 2
     assert f"--{option} is given twice, and takes one value; " in outcome.err
+
+
+@pytest.mark.parametrize("command", ["pairs", "sketch"])
+def test_commands__name_their_jobs_in_the_log(run, caplog, tmp_path, command):
+    path = tmp_path / "rows.txt"
+    path.write_text("a b c d e f\n" * 3)
+    with caplog.at_level(logging.INFO, "neardup"):
+        assert run(command, path, "--lines", "-o", tmp_path / "out.parquet").code == 0
+    [job] = {record.job for record in caplog.records}
+    assert re.fullmatch(f"{command}-[0-9a-f]{{8}}", job)

@@ -89,7 +89,8 @@ class Call:
         """What does the work."""
         from neardup.runs.runner import Runner
 
-        return Runner(self._values.get("workers"), self.display)
+        command = click.get_current_context().command_path.split()[1:]
+        return Runner(self._values.get("workers"), self.display, "-".join(command) or "job")
 
     @property
     def is_on_spark(self) -> bool:

@@ -97,7 +97,7 @@ def choose(given: _Arguments) -> DeduplicationResult:
     policy = parse_keep(options.keep)
     if given.data is None:
         _check_no_data(given, policy)
-    with Runner(given.workers, given.progress) as runner:
+    with Runner(given.workers, given.progress, "choose") as runner:
         table = open_pair_table(given.pairs, trust=options.trust)
         sources = None
         if given.data is not None:

@@ -333,7 +333,7 @@ def sketch(given: _Arguments) -> Sketches:
     """
     options = given.part(SketchOptions)
     make_maker(options)
-    with Runner(given.workers, given.progress) as runner:
+    with Runner(given.workers, given.progress, "sketch") as runner:
         sources = rows_where(resolve_inputs(given.data, options), options.where)
         idf_sources = None if given.idf_from is None else resolve_inputs(given.idf_from, options)
         sketches = sketch_sources(sources, options, idf_sources=idf_sources, runner=runner)

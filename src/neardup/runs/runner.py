@@ -195,14 +195,20 @@ class Runner:
         True shows it while the runner's ``with`` block runs; a function is called with a stage's
         name, the work done so far, and its amount where it is known. A display is used as it is,
         by whoever has started it.
+    job
+        What kind of job it is, by the name of its command: its id in the log begins with that.
     """
 
     def __init__(
-        self, workers: int | None = None, progress: Display | Progress | None = None
+        self,
+        workers: int | None = None,
+        progress: Display | Progress | None = None,
+        job: str = "job",
     ) -> None:
         self.workers = count_workers(workers)
         # Work that is a part of a job is logged as that.
-        self.job = current_job() if current_job() != "-" else os.urandom(4).hex()
+        is_part = current_job() != "-"
+        self.job = current_job() if is_part else f"{job}-{os.urandom(4).hex()}"
         self._seconds: dict[str, float] = {}
         given = WorkerOptions.known["progress"].checked(progress)
         self._own_display = Display() if given is True else None

@@ -149,7 +149,7 @@ def cut(given: _Arguments) -> CutResult:
     options = given.part(CutOptions)
     plan = plan_on_spark(options, has_other=given.against is not None)
     cluster = cluster_of(given.session)
-    with Runner(None, given.progress) as runner:
+    with Runner(None, given.progress, "cut") as runner:
         sources = rows_where(resolve_inputs(given.data, options), options.where)
         others = None
         if given.against is not None:

@@ -218,7 +218,7 @@ def deduplicate(given: _Arguments) -> DeduplicationResult:
     )
     cluster = cluster_of(given.session)
     with (
-        Runner(None, given.progress) as runner,
+        Runner(None, given.progress, "dedup") as runner,
         job.opened(runner, count_with(lambda: cluster)) as other,
     ):
         workspace = open_workspace(given.memory, given.work)

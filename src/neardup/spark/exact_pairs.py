@@ -398,7 +398,7 @@ def find_pairs(given: _Arguments) -> PairResult:
     )
     check_on_spark(job)
     cluster = cluster_of(given.session)
-    with Runner(None, given.progress) as runner:
+    with Runner(None, given.progress, "pairs") as runner:
         # Inputs are found before a folder is made.
         _ = job.left, job.right, job.counted
         workspace = open_workspace(given.memory, given.work)

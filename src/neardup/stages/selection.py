@@ -184,7 +184,7 @@ class Selection(Result):
         return write_tables(self._tables(), folder)
 
     def _write_lines(self, destination: Destination, progress: Progress | None) -> None:
-        with Runner(self.summary["workers"], progress) as runner:
+        with Runner(self.summary["workers"], progress, "write") as runner:
             with runner.stage("write") as note:
                 write_lines(self._documents, self._stays, destination, runner, self._changed)
                 note(rows=len(self._stays), folder=destination)
@@ -215,7 +215,7 @@ class Selection(Result):
         folder = target_of(path)
         check_apart(folder, self._origins())
         with (
-            Runner(self.summary["workers"], progress) as runner,
+            Runner(self.summary["workers"], progress, "write") as runner,
             new_output(folder, overwrite=overwrite) as new,
         ):
             digests: dict[str, str] = {}

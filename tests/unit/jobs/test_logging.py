@@ -100,24 +100,27 @@ def jobs_of(caplog):
 
 
 def test_records__have_the_id_of_their_job(caplog, tmp_path):
-    """One id from the first record to the last, another for each job; what waits is of it, too."""
+    """One from the first record to the last, by kind and job; what waits is of it, too."""
     path = tmp_path / "rows.jsonl"
     path.write_text('{"text": "a b c d e f g h"}\n' * 3)
     caplog.set_level(logging.DEBUG, "neardup")
     ids = []
     index = neardup.DocumentIndex.create(tmp_path / "idx", ngram=1)
-    for call in (
-        lambda: neardup.deduplicate(path, audit=1),
-        lambda: neardup.deduplicate(path, audit=1),
-        lambda: neardup.find_pairs(path, workers=2),
-        lambda: index.add(path),
-        lambda: index.search(path),
-        lambda: neardup.cut(path, min_tokens=3),
+    for kind, call in (
+        ("dedup", lambda: neardup.deduplicate(path, audit=1)),
+        ("dedup", lambda: neardup.deduplicate(path, audit=1)),
+        ("pairs", lambda: neardup.find_pairs(path, workers=2)),
+        ("index-add", lambda: index.add(path)),
+        ("search", lambda: index.search(path)),
+        ("cut", lambda: neardup.cut(path, min_tokens=3)),
+        ("align", lambda: neardup.align(path, min_tokens=3)),
+        ("sketch", lambda: neardup.sketch(path)),
+        ("compare", lambda: neardup.compare("a b c d", "a b c e")),
     ):
         call()
         assert len(caplog.records) > 1
         [of_call] = jobs_of(caplog)
-        assert re.fullmatch("[0-9a-f]{8}", of_call)
+        assert re.fullmatch(f"{kind}-[0-9a-f]{{8}}", of_call)
         ids.append(of_call)
     assert len(set(ids)) == len(ids)
 

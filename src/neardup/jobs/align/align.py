@@ -399,7 +399,7 @@ def align(given: _Arguments) -> PassageResult:
         resolve_other, resolve=partial(resolve_inputs, options=options), tokenizer=given.tokenizer
     )
     workspace = open_workspace(given.memory, given.work)
-    with Runner(given.workers, given.progress) as runner, workspace:
+    with Runner(given.workers, given.progress, "align") as runner, workspace:
         sources = rows_where(resolve_inputs(given.a, options), options.where)
         templates = () if given.ignore is None else resolve_inputs(given.ignore, options)
         if b is None:

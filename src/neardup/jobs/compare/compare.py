@@ -534,5 +534,5 @@ def compare(given: _Arguments) -> CompareResult:
     (0.42857142857142855, 3)
     """
     texts, options = (given.text_a, given.text_b), given.part(CompareOptions)
-    with Runner(given.workers, given.progress) as runner:
+    with Runner(given.workers, given.progress, "compare") as runner:
         return compare_texts(texts, options, runner=runner)

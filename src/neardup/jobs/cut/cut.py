@@ -320,7 +320,7 @@ def cut(given: _Arguments) -> CutResult:
     plan = plan_cut(
         options, has_other=given.against is not None, is_named=named_in is not None, side=given.side
     )
-    with Runner(given.workers, given.progress) as runner:
+    with Runner(given.workers, given.progress, "cut") as runner:
         sources = rows_where(resolve_inputs(given.data, options), options.where)
         workspace = open_workspace(given.memory, given.work)
         others = None

@@ -78,6 +78,6 @@ def deduplicate(given: _Arguments) -> DeduplicationResult:
     if given.against is not None:
         index, others = index_and_others(given.against, options.tokenizer, may_be_new=options.add)
     job = DedupJob(options, resolve_inputs, given.data, others, given.idf_from, index=index)
-    with Runner(given.workers, given.progress) as runner, job.opened(runner) as other:
+    with Runner(given.workers, given.progress, "dedup") as runner, job.opened(runner) as other:
         result = job.run(other, runner, open_workspace(given.memory, given.work))
     return with_warning(result)

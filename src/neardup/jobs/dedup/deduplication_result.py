@@ -251,7 +251,7 @@ class DeduplicationResult(TwoCollections):
             )
             raise InvalidParameterError(message, "against")
         n_documents = int(self._documents.is_document.sum())
-        with Runner(self.summary["workers"], progress) as runner:
+        with Runner(self.summary["workers"], progress, "write") as runner:
             found = pairs_of_index(pairs, threshold, n_documents, runner)
             source = found or open_pair_table(pairs, trust=trust)
             terms = agree_on_terms(source, self.summary["measure"], threshold)
@@ -317,7 +317,7 @@ class DeduplicationResult(TwoCollections):
             skip_bad = bool(self._other.skipped)
             against = AgainstDocuments(self._other.sources, self._other.columns, skip_bad=skip_bad)
         question = Question(id, other, closest)
-        with Runner(self.summary["workers"], progress) as runner:
+        with Runner(self.summary["workers"], progress, "write") as runner:
             return explain_document(
                 documents, question, runner, against=against, tokenizer=tokenizer
             )

@@ -108,7 +108,7 @@ def cluster_sketches(given: _Arguments) -> ClusterResult:
             "or remove near-duplicates with neardup dedup"
         )
         raise InvalidParameterError(message, "clusters")
-    runner = Runner(workers=1)
+    runner = Runner(1, job="estimate")
     with runner.stage("cluster"):
         found = cluster_greedily(own.rows, kind.scheme, threshold, representative=representative)
     sizes = np.bincount(found.clusters, minlength=len(found))

@@ -668,7 +668,7 @@ def estimate(given: _Arguments) -> EstimateResult:
         for side in sides:
             check_whole(side.part(0), "pairs")
     rule = make_rule(kind, least=given.super_shingles, groups=given.bands, rows=given.rows)
-    with Runner(given.workers, given.progress) as runner:
+    with Runner(given.workers, given.progress, "estimate") as runner:
         found = _find_pairs(given, sides, wanted, rule, runner)
     summary: EstimateSummary = {
         "kind": kind.name,

@@ -402,7 +402,7 @@ class DocumentIndex(AnyIndex[DocumentHandle, DocumentRemovalResult]):
         """
         options, with_columns = given.part(DocumentSearchOptions), given.with_columns
         condition = None if given.doc_where is None else Condition(given.doc_where)
-        with Runner(given.workers, given.progress) as runner:
+        with Runner(given.workers, given.progress, "search") as runner:
             if isinstance(given.queries, Sketches):
                 with self._session.shared() as view:
                     return search_sketches(

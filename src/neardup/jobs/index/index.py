@@ -253,7 +253,7 @@ class AnyIndex(ABC, Generic[H, R]):
             If a file cannot be read or written; the index is as before then.
         """
         reading = given.part(TextReadingOptions)
-        with Runner(given.workers, given.progress) as runner:
+        with Runner(given.workers, given.progress, "index-add") as runner:
             sources = rows_where(resolve_inputs(given.data, reading), given.where)
             check_effect(reading, sources)
             self._settle(runner)
@@ -303,6 +303,6 @@ class AnyIndex(ABC, Generic[H, R]):
         -------
         ``n_segments``, ``n_documents`` and ``n_freed_bytes``, and all of these as ``summary``.
         """
-        with Runner(given.workers, given.progress) as runner:
+        with Runner(given.workers, given.progress, "index-compact") as runner:
             self._settle(runner)
             return index_changes.compact(self._handle, runner)

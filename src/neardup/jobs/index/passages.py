@@ -162,7 +162,7 @@ class PassageIndex(AnyIndex[PassageHandle, RemovalResult]):
             As ``deduplicate``, and if a string is the name of a file.
         """
         options = given.part(SearchOptions)
-        with Runner(given.workers, given.progress) as runner:
+        with Runner(given.workers, given.progress, "search") as runner:
             sources = rows_where(
                 resolve_inputs(as_documents(given.queries), options), options.where
             )

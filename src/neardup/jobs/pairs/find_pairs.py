@@ -132,7 +132,7 @@ def _find(given: _Arguments) -> PairResult:
         memory=given.memory,
         work=given.work,
     )
-    with Runner(given.workers, given.progress) as runner:
+    with Runner(given.workers, given.progress, "pairs") as runner:
         # Inputs are found before a folder is made.
         sources = [*job.left, *(job.right or ()), *(job.counted or ())]
         # To ask what memory is free takes longer than a few texts.

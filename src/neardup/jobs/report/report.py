@@ -104,7 +104,7 @@ def report(given: _Arguments) -> Report:
     other = None
     if given.against is not None:
         other = resolve_against(given.against, partial(resolve_inputs, options=options), options)
-    with Runner(given.workers, given.progress) as runner:
+    with Runner(given.workers, given.progress, "report") as runner:
         return make_report(given.result, own, other, given.labels, options, runner)
 
 
