@@ -49,7 +49,7 @@ class DropResult(Selection):
 
     def _tables(self) -> dict[str, pa.RecordBatchReader]:
         """Return the table that is written beside the rows."""
-        return {"removed.parquet": in_batches(self._removed_rows, ~self._stays)}
+        return {"removed.parquet": in_batches(self._removed_rows, self._stays, wanted=False)}
 
     @cached_property
     def removed(self) -> pa.Table:

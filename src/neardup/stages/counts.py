@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -15,12 +16,20 @@ import numpy as np
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.column_values import ColumnValues
 from neardup.stages.decide import Assignment
-from neardup.tables import Bools, Int16s, Int32s, Int64s
+from neardup.tables import Bools, Int8s, Int16s, Int32s, Int64s
 
 # Groups, and pairs of groups, that a summary lists one by one.
 _LISTED = 100
 # Documents that are counted at once.
 _AT_ONCE = 1 << 20
+
+
+def _kind_for(n_groups: int) -> np.dtype[Any]:
+    """Return the shortest numbers that name so many groups, one of none, and one more than all."""
+    for kind in (np.int8, np.int16):
+        if n_groups < np.iinfo(kind).max:
+            return np.dtype(kind)
+    return np.dtype(np.int32)
 
 
 @dataclass(frozen=True)
@@ -32,7 +41,7 @@ class Groups:
 
     label: str
     names: Sequence[str]
-    numbers: Int64s | Int32s | Int16s
+    numbers: Int64s | Int32s | Int16s | Int8s
 
     @classmethod
     def of_files(cls, documents: Catalogue) -> Groups:
@@ -40,12 +49,10 @@ class Groups:
         sources = documents.sources
         if not all(source.has_lasting_rows for source in sources) or not sources:
             return cls.of_none("file", len(documents))
-        # Few bytes a document, of which there may be many.
-        few = len(sources) < np.iinfo(np.int16).max
-        places = np.arange(len(sources)).astype(np.int16 if few else np.int32)
-        numbers: Int16s | Int32s = np.full(len(documents), -1, places.dtype)
-        starts = documents.source_starts
-        numbers[starts[0] :] = np.repeat(places, np.diff(starts))
+        # Few bytes a document, of which there may be many: a byte is most of what a result holds.
+        numbers: Int8s | Int16s | Int32s = np.full(len(documents), -1, _kind_for(len(sources)))
+        for place, (start, stop) in enumerate(pairwise(documents.source_starts.tolist())):
+            numbers[start:stop] = place
         return cls("file", [source.name for source in sources], numbers)
 
     @classmethod
@@ -56,7 +63,7 @@ class Groups:
     @classmethod
     def of_none(cls, label: str, n_documents: int) -> Groups:
         """Return documents without groups."""
-        return cls(label, [], np.full(n_documents, -1, np.int16))
+        return cls(label, [], np.full(n_documents, -1, np.int8))
 
     def behind(self, n_documents: int) -> Groups:
         """Return these behind so many documents without groups."""

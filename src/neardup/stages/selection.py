@@ -285,16 +285,19 @@ def complete_summary(summary: dict[str, Any], runner: Runner) -> None:
 
 
 def in_batches(
-    rows_of: Callable[[Int64s], pa.Table], documents: Int64s | Bools
+    rows_of: Callable[[Int64s], pa.Table], documents: Int64s | Bools, *, wanted: bool = True
 ) -> pa.RecordBatchReader:
-    """Return a table, made for some documents at a time, given by their numbers or as a mask."""
+    """Return a table, made for some documents at a time, given by their numbers or by a mask.
+
+    Of a mask, of which no copy is made, those are that it has as ``wanted``.
+    """
     import pyarrow as pa
 
     def batches() -> Iterator[pa.RecordBatch]:
         for start in range(0, len(documents), ROWS_AT_ONCE):
             some = documents[start : start + ROWS_AT_ONCE]
             if some.dtype == bool:
-                some = start + np.flatnonzero(some)
+                some = start + np.flatnonzero(some == wanted)
             numbers = some.astype(np.int64, copy=False)
             yield from rows_of(numbers).to_batches()
 
