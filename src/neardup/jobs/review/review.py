@@ -109,7 +109,7 @@ def review(given: _Arguments) -> Report:
     other = None
     if given.against is not None:
         other = resolve_against(given.against, partial(resolve_inputs, options=options), options)
-    with Runner(given.workers, given.progress) as runner:
+    with Runner(given.workers, given.progress, "review") as runner:
         return make_review(given.pairs, own, other, given.labels, options, runner)
 
 
