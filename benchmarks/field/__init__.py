@@ -1,0 +1,1 @@
+"""An open benchmark of tools that find nearly the same text; see README.md."""
