@@ -175,6 +175,19 @@ def test_snapshot__restored_and_equal(running, root):
     assert names(running)[-3:] == ["copy-0", "copy-1", "copy-2"]
 
 
+def test_snapshot__files_of_whole_blocks(running, root):
+    """Nothing is filled up behind them, and what follows comes all the same."""
+    documents = [{"id": str(k), "text": text_of(k)} for k in range(24)]
+    neardup.DocumentIndex.create(root / "whole", **OPTIONS).add(documents)
+    running.post("/v1/reload", {})
+    with running.client() as client:
+        tar = client.get("/v1/indexes/whole/snapshot").content
+    sizes = {member.size for member in tarfile.open(fileobj=io.BytesIO(tar))}
+    assert any(size % 512 == 0 for size in sizes)
+    answer = httpx.post(f"{running.url}/v1/indexes/again/restore", content=tar, headers=TAR)
+    assert answer.json()["documents"] == 24
+
+
 def test_snapshot__by_python(running, root, tmp_path):
     remote = neardup.connect(running.url, index="docs")
     n_bytes = remote.snapshot(tmp_path / "docs.tar")

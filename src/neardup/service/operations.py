@@ -306,9 +306,11 @@ async def _snapshot(service: Service, request: Request) -> Response:
 
     async def read() -> AsyncIterator[bytes]:
         try:
-            while part := await service.transfers.run(
-                lambda: next(parts, b""), Deadline(_LONG), is_own=True
-            ):
+            while (
+                part := await service.transfers.run(
+                    lambda: next(parts, None), Deadline(_LONG), is_own=True
+                )
+            ) is not None:
                 yield part
         finally:
             parts.close()
