@@ -222,6 +222,12 @@ def make_tar(**files: bytes | str) -> bytes:
     return stream.getvalue()
 
 
+def make_head(kind: bytes, size: int) -> bytes:
+    info = tarfile.TarInfo("manifest.json")
+    info.type, info.size = kind, size
+    return info.tobuf(tarfile.GNU_FORMAT)
+
+
 @each_of(
     "tar",
     [
@@ -234,6 +240,11 @@ def make_tar(**files: bytes | str) -> bytes:
         make_tar(**{"segments/../../evil": b"x"}),
         make_tar(**{"manifest.json": "/etc/passwd"}),
         make_tar(**{"removed/evil.py": b"x"}),
+        # A list of further names, of a size that is nobody's business, and one that is negative.
+        make_head(tarfile.XHDTYPE, 1024) + bytes(2048),
+        make_head(tarfile.GNUTYPE_LONGNAME, 1024) + bytes(2048),
+        make_head(tarfile.GNUTYPE_SPARSE, 0) + bytes(2048),
+        make_head(tarfile.REGTYPE, -1536) + bytes(2048),
     ],
 )
 def test_restore__refused(running, root, tar):
@@ -252,6 +263,15 @@ def test_restore__damaged_or_cut_off(running, root):
         answer = httpx.post(f"{running.url}/v1/indexes/new/restore", content=broken, headers=TAR)
         assert (answer.status_code, answer.json()["error"]) == (422, "InvalidInputError")
         assert not (root / "new").exists()
+
+
+def test_unpack__takes_little_memory(tmp_path):
+    """What stands before a file, such as a long name of it, is refused before it is read."""
+    head = make_head(tarfile.GNUTYPE_LONGNAME, 1 << 40)
+    tar = io.BytesIO(head + bytes(1 << 16))
+    with pytest.raises(InvalidInputError, match="nothing was restored"):
+        unpack_snapshot(tar, tmp_path / "copy")
+    assert tar.tell() == len(head)
 
 
 def test_snapshot__stays_what_it_is(root, tmp_path):

@@ -131,34 +131,44 @@ def unpack_snapshot(tar: BinaryIO, folder: Path) -> None:
     """
     written: set[str] = set()
     try:
-        with tarfile.open(fileobj=tar, mode="r|") as archive:
-            for member in archive:
-                if not member.isreg() or not _PLACE.fullmatch(member.name):
-                    message = f"a snapshot has no {member.name[:100]!r}; nothing was restored"
-                    raise InvalidInputError(message)
-                if member.name in written:
-                    message = f"a snapshot has one {member.name!r}; nothing was restored"
-                    raise InvalidInputError(message)
-                written.add(member.name)
-                source = archive.extractfile(member)
-                assert source is not None
-                _write(source, folder / member.name)
-    except (tarfile.TarError, EOFError) as error:
-        message = f"this is no snapshot of an index, or not all of it: {error}"
-        raise InvalidInputError(message) from None
+        while head := tar.read(_BLOCK).rstrip(b"\0"):
+            # By itself: tarfile takes names and lists of any size into memory, and makes large
+            # files of nothing.
+            member = tarfile.TarInfo.frombuf(head.ljust(_BLOCK, b"\0"), "utf-8", "surrogateescape")
+            is_plain = member.type in (tarfile.REGTYPE, tarfile.AREGTYPE) and member.size >= 0
+            if not is_plain or not _PLACE.fullmatch(member.name):
+                message = f"a snapshot has no {member.name[:100]!r}; nothing was restored"
+                raise InvalidInputError(message)
+            if member.name in written:
+                message = f"a snapshot has one {member.name!r}; nothing was restored"
+                raise InvalidInputError(message)
+            written.add(member.name)
+            _write(tar, member.size, folder / member.name)
+            tar.read(_padded(member.size) - member.size)
+    except tarfile.TarError as error:
+        raise _no_snapshot(str(error)) from None
     if MANIFEST not in written:
-        message = f"this is no snapshot of an index, or not all of it: it has no {MANIFEST}"
-        raise InvalidInputError(message)
+        raise _no_snapshot(f"it has no {MANIFEST}")
     for path in [folder, *(path for path in folder.rglob("*") if path.is_dir())]:
         sync_folder(path)
 
 
-def _write(source: IO[bytes], path: Path) -> None:
+def _no_snapshot(reason: str) -> InvalidInputError:
+    return InvalidInputError(f"this is no snapshot of an index, or not all of it: {reason}")
+
+
+def _write(tar: BinaryIO, size: int, path: Path) -> None:
+    """Write the next bytes of a tar file to a new file."""
     with translated(path):
         for above in reversed(path.parents):
             if not above.exists():
                 make_folder(above)
-        with path.open("xb", buffering=0) as file:
-            while part := source.read(_PART_BYTES):
-                file.write(part)
+        with path.open("xb") as file:
+            left = size
+            while left:
+                part = tar.read(min(left, _PART_BYTES))
+                if not part:
+                    raise _no_snapshot(f"{path.name} is cut off")
+                left -= file.write(part)
+            file.flush()
             os.fsync(file.fileno())
