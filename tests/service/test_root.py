@@ -5,7 +5,8 @@ from __future__ import annotations
 import io
 import tarfile
 import threading
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from neardup.service.serve import open_indexes
 from tests.document_indexes import OPTIONS, text_of
 from tests.each import each_of
 from tests.service.conftest import TOKEN, Running, make_fake, start_service
+from tests.service.waiting import wait_for
 
 TAR = {"content-type": "application/x-tar"}
 
@@ -99,6 +101,45 @@ def test_reload(running, root):
     assert found == {"added": ["another"], "gone": ["texts"]}
     assert names(running) == ["docs", "another"]
     assert running.post("/v1/indexes/another/query", {"text": "a"}).status_code == 200
+
+
+def test_reload__while_an_index_is_dropped(running, root, monkeypatch):
+    """It is not found again by its folder, which is still there."""
+    served = running.service.indexes["docs"]
+    begun, may_end = threading.Event(), threading.Event()
+
+    def close_slowly() -> None:
+        begun.set()
+        may_end.wait(30)
+
+    monkeypatch.setattr(served, "close", close_slowly)
+    with ThreadPoolExecutor(2) as pool:
+        drop = pool.submit(httpx.delete, f"{running.url}/v1/indexes/docs")
+        begun.wait(30)
+        reload = pool.submit(running.post, "/v1/reload", {})
+        wait([reload], timeout=0.5)
+        may_end.set()
+        assert drop.result().status_code == 200
+        assert reload.result().json() == {"added": [], "gone": []}
+    assert names(running) == ["texts"]
+
+
+def test_bulk__of_an_index_that_is_dropped(running, root):
+    """What still comes does not go into another index of this name."""
+    url = f"{running.url}/v1/indexes/docs"
+
+    def lines() -> Iterator[bytes]:
+        yield b'{"op": "insert", "id": "x", "text": "y"}\n' * 1000
+        wait_for(lambda: "x" in served.index)
+        assert httpx.delete(url).json() == {}
+        assert httpx.put(url, json={"kind": "documents"}).status_code == 200
+        yield b'{"op": "insert", "id": "z", "text": "y"}\n'
+
+    served = running.service.indexes["docs"]
+    kind = {"content-type": "application/x-ndjson"}
+    answer = httpx.post(f"{url}/bulk", content=lines(), headers=kind, timeout=60)
+    assert (answer.status_code, "not served any more" in answer.text) == (404, True)
+    assert neardup.DocumentIndex.open(root / "docs").documents() == []
 
 
 def test_compact(running):
@@ -182,7 +223,8 @@ def test_snapshot__files_of_whole_blocks(running, root):
     running.post("/v1/reload", {})
     with running.client() as client:
         tar = client.get("/v1/indexes/whole/snapshot").content
-    sizes = {member.size for member in tarfile.open(fileobj=io.BytesIO(tar))}
+    with tarfile.open(fileobj=io.BytesIO(tar)) as archive:
+        sizes = {member.size for member in archive}
     assert any(size % 512 == 0 for size in sizes)
     answer = httpx.post(f"{running.url}/v1/indexes/again/restore", content=tar, headers=TAR)
     assert answer.json()["documents"] == 24

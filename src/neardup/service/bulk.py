@@ -51,10 +51,14 @@ async def change_many(service: Service, served: Served, request: Request) -> Res
     first = 1
     lines = _Lines(request, service.limits.body_bytes, service.limits.seconds, share)
     headers = {}
-    async for group in lines.groups():
-        answers = await service.change(served, partial(_change_some, served, group, first))
-        spool.write(answers)
-        first += len(group)
+    try:
+        async for group in lines.groups():
+            answers = await service.change(served, partial(_change_some, served, group, first))
+            spool.write(answers)
+            first += len(group)
+    except BaseException:
+        spool.close()
+        raise
     if lines.problem is not None:
         spool.write(_line(m.Changed(first, None, done=False, **_said(lines.problem))))
         headers = {"connection": "close"}

@@ -254,8 +254,9 @@ async def _compact(call: Call) -> m.Compacted:
 async def _create(call: Call) -> m.IndexEntry:
     name, asked = _new_name(call.service, call.index or ""), call.asked
     root = call.service.place()
-    served = await call.service.maintain(lambda: root.create(name, asked.kind, asked.options))
-    call.service.take_up(served)
+    async with call.service.arranging:
+        served = await call.service.maintain(lambda: root.create(name, asked.kind, asked.options))
+        call.service.take_up(served)
     return m.IndexEntry(name, served.kind, 0, served.is_writable)
 
 
@@ -272,11 +273,12 @@ def _new_name(service: Service, name: str) -> str:
 
 
 async def _drop(call: Call) -> m.Nothing:
-    service, served = call.service, call.served
-    root = service.place()
-    root.check_own(served)
-    await service.give_up(served)
-    await service.maintain(lambda: root.drop(served))
+    service, root = call.service, call.service.place()
+    async with service.arranging:
+        served = call.served
+        root.check_own(served)
+        await service.give_up(served)
+        await service.maintain(lambda: root.drop(served))
     return m.Nothing()
 
 
@@ -284,14 +286,15 @@ async def _reload(call: Call) -> m.Reloaded:
     GRANT.get().check_everything()
     service = call.service
     root = service.place()
-    before = service.indexes
-    found = await service.maintain(root.names)
-    gone = [name for name, each in before.items() if root.has(each) and name not in found]
-    for name in gone:
-        await service.give_up(before[name])
-    added = [name for name in found if name not in before]
-    for name in added:
-        service.take_up(await service.maintain(partial(root.open, name)))
+    async with service.arranging:
+        before = service.indexes
+        found = await service.maintain(root.names)
+        gone = [name for name, each in before.items() if root.has(each) and name not in found]
+        for name in gone:
+            await service.give_up(before[name])
+        added = [name for name in found if name not in before]
+        for name in added:
+            service.take_up(await service.maintain(partial(root.open, name)))
     return m.Reloaded(added, gone)
 
 
@@ -331,8 +334,9 @@ async def _restore(service: Service, request: Request) -> Response:
     with tempfile.TemporaryFile(dir=root.folder) as tar:
         await spool_body(request, tar, service.limits.seconds, service.maintain)
         tar.seek(0)
-        served = await service.maintain(lambda: root.restore(name, tar))
-    service.take_up(served)
+        async with service.arranging:
+            served = await service.maintain(lambda: root.restore(name, tar))
+            service.take_up(served)
     entry = m.IndexEntry(name, served.kind, len(served), served.is_writable)
     return Response(msgspec.json.encode(entry), media_type=_JSON)
 

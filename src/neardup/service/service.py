@@ -106,6 +106,8 @@ class Service:
         # What goes through a whole index; one at a time, and not for long where disks are slow.
         self.maintenance = Lane("maintenance", 1, n_heavy)
         self.root = root
+        # One request at a time says which indexes there are.
+        self.arranging = asyncio.Lock()
         # One thread that is never kept waiting by requests.
         self._upkeep = Lane("upkeep", 1, 1)
         self.log = log or Log(None)
@@ -194,6 +196,9 @@ class Service:
         """Change an index, whoever asks for it; without a deadline it is never turned away."""
 
         def change() -> T:
+            if not self._is_served(served):
+                # Its folder may be that of another one of this name by now.
+                raise Problem(404, f"index {served.name!r} is not served any more")
             if not served.writing.acquire(timeout=_PATIENCE_SECONDS):
                 raise busy(f"index {served.name!r} is being written anew; try again")
             try:
