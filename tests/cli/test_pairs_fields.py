@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import neardup
-from neardup.jobs.pairs import by_fields
+from neardup.jobs.pairs import by_fields, fields
 
 GOODS = """id,title,maker,price
 a,Sony Walkman NWZ 5,Sony,$100
@@ -175,6 +175,19 @@ def test_fields__threshold_in_exact_fractions():
     assert neardup.find_pairs(rows, fields="price:1:number").pairs.num_rows == 0
     rows[1]["price"] = "80000000000000000000"
     assert neardup.find_pairs(rows, fields="price:1:number").pairs.num_rows == 1
+
+
+def test_fields__equal_records_are_worked_out_once(monkeypatch):
+    """At 1 every pair lies at the threshold, where floats do not decide."""
+    asked = []
+    exact = fields._Wholes.exact_similarity
+    monkeypatch.setattr(
+        fields._Wholes, "exact_similarity", lambda *each: asked.append(each) or exact(*each)
+    )
+    rows = [{"maker": f"m{n % 5}", "color": "red"} for n in range(200)]
+    result = neardup.find_pairs(rows, fields=["maker:1:exact", "color:1:exact"], threshold="1")
+    assert result.pairs.num_rows == 5 * 40 * 39 // 2
+    assert len(asked) < 10
 
 
 @pytest.fixture

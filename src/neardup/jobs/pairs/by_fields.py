@@ -423,23 +423,50 @@ class _Comparison:
             rows = rows[sums[rows] >= needed[rows] - room[rows]]
         is_close = sums[rows] < needed[rows] + room[rows]
         reaches = ~is_close
-        for place in np.flatnonzero(is_close).tolist():
-            row = int(rows[place])
-            reaches[place] = self._mean(int(left[row]), int(right[row])) >= mean.threshold
+        reaches[is_close] = self._reach_exactly(left[rows[is_close]], right[rows[is_close]])
         rows = rows[reaches]
         weights = np.array([float(each.weight) for each in mean.fields])
         means = np.nansum(by_field[:, rows] * weights[:, None], axis=0) / totals[rows]
         found = FieldPairs(left[rows], right[rows], np.minimum(means, 1), by_field[:, rows])
         return found, n_compared
 
-    def _mean(self, a: int, b: int) -> Fraction:
-        """Return the weighted mean of a pair, exactly."""
+    def _reach_exactly(self, left: Int64s, right: Int64s) -> Bools:
+        """Return which pairs reach the threshold, worked out with fractions.
+
+        Many pairs lie at it exactly, such as all equal ones at 1; so each combination of
+        similarities is looked at once.
+        """
+        # Of each field numbers of the similarities of pairs, -1 of those without one.
+        numbers: Int64s = np.full((len(left), len(self.mean.fields)), -1, np.int64)
+        known: dict[Fraction, int] = {}
+        for values, own in zip(self.records.values, numbers.T, strict=True):
+            a, b = values.numbers[left], values.numbers[right]
+            there = np.flatnonzero((a >= 0) & (b >= 0))
+            pairs = np.stack([a[there], b[there]], axis=1)
+            # Any value is as similar to itself.
+            pairs[pairs[:, 0] == pairs[:, 1]] = pairs.max(initial=0)
+            different, which = np.unique(pairs, axis=0, return_inverse=True)
+            found = [
+                known.setdefault(values.exact_similarity(x, y), len(known))
+                for x, y in different.tolist()
+            ]
+            own[there] = np.array(found, np.int64)[which.reshape(-1)]
+        combinations, which = np.unique(numbers, axis=0, return_inverse=True)
+        similarities = list(known)
+        reach = [
+            self._mean([similarities[each] if each >= 0 else None for each in combination])
+            >= self.mean.threshold
+            for combination in combinations.tolist()
+        ]
+        return np.array(reach, np.bool_)[which.reshape(-1)]
+
+    def _mean(self, similarities: Sequence[Fraction | None]) -> Fraction:
+        """Return the weighted mean of the similarities of fields, exactly."""
         total = weighted = Fraction(0)
-        for field, values in zip(self.mean.fields, self.records.values, strict=True):
-            x, y = int(values.numbers[a]), int(values.numbers[b])
-            if x >= 0 and y >= 0:
+        for field, similarity in zip(self.mean.fields, similarities, strict=True):
+            if similarity is not None:
                 total += field.weight
-                weighted += field.weight * values.exact_similarity(x, y)
+                weighted += field.weight * similarity
         return weighted / total
 
 
