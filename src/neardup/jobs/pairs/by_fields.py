@@ -19,7 +19,7 @@ one join for each field and set of keys, by the least u of them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -32,6 +32,7 @@ import pyarrow as pa
 
 from neardup.errors import InvalidInputError
 from neardup.jobs.pairs.fields import POSTINGS_OF_PAIR, FieldValues, Units, field_values
+from neardup.jobs.pairs.mean import WeightedMean
 from neardup.jobs.pairs.records import sides_of
 from neardup.jobs.pairs.rows import to_run
 from neardup.jobs.pairs.spelling import Speller
@@ -41,7 +42,6 @@ from neardup.reading.values import read_values
 from neardup.tables import Bools, Floats, Int64s, ScoredPairs, Uint64s
 
 if TYPE_CHECKING:
-    from neardup.matching.measures import Measure
     from neardup.options.documents import PairOptions
     from neardup.reading.catalogue import Catalogue
     from neardup.runs.runner import Runner
@@ -49,9 +49,6 @@ if TYPE_CHECKING:
 
 # Pairs of records that are compared at a time.
 _AT_ONCE = 1 << 17
-
-# Bounds are rounded down to so many parts of one, because joins multiply sizes with them.
-_FINE = 10**6
 
 # Far above what rounding moves a mean by: nearer to the threshold it is worked out exactly.
 _TOO_CLOSE = 1e-9
@@ -76,46 +73,6 @@ class FieldCounts(FilterCounts):
     candidates: int
     verified: int
     found: int
-
-
-@dataclass(frozen=True)
-class Field:
-    """A column that is compared, and what it weighs."""
-
-    column: str
-    kind: str
-    weight: Fraction
-
-    @property
-    def name(self) -> str:
-        """The column of the table that has the similarities."""
-        return f"similarity_{self.column}"
-
-
-@dataclass(frozen=True)
-class WeightedMean:
-    """The fields whose weighted mean has to reach a threshold."""
-
-    fields: tuple[Field, ...]
-    measure: Measure
-
-    @property
-    def threshold(self) -> Fraction:
-        """The threshold, which is written with the measure of texts."""
-        return self.measure.threshold
-
-    def weight(self, fields: Iterable[int]) -> Fraction:
-        """Return what some fields weigh together."""
-        return sum((self.fields[each].weight for each in fields), Fraction(0))
-
-    def must_agree(self, field: int, pattern: Sequence[int]) -> bool:
-        """Return whether a field has to be similar at all in every pair of a pattern."""
-        return self.fields[field].weight > (1 - self.threshold) * self.weight(pattern)
-
-    def bound(self, fields: Sequence[int], pattern: Sequence[int]) -> Fraction:
-        """Return how similar a pair is in one of some fields at least, rounded down."""
-        exact = 1 - (1 - self.threshold) * self.weight(pattern) / self.weight(fields)
-        return Fraction(floor(exact * _FINE), _FINE)
 
 
 class FieldPairs(NamedTuple):

@@ -22,7 +22,8 @@ from neardup.stages.tables import read_table
 from neardup.tables import Bools, Floats, Int64s
 
 if TYPE_CHECKING:
-    from neardup.jobs.pairs.by_fields import Records, WeightedMean
+    from neardup.jobs.pairs.by_fields import Records
+    from neardup.jobs.pairs.mean import WeightedMean
     from neardup.reading.catalogue import Catalogue
     from neardup.runs.runner import Runner
 

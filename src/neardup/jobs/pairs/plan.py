@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from neardup.errors import InvalidParameterError
+from neardup.jobs.pairs.mean import Field, WeightedMean
 from neardup.matching.bands import Banding
 from neardup.matching.join import DEFAULT_ALGORITHM
 from neardup.matching.measures import LEAST_SHARE, MEASURES, Hamming, Measure
@@ -18,7 +19,6 @@ from neardup.sketches.weighted_minhash import WeightedMinHashScheme
 from neardup.stages.options import choose_bands, reading_plan, weights_for
 
 if TYPE_CHECKING:
-    from neardup.jobs.pairs.by_fields import WeightedMean
     from neardup.matching.edit_join import EditThreshold
 
 _DEFAULT_THRESHOLD = "0.8"
@@ -136,9 +136,6 @@ _OF_FIELDS = ("jaccard", "dice", "max-containment")
 
 
 def _plan_of_fields(options: PairOptions) -> PairPlan:
-    # Few runs have fields.
-    from neardup.jobs.pairs.by_fields import Field, WeightedMean
-
     _check_fields(options)
     measure = MEASURES[options.measure or _OF_FIELDS[0]]
     weights = options.field_weights

@@ -1,0 +1,55 @@
+"""What records of several fields are compared by: the weighted mean of their similarities."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import floor
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from neardup.matching.measures import Measure
+
+# Bounds are rounded down to so many parts of one, because joins multiply sizes with them.
+_FINE = 10**6
+
+
+@dataclass(frozen=True)
+class Field:
+    """A column that is compared, and what it weighs."""
+
+    column: str
+    kind: str
+    weight: Fraction
+
+    @property
+    def name(self) -> str:
+        """The column of the table that has the similarities."""
+        return f"similarity_{self.column}"
+
+
+@dataclass(frozen=True)
+class WeightedMean:
+    """The fields whose weighted mean has to reach a threshold."""
+
+    fields: tuple[Field, ...]
+    measure: Measure
+
+    @property
+    def threshold(self) -> Fraction:
+        """The threshold, which is written with the measure of texts."""
+        return self.measure.threshold
+
+    def weight(self, fields: Iterable[int]) -> Fraction:
+        """Return what some fields weigh together."""
+        return sum((self.fields[each].weight for each in fields), Fraction(0))
+
+    def must_agree(self, field: int, pattern: Sequence[int]) -> bool:
+        """Return whether a field has to be similar at all in every pair of a pattern."""
+        return self.fields[field].weight > (1 - self.threshold) * self.weight(pattern)
+
+    def bound(self, fields: Sequence[int], pattern: Sequence[int]) -> Fraction:
+        """Return how similar a pair is in one of some fields at least, rounded down."""
+        exact = 1 - (1 - self.threshold) * self.weight(pattern) / self.weight(fields)
+        return Fraction(floor(exact * _FINE), _FINE)
