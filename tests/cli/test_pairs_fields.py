@@ -125,6 +125,7 @@ def test_fields__rows_of_json_may_lack_all(run, here, write_file):
         (("--field", "title:1", "--method", "minhash"), "compared exactly; leave out --method"),
         (("--field", "title:1", "--measure", "cosine"), "by jaccard, dice or max-containment"),
         (("--field", "title:1", "--max-distance", "1"), "give --threshold instead"),
+        (("--field", "title:1", "--threshold", "1e-7"), "must be 0.000001 at least"),
         (("--field", "title:1", "--text-column", "maker"), "take the place of --text-column"),
         (("--field", "title:1", "--also", "title:edit:1"), "a column is a field or a condition"),
         (("--field", "title:1", "--algorithm", "ppjoin"), "--algorithm has no effect on fields"),

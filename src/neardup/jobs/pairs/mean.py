@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 # Bounds are rounded down to so many parts of one, because joins multiply sizes with them.
 _FINE = 10**6
 
+LEAST_THRESHOLD = Fraction(1, _FINE)
+"""Of a lower one the bounds would be 0."""
+
 
 @dataclass(frozen=True)
 class Field:

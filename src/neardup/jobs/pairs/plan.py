@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from neardup.errors import InvalidParameterError
-from neardup.jobs.pairs.mean import Field, WeightedMean
+from neardup.jobs.pairs.mean import LEAST_THRESHOLD, Field, WeightedMean
 from neardup.matching.bands import Banding
 from neardup.matching.join import DEFAULT_ALGORITHM
 from neardup.matching.measures import LEAST_SHARE, MEASURES, Hamming, Measure
@@ -143,6 +143,9 @@ def _plan_of_fields(options: PairOptions) -> PairPlan:
         tuple(Field(column, kind, weights[column]) for column, kind in options.field_kinds.items()),
         measure.parse(_DEFAULT_THRESHOLD if options.threshold is None else options.threshold),
     )
+    if mean.threshold < LEAST_THRESHOLD:
+        message = f"threshold must be {float(LEAST_THRESHOLD):f} at least on fields"
+        raise InvalidParameterError(message, "threshold")
     texts = read_as_text(options.field_kinds)
     options = options.but(text_column=texts, ngram=1 if options.ngram is None else options.ngram)
     reading = reading_plan(options)
