@@ -74,6 +74,15 @@ def find_pairs(folder: Path) -> None:
     page.write(folder / "pairs.html")
 
 
+def judge_pairs() -> None:
+    pairs = neardup.find_pairs(TEXTS, ngram=2, threshold=0.5)
+    assert_type(neardup.review(pairs, TEXTS), types.Report)
+    said = [[{"id_a": 0, "id_b": 2, "label": label}] for label in ("yes", "unsure")]
+    merged = neardup.merge_reviews(said)
+    assert_type(merged, neardup.MergedReviews)
+    assert_type(merged.headline(), str)
+
+
 def share_options() -> None:
     """Say once how texts are cut, read and run, for several calls."""
     text = neardup.TextOptions(tokenizer=split, ngram=2, casefold=True, occurrences="numbered")
@@ -140,6 +149,7 @@ def keep_documents(folder: Path) -> None:
     assert_type(index.commit(), int)
     assert_type(index.query("the cat sat on a mat", limit=1), list[types.Match])
     assert_type(index.query(tokens={"a", "bird"}, top=1), list[types.Match])
+    assert_type(index.query("a bird", with_columns=True), list[types.MatchWithColumns])
     assert len(index.search(neardup.sketch(TEXTS, ngram=1), top=1)) == len(TEXTS)
     found = index.search(TEXTS)
     assert_type(found, neardup.DocumentSearchResult)
@@ -219,6 +229,7 @@ def main() -> int:
         for part in parts:
             part(Path(folder))
     find_one()
+    judge_pairs()
     share_options()
     choose_bands()
     make_errors()

@@ -10,7 +10,7 @@ from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, overload
 
 from neardup.errors import InvalidInputError, InvalidParameterError, ServiceError
 from neardup.options.choices import IndexKind
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from neardup.documents.one_text import Tokens
     from neardup.jobs.compare.compare_result import CompareResult
     from neardup.jobs.index.index import Page
-    from neardup.results import DocumentSearchResult, PassageResult
+    from neardup.results import DocumentSearchResult, Match, MatchWithColumns, PassageResult
     from neardup.stages.index_changes import CompactionResult, DocumentRemovalResult
 
 Id = str | int
@@ -117,6 +117,32 @@ class RemoteIndex:
         self._transport, self.name, self.kind = transport, name, kind
         self._is_writable, self._durable = is_writable, durable or None
 
+    @overload
+    def query(
+        self,
+        text: str | None = None,
+        *,
+        tokens: Tokens | None = None,
+        threshold: Threshold = "index",
+        limit: int | None = None,
+        top: int | None = None,
+        where: str | None = None,
+        with_columns: Literal[False] = False,
+    ) -> list[Match]: ...
+
+    @overload
+    def query(
+        self,
+        text: str | None = None,
+        *,
+        tokens: Tokens | None = None,
+        threshold: Threshold = "index",
+        limit: int | None = None,
+        top: int | None = None,
+        where: str | None = None,
+        with_columns: Literal[True],
+    ) -> list[MatchWithColumns]: ...
+
     def query(
         self,
         text: str | None = None,
@@ -127,7 +153,7 @@ class RemoteIndex:
         top: int | None = None,
         where: str | None = None,
         with_columns: bool = False,
-    ) -> list[Any]:
+    ) -> list[Match] | list[MatchWithColumns]:
         """Find the documents that are similar to a text, the most similar first.
 
         As ``DocumentIndex.query``, but not by a sketch, which the service does not take.

@@ -10,7 +10,7 @@ from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Literal, Self, overload
 
 import numpy as np
 
@@ -249,6 +249,34 @@ class DocumentIndex(AnyIndex[DocumentHandle, DocumentRemovalResult]):
 
         return self._session.insert_if_new(id, text, make, columns)
 
+    @overload
+    def query(
+        self,
+        text: str | None = None,
+        *,
+        tokens: Tokens | None = None,
+        sketch: Sketches | None = None,
+        threshold: str | float | Decimal | Fraction | None = "index",
+        limit: int | None = None,
+        top: int | None = None,
+        where: str | None = None,
+        with_columns: Literal[False] = False,
+    ) -> list[Match]: ...
+
+    @overload
+    def query(
+        self,
+        text: str | None = None,
+        *,
+        tokens: Tokens | None = None,
+        sketch: Sketches | None = None,
+        threshold: str | float | Decimal | Fraction | None = "index",
+        limit: int | None = None,
+        top: int | None = None,
+        where: str | None = None,
+        with_columns: Literal[True],
+    ) -> list[MatchWithColumns]: ...
+
     def query(
         self,
         text: str | None = None,
@@ -260,7 +288,7 @@ class DocumentIndex(AnyIndex[DocumentHandle, DocumentRemovalResult]):
         top: int | None = None,
         where: str | None = None,
         with_columns: bool = False,
-    ) -> list[Any]:
+    ) -> list[Match] | list[MatchWithColumns]:
         """Find the documents that are similar to a text.
 
         Parameters
