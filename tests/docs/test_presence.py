@@ -64,8 +64,9 @@ def test_presence__true_or_false_and_no_more(presence, texts, server, tmp_path, 
     assert capsys.readouterr().out.splitlines() == ["true", "true", "false", "false", "false"]
     with pytest.raises(urllib.error.HTTPError) as caught:
         presence.ask(server, questions)
-    assert caught.value.code == 429
-    assert json.load(caught.value) == {"error": "no more questions are answered"}
+    with caught.value as answer:
+        assert answer.code == 429
+        assert json.load(answer) == {"error": "no more questions are answered"}
 
 
 def test_presence__no_ids_are_sent(presence, texts):
@@ -87,13 +88,15 @@ def test_presence__refuses(server, body, status, error):
     request = urllib.request.Request(server, body, method="POST")
     with pytest.raises(urllib.error.HTTPError) as caught:
         urllib.request.urlopen(request, timeout=20)
-    assert (caught.value.code, json.load(caught.value)) == (status, {"error": error})
+    with caught.value as answer:
+        assert (answer.code, json.load(answer)) == (status, {"error": error})
 
 
 def test_presence__other_schemes(presence, texts, server):
     with pytest.raises(urllib.error.HTTPError) as caught:
         presence.ask(server, sketched(texts[:1], seed=1))
-    error = json.load(caught.value)["error"]
+    with caught.value as answer:
+        error = json.load(answer)["error"]
     assert error == "made by unlike schemes: seed 1 and 99; make both with the same options"
     with pytest.raises(neardup.InvalidParameterError, match="kind modulo, got minhash"):
         presence.Answers(neardup.sketch(["a"]))
