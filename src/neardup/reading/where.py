@@ -46,6 +46,43 @@ _DOCUMENTS_AT_ONCE = 256
 _PLAIN_NAME = re.compile(r"[\w.\[\]]+")
 
 
+# Words that a condition has beside names; behind most of them a parenthesis is no call.
+_WORDS = frozenset(
+    ("and", "or", "not", "in", "is", "null", "like", "ilike", "between", "escape", "true", "false")
+)
+_MOST_CALLS = 6
+
+
+def _parse(text: str) -> Any:
+    """Parse a condition; all words that it does not know are names.
+
+    The parser knows all of SQL, and tries some of that in several ways, so that each level of it
+    takes twice the time; calls and brackets are therefore nested no deeper than any that are known.
+    """
+    from sqlglot import ParseError, Parser, TokenType, exp, tokenize
+
+    tokens = tokenize(text)
+    inside, is_name = list[bool](), False
+    for token in tokens:
+        kind, written = token.token_type, text[token.start : token.end + 1]
+        if kind in (TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE):
+            inside.append(is_name or kind is not TokenType.L_PAREN)
+            if sum(inside) > _MOST_CALLS:
+                raise RecursionError
+        elif kind in (TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE) and inside:
+            inside.pop()
+        is_word = (written[0].isalpha() or written[0] == "_") and written.isidentifier()
+        if is_word and written.lower() not in _WORDS:
+            # Some of what is called without parentheses is known by its name alone.
+            is_called = written.upper() in Parser.NO_PAREN_FUNCTION_PARSERS
+            token.token_type = TokenType.IDENTIFIER if is_called else TokenType.VAR
+        is_name = token.token_type in (TokenType.VAR, TokenType.IDENTIFIER)
+    (found,) = Parser().parse_into(exp.Condition, tokens, text) or [None]
+    if found is None:
+        raise ParseError("")
+    return found
+
+
 class Condition:
     """A condition on the columns of a row, such as ``status = 200 and lang in ('en', 'de')``.
 
@@ -61,12 +98,12 @@ class Condition:
     """
 
     def __init__(self, text: str) -> None:
-        from sqlglot import exp, parse_one
         from sqlglot.errors import SqlglotError
 
         self.text = text
+        compiler = _Compiler(text)
         try:
-            tree = parse_one(text, into=exp.Condition)
+            self._holds = compiler.condition(_parse(text))
         except RecursionError:
             raise _refused("it is nested too deep", text) from None
         except SqlglotError as error:
@@ -77,8 +114,6 @@ class Condition:
                 reason = "something is missing"
             reason = reason or "it cannot be parsed"
             raise _refused(f"{reason.rstrip('.')}{f' at {near!r}' if near else ''}", text) from None
-        compiler = _Compiler(text)
-        self._holds = compiler.condition(tree)
         self.columns = tuple(compiler.columns)
 
     def __reduce__(self) -> tuple[type[Condition], tuple[str]]:
