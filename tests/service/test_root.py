@@ -15,7 +15,7 @@ import pytest
 
 import neardup
 from neardup.errors import IndexFormatError, InvalidInputError
-from neardup.indexes.snapshot import open_snapshot, unpack_snapshot
+from neardup.indexes.snapshot import Snapshot, open_snapshot, unpack_snapshot
 from neardup.options.commands import ServeOptions
 from neardup.service.serve import open_indexes
 from tests.document_indexes import OPTIONS, text_of
@@ -228,6 +228,29 @@ def test_snapshot__files_of_whole_blocks(running, root):
     assert any(size % 512 == 0 for size in sizes)
     answer = httpx.post(f"{running.url}/v1/indexes/again/restore", content=tar, headers=TAR)
     assert answer.json()["documents"] == 24
+
+
+def test_snapshot__given_up(running, monkeypatch):
+    """Whoever goes while a part is read leaves no file open, and no defect."""
+    begun, may_end, snapshots = threading.Event(), threading.Event(), []
+
+    def slow(snapshot: Snapshot) -> Iterator[bytes]:
+        snapshots.append(snapshot)
+        yield b"x" * 1000
+        begun.set()
+        may_end.wait(30)
+        yield b"y"
+
+    monkeypatch.setattr(Snapshot, "parts", slow)
+    with httpx.stream("GET", f"{running.url}/v1/indexes/docs/snapshot") as answer:
+        next(answer.iter_raw())
+        begun.wait(30)
+    wait_for(
+        lambda: any('"route": "/v1/indexes/{index}/snapshot"' in line for line in running.lines)
+    )
+    may_end.set()
+    assert all(file.closed for _, file, _ in snapshots[0]._files)
+    assert not any("defect" in line for line in running.lines)
 
 
 def test_snapshot__by_python(running, root, tmp_path):

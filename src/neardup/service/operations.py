@@ -316,7 +316,7 @@ async def _snapshot(service: Service, request: Request) -> Response:
             ) is not None:
                 yield part
         finally:
-            parts.close()
+            # Not the parts, of which a thread may be reading one for somebody who has gone.
             snapshot.close()
 
     headers = {
