@@ -48,6 +48,7 @@ def test_read_grants(token_file):
         (f"{TOKEN} rate=nan\n", 0o600, "rate must be a number"),
         (f"{TOKEN} role=read role=admin\n", 0o600, "once each"),
         (f"{TOKEN} {OTHER}\n", 0o600, "token 1 may be followed by"),
+        (f"{TOKEN} role=read\n{TOKEN} role=admin\n", 0o600, "token 2 is there twice"),
     ],
 )
 def test_read_grants__refuses(tmp_path, content, mode, message):

@@ -93,7 +93,14 @@ def read_grants(path: Path) -> list[Grant]:
     if not found:
         message = f"token_file {path} holds no token; {_HOW_TO_MAKE}"
         raise InvalidParameterError(message)
-    return [_grant_of(words, f"token_file {path}: token {n}") for n, words in enumerate(found, 1)]
+    grants: dict[bytes, Grant] = {}
+    for number, words in enumerate(found, 1):
+        where = f"token_file {path}: token {number}"
+        grant = _grant_of(words, where)
+        if grants.setdefault(grant.digest, grant) is not grant:
+            message = f"{where} is there twice, and might be for two things; leave one of them out"
+            raise InvalidParameterError(message)
+    return list(grants.values())
 
 
 def _grant_of(words: list[str], where: str) -> Grant:
