@@ -124,10 +124,11 @@ def part_in_two(pairs: PairsTable) -> float:
         least, greatest = -max(high for _, high in scores), -min(low for low, _ in scores)
     if least == greatest:
         return float(least)
-    edges: Floats = np.linspace(least, greatest, _BARS + 1)
+    # Counted from the least one: between values that differ by rounding there is no room for bars.
+    edges: Floats = np.linspace(0, greatest - least, _BARS + 1)
     counts = np.zeros(_BARS)
     for _, found in pairs.values():
-        counts += np.histogram(found, edges)[0]
+        counts += np.histogram(found - least, edges)[0]
     middles = (edges[:-1] + edges[1:]) / 2
     below, sums = np.cumsum(counts)[:-1], np.cumsum(counts * middles)[:-1]
     above = counts.sum() - below
@@ -135,7 +136,7 @@ def part_in_two(pairs: PairsTable) -> float:
     spread = below * above * apart**2
     # Between two groups with nothing between them every value is as good: the middle one.
     best = np.flatnonzero(spread >= spread.max() * (1 - 1e-12))
-    return float((edges[best[0] + 1] + edges[best[-1] + 1]) / 2)
+    return float(least + (edges[best[0] + 1] + edges[best[-1] + 1]) / 2)
 
 
 def choose_to_judge(

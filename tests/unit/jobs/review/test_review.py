@@ -63,6 +63,15 @@ def test_part_in_two__of_equal_ones(values):
     assert part_in_two(pairs_table(rows, None, IN_MEMORY)) == values[0]
 
 
+@pytest.mark.parametrize("value", [0.9, 0.3, 1 - 2**-53])
+@pytest.mark.parametrize("steps", [1, 2, 600])
+def test_part_in_two__of_values_that_differ_by_rounding(value, steps):
+    """Similarities are finer than a 512th of what lies between them."""
+    others = [value + k * np.spacing(value) for k in range(steps + 1)]
+    rows = TableRows.of_table(pairs_of(others))
+    assert value <= part_in_two(pairs_table(rows, None, IN_MEMORY)) <= others[-1]
+
+
 SIMILARITIES = [0.2, 0.9, 0.5, 0.45, 0.95, 0.25]
 
 
