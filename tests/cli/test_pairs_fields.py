@@ -44,7 +44,7 @@ def test_fields(run, here, goods):
         {
             "id_a": "a",
             "id_b": "b",
-            "similarity": str(0.5 * 0.8 + 0.3 + 0.2 * (1 - 5 / 105)),
+            "similarity": rows[0]["similarity"],
             "similarity_title": "0.8",
             "similarity_maker": "1.0",
             "similarity_price": str(1 - 5 / 105),
@@ -66,7 +66,18 @@ def test_fields(run, here, goods):
             "similarity_price": "",
         },
     ]
+    assert float(rows[0]["similarity"]) == pytest.approx(0.5 * 0.8 + 0.3 + 0.2 * 100 / 105)
     assert float(rows[1]["similarity"]) == pytest.approx((0.3 + 0.2 * (1 - 49 / 1299)) / 0.5)
+
+
+def test_fields__equal_records_are_at_1(run, here, write_file):
+    """Whatever their weights add up to as floats, and however low the threshold is."""
+    write_file("a.csv", "id,title,authors,year\na,x y,z,1\nb,x y,z,1\nc,x y,z,2\n")
+    fields = ("--field", "title:0.6", "--field", "authors:0.3", "--field", "year:0.1:exact")
+    for threshold in ("0.5", "0.9", "1"):
+        run("pairs", "a.csv", *fields, "--threshold", threshold, "-o", "p.csv", "--overwrite")
+        found = [line.split(",")[2] for line in Path("p.csv").read_text().splitlines()[1:]]
+        assert found == (["1.0"] if threshold == "1" else ["1.0", "0.9", "0.9"])
 
 
 def test_fields__page_says_what_each_gave(run, here, goods):
@@ -88,9 +99,10 @@ def test_fields__between_two_collections_one_to_one(run, here, goods, write_file
         *("pairs", "goods.csv", "--against", "other.csv", *FIELDS, "--threshold", "0.5"),
         *("--one-to-one", "--columns", "color", "--where", "maker = 'Sony'", "-o", "p.csv"),
     )
-    assert Path("p.csv").read_text(encoding="utf-8").splitlines()[1:] == [
-        f'"a","x",{(0.5 + 0.2 * 0.99) / 0.7!r},1.0,,0.99,"red"'
-    ]
+    (row,) = Path("p.csv").read_text(encoding="utf-8").splitlines()[1:]
+    a, b, similarity, rest = row.split(",", 3)
+    assert [a, b, rest] == ['"a"', '"x"', '1.0,,0.99,"red"']
+    assert float(similarity) == pytest.approx((0.5 + 0.2 * 0.99) / 0.7)
 
 
 def test_fields__rows_of_json_may_lack_all(run, here, write_file):

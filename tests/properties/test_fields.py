@@ -78,6 +78,8 @@ def test_fields__all_pairs_at_the_threshold(left, right, names, data, measure, t
         for value, exact in zip(values, expected[pair], strict=True):
             assert (value is None) == (exact is None)
             assert value is None or abs(value - float(exact)) < 1e-12
+        assert values[0] >= float(threshold)
+        assert (values[0] == 1) == (expected[pair][0] == 1)
     lacks = {each["column"]: each["pairs_without"] for each in result.summary["fields"]}
     assert lacks == {
         name: sum(row[f"similarity_{name}"] is None for row in result.pairs.to_pylist())

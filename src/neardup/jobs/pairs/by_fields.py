@@ -380,15 +380,15 @@ class _Comparison:
             rows = rows[sums[rows] >= needed[rows] - room[rows]]
         is_close = sums[rows] < needed[rows] + room[rows]
         reaches = ~is_close
-        reaches[is_close] = self._reach_exactly(left[rows[is_close]], right[rows[is_close]])
+        means = mean.means(by_field[:, rows])
+        reaches[is_close], means[is_close] = self._judge_exactly(
+            left[rows[is_close]], right[rows[is_close]]
+        )
         rows = rows[reaches]
-        weights = np.array([float(each.weight) for each in mean.fields])
-        means = np.nansum(by_field[:, rows] * weights[:, None], axis=0) / totals[rows]
-        found = FieldPairs(left[rows], right[rows], np.minimum(means, 1), by_field[:, rows])
-        return found, n_compared
+        return FieldPairs(left[rows], right[rows], means[reaches], by_field[:, rows]), n_compared
 
-    def _reach_exactly(self, left: Int64s, right: Int64s) -> Bools:
-        """Return which pairs reach the threshold, worked out with fractions.
+    def _judge_exactly(self, left: Int64s, right: Int64s) -> tuple[Bools, Floats]:
+        """Return which pairs reach the threshold, worked out with fractions, and their means.
 
         Many pairs lie at it exactly, such as all equal ones at 1; so each combination of
         similarities is looked at once.
@@ -410,12 +410,13 @@ class _Comparison:
             own[there] = np.array(found, np.int64)[which.reshape(-1)]
         combinations, which = np.unique(numbers, axis=0, return_inverse=True)
         similarities = list(known)
-        reach = [
+        means = [
             self._mean([similarities[each] if each >= 0 else None for each in combination])
-            >= self.mean.threshold
             for combination in combinations.tolist()
         ]
-        return np.array(reach, np.bool_)[which.reshape(-1)]
+        reach = np.array([each >= self.mean.threshold for each in means], np.bool_)
+        which = which.reshape(-1)
+        return reach[which], np.array(list(map(float, means)))[which]
 
     def _mean(self, similarities: Sequence[Fraction | None]) -> Fraction:
         """Return the weighted mean of the similarities of fields, exactly."""

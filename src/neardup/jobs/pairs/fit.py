@@ -86,7 +86,7 @@ def fit_to_labels(
     kept = np.flatnonzero(weights > 0).tolist()
     fields = [replace(mean.fields[place], weight=Fraction(str(weights[place]))) for place in kept]
     fitted = replace(mean, fields=tuple(fields))
-    found = evaluate(weighted_means(similarities, weights), is_right, n_right)
+    found = evaluate(fitted.means(similarities[:, kept].T), is_right, n_right)
     assert found.best is not None
     threshold = mean.threshold
     if not keeps_threshold:
@@ -131,15 +131,6 @@ def _judged(labels: Labels, catalogues: Sequence[Catalogue]) -> tuple[Int64s, In
         )
         raise InvalidInputError(message)
     return left[known], right[known], is_right[known]
-
-
-def weighted_means(similarities: Floats, weights: Floats) -> Floats:
-    """Return the weighted mean of each row, of what is not NaN; 0 where nothing else weighs."""
-    known = ~np.isnan(similarities)
-    totals = known @ weights
-    sums = np.where(known, similarities, 0) @ weights
-    means: Floats = sums / np.where(totals > 0, totals, 1)
-    return means
 
 
 def fit_weights(similarities: Floats, is_right: Bools, weights: Floats) -> Floats:

@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import floor
+from math import floor, lcm
 from typing import TYPE_CHECKING
+
+import numpy as np
+
+from neardup.tables import Floats
 
 if TYPE_CHECKING:
     from neardup.matching.measures import Measure
@@ -56,3 +60,18 @@ class WeightedMean:
         """Return how similar a pair is in one of some fields at least, rounded down."""
         exact = 1 - (1 - self.threshold) * self.weight(pattern) / self.weight(fields)
         return Fraction(floor(exact * _FINE), _FINE)
+
+    def means(self, by_field: Floats) -> Floats:
+        """Return the weighted mean of each pair, 0 where no field has a value.
+
+        ``by_field`` has a row for each field, NaN where there is no value. Where fields are equal
+        or wholly different the mean is the exact one, rounded once: then it is one of whole
+        numbers, which decimal weights are not.
+        """
+        unit = lcm(*(each.weight.denominator for each in self.fields))
+        weights = np.array([float(each.weight * unit) for each in self.fields])
+        known = ~np.isnan(by_field)
+        totals = weights @ known
+        sums = weights @ np.where(known, by_field, 0)
+        means: Floats = np.minimum(sums / np.where(totals > 0, totals, 1), 1)
+        return means

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from neardup.jobs.pairs.fit import fit_weights, weighted_means
+from neardup.jobs.pairs.fit import fit_weights
 
 
 def simulated(weights: list[float], n: int = 4000) -> tuple[np.ndarray, np.ndarray]:
@@ -38,8 +38,3 @@ def test_fit__stays_where_nothing_tells():
     is_right = np.arange(20) % 2 == 0
     similarities = np.where(is_right, 0.2, 0.8)[:, None] * np.ones(2)
     assert fit_weights(similarities, is_right, np.array([3.0, 1.0])).tolist() == [0.75, 0.25]
-
-
-def test_weighted_means__of_what_is_there():
-    found = weighted_means(np.array([[1, 0.5], [np.nan, 0.5], [1, np.nan]]), np.array([3.0, 1.0]))
-    assert found.tolist() == [0.875, 0.5, 1]
