@@ -80,6 +80,39 @@ def test_fields__equal_records_are_at_1(run, here, write_file):
         assert found == (["1.0"] if threshold == "1" else ["1.0", "0.9", "0.9"])
 
 
+@pytest.mark.parametrize("content", ["", "id,title\n"])
+@pytest.mark.parametrize("other", [(), ("--against", "goods.csv")])
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--field", "title:1"),
+        ("--text-column", "title", "--columns", "title"),
+        ("--text-column", "title", "--where", "title <> 'x'"),
+        ("--text-column", "title", "--also", "title:edit:0.5"),
+    ],
+)
+def test_fields__without_rows_nothing_is_found(
+    run, here, goods, write_file, content, other, options
+):
+    write_file("none.csv", content)
+    outcome = run("pairs", "none.csv", *other, *options, "-o", "p.csv")
+    assert "INPUT has no rows, so there was nothing to compare" in outcome.out
+    assert len(Path("p.csv").read_text().splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    "options", [("--field", "name:1"), ("--text-column", "title", "--columns", "name")]
+)
+@pytest.mark.parametrize("names", [("none.csv",), ("goods.csv", "--against", "none.csv")])
+def test_fields__a_header_without_rows_says_the_columns(
+    run, here, goods, write_file, names, options
+):
+    write_file("none.csv", "id,title\n")
+    outcome = run("pairs", *names, *options, "-o", "p.csv")
+    assert "no column 'name'" in outcome.err
+    assert "; columns are 'id', 'title'" in outcome.err
+
+
 def test_fields__page_says_what_each_gave(run, here, goods):
     run("pairs", "goods.csv", *FIELDS, "--threshold", "0.6", "-o", "p.parquet")
     run("report", "p.parquet", "goods.csv", "-o", "p.html")

@@ -27,15 +27,20 @@ _MOST_FILES = 100
 
 
 def columns_there(sources: Sequence[Source], names: Sequence[str]) -> tuple[str, ...]:
-    """Return those of some columns that the first rows of a source have."""
+    """Return those of some columns that the first rows of a source have, or its header.
+
+    Where there is neither a row nor a header, nothing lacks a column.
+    """
     found: set[str] = set()
+    is_empty = True
     for source in sources[:_MOST_FILES]:
         block = next(iter(source.blocks()), None)
-        if block is not None:
-            found |= set(block.cells(names)[0])
+        header = source.listed_names() if block is None else ()
+        found |= set(header).intersection(names) if block is None else set(block.cells(names)[0])
+        is_empty &= block is None and not header
         if len(found) == len(set(names)):
             break
-    return tuple(name for name in names if name in found)
+    return tuple(name for name in names if name in found or is_empty)
 
 
 def where_to_have(sources: Sequence[Source]) -> str:
