@@ -12,6 +12,7 @@ from neardup.files.memory import MemorySource
 from neardup.files.rows import ColumnNames
 from neardup.jobs.report.report import report_of_pairs
 from neardup.outputs.table_rows import TableRows
+from neardup.reports.pairs.labelled import read_labels
 from neardup.runs.runner import Runner
 from neardup.runs.work import IN_MEMORY
 from neardup.stages.tables import Collection
@@ -69,15 +70,16 @@ def _report(
     *,
     with_texts: bool = True,
 ) -> str:
-    table = None
+    known = None
     if labels is not None:
-        table = pa.table({"id_a": [a for a, _ in labels], "id_b": [b for _, b in labels]})
+        ids = {"id_a": [a for a, _ in labels], "id_b": [b for _, b in labels]}
+        known = read_labels(pa.table(ids))
     own = _collection(left) if with_texts else None
     other = None if right is None else _collection(right)
     with Runner(1) as runner:
         rows = TableRows.of_table(result.table)
         return report_of_pairs(
-            rows, result.summary, own, other, runner, IN_MEMORY, labels=table
+            rows, result.summary, own, other, runner, IN_MEMORY, labels=known
         ).html
 
 

@@ -72,6 +72,33 @@ def test_review__labels_are_read_by_report_choose_and_dedup(run, here):
     assert [line.partition(",")[0] for line in kept] == ["s1", "s2", "o2"]
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        "report pairs.parquet --labels bad.csv -o p.html",
+        "review pairs.parquet --labels bad.csv -o p.html",
+        "review --merge anna.csv bad.csv -o p.csv",
+        "pairs ours.csv --against theirs.csv --field title:1 --labels bad.csv -o p.csv",
+    ],
+)
+def test_labels__of_another_column_are_refused(run, here, command):
+    """Else every pair would count as right."""
+    for other in ("lable", "Label", "verdict"):
+        (here / "bad.csv").write_text(ANNA.replace('"label"', f'"{other}"'), encoding="utf-8")
+        outcome = run(*command.split())
+        assert outcome.code != 0
+        assert "bad.csv: labels have no column 'label', yes or no; columns are" in outcome.err
+        assert f"'{other}'" in outcome.err
+    (here / "bad.csv").write_text(ANNA.replace('"no"', '"noo"'), encoding="utf-8")
+    assert "bad.csv, row 1: label must be one of 1, 1.0, true, yes" in run(*command.split()).err
+
+
+def test_labels__of_ids_alone_are_right(run, here):
+    (here / "same.csv").write_text("id_a,id_b,seen_by\ns2,o1,anna\n")
+    report = ("report", "pairs.parquet", "-o", "report.html")
+    assert run(*report, "--labels", "same.csv").code == 0
+
+
 def test_merge__labels_and_agreement(run, here):
     outcome = run("review", "--merge", "anna.csv", "ben.csv", "-o", "merged.csv")
     assert (outcome.code, outcome.out) == (

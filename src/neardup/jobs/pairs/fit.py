@@ -64,7 +64,7 @@ def fit_to_labels(
         If labels do not say of some pairs that they are right and of some that they are wrong.
     """
     table, _ = read_table(labels, runner, are_labels=True)
-    left, right, is_right = _judged(read_labels(table), catalogues)
+    left, right, is_right = _judged(read_labels(table, labels), catalogues)
     similarities = np.full((len(left), len(mean.fields)), np.nan)
     for place, values in enumerate(records.values):
         a, b = values.numbers[left], values.numbers[right]

@@ -8,8 +8,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-
 from neardup.documents.other import resolve_against
 from neardup.errors import InvalidInputError, InvalidParameterError
 from neardup.files.inputs import check_effect
@@ -31,7 +29,7 @@ from neardup.options.together import ReadArgument, RunArgument
 from neardup.outputs.table_rows import TableRows
 from neardup.reports.index import index_report
 from neardup.reports.page import Report
-from neardup.reports.pairs.labelled import hold_to_labels, read_labels
+from neardup.reports.pairs.labelled import Labels, hold_to_labels, read_labels
 from neardup.reports.pairs.page import heading, render_pairs, select_examples
 from neardup.reports.pairs.table import pairs_table
 from neardup.results import PassageResult, Result
@@ -220,7 +218,8 @@ def _report_of_table(
         given.check_only("pairs", "inputs", "against", "labels")
         labels = None
         if given.labels is not None:
-            labels, _ = read_table(given.labels, runner, are_labels=True, trust=given.trust)
+            judged, _ = read_table(given.labels, runner, are_labels=True, trust=given.trust)
+            labels = read_labels(judged, given.labels)
         fields = (summary or {}).get("fields")
         own, other = given.inputs, given.against
         if fields and given.text_is_default:
@@ -241,7 +240,7 @@ def report_of_pairs(
     runner: Runner,
     workspace: Workspace,
     *,
-    labels: pa.Table | None = None,
+    labels: Labels | None = None,
 ) -> Report:
     """Make the page of a table of pairs, estimates or matches.
 
@@ -250,7 +249,7 @@ def report_of_pairs(
     """
     two_sided = True if other is not None else None
     pairs = pairs_table(rows, summary, workspace, two_sided=two_sided)
-    labelled = None if labels is None else hold_to_labels(pairs, read_labels(labels))
+    labelled = None if labels is None else hold_to_labels(pairs, labels)
     selection = select_examples(pairs, labelled)
     ids_a, ids_b = selection.ids()
     if not pairs.two_sided:

@@ -113,7 +113,7 @@ def merge(reviews: Sequence[Any], runner: Runner) -> MergedReviews:
     notes: dict[_Pair, list[str]] = {}
     for review, name in zip(reviews, names, strict=True):
         table, _ = read_table(review, runner, are_labels=True)
-        judged = read_judgements(table)
+        judged = read_judgements(table, review)
         pairs = list(zip(judged.ids_a.to_pylist(), judged.ids_b.to_pylist(), strict=True))
         own: dict[_Pair, str] = {}
         for pair, word in zip(pairs, judged.words or [YES] * len(pairs), strict=True):

@@ -146,8 +146,8 @@ def make_review(
         given, labelled = Given.of(pairs, None), None
         if labels is not None:
             judged, _ = read_table(labels, runner, are_labels=True, trust=options.trust)
-            labelled = hold_to_labels(pairs, read_labels(judged))
-            given = Given.of(pairs, read_judgements(judged))
+            labelled = hold_to_labels(pairs, read_labels(judged, labels))
+            given = Given.of(pairs, read_judgements(judged, labels))
         pivot = find_pivot(pairs, labelled)
         places = choose_to_judge(pairs, options.order, pivot, given, options.limit)
         fields = _read_fields(pairs, places, own, other, options, runner)

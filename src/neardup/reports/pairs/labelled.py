@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from math import floor
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -102,6 +105,9 @@ _MEANING = dict.fromkeys(("1", "1.0", "true", YES), YES)
 _MEANING |= dict.fromkeys(("0", "0.0", "false", NO), NO)
 _MEANING |= {word: word for word in (UNSURE, DISAGREED)}
 
+# How like the name of their column one is which was to be it.
+_LEAST_LIKENESS = 0.75
+
 
 @dataclass(frozen=True)
 class Labels:
@@ -166,23 +172,36 @@ class Judgements:
     notes: Sequence[str]
 
 
-def read_judgements(table: pa.Table) -> Judgements:
-    """Take what reviewers have said out of its table."""
+def read_judgements(table: pa.Table, given: Any = None) -> Judgements:
+    """Take what reviewers have said out of its table; ``given`` is what was given for it."""
+    path = str(given) if isinstance(given, str | Path) else None
+    names = table.column_names
     for name in ("id_a", "id_b"):
-        if name not in table.column_names:
-            columns = ", ".join(map(repr, table.column_names)) or "none"
+        if name not in names:
             message = (
                 f"labels have no column {name!r}; they are pairs, id_a and id_b, and perhaps "
-                f"label, 1 for the same and 0 for different; columns are {columns}"
+                f"label, 1 for the same and 0 for different; columns are {_listed(names)}"
             )
-            raise InvalidInputError(message)
+            raise InvalidInputError(message, path=path)
     ids_a, ids_b = (as_text(table[name]).combine_chunks() for name in ("id_a", "id_b"))
     notes = [""] * len(table)
-    if "note" in table.column_names:
+    if "note" in names:
         notes = ["" if note is None else str(note) for note in table["note"].to_pylist()]
-    if LABEL not in table.column_names:
-        return Judgements(ids_a, ids_b, None, notes)
-    return Judgements(ids_a, ids_b, meanings_of(table[LABEL], "labels"), notes)
+    if LABEL in names:
+        return Judgements(ids_a, ids_b, meanings_of(table[LABEL], path or "labels"), notes)
+    lower = [name.casefold() for name in names]
+    # Only reviewers write notes; pairs with a similarity may be a table of right ones.
+    if "note" in names or get_close_matches(LABEL, lower, 1, _LEAST_LIKENESS):
+        message = (
+            f"labels have no column {LABEL!r}, yes or no; columns are {_listed(names)}. If all of "
+            "these pairs are the same, give id_a and id_b alone"
+        )
+        raise InvalidInputError(message, path=path)
+    return Judgements(ids_a, ids_b, None, notes)
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(map(repr, names)) or "none"
 
 
 def meanings_of(column: pa.ChunkedArray, name: str, first: int = 1) -> list[str]:
@@ -190,14 +209,14 @@ def meanings_of(column: pa.ChunkedArray, name: str, first: int = 1) -> list[str]
     words = [str(value).lower() for value in column.to_pylist()]
     for number, word in enumerate(words, first):
         if word not in _MEANING:
-            message = f"{name}, row {number}: label must be 1 or 0, got {word!r}"
-            raise InvalidInputError(message)
+            message = f"label must be one of {', '.join(_MEANING)}; got {word!r}"
+            raise InvalidInputError(message, path=name, row=number)
     return [_MEANING[word] for word in words]
 
 
-def read_labels(table: pa.Table) -> Labels:
-    """Take labels out of their table: the pairs of which somebody is sure."""
-    judged = read_judgements(table)
+def read_labels(table: pa.Table, given: Any = None) -> Labels:
+    """Take labels out of their table, as ``read_judgements``: pairs of which somebody is sure."""
+    judged = read_judgements(table, given)
     if judged.words is None:
         return Labels(judged.ids_a, judged.ids_b, None)
     words = np.array(judged.words, np.str_)

@@ -24,6 +24,7 @@ from neardup.jobs.report.report import report_of_pairs
 from neardup.outputs import ranking
 from neardup.outputs.table_rows import TableRows
 from neardup.reports.page import MOST_OF_NAME
+from neardup.reports.pairs.labelled import read_labels
 from neardup.reports.pairs.table import MOST_LISTED, PairsTable, partners_of
 from neardup.runs import totals
 from neardup.runs.runner import Runner
@@ -66,10 +67,11 @@ def found(left=LEFT, right=RIGHT, **options):
     return neardup.find_pairs(left, right, **chosen)
 
 
-def rendered(table, summary=None, own=None, other=None, **options):
+def rendered(table, summary=None, own=None, other=None, labels=None):
     rows = TableRows.of_table(table)
+    known = None if labels is None else read_labels(labels)
     with Runner(1) as runner:
-        return report_of_pairs(rows, summary, own, other, runner, IN_MEMORY, **options).html
+        return report_of_pairs(rows, summary, own, other, runner, IN_MEMORY, labels=known).html
 
 
 def page_of(result, own=LEFT, other=RIGHT, **options):
@@ -261,7 +263,7 @@ def test_labels__of_one_collection_in_either_order():
     [
         (pa.table({"a": ["f1"], "b": ["z1"]}), "labels have no column 'id_a'"),
         (labels_of([("1", "2")]), "labels and pairs have no document in common: labels name '1'"),
-        (labels_of([("f1", "z1")], label=["maybe"]), "labels, row 1: label must be 1 or 0"),
+        (labels_of([("f1", "z1")], label=["maybe"]), "labels, row 1: label must be one of 1, 1.0"),
     ],
 )
 def test_labels__errors(labels, error):

@@ -93,7 +93,7 @@ def test_merge__refuses():
     good = table(("1", "2", "yes"))
     with pytest.raises(InvalidInputError, match="there as yes and as no"):
         neardup.merge_reviews([good, table(("1", "2", "yes"), ("1", "2", "no"))])
-    with pytest.raises(InvalidInputError, match="row 1: label must be 1 or 0, got 'maybe'"):
+    with pytest.raises(InvalidInputError, match=r"row 1: label must be one of .*; got 'maybe'"):
         neardup.merge_reviews([good, table(("1", "2", "maybe"))])
     with pytest.raises(InvalidInputError, match="no column 'id_b'"):
         neardup.merge_reviews([good, pa.table({"id_a": ["1"]})])
