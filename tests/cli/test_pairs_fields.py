@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -265,6 +266,25 @@ def test_fields__weights_from_labels(run, here, judged):
     weights = {each["column"]: each["weight"] for each in summary["fields"]}
     assert weights["name"] > 0.8
     assert sum(weights.values()) == pytest.approx(1)
+
+
+def test_fields__says_where_weights_by_labels_had_no_say(run, here, judged):
+    fields = ("--field", "name:1", "--field", "color:9:exact", "--labels", "labels.csv")
+    lines = Path("records.csv").read_text(encoding="utf-8").splitlines()
+    lines = [re.sub(r"^([ab])(\d+),(.*),.*", r"\1\2,\3,c\2", line) for line in lines]
+    Path("records.csv").write_text("\n".join([*lines, ""]), encoding="utf-8")
+    assert "hint" not in run("pairs", "records.csv", *fields, "-o", "p.csv").out
+    # Labels judge records that have a color, and most pairs are of records without one.
+    lines += [f"{side}{n},n{n} x{n} y{n}," for n in range(50) for side in "cd"]
+    Path("records.csv").write_text("\n".join([*lines, ""]), encoding="utf-8")
+    outcome = run("pairs", "records.csv", *fields, "-o", "p.csv", "--overwrite")
+    [hint] = [line for line in outcome.out.splitlines() if line.startswith("hint")]
+    assert re.fullmatch(
+        r"hint: of \d+ pairs \d+ without color were judged by what else they have; try labels near "
+        "the threshold of equal weights, a higher --threshold, or leave such records out by "
+        "--where",
+        hint,
+    )
 
 
 def test_fields__labels_have_to_say_both(run, here, judged, write_file):

@@ -136,6 +136,7 @@ def _report(summary: Mapping[str, Any], output: TableOutput) -> str:
         wording.note_skipped(summary),
         *wording.note_unjudged(summary),
         *wording.note_fields(summary),
+        wording.hint_at_labels(summary),
         _hint(summary),
         *wording.hints(summary),
     )

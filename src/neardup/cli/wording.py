@@ -255,6 +255,24 @@ def say_fitted(summary: Mapping[str, Any]) -> list[str]:
     return [f"{said}; F1 on these labels {found['f1']:.3f}"]
 
 
+def hint_at_labels(summary: Mapping[str, Any]) -> str:
+    """Say which fields with a weight by labels have had no say in most pairs."""
+    if "fitted" not in summary:
+        return ""
+    n_pairs = summary["pairs"]
+    fields = [each for each in summary["fields"] if are_most(each["pairs_without"], n_pairs)]
+    if not fields:
+        return ""
+    lacking = enumerated(
+        [f"{each['pairs_without']:,} without {each['column']}" for each in fields],
+    )
+    return (
+        f"hint: of {counted(n_pairs, 'pair')} {lacking} were judged by what else they have; try "
+        "labels near the threshold of equal weights, a higher --threshold, or leave such records "
+        "out by --where"
+    )
+
+
 def enumerated(names: Sequence[str]) -> str:
     """Name several things: a, b and c."""
     *first, last = names
