@@ -127,6 +127,23 @@ def test_fields__page_says_what_each_gave(run, here, goods):
     assert "Walkman" in page
 
 
+@pytest.mark.parametrize("table", ["p.csv", "p.jsonl"])
+def test_fields__page_of_a_table_that_says_nothing_of_them(run, here, goods, write_file, table):
+    run("pairs", "goods.csv", *FIELDS, "--threshold", "0.6", "-o", table)
+    assert run("report", table, "goods.csv", "-o", "p.html").code == 0
+    page = Path("p.html").read_text(encoding="utf-8")
+    assert "Walkman" in page
+    assert "1,299" in page
+    # Beside a text similarities are of conditions.
+    write_file("texts.csv", GOODS.replace("maker", "text"))
+    found = ("pairs", "texts.csv", "--threshold", "1", "--also", "title:edit:0.1")
+    run(*found, "-o", "q.csv")
+    run("report", "q.csv", "texts.csv", "-o", "q.html")
+    page = Path("q.html").read_text(encoding="utf-8")
+    assert "SONY" in page
+    assert "Walkman" not in page
+
+
 def test_fields__between_two_collections_one_to_one(run, here, goods, write_file):
     write_file("other.csv", "id,title,maker,price,color\nx,sony walkman nwz 5,,99,red\n")
     run(

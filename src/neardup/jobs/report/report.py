@@ -27,6 +27,7 @@ from neardup.options.kinds import read_as_text
 from neardup.options.option import argument, but, no_effect, takes
 from neardup.options.together import ReadArgument, RunArgument
 from neardup.outputs.table_rows import TableRows
+from neardup.reading.column_values import columns_there
 from neardup.reports.index import index_report
 from neardup.reports.page import Report
 from neardup.reports.pairs.labelled import Labels, hold_to_labels, read_labels
@@ -178,6 +179,9 @@ def make_report(
 # Bytes that rows of a table may take while they are counted and ranked; more are in files.
 _MEMORY = 1 << 28
 
+# What columns of a table of pairs are called that have the similarity in a field.
+_OF_FIELD = "similarity_"
+
 
 @dataclass(frozen=True)
 class _Given:
@@ -220,16 +224,32 @@ def _report_of_table(
         if given.labels is not None:
             judged, _ = read_table(given.labels, runner, are_labels=True, trust=given.trust)
             labels = read_labels(judged, given.labels)
-        fields = (summary or {}).get("fields")
         own, other = given.inputs, given.against
-        if fields and given.text_is_default:
-            texts = read_as_text({each["column"]: each["kind"] for each in fields})
+        texts = _texts_of_fields(rows, summary, [each for each in (own, other) if each])
+        if texts and given.text_is_default:
             own, other = (None if each is None else each.with_texts(texts) for each in (own, other))
         return report_of_pairs(rows, summary, own, other, runner, workspace, labels=labels)
     given.check_only("passages", "inputs", "against")
     return report_of_passages(
         rows, runner, given.inputs, given.against, summary=summary, workspace=workspace
     )
+
+
+def _texts_of_fields(
+    rows: TableRows, summary: Mapping[str, Any] | None, given: Sequence[Collection]
+) -> tuple[str, ...]:
+    """Return the columns that are the texts of records of several fields; none of other tables.
+
+    A table without a summary, such as CSV, says by its columns which fields it has. Those of
+    conditions are called so, too, beside a text; so where there is a text it is that.
+    """
+    fields = (summary or {}).get("fields", ())
+    if summary is None and not any(
+        columns_there(each.sources, each.columns.texts) for each in given
+    ):
+        names = (name for name in rows.schema.names if name.startswith(_OF_FIELD))
+        return tuple(name.removeprefix(_OF_FIELD) for name in names)
+    return read_as_text({each["column"]: each["kind"] for each in fields}) if fields else ()
 
 
 def report_of_pairs(
