@@ -43,7 +43,7 @@ def test_review__writes_a_page(run, here):
     assert where == f"written to page.html, {len(page.encode()) / 1e6:.1f} MB"
     assert "page.html exists" in run(*command).err
     again = run(*command, "--overwrite", "--json", "--labels", "anna.csv")
-    facts = {"headline": headline, "page": "page.html"}
+    facts = {"headline": "2 pairs judged, 0 to judge", "page": "page.html"}
     assert json.loads(again.out) == facts | {"bytes": (here / "page.html").stat().st_size}
     assert "2 pairs had been judged before." in (here / "page.html").read_text()
     one = run(*command, "--overwrite", "--limit", 1, "--columns", "year", "--order", "similar")
@@ -97,6 +97,20 @@ def test_labels__of_ids_alone_are_right(run, here):
     (here / "same.csv").write_text("id_a,id_b,seen_by\ns2,o1,anna\n")
     report = ("report", "pairs.parquet", "-o", "report.html")
     assert run(*report, "--labels", "same.csv").code == 0
+
+
+def test_review__says_how_many_are_judged(run, here):
+    command = ("review", "pairs.parquet", "--labels", "some.csv", "-o", "page.html", "--overwrite")
+    for label, said in (("no", "1 pair judged, 1 to judge"), ("disagreed", "2 pairs to judge")):
+        (here / "some.csv").write_text(f"id_a,id_b,label\ns1,o2,{label}\n")
+        assert run(*command).out.splitlines()[0] == said
+        assert f"<title>{said}" in (here / "page.html").read_text()
+
+
+def test_review__labels_are_one_file(run, here):
+    outcome = run("review", "pairs.parquet", "--labels", "anna.csv", "ben.csv", "-o", "page.html")
+    assert "ben.csv: these are labels, not documents" in outcome.err
+    assert "--merge" in outcome.err
 
 
 def test_merge__labels_and_agreement(run, here):

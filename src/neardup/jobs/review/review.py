@@ -20,7 +20,12 @@ from neardup.options.option import argument, but, no_effect, takes
 from neardup.options.together import ReadArgument, RunArgument
 from neardup.reading.column_values import columns_there, where_to_have
 from neardup.reports.page import Report
-from neardup.reports.pairs.labelled import hold_to_labels, read_judgements, read_labels
+from neardup.reports.pairs.labelled import (
+    LABEL,
+    hold_to_labels,
+    read_judgements,
+    read_labels,
+)
 from neardup.reports.pairs.review import (
     Fields,
     Given,
@@ -33,6 +38,7 @@ from neardup.reports.pairs.table import PairsTable, pairs_table
 from neardup.results import Result
 from neardup.runs.runner import Runner
 from neardup.stages.options import columns_of, other_columns_of
+from neardup.stages.pair_ids import ID_COLUMNS
 from neardup.stages.tables import (
     Collection,
     an_id_of_others,
@@ -128,6 +134,8 @@ def make_review(
     """Make the page of a table of pairs; arguments as of ``review``."""
     check_effect(options, own or (), other or ())
     options.check_other("against", is_given=other is not None)
+    if labels is not None:
+        _check_no_labels(own or ())
     if options.trust and isinstance(table, Result):
         raise no_effect("trust", "on a result in memory", "name what was written")
     name = str(table) if isinstance(table, str | Path) else "the table"
@@ -153,7 +161,7 @@ def make_review(
         fields = _read_fields(pairs, places, own, other, options, runner)
         advice = _advice(pairs, is_own=own is not None, is_other=other is not None)
         page = render_review(pairs, places, fields, options.order, pivot, given, advice)
-    return Report(page, review_heading(len(places)))
+    return Report(page, review_heading(places, given))
 
 
 def _read_fields(
@@ -214,6 +222,17 @@ def _check_columns(names: Sequence[str], sources: Sequence[Source], said_by: str
         if name not in columns_there(sources, [name]):
             message = f"no column {name!r}, which {said_by} names{where_to_have(sources)}"
             raise InvalidInputError(message, path=sources[0].origin)
+
+
+def _check_no_labels(sources: Sequence[Source]) -> None:
+    """Raise if there are labels among the documents, as where several files follow --labels."""
+    for source in sources:
+        if {*ID_COLUMNS, LABEL} <= set(source.column_names() or ()):
+            message = (
+                "these are labels, not documents; labels are one file, so put those of several "
+                "reviewers together with --merge before"
+            )
+            raise InvalidInputError(message, path=source.origin)
 
 
 def _advice(pairs: PairsTable, *, is_own: bool, is_other: bool) -> str:

@@ -223,7 +223,7 @@ def render_review(
         # By what the page shows, so that judgements are those of these pairs and no others.
         "key": f"neardup-review-{_digest(content)}",
     }
-    title = review_heading(len(rows))
+    title = review_heading(places, given)
     return render_page(
         "review.html",
         title=title,
@@ -240,9 +240,13 @@ def render_review(
     )
 
 
-def review_heading(n: int) -> str:
-    """Return the title of a page of so many pairs."""
-    return f"{counted(n, 'pair')} to judge"
+def review_heading(places: Int64s, given: Given) -> str:
+    """Return the title of a page of some pairs: how many are judged, and how many are to be."""
+    n_judged = sum(given.words.get(place, DISAGREED) != DISAGREED for place in places.tolist())
+    n_open = len(places) - n_judged
+    if not n_judged:
+        return f"{counted(n_open, 'pair')} to judge"
+    return f"{counted(n_judged, 'pair')} judged, {n_open:,} to judge"
 
 
 def _digest(content: Mapping[str, Any]) -> str:
