@@ -107,6 +107,16 @@ def test_review__says_how_many_are_judged(run, here):
         assert f"<title>{said}" in (here / "page.html").read_text()
 
 
+def test_review__says_that_documents_are_not_there(run, here):
+    command = ("review", "pairs.parquet", "ours.csv", "-o", "page.html", "--overwrite")
+    lacking = run(*command).out.splitlines()[1]
+    assert lacking.startswith("hint: 2 pairs with an empty side. To see the fields of both, name")
+    (here / "few.csv").write_text(THEIRS.replace("o2", "o9"))
+    lacking = run(*command, "--against", "few.csv").out.splitlines()[1]
+    assert lacking.startswith("hint: 1 pair with an empty side. Some documents are not in the")
+    assert "hint" not in run(*command, "--against", "theirs.csv").out
+
+
 def test_review__labels_are_one_file(run, here):
     outcome = run("review", "pairs.parquet", "--labels", "anna.csv", "ben.csv", "-o", "page.html")
     assert "ben.csv: these are labels, not documents" in outcome.err

@@ -74,7 +74,7 @@ def command(call: Call) -> None:
     page.write(output, overwrite=call.overwrite)
     n_bytes = len(page.html.encode())
     facts = {"headline": page.headline, "page": str(output), "bytes": n_bytes}
-    call.tell(facts, page.headline, f"written to {output}, {n_bytes / 1e6:.1f} MB")
+    call.tell(facts, page.headline, *page.notes, f"written to {output}, {n_bytes / 1e6:.1f} MB")
 
 
 def _merge(call: Call) -> None:

@@ -48,11 +48,14 @@ class Report:
         The page.
     headline
         What it says first, as one line.
+    notes
+        What whoever made it should know before it is opened, a line each.
     """
 
-    def __init__(self, html: str, headline: str) -> None:
+    def __init__(self, html: str, headline: str, notes: Sequence[str] = ()) -> None:
         self.html = html
         self.headline = headline
+        self.notes = tuple(notes)
 
     def __repr__(self) -> str:
         """Return the class and the headline."""

@@ -32,7 +32,6 @@ from neardup.reports.pairs.review import (
     choose_to_judge,
     find_pivot,
     render_review,
-    review_heading,
 )
 from neardup.reports.pairs.table import PairsTable, pairs_table
 from neardup.results import Result
@@ -160,8 +159,7 @@ def make_review(
         places = choose_to_judge(pairs, options.order, pivot, given, options.limit)
         fields = _read_fields(pairs, places, own, other, options, runner)
         advice = _advice(pairs, is_own=own is not None, is_other=other is not None)
-        page = render_review(pairs, places, fields, options.order, pivot, given, advice)
-    return Report(page, review_heading(places, given))
+        return render_review(pairs, places, fields, options.order, pivot, given, advice)
 
 
 def _read_fields(

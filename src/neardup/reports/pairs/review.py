@@ -13,7 +13,7 @@ import numpy as np
 from neardup.options.choices import ReviewOrder
 from neardup.outputs.ranking import Ranking
 from neardup.reports.differences import CONTEXT, Run, side_by_side
-from neardup.reports.page import STYLES, data_block, render_page
+from neardup.reports.page import STYLES, Report, data_block, render_page
 from neardup.reports.pairs.labelled import (
     DISAGREED,
     NO,
@@ -182,7 +182,7 @@ def render_review(
     pivot: Pivot,
     given: Given,
     advice: str,
-) -> str:
+) -> Report:
     """Make the page of the pairs at some places; ``advice`` says how fields are seen that lack."""
     looked_at = pairs.look(places)
     stems = [stem for stem in pairs.stems if stem not in fields.names]
@@ -193,10 +193,12 @@ def render_review(
     n_unknown = 0
     for place, row in looked_at.items():
         sides: list[Mapping[str, Any]] = []
+        is_unknown = False
         for side in "ab":
             found = None if fields.find is None else fields.find(side, row[side])
-            n_unknown += fields.find is not None and found is None
+            is_unknown |= fields.find is not None and found is None
             sides.append({stem: row[f"{stem}_{side}"] for stem in stems} | dict(found or {}))
+        n_unknown += is_unknown
         values = [_compared(*(as_shown(each.get(name)) for each in sides)) for name in names]
         rows.append(
             [
@@ -224,7 +226,7 @@ def render_review(
         "key": f"neardup-review-{_digest(content)}",
     }
     title = review_heading(places, given)
-    return render_page(
+    html = render_page(
         "review.html",
         title=title,
         styles=(*STYLES, "review.css"),
@@ -238,6 +240,8 @@ def render_review(
         advice=advice if n_unknown or not used else "",
         data=data_block("review-data", data),
     )
+    notes = [f"hint: {counted(n_unknown, 'pair')} with an empty side. {advice}"]
+    return Report(html, title, notes if n_unknown else ())
 
 
 def review_heading(places: Int64s, given: Given) -> str:
