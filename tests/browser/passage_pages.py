@@ -79,6 +79,11 @@ def passage_cases(
             [plain] * 3, between[:2], [hostile, long, ""]
         ),
         "passages of many texts": lambda: passage_page(many, between, [f"t{i}" for i in range(40)]),
+        "passages more than are printed": lambda: passage_page(
+            ["x " * 5_000] * 2,
+            [(0, 4 * k, 4 * k + 4, 1, 4 * k, 4 * k + 4) for k in range(2_100)],
+            ["a", "b"],
+        ),
         "passages witnesses": lambda: passage_page(three, all_of, [hostile, long, "c", "אב"]),
         "leakage": lambda: leakage_page(three, all_of, [hostile, long, "c", "אב"]),
         "leakage without texts": lambda: leakage_page([None] * 4, all_of, ["a", "b", "c", "d"]),

@@ -52,5 +52,10 @@ def review_cases(
         "review plain": lambda: neardup.review(record_pairs(), RECORDS).html,
         "review hostile": lambda: neardup.review(pairs, odd, labels=labels, order="file").html,
         "review without texts": lambda: neardup.review(pairs).html,
+        "review of many": lambda: (
+            neardup.review(
+                pa.table({"id_a": range(2_100), "id_b": range(2_100), "similarity": [0.5] * 2_100})
+            ).html
+        ),
         "review none": lambda: neardup.review(record_pairs().table.slice(0, 0)).html,
     }

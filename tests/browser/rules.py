@@ -31,8 +31,8 @@ def check_page(look: Callable[..., Seen], *, width: int, dark: bool, off: tuple[
 def check_file(look: Callable[..., Seen], *, width: int, dark: bool):
     """Hold a page that is a file to the same rules, to being closed, and to being printed."""
     seen = scripts.WIDTHS, scripts.COLOURS, scripts.violations()
-    paper = scripts.AS_PRINTED, scripts.COLOURS, scripts.violations()
-    *first, closed, sheets, colours, violations = look(
+    paper = scripts.AS_PRINTED, scripts.COLOURS, scripts.violations(), scripts.OVERLAPS
+    *first, closed, sheets, colours, violations, overlaps = look(
         *seen, scripts.CLOSED, *paper, width=width, dark=dark
     ).values
     check_seen(*first, width=width, dark=dark)
@@ -40,6 +40,7 @@ def check_file(look: Callable[..., Seen], *, width: int, dark: bool):
     assert not any(closed.values()), closed
     assert sheets
     assert violations == []
+    assert overlaps == []
     # The system's colours count for nothing on paper: it is not asked for them.
     if not dark:
         check_colours(colours, dark=False)

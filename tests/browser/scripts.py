@@ -54,6 +54,21 @@ AS_PRINTED = """(() => {
   return document.styleSheets.length;
 })()"""
 
+# Sections of which something reaches into the next one, and by how much.
+OVERLAPS = """(() => {
+  dispatchEvent(new Event('beforeprint'));
+  const shown = [...document.querySelectorAll('main > section')].filter((e) => e.checkVisibility());
+  return shown.slice(0, -1).flatMap((section, k) => {
+    const next = shown[k + 1].getBoundingClientRect();
+    // Two that stand beside each other.
+    if (next.left >= section.getBoundingClientRect().right) return [];
+    const bottoms = [...section.querySelectorAll('*')].filter((e) => e.checkVisibility())
+      .map((e) => e.getBoundingClientRect().bottom);
+    const over = Math.max(0, ...bottoms) - next.top;
+    return over > 1 ? [[section.id, over]] : [];
+  });
+})()"""
+
 # How far one can scroll sideways, what sticks out of the window or of its chart, and what is too
 # small to touch.
 WIDTHS = """(() => {

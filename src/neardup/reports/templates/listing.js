@@ -107,7 +107,11 @@
   new IntersectionObserver((seen) => {
     if (seen.some((each) => each.isIntersecting)) show(n + AT_ONCE);
   }, { root: byId("rows"), rootMargin: "300px" }).observe(more);
-  addEventListener("beforeprint", () => show(PRINTED));
+  addEventListener("beforeprint", () => {
+    show(PRINTED);
+    byId("printed").textContent = n < found.length
+      ? `The first ${format(n)} of ${format(found.length)} passages are printed.` : "";
+  });
   byId("section").hidden = false;
   look();
 })();

@@ -5,7 +5,7 @@
   if (source === null) return;
   const { pairs, fields, facts, pivot, key, is_count, ranked_by } = JSON.parse(source.textContent);
   if (pairs.length === 0) return;
-  const WORDS = ["", "yes", "no", "unsure", "disagreed"], AT_ONCE = 100;
+  const WORDS = ["", "yes", "no", "unsure", "disagreed"], AT_ONCE = 100, PRINTED = 2000;
   const [YES, UNSURE, DISAGREED] = [1, 3, 4];
   const byId = (id) => document.getElementById(id);
   const format = (number) => number.toLocaleString("en");
@@ -324,6 +324,11 @@
   new IntersectionObserver((seen) => {
     if (seen.some((each) => each.isIntersecting)) list(n_listed + AT_ONCE);
   }, { root: byId("list"), rootMargin: "300px" }).observe(more);
+  addEventListener("beforeprint", () => {
+    list(PRINTED);
+    byId("printed").textContent = n_listed < found.length
+      ? `The first ${format(n_listed)} of ${format(found.length)} pairs are printed.` : "";
+  });
   byId("download").addEventListener("click", download);
   byId("reviewer").addEventListener("change", () => {
     try {
