@@ -517,8 +517,9 @@ def _rule(passages: Passages, about: About) -> str:
             return "how alike passages are the table does not say."
         return f"as a whole the least alike of those found has a similarity of {least:.4f}."
     return (
-        f"as a whole its similarity is at least {threshold:g}. Agreements of fewer than "
-        f"{min_tokens:,} words, and those less alike, are not here."
+        f"as a whole its similarity is at least {threshold:g}. In one of the two texts it has at "
+        f"least {min_tokens:,} words, in the other it may have fewer, as where one text repeats "
+        "what the other says once. Agreements shorter than that, or less alike, are not here."
     )
 
 
