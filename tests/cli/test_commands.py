@@ -259,6 +259,17 @@ def test_commands__a_condition_is_given_once(run, option):
     assert f"--{option} is given twice, and takes one value; " in outcome.err
 
 
+@each_of("second", ["-o", "--output"])
+def test_commands__an_output_is_given_once(run, tmp_path, second):
+    path = tmp_path / "rows.txt"
+    path.write_text("a b c d e f\n" * 3)
+    files = [tmp_path / "e.csv", tmp_path / "e.graphml"]
+    outcome = run("align", path, "--lines", "-o", files[0], second, files[1])
+    assert outcome.code == 2
+    assert "is given twice, and takes one value; name one, and run the command again" in outcome.err
+    assert not any(file.exists() for file in files)
+
+
 @pytest.mark.parametrize("command", ["pairs", "sketch"])
 def test_commands__name_their_jobs_in_the_log(run, caplog, tmp_path, command):
     path = tmp_path / "rows.txt"

@@ -62,8 +62,13 @@ class TableOption(click.Option):
         return super().value_is_missing(value)
 
 
-# Of other options the last one counts, as is usual; these are for one condition after the other.
-_JOINED = {"where": "join conditions by and", "keep": "part keys by commas"}
+# Of other options the last one counts, as is usual; these are for one condition after the other, or
+# for one file after the other.
+_JOINED = {
+    "where": "join conditions by and",
+    "keep": "part keys by commas",
+    "output": "name one, and run the command again for the other",
+}
 
 
 class TableCommand(click.Command):
@@ -84,7 +89,7 @@ class TableCommand(click.Command):
         return rest
 
     def _check_given_once(self, ctx: click.Context, args: list[str]) -> None:
-        """Raise where a condition is given twice, of which one would be dropped."""
+        """Raise where a condition or an output is given twice, of which one would be dropped."""
         _, _, order = self.make_parser(ctx).parse_args(list(args))
         for name, remedy in _JOINED.items():
             given = [each for each in order if each.name == name]
