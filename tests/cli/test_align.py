@@ -407,7 +407,13 @@ def test_exports__by_the_ending(run, fails, here):
         assert (outcome.code, outcome.err) == (0, "")
         assert f"written to {name}" in outcome.out
         assert (here / name).read_text(encoding="utf-8").startswith("<?xml")
-        for option in (("--places",), ("--with-text",), ("--summary", "documents")):
+        for option in (("--places",), ("--place-marker", "x")):
+            fails(
+                *(*arguments, "-o", f"2{name}", *option),
+                error=f"{option[0]} has no effect with 2{name} alone; leave it out, or write a "
+                "table, or add --report for a page that shows them",
+            )
+        for option in (("--with-text",), ("--summary", "documents")):
             fails(
                 *(*arguments, "-o", f"2{name}", *option),
                 error=f"{option[0]} has no effect with 2{name}, which has passages by their "
@@ -421,5 +427,9 @@ def test_exports__by_the_ending(run, fails, here):
         assert (outcome.code, "exists" in outcome.err) == (1, True)
     run("index", "build", "idx", "b.jsonl", "--min-tokens", 8)
     assert run("search", "idx", "a.jsonl", "-o", "found.tei.xml", "--threshold", "0.5").code == 0
+    endings = "the output file must end in .parquet, .csv, .jsonl, .xlsx"
+    for command in (arguments, ("search", "idx", "a.jsonl")):
+        outcome = run(*command, "-o", "p.xml")
+        assert f"{endings}, .graphml, .tei.xml, got" in outcome.err
     outcome = run("pairs", "a.jsonl", "-o", "p.graphml")
-    assert "the output file must end in .parquet" in outcome.err
+    assert f"{endings}, got" in outcome.err

@@ -164,7 +164,11 @@ def test_search__output_in_the_index(fails, here, place):
             "--recall and --hits both say how surely passages are found, so that only one of "
             "them can be given; leave out the other",
         ),
-        (("-o", "h.txt"), "the output file must end in .parquet, .csv, .jsonl, .xlsx, got 'h.txt'"),
+        (
+            ("-o", "h.txt"),
+            "the output file must end in .parquet, .csv, .jsonl, .xlsx, .graphml, .tei.xml, got "
+            "'h.txt'",
+        ),
         (("--overwrite", "-o", "queries.jsonl"),
          "queries.jsonl is an input, and would be replaced; choose another name"),
         (("-o", "queries.jsonl"),

@@ -461,16 +461,20 @@ class TableOutput(_Output):
         from neardup.outputs.table_files import plan_table
 
         self.is_export = False
+        exports: tuple[str, ...] = ()
         if of_passages:
-            from neardup.outputs.exports import export_ending
+            from neardup.outputs.exports import EXPORT_ENDINGS, export_ending
 
             self.is_export = export_ending(call.output) is not None
+            exports = EXPORT_ENDINGS
         if self.is_export:
             from neardup.outputs.exports import plan_export
 
             self._target = plan_export(call.output, call.table_format, overwrite=call.overwrite)
         else:
-            self._target = plan_table(call.output, call.table_format, overwrite=call.overwrite)
+            self._target = plan_table(
+                call.output, call.table_format, overwrite=call.overwrite, exports=exports
+            )
         super().__init__(call, of_bytes=of_bytes, is_streamed=self._target.is_standard_output)
 
     def __str__(self) -> str:
@@ -485,11 +489,14 @@ class TableOutput(_Output):
             raise click.UsageError(message)
         if self.is_export:
             # A page shows passages, and where they begin.
-            places = [] if call.page is not None else ["places", "place_marker"]
-            for name in ("with_text", "no_text", "excerpt", "summary", *places):
+            where = f"with {self}, which has passages by their characters alone"
+            for name in ("with_text", "no_text", "excerpt", "summary"):
                 if getattr(call, name, None):
-                    where = f"with {self}, which has passages by their characters alone"
                     raise no_effect(name, where, "write a table", "output")
+            for name in ("places", "place_marker") if call.page is None else ():
+                if getattr(call, name):
+                    remedy = "write a table, or add report for a page that shows them"
+                    raise no_effect(name, f"with {self} alone", remedy, "output", "report")
             return False
         return call.with_text or (not call.no_text and self._target.format in _WITH_TEXTS)
 

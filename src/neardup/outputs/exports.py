@@ -226,6 +226,7 @@ def _pointer(document: str | int, start: int, end: int) -> str:
 
 
 _WRITERS: dict[str, Callable[..., None]] = {".graphml": write_graphml, ".tei.xml": write_tei}
+EXPORT_ENDINGS = tuple(_WRITERS)
 
 
 def export_ending(target: Target) -> str | None:

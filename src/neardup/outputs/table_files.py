@@ -182,12 +182,21 @@ def format_of(target: Target, table_format: str | None = None) -> str:
     return table_format or found
 
 
-def check_table_file(target: Target, *, overwrite: bool, table_format: str | None = None) -> None:
-    """Make sure, before work starts, that a table may be written to a file."""
+def check_table_file(
+    target: Target,
+    *,
+    overwrite: bool,
+    table_format: str | None = None,
+    exports: tuple[str, ...] = (),
+) -> None:
+    """Make sure, before work starts, that a table may be written to a file.
+
+    ``exports`` are the endings that it could have otherwise.
+    """
     found = format_of(target, table_format)
     if found == "xlsx" and find_spec("xlsxwriter") is None:
         raise MissingExtraError("xlsx", "a spreadsheet")
-    suffixes = TABLE_SUFFIXES if not found else (target.suffix,)
+    suffixes = (*TABLE_SUFFIXES, *exports) if not found else (target.suffix,)
     check_file(target, suffixes, overwrite=overwrite)
 
 
@@ -331,10 +340,19 @@ class TableTarget:
             raise WriteError(message) from None
 
 
-def plan_table(target: Target, table_format: TableFormat | None, *, overwrite: bool) -> TableTarget:
-    """Decide, before work starts, where a table goes and how; JSON lines if nothing says so."""
+def plan_table(
+    target: Target,
+    table_format: TableFormat | None,
+    *,
+    overwrite: bool,
+    exports: tuple[str, ...] = (),
+) -> TableTarget:
+    """Decide, before work starts, where a table goes and how; JSON lines if nothing says so.
+
+    ``exports`` are the endings that it could have otherwise.
+    """
     if not _is_stream(target):
-        check_table_file(target, overwrite=overwrite, table_format=table_format)
+        check_table_file(target, overwrite=overwrite, table_format=table_format, exports=exports)
         return TableTarget(target, format_of(target, table_format), is_stream=False)
     found = format_of(target, table_format) or "jsonl"
     if found in _OF_FILES:
