@@ -265,3 +265,14 @@ def test_places__as_they_are_cited(browse):
     assert [row[0] for row in found] == ["a page 3"]
     assert read["where"].startswith(f"Passage 1 of 5, page 0 and {cited[0][1]}, similarity")
     assert heads[3].startswith(f"1page 0, {ROWS[0][1]:,}–{ROWS[0][2]:,}and {cited[0][1]}, ")
+
+
+WIDTHS_OF_COLUMNS = """[...document.querySelectorAll('#listing-rows tbody tr:first-child td')]
+  .map((cell) => cell.getBoundingClientRect().width)"""
+
+
+def test_places__long_ones_leave_room_to_the_texts(browse):
+    cited = [("THE FIRST BOOK OF MOSES CALLED GENESIS THE SEVENTH CHAPTER " * 2, "x" * 81)] * 6
+    page = passage_page(TEXTS, ROWS, ["a", "b", "c"], cited)
+    first, said, second, *_ = browse(page, WIDTHS_OF_COLUMNS).value
+    assert max(first, second) < 250 < said
