@@ -232,6 +232,14 @@ def test_show__passages(run, files):
     assert "characters 0 to " in run("show", "shared.jsonl").out
 
 
+def test_show__passages_as_they_are_cited(run, files):
+    how = ("--against", "other.jsonl", "--against-text-column", "body", "--min-tokens", 4)
+    assert run("align", "in.jsonl", *how, "--places", "-o", "cited.csv").code == 0
+    examples = json.loads(run("show", "cited.csv", "--json").out)["examples"]
+    assert {each["document"]["place"] for each in examples} == {"line 1, column 1"}
+    assert ", line 1, column 1, characters 0 to " in run("show", "cited.csv").out
+
+
 def test_show__hostile_texts_and_ids(run, write_file):
     texts = ["one two \x1b[31mthree\u202e four\n[bold]five[/]\tsix"] * 2
     rows = [{"id": f"id\x1b]0;{i}", "text": text} for i, text in enumerate(texts)]

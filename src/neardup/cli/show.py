@@ -68,9 +68,9 @@ def _print(found: Examples, *, is_most: bool) -> None:
         print_output(f"{number}. {_similarity(example)}")
         spans = example.spans or (None, None)
         headings = [
-            f"{name} {_heading(document, span)}"
-            for name, document, span in zip(
-                found.names, (example.first, example.second), spans, strict=True
+            f"{name} {_heading(document, span, cited)}"
+            for name, document, span, cited in zip(
+                found.names, (example.first, example.second), spans, example.cited, strict=True
             )
         ]
         texts = (example.first.text, example.second.text)
@@ -85,7 +85,7 @@ def _similarity(example: Example) -> str:
     return f"similarity {example.similarity:.4f}"
 
 
-def _heading(document: Document, span: tuple[int, int] | None) -> str:
+def _heading(document: Document, span: tuple[int, int] | None, cited: str | None) -> str:
     """Write where a document is, and which passage of it is shown."""
     heading = printable(document.id)
     place = None if document.file is None else f"{document.file}:{document.row}"
@@ -93,4 +93,6 @@ def _heading(document: Document, span: tuple[int, int] | None) -> str:
         heading += f" ({printable(document.file or '')}, row {document.row:,})"
     if document.by is not None:
         heading += f", {printable(document.by)}"
+    if cited:
+        heading += f", {printable(cited)}"
     return heading if span is None else f"{heading}, characters {span[0]:,} to {span[1]:,}"

@@ -105,7 +105,8 @@ class Example:
     """Two documents, or passages of them, that a result says to be alike.
 
     ``similarity`` is None where nothing says it; ``spans`` are the places of passages, in
-    characters of their documents. ``lacking`` says of a text that is not there what to do.
+    characters of their documents, ``cited`` as people cite them, None where the table has none.
+    ``lacking`` says of a text that is not there what to do.
     """
 
     first: Document
@@ -113,6 +114,7 @@ class Example:
     similarity: float | None
     is_copy: bool = False
     spans: tuple[tuple[int, int], tuple[int, int]] | None = None
+    cited: tuple[str | None, str | None] = (None, None)
     lacking: str = ""
 
 
@@ -138,11 +140,14 @@ class Examples:
                     "similarity": each.similarity,
                     "exact_copy": each.is_copy,
                     **{
-                        name: _described(document) | ({} if span is None else {"span": list(span)})
-                        for name, document, span in zip(
+                        name: _described(document)
+                        | ({} if span is None else {"span": list(span)})
+                        | ({} if cited is None else {"place": cited})
+                        for name, document, span, cited in zip(
                             self.names,
                             (each.first, each.second),
                             each.spans or (None, None),
+                            each.cited,
                             strict=True,
                         )
                     },
@@ -223,12 +228,17 @@ def examples_of_table(
         ]
         if "query_text" not in chosen.column_names:
             documents = [list(map(_cut, *each)) for each in zip(documents, spans, strict=True)]
+    cited = [
+        chosen[name].to_pylist() if name in chosen.column_names else [None] * len(chosen)
+        for name in (f"{side}_place" for side in _SIDES)
+    ]
     examples = [
         Example(
             documents[0][i],
             documents[1][i],
             None if np.isnan(values[row]) else float(values[row]),
             spans=None if spans is None else (spans[0][i], spans[1][i]),
+            cited=(cited[0][i], cited[1][i]),
             lacking=_lacking(documents[1][i], own, other),
         )
         for i, row in enumerate(rows.tolist())
