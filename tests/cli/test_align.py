@@ -359,7 +359,11 @@ def test_places__in_tables_and_on_the_page(run, here, write_file):
     ]
     assert "line 2, column 14, characters 38 to" in (here / "p.html").read_text(encoding="utf-8")
     verse = ("--place-marker", r"^(\w+ \d+:\d+)")
-    assert run(*arguments, *verse, "-o", "v.xlsx").code == 0
+    said = run(*arguments, *verse, "-o", "v.xlsx").out
+    assert "--place-marker matched for 0 of 2 places on the first side, 1 of 2 places on" in said
+    found = json.loads(run(*arguments, *verse, "-o", "v.csv", "--json").out)
+    assert found["marked_places"] == [0, 1]
+    assert "place-marker" not in run(*arguments, "--place-marker", ".", "-o", "all.csv").out
     head, *cells = openpyxl.load_workbook(here / "v.xlsx").active.values
     place = head.index("doc_place")
     assert [row[place] for row in cells] == ["line 1, column 20", "Gen 1:2"]
@@ -369,7 +373,8 @@ def test_places__in_tables_and_on_the_page(run, here, write_file):
     run("index", "build", "idx", "c.txt", "--min-tokens", 8)
     write_file("q.txt", SHARED)
     searched = ("search", "idx", "q.txt", *verse, "-o", "found.jsonl", "--report", "found.html")
-    assert run(*searched).code == 0
+    outcome = run(*searched)
+    assert (outcome.code, "for 0 of 1 place on the first side, 1 of" in outcome.out) == (0, True)
     assert "Gen 1:2, characters 38 to" in (here / "found.html").read_text(encoding="utf-8")
     [row] = rows_in(here / "found.jsonl")
     assert (row["query_place"], row["doc_place"]) == ("line 1, column 1", "Gen 1:2")

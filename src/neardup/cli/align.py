@@ -198,6 +198,7 @@ def _report(
     lines += wording.lines(
         wording.note_empty(sum(summary["empty_documents"]), "in no passage"),
         wording.note_skipped(summary),
+        wording.note_marked(summary),
         _hint(summary, smaller, is_alone=summary["documents"] == [1] and not call.within),
         *wording.hints(summary),
     )

@@ -158,6 +158,7 @@ def _report(summary: Mapping[str, Any], min_tokens: int, n_documents: int) -> li
     lines += wording.lines(
         wording.note_empty(n_empty, "similar to nothing", "query", "queries"),
         wording.note_skipped(summary),
+        wording.note_marked(summary),
         _hint(summary, n_documents),
         *wording.hints(summary),
     )

@@ -204,6 +204,18 @@ def hints(summary: Mapping[str, Any]) -> list[str]:
     return said
 
 
+def note_marked(summary: Mapping[str, Any]) -> str:
+    """Say for how many places the marker was not found, if there are some."""
+    counts, n = summary.get("marked_places", ()), summary["passages"]
+    if all(count == n for count in counts):
+        return ""
+    first, second = (f"{count:,} of {counted(n, 'place')}" for count in counts)
+    return (
+        f"--place-marker matched for {first} on the first side, {second} on the second; the others "
+        "are lines, or pages, paragraphs and chapters of files that have them"
+    )
+
+
 def note_outside(n_documents: int, columns: Sequence[str]) -> str:
     """Say how many documents lack a value in the columns that limit pairs to blocks."""
     if not n_documents:

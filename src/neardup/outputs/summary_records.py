@@ -446,6 +446,8 @@ class PassageSummary(_Read):
     seconds: float
     hints: list[Hint]
     preset: NotRequired[Preset]
+    # Of either side, with a marker of places.
+    marked_places: NotRequired[list[int]]
     # Of searches.
     queries: NotRequired[int]
     found_queries: NotRequired[int]

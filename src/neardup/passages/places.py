@@ -12,6 +12,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -23,7 +24,7 @@ from neardup.files.rows import Parts, RowBlock, Source
 from neardup.passages.documents import PassageReading
 from neardup.passages.index import OpenPassages
 from neardup.runs.runner import Runner
-from neardup.tables import Int64s
+from neardup.tables import Bools, Int64s
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
 # Characters of a marker in a table.
@@ -88,19 +89,19 @@ class Marker:
         return replaced
 
 
-def place_in(text: str, parts: Parts | None, marker: Marker | None) -> Callable[[int], str]:
-    """Return what says where a character of a text is.
+def place_in(
+    text: str, parts: Parts | None, marker: Marker | None
+) -> Callable[[int], tuple[str, bool]]:
+    """Return what says where a character of a text is, and whether it is a marker that says so.
 
     That is the last marker at it or before, else the part that it is in, or its line and column.
     """
     usual = line_in(text) if parts is None else parts
-    if marker is None:
-        return usual
-    starts, names = marker.find(text)
+    starts, names = ([], []) if marker is None else marker.find(text)
 
-    def place_of(character: int) -> str:
+    def place_of(character: int) -> tuple[str, bool]:
         number = bisect_right(starts, character)
-        return names[number - 1] if number else usual(character)
+        return (names[number - 1], True) if number else (usual(character), False)
 
     return place_of
 
@@ -173,8 +174,10 @@ def with_places(
     numbers: tuple[Int64s, Int64s],
     marker: Marker | None,
     runner: Runner,
-) -> pa.Table:
+) -> tuple[pa.Table, dict[str, Any]]:
     """Return a table of passages that also says where they begin on either side.
+
+    And for the summary, if there is a marker, how many places of either side it has marked.
 
     Parameters
     ----------
@@ -191,24 +194,27 @@ def with_places(
     with runner.stage("places"):
         if queries is documents:
             both = np.concatenate(numbers), np.concatenate(starts)
-            told = _find_places(queries, *both, marker, runner)
-            found = [told[: len(passages)], told[len(passages) :]]
+            told, are_marked = _find_places(queries, *both, marker, runner)
+            n = len(passages)
+            found = [(told[:n], are_marked[:n]), (told[n:], are_marked[n:])]
         else:
             found = [
                 _find_places(placed, own, places, marker, runner)
                 for placed, own, places in zip((queries, documents), numbers, starts, strict=True)
             ]
-    for side, places in zip(_SIDES, found, strict=True):
+    for side, (places, _) in zip(_SIDES, found, strict=True):
         column = passages.column_names.index(f"{side}_end") + 1
         passages = passages.add_column(column, f"{side}_place", places)
-    return passages
+    counts = [int(are_marked.sum()) for _, are_marked in found]
+    return passages, {} if marker is None else {"marked_places": counts}
 
 
 def _find_places(
     placed: Placed, documents: Int64s, starts: Int64s, marker: Marker | None, runner: Runner
-) -> pa.Array:
-    """Say where characters of documents are."""
+) -> tuple[pa.Array, Bools]:
+    """Say where characters of documents are, and whether it is a marker that says so."""
     found: list[str] = [""] * len(documents)
+    are_marked = np.zeros(len(documents), np.bool_)
     order = np.lexsort((starts, documents))
     wanted, firsts = np.unique(documents[order], return_index=True)
     rows_of = np.split(order, firsts[1:])
@@ -217,5 +223,5 @@ def _find_places(
         for number, text, parts_of_text in zip(places, texts, parts, strict=True):
             place_of = place_in(text, parts_of_text, marker)
             for row in rows_of[number].tolist():
-                found[row] = place_of(int(starts[row]))
-    return pa.array(found, pa.large_string())
+                found[row], are_marked[row] = place_of(int(starts[row]))
+    return pa.array(found, pa.large_string()), are_marked

@@ -57,7 +57,7 @@ marked_texts = st.lists(
 @given(any_text, st.data())
 def test_line__as_counting_tells_it(text, data):
     place = data.draw(st.integers(0, len(text)))
-    assert place_in(text, None, None)(place) == line_and_column(text, place)
+    assert place_in(text, None, None)(place) == (line_and_column(text, place), False)
 
 
 def check_marker(pattern, text):
@@ -74,7 +74,7 @@ def check_marker(pattern, text):
     usual = place_in(text, None, None)
     for place in range(len(text) + 1):
         before = [name for start, name in found if start <= place]
-        assert place_of(place) == (before[-1] if before else usual(place))
+        assert place_of(place) == ((before[-1], True) if before else usual(place))
     return found
 
 

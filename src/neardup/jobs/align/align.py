@@ -209,8 +209,8 @@ def _tell_places(
         elif not other.is_input:
             documents = PlacedInSources(other.sources, other.read)
         numbers = found.places[:, 0], found.places[:, 2]
-        told = with_places(found.passages, queries, documents, numbers, marker, runner)
-        return replace(found, passages=told)
+        told, counts = with_places(found.passages, queries, documents, numbers, marker, runner)
+        return replace(found, passages=told, summary=found.summary | counts)
 
     return add
 

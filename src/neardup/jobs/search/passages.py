@@ -102,11 +102,12 @@ def search_sources(
             id_types |= {block.ids.type} if len(block) else set()
         table = with_id_types(pa.concat_tables(tables), common_id_type(id_types), index.id_type)
         note(queries=counts.n_queries, passages=len(table))
+    marked: dict[str, Any] = {}
     if options.has_places:
         queries, documents = np.concatenate(numbers).T
         placed = PlacedInSources(sources, read), PlacedInIndex(index)
-        table = with_places(table, *placed, (queries, documents), marker, runner)
-    summary = _summary(table, counts, plan, index, time.perf_counter() - start)
+        table, marked = with_places(table, *placed, (queries, documents), marker, runner)
+    summary = _summary(table, counts, plan, index, time.perf_counter() - start) | marked
     summary |= options.describe_preset() | {"passed_over": passed_over(sources)}
     summary |= describe_filtered(sources)
     beginnings = Beginnings(sources, read.columns)
