@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import neardup
+from tests.documents import docx_of, pdf_of
 
 A = "It was the best of times, it was the worst of times, it was the age of wisdom"
 B = A.replace("times", "days").upper() + " 🙂 -- and the age of nothing at all"
@@ -189,6 +190,31 @@ def test_compare__page_that_cannot_be_written(fails, write_file, here):
     fails(*arguments, "no/c.html", error=error)
     error = "c.html is an input, and would be replaced; choose another name"
     fails("compare", "c.html", "b.md", "--html", "c.html", "--overwrite", error=error)
+
+
+@pytest.mark.parametrize("suffix", ["", ".gz"])
+def test_compare__documents(run, fails, write_file, suffix):
+    """Their texts are compared, by what their names end in."""
+    word = docx_of("<w:p><w:r><w:t>one two three four</w:t></w:r></w:p>")
+    for name, data in (("a.docx", word), ("b.pdf", pdf_of(["one two three four"]))):
+        write_file(f"{name}{suffix}", data)
+    outcome = run("compare", f"a.docx{suffix}", f"b.pdf{suffix}", "--json")
+    assert (outcome.code, outcome.err) == (0, "")
+    told = json.loads(outcome.out)
+    assert [told["sizes"][side]["characters"] for side in "ab"] == [18, 18]
+    assert told["measures"][0]["exact"] == 1
+    write_file("c.docx", b"no document")
+    assert run("compare", "c.docx", "a.docx").code == 1
+    for name, data, kind in (
+        ("a.bin", word, "a ZIP archive, as .docx, .xlsx, .odt and .epub files are"),
+        ("b", pdf_of(["one"]) + b"\xff", "a PDF document"),
+    ):
+        write_file(name, data)
+        fails(
+            *("compare", name, name),
+            error=f"{name}: this is {kind}, not text; documents are read from files whose names "
+            "end in .docx, .odt, .epub or .pdf",
+        )
 
 
 @pytest.mark.usefixtures("pair")

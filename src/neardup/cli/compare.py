@@ -13,16 +13,21 @@ from neardup.cli.command import TableCommand, complete_paths, options_of
 _STANDARD_INPUT = "-"
 _READ_BYTES = 1 << 24
 _OF_ROWS = (".jsonl", ".ndjson", ".csv", ".tsv", ".parquet")
+# Formats of files of which one document's text is extracted, by what their names end in.
+_OF_DOCUMENTS = ("docx", "odt", "epub", "pdf")
+# What such files begin with.
+_DOCUMENT_BEGINNINGS = (b"%PDF-", b"PK\x03\x04")
 # What decides measures and estimates that are shown with --all only, in JSON and on the page.
 _OF_ESTIMATES = ("tf", "idf", "num_perm", "size", "compression")
 if TYPE_CHECKING:
-    pass
+    from neardup.files.formats import FileFormat
 
 _EPILOG = """\b
 Examples:
   neardup compare draft.txt published.txt
   neardup compare frankenstein-1818.txt frankenstein-1831.txt --html editions.html
   neardup compare thesis.txt.gz - --ngram 3 --json
+  neardup compare essay.docx essay.pdf
 """
 
 
@@ -35,9 +40,9 @@ Examples:
 def command(call: Call) -> None:
     """Compare two texts: how similar they are, what they share, and where they differ.
 
-    A and B are text files with any ending, each one text, also .gz, .zst, .xz and .bz2, or URLs;
-    one of them may be - for standard input. Files of rows (.jsonl, .csv, .tsv, .parquet) are
-    refused.
+    A and B are text files with any ending, or documents (.docx, .odt, .epub, .pdf), each one text,
+    also .gz, .zst, .xz and .bz2, or URLs; one of them may be - for standard input, which is text.
+    Files of rows (.jsonl, .csv, .tsv, .parquet) are refused.
 
     Prints how alike the texts are, exactly; the passages that both have, and the rest, by places in
     characters. With --all every measure follows, with what sketches would have estimated.
@@ -96,7 +101,31 @@ def _check_text(location: str) -> None:
 
 
 def _read_text(location: str, encoding: str | None) -> str:
-    """Read a file or standard input as one text."""
+    """Read a document, another file, or standard input, as one text."""
+    from neardup.files.formats import format_of
+
+    found = None if location == _STANDARD_INPUT else format_of(location)
+    if found is not None and found.name in _OF_DOCUMENTS:
+        return _read_document(found, location, encoding)
+    return _read_encoded(location, encoding)
+
+
+def _read_document(known: FileFormat, location: str, encoding: str | None) -> str:
+    """Read a file whose text is extracted."""
+    from neardup.files.inputs import check_effect
+    from neardup.files.rows import ColumnNames
+    from neardup.options.groups import InputOptions
+
+    options = InputOptions(encoding=encoding)
+    source = known.open(location, location, options)
+    check_effect(options, [source])
+    [block] = source.blocks()
+    [text] = block.parse(ColumnNames()).text.to_pylist()
+    return str(text)
+
+
+def _read_encoded(location: str, encoding: str | None) -> str:
+    """Read text itself."""
     from neardup.errors import InvalidInputError
     from neardup.files.binary import HEAD_BYTES, foreign_kind
     from neardup.files.encodings import encoding_of
@@ -116,5 +145,11 @@ def _read_text(location: str, encoding: str | None) -> str:
         return data.removeprefix(found.mark).decode(found.codec)
     except UnicodeDecodeError as error:
         foreign = foreign_kind(data[:HEAD_BYTES]) if encoding is None else None
+        if foreign and data.startswith(_DOCUMENT_BEGINNINGS):
+            what = foreign.partition(", not text;")[0]
+            foreign = (
+                f"{what}, not text; documents are read from files whose names end in .docx, .odt, "
+                ".epub or .pdf"
+            )
         reason = foreign or not_decodable(error, found.codec, "the text")
         raise InvalidInputError(reason, path=name) from None
