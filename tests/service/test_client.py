@@ -327,3 +327,19 @@ def test_query__of_tokens_with_numbers(running, indexes):
             remote.query(tokens={"a": bad})
         assert "\n" not in str(caught.value)
     assert remote.commit() == 2
+
+
+def test_search__columns_of_several_types_as_the_index(start, tmp_path):
+    """Each text is looked up by itself there, so that only the first has values of one type."""
+    index = neardup.DocumentIndex.create(tmp_path / "i", threshold="0.5", ngram=1, columns="lang")
+    values = [5, "de", [1, 2], {"a": 1}, None, 2.5]
+    texts = ["one two three", *["four five six"] * 5]
+    for key, (text, value) in enumerate(zip(texts, values, strict=True)):
+        index.insert(key, text, lang=value)
+    remote = neardup.connect(start([ServedDocuments("i", index, is_writable=True)]).url)
+    found, here = (one.search(sorted(set(texts)), with_columns=True) for one in (remote, index))
+    assert found.table["doc_lang"].to_pylist() == here.table["doc_lang"].to_pylist()
+    assert "5" in found.table["doc_lang"].to_pylist()
+    assert [match.columns["lang"] for match in remote.query(texts[1], with_columns=True)] == [
+        *("de", [1, 2], {"a": 1}, None, 2.5)
+    ]

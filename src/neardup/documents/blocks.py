@@ -16,6 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.ipc
 
+from neardup.documents.values import words_of_values
 from neardup.tables import Bytes, Int64s, Texts
 
 S = TypeVar("S", bound=np.generic)
@@ -151,9 +152,9 @@ def join_tables(tables: Sequence[pa.Table]) -> pa.Table:
                     promote_options="permissive",
                 )[0].type
             except (pa.ArrowInvalid, pa.ArrowTypeError):
-                kind = pa.large_string()
-                values = [None if value is None else str(value) for value in values]
-            columns[name] = pa.array(values, kind)
+                columns[name] = words_of_values(values)
+            else:
+                columns[name] = pa.array(values, kind)
         return pa.table(columns)
 
 

@@ -513,10 +513,12 @@ def _of_documents(columns: dict[str, Any]) -> dict[str, Any]:
 def _column(name: str, values: list[Any]) -> Any:
     import pyarrow as pa
 
+    from neardup.documents.values import as_column
+
     if name == "similarity":
         return pa.array(values, pa.float64())
     if name.startswith("doc_") and name not in ("doc_id", "doc_start", "doc_end", "doc_text"):
-        return pa.array(values)
+        return as_column(values)
     if name.endswith(("_start", "_end")) or (
         values and all(isinstance(value, int) for value in values)
     ):
