@@ -73,6 +73,11 @@ def test_bulk__an_answer_for_each(running):
     assert again.get("a")["lang"] == "en"
 
 
+def test_bulk__says_what_there_is(running):
+    (found,) = send(running, b'{"op": "delete", "id": "a"}')
+    assert "one of 'insert', 'insert-if-new', 'remove', 'replace'" in found["detail"]
+
+
 def test_bulk__as_python_has_it(running):
     remote = neardup.connect(running.url, index="docs", timeout=300)
     assert list(remote.bulk([])) == []

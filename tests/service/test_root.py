@@ -70,6 +70,28 @@ def test_create_and_drop(running, root):
 
 
 @each_of(
+    ("body", "message"),
+    [
+        (
+            {"kind": "documents", "options": {"treshold": 0.6}},
+            "no option 'treshold'; did you mean 'threshold'? options are bands, casefold, columns",
+        ),
+        (
+            {"kind": "documents", "options": {"colour": 1}},
+            "no option 'colour'; options are bands",
+        ),
+        ({"kind": "documents", "options": {"folder": "x"}}, "no option 'folder'; options are"),
+        ({"kind": "pasages"}, "`$.kind`, which must be one of 'documents', 'passages'; /openapi"),
+        ({"kind": "passages", "options": {"tokenizer": "wrods"}}, "one of words, whitespace, "),
+    ],
+)
+def test_create__says_what_there_is(running, body, message):
+    answer = httpx.put(f"{running.url}/v1/indexes/x", json=body)
+    assert answer.status_code == 422
+    assert message in answer.json()["detail"]
+
+
+@each_of(
     ("name", "body", "status"),
     [
         ("x", {"kind": "documents", "options": {"threshold": "5"}}, 422),

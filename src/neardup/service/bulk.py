@@ -143,7 +143,9 @@ def _change_some(served: Served, lines: Sequence[bytes], first: int) -> bytes:
         try:
             changes.append((place, _DECODER.decode(line)))
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-            said = _said(InvalidInputError(f"the line does not fit: {error}"))
+            said = _said(
+                InvalidInputError(f"the line does not fit: {m.misfit_of(error, m.Change)}")
+            )
             answers[place] = m.Changed(first + place, None, done=False, **said)
     outcomes = served.change_many([change for _, change in changes])
     failed: dict[str, str] | None = None

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
+import msgspec
 from msgspec import Meta, Struct
 
 LARGEST = 2**63 - 1
@@ -379,3 +381,18 @@ class ProblemDetails(Struct):
     status: int
     detail: str
     error: str
+
+
+_OF_CHOICES = re.compile(r"Invalid enum value .* - at `\$\.(\w+)`", re.DOTALL)
+
+
+def misfit_of(error: Exception, asked: Any) -> str:
+    """Say why something that was sent is no ``asked``, with what a field may be."""
+    words = str(error)
+    if (found := _OF_CHOICES.fullmatch(words)) is not None:
+        described: Any = msgspec.inspect.type_info(asked)
+        kind = next(field.type for field in described.fields if field.encode_name == found[1])
+        kinds = getattr(kind, "types", (kind,))
+        values = [value for one in kinds for value in getattr(one, "values", ())]
+        return f"{words}, which must be one of {', '.join(map(repr, values))}"
+    return words

@@ -518,14 +518,16 @@ def _make_endpoint(operation: Operation, service: Service) -> Endpoint:
 def _body_reader(
     operation: Operation, service: Service
 ) -> Callable[[Request, type, Deadline], Coroutine[Any, Any, Any]]:
-    decoder = msgspec.json.Decoder(operation.asked)
+    asked = operation.asked
+    decoder = msgspec.json.Decoder(asked)
     limits = service.limits
 
     def decode(body: Body) -> Any:
         try:
             return decoder.decode(body)
         except msgspec.ValidationError as error:
-            message = f"the body does not fit: {error}; /openapi.json lists the fields"
+            why = m.misfit_of(error, asked)
+            message = f"the body does not fit: {why}; /openapi.json lists the fields"
             raise Problem(422, message, "InvalidInputError") from None
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise Problem(400, f"the body is no JSON: {error}", "InvalidInputError") from None

@@ -6,8 +6,9 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -20,10 +21,12 @@ from neardup.runs.disk import sync_folder, translated
 from neardup.service.messages import Kind
 from neardup.service.problems import Problem
 from neardup.service.served import Served
-from neardup.text.tokenizers import named_tokenizer
+from neardup.text.tokenizers import KNOWN_NAMES, named_tokenizer
 
 # Folders that begin with a point are not there for anybody.
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+# Below, a name is no slip of another.
+_LEAST_LIKENESS = 0.75
 _KINDS: Mapping[Kind, Any] = {"documents": DocumentIndex, "passages": PassageIndex}
 
 
@@ -71,11 +74,16 @@ class Root:
         if tokenizer is not None and (
             not isinstance(tokenizer, str) or named_tokenizer(tokenizer) is None
         ):
-            message = "tokenizer must be the name of one; a request names no files"
+            message = (
+                f"tokenizer must be one of {KNOWN_NAMES}, as a request names no files, got "
+                f"{tokenizer!r}"
+            )
             raise InvalidParameterError(message, "tokenizer")
+        make = _KINDS[kind].create
+        _check_known(options, sorted(make.takes.known.keys() - {"folder", *make.takes.groups}))
         with self._new(name) as folder:
             try:
-                _KINDS[kind].create(folder, **options)
+                make(folder, **options)
             except TypeError as error:
                 raise InvalidParameterError(str(error)) from None
         return self.open(name)
@@ -123,3 +131,13 @@ class Root:
                 raise InvalidParameterError(message)
             (Path(new) / name).rename(target)
             sync_folder(self.folder)
+
+
+def _check_known(options: Iterable[str], known: Sequence[str]) -> None:
+    """Make sure that an index can be made with options of such names."""
+    for name in options:
+        if name not in known:
+            close = get_close_matches(name, known, 1, _LEAST_LIKENESS)
+            advice = f"did you mean {close[0]!r}? " if close else ""
+            message = f"there is no option {name!r}; {advice}options are {', '.join(known)}"
+            raise InvalidParameterError(message)
