@@ -109,8 +109,8 @@ def test_token(start, tmp_path):
     path.chmod(0o600)
     running = start(token_file=path)
     assert len(neardup.connect(running.url, "a-token-that-nobody-guesses")) == 4
-    for token in (None, "wrong"):
-        with pytest.raises(neardup.ServiceError, match="a token is needed") as caught:
+    for token, message in ((None, "a token is needed"), ("wrong", "the token is not known")):
+        with pytest.raises(neardup.ServiceError, match=message) as caught:
             neardup.connect(running.url, token)
         assert caught.value.status == 401
     with pytest.raises(neardup.InvalidParameterError, match=r"^token must"):

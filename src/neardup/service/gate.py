@@ -97,13 +97,14 @@ class Access:
         grant = self._grant_of(path, headers) if self.tokens else EVERYTHING
         if grant is None:
             message = "a token is needed: send the header `Authorization: Bearer TOKEN`"
+            if _token_in(headers):
+                message = "the token is not known: send one of those in the file of tokens"
             raise Problem(401, message, headers={"www-authenticate": 'Bearer realm="neardup"'})
         return grant
 
     def _grant_of(self, path: str, headers: Mapping[bytes, bytes]) -> Grant | None:
-        scheme, _, given = headers.get(b"authorization", b"").partition(b" ")
-        if scheme.lower() == b"bearer":
-            return self.tokens.grant_of(given.strip())
+        if (given := _token_in(headers)) is not None:
+            return self.tokens.grant_of(given)
         # Browsers send cookies by themselves, so they open the page for people and nothing else.
         session = _cookie(headers) if not path.startswith("/v1") else None
         return None if session is None else self.tokens.grant_of_session(session)
@@ -131,6 +132,12 @@ def allowed_hosts(host: str, others: Iterable[str]) -> list[str] | None:
         return others or None
     own = f"[{host}]" if ":" in host else host
     return [*_LOCAL_NAMES, own, *others]
+
+
+def _token_in(headers: Mapping[bytes, bytes]) -> bytes | None:
+    """Return the token that is sent with a request, if one is."""
+    scheme, _, given = headers.get(b"authorization", b"").partition(b" ")
+    return given.strip() if scheme.lower() == b"bearer" else None
 
 
 def _without_port(host: str) -> str:

@@ -564,7 +564,7 @@ _OF_WORK = (404, 413, 422, 503, 504)
 _OF_BODIES = (400, 403, 408, 413, 415, 422)
 _MEANINGS = {
     400: "The body is no JSON, or ended early.",
-    401: "A token is needed.",
+    401: "A token is needed, or the one that was sent is not known.",
     403: "The index is served for reading, the token may not do it, or a page of another site "
     "sent the request.",
     404: "There is no such index, or no such document.",
