@@ -68,6 +68,8 @@ class InvalidInputError(NeardupError, ValueError):
         Number of the row in that file, counted from 1, if one is concerned.
     is_bad_row
         It would have been left out if bad rows were skipped.
+    is_known_id
+        The id of the row is one of the index already.
     """
 
     def __init__(
@@ -77,8 +79,10 @@ class InvalidInputError(NeardupError, ValueError):
         path: str | None = None,
         row: int | None = None,
         is_bad_row: bool = False,
+        is_known_id: bool = False,
     ) -> None:
-        self.path, self.row, self.is_bad_row = path, row, is_bad_row
+        self.path, self.row = path, row
+        self.is_bad_row, self.is_known_id = is_bad_row, is_known_id
         self.reason = message
         super().__init__(_place(path, row) + message)
 

@@ -185,13 +185,17 @@ def test_compare__refuses(running, wrong):
 def test_changes__of_documents(running):
     new = {"id": "new", "text": "words that are nowhere else in this whole index of ours"}
     assert ask(running, "docs/insert", new) == {"inserted": 1}
-    again = ask(running, "docs/insert", new, 422)
-    assert again["error"] == "InvalidInputError"
+    for operation in ("insert", "insert-if-new"):
+        again = {**new, "text": "of other words than those before"}
+        refused = ask(running, f"docs/{operation}", again, 409)
+        assert refused["error"] == "InvalidInputError"
+        assert "with `replace` (over HTTP, PUT)" in refused["detail"]
     similar = {**new, "id": "newer", "columns": {"source": "s"}}
     assert ask(running, "docs/insert-if-new", similar) == {"inserted": False, "similar_to": "new"}
     other = {"id": 12, "tokens": ["quite", "another", "document"], "threshold": 0.9}
     assert ask(running, "docs/insert-if-new", other)["inserted"]
     assert ask(running, "docs/commit", {}) == {"committed": 2}
+    assert ask(running, "docs/add", {"documents": [new]}, 409)["error"] == "InvalidInputError"
     folder = running.service.indexes["docs"].index.folder
     assert "new" in neardup.DocumentIndex.open(folder)
     wrong = ask(running, "docs/insert", {**new, "id": "x", "columns": {"other": 1}}, 422)

@@ -268,7 +268,7 @@ def test_insertion__refused_behind_others(real):
     """The lock is let go when those before have been made durable."""
     running, folder = real
     assert running.post(INSERT, {"id": "dove", "text": "all white"}).status_code == 200
-    assert running.post(INSERT, {"id": "dove", "text": "all white"}).status_code == 422
+    assert running.post(INSERT, {"id": "dove", "text": "all white"}).status_code == 409
     other = neardup.DocumentIndex.open(folder)
 
     def may_write() -> bool:

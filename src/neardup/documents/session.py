@@ -250,10 +250,10 @@ class InsertSession:
         assert self._base is not None
         if identifier in self._pending or self._base.has_id(str(identifier)):
             message = (
-                f"id {identifier!r} is in the index already; ids must differ. Remove the old "
-                "document first, or choose another id"
+                f"id {identifier!r} is in the index already; ids must differ. Replace the old "
+                "document with `replace` (over HTTP, PUT), remove it first, or choose another id"
             )
-            raise InvalidInputError(message)
+            raise InvalidInputError(message, is_known_id=True)
 
     def _commit_if_many(self) -> None:
         if self._commit_every is None or self._pending is None:

@@ -127,7 +127,7 @@ def check_unknown(
             f"document first, or choose another --id-column{id_advice(columns)}"
         )
         source, row = places.place(first)
-        raise InvalidInputError(message, path=source, row=row)
+        raise InvalidInputError(message, path=source, row=row, is_known_id=True)
 
 
 @dataclass(frozen=True)

@@ -366,6 +366,7 @@ def _check_number(n_texts: int, limits: Limits) -> None:
 _INDEX = "/v1/indexes/{index}"
 _ADMIN: Any = {"statuses": (403,), "role": "admin"}
 _TAR = "application/x-tar"
+_INSERT: Any = {"statuses": (403, 409), "role": "write"}
 _WRITE: Any = {"statuses": (403,), "role": "write"}
 OPERATIONS = (
     Operation("GET", "/v1", "contents", "List what is here.", _contents, m.Contents),
@@ -397,17 +398,17 @@ OPERATIONS = (
     Operation(
         *("POST", f"{_INDEX}/insert", "insert", "Insert a document."),
         *(_insert, m.Inserted, m.NewDocument),
-        **_WRITE,
+        **_INSERT,
     ),
     Operation(
         *("POST", f"{_INDEX}/insert-if-new", "insert_if_new", "Insert a document if it is new."),
         *(_insert_if_new, m.InsertedIfNew, m.NewIfNew),
-        **_WRITE,
+        **_INSERT,
     ),
     Operation(
         *("POST", f"{_INDEX}/add", "add", "Add documents, all or none, durably."),
         *(_add, m.Added, m.Addition),
-        **_WRITE,
+        **_INSERT,
     ),
     Operation(
         *("POST", f"{_INDEX}/bulk", "bulk", "Change many documents: a line of JSON for each."),
@@ -569,6 +570,7 @@ _MEANINGS = {
     "sent the request.",
     404: "There is no such index, or no such document.",
     408: "The body did not arrive in time.",
+    409: "The index has a document with this id already.",
     413: "The body, a text or the answer is too large, or there are too many.",
     415: "The body is not sent as JSON.",
     421: "The service does not answer under this name.",

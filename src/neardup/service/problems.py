@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from neardup.errors import (
     IndexFormatError,
     IndexLockedError,
+    InvalidInputError,
     NeardupError,
     ReadError,
     WriteError,
@@ -85,6 +86,8 @@ def problem_of(error: NeardupError) -> Problem:
     if isinstance(error, _OF_FILES):
         detail = "the files of the index cannot be used; the log of the service says why"
         return Problem(500, detail, name)
+    if isinstance(error, InvalidInputError) and error.is_known_id:
+        return Problem(409, str(error), name)
     if isinstance(error, ValueError):
         return Problem(422, str(error), name)
     return Problem(500, str(error), name)
