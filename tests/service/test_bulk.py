@@ -56,7 +56,7 @@ def test_bulk__an_answer_for_each(running):
     lines = [json.dumps(change).encode() for change in changes]
     lines[3:3] = [b"", b"{", b'{"id": "x", "wrong": 1}', b'{"id": "\\ud800", "text": ""}', b"\xff"]
     found = send(running, b"\r\n".join(lines))
-    assert [each["row"] for each in found] == list(range(1, 15))
+    assert [each["row"] for each in found] == [1, 2, 3, *range(5, 16)]
     assert [each["done"] for each in found] == [
         *(True, False, True, False, False, False, False),
         *(False, True, False, True, True, True, False),

@@ -48,19 +48,17 @@ async def change_many(service: Service, served: Served, request: Request) -> Res
     share = service.bodies.share(request.scope)
     # Ends with the generator that reads it, or with this request.
     spool = tempfile.SpooledTemporaryFile(_SPOOL_BYTES)  # noqa: SIM115
-    first = 1
     lines = _Lines(request, service.limits.body_bytes, service.limits.seconds, share)
     headers = {}
     try:
         async for group in lines.groups():
-            answers = await service.change(served, partial(_change_some, served, group, first))
+            answers = await service.change(served, partial(_change_some, served, group))
             spool.write(answers)
-            first += len(group)
     except BaseException:
         spool.close()
         raise
     if lines.problem is not None:
-        spool.write(_line(m.Changed(first, None, done=False, **_said(lines.problem))))
+        spool.write(_line(m.Changed(lines.n_read + 1, None, done=False, **_said(lines.problem))))
         headers = {"connection": "close"}
     spool.seek(0)
 
@@ -73,16 +71,22 @@ async def change_many(service: Service, served: Served, request: Request) -> Res
 
 
 class _Lines:
-    """The lines of a body, as they come; ``problem`` says why the last were not read, if so."""
+    """The lines of a body, as they come.
+
+    ``n_read`` were read so far; ``problem`` says why the rest was not, if so.
+    """
 
     def __init__(self, request: Request, most_bytes: int, seconds: float, share: Share) -> None:
         self._request, self._most, self._seconds, self._share = request, most_bytes, seconds, share
-        self._n_taken = 0
+        self._n_taken = self.n_read = 0
         self.problem: Problem | None = None
 
-    async def groups(self) -> AsyncIterator[list[bytes]]:
-        """Yield so many lines as are made durable together; empty ones are left out."""
-        buffer, group, n_bytes, is_more = bytearray(), list[bytes](), 0, True
+    async def groups(self) -> AsyncIterator[list[tuple[int, bytes]]]:
+        """Yield so many lines as are made durable together, with their numbers.
+
+        Empty ones are left out, but counted.
+        """
+        buffer, group, n_bytes, is_more = bytearray(), list[tuple[int, bytes]](), 0, True
         while is_more and self.problem is None:
             try:
                 async with asyncio.timeout(self._seconds):
@@ -106,9 +110,10 @@ class _Lines:
                 if len(line) > self._most:
                     self._refuse()
                     break
+                self.n_read += 1
                 if not line.strip():
                     continue
-                group.append(line)
+                group.append((self.n_read, line))
                 n_bytes += len(line)
                 if len(group) == _LINES_AT_ONCE or n_bytes >= _BYTES_AT_ONCE:
                     yield group
@@ -135,18 +140,18 @@ class _Lines:
             self._n_taken = n_bytes
 
 
-def _change_some(served: Served, lines: Sequence[bytes], first: int) -> bytes:
+def _change_some(served: Served, lines: Sequence[tuple[int, bytes]]) -> bytes:
     """Make some changes durable; return the answers, a line each."""
     answers: list[m.Changed | None] = [None] * len(lines)
     changes: list[tuple[int, m.Change]] = []
-    for place, line in enumerate(lines):
+    for place, (row, line) in enumerate(lines):
         try:
             changes.append((place, _DECODER.decode(line)))
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
             said = _said(
                 InvalidInputError(f"the line does not fit: {m.misfit_of(error, m.Change)}")
             )
-            answers[place] = m.Changed(first + place, None, done=False, **said)
+            answers[place] = m.Changed(row, None, done=False, **said)
     outcomes = served.change_many([change for _, change in changes])
     failed: dict[str, str] | None = None
     try:
@@ -156,7 +161,7 @@ def _change_some(served: Served, lines: Sequence[bytes], first: int) -> bytes:
         problem = problem_of(error)
         failed = _said(Problem(503, f"inserted, but not durable yet: {problem.detail}"))
     for (place, change), outcome in zip(changes, outcomes, strict=True):
-        row = first + place
+        row = lines[place][0]
         if isinstance(outcome, NeardupError | Problem):
             answers[place] = m.Changed(row, change.id, done=False, **_said(outcome))
         elif failed is not None:

@@ -299,7 +299,7 @@ class Change(NewIfNew):
 
 
 class Changed(Struct, omit_defaults=True):
-    """What became of a line, counted from 1 without empty ones; errors as of other requests."""
+    """What became of a line, the number of which is its ``row``; errors as of other requests."""
 
     row: int
     id: Id | None
