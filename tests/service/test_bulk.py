@@ -78,6 +78,16 @@ def test_bulk__says_what_there_is(running):
     assert "one of 'insert', 'insert-if-new', 'remove', 'replace'" in found["detail"]
 
 
+def test_bulk__a_column_beside_the_text(running):
+    (found,) = send(running, b'{"id": "flat", "text": "x", "lang": "en"}')
+    assert (found["row"], found["id"], found["done"]) == (1, "flat", False)
+    assert "unknown field `lang`" in found["detail"]
+    assert found["detail"].endswith("goes in one object, `columns`")
+    remote = neardup.connect(running.url, index="docs", timeout=300)
+    with pytest.raises(neardup.InvalidParameterError, match=r"by its own name, as NAME=VALUE or"):
+        remote.insert("flat", "x", columns={"lang": "en"})
+
+
 def test_bulk__as_python_has_it(running):
     remote = neardup.connect(running.url, index="docs", timeout=300)
     assert list(remote.bulk([])) == []

@@ -35,6 +35,7 @@ _SPOOL_BYTES = 1 << 20
 _PART_BYTES = 1 << 16
 
 _DECODER = msgspec.json.Decoder(m.Change)
+_DECODER_OF_IDS = msgspec.json.Decoder(m.Named)
 _ENCODER = msgspec.json.Encoder()
 
 
@@ -151,7 +152,7 @@ def _change_some(served: Served, lines: Sequence[tuple[int, bytes]]) -> bytes:
             said = _said(
                 InvalidInputError(f"the line does not fit: {m.misfit_of(error, m.Change)}")
             )
-            answers[place] = m.Changed(row, None, done=False, **said)
+            answers[place] = m.Changed(row, _id_in(line), done=False, **said)
     outcomes = served.change_many([change for _, change in changes])
     failed: dict[str, str] | None = None
     try:
@@ -169,6 +170,14 @@ def _change_some(served: Served, lines: Sequence[tuple[int, bytes]]) -> bytes:
         else:
             answers[place] = m.Changed(row, change.id, outcome is None, similar_to=outcome)
     return b"".join(_line(answer) for answer in answers)
+
+
+def _id_in(line: bytes) -> m.Id | None:
+    """Return the id in a line that does not fit, if it has one."""
+    try:
+        return _DECODER_OF_IDS.decode(line).id
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return None
 
 
 def _line(answer: Any) -> bytes:

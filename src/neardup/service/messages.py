@@ -298,6 +298,12 @@ class Change(NewIfNew):
     op: Literal["insert", "insert-if-new", "replace", "remove"] = "insert"
 
 
+class Named(Struct):
+    """What has an id, whatever else it has."""
+
+    id: Id
+
+
 class Changed(Struct, omit_defaults=True):
     """What became of a line, the number of which is its ``row``; errors as of other requests."""
 
@@ -383,6 +389,7 @@ class ProblemDetails(Struct):
     error: str
 
 
+_WITH_COLUMNS = (Replacement, Addition)
 _OF_CHOICES = re.compile(r"Invalid enum value .* - at `\$\.(\w+)`", re.DOTALL)
 
 
@@ -395,4 +402,6 @@ def misfit_of(error: Exception, asked: Any) -> str:
         kinds = getattr(kind, "types", (kind,))
         values = [value for one in kinds for value in getattr(one, "values", ())]
         return f"{words}, which must be one of {', '.join(map(repr, values))}"
+    if words.startswith("Object contains unknown field") and issubclass(asked, _WITH_COLUMNS):
+        return f"{words}; what the index keeps of columns goes in one object, `columns`"
     return words

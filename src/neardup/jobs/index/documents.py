@@ -457,6 +457,8 @@ class DocumentIndex(AnyIndex[DocumentHandle, DocumentRemovalResult]):
             if name not in known:
                 kept = ", ".join(known) if known else "none"
                 message = f"the index keeps no column {name!r}; it keeps {kept}"
+                if name == "columns":
+                    message += ". A column is given by its own name, as NAME=VALUE or **columns"
                 raise InvalidParameterError(message, name)
 
 
