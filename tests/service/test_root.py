@@ -14,7 +14,14 @@ import httpx
 import pytest
 
 import neardup
-from neardup.errors import IndexFormatError, InvalidInputError
+from neardup.errors import (
+    IndexFormatError,
+    InvalidInputError,
+    InvalidParameterError,
+    OutputExistsError,
+    ReadError,
+    WriteError,
+)
 from neardup.indexes.snapshot import Snapshot, open_snapshot, unpack_snapshot
 from neardup.options.commands import ServeOptions
 from neardup.service.serve import open_indexes
@@ -285,6 +292,36 @@ def test_snapshot__by_python(running, root, tmp_path):
     assert index.documents() == remote.documents()
     with pytest.raises(neardup.ServiceError, match="there is nothing here"):
         remote._transport.save("/v1/nothing", io.BytesIO())
+
+
+def test_indexes__made_and_dropped_by_python(running, root, tmp_path):
+    tar = tmp_path / "docs.tar"
+    with neardup.connect(running.url, index="docs") as docs:
+        docs.snapshot(tar)
+        with pytest.raises(OutputExistsError, match=r"docs\.tar exists; choose another name"):
+            docs.snapshot(tar)
+        with pytest.raises(WriteError, match="cannot write"):
+            docs.snapshot(tmp_path / "no folder" / "docs.tar")
+        with pytest.raises(ReadError, match=r"cannot read .*no\.tar"):
+            docs.restore("copy", tmp_path / "no.tar")
+        with pytest.raises(InvalidInputError, match="snapshot"):
+            docs.restore("copy", root / "docs" / "manifest.json")
+        copy = docs.restore("copy", tar)
+        assert (len(copy), copy.kind, copy.get("d3")) == (20, "documents", docs.get("d3"))
+        made = docs.create("made", "passages", min_tokens=3)
+        assert (made.name, made.kind, len(made)) == ("made", "passages", 0)
+        with pytest.raises(InvalidParameterError, match="no option 'threshhold'; did you mean"):
+            docs.create("wrong", threshhold=0.5)
+        with copy, made:
+            copy.drop()
+            made.drop()
+        with pytest.raises(InvalidParameterError, match="no index 'copy'"):
+            copy.snapshot(tmp_path / "copy.tar")
+        assert not (tmp_path / "copy.tar").exists()
+        assert names(running) == ["docs", "texts"]
+        neardup.DocumentIndex.create(root / "later", **OPTIONS)
+        assert docs.reload() == {"added": ["later"], "gone": []}
+        docs.insert("still", "connected as before")
 
 
 def test_snapshot__of_passages(running, root):

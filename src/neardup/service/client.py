@@ -8,13 +8,21 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, overload
 
-from neardup.errors import InvalidInputError, InvalidParameterError, ServiceError
+from neardup.errors import (
+    InvalidInputError,
+    InvalidParameterError,
+    OutputExistsError,
+    ReadError,
+    ServiceError,
+)
 from neardup.options.choices import IndexKind
 from neardup.options.kinds import Seconds, exact_fraction
+from neardup.runs.disk import translated
 from neardup.service.transport import Transport, as_json, path_of
 
 if TYPE_CHECKING:
@@ -59,7 +67,8 @@ def connect(
     -------
     An object with the methods of ``DocumentIndex`` or ``PassageIndex``: ``query``, ``search``,
     ``align``, ``get``, ``documents``, ``insert``, ``insert_if_new``, ``add``, ``remove``,
-    ``commit``, ``info``, ``len``, and ``compare``.
+    ``commit``, ``info``, ``len``, and ``compare``; and ``snapshot``, ``restore``, ``create``,
+    ``drop`` and ``reload`` for indexes that come and go.
 
     Raises
     ------
@@ -83,6 +92,7 @@ def connect(
     )
 
 
+_PART_BYTES = 1 << 20
 # Documents of a page.
 _AT_ONCE = 1000
 
@@ -370,8 +380,57 @@ class RemoteIndex:
 
         It needs a token of role ``admin``. ``tar -xf`` makes a folder of it that is such an index.
         """
-        with Path(path).open("xb") as file:
-            return self._transport.save(path_of(self.name, "snapshot"), file)
+        with translated(Path(path)):
+            try:
+                file = Path(path).open("xb")  # noqa: SIM115 - closed below
+            except FileExistsError:
+                message = f"{path} exists; choose another name, or delete it first"
+                raise OutputExistsError(message) from None
+            with file:
+                try:
+                    return self._transport.save(path_of(self.name, "snapshot"), file)
+                except BaseException:
+                    Path(path).unlink(missing_ok=True)
+                    raise
+
+    def restore(self, name: str, path: str | Path) -> RemoteIndex:
+        """Make an index of the service of a snapshot, and return it.
+
+        This and ``create``, ``drop`` and ``reload`` need a token of role ``admin``, and a service
+        of ``--root``.
+        """
+        try:
+            file = Path(path).open("rb")  # noqa: SIM115 - closed below
+        except OSError as error:
+            message = f"cannot read {path}: {error.strerror}"
+            raise ReadError(message, path=str(path)) from error
+        with file:
+            parts = iter(partial(file.read, _PART_BYTES), b"")
+            answer = self._transport.stream(path_of(name, "restore"), parts, "application/x-tar")
+            return self._other(json.loads(b"".join(answer)))
+
+    def create(self, name: str, kind: IndexKind = "documents", /, **options: Any) -> RemoteIndex:
+        """Make an empty index of the service, with options as ``create`` of its kind, here.
+
+        Returns
+        -------
+        The new index.
+        """
+        body = {"kind": kind, "options": options}
+        return self._other(
+            self._transport.post(path_of(name), body, may_repeat=False, method="PUT")
+        )
+
+    def drop(self) -> None:
+        """Delete the index."""
+        self._transport.post(path_of(self.name), {}, may_repeat=False, method="DELETE")
+        # Nothing is left to be committed.
+        self._is_writable = False
+
+    def reload(self) -> dict[str, list[str]]:
+        """Have the service look for indexes that have come or gone; return ``added``, ``gone``."""
+        found: dict[str, list[str]] = self._transport.post("/v1/reload", {}, may_repeat=True)
+        return found
 
     def info(self) -> dict[str, Any]:
         """Return what the index holds and how it was made."""
@@ -436,6 +495,16 @@ class RemoteIndex:
     def __repr__(self) -> str:
         """Return the class, the service and the name."""
         return f"RemoteIndex({self._transport.url!r}, {self.name!r}: {self.kind})"
+
+    def _other(self, entry: dict[str, Any]) -> RemoteIndex:
+        """Return another index of the service, asked over the same connections."""
+        return RemoteIndex(
+            self._transport,
+            entry["name"],
+            entry["kind"],
+            is_writable=entry["writable"],
+            durable=bool(self._durable),
+        )
 
     def _entry(self) -> dict[str, Any]:
         for entry in self._transport.get("/v1")["indexes"]:
