@@ -19,13 +19,14 @@ import sys
 import tempfile
 import threading
 import traceback
+import warnings
 from collections import deque
 from collections.abc import Callable
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from neardup.errors import NeardupError
+from neardup.errors import NeardupError, NeardupHint
 from neardup.service.lanes import Deadline
 from neardup.service.problems import Problem, out_of_time
 
@@ -156,6 +157,7 @@ def _work(connection: Connection, folder: str) -> None:
     # These are sent to all processes of a terminal or of a service; the parent decides.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
+    silence_hints()
     tempfile.tempdir = folder
     parent = multiprocessing.parent_process()
     assert parent is not None
@@ -176,6 +178,11 @@ def _work(connection: Connection, folder: str) -> None:
         except Exception as error:
             answer = pickle.dumps((None, WorkError(type(error).__name__, places_of(error))))
         connection.send_bytes(answer)
+
+
+def silence_hints() -> None:
+    """Keep hints off standard error, which is for lines of JSON; summaries of answers have them."""
+    warnings.simplefilter("ignore", NeardupHint)
 
 
 def places_of(error: BaseException) -> list[str]:

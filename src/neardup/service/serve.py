@@ -41,7 +41,7 @@ from neardup.service.messages import Query
 from neardup.service.operations import describe, make_routes
 from neardup.service.pages import make_page_routes
 from neardup.service.problems import Problem, problem_of
-from neardup.service.processes import Processes
+from neardup.service.processes import Processes, silence_hints
 from neardup.service.records import METRICS_TYPE, Log
 from neardup.service.reference import reference_answer
 from neardup.service.root import Root
@@ -269,6 +269,7 @@ class Server(uvicorn.Server):
 
 def make_service(indexes: Sequence[Served], options: ServeOptions) -> Service:
     """Make the service of some indexes."""
+    silence_hints()
     log = Log(None if options.quiet else sys.stderr.write)
     service = Service(
         indexes,
