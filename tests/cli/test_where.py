@@ -160,13 +160,16 @@ def test_where__is_of_input_alone(run, data):
 @each_of(
     ("more", "message"),
     [
-        ((), "with_filtered has no effect without where"),
-        (("--where", "n = 1", "--tables-only"), "with_filtered has no effect with tables_only"),
+        (("-o", "out"), "with_filtered has no effect without where"),
+        (
+            ("--where", "n = 1", "--tables-only", "-o", "out"),
+            "with_filtered has no effect with tables_only",
+        ),
         (("--where", "n = 1", "-o", "-"), "with_filtered has no effect with - as output"),
     ],
 )
 def test_with_filtered__refused(run, data, more, message):
-    outcome = run("dedup", "in.jsonl", "-o", "out", "--with-filtered", *more)
+    outcome = run("dedup", "in.jsonl", "--with-filtered", *more)
     assert outcome.code == 1
     text = outcome.err.replace("--", "").replace("-", "_").replace("with _ as", "with - as")
     assert message in text
