@@ -9,7 +9,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -22,7 +22,9 @@ from neardup.runs.display import Display
 if TYPE_CHECKING:
     from neardup.cli.settings import Setting
     from neardup.files.rows import Source
+    from neardup.options.groups import AgainstOptions
     from neardup.outputs.targets import Target
+    from neardup.reports.page import Report
     from neardup.results import TableResult
     from neardup.runs.runner import Runner
     from neardup.runs.work import LastingWork, Workspace
@@ -159,6 +161,33 @@ class Call:
             stack.enter_context(workspace)
             stack.enter_context(_reported(lasting, quiet=self.quiet))
             yield workspace
+
+    def write_page(self, table: str, options: AgainstOptions, make: Callable[..., Report]) -> None:
+        """Write the page that is made of a table and of the collections that it was made of."""
+        from neardup.documents.other import resolve_against
+        from neardup.files.resolve import resolve_paths
+        from neardup.outputs.folder import check_apart, check_outside
+        from neardup.reports.page import check_page_file
+
+        output, labels, against = self.output, self.labels, self.against or ()
+        check_page_file(output, overwrite=self.overwrite)
+        check_outside(output, table, "result")
+        check_apart(output, [table, *self.inputs, *against, *([labels] if labels else [])])
+        own = resolve_paths(self.inputs, options) if self.inputs else None
+        other = None
+        if against:
+            named = [Path(each) for each in against]
+            resolve = partial(resolve_paths, against, options)
+            other = resolve_against(
+                named[0] if len(named) == 1 else named, lambda _: resolve(), options
+            )
+        with self.display:
+            page = make(table, own, other, labels, options, self.runner)
+        page.write(output, overwrite=self.overwrite)
+        n_bytes = len(page.html.encode())
+        facts = {"headline": page.headline, "page": str(output), "bytes": n_bytes}
+        written = f"written to {output}, {n_bytes / 1e6:.1f} MB"
+        self.tell(facts, page.headline, *page.notes, written)
 
     def tell(
         self, facts: Mapping[str, Any], *lines: str, say: Callable[[str], None] | None = None

@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING
-
 import click
 
 from neardup.cli.call import Call
 from neardup.cli.command import ANY_INPUTS, TableCommand, complete_paths, options_of
-
-if TYPE_CHECKING:
-    pass
 
 _EPILOG = """\b
 Examples:
@@ -42,29 +35,7 @@ def command(call: Call) -> None:
     The page is one file of HTML that needs nothing else. It loads nothing from anywhere, and shows
     texts as text, whatever they hold; the same result gives the same page.
     """
-    from neardup.documents.other import resolve_against
-    from neardup.files.resolve import resolve_paths
     from neardup.jobs.report.report import make_report
     from neardup.options.documents import ReportOptions
-    from neardup.outputs.folder import check_apart, check_outside
-    from neardup.reports.page import check_page_file
 
-    options, output, labels = call.of(ReportOptions), call.output, call.labels
-    inputs, against = call.inputs, call.against or ()
-    check_page_file(output, overwrite=call.overwrite)
-    check_outside(output, call.result, "result")
-    check_apart(output, [call.result, *inputs, *against, *([labels] if labels else [])])
-    own = resolve_paths(inputs, options) if inputs else None
-    other = None
-    if against:
-        named = [Path(each) for each in against]
-        resolve = partial(resolve_paths, against, options)
-        other = resolve_against(
-            named[0] if len(named) == 1 else named, lambda _: resolve(), options
-        )
-    with call.display:
-        report = make_report(call.result, own, other, labels, options, call.runner)
-    report.write(output, overwrite=call.overwrite)
-    n_bytes = len(report.html.encode())
-    facts = {"headline": report.headline, "page": str(output), "bytes": n_bytes}
-    call.tell(facts, report.headline, f"written to {output}, {n_bytes / 1e6:.1f} MB")
+    call.write_page(call.result, call.of(ReportOptions), make_report)

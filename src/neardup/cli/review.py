@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-from pathlib import Path
 from typing import Any
 
 import click
@@ -48,33 +46,12 @@ def command(call: Call) -> None:
     if call.merge:
         _merge(call)
         return
-    from neardup.documents.other import resolve_against
-    from neardup.files.resolve import resolve_paths
     from neardup.jobs.review.review import make_review
     from neardup.options.documents import ReviewOptions
-    from neardup.outputs.folder import check_apart
-    from neardup.reports.page import check_page_file
 
     if call.table_format is not None:
         raise no_effect("output_format", "on a page", "give merge", "merge")
-    options, output, labels = call.of(ReviewOptions), call.output, call.labels
-    inputs, against = call.inputs, call.against or ()
-    check_page_file(output, overwrite=call.overwrite)
-    check_apart(output, [call.pairs, *inputs, *against, *([labels] if labels else [])])
-    own = resolve_paths(inputs, options) if inputs else None
-    other = None
-    if against:
-        named = [Path(each) for each in against]
-        resolve = partial(resolve_paths, against, options)
-        other = resolve_against(
-            named[0] if len(named) == 1 else named, lambda _: resolve(), options
-        )
-    with call.display:
-        page = make_review(call.pairs, own, other, labels, options, call.runner)
-    page.write(output, overwrite=call.overwrite)
-    n_bytes = len(page.html.encode())
-    facts = {"headline": page.headline, "page": str(output), "bytes": n_bytes}
-    call.tell(facts, page.headline, *page.notes, f"written to {output}, {n_bytes / 1e6:.1f} MB")
+    call.write_page(call.pairs, call.of(ReviewOptions), make_review)
 
 
 def _merge(call: Call) -> None:
