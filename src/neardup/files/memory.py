@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from neardup.errors import InvalidInputError
 from neardup.files.arrowcolumns import check_batch
-from neardup.files.jsonlines import MOST_LEVELS, TOO_DEEP
+from neardup.files.jsontables import MOST_LEVELS, TOO_DEEP
 from neardup.files.rows import RowBlock, RowWriter, Source
 from neardup.files.tableblocks import TableBlock
 
