@@ -38,6 +38,7 @@ from benchmarks.measuring.results import (
     new_entry,
     read_results,
 )
+from benchmarks.overview import format_overview
 from benchmarks.passages import section as passages
 from benchmarks.peers import section as peers
 from benchmarks.peers.environments import PEERS, peer_versions
@@ -134,6 +135,7 @@ def report(results: Results, readme: Path) -> None:
     """Put the tables of all sections in the results into the README, or the pages they have."""
     for name, entry in results.items():
         replace_between(PAGES.get(name, readme), name, format_section(name, entry))
+    replace_between(readme, "overview", format_overview(results))
 
 
 def main() -> None:

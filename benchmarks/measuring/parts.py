@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from typing import TYPE_CHECKING
 
 from benchmarks.measuring.results import read_results, write_results
@@ -51,7 +52,7 @@ def measure_parts(
     path
         File to merge the entries into.
     measure
-        Returns the entry of a part.
+        Returns the entry of a part; how long it took is added.
 
     Yields
     ------
@@ -59,7 +60,9 @@ def measure_parts(
     """
     for name in (part for part in parts if part in names):
         sys.stderr.write(f"{name} ...\n")
+        start = time.perf_counter()
         entry = measure(name)
+        entry["seconds"] = round(time.perf_counter() - start)
         merged = {**read_results(path), name: entry}
         in_order = {part: merged[part] for part in parts if part in merged}
         write_results(path, in_order)

@@ -53,6 +53,8 @@ def caption(entry: Entry) -> str:
         f"Measured {entry['date']} on {machine['cpu']}, {machine['cores']} cores, "
         f"{machine['memory_bytes'] / 1e9:.0f} GB, Python {machine['python']}; {packages}."
     )
+    if "seconds" in entry:
+        text += f" It took {max(1, round(entry['seconds'] / 60))} min."
     if "peers" in entry:
         text += f" Peers: {_list_versions(entry['peers'])}."
     if entry["quick"]:
