@@ -57,7 +57,8 @@ class NativeBuildHook(BuildHookInterface[Any]):
         if reason := why_not():
             self.app.display_warning(f"neardup: {reason}; kernels are compiled as they are called")
             build_data["dependencies"].append(NUMBA)
-            beside.unlink(missing_ok=True)
+            if version == "editable":
+                beside.unlink(missing_ok=True)
             return
         kept = kept_module()
         if not kept.exists():
