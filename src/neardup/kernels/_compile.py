@@ -16,6 +16,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
+from neardup.version import pip_install
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 _FOLDER = Path(__file__).parent
@@ -124,7 +126,7 @@ def _on_call() -> Any:
         why = f": {_REASON}" if _REASON else ""
         message = (
             f"kernels have to be compiled as they are called{why}; Numba does that, and is not "
-            'installed: pip install "neardup[jit]"'
+            f"installed: {pip_install('jit')}"
         )
         raise ImportError(message, name="neardup.kernels") from None
     if _REASON is not None:

@@ -16,6 +16,7 @@ import pytest
 import neardup
 from neardup.kernels import _compile
 from neardup.kernels.common import strings, union_find
+from neardup.version import pip_install
 from tests.each import each_of
 
 PACKAGE = Path(neardup.__file__).parent
@@ -141,8 +142,7 @@ def test_module__is_missing_and_numba_too(tmp_path):
     assert outcome.returncode == 1
     assert outcome.stderr.splitlines()[-1] == (
         "ImportError: kernels have to be compiled as they are called: this installation has none "
-        "that are compiled ahead; Numba does that, and is not installed: "
-        'pip install "neardup[jit]"'
+        "that are compiled ahead; Numba does that, and is not installed: " + pip_install("jit")
     )
 
 
