@@ -1,8 +1,8 @@
 """How long the sentences of pages are: ``python -m tests.docs.sentences [PAGE...]``.
 
 Prints for each page how many sentences it has, the words of a sentence on average, and how many
-have more than 25; of pages that are named, those sentences. Code, tables and links' targets do not
-count.
+have more than 25; of pages that are named, those sentences. Code, tables, what others have written,
+parts that a program writes and links' targets do not count.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ LONG = 25
 
 def sentences(text: str) -> list[list[str]]:
     """Give the words of each sentence of a page."""
+    text = re.sub(r"(?s)<!-- begin ([\w-]+) -->.*?<!-- end \1 -->", "\n\n", text)
     text = re.sub(r"(?sm)^ *```.*?^ *```$|<!--.*?-->", "\n\n", text)
-    text = re.sub(r"(?m)^(\||#).*$", "\n\n", text)
+    text = re.sub(r"(?m)^(\||#|>).*$", "\n\n", text)
     text = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", text)
     # What is between backticks is a word.
     text = re.sub(r"`[^`]*`", "code", text)

@@ -52,21 +52,53 @@ def test_lines__at_most_100_characters(path):
     assert long == []
 
 
-# Where readers begin, and what no page may pass until its sentences are mended, in words.
-FIRST = ("README.md", "docs/index.md", "docs/faq.md", "docs/glossary.md")
-AVERAGE, MOST = 15, 21
+# In words, on average. Of pages that are not mended yet: what they may not pass, and how many of
+# their sentences are long.
+AVERAGE = 15
+TO_MEND = {
+    "SECURITY.md": (16, 5),
+    "examples/README.md": (15, 4),
+    "docs/gallery/README.md": (15, 1),
+    "docs/api.md": (18, 2),
+    "docs/coming-from.md": (15, 5),
+    "docs/command-line.md": (20, 163),
+    "docs/editions.md": (16, 3),
+    "docs/explain.md": (16, 1),
+    "docs/growing.md": (17, 26),
+    "docs/guarantees.md": (18, 90),
+    "docs/hashing.md": (16, 14),
+    "docs/how-it-works.md": (17, 38),
+    "docs/inputs.md": (17, 23),
+    "docs/languages.md": (17, 3),
+    "docs/leakage.md": (16, 4),
+    "docs/linkage.md": (17, 31),
+    "docs/notebooks.md": (15, 1),
+    "docs/pages.md": (16, 13),
+    "docs/presets.md": (15, 3),
+    "docs/recipes.md": (15, 2),
+    "docs/records.md": (15, 1),
+    "docs/repeated-passages.md": (15, 3),
+    "docs/reports.md": (15, 1),
+    "docs/serving.md": (19, 38),
+    "docs/sketches.md": (17, 19),
+    "docs/spark.md": (16, 12),
+    "docs/training-data.md": (15, 2),
+    "docs/without-showing.md": (18, 4),
+    "docs/papers/README.md": (15, 1),
+    "docs/papers/broder.md": (20, 30),
+    "docs/papers/coates.md": (18, 14),
+    "docs/papers/monoactive.md": (18, 19),
+    "docs/papers/ppjoin.md": (18, 22),
+}
 
 
-@each_of("path", [*(ROOT / name for name in FIRST), *(ROOT / "docs").glob("tutorial-*.md")])
-def test_sentences__of_first_pages_are_short(path):
+@each_of("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_sentences__are_short(path):
     text = path.read_text(encoding="utf-8")
-    assert mean(text) <= AVERAGE
-    assert [" ".join(words) for words in sentences(text) if len(words) > LONG] == []
-
-
-@each_of("path", [*DOCS, *PAPERS], ids=lambda path: path.name)
-def test_sentences__are_no_longer_than_they_were(path):
-    assert mean(path.read_text(encoding="utf-8")) <= MOST
+    average, n_long = TO_MEND.get(str(path.relative_to(ROOT)), (AVERAGE, 0))
+    too_long = [" ".join(words) for words in sentences(text) if len(words) > LONG]
+    assert mean(text) <= average
+    assert len(too_long) <= n_long, too_long
 
 
 def test_sentences__are_counted_without_code_and_links():
