@@ -1,6 +1,6 @@
-"""All benchmarks: ``python benchmarks/run.py`` measures, prints tables, writes results.json.
+"""All benchmarks: ``python benchmarks/run.py`` measures, prints tables, writes results.json.xz.
 
-``--report`` measures nothing and puts the tables of results.json into README.md, those of
+``--report`` measures nothing and puts the tables of results.json.xz into README.md, those of
 ``linkage``, ``alignment`` and ``presets`` into their pages of docs.
 """
 
@@ -148,7 +148,7 @@ def main() -> None:
         report="rewrite README.md from the results",
     )
     options = parser.parse_args()
-    path = cache_folder() / "results-quick.json" if options.quick else HERE / "results.json"
+    path = cache_folder() / "results-quick.json" if options.quick else HERE / "results.json.xz"
     if options.report:
         report(read_results(path), README)
     else:
