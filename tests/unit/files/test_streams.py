@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+import gc
 import os
 import re
 import shutil
 import subprocess
+import sys
 from itertools import pairwise
 from pathlib import Path
 
@@ -38,6 +40,17 @@ def read_all(path: Path | str, name: str | None = None, size: int = 1000) -> byt
 def test_input_stream__reads_every_compression(make_file, suffix):
     data = os.urandom(5000) + b"a" * 5000
     assert read_all(make_file(f"a.txt{suffix}", data)) == data
+
+
+@pytest.mark.parametrize("compression", COMPRESSIONS.values())
+def test_compress__may_go_as_garbage(compression, monkeypatch):
+    ignored: list[object] = []
+    monkeypatch.setattr(sys, "unraisablehook", ignored.append)
+    circle: list[object] = [streams.compress(b"abc", compression)]
+    circle.append(circle)
+    del circle
+    gc.collect()
+    assert ignored == []
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
