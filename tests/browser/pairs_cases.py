@@ -12,7 +12,7 @@ from neardup.files.memory import MemorySource
 from neardup.files.rows import ColumnNames
 from neardup.jobs.report.report import report_of_pairs
 from neardup.outputs.table_rows import TableRows
-from neardup.reports.pairs.labelled import read_labels
+from neardup.reports.pairs.judgements import read_judgements
 from neardup.runs.runner import Runner
 from neardup.runs.work import IN_MEMORY
 from neardup.stages.tables import Collection
@@ -73,7 +73,7 @@ def _report(
     known = None
     if labels is not None:
         ids = {"id_a": [a for a, _ in labels], "id_b": [b for _, b in labels]}
-        known = read_labels(pa.table(ids))
+        known = read_judgements(pa.table(ids)).decided()
     own = _collection(left) if with_texts else None
     other = None if right is None else _collection(right)
     with Runner(1) as runner:

@@ -94,9 +94,79 @@ def test_labels__of_another_column_are_refused(run, here, command):
 
 
 def test_labels__of_ids_alone_are_right(run, here):
-    (here / "same.csv").write_text("id_a,id_b,seen_by\ns2,o1,anna\n")
-    report = ("report", "pairs.parquet", "-o", "report.html")
-    assert run(*report, "--labels", "same.csv").code == 0
+    report = ("report", "pairs.parquet", "-o", "report.html", "--overwrite", "--labels", "same.csv")
+    for header, row in (
+        ("id_a,id_b", "s2,o1"),
+        ("id_a,id_b,similarity,title_a,title_b", "s2,o1,0.9,Wavelet,Wavelets"),
+    ):
+        (here / "same.csv").write_text(f"{header}\n{row}\n")
+        assert run(*report).code == 0
+    # A verdict that is empty so far is none, and so is whatever else somebody has added.
+    for header in ("id_a,id_b,similarity,verdict", "id_a,id_b,similarity,seen"):
+        (here / "same.csv").write_text(f"{header}\ns2,o1,0.9,\n")
+        assert "labels have no column 'label', yes or no" in run(*report).err
+    (here / "same.csv").write_text("id_a,id_b,label\ns2,o1,\n")
+    assert "column 'label' is empty in every row, so that no pair is judged" in run(*report).err
+
+
+def test_labels__of_a_spreadsheet_in_german(run, here):
+    """Separated by semicolons, numbers with a comma."""
+    (here / "anna.csv").write_text(
+        "\ufeffid_a;id_b;label;similarity;note\r\ns1;o2;no;0,8;see\r\ns2;o1;Yes;0,66;\r\n",
+        encoding="utf-8",
+    )
+    assert run("review", "--merge", "anna.csv", "ben.csv", "-o", "merged.csv").code == 0
+    assert pc.read_csv(here / "merged.csv")["similarity"].to_pylist() == [0.8, 0.66]
+    report = ("report", "pairs.parquet", "-o", "report.html", "--labels", "anna.csv")
+    assert run(*report).code == 0
+    assert "2 labelled pairs" in (here / "report.html").read_text()
+    (here / "all.csv").write_text(OURS + THEIRS.partition("\n")[2])
+    decide = ("dedup", "all.csv", "--text-column", "title", "--pairs", "anna.csv")
+    assert "by 1 of 1 pair in anna.csv" in run(*decide, "--measure", "jaccard", "-o", "out").out
+    # Any table of ours is read so.
+    (here / "again.csv").write_text("id_a;id_b;similarity\ns2;o1;0,6\n")
+    assert run("report", "again.csv", "-o", "again.html").code == 0
+
+
+@pytest.mark.parametrize("header", ["lable", "Verdict", "note", "checked"])
+def test_pairs__that_may_have_lost_their_labels_decide_nothing(run, here, header):
+    (here / "all.csv").write_text(OURS + THEIRS.partition("\n")[2])
+    (here / "bad.csv").write_text(f"id_a,id_b,similarity,{header}\ns2,o1,0.9,no\n")
+    decide = ("dedup", "all.csv", "--text-column", "title", "--pairs", "bad.csv")
+    outcome = run(*decide, "--measure", "jaccard", "-o", "out")
+    assert outcome.code == 1
+    assert "bad.csv: pairs have no column 'label', yes or no" in outcome.err
+    # What else a table has is no label.
+    (here / "bad.csv").write_text("id_a,id_b,similarity,source\ns2,o1,0.9,web\n")
+    assert run(*decide, "--measure", "jaccard", "-o", "out").code == 0
+
+
+def test_labels__of_documents_that_are_not_there(run, here):
+    with (here / "anna.csv").open("a") as file:
+        file.write('"s1","o99","yes","1",""\r\n"s1","o98","no","1",""\r\n')
+    said = "2 labels name a document that is in no pair of the table, such as 'o99'"
+    outcome = run("report", "pairs.parquet", "-o", "report.html", "--labels", "anna.csv")
+    assert said in outcome.out
+    assert said.partition(",")[0] in (here / "report.html").read_text()
+    assert said in run("review", "pairs.parquet", "-o", "p.html", "--labels", "anna.csv").out
+    (here / "none.csv").write_text("id_a,id_b,label\nx,y,yes\n")
+    for command in ("report", "review"):
+        outcome = run(command, "pairs.parquet", "-o", "none.html", "--labels", "none.csv")
+        assert "labels and pairs have no document in common" in outcome.err
+
+
+def test_labels__that_say_two_things_of_a_pair(run, here):
+    (here / "own.csv").write_text("id,title\ns1,The LHAM method\no2,The LHAM access method\n")
+    found = ("pairs", "own.csv", "--text-column", "title", "--ngram", 1, "--threshold", 0.5)
+    assert run(*found, "-o", "own.parquet").code == 0
+    for second, why in (
+        ("s1,o2,no", "two.csv: the pair 's1', 'o2' is there as yes and as no"),
+        ("o2,s1,no", "as yes and, the other way round, as no"),
+    ):
+        (here / "two.csv").write_text(f"id_a,id_b,label\ns1,o2,yes\n{second}\n")
+        for command in ("report", "review"):
+            outcome = run(command, "own.parquet", "-o", "p.html", "--labels", "two.csv")
+            assert why in outcome.err
 
 
 def test_review__says_how_many_are_judged(run, here):
@@ -155,7 +225,7 @@ def test_merge__to_standard_output_or_a_spreadsheet(run, here):
 @pytest.mark.parametrize(
     ("command", "why"),
     [
-        ("--merge anna.csv -o m.csv", "--merge takes the files of two or more reviewers"),
+        ("--merge anna.csv -o m.csv", "anna.csv: these are labels of one reviewer"),
         ("--merge anna.csv ben.csv -o m.html", "m.html"),
         ("--merge anna.csv ben.csv --limit 3 -o m.csv", "--limit has no effect with --merge"),
         ("--merge anna.csv ben.csv --labels anna.csv -o m.csv", "--labels has no effect with"),

@@ -68,7 +68,8 @@ def test_command_line__keys_of_dedup_by_pairs(tmp_path, capsys, monkeypatch):
 
 def test_command_line__keys_of_pairs():
     texts = ["one two three four five six", "one two three four five seven", "", None]
-    labels = pa.table({"id_a": ["0"] * 10, "id_b": ["1"] * 10, "label": [1, 0] * 5})
+    ids = ["0"] * 5 + ["1"] * 5
+    labels = pa.table({"id_a": ids, "id_b": ids[::-1], "label": [1] * 5 + [0] * 5})
     ways = (
         {"ngram": 1, "threshold": "0.7", "on_error": "skip"},
         {"method": "minhash", "ngram": 1},

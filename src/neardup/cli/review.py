@@ -8,7 +8,6 @@ import click
 
 from neardup.cli.call import Call, TableOutput
 from neardup.cli.command import ANY_INPUTS, TableCommand, complete_paths, options_of
-from neardup.errors import InvalidParameterError
 from neardup.options.option import no_effect
 
 _EPILOG = """\b
@@ -65,9 +64,6 @@ def _merge(call: Call) -> None:
     given += [name for name in ("against", "labels") if getattr(call, name)]
     if given:
         raise no_effect(given[0], "with merge", "leave out merge", "merge")
-    if not call.inputs:
-        message = "merge takes the files of two or more reviewers; name another one"
-        raise InvalidParameterError(message, "merge")
     reviews = [call.pairs, *call.inputs]
     output = TableOutput(call)
     output.check_apart(reviews)

@@ -264,7 +264,11 @@ def say_fitted(summary: Mapping[str, Any]) -> list[str]:
     said += ", ".join(weights)
     if found["without_weight"]:
         said += f"; none for {enumerated(found['without_weight'])}"
-    return [f"{said}; F1 on these labels {found['f1']:.3f}"]
+    lines = [f"{said}; F1 on these labels {found['f1']:.3f}"]
+    if found["unknown"]:
+        n, are = counted(found["unknown"], "label"), plural(found["unknown"], "is", "are")
+        lines.append(f"{n} {are} of pairs that are none of these records', and left out")
+    return lines
 
 
 def hint_at_labels(summary: Mapping[str, Any]) -> str:

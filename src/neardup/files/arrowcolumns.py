@@ -246,3 +246,16 @@ def _check_unicode(array: pa.Array, name: str, problems: Problems, *, is_decoded
             except UnicodeDecodeError as error:
                 advice = "" if is_decoded else encoding_advice(error.object)
                 problems.add(index, not_utf8(error, f"column {name!r}") + advice)
+
+
+def as_numbers(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
+    """Read a column as numbers, which in a text may have a comma for the point.
+
+    Empty texts are nulls: CSV has no other sign of what is not known. Raises ``pa.ArrowException``
+    for anything else.
+    """
+    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+        column = pc.if_else(pc.equal(column, ""), pa.scalar(None, column.type), column)
+        # As spreadsheets write them in German and French, for one.
+        column = pc.replace_substring_regex(column, r"^(-?\d*),(\d+)$", r"\1.\2")
+    return column.cast(kind)

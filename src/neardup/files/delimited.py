@@ -146,6 +146,12 @@ def open_source(location: str, name: str, options: InputOptions) -> DelimitedSou
     return source
 
 
+def _other_delimiter(names: Sequence[str]) -> str | None:
+    """Return what parts a header that is one column; None where nothing does, or it has several."""
+    header = names[0] if len(names) == 1 else ""
+    return next((other for other in _DELIMITERS if other in header), None)
+
+
 # There is room for a row in so many bytes, and for so many rows at least.
 _SPARSE, _LEAST_ROWS = 64, 64
 
@@ -211,6 +217,19 @@ class DelimitedSource(RawSource):
         raise InvalidInputError(
             message,
             path=self.location,
+        )
+
+    def as_table(self) -> DelimitedSource:
+        """Return the source with the separator of its header: spreadsheets may write others."""
+        found = _other_delimiter(self.column_names() or ())
+        if found is None:
+            return self
+        return DelimitedSource(
+            self.location,
+            self.name,
+            delimiter=found,
+            encoding=self._encoding,
+            block_bytes=self.block_bytes,
         )
 
     def column_names(self) -> list[str] | None:
@@ -310,8 +329,7 @@ class _DelimitedBlock(RawBlock):
 
     def _check_delimiter(self, columns: ColumnNames) -> None:
         """Raise if the header is one column that another separator would part."""
-        header = self._columns[0] if len(self._columns) == 1 else ""
-        found = next((other for other in _DELIMITERS if other in header), None)
+        header, found = ", ".join(self._columns), _other_delimiter(self._columns)
         if found is not None and columns.texts[0] not in self._columns:
             shown = "tab" if found == "\t" else found
             message = (

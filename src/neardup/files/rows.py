@@ -389,6 +389,10 @@ class Source(ABC):
         """
         raise NotImplementedError
 
+    def as_table(self) -> Source:
+        """Return the source as one of a table that a job has written and people may have saved."""
+        return self
+
     def label_column(self) -> str | None:
         """Return the column of the labels of a data frame, which are its ids if none is named."""
         return None

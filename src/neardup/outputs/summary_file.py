@@ -93,7 +93,7 @@ def resolve_tables(data: Any, *, trust: bool, options: InputOptions | None = Non
     A table that lies in an output folder is compared with the digest that the summary there has of
     it, unless it is to be trusted; one in parts as a whole, even if a part alone is named.
     """
-    sources = resolve_inputs(data, options or InputOptions())
+    sources = resolve_inputs(data, options or InputOptions()).changed(lambda each: each.as_table())
     for source in sources:
         names = source.column_names() or ()
         twice = [name for name in dict.fromkeys(names) if list(names).count(name) > 1]

@@ -16,6 +16,7 @@ from neardup.documents.index import DocumentHandle, OpenDocuments
 from neardup.documents.lookup import find_hits
 from neardup.documents.reading import queries_of_texts
 from neardup.errors import InvalidInputError, InvalidParameterError
+from neardup.files.arrowcolumns import as_numbers
 from neardup.files.id_table import IdTable
 from neardup.files.ids import as_text, join_ids
 from neardup.files.inputs import passed_over
@@ -32,7 +33,7 @@ from neardup.outputs.summary_file import resolve_tables
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.second_pass import numbered_blocks
 from neardup.reading.where import describe_filtered
-from neardup.reports.pairs.labelled import LABEL, YES, meanings_of
+from neardup.reports.pairs.judgements import rows_that_are_right
 from neardup.results import describe_ids, describe_skipped, versions
 from neardup.runs.runner import Runner
 from neardup.stages.counts import Groups, count_by_groups
@@ -294,15 +295,15 @@ class PairTable:
         """
         table = block.to_table()
         check_columns(table, (*ID_COLUMNS, _SIMILARITY), self.name)
-        if LABEL not in table.column_names:
+        first = block.numbers[0] if len(block) else 1
+        is_right = rows_that_are_right(table, self.name, first)
+        if is_right is None:
             return table, block.numbers
-        words = meanings_of(table[LABEL], self.name, block.numbers[0] if len(block) else 1)
-        is_right = np.array(words, np.str_) == YES
         return table.filter(pa.array(is_right)), block.numbers[is_right]
 
     def _similarities(self, table: pa.Table, numbers: Int64s) -> Floats:
         try:
-            column = table[_SIMILARITY].cast(pa.float64())
+            column = as_numbers(table[_SIMILARITY], pa.float64())
         except pa.ArrowException:
             message = f"{self.name}: column {_SIMILARITY!r} holds values that are no numbers"
             raise InvalidInputError(message) from None

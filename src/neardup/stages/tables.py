@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from neardup.reading.catalogue import Catalogue
+    from neardup.reports.pairs.judgements import Judgements
 
 # Which job has made a result, by what is in it.
 
@@ -112,13 +113,25 @@ _SHARES = ("similarity", "low", "high")
 
 
 def read_table(
-    data: Any, runner: Runner, *, are_labels: bool = False, trust: bool = False
+    data: Any, runner: Runner, *, trust: bool = False
 ) -> tuple[pa.Table, dict[str, Any] | None]:
     """Read all of a table that a job has written; see ``open_table``."""
+    rows, summary = open_table(data, runner, IN_MEMORY, trust=trust)
+    return _all_of(rows), summary
+
+
+def open_labels(data: Any, runner: Runner, *, trust: bool = False) -> Judgements:
+    """Read what people have said of pairs, in whatever form a table is taken."""
+    from neardup.reports.pairs.judgements import read_judgements
+
+    rows, _ = open_table(data, runner, IN_MEMORY, are_labels=True, trust=trust)
+    return read_judgements(_all_of(rows), data)
+
+
+def _all_of(rows: TableRows) -> pa.Table:
     import pyarrow as pa
 
-    rows, summary = open_table(data, runner, IN_MEMORY, are_labels=are_labels, trust=trust)
-    return pa.concat_tables([rows.schema.empty_table(), *rows.batches()]).combine_chunks(), summary
+    return pa.concat_tables([rows.schema.empty_table(), *rows.batches()]).combine_chunks()
 
 
 def open_table(
@@ -212,17 +225,15 @@ def _keep_rows(sources: Sequence[Source], runner: Runner, workspace: Workspace) 
 
 def _with_numbers(table: pa.Table, name: str) -> pa.Table:
     import pyarrow as pa
-    import pyarrow.compute as pc
+
+    from neardup.files.arrowcolumns import as_numbers
 
     for place, column in enumerate(table.column_names):
         if column not in (*_WHOLE, *_SHARES):
             continue
-        values = table[column]
-        if pa.types.is_string(values.type) or pa.types.is_large_string(values.type):
-            # CSV has no other sign of what is not known.
-            values = pc.if_else(pc.equal(values, ""), pa.scalar(None, values.type), values)
         try:
-            values = values.cast(pa.int64() if column in _WHOLE else pa.float64())
+            kind = pa.int64() if column in _WHOLE else pa.float64()
+            values = as_numbers(table[column], kind)
         except pa.ArrowException:
             message = f"column {column!r} holds values that are no numbers"
             raise InvalidInputError(message, path=name) from None

@@ -17,8 +17,9 @@ import numpy as np
 from neardup.errors import InvalidInputError
 from neardup.files.id_table import IdTable
 from neardup.files.ids import as_text
-from neardup.reports.pairs.labelled import Labels, evaluate, read_labels
-from neardup.stages.tables import read_table
+from neardup.reports.pairs.judgements import Labels
+from neardup.reports.pairs.labelled import evaluate
+from neardup.stages.tables import open_labels
 from neardup.tables import Bools, Floats, Int64s
 
 if TYPE_CHECKING:
@@ -63,8 +64,9 @@ def fit_to_labels(
     InvalidInputError
         If labels do not say of some pairs that they are right and of some that they are wrong.
     """
-    table, _ = read_table(labels, runner, are_labels=True)
-    left, right, is_right = _judged(read_labels(table, labels), catalogues)
+    decided = open_labels(labels, runner).decided()
+    left, right, is_right = _judged(decided, catalogues)
+    n_strange = len(decided.ids_a) - len(left)
     similarities = np.full((len(left), len(mean.fields)), np.nan)
     for place, values in enumerate(records.values):
         a, b = values.numbers[left], values.numbers[right]
@@ -96,6 +98,7 @@ def fit_to_labels(
     about = {
         "labels": len(is_right),
         "right": n_right,
+        "unknown": n_strange,
         "f1": 0.0 if reached is None else float(found.f1_scores[reached]),
         "without_weight": [
             field.column for each, field in enumerate(mean.fields) if each not in kept

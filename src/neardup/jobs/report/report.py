@@ -30,7 +30,8 @@ from neardup.outputs.table_rows import TableRows
 from neardup.reading.column_values import columns_there
 from neardup.reports.index import index_report
 from neardup.reports.page import Report
-from neardup.reports.pairs.labelled import Labels, hold_to_labels, read_labels
+from neardup.reports.pairs.judgements import Labels
+from neardup.reports.pairs.labelled import hold_to_labels
 from neardup.reports.pairs.page import heading, render_pairs, select_examples
 from neardup.reports.pairs.table import pairs_table
 from neardup.results import PassageResult, Result
@@ -43,8 +44,8 @@ from neardup.stages.tables import (
     an_id_of_others,
     kind_of_folder,
     kind_of_table,
+    open_labels,
     open_table,
-    read_table,
 )
 from neardup.stages.workspaces import open_workspace
 
@@ -222,8 +223,7 @@ def _report_of_table(
         given.check_only("pairs", "inputs", "against", "labels")
         labels = None
         if given.labels is not None:
-            judged, _ = read_table(given.labels, runner, are_labels=True, trust=given.trust)
-            labels = read_labels(judged, given.labels)
+            labels = open_labels(given.labels, runner, trust=given.trust).decided()
         own, other = given.inputs, given.against
         texts = _texts_of_fields(rows, summary, [each for each in (own, other) if each])
         if texts and given.text_is_default:
@@ -296,4 +296,4 @@ def report_of_pairs(
             "-o PAGE.html."
         )
     page = render_pairs(pairs, labelled, selection, find_text, advice)
-    return Report(page, heading(pairs))
+    return Report(page, heading(pairs), () if labelled is None else labelled.notes())

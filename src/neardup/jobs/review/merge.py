@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
@@ -14,14 +14,24 @@ import pyarrow.compute as pc
 
 from neardup.errors import InvalidInputError, InvalidParameterError
 from neardup.options.choices import Data
-from neardup.reports.pairs.labelled import DISAGREED, LABEL, YES, read_judgements
+from neardup.reports.pairs.judgements import (
+    DISAGREED,
+    LABEL,
+    NOTE,
+    OF_REVIEWER,
+    UNJUDGED,
+    YES,
+    Judgements,
+)
 from neardup.results import TableResult
 from neardup.runs.progress import counted
 from neardup.runs.runner import Runner
-from neardup.stages.tables import read_table
-from neardup.tables import Floats
+from neardup.stages.tables import open_labels
 
 _Pair = tuple[str, str]
+
+# What a file has where nobody has judged a pair, or more than one, and differently.
+_NOBODY = (UNJUDGED, DISAGREED)
 
 
 @dataclass(frozen=True, repr=False)
@@ -61,7 +71,8 @@ def merge_reviews(reviews: Sequence[Data]) -> MergedReviews:
     ----------
     reviews
         The files that pages of ``review`` have handed out, two or more; or tables of such columns,
-        ``id_a``, ``id_b`` and ``label``.
+        ``id_a``, ``id_b`` and ``label``. Or one alone that has what each has said as
+        ``label_NAME``, as a service writes it.
 
     Returns
     -------
@@ -71,9 +82,10 @@ def merge_reviews(reviews: Sequence[Data]) -> MergedReviews:
     Raises
     ------
     InvalidParameterError
-        For fewer than two reviews.
+        If that is no list.
     InvalidInputError, ReadError
-        If a file cannot be read, has no labels, or says two things of one pair.
+        If a file cannot be read, has no labels, or says two things of one pair; for the labels of
+        one reviewer.
 
     Notes
     -----
@@ -81,6 +93,8 @@ def merge_reviews(reviews: Sequence[Data]) -> MergedReviews:
     ``unsure`` are categories of their own. Kappa is (p - e) / (1 - e), of the share p in which they
     agree, and the share e that would be expected if each said what they say as often, but
     independently of the other. It is None where e is 1, as where both always say the same one word.
+    A pair may stand the other way round in another file, unless one has pairs both ways, as of two
+    collections with the same ids.
 
     References
     ----------
@@ -98,38 +112,47 @@ def merge_reviews(reviews: Sequence[Data]) -> MergedReviews:
     >>> merged.summary["agreement"][0]["kappa"]
     0.5
     """
-    if isinstance(reviews, str | Path) or not isinstance(reviews, Sequence) or len(reviews) < 2:
-        message = "reviews must be those of two or more reviewers, as a list"
+    if isinstance(reviews, str | Path) or not isinstance(reviews, Sequence) or not len(reviews):
+        message = "reviews must be a list of those of two or more reviewers"
         raise InvalidParameterError(message, "reviews")
     with Runner(1) as runner:
         return merge(reviews, runner)
 
 
 def merge(reviews: Sequence[Any], runner: Runner) -> MergedReviews:
-    """Merge two or more reviews; see ``merge_reviews``."""
-    names = _names_of(reviews)
-    said: list[dict[_Pair, str]] = []
+    """Merge reviews; see ``merge_reviews``."""
+    given = [open_labels(review, runner) for review in reviews]
+    said = _by_reviewer(given, _names_of(reviews))
+    if len(said) < 2:
+        message = (
+            "these are labels of one reviewer; name the files of two or more, or one that has a "
+            f"column {OF_REVIEWER}NAME for each"
+        )
+        raise InvalidInputError(message, path=_path_of(reviews[0]))
+    turned = _are_exchangeable(given)
+    one_way: dict[_Pair, _Pair] = {}
     similarities: dict[_Pair, float] = {}
     notes: dict[_Pair, list[str]] = {}
-    for review, name in zip(reviews, names, strict=True):
-        table, _ = read_table(review, runner, are_labels=True)
-        judged = read_judgements(table, review)
-        pairs = list(zip(judged.ids_a.to_pylist(), judged.ids_b.to_pylist(), strict=True))
-        own: dict[_Pair, str] = {}
-        for pair, word in zip(pairs, judged.words or [YES] * len(pairs), strict=True):
-            if own.setdefault(pair, word) != word:
-                message = f"the pair {pair[0]!r}, {pair[1]!r} is there as {own[pair]} and as {word}"
-                raise InvalidInputError(message, path=name)
-        # Where reviewers had disagreed before, nobody has said anything since.
-        said.append({pair: word for pair, word in own.items() if word != DISAGREED})
-        for pair, note in zip(pairs, judged.notes, strict=True):
+
+    def known(pair: _Pair) -> _Pair:
+        """Return the pair as it was first met."""
+        if turned and (pair[1], pair[0]) in one_way:
+            return pair[1], pair[0]
+        return one_way.setdefault(pair, pair)
+
+    own: dict[str, dict[_Pair, str]] = {
+        name: {known(pair): word for pair, word in words} for name, words in said.items()
+    }
+    for judged in given:
+        for pair, note, value in zip(
+            map(known, judged.pairs()), judged.notes, judged.similarities.tolist(), strict=True
+        ):
             if note and note not in notes.setdefault(pair, []):
                 notes[pair].append(note)
-        for pair, value in zip(pairs, _similarities(table), strict=True):
             if not np.isnan(value):
                 similarities.setdefault(pair, value)
-    every = list(dict.fromkeys(pair for own in said for pair in own))
-    labels = [_agreed({own[pair] for own in said if pair in own}) for pair in every]
+    every = list(dict.fromkeys(pair for words in own.values() for pair in words))
+    labels = [agreed(words[pair] for words in own.values() if pair in words) for pair in every]
     columns: dict[str, Any] = {
         "id_a": pa.array([a for a, _ in every], pa.string()),
         "id_b": pa.array([b for _, b in every], pa.string()),
@@ -137,25 +160,56 @@ def merge(reviews: Sequence[Any], runner: Runner) -> MergedReviews:
     }
     if similarities:
         columns["similarity"] = pa.array(map(similarities.get, every), pa.float64())
-    if notes:
-        columns["note"] = pa.array(["; ".join(notes.get(pair, ())) for pair in every], pa.string())
-    for name, own in zip(names, said, strict=True):
-        columns[f"label_{name}"] = pa.array(map(own.get, every), pa.string())
+    if any(map(notes.get, every)):
+        columns[NOTE] = pa.array(["; ".join(notes.get(pair, ())) for pair in every], pa.string())
+    for name, words in own.items():
+        columns[f"{OF_REVIEWER}{name}"] = pa.array(map(words.get, every), pa.string())
     summary = {
-        "reviewers": names,
+        "reviewers": list(own),
         "pairs": len(every),
-        "judged_by_all": sum(all(pair in own for own in said) for pair in every),
+        "judged_by_all": sum(all(pair in words for words in own.values()) for pair in every),
         "disagreed": labels.count(DISAGREED),
         "agreement": [
-            {"reviewers": [names[i], names[j]], **agreement(said[i], said[j])}
-            for i, j in combinations(range(len(said)), 2)
+            {"reviewers": [a, b], **agreement(own[a], own[b])} for a, b in combinations(own, 2)
         ],
     }
     return MergedReviews(pa.table(columns), summary)
 
 
-def _agreed(words: set[str]) -> str:
-    return next(iter(words)) if len(words) == 1 else DISAGREED
+def _by_reviewer(
+    given: Sequence[Judgements], names: Sequence[str]
+) -> dict[str, list[tuple[_Pair, str]]]:
+    """Return who has said what: a file each, or of one alone those who are named in it."""
+    said: dict[str, list[tuple[_Pair, str]]] = {}
+    for judged, name in zip(given, names, strict=True):
+        pairs = judged.pairs()
+        # Of several files each has one word of its own, which may be the last one of all.
+        of_file: Mapping[str, Sequence[str]] = {name: judged.words or [YES] * len(pairs)}
+        if len(given) == 1 and judged.said:
+            of_file = judged.said
+        for reviewer, words in of_file.items():
+            # Where reviewers had disagreed before, nobody has said anything since.
+            found = [(p, word) for p, word in zip(pairs, words, strict=True) if word not in _NOBODY]
+            said[reviewer] = found
+    return said
+
+
+def _are_exchangeable(given: Sequence[Judgements]) -> bool:
+    """Return whether a and b are of one collection, so that files may have them either way.
+
+    A page has no pair both ways, unless a is of one collection and b of another.
+    """
+    for judged in given:
+        pairs = set(judged.pairs())
+        if any((b, a) in pairs for a, b in pairs):
+            return False
+    return True
+
+
+def agreed(words: Iterable[str]) -> str:
+    """Return the word on which all agree; that they do not, where they do not."""
+    different = set(words)
+    return different.pop() if len(different) == 1 else DISAGREED
 
 
 def agreement(a: Mapping[_Pair, str], b: Mapping[_Pair, str]) -> dict[str, Any]:
@@ -174,25 +228,15 @@ def agreement(a: Mapping[_Pair, str], b: Mapping[_Pair, str]) -> dict[str, Any]:
     return {"pairs": n, "agreed": n_equal, "kappa": kappa}
 
 
-def _similarities(table: pa.Table) -> Floats:
-    """Return similarities as numbers, NaN where there are none."""
-    nothing: Floats = np.full(len(table), np.nan)
-    if "similarity" not in table.column_names:
-        return nothing
-    column = table["similarity"]
-    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
-        column = pc.if_else(pc.equal(column, ""), pa.scalar(None, column.type), column)
-    try:
-        values: Floats = column.cast(pa.float64()).to_numpy()
-    except pa.ArrowException:
-        return nothing
-    return values
-
-
 def _names_of(reviews: Sequence[Any]) -> list[str]:
     """Name reviewers by their files; by a number where there is none, or two are called so."""
     names: list[str] = []
     for number, review in enumerate(reviews, 1):
-        name = Path(review).stem if isinstance(review, str | Path) else str(number)
+        path = _path_of(review)
+        name = str(number) if path is None else Path(path).stem
         names.append(name if name and name not in names else f"{name}-{number}")
     return names
+
+
+def _path_of(review: Any) -> str | None:
+    return str(review) if isinstance(review, str | Path) else None

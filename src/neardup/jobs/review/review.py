@@ -20,12 +20,8 @@ from neardup.options.option import argument, but, no_effect, takes
 from neardup.options.together import ReadArgument, RunArgument
 from neardup.reading.column_values import columns_there, where_to_have
 from neardup.reports.page import Report
-from neardup.reports.pairs.labelled import (
-    LABEL,
-    hold_to_labels,
-    read_judgements,
-    read_labels,
-)
+from neardup.reports.pairs.judgements import LABEL
+from neardup.reports.pairs.labelled import hold_to_labels
 from neardup.reports.pairs.review import (
     Fields,
     Given,
@@ -42,8 +38,8 @@ from neardup.stages.tables import (
     Collection,
     an_id_of_others,
     kind_of_table,
+    open_labels,
     open_table,
-    read_table,
 )
 from neardup.stages.workspaces import open_workspace
 from neardup.tables import Int64s
@@ -152,14 +148,15 @@ def make_review(
         pairs = pairs_table(rows, summary, workspace, two_sided=two_sided)
         given, labelled = Given.of(pairs, None), None
         if labels is not None:
-            judged, _ = read_table(labels, runner, are_labels=True, trust=options.trust)
-            labelled = hold_to_labels(pairs, read_labels(judged, labels))
-            given = Given.of(pairs, read_judgements(judged, labels))
+            judged = open_labels(labels, runner, trust=options.trust)
+            labelled = hold_to_labels(pairs, judged.decided())
+            given = Given.of(pairs, judged)
         pivot = find_pivot(pairs, labelled)
         places = choose_to_judge(pairs, options.order, pivot, given, options.limit)
         fields = _read_fields(pairs, places, own, other, options, runner)
         advice = _advice(pairs, is_own=own is not None, is_other=other is not None)
-        return render_review(pairs, places, fields, options.order, pivot, given, advice)
+        notes = () if labelled is None else labelled.notes()
+        return render_review(pairs, places, fields, options.order, pivot, given, advice, notes)
 
 
 def _read_fields(

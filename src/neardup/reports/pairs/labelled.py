@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from math import floor
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.errors import InvalidInputError
-from neardup.files.ids import as_text
 from neardup.reports.charts import Chart, Curve, curves
+from neardup.reports.pairs.judgements import Labels
 from neardup.reports.pairs.table import PairsTable, number_ids
+from neardup.runs.progress import counted, plural
 from neardup.tables import Bools, Floats, Int64s
 
 # How well a ranking of pairs agrees with labels: precision, recall and F1 at every threshold.
@@ -97,29 +95,6 @@ MOST_ERRORS = 5
 _MOST_POINTS = 50
 _STEPS = (0.005, 0.01, 0.02, 0.05, 0.1)
 
-# A column that says which of the labelled pairs are right, what it may hold, and what that means.
-# Pairs about which nothing is decided are no labels.
-LABEL = "label"
-YES, NO, UNSURE, DISAGREED = "yes", "no", "unsure", "disagreed"
-_MEANING = dict.fromkeys(("1", "1.0", "true", YES), YES)
-_MEANING |= dict.fromkeys(("0", "0.0", "false", NO), NO)
-_MEANING |= {word: word for word in (UNSURE, DISAGREED)}
-
-# How like the name of their column one is which was to be it.
-_LEAST_LIKENESS = 0.75
-
-
-@dataclass(frozen=True)
-class Labels:
-    """Pairs that somebody has looked at: ids of both documents, and whether they are the same.
-
-    ``is_right`` is None where all are: then every other pair is wrong.
-    """
-
-    ids_a: pa.Array
-    ids_b: pa.Array
-    is_right: Bools | None
-
 
 @dataclass(frozen=True)
 class Labelled:
@@ -128,7 +103,8 @@ class Labelled:
     ``rows`` are the pairs that are judged, each once, and ``is_right`` of these; ``n_labels`` are
     the pairs of the labels that are right, ``missing`` those of them that the table does not have:
     ids of both. ``evaluation`` is of the values in ``values``. ``is_partial`` where only pairs with
-    a label are judged.
+    a label are judged. Of the labels, right or wrong, ``n_strange`` name a document that is in no
+    pair of the table; ``strange`` is the first such document.
     """
 
     rows: Int64s
@@ -139,6 +115,15 @@ class Labelled:
     missing: Sequence[tuple[str, str]]
     n_missing: int
     is_partial: bool
+    n_strange: int
+    strange: str
+
+    def notes(self) -> list[str]:
+        """Say what of the labels cannot be about this table, as lines."""
+        if not self.n_strange:
+            return []
+        which = f"{counted(self.n_strange, 'label')} {plural(self.n_strange, 'names', 'name')}"
+        return [f"{which} a document that is in no pair of the table, such as {self.strange!r}"]
 
     def wrong(self, place: int) -> Int64s:
         """Return pairs that a threshold finds and the labels do not have, the most similar first.
@@ -158,73 +143,6 @@ class Labelled:
         return self.rows[chosen[np.argsort(-self.values[chosen], kind="stable")]]
 
 
-@dataclass(frozen=True)
-class Judgements:
-    """What reviewers have said of pairs: ids of both documents, and one of four words for each.
-
-    ``words`` are ``yes``, ``no``, ``unsure`` and ``disagreed``, None where all are right;
-    ``notes`` may be empty.
-    """
-
-    ids_a: pa.Array
-    ids_b: pa.Array
-    words: Sequence[str] | None
-    notes: Sequence[str]
-
-
-def read_judgements(table: pa.Table, given: Any = None) -> Judgements:
-    """Take what reviewers have said out of its table; ``given`` is what was given for it."""
-    path = str(given) if isinstance(given, str | Path) else None
-    names = table.column_names
-    for name in ("id_a", "id_b"):
-        if name not in names:
-            message = (
-                f"labels have no column {name!r}; they are pairs, id_a and id_b, and perhaps "
-                f"label, 1 for the same and 0 for different; columns are {_listed(names)}"
-            )
-            raise InvalidInputError(message, path=path)
-    ids_a, ids_b = (as_text(table[name]).combine_chunks() for name in ("id_a", "id_b"))
-    notes = [""] * len(table)
-    if "note" in names:
-        notes = ["" if note is None else str(note) for note in table["note"].to_pylist()]
-    if LABEL in names:
-        return Judgements(ids_a, ids_b, meanings_of(table[LABEL], path or "labels"), notes)
-    lower = [name.casefold() for name in names]
-    # Only reviewers write notes; pairs with a similarity may be a table of right ones.
-    if "note" in names or get_close_matches(LABEL, lower, 1, _LEAST_LIKENESS):
-        message = (
-            f"labels have no column {LABEL!r}, yes or no; columns are {_listed(names)}. If all of "
-            "these pairs are the same, give id_a and id_b alone"
-        )
-        raise InvalidInputError(message, path=path)
-    return Judgements(ids_a, ids_b, None, notes)
-
-
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(map(repr, names)) or "none"
-
-
-def meanings_of(column: pa.ChunkedArray, name: str, first: int = 1) -> list[str]:
-    """Return what a column of labels means; ``first`` is the number of its first row."""
-    words = [str(value).lower() for value in column.to_pylist()]
-    for number, word in enumerate(words, first):
-        if word not in _MEANING:
-            message = f"label must be one of {', '.join(_MEANING)}; got {word!r}"
-            raise InvalidInputError(message, path=name, row=number)
-    return [_MEANING[word] for word in words]
-
-
-def read_labels(table: pa.Table, given: Any = None) -> Labels:
-    """Take labels out of their table, as ``read_judgements``: pairs of which somebody is sure."""
-    judged = read_judgements(table, given)
-    if judged.words is None:
-        return Labels(judged.ids_a, judged.ids_b, None)
-    words = np.array(judged.words, np.str_)
-    is_sure = pa.array(np.isin(words, [YES, NO]))
-    ids_a, ids_b = (ids.filter(is_sure) for ids in (judged.ids_a, judged.ids_b))
-    return Labels(ids_a, ids_b, words[is_sure.to_numpy(zero_copy_only=False)] == YES)
-
-
 def hold_to_labels(pairs: PairsTable, labels: Labels) -> Labelled:
     """Compare pairs with labels; in a table of one collection a and b may be exchanged.
 
@@ -233,18 +151,21 @@ def hold_to_labels(pairs: PairsTable, labels: Labels) -> Labelled:
     """
     every, ids_a, ids_b = pairs.all_ids()
     ranked: Floats = np.concatenate([np.empty(0), *(values for _, values in pairs.values())])
-    named = [
-        pa.concat_arrays([labels.ids_a, labels.ids_b]),
-        pa.concat_arrays([ids_a, ids_b]),
-    ]
-    if all(map(len, named)) and not pc.any(pc.is_in(*named)).as_py():
+    strangers, is_strange = _strangers(ids_a, ids_b, labels, two_sided=pairs.two_sided)
+    if len(labels.ids_a) and len(ids_a) and all(each.all() for each in is_strange):
         message = (
-            f"labels and pairs have no document in common: labels name {named[0][0].as_py()!r}, "
-            f"pairs {named[1][0].as_py()!r}; find pairs with the ids of the labels (--id-column)"
+            f"labels and pairs have no document in common: labels name {strangers[0]!r}, "
+            f"pairs {ids_a[0].as_py()!r}; find pairs with the ids of the labels (--id-column)"
         )
         raise InvalidInputError(message)
     of_pairs, of_labels = _numbers(ids_a, ids_b, labels, two_sided=pairs.two_sided)
-    known, firsts = np.unique(of_labels, return_index=True)
+    known, firsts, which = np.unique(of_labels, return_index=True, return_inverse=True)
+    if labels.is_right is not None:
+        differing = np.flatnonzero(labels.is_right != labels.is_right[firsts][which])
+        if len(differing):
+            a, b = (ids[int(differing[0])].as_py() for ids in (labels.ids_a, labels.ids_b))
+            message = f"labels have the pair {a!r}, {b!r} as yes and, the other way round, as no"
+            raise InvalidInputError(message)
     right = known if labels.is_right is None else known[labels.is_right[firsts]]
     order = np.argsort(-ranked, kind="stable")
     different, places = np.unique(of_pairs[order], return_index=True)
@@ -268,7 +189,25 @@ def hold_to_labels(pairs: PairsTable, labels: Labels) -> Labelled:
         [(labels.ids_a[int(k)].as_py(), labels.ids_b[int(k)].as_py()) for k in missing[:100]],
         len(missing),
         labels.is_right is not None,
+        int(np.any(is_strange, axis=0).sum()),
+        next(iter(strangers), ""),
     )
+
+
+def _strangers(
+    ids_a: pa.Array, ids_b: pa.Array, labels: Labels, *, two_sided: bool
+) -> tuple[list[str], list[Bools]]:
+    """Return documents that labels name and no pair, the first of either side, and where they are.
+
+    The latter is for either side of the labels, in their order.
+    """
+    every = [ids_a, ids_b] if two_sided else [pa.concat_arrays([ids_a, ids_b])] * 2
+    named, is_strange = [], list[Bools]()
+    for ids, of_pairs in zip((labels.ids_a, labels.ids_b), every, strict=True):
+        unknown = pc.invert(pc.is_in(ids, of_pairs))
+        named += ids.filter(unknown)[:1].to_pylist()
+        is_strange.append(unknown.to_numpy(zero_copy_only=False))
+    return named, is_strange
 
 
 def _numbers(

@@ -199,7 +199,8 @@ def labels_sentences(pairs: PairsTable, labelled: Labelled) -> list[str]:
         if labelled.is_partial
         else "A pair that labels do not have counts as wrong, so labels must be complete."
     )
-    return [said, relative + ".", wrong, _chosen_by_labels(pairs, labelled)]
+    strange = [f"{note}." for note in labelled.notes()]
+    return [said, relative + ".", *strange, wrong, _chosen_by_labels(pairs, labelled)]
 
 
 def _why_missing(summary: Mapping[str, Any]) -> list[str]:

@@ -14,21 +14,22 @@ from neardup.options.choices import ReviewOrder
 from neardup.outputs.ranking import Ranking
 from neardup.reports.differences import CONTEXT, Run, side_by_side
 from neardup.reports.page import STYLES, Report, data_block, render_page
-from neardup.reports.pairs.labelled import (
+from neardup.reports.pairs.judgements import (
     DISAGREED,
     NO,
+    UNJUDGED,
     UNSURE,
     YES,
     Judgements,
-    Labelled,
 )
+from neardup.reports.pairs.labelled import Labelled
 from neardup.reports.pairs.page import describe_pairs
 from neardup.reports.pairs.table import PairsTable
 from neardup.runs.progress import counted
 from neardup.tables import Floats, Int64s
 
 # What the page calls judgements, by their numbers; 0 is a pair that nobody has judged.
-_WORDS = ("", YES, NO, UNSURE, DISAGREED)
+_WORDS = (UNJUDGED, YES, NO, UNSURE, DISAGREED)
 
 # Texts of which nothing is left out, however alike they are, and characters that are looked at.
 _SHORT, _LONGEST = 1000, 200_000
@@ -39,10 +40,14 @@ FindFields = Callable[[str, str], Mapping[str, Any] | None]
 
 @dataclass(frozen=True)
 class Given:
-    """What reviewers have said before, of the pairs of a table: by place, word and note."""
+    """What reviewers have said before, of the pairs of a table: by place, word and note.
+
+    ``said`` is what each of several has said: name and word.
+    """
 
     words: Mapping[int, str]
     notes: Mapping[int, str]
+    said: Mapping[int, Sequence[tuple[str, str]]]
 
     @classmethod
     def of(cls, pairs: PairsTable, judged: Judgements | None) -> Given:
@@ -52,11 +57,11 @@ class Given:
         """
         words: dict[int, str] = {}
         notes: dict[int, str] = {}
+        said: dict[int, Sequence[tuple[str, str]]] = {}
         if judged is None:
-            return cls(words, notes)
+            return cls(words, notes, said)
         known: dict[tuple[str, str], int] = {}
-        of_pairs = zip(judged.ids_a.to_pylist(), judged.ids_b.to_pylist(), strict=True)
-        for row, (a, b) in enumerate(of_pairs):
+        for row, (a, b) in enumerate(judged.pairs()):
             known[a, b] = row
             if not pairs.two_sided:
                 known.setdefault((b, a), row)
@@ -66,10 +71,15 @@ class Given:
             found = known.get((a, b))
             if found is None:
                 continue
-            words[place] = YES if judged.words is None else judged.words[found]
+            word = YES if judged.words is None else judged.words[found]
+            if word != UNJUDGED:
+                words[place] = word
             if judged.notes[found]:
                 notes[place] = judged.notes[found]
-        return cls(words, notes)
+            each = [(name, told[found]) for name, told in judged.said.items() if told[found]]
+            if each:
+                said[place] = each
+        return cls(words, notes, said)
 
 
 @dataclass(frozen=True)
@@ -182,6 +192,7 @@ def render_review(
     pivot: Pivot,
     given: Given,
     advice: str,
+    notes: Sequence[str] = (),
 ) -> Report:
     """Make the page of the pairs at some places; ``advice`` says how fields are seen that lack."""
     looked_at = pairs.look(places)
@@ -204,7 +215,8 @@ def render_review(
             [
                 *(row["a"], row["b"], row["similarity"], values),
                 [_plain(row[name]) for name in facts],
-                *(_WORDS.index(given.words.get(place, "")), given.notes.get(place, "")),
+                *(_WORDS.index(given.words.get(place, UNJUDGED)), given.notes.get(place, "")),
+                list(map(list, given.said.get(place, ()))),
             ]
         )
     # Fields that no document has a value for are of no use.
@@ -240,8 +252,9 @@ def render_review(
         advice=advice if n_unknown or not used else "",
         data=data_block("review-data", data),
     )
-    notes = [f"hint: {counted(n_unknown, 'pair')} with an empty side. {advice}"]
-    return Report(html, title, notes if n_unknown else ())
+    if n_unknown:
+        notes = [*notes, f"hint: {counted(n_unknown, 'pair')} with an empty side. {advice}"]
+    return Report(html, title, notes)
 
 
 def review_heading(places: Int64s, given: Given) -> str:

@@ -24,7 +24,7 @@ from neardup.jobs.report.report import report_of_pairs
 from neardup.outputs import ranking
 from neardup.outputs.table_rows import TableRows
 from neardup.reports.page import MOST_OF_NAME
-from neardup.reports.pairs.labelled import read_labels
+from neardup.reports.pairs.judgements import read_judgements
 from neardup.reports.pairs.table import MOST_LISTED, PairsTable, partners_of
 from neardup.runs import totals
 from neardup.runs.runner import Runner
@@ -69,7 +69,7 @@ def found(left=LEFT, right=RIGHT, **options):
 
 def rendered(table, summary=None, own=None, other=None, labels=None):
     rows = TableRows.of_table(table)
-    known = None if labels is None else read_labels(labels)
+    known = None if labels is None else read_judgements(labels).decided()
     with Runner(1) as runner:
         return report_of_pairs(rows, summary, own, other, runner, IN_MEMORY, labels=known).html
 

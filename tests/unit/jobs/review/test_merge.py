@@ -83,10 +83,48 @@ def test_merge__of_three_and_once_more():
     assert again.summary["disagreed"] == 0
 
 
-@pytest.mark.parametrize("reviews", [[], [table(("a", "b", "yes"))], "a.csv", None])
-def test_merge__takes_two(reviews):
+@pytest.mark.parametrize("reviews", [[], "a.csv", None])
+def test_merge__takes_a_list(reviews):
     with pytest.raises(InvalidParameterError, match="two or more"):
         neardup.merge_reviews(reviews)
+
+
+def test_merge__of_one_table_takes_who_is_named_in_it():
+    both = table(("1", "2", "disagreed"), ("3", "4", "yes"), label_anna=["yes", "yes"],
+                 label_ben=["no", None])  # fmt: skip
+    merged = neardup.merge_reviews([both])
+    assert merged.summary["reviewers"] == ["anna", "ben"]
+    assert merged.labels["label"].to_pylist() == ["disagreed", "yes"]
+    assert merged.labels["label_ben"].to_pylist() == ["no", None]
+    for alone in (table(("1", "2", "yes")), table(("1", "2", "yes"), label_anna=["yes"])):
+        with pytest.raises(InvalidInputError, match="labels of one reviewer"):
+            neardup.merge_reviews([alone])
+
+
+def test_merge__takes_a_pair_either_way():
+    anna, ben = table(("1", "2", "yes"), ("3", "4", "no")), table(("2", "1", "no"))
+    merged = neardup.merge_reviews([anna, ben])
+    assert merged.labels.select(["id_a", "id_b", "label"]).to_pylist() == [
+        {"id_a": "1", "id_b": "2", "label": "disagreed"},
+        {"id_a": "3", "id_b": "4", "label": "no"},
+    ]
+    assert merged.summary["agreement"][0]["pairs"] == 1
+    # Ids of two collections may be the same, and these are two pairs.
+    two = table(("1", "2", "yes"), ("2", "1", "yes"))
+    assert neardup.merge_reviews([two, ben]).labels["label"].to_pylist() == ["yes", "disagreed"]
+
+
+def test_merge__of_pairs_that_nobody_has_judged():
+    open_ = table(("1", "2", ""), ("3", "4", " Yes "), note=["what?", ""])
+    merged = neardup.merge_reviews([open_, table(("1", "2", "no"))])
+    assert merged.labels.to_pydict() == {
+        "id_a": ["3", "1"],
+        "id_b": ["4", "2"],
+        "label": ["yes", "no"],
+        "note": ["", "what?"],
+        "label_1": ["yes", None],
+        "label_2": [None, "no"],
+    }
 
 
 def test_merge__refuses():

@@ -1,0 +1,198 @@
+"""What people have said of pairs: one reader of labels for all jobs, whoever has written these."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from neardup.errors import InvalidInputError
+from neardup.files.arrowcolumns import as_numbers
+from neardup.files.ids import as_text
+from neardup.tables import Bools, Floats
+
+# A column that says which of the labelled pairs are right, what it may hold, and what that means.
+# Pairs about which nothing is decided are no labels.
+LABEL, NOTE = "label", "note"
+YES, NO, UNSURE, DISAGREED = "yes", "no", "unsure", "disagreed"
+UNJUDGED = ""
+_MEANING = dict.fromkeys(("1", "1.0", "true", YES), YES)
+_MEANING |= dict.fromkeys(("0", "0.0", "false", NO), NO)
+_MEANING |= {word: word for word in (UNSURE, DISAGREED)}
+
+OF_REVIEWER = "label_"
+"""What columns begin with that have what one of several reviewers has said."""
+
+# What else a table of pairs has: of both documents, of fields, and counts.
+_OF_PAIRS = frozenset(("id_a", "id_b", "similarity", "overlap", "distance", "low", "high"))
+_OF_BOTH, _OF_FIELD = ("_a", "_b"), "similarity_"
+
+# What people call the column of labels otherwise, and how like one of these a name is then.
+_OTHER_NAMES = (LABEL, "verdict", "judgement", "decision")
+_LEAST_LIKENESS = 0.75
+
+
+@dataclass(frozen=True)
+class Labels:
+    """Pairs that somebody has looked at: ids of both documents, and whether they are the same.
+
+    ``is_right`` is None where all are: then every other pair is wrong.
+    """
+
+    ids_a: pa.Array
+    ids_b: pa.Array
+    is_right: Bools | None
+
+
+@dataclass(frozen=True)
+class Judgements:
+    """What reviewers have said of pairs: ids of both documents, and one of five words for each.
+
+    ``words`` are ``yes``, ``no``, ``unsure``, ``disagreed``, and empty of a pair that nobody has
+    judged; None where all are right. ``notes`` may be empty, ``similarities`` are NaN where there
+    are none. ``said`` has the words of each of several reviewers, by their names.
+    """
+
+    ids_a: pa.Array
+    ids_b: pa.Array
+    words: Sequence[str] | None
+    notes: Sequence[str]
+    similarities: Floats
+    said: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+    def pairs(self) -> list[tuple[str, str]]:
+        """Return the ids of both documents of each pair."""
+        return list(zip(self.ids_a.to_pylist(), self.ids_b.to_pylist(), strict=True))
+
+    def decided(self) -> Labels:
+        """Return the pairs of which somebody is sure."""
+        if self.words is None:
+            return Labels(self.ids_a, self.ids_b, None)
+        words = np.array(self.words, np.str_)
+        is_sure = pa.array(np.isin(words, [YES, NO]))
+        ids_a, ids_b = (ids.filter(is_sure) for ids in (self.ids_a, self.ids_b))
+        return Labels(ids_a, ids_b, words[is_sure.to_numpy(zero_copy_only=False)] == YES)
+
+
+def read_judgements(table: pa.Table, given: Any = None) -> Judgements:
+    """Take what reviewers have said out of its table; ``given`` is what was given for it.
+
+    Raises
+    ------
+    InvalidInputError
+        If it is no table of pairs, may have lost its labels, or says two things of one pair.
+    """
+    path = str(given) if isinstance(given, str | Path) else None
+    names = table.column_names
+    for name in ("id_a", "id_b"):
+        if name not in names:
+            message = (
+                f"labels have no column {name!r}; they are pairs, id_a and id_b, and perhaps "
+                f"label, 1 for the same and 0 for different; columns are {_listed(names)}"
+            )
+            raise InvalidInputError(message, path=path)
+    ids_a, ids_b = (as_text(table[name]).combine_chunks() for name in ("id_a", "id_b"))
+    notes = [""] * len(table)
+    if NOTE in names:
+        notes = ["" if note is None else str(note) for note in table[NOTE].to_pylist()]
+    called = path or "labels"
+    words = None
+    if LABEL in names:
+        words = _meanings(table[LABEL], called)
+        if words and not any(words):
+            message = f"column {LABEL!r} is empty in every row, so that no pair is judged"
+            raise InvalidInputError(message, path=called)
+    elif any(not _is_of_pairs(name) for name in names):
+        # All pairs would count as right that somebody has judged in a column of another name.
+        raise _no_label("labels have", names, path)
+    said = {
+        name.removeprefix(OF_REVIEWER): _meanings(table[name], called)
+        for name in names
+        if name.startswith(OF_REVIEWER) and name != OF_REVIEWER
+    }
+    found = Judgements(ids_a, ids_b, words, notes, _similarities(table), said)
+    _check_agrees_with_itself(found, called)
+    return found
+
+
+def rows_that_are_right(table: pa.Table, name: str, first: int) -> Bools | None:
+    """Return which rows of a table of pairs are judged to be the same; None if none is judged.
+
+    ``first`` is the number of its first row.
+    """
+    names = table.column_names
+    if LABEL in names:
+        is_right: Bools = np.array(_meanings(table[LABEL], name, first), np.str_) == YES
+        return is_right
+    if any(_may_be_label(each, table[each]) for each in names if not _is_of_pairs(each)):
+        raise _no_label("pairs have", names, name)
+    return None
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(map(repr, names)) or "none"
+
+
+def _no_label(what: str, names: Sequence[str], path: str | None) -> InvalidInputError:
+    message = (
+        f"{what} no column {LABEL!r}, yes or no; columns are {_listed(names)}. If one of these "
+        f"says so, call it {LABEL!r}; if all of these pairs are the same, leave it out"
+    )
+    return InvalidInputError(message, path=path)
+
+
+def _is_of_pairs(name: str) -> bool:
+    return name in _OF_PAIRS or name.endswith(_OF_BOTH) or name.startswith(_OF_FIELD)
+
+
+def _may_be_label(name: str, column: pa.ChunkedArray) -> bool:
+    """Return whether a column may say which pairs are right, by its name or by all it holds."""
+    # Only reviewers write notes.
+    if name == NOTE or get_close_matches(name.casefold(), _OTHER_NAMES, 1, _LEAST_LIKENESS):
+        return True
+    values = column.unique()
+    if len(values) > len(_MEANING) + 2:
+        return False
+    words = {_word(value) for value in values.to_pylist()} - {UNJUDGED}
+    return bool(words) and words <= set(_MEANING)
+
+
+def _word(value: Any) -> str:
+    return UNJUDGED if value is None else str(value).strip().lower()
+
+
+def _meanings(column: pa.ChunkedArray, name: str, first: int = 1) -> list[str]:
+    """Return what a column of labels means; ``first`` is the number of its first row."""
+    words = [_word(value) for value in column.to_pylist()]
+    for number, word in enumerate(words, first):
+        if word and word not in _MEANING:
+            message = f"label must be one of {', '.join(_MEANING)}; got {word!r}"
+            raise InvalidInputError(message, path=name, row=number)
+    return [_MEANING.get(word, UNJUDGED) for word in words]
+
+
+def _similarities(table: pa.Table) -> Floats:
+    """Return similarities as numbers, NaN where there are none."""
+    nothing: Floats = np.full(len(table), np.nan)
+    if "similarity" not in table.column_names:
+        return nothing
+    try:
+        column = as_numbers(table["similarity"], pa.float64())
+    except pa.ArrowException:
+        return nothing
+    values: Floats = pc.fill_null(column, np.nan).to_numpy()
+    return values
+
+
+def _check_agrees_with_itself(judged: Judgements, name: str) -> None:
+    known: dict[tuple[str, str], str] = {}
+    for pair, word in zip(judged.pairs(), judged.words or (), strict=False):
+        if word and known.setdefault(pair, word) != word:
+            message = f"the pair {pair[0]!r}, {pair[1]!r} is there as {known[pair]} and as {word}"
+            raise InvalidInputError(message, path=name)
