@@ -203,6 +203,11 @@ class MissingExtraError(NeardupError, ImportError):
         self.extra = extra
         super().__init__(f"{purpose} needs an extra: {pip_install(extra)}")
 
+    @property
+    def reads_documents(self) -> bool:
+        """Whether the extra is for files that are documents, such as pages and books."""
+        return self.extra in ("pages", "documents")
+
 
 class EngineError(NeardupError, RuntimeError):
     """What runs a job elsewhere is not as it has to be, or could not finish it."""

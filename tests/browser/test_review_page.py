@@ -19,13 +19,14 @@ TITLE = "document.getElementById('card-title').textContent"
 JUDGED = "document.getElementById('judged').textContent"
 COUNT = "document.getElementById('count').textContent"
 # The bytes of the file, its name, and that nothing leads to another page.
-FILE = """(async () => {
+FILE = """(async (button) => {
   const made = [], names = [];
   URL.createObjectURL = (blob) => { made.push(blob); return '#'; };
   HTMLAnchorElement.prototype.click = function () { names.push(this.download); };
-  document.getElementById('download').click();
+  document.getElementById(button).click();
   return [[...new Uint8Array(await made[0].arrayBuffer())], names[0], made[0].type];
-})()"""
+})"""
+AS_CSV, AS_SHEET = f"{FILE}('download')", f"{FILE}('download-sheet')"
 
 
 def put(name: str, value: str, event: str = "input") -> str:
@@ -113,7 +114,7 @@ def test_review__round_trip(browse, page, tmp_path, monkeypatch, capsys):
     order = put("order", "file", "change")
     note = ("keys:E", 'type:"quoted", and; =1+1', "keys:Escape")
     name = put("reviewer", "Anna B.", "change")
-    *_, (content, called, kind) = browse(page, order, *note, "keys:N Y U", name, FILE).values
+    *_, (content, called, kind) = browse(page, order, *note, "keys:N Y U", name, AS_CSV).values
     assert (called, kind) == ("Anna-B-.csv", "text/csv")
     data = bytes(content)
     assert data.startswith(b"\xef\xbb\xbf")
@@ -169,3 +170,27 @@ def test_review__of_many_pairs_has_no_pauses(browse):
     assert judged < 300
     assert filtered < 1500
     assert browse(page, scripts.pauses("#list")).value["longest"] < 1000
+
+
+def test_review__as_a_spreadsheet(browse, page, tmp_path):
+    """The sheet has what the CSV has, whatever a note holds, and is read wherever labels are."""
+    odd = 'a < b & c > "d" _x0041_ =1+1 \u00fc \U0001f600'
+    steps = (put("order", "file", "change"), put("note", odd, "change"), "keys:N Y U")
+    *_, (content, called, kind) = browse(page, *steps, AS_SHEET).values
+    assert (called, kind.rpartition(".")[2]) == ("review.xlsx", "sheet")
+    (tmp_path / "review.xlsx").write_bytes(bytes(content))
+    merged = neardup.merge_reviews([tmp_path / "review.xlsx", tmp_path / "review.xlsx"])
+    assert merged.labels["label"].to_pylist() == ["no", "yes", "unsure"]
+    assert merged.labels["note"].to_pylist() == [odd, "", ""]
+    assert merged.labels["id_a"].to_pylist() == record_pairs().pairs["id_a"].to_pylist()
+    assert merged.labels["similarity"].to_pylist() == record_pairs().pairs["similarity"].to_pylist()
+
+
+def test_review__shows_what_each_has_said(browse):
+    pairs = record_pairs().pairs
+    ids = {"id_a": pairs["id_a"][:1], "id_b": pairs["id_b"][:1]}
+    anna, ben = (pa.table({**ids, "label": [word]}) for word in ("yes", "no"))
+    merged = neardup.merge_reviews([anna, ben])
+    page = neardup.review(record_pairs(), RECORDS, labels=merged).html
+    said = "document.getElementById('card-said').textContent"
+    assert browse(page, said, "keys:J", said).values == ["1: yes · 2: no", ""]

@@ -9,6 +9,7 @@ import shlex
 import pyarrow.csv as pc
 import pytest
 
+from neardup.files import formats
 from tests.docs.pages import section
 
 OURS = "id,title,year\ns1,The LHAM access method,2000\ns2,Wavelet histograms,1998\n"
@@ -265,3 +266,12 @@ def test_review__as_the_page_says(run, here):
         "3 labelled pairs of the table were judged, 2 of them right"
         in (here / "links.html").read_text()
     )
+
+
+def test_tables__of_documents_ask_for_no_extra(run, here, monkeypatch):
+    """What is no table says so, whatever it would take to read it as a document."""
+    (here / "page.html").write_text("<p>x")
+    monkeypatch.setattr(formats, "_is_installed", lambda _: False)
+    for command in ("report", "review"):
+        outcome = run(command, "page.html", "-o", "out.html")
+        assert "page.html: a file of this kind is a document, and no table" in outcome.err

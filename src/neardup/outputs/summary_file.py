@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from neardup.errors import InvalidInputError, ReadError
+from neardup.errors import InvalidInputError, MissingExtraError, ReadError
 from neardup.files.inputs import Inputs
 from neardup.files.locations import path_of
 from neardup.files.problems import option_name
@@ -93,7 +93,14 @@ def resolve_tables(data: Any, *, trust: bool, options: InputOptions | None = Non
     A table that lies in an output folder is compared with the digest that the summary there has of
     it, unless it is to be trusted; one in parts as a whole, even if a part alone is named.
     """
-    sources = resolve_inputs(data, options or InputOptions()).changed(lambda each: each.as_table())
+    try:
+        found = resolve_inputs(data, options or InputOptions())
+    except MissingExtraError as error:
+        if not error.reads_documents:
+            raise
+        message = "a file of this kind is a document, and no table that neardup has written"
+        raise InvalidInputError(message, path=str(data)) from None
+    sources = found.changed(lambda each: each.as_table())
     for source in sources:
         names = source.column_names() or ()
         twice = [name for name in dict.fromkeys(names) if list(names).count(name) > 1]

@@ -242,7 +242,7 @@ def render_review(
         "review.html",
         title=title,
         styles=(*STYLES, "review.css"),
-        scripts=("page.js", "review.js"),
+        scripts=("page.js", "spreadsheet.js", "review.js"),
         contents=[("judge", "Judge"), ("pairs", "Pairs"), ("labels", "Labels")],
         heading=title,
         leads=_leads(pairs, len(rows), pivot, order, given),

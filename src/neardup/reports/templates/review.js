@@ -133,6 +133,7 @@
       if (fact === null || fact === "") return [];
       return [`${name.replaceAll("_", " ")} ${typeof fact === "number" ? +fact.toFixed(4) : fact}`];
     }).join(" · ");
+    byId("card-said").textContent = pair[7].map(([name, word]) => `${name}: ${word}`).join(" · ");
     byId("card-fields").replaceChildren(grid(pair));
     for (const box of byId("card-fields").querySelectorAll("td div")) {
       if (box.scrollHeight > box.clientHeight) box.tabIndex = 0;
@@ -149,9 +150,10 @@
     byId("judged").textContent = `${format(judged)} of ${format(pairs.length)} judged: `
       + `${format(counts[1])} yes, ${format(counts[2])} no, ${format(counts[3])} unsure`
       + (counts[4] ? `; ${format(counts[4])} disagreed` : "");
-    const button = byId("download");
-    button.disabled = judged === 0;
-    button.textContent = judged === 0 ? "Download as CSV" : `Download ${format(judged)} as CSV`;
+    for (const [id, kind] of [["download", "CSV"], ["download-sheet", "a spreadsheet"]]) {
+      byId(id).disabled = judged === 0;
+      byId(id).textContent = judged === 0 ? `Download as ${kind}` : `Download ${format(judged)} as ${kind}`;
+    }
   }
 
   function say(text) {
@@ -269,22 +271,26 @@
   }
 
   // The file: all that was judged, here or before, in the order of the table.
-  function download() {
+  function handOut(ending, made) {
     keepNote();
-    const quoted = (value) => `"${String(value ?? "").replaceAll('"', '""')}"`;
     const lines = [["id_a", "id_b", "label", "similarity", "note"]];
     pairs.forEach((pair, i) => {
       if (labels[i]) lines.push([pair[0], pair[1], WORDS[labels[i]], pair[2], notes[i]]);
     });
-    // With the mark by which spreadsheets know that it is UTF-8.
-    const text = `\ufeff${lines.map((line) => line.map(quoted).join(",")).join("\r\n")}\r\n`;
     const link = document.createElement("a");
     const name = byId("reviewer").value.trim().replaceAll(/[^\p{L}\p{N}_-]+/gu, "-");
-    link.href = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
-    link.download = `${name || "review"}.csv`;
+    link.href = URL.createObjectURL(made(lines));
+    link.download = `${name || "review"}.${ending}`;
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
     say(`${link.download} is handed out`);
+  }
+
+  function commaSeparated(lines) {
+    const quoted = (value) => `"${String(value ?? "").replaceAll('"', '""')}"`;
+    // With the mark by which spreadsheets know that it is UTF-8.
+    const text = `\ufeff${lines.map((line) => line.map(quoted).join(",")).join("\r\n")}\r\n`;
+    return new Blob([text], { type: "text/csv" });
   }
 
   const KEYS = {
@@ -329,7 +335,8 @@
     byId("printed").textContent = n_listed < found.length
       ? `The first ${format(n_listed)} of ${format(found.length)} pairs are printed.` : "";
   });
-  byId("download").addEventListener("click", download);
+  byId("download").addEventListener("click", () => handOut("csv", commaSeparated));
+  byId("download-sheet").addEventListener("click", () => handOut("xlsx", spreadsheet));
   byId("reviewer").addEventListener("change", () => {
     try {
       localStorage.setItem("neardup-reviewer", byId("reviewer").value);
