@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import platform
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from neardup.files.rows import ColumnNames
 from neardup.outputs.table_files import write_table
@@ -223,6 +223,21 @@ class MatchWithColumns(NamedTuple):
     id: str | int
     similarity: float
     columns: dict[str, Any]
+
+
+M = TypeVar("M", bound=Match | MatchWithColumns)
+
+
+class Matches(list[M]):
+    """Documents that are similar to a text, the most similar first; all, or a page of them.
+
+    ``cursor`` leads on behind the last one, and is None at the end; ``n_matches`` are as many as
+    there are together with those of other pages.
+    """
+
+    def __init__(self, matches: Iterable[M] = (), *, cursor: str | None, n_matches: int) -> None:
+        super().__init__(matches)
+        self.cursor, self.n_matches = cursor, n_matches
 
 
 @dataclass(frozen=True, repr=False, eq=False)

@@ -100,7 +100,7 @@ if TYPE_CHECKING:
         Versions,
     )
     from neardup.reports.page import Report
-    from neardup.results import Match, MatchWithColumns, Result
+    from neardup.results import Match, Matches, MatchWithColumns, Result
     from neardup.service.client import RemoteAddition, RemoteIndex
     from neardup.sketches.kind import KindScheme
     from neardup.sketches.table_format import BlockPlaces
@@ -163,6 +163,7 @@ __all__ = [
     "Link",
     "Match",
     "MatchWithColumns",
+    "Matches",
     "Measured",
     "Method",
     "MethodChoice",
@@ -265,6 +266,7 @@ _HOMES = {
     "KindScheme": "neardup.sketches.kind",
     "Link": "neardup.jobs.explain.evidence",
     "Match": "neardup.results",
+    "Matches": "neardup.results",
     "MatchWithColumns": "neardup.results",
     "Measured": "neardup.jobs.compare.compare_result",
     "Method": "neardup.options.choices",

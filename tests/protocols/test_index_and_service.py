@@ -31,6 +31,19 @@ ROWS = [
 ]
 
 Call = Callable[[Any], Any]
+
+
+def pages(index: Any, text: str, **options: Any) -> list[Any]:
+    """Go through what is similar to a text, page by page."""
+    found, cursor = [], None
+    while True:
+        page = index.query(text, cursor=cursor, **options)
+        cursor = page.cursor
+        found.append((list(page), page.n_matches, cursor))
+        if cursor is None:
+            return found
+
+
 READS: dict[str, Call] = {
     "query": lambda i: i.query(CAT),
     "query nothing": lambda i: i.query("words that nobody wrote"),
@@ -46,6 +59,11 @@ READS: dict[str, Call] = {
     "query top": lambda i: i.query("the cat sat", top=2),
     "query top above": lambda i: i.query(CAT, top=5, threshold="0.2"),
     "query without threshold": lambda i: i.query("the cat", threshold=None, limit=3),
+    "query count": lambda i: (i.query(CAT, limit=1).n_matches, i.query(CAT).cursor),
+    "query pages": lambda i: pages(i, "number of many", limit=2),
+    "query pages of top": lambda i: pages(i, "number 5 of many", top=4),
+    "query pages where": lambda i: pages(i, "number 5 of many", limit=3, where="size > 3"),
+    "query pages columns": lambda i: pages(i, CAT, limit=1, with_columns=True),
     "query where": lambda i: i.query(CAT, where="lang = 'de'"),
     "query where top": lambda i: i.query("the cat", where="size > 3", top=1),
     "query where text": lambda i: i.query(CAT, where="text like '%short%' and id <> 'x'"),
@@ -95,6 +113,9 @@ READS: dict[str, Call] = {
     "query top and limit": lambda i: i.query("a", top=1, limit=1),
     "query where nonsense": lambda i: i.query("a", where="size >"),
     "query where unknown": lambda i: i.query(CAT, where="colour = 'red'"),
+    "query cursor nonsense": lambda i: i.query(CAT, cursor="nonsense"),
+    "query cursor of a page": lambda i: i.query(CAT, limit=1, cursor=i.page(1).cursor),
+    "page cursor of a query": lambda i: i.page(1, cursor=i.query(CAT, limit=1).cursor),
     "search below": lambda i: i.search(["a"], "0.1"),
     "search bytes": lambda i: i.search([b"a"]),
     "search top 0": lambda i: i.search(["a"], top=0),

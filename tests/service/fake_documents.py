@@ -11,12 +11,8 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from neardup.errors import InvalidInputError, InvalidParameterError
+from neardup.results import Match, Matches
 from neardup.runs.progress import may_go_on
-
-
-class Match(NamedTuple):
-    id: str | int
-    similarity: float
 
 
 class Page(NamedTuple):
@@ -57,9 +53,10 @@ class FakeDocumentIndex:
         threshold="index",
         limit=None,
         top=None,
+        cursor=None,
         where=None,
         with_columns=False,
-    ) -> list[Match]:
+    ) -> Matches[Match]:
         least = self.threshold if threshold in ("index", None) else float(threshold)
         if not self.threshold <= least <= 1:
             message = f"threshold must be at least {self.threshold}, got {threshold}"
@@ -77,7 +74,8 @@ class FakeDocumentIndex:
             similarity = len(asked & known) / (len(asked | known) or 1)
             if similarity >= least:
                 found.append(Match(key, similarity))
-        return sorted(found, key=lambda match: -match.similarity)[:limit]
+        ranked = sorted(found, key=lambda match: -match.similarity)
+        return Matches(ranked[:limit], cursor=None, n_matches=len(ranked))
 
     def search(
         self,

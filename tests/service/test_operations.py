@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from unittest.mock import ANY
 
 import httpx
 import pytest
@@ -72,7 +73,8 @@ def test_query(running):
     assert ask(running, "docs/query", {"tokens": words})["matches"] == found
     assert ask(running, "docs/query", {"text": DOCUMENTS["raven"], "limit": 1}) == {
         "matches": found[:1],
-        "n_matches": 1,
+        "n_matches": 2,
+        "cursor": ANY,
     }
     for threshold in (1, 1.0, "1"):
         asked = {"text": DOCUMENTS["raven"], "threshold": threshold}
@@ -140,6 +142,55 @@ def test_align(running):
     found = ask(running, "passages/align", {"documents": [text]})["passages"]
     assert {row["doc_id"] for row in found} == {"raven", "near"}
     assert all(PASSAGE in text[row["query_start"] : row["query_end"]] for row in found)
+
+
+BATCHES = {
+    "docs/search": {"queries": [DOCUMENTS["near"], "nothing", DOCUMENTS["raven"], PASSAGE]},
+    "passages/search": {"queries": [PASSAGE, "nothing", DOCUMENTS["near"]], "threshold": "0.3"},
+    "passages/align": {"documents": [f"{PASSAGE}. And again: {PASSAGE}", DOCUMENTS["raven"]]},
+}
+
+
+def rows_of(answer):
+    return answer["documents"] + answer["passages"]
+
+
+@pytest.fixture
+def twice(running):
+    """Give the passages a document that has one passage in several places."""
+    text = f"{PASSAGE}. Then something of quite other words came between. {PASSAGE}"
+    ask(running, "passages/insert", {"id": "twice", "text": text})
+    yield
+    ask(running, "passages/remove", {"ids": ["twice"]})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", BATCHES)
+def test_batches__pages_are_the_whole(running, path, twice):
+    whole = ask(running, path, BATCHES[path])
+    assert whole["cursor"] is None
+    assert len(rows_of(whole)) >= 4
+    for limit in (1, 3):
+        found, cursor = [], None
+        while True:
+            asked = BATCHES[path] | {"limit": limit, "cursor": cursor}
+            page = ask(running, path, {k: v for k, v in asked.items() if v is not None})
+            assert page["n_rows"] == whole["n_rows"] - len(found)
+            found += rows_of(page)
+            cursor = page["cursor"]
+            if cursor is None:
+                break
+            assert len(rows_of(page)) == limit
+        assert found == rows_of(whole)
+
+
+def test_batches__cursor_of_other_texts(running):
+    asked = BATCHES["docs/search"]
+    first = ask(running, "docs/search", asked | {"limit": 3})
+    wrong = {"queries": [], "cursor": first["cursor"]}
+    assert "there are 0" in ask(running, "docs/search", wrong, 422)["detail"]
+    other = ask(running, "docs/query", {"text": DOCUMENTS["near"], "limit": 1})["cursor"]
+    assert ask(running, "docs/search", asked | {"cursor": other}, 422)
 
 
 @pytest.mark.parametrize("name", ["docs", "passages"])

@@ -129,17 +129,21 @@ class OpenIndex(ABC, Generic[S, D]):
                 limit -= len(parts[-1])
         return np.concatenate(parts)
 
-    def cursor_at(self, document: int) -> str:
-        """Return what leads back behind a document, also when others have come or gone."""
+    def cursor_at(self, document: int, *rank: float) -> str:
+        """Return what leads back behind a document, also when others have come or gone.
+
+        ``rank`` are numbers by which documents are ordered before they are by their own.
+        """
         number = int(self.segments_of(np.array([document]))[0])
         records = self.manifest.segments
         name = records[number].name if number < len(records) else None
         place = [name, document - int(self.first_documents[number])]
         identifier = self.ids_of(np.array([document])).cast("string")[0].as_py()
-        return base64.urlsafe_b64encode(json.dumps([*place, identifier]).encode()).decode()
+        content = json.dumps([*rank, *place, identifier])
+        return base64.urlsafe_b64encode(content.encode()).decode()
 
-    def behind(self, cursor: str) -> int:
-        """Return the number from which on documents stand behind a cursor.
+    def behind(self, cursor: str, n_ranks: int = 0) -> tuple[Sequence[float], int]:
+        """Return the rank in a cursor, and the number from which on documents stand behind it.
 
         Raises
         ------
@@ -147,16 +151,18 @@ class OpenIndex(ABC, Generic[S, D]):
             If it is none, or the index was written anew since and its document is gone.
         """
         try:
-            name, row, identifier = json.loads(base64.urlsafe_b64decode(cursor.encode()))
-            if not (isinstance(row, int) and 0 <= row < 2**32 and isinstance(identifier, str)):
+            *rank, name, row, identifier = json.loads(base64.urlsafe_b64decode(cursor.encode()))
+            is_rank = len(rank) == n_ranks and all(type(each) in (int, float) for each in rank)
+            is_place = type(row) is int and 0 <= row < 2**32 and isinstance(identifier, str)
+            if not (is_rank and is_place):
                 raise ValueError
         except (ValueError, TypeError, RecursionError):
-            message = f"cursor must be one that a page has named, got {cursor[:100]!r}"
+            message = f"cursor must be one that an answer like this has named, got {cursor[:100]!r}"
             raise InvalidParameterError(message, "cursor") from None
         for number, record in enumerate(self.manifest.segments):
             # What has a place in a segment keeps it.
             if record.name == name:
-                return int(self.first_documents[number]) + row + 1
+                return rank, int(self.first_documents[number]) + row + 1
         document = int(self.documents_of_ids(pa.array([identifier], pa.large_string()))[0])
         if document < 0:
             message = (
@@ -164,7 +170,7 @@ class OpenIndex(ABC, Generic[S, D]):
                 "written anew since; begin again without a cursor"
             )
             raise InvalidParameterError(message, "cursor")
-        return document + 1
+        return rank, document + 1
 
     def segments_of(self, documents: Int64s) -> Int64s:
         """Return the segments of some documents."""

@@ -29,7 +29,13 @@ if TYPE_CHECKING:
     from neardup.documents.one_text import Tokens
     from neardup.jobs.compare.compare_result import CompareResult
     from neardup.jobs.index.index import Page
-    from neardup.results import DocumentSearchResult, Match, MatchWithColumns, PassageResult
+    from neardup.results import (
+        DocumentSearchResult,
+        Match,
+        Matches,
+        MatchWithColumns,
+        PassageResult,
+    )
     from neardup.stages.index_changes import CompactionResult, DocumentRemovalResult
 
 Id = str | int
@@ -136,9 +142,10 @@ class RemoteIndex:
         threshold: Threshold = "index",
         limit: int | None = None,
         top: int | None = None,
+        cursor: str | None = None,
         where: str | None = None,
         with_columns: Literal[False] = False,
-    ) -> list[Match]: ...
+    ) -> Matches[Match]: ...
 
     @overload
     def query(
@@ -149,9 +156,10 @@ class RemoteIndex:
         threshold: Threshold = "index",
         limit: int | None = None,
         top: int | None = None,
+        cursor: str | None = None,
         where: str | None = None,
         with_columns: Literal[True],
-    ) -> list[MatchWithColumns]: ...
+    ) -> Matches[MatchWithColumns]: ...
 
     def query(
         self,
@@ -161,15 +169,16 @@ class RemoteIndex:
         threshold: Threshold = "index",
         limit: int | None = None,
         top: int | None = None,
+        cursor: str | None = None,
         where: str | None = None,
         with_columns: bool = False,
-    ) -> list[Match] | list[MatchWithColumns]:
+    ) -> Matches[Match] | Matches[MatchWithColumns]:
         """Find the documents that are similar to a text, the most similar first.
 
         As ``DocumentIndex.query``, but not by a sketch, which the service does not take.
         """
         from neardup.options.documents import MostOptions
-        from neardup.results import Match, MatchWithColumns
+        from neardup.results import Match, Matches, MatchWithColumns
 
         MostOptions(limit=limit, top=top)
         if not isinstance(text, str | None):
@@ -179,14 +188,19 @@ class RemoteIndex:
         body |= _given(where=where, with_columns=with_columns)
         if threshold is None:
             body["threshold"] = None
-        found = self._post("query", body)
-        _check_whole(len(found["matches"]), limit or top, found["n_matches"])
+        matches: list[dict[str, Any]] = []
+        while True:
+            found = self._post("query", body | _given(cursor=cursor))
+            matches += found["matches"]
+            cursor = found["cursor"]
+            if cursor is None or limit is not None or top is not None:
+                break
+        n_matches: int = found["n_matches"]
         if with_columns:
-            return [
-                MatchWithColumns(match["id"], match["similarity"], match["columns"])
-                for match in found["matches"]
-            ]
-        return [Match(match["id"], match["similarity"]) for match in found["matches"]]
+            rich = [MatchWithColumns(**match) for match in matches]
+            return Matches(rich, cursor=cursor, n_matches=n_matches)
+        plain = [Match(**match) for match in matches]
+        return Matches(plain, cursor=cursor, n_matches=n_matches)
 
     def search(
         self, queries: Texts, threshold: Threshold = None, **options: Any
@@ -195,8 +209,8 @@ class RemoteIndex:
 
         ``queries`` is a text, or a list of texts or of dictionaries with ``id`` and ``text``;
         ``options`` are ``recall``, ``hits``, ``report`` and ``with_text`` of an index of passages,
-        ``top``, ``doc_where`` and ``with_columns`` of one of documents, and ``limit``, the rows to
-        return at most.
+        ``top``, ``doc_where`` and ``with_columns`` of one of documents; and ``limit``, the rows to
+        return at most, behind which the ``cursor`` of the summary leads on, None at the end.
         """
         from neardup.options.documents import MostOptions
 
@@ -208,7 +222,8 @@ class RemoteIndex:
     ) -> PassageResult:
         """Find the passages that documents share with those of the index, wherever they are.
 
-        ``options`` are ``min_tokens``, ``with_text`` and ``limit``.
+        ``options`` are ``min_tokens`` and ``with_text``, and ``limit`` and ``cursor`` as for
+        ``search``.
         """
         from neardup.results import PassageResult
 
@@ -522,9 +537,16 @@ class RemoteIndex:
 
         from neardup.results import DocumentSearchResult, PassageResult
 
-        found = self._post(operation, _given(**{"limit": _MOST_ROWS, **asked}))
-        rows = found[found["kind"]]
-        _check_whole(len(rows), asked.get("limit"), found["n_rows"])
+        body = _given(**{"limit": _MOST_ROWS, **asked})
+        found = self._post(operation, body)
+        rows, summary, cursor = found[found["kind"]], found["summary"], found["cursor"]
+        if asked.get("limit") is not None:
+            summary["cursor"] = cursor
+        else:
+            while cursor is not None:
+                more = self._post(operation, body | {"cursor": cursor})
+                rows += more[found["kind"]]
+                cursor = more["cursor"]
         if found["kind"] == "documents":
             names: tuple[str, ...] = ("query_id", "doc_id", "similarity")
             rows = [{**row, **_of_documents(row.get("columns", {}))} for row in rows]
@@ -538,22 +560,12 @@ class RemoteIndex:
             rows = [{**row, "query_id": str(row["query_id"])} for row in rows]
         columns = {name: _column(name, [row[name] for row in rows]) for name in names}
         kind = DocumentSearchResult if found["kind"] == "documents" else PassageResult
-        return kind(pa.table(columns), found["summary"])
+        return kind(pa.table(columns), summary)
 
 
 _TEXTS = ("query_text", "doc_text")
-# The most that a request may ask for.
+# The most that a request may ask for; further requests go on behind it.
 _MOST_ROWS = 100_000
-
-
-def _check_whole(n_rows: int, limit: int | None, n_found: int) -> None:
-    """Refuse to return a part where all was asked for."""
-    if limit is None and n_rows < n_found:
-        message = (
-            f"{n_found:,} rows were found, and an answer has up to {n_rows:,}; give a limit, or "
-            "look up fewer texts at a time"
-        )
-        raise ServiceError(message)
 
 
 def _removal(n_removed: int, found: dict[str, Any]) -> DocumentRemovalResult:

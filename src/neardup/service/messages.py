@@ -53,9 +53,7 @@ Where = Annotated[
     ),
 ]
 WithColumns = Annotated[bool, Meta(description="With the columns that the index keeps.")]
-Cursor = Annotated[
-    str, Meta(max_length=10_000, description="Go on behind the page whose answer has it.")
-]
+Cursor = Annotated[str, Meta(max_length=10_000, description="Go on behind the answer that has it.")]
 Kind = Literal["documents", "passages"]
 
 
@@ -71,6 +69,7 @@ class Query(Request):
     threshold: LeastSimilarity | None = "index"
     limit: Rows | None = None
     top: Nearest | None = None
+    cursor: Cursor | None = None
     where: Where | None = None
     with_columns: WithColumns = False
 
@@ -86,11 +85,13 @@ class Match(Struct, omit_defaults=True):
 class Matches(Struct):
     """The documents that are similar, the most similar first.
 
-    ``n_matches`` are as many as there are; without a limit up to 100,000 of them come.
+    ``n_matches`` are as many as there are; without a limit up to 100,000 of them come. ``cursor``
+    leads on behind the last one, and is None at the end.
     """
 
     matches: list[Match]
     n_matches: int
+    cursor: str | None
 
 
 class NamedText(Request):
@@ -113,6 +114,7 @@ class Search(Request):
     doc_where: Where | None = None
     with_columns: WithColumns = False
     limit: Rows = 10_000
+    cursor: Cursor | None = None
 
 
 class Alignment(Request):
@@ -123,6 +125,7 @@ class Alignment(Request):
     min_tokens: Annotated[int, Meta(ge=1, le=LARGEST)] | None = None
     with_text: bool = False
     limit: Rows = 10_000
+    cursor: Cursor | None = None
 
 
 class DocumentRow(Struct, omit_defaults=True):
@@ -151,8 +154,9 @@ class PassageRow(Struct, omit_defaults=True):
 class Found(Struct):
     """What was found for all queries; of an index of documents, or of passages.
 
-    ``n_rows`` were found; ``documents`` or ``passages`` has up to ``limit`` of them. ``columns``
-    names those that come with documents.
+    ``n_rows`` were found, from the cursor on; ``documents`` or ``passages`` has up to ``limit`` of
+    them, and ``cursor`` leads on behind these: it is None at the end, and goes with the same texts.
+    ``columns`` names those that come with documents.
     """
 
     kind: Kind
@@ -161,6 +165,7 @@ class Found(Struct):
     passages: list[PassageRow]
     summary: Mapping[str, Any]
     columns: list[str] = []
+    cursor: str | None = None
 
 
 class Comparison(Request):

@@ -210,12 +210,12 @@ async def _find_documents(
 ) -> dict[str, Any]:
     asked = m.Query(text=text, threshold=threshold or "index", limit=_MOST_DOCUMENTS)
     lane = lane_of(service, [text])
-    matches = await lane.run(lambda: served.query(asked), deadline)
-    if not matches:
+    found = await lane.run(lambda: served.query(asked), deadline)
+    if not found.matches:
         most_similar = m.Query(text=text, threshold=None, limit=1)
-        nearest = await lane.run(lambda: served.query(most_similar), deadline)
+        nearest = (await lane.run(lambda: served.query(most_similar), deadline)).matches
         return {"nearest": Hit(nearest[0].id, nearest[0].similarity) if nearest else None}
-    hits = [Hit(match.id, match.similarity) for match in matches]
+    hits = [Hit(match.id, match.similarity) for match in found.matches]
     compared: list[tuple[Hit, str]] = []
 
     def keep(hit: Hit, document: str) -> None:
@@ -512,7 +512,7 @@ async def _add(
                 if served.kind == "documents":
                     most_similar = m.Query(text=text, threshold=None, limit=1)
                     lane = lane_of(service, [text])
-                    found = await lane.run(lambda: served.query(most_similar), deadline)
+                    found = (await lane.run(lambda: served.query(most_similar), deadline)).matches
                     nearest = Hit(found[0].id, found[0].similarity) if found else None
                 step = "check"
         except (NeardupError, Problem) as failure:

@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, Literal, NamedTuple, NoReturn
+from typing import Any, ClassVar, Literal, NoReturn
 
 import pyarrow as pa
 
@@ -22,6 +22,7 @@ from neardup.jobs.index import index
 from neardup.jobs.index.passages import PassageIndex
 from neardup.passages.index import PassageHandle
 from neardup.runs.runner import Runner
+from neardup.service.batches import Rows, look_up_some
 from neardup.service.lanes import Deadline, Share
 from neardup.service.messages import (
     Alignment,
@@ -32,7 +33,7 @@ from neardup.service.messages import (
     Id,
     Kind,
     Match,
-    NamedText,
+    Matches,
     NewDocument,
     NewIfNew,
     Page,
@@ -51,20 +52,10 @@ from neardup.service.processes import Processes
 _COMMIT_SECONDS = 9.0
 _COMMIT_DOCUMENTS = 1000
 _COMMIT_CHARACTERS = 1 << 25
+# Of a look-up that names no limit.
+_MOST_MATCHES = 100_000
 # A commit that has failed is tried again after a pause, each twice as long as the one before.
 _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 60.0
-# Of a batch so many rows are looked for at a time, as far as that can be foreseen; as dictionaries
-# they take some times as much room as in a table.
-_ROWS_AT_ONCE = 250_000
-_TIMES_AS_ROWS = 4
-# Of the summaries of parts of a batch these are added up.
-_ADDED = (
-    *("queries", "found_queries", "empty_queries", "short_queries", "skipped_rows"),
-    "incomplete_queries",
-    *("matches", "passages", "seconds"),
-)
-# Of these the least.
-_LEAST = ("least_similarity", "predicted_recall")
 # What says nothing of the index but where it lies.
 _PRIVATE = ("folder",)
 
@@ -95,7 +86,7 @@ class Served(ABC):
         self.is_rewritten = False
 
     @abstractmethod
-    def query(self, query: Query) -> list[Match]:
+    def query(self, query: Query) -> Matches:
         """Look up one text among the documents."""
 
     @abstractmethod
@@ -266,19 +257,23 @@ class ServedDocuments(Served):
 
     kind = "documents"
 
-    def query(self, query: Query) -> list[Match]:
+    def query(self, query: Query) -> Matches:
         """Look up one text, or its tokens."""
         check_text_or_tokens(query)
+        limit = query.limit
+        if limit is None and query.top is None and query.threshold is not None:
+            limit = _MOST_MATCHES
         found = self.index.query(
             query.text,
             tokens=query.tokens,
             threshold=query.threshold,
-            limit=query.limit,
+            limit=limit,
             top=query.top,
+            cursor=query.cursor,
             where=query.where,
             with_columns=query.with_columns,
         )
-        return [Match(*match) for match in found]
+        return Matches([Match(*match) for match in found], found.n_matches, found.cursor)
 
     def search(self, search: Search, deadline: Deadline, share: Share) -> Found:
         """Look up many texts."""
@@ -303,9 +298,9 @@ class ServedDocuments(Served):
             )
             return result.table, result.summary
 
-        found = _look_up_some(search.queries, look_up, _document_row, search.limit, share)
+        found = look_up_some(self.index, search.queries, look_up, _document_row, search, share)
         names = self._columns if search.with_columns else []
-        return Found(self.kind, found.n_found, found.first, [], found.summary, names)
+        return Found(self.kind, found.n_found, found.first, [], found.summary, names, found.cursor)
 
     @property
     def _columns(self) -> list[str]:
@@ -396,7 +391,7 @@ class ServedPassages(Served):
 
     def _apart(
         self,
-        find: Callable[[PassageIndex, Any], _Rows],
+        find: Callable[[PassageIndex, Any], Rows],
         asked: Any,
         deadline: Deadline,
         share: Share,
@@ -409,7 +404,7 @@ class ServedPassages(Served):
         work = partial(_in_process, find, index.folder, index._handle.tokenizer, asked)  # noqa: SLF001
         rows = self.processes.run(work, deadline)
         share.grow(rows.n_bytes)
-        return Found(self.kind, rows.n_found, [], rows.first, rows.summary)
+        return Found(self.kind, rows.n_found, [], rows.first, rows.summary, cursor=rows.cursor)
 
     def insert(self, document: NewDocument) -> None:
         """Add one document; it is durable at once."""
@@ -465,8 +460,8 @@ _OPEN: dict[tuple[Path, Any], PassageIndex] = {}
 
 
 def _in_process(
-    find: Callable[[PassageIndex, Any], _Rows], folder: Path, tokenizer: Any, asked: Any
-) -> _Rows:
+    find: Callable[[PassageIndex, Any], Rows], folder: Path, tokenizer: Any, asked: Any
+) -> Rows:
     """Look for passages in an index as it is now; if it is damaged, as it was seen before."""
     index = _OPEN.get((folder, tokenizer))
     if index is None:
@@ -480,7 +475,7 @@ def _in_process(
     return find(index, asked)
 
 
-def _search_passages(index: PassageIndex, search: Search) -> _Rows:
+def _search_passages(index: PassageIndex, search: Search) -> Rows:
     def look_up(rows: list[dict[str, Any]]) -> tuple[pa.Table, Mapping[str, Any]]:
         result = index.search(
             rows,
@@ -494,10 +489,10 @@ def _search_passages(index: PassageIndex, search: Search) -> _Rows:
         )
         return result.passages, result.summary
 
-    return _look_up_some(search.queries, look_up, PassageRow, search.limit)
+    return look_up_some(index, search.queries, look_up, PassageRow, search)
 
 
-def _align_passages(index: PassageIndex, alignment: Alignment) -> _Rows:
+def _align_passages(index: PassageIndex, alignment: Alignment) -> Rows:
     def look_up(rows: list[dict[str, Any]]) -> tuple[pa.Table, Mapping[str, Any]]:
         result = align(
             rows,
@@ -512,64 +507,7 @@ def _align_passages(index: PassageIndex, alignment: Alignment) -> _Rows:
 
     # Each call goes through the whole index.
     texts = alignment.documents
-    return _look_up_some(texts, look_up, PassageRow, alignment.limit, at_once=len(texts))
-
-
-class _Rows(NamedTuple):
-    """The first rows that were found, in about so many bytes, how many there are, a summary."""
-
-    first: list[Any]
-    n_bytes: int
-    n_found: int
-    summary: Mapping[str, Any]
-
-
-def _look_up_some(
-    texts: Sequence[str | NamedText],
-    look_up: Callable[[list[dict[str, Any]]], tuple[pa.Table, Mapping[str, Any]]],
-    make_row: Callable[..., DocumentRow | PassageRow],
-    limit: int,
-    share: Share | None = None,
-    at_once: int | None = None,
-) -> _Rows:
-    """Look texts up, so many at a time as bring a certain number of rows, or ``at_once``.
-
-    All pairs of a thousand texts with their copies might be more than the memory holds. What is
-    returned takes its share of memory while it is made.
-    """
-    ids = [number if isinstance(text, str) else text.id for number, text in enumerate(texts)]
-    contents = [text if isinstance(text, str) else text.text for text in texts]
-    rows: list[Any] = []
-    n_bytes, n_found, summary = 0, 0, dict[str, Any]()
-    start, n_texts = 0, at_once or 1
-    while True:
-        queries = [
-            {"id": number, "text": text}
-            for number, text in enumerate(contents[start : start + n_texts], start)
-        ]
-        table, counts = look_up(queries)
-        wanted = table.slice(0, limit - len(rows))
-        n_more = wanted.nbytes * _TIMES_AS_ROWS
-        if share is not None:
-            share.grow(n_more)
-        rows += [
-            make_row(**row | {"query_id": ids[int(row["query_id"])]}) for row in wanted.to_pylist()
-        ]
-        for key, value in counts.items():
-            if key in summary and key in _ADDED:
-                value += summary[key]
-            elif key in summary and key in _LEAST and not (n_found and len(table)):
-                # What found nothing has no least.
-                value = summary[key] if n_found else value
-            elif key in summary and key in _LEAST:
-                value = min(value, summary[key])
-            summary[key] = value
-        n_bytes, n_found = n_bytes + n_more, n_found + len(table)
-        start += n_texts
-        if start >= len(texts):
-            return _Rows(rows, n_bytes, n_found, summary)
-        most_texts = _ROWS_AT_ONCE * n_texts // max(len(table), 1)
-        n_texts = max(min(4 * n_texts, most_texts), 1)
+    return look_up_some(index, texts, look_up, PassageRow, alignment, at_once=len(texts))
 
 
 def _document_row(query_id: Id, doc_id: Id, similarity: float, **columns: Any) -> DocumentRow:

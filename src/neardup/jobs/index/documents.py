@@ -44,7 +44,7 @@ from neardup.options.kinds import Whole
 from neardup.options.option import argument, option, takes
 from neardup.options.together import ReadArgument, RunArgument, TextArgument
 from neardup.reading.where import Condition, rows_where
-from neardup.results import DocumentSearchResult, Match, MatchWithColumns
+from neardup.results import DocumentSearchResult, Match, Matches, MatchWithColumns
 from neardup.runs.runner import Runner
 from neardup.stages.hints import with_warning
 from neardup.stages.index_changes import DocumentRemovalResult
@@ -259,9 +259,10 @@ class DocumentIndex(AnyIndex[DocumentHandle, DocumentRemovalResult]):
         threshold: str | float | Decimal | Fraction | None = "index",
         limit: int | None = None,
         top: int | None = None,
+        cursor: str | None = None,
         where: str | None = None,
         with_columns: Literal[False] = False,
-    ) -> list[Match]: ...
+    ) -> Matches[Match]: ...
 
     @overload
     def query(
@@ -273,9 +274,10 @@ class DocumentIndex(AnyIndex[DocumentHandle, DocumentRemovalResult]):
         threshold: str | float | Decimal | Fraction | None = "index",
         limit: int | None = None,
         top: int | None = None,
+        cursor: str | None = None,
         where: str | None = None,
         with_columns: Literal[True],
-    ) -> list[MatchWithColumns]: ...
+    ) -> Matches[MatchWithColumns]: ...
 
     def query(
         self,
@@ -286,9 +288,10 @@ class DocumentIndex(AnyIndex[DocumentHandle, DocumentRemovalResult]):
         threshold: str | float | Decimal | Fraction | None = "index",
         limit: int | None = None,
         top: int | None = None,
+        cursor: str | None = None,
         where: str | None = None,
         with_columns: bool = False,
-    ) -> list[Match] | list[MatchWithColumns]:
+    ) -> Matches[Match] | Matches[MatchWithColumns]:
         """Find the documents that are similar to a text.
 
         Parameters
@@ -308,6 +311,10 @@ class DocumentIndex(AnyIndex[DocumentHandle, DocumentRemovalResult]):
             Only so many, the most similar of all that can be found: also below the threshold of the
             index, where the less are found the less similar they are, see ``recall_at``. A
             ``threshold`` may be any then, and is none if it is not given.
+        cursor
+            Go on behind the documents that an answer had up to its ``limit`` or ``top``, and whose
+            ``cursor`` it is. Whatever comes and goes meanwhile, no document that stays comes twice
+            or is passed over.
         where
             Only documents that meet this condition on ``id``, ``text`` and the columns that the
             index keeps, such as ``lang = 'de'``; ``limit`` and ``top`` count these.
@@ -317,7 +324,8 @@ class DocumentIndex(AnyIndex[DocumentHandle, DocumentRemovalResult]):
         Returns
         -------
         Pairs of ``id`` and ``similarity``, the most similar first, on a tie in the order in which
-        documents were added. Each was compared exactly, unless a sketch was given.
+        documents were added. Each was compared exactly, unless a sketch was given. The list has a
+        ``cursor``, None if there are no more, and ``n_matches``, which counts all that are similar.
         """
         most = MostOptions(limit=limit, top=top)
         condition = None if where is None else Condition(where)
@@ -339,19 +347,24 @@ class DocumentIndex(AnyIndex[DocumentHandle, DocumentRemovalResult]):
                     raise InvalidParameterError(message, "sketch")
                 hits = find_estimated(view, sketch.rows, minhash, measure.threshold)
             hits = in_rank_order(hits_where(view, hits, condition))
-            if not len(hits):
-                return []
-            n = most.number
+            n_matches, n = len(hits), most.number
+            if cursor is not None:
+                (least,), first = view.behind(cursor, 1)
+                is_tie = (hits.similarities == least) & (hits.documents >= first)
+                hits = hits.take(np.flatnonzero((hits.similarities < least) | is_tie))
             documents, similarities = hits.documents[:n], hits.similarities[:n].tolist()
+            following = None
+            if len(documents) < len(hits):
+                following = view.cursor_at(int(documents[-1]), similarities[-1])
             ids = view.list_ids(documents)
             if not with_columns:
-                return [Match(*pair) for pair in zip(ids, similarities, strict=True)]
+                found = map(Match, ids, similarities)
+                return Matches(found, cursor=following, n_matches=n_matches)
             order = np.argsort(documents)
             columns = dict(zip(order.tolist(), view.read_each(documents[order]), strict=True))
-        return [
-            MatchWithColumns(*pair, {name: columns[at][name] for name in view.columns})
-            for at, pair in enumerate(zip(ids, similarities, strict=True))
-        ]
+        kept = [{name: columns[at][name] for name in view.columns} for at in range(len(ids))]
+        matches = map(MatchWithColumns, ids, similarities, kept)
+        return Matches(matches, cursor=following, n_matches=n_matches)
 
     def recall_at(self, similarity: str | float | Decimal | Fraction) -> float:
         """Return the least probability that a document of a similarity is found by its text.

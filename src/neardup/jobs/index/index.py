@@ -172,7 +172,7 @@ class AnyIndex(ABC, Generic[H, R]):
         n_characters, n_seen = 0, 0
         with self._shared() as view:
             if cursor is not None:
-                place = view.behind(cursor)
+                _, place = view.behind(cursor)
             else:
                 first = view.live(start, 1)
                 place = int(first[0]) if len(first) else int(view.first_documents[-1])

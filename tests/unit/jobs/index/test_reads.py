@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from functools import partial
 
 import pytest
 
@@ -137,8 +138,50 @@ def test_page__behind_a_document_that_is_gone(index):
 
 @each_of("cursor", ["", "x", "é", "W10=", "WzEsMiwzXQ==", "WyJhIiwxZTQwMCwiYiJd", "bnVsbA=="])
 def test_page__no_cursor(index, cursor):
-    with pytest.raises(InvalidParameterError, match="cursor must be one that a page has named"):
-        index.page(cursor=cursor)
+    for call in (index.page, partial(index.query, text_of(0)), partial(index.query, "nothing")):
+        with pytest.raises(InvalidParameterError, match="must be one that an answer like this has"):
+            call(cursor=cursor)
+
+
+@pytest.mark.parametrize("options", [{"limit": 1}, {"top": 4}, {"limit": 1, "where": "size > 2"}])
+def test_query__pages_are_the_whole(index, options):
+    text, found, cursor = text_of(5), [], None
+    all_of_them = {"top": 1000} if "top" in options else {"limit": 1000}
+    whole = index.query(text, where=options.get("where"), **all_of_them)
+    while True:
+        page = index.query(text, cursor=cursor, **options)
+        found += page
+        cursor = page.cursor
+        if cursor is None:
+            break
+        assert len(page) == options.get("limit", options.get("top"))
+    assert found == whole
+    assert page.n_matches == len(whole) >= 2
+
+
+@pytest.mark.slow
+def test_query__nothing_twice_and_nothing_passed_over(tmp_path):
+    """Whatever comes, goes or is compacted between two pages, most of all where all are alike."""
+    rng = random.Random(5)
+    index = neardup.DocumentIndex.create(tmp_path / "ties", threshold="0.2", ngram=1)
+    index.add([{"id": f"d{n}", "text": "one two three" + " four" * (n % 2)} for n in range(60)])
+    before, gone, seen, cursor = [f"d{n}" for n in range(60)], set(), [], None
+    for round_ in range(100):
+        page = index.query("one two three", limit=rng.randint(1, 5), cursor=cursor)
+        seen += [match.id for match in page]
+        cursor = page.cursor
+        if cursor is None:
+            break
+        some = [key for key in before if key not in gone and key != seen[-1]]
+        victims = rng.sample(some, min(2, len(some)))
+        index.remove(victims)
+        gone.update(victims)
+        index.insert(f"new-{round_}", "one two three")
+        if round_ % 3 == 0:
+            index.compact()
+    assert cursor is None
+    assert len(seen) == len(set(seen))
+    assert set(before) - gone <= set(seen)
 
 
 def test_page__looks_at_a_part_of_a_large_index(index, monkeypatch):
