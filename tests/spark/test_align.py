@@ -105,10 +105,10 @@ def run(align: Any, texts: Path, names: tuple[str, ...], options: dict[str, Any]
 @pytest.fixture
 def few_tokens(monkeypatch: pytest.MonkeyPatch) -> None:
     """Give several tasks, and every task several segments."""
-    from neardup.spark import shared_passages, stored_passages
+    from neardup.spark import stored_passages
 
     cut_small(monkeypatch, 2_000, 1_000)
-    monkeypatch.setattr(shared_passages, "segment_tokens_within", lambda _: 300)
+    monkeypatch.setattr(stored_passages, "segment_tokens_within", lambda _: 300)
     monkeypatch.setattr(stored_passages, "_LEAST_TOKENS", 300)
 
 
@@ -217,7 +217,7 @@ def test_refuses(in_process, texts, tmp_path):
 def test_killed(session, texts, tmp_path, monkeypatch, few_tokens, stage, victim):
     """What an executor has stored goes with it, and is read again."""
     mark = tmp_path / "was-killed"
-    replace_stage(monkeypatch, f"shared_passages.{stage}", dies_once, str(mark), victim)
+    replace_stage(monkeypatch, f"looked_up_passages.{stage}", dies_once, str(mark), victim)
     check(session, texts, *CASES["two"])
     assert mark.exists()
 

@@ -23,7 +23,7 @@ from neardup.indexes.changes import NewIds, RowPlaces
 from neardup.indexes.manifest import Manifest, SegmentRecord
 from neardup.indexes.segments import SEGMENTS
 from neardup.jobs.align.other import Made
-from neardup.passages.additions import gather
+from neardup.passages.additions import gather, segment_tokens_within
 from neardup.passages.documents import DocumentBlock, PassageReading, read_document_block
 from neardup.passages.index import OpenPassages, open_segments
 from neardup.passages.lookup import within_memory
@@ -75,6 +75,18 @@ class Storing:
     read: PassageReading
     n_tokens: int
     memory: int
+
+    @classmethod
+    def by(
+        cls,
+        cluster: Cluster,
+        scheme: PassageScheme,
+        frequencies: DocumentFrequencies | None,
+        read: PassageReading,
+    ) -> Storing:
+        """Return how tasks of some executors make them."""
+        n_tokens = segment_tokens_within(Workspace(cluster.task_bytes))
+        return cls(scheme, frequencies, read, n_tokens, cluster.task_bytes)
 
 
 @dataclass
