@@ -19,11 +19,13 @@ _OF_THE_RUN = {"seconds", "peak_memory_bytes", "workers", "configuration", "dige
 class Job:
     """A command but for its output, and how it may be run beside in memory.
 
-    ``keeps_tasks`` says whether what is done before a stop is not done again, ``on_spark`` whether
-    it has ``--engine spark``. ``output`` is the name of what it writes.
+    ``writes_files`` says whether it puts anything into files on its way, ``keeps_tasks`` whether
+    what is done before a stop is not done again, ``on_spark`` whether it has ``--engine spark``.
+    ``output`` is the name of what it writes.
     """
 
     command: str
+    writes_files: bool = True
     keeps_tasks: bool = True
     on_spark: bool = False
     output: str = "out"
@@ -81,13 +83,29 @@ JOBS: dict[str, Job] = {
         on_spark=True,
         output="found.jsonl",
     ),
+    "align, index": Job(
+        "align a.jsonl --against passages", keeps_tasks=False, on_spark=True, output="found.jsonl"
+    ),
+    "search, passages": Job(
+        "search passages a.jsonl --threshold 0.3 --maximal",
+        keeps_tasks=False,
+        on_spark=True,
+        output="found.jsonl",
+    ),
+    "search, documents": Job(
+        "search idx a.jsonl --top 3",
+        writes_files=False,
+        keeps_tasks=False,
+        on_spark=True,
+        output="found.csv",
+    ),
 }
 
 
 def write_collections(folder: Path) -> None:
     """Write ``a.jsonl`` and ``b.jsonl``: texts of lines that others have, too, some of them nearly.
 
-    They share no text beyond that. ``idx`` is an index of those of ``b.jsonl``.
+    They share no text beyond that. ``idx`` and ``passages`` are indexes of those of ``b.jsonl``.
     """
     draw = random.Random(1)
     words = [f"w{number}é" for number in range(300)]
@@ -110,6 +128,8 @@ def write_collections(folder: Path) -> None:
         write_lines(folder / f"{name}.jsonl", rows)
     index = neardup.DocumentIndex.create(folder / "idx", ngram=1, threshold="0.3")
     index.add(str(folder / "b.jsonl"))
+    passages = neardup.PassageIndex.create(folder / "passages", min_tokens=6, num_perm=16)
+    passages.add(str(folder / "b.jsonl"))
 
 
 def answer_in(folder: Path) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import sys
 
 import pyarrow.csv
 import pyarrow.parquet as pq
@@ -232,3 +233,46 @@ def test_search__the_nearest_documents(run, fails, here, write_file):
     fails(*asked, "--top", "1", "--limit", "1", error=error)
     error = "--top has no effect on passages; leave it out, or search an index of documents"
     fails("search", "idx", "queries.jsonl", "-o", "found.csv", "--top", "1", error=error)
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        (
+            ("--all-windows",),
+            "windows, candidates that are not compared, are listed with --engine threads; choose "
+            "that, or ask for passages",
+        ),
+        (
+            ("--workers", "2"),
+            "--workers has no effect with --engine spark; leave it out, or set "
+            "spark.executor.cores and spark.executor.instances",
+        ),
+        (
+            ("--memory", "1GB"),
+            "--memory has no effect with --engine spark; leave it out, or give executors more",
+        ),
+        (
+            ("--fresh",),
+            "--fresh has no effect with --engine spark and without --work; leave it out, or give "
+            "--work",
+        ),
+    ],
+)
+def test_search__refuses_before_it_looks_for_spark(fails, monkeypatch, options, error):
+    monkeypatch.setitem(sys.modules, "pyspark", None)
+    asked = ("search", "idx", "queries.jsonl", "-o", "o.csv", "--engine", "spark")
+    fails(*asked, *options, error=error)
+
+
+def test_search__files_of_passages_alone(run, fails, write_file):
+    write_file("rows.jsonl", lines_of([{"id": "a", "text": "one two three four five six"}]))
+    assert run("index", "build", "docs", "rows.jsonl", "--kind", "documents").code == 0
+    for option in (("--memory", "1GB"), ("--work", "files")):
+        error = (
+            f"{option[0]} has no effect on an index of documents with --engine threads; leave it "
+            "out, or search an index of passages"
+        )
+        fails("search", "docs", "rows.jsonl", "-o", "o.csv", *option, error=error)
+    error = "--fresh has no effect with --engine threads; leave it out, or choose --engine spark"
+    fails("search", "docs", "rows.jsonl", "-o", "o.csv", "--fresh", error=error)

@@ -11,7 +11,7 @@ from neardup.options.commands import COMMANDS
 from neardup.version import pip_install
 
 # Beside input and output, what a command needs for Spark to do it.
-_MORE = {"cut": ["--exact"]}
+_MORE = {"cut": ["--exact"], "search": ["queries.jsonl"]}
 ON_SPARK = [
     name for name, options in COMMANDS.items() if "engine" in {each.name for each in options}
 ]

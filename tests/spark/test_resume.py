@@ -95,7 +95,9 @@ def test_stopped_and_run_again(run, tmp_path, name):
         assert run(job, tmp_path / "kept", *work) == (0, "")
     assert answer_in(tmp_path / "kept") == expected
     assert len(tasks) > 2
-    assert {each.partition(".")[0] for each in tasks} > {"read"} or name.startswith("cut")
+    stages = {each.partition(".")[0] for each in tasks}
+    # Where nothing is exchanged there is one.
+    assert stages > {"read"} or stages == {"search"} or name.startswith("cut")
     for number, n_done in enumerate({1, len(tasks) // 2, len(tasks) - 1}):
         output = tmp_path / f"stopped-{number}"
         with watched(n_done) as before:

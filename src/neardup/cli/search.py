@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,13 @@ from neardup.options.option import no_effect
 from neardup.runs.progress import counted
 
 if TYPE_CHECKING:
+    from neardup.documents.index import OpenDocuments
+    from neardup.files.rows import Source
+    from neardup.options.documents import DocumentSearchOptions
+    from neardup.options.passages import SearchOptions
+    from neardup.passages.index import OpenPassages
     from neardup.results import DocumentSearchResult, PassageResult
+    from neardup.runs.work import Workspace
 
 _EPILOG = """\b
 Examples:
@@ -52,10 +58,15 @@ def command(call: Call) -> None:
     from neardup.options.documents import DocumentSearchOptions
     from neardup.options.passages import SearchOptions
     from neardup.reading.where import rows_where
+    from neardup.stages.workspaces import key_with_index
 
     if call.maximal and call.all_windows:
         message = "choose either --maximal or --all-windows"
         raise click.UsageError(message)
+    if call.is_on_spark:
+        _check_spark(call)
+    elif call.fresh:
+        raise no_effect("fresh", "with engine threads", "choose engine spark", "engine")
     folder = call.folder
     is_of_documents = kind_of(folder) == "documents"
     output = TableOutput(call, of_passages=not (is_of_documents or call.all_windows))
@@ -68,6 +79,10 @@ def command(call: Call) -> None:
         for name in of_passages:
             if getattr(call, name):
                 raise no_effect(name, "on an index of documents", "search an index of passages")
+        for name in ("memory", "work"):
+            if getattr(call, name) is not None and not call.is_on_spark:
+                where = "on an index of documents with engine threads"
+                raise no_effect(name, where, "search an index of passages", "engine")
         options = call.of(DocumentSearchOptions)
     else:
         for name in ("limit", "top"):
@@ -82,31 +97,82 @@ def command(call: Call) -> None:
             report="maximal" if call.maximal else "windows" if call.all_windows else "best",
             with_text=output.takes_texts() and not call.all_windows,
         )
+    queries = rows_where(resolve_paths(call.queries, options), options.where)
+    output.check_apart([*(source.origin for source in queries), str(folder)], folder)
+    index: Any
     with call.display:
-        queries = rows_where(resolve_paths(call.queries, options), options.where)
-        output.check_apart([*(source.origin for source in queries), str(folder)], folder)
-        result: DocumentSearchResult | PassageResult
         if is_of_documents:
             from neardup.documents.index import DocumentHandle
-            from neardup.jobs.search.documents import search_documents
 
-            documents = DocumentHandle(folder, call.tokenizer).view(call.runner)
-            start = time.perf_counter()
-            result = search_documents(documents, queries, options, call.runner)
-            said = _report_documents(result.summary, documents.n_documents)
+            index = DocumentHandle(folder, call.tokenizer).view(call.runner)
         else:
-            from neardup.jobs.search.passages import search_sources
             from neardup.passages.index import PassageHandle
 
             index = PassageHandle(folder, call.tokenizer).view(call.runner)
-            start = time.perf_counter()
-            result = search_sources(index, queries, options, call.runner)
-            said = _report(result.summary, index.scheme.min_tokens, index.n_documents)
+    key = None
+    if call.is_on_spark:
+        key = key_with_index("search", options, index, folder, inputs=queries)
+    search = _search_documents if is_of_documents else _search_passages
+    with call.working(output.place, key) as workspace, call.display:
+        start = time.perf_counter()
+        result, said = search(call, index, queries, options, workspace)
         said.append(f"written to {output} in {time.perf_counter() - start:.1f} s")
         # An index of documents need not have texts.
         read = () if is_of_documents else (options, queries, [IndexSource(index, folder)])
         lines = output.write(result, *read)
     output.tell(result.summary, *said, *lines)
+
+
+def _check_spark(call: Call) -> None:
+    """Raise for what is searched in threads alone, and where Spark is missing."""
+    from neardup.spark.searches import check_report
+
+    check_report("windows" if call.all_windows else "best")
+    if call.memory is not None:
+        raise no_effect("memory", "with engine spark", "give executors more", "engine")
+    call.check_spark()
+
+
+def _search_documents(
+    call: Call,
+    index: OpenDocuments,
+    queries: Sequence[Source],
+    options: DocumentSearchOptions,
+    _: Workspace,
+) -> tuple[DocumentSearchResult, list[str]]:
+    if call.is_on_spark:
+        from neardup.spark.searches import search_documents_on_spark
+
+        result = search_documents_on_spark(
+            call.cluster, call.folder, index, queries, options, call.runner
+        )
+    else:
+        from neardup.jobs.search.documents import search_documents
+
+        result = search_documents(index, queries, options, call.runner)
+    return result, _report_documents(result.summary, index.n_documents)
+
+
+def _search_passages(
+    call: Call,
+    index: OpenPassages,
+    queries: Sequence[Source],
+    options: SearchOptions,
+    workspace: Workspace,
+) -> tuple[PassageResult, list[str]]:
+    if call.is_on_spark:
+        from neardup.spark.searches import search_passages_on_spark
+
+        result = search_passages_on_spark(
+            call.cluster, call.folder, index, queries, options, call.runner, workspace
+        )
+    else:
+        from neardup.jobs.search.passages import search_sources
+        from neardup.passages.lookup import within_memory
+
+        index = within_memory(index, workspace)
+        result = search_sources(index, queries, options, call.runner, workspace)
+    return result, _report(result.summary, index.scheme.min_tokens, index.n_documents)
 
 
 def _report_documents(summary: Mapping[str, Any], n_documents: int) -> list[str]:

@@ -1,6 +1,6 @@
 """Which documents of an index are similar to texts, each compared exactly.
 
-Documents of sources looked up in an index, block by block.
+Documents of sources are looked up block by block.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -18,7 +19,7 @@ from neardup.documents.denied import can_estimate, estimate_pairs
 from neardup.documents.index import OpenDocuments
 from neardup.documents.queries import Found, Queries, Searchable, Sought, join_sets, lists_of_sets
 from neardup.documents.reading import queries_of_texts
-from neardup.files.passes import ReadingPass, TextBlock, read_text_block
+from neardup.files.passes import ReadingPass, read_text_block
 from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.kernels.sketch.minhash import count_equal
 from neardup.matching.measures import Cosine, Measure
@@ -399,9 +400,25 @@ def _sieve(
 class LookedUp:
     """Documents of a block, the numbers of their tokens, and what they are similar to."""
 
-    rows: TextBlock
+    ids: pa.Array
+    skipped: Sequence[tuple[str, int, str]]
     n_tokens: Int64s
     hits: Hits
+
+
+def look_up_block(
+    index: OpenDocuments,
+    columns: ColumnNames,
+    measure: Measure,
+    source: Source,
+    block: RowBlock,
+    *,
+    skip_bad: bool,
+) -> LookedUp:
+    """Look up every document of a block of a source."""
+    rows = read_text_block(source, block, columns, skip_bad=skip_bad)
+    queries = queries_of_texts(rows.texts, index.scheme)
+    return LookedUp(rows.ids, rows.skipped, queries.n_tokens, find_hits(index, queries, measure))
 
 
 def look_up(
@@ -414,12 +431,7 @@ def look_up(
     skip_bad: bool,
 ) -> Iterator[LookedUp]:
     """Look up every document of some sources, in threads; they come in the order of the input."""
-
-    def of_block(source: Source, block: RowBlock) -> LookedUp:
-        rows = read_text_block(source, block, columns, skip_bad=skip_bad)
-        queries = queries_of_texts(rows.texts, index.scheme)
-        return LookedUp(rows, queries.n_tokens, find_hits(index, queries, measure))
-
+    of_block = partial(look_up_block, index, columns, measure, skip_bad=skip_bad)
     reading = ReadingPass("search", sources, runner)
     for _, found in reading.map(of_block, sources):
         yield found

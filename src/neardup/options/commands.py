@@ -356,6 +356,13 @@ _ON_SPARK = (
     "executors reach."
 )
 
+# What commands say of Spark that look up in an index, and begin again in threads.
+_WITH_INDEX_ON_SPARK = {
+    "engine": "What does the work: threads of this process, or a Spark session; its executors have "
+    "to reach inputs and the index under the same paths or URLs.",
+    "fresh": "With --engine spark: start over instead of going on with a run that was stopped.",
+}
+
 
 @cache
 def _of_documents() -> dict[str, tuple[Option, ...]]:
@@ -530,14 +537,7 @@ def _of_passages() -> dict[str, tuple[Option, ...]]:
                 WorkspaceOptions,
                 work=f"Folder for temporary files, such as the index. {_ON_SPARK}",
             ),
-            *_of(
-                CommandOptions,
-                *("engine", "fresh", "plan"),
-                fresh="With --engine spark: start over instead of going on with a run that was "
-                "stopped.",
-                engine="What does the work: threads of this process, or a Spark session; its "
-                "executors have to reach inputs and the index under the same paths or URLs.",
-            ),
+            *_of(CommandOptions, "engine", "fresh", "plan", **_WITH_INDEX_ON_SPARK),
             *_RUN,
         ),
         "cut": (
@@ -685,6 +685,13 @@ def _of_indexes() -> dict[str, tuple[Option, ...]]:
             *_SAME_TOKENIZER,
             *_of(TextReadingOptions),
             *_of(WhereOptions),
+            *_of(
+                WorkspaceOptions,
+                memory="Passages: most memory to use, such as 4GB; what does not fit goes to files "
+                "in --work.",
+                work=f"Folder for temporary files of passages. {_ON_SPARK}",
+            ),
+            *_of(CommandOptions, "engine", "fresh", **_WITH_INDEX_ON_SPARK),
             *_RUN,
         ),
     }

@@ -473,6 +473,17 @@ class DocumentSearchOptions(WhereOptions, MostOptions, TextReadingOptions):
     )
 
 
+class FoundOptions(Options):
+    """Which documents of an index are found in Python, and what is told of them."""
+
+    doc_where: str | None = option(
+        "Only documents of the index that meet this condition on ``id``, ``text`` and the columns "
+        "that it keeps; ``limit`` and ``top`` count these.",
+        default=None,
+    )
+    with_columns: bool = option("The columns that the index keeps, as ``doc_NAME``.", default=False)
+
+
 class CommitOptions(OpenOptions):
     """How an index is opened into which documents are inserted one by one."""
 

@@ -434,6 +434,8 @@ class DocumentSearchSummary(_Read):
     top: NotRequired[int]
     least_similarity: NotRequired[float]
     incomplete_queries: NotRequired[int]
+    engine: NotRequired[str]
+    workers: NotRequired[int]
     # Of sketches.
     estimated: NotRequired[bool]
 

@@ -15,7 +15,7 @@ from neardup.indexes.manifest import segment_bytes
 from neardup.passages.chains import window_starts
 from neardup.passages.documents import DocumentBlock
 from neardup.passages.index import OpenPassages
-from neardup.passages.matches import character_spans
+from neardup.passages.matches import Matches, character_spans
 from neardup.passages.search import Batch, Hits, SearchPlan
 from neardup.passages.windows import Queries, Query, gather_queries
 from neardup.runs.exchange import Shuffle
@@ -52,10 +52,12 @@ class Rectangles:
     corners: Int64s
 
 
-def window_table(found: Rectangles, queries: DocumentBlock, index: OpenPassages) -> pa.Table:
+def window_table(
+    found: Rectangles, queries: DocumentBlock, index: OpenPassages
+) -> tuple[pa.Table, Int64s]:
     """Spell out rectangles, ids as text; ends are exclusive, as in all tables.
 
-    In the order of queries, documents and places.
+    In the order of queries, documents and places. Returns also the number of each one's query.
     """
     tables, of_queries = [WINDOW_SCHEMA.empty_table()], [np.empty(0, np.int64)]
     for number, segment in enumerate(index.segments):
@@ -75,8 +77,9 @@ def window_table(found: Rectangles, queries: DocumentBlock, index: OpenPassages)
         query_ids = as_text(queries.ids.take(pa.array(found.queries[rows])))
         tables.append(pa.table([query_ids, ids, *places, corners[:, 4]], WINDOW_SCHEMA))
         of_queries.append(found.queries[rows])
-    order = np.argsort(np.concatenate(of_queries), kind="stable")
-    return pa.concat_tables(tables).take(pa.array(order))
+    numbers = np.concatenate(of_queries)
+    order = np.argsort(numbers, kind="stable")
+    return pa.concat_tables(tables).take(pa.array(order)), numbers[order]
 
 
 # Queries that a thread takes at a time.
@@ -188,6 +191,29 @@ def find_passages(
     finally:
         # Who asks need not want them all.
         waiting.discard()
+
+
+def find_whole(
+    index: OpenPassages,
+    texts: TokenLists,
+    plan: SearchPlan,
+    workspace: Workspace,
+    runner: Runner,
+    report: Callable[[float], None],
+) -> Matches:
+    """Find the passages that are similar to texts, each as a whole; see ``find_passages``."""
+    starts, stops = texts.offsets[:-1], texts.offsets[1:]
+    queries = gather_queries(texts.values, starts, stops, index.scheme, index.frequencies)
+    (found,) = find_passages(index, [Asked(queries)], plan, workspace, runner, report)
+    return Matches(
+        found.queries,
+        np.zeros(len(found), np.int64),
+        (stops - starts)[found.queries],
+        found.documents,
+        found.starts,
+        found.stops,
+        found.similarities,
+    )
 
 
 def within_memory(index: OpenPassages, workspace: Workspace) -> OpenPassages:

@@ -15,9 +15,10 @@ if TYPE_CHECKING:
     from neardup.spark.cuts import cut
     from neardup.spark.dedup import deduplicate
     from neardup.spark.exact_pairs import find_pairs
+    from neardup.spark.searches import search_documents, search_passages
     from neardup.spark.shared_passages import align
 
-__all__ = ["align", "cut", "deduplicate", "find_pairs"]
+__all__ = ["align", "cut", "deduplicate", "find_pairs", "search_documents", "search_passages"]
 
 # Where functions are; no module has the name of one.
 _MODULES = {
@@ -25,6 +26,8 @@ _MODULES = {
     "cut": "cuts",
     "deduplicate": "dedup",
     "find_pairs": "exact_pairs",
+    "search_documents": "searches",
+    "search_passages": "searches",
 }
 
 

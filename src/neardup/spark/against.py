@@ -39,32 +39,44 @@ if TYPE_CHECKING:
     from neardup.spark.cluster import Piece
 
 
-class LookUpOnExecutors(LookUp):
-    """Looks texts up in an index, which is opened by the task that does."""
+class IndexOnExecutors:
+    """An index as the driver has seen it, which each task opens that looks something up."""
 
-    def __init__(self, folder: Path, index: OpenDocuments, measure: Measure) -> None:
-        self._folder, self._measure = folder.absolute(), measure
+    def __init__(self, folder: Path, index: OpenDocuments) -> None:
+        self._folder = folder.absolute()
         self._manifest, self._scheme = index.manifest, index.scheme
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what is open."""
-        return {name: value for name, value in vars(self).items() if name != "_opened"}
+        return {name: value for name, value in vars(self).items() if name != "opened"}
 
     @cached_property
-    def _opened(self) -> IndexLookUp:
+    def opened(self) -> OpenDocuments:
+        """The index."""
         check_seen(self._folder)
         files = CheckedFiles(self._folder, UNREAD).open(self._manifest, Runner(1))
         handle = DocumentHandle(self._folder)
         parts = tuple(handle.open_part(segment, self._scheme) for segment in files.segments)
-        return IndexLookUp(handle.view_of(files, self._scheme, parts), self._measure)
+        return handle.view_of(files, self._scheme, parts)
+
+
+class LookUpOnExecutors(LookUp):
+    """Looks up what texts go for, in an index that is opened by the task that does."""
+
+    def __init__(self, folder: Path, index: OpenDocuments, measure: Measure) -> None:
+        self._index, self._measure = IndexOnExecutors(folder, index), measure
 
     def sign(self, token_lists: TokenLists) -> SignedTexts:
         """Work out of some texts what the index looks up."""
-        return self._opened.sign(token_lists)
+        return self._look_up.sign(token_lists)
 
     def find(self, signed: Sequence[SignedTexts]) -> EarlierKeepers:
         """Find the document that each text goes for."""
-        return self._opened.find(signed)
+        return self._look_up.find(signed)
+
+    @property
+    def _look_up(self) -> IndexLookUp:
+        return IndexLookUp(self._index.opened, self._measure)
 
 
 def tell_looked_up(with_digests: bool, found: Any) -> tuple[pa.RecordBatch, dict[str, Any]]:

@@ -22,6 +22,7 @@ from neardup.runs.work import LastingWork, WorkFolder, Workspace, work_errors
 
 if TYPE_CHECKING:
     from neardup.files.rows import Source
+    from neardup.indexes.index import OpenIndex
 
 
 # Bytes of rows in memory that need no folder: what is made of them is some hundred times as many.
@@ -134,6 +135,18 @@ def key_of(
     return {"command": command, "options": spelled, "scheme": dict(scheme), **files} | {
         "versions": versions()
     }
+
+
+def key_with_index(
+    command: str,
+    options: Options,
+    index: OpenIndex[Any, Any],
+    folder: Path,
+    **inputs: Sequence[Source],
+) -> dict[str, Any] | None:
+    """Return what the work of a job depends on that looks up in an index, as ``key_of``."""
+    key = key_of(command, options, index.scheme.describe(), **inputs)
+    return None if key is None else key | {"index": [state_of_index(folder, index.manifest)]}
 
 
 def with_format(

@@ -15,14 +15,26 @@ NOT_ON_SPARK = {
     "deduplicate": {"method", "audit", "workers"},
     "cut": {"workers", "named_in", "side"},
     "find_pairs": {"workers"},
+    "search_documents": {"workers"},
+    "search_passages": {"workers"},
 }
+# Methods of indexes in threads.
+_METHODS = {"search_documents": neardup.DocumentIndex, "search_passages": neardup.PassageIndex}
 
 
 @each_of("name", neardup.spark.__all__)
 def test_signature__has_the_same_options(name):
-    threads = dict(inspect.signature(getattr(neardup, name)).parameters)
+    index = _METHODS.get(name)
+    function = getattr(neardup, name) if index is None else index.search
+    threads = dict(inspect.signature(function).parameters)
     spark = dict(inspect.signature(getattr(neardup.spark, name)).parameters)
     assert spark.pop("session").default is inspect.Parameter.empty
+    if index is not None:
+        assert threads.pop("self")
+        assert spark.pop("index").default is inspect.Parameter.empty
+        # Sketches, which are in memory, are looked up in threads.
+        for each in threads, spark:
+            each["queries"] = each["queries"].replace(annotation=inspect.Parameter.empty)
     left_out = NOT_ON_SPARK[name]
     assert spark == {name: found for name, found in threads.items() if name not in left_out}
 

@@ -56,7 +56,7 @@ from neardup.stages.hints import (
     with_warning,
 )
 from neardup.stages.options import columns_of
-from neardup.stages.workspaces import key_of, open_workspace, state_of_index
+from neardup.stages.workspaces import key_of, key_with_index, open_workspace
 from neardup.tables import Int64s
 
 if TYPE_CHECKING:
@@ -102,10 +102,7 @@ def key_of_alignment(
     """Return what decides the passages; None where inputs cannot be known again."""
     files = {"inputs": sources, "ignore": ignore}
     if isinstance(other, PassageHandle):
-        index = other.view(runner)
-        key = key_of("align", options, index.scheme.describe(), **files)
-        state = state_of_index(other.folder, index.manifest)
-        return None if key is None else key | {"index": [state]}
+        return key_with_index("align", options, other.view(runner), other.folder, **files)
     scheme = make_window_scheme(other.min_tokens, **other.scheme).describe()
     scheme["idf_of_few"] = other.idf_of_few
     against = [] if other.is_input else other.sources

@@ -37,6 +37,7 @@ from neardup.options.documents import (
     CommitOptions,
     DocumentSchemeOptions,
     DocumentSearchOptions,
+    FoundOptions,
     MostOptions,
 )
 from neardup.options.groups import TextReadingOptions, WhereOptions, WorkerOptions
@@ -78,12 +79,8 @@ class _Searching(
         "what is found are estimates then."
     )
     threshold: Number | None = option(DocumentSearchOptions.known["threshold"], default=None)
-    doc_where: str | None = option(
-        "Only documents of the index that meet this condition on ``id``, ``text`` and the columns "
-        "that it keeps; ``limit`` and ``top`` count these.",
-        default=None,
-    )
-    with_columns: bool = option("The columns that the index keeps, as ``doc_NAME``.", default=False)
+    doc_where: str | None = option(FoundOptions.known["doc_where"], default=None)
+    with_columns: bool = option(FoundOptions.known["with_columns"], default=False)
 
 
 class DocumentIndex(AnyIndex[DocumentHandle, DocumentRemovalResult]):

@@ -54,7 +54,7 @@ class _Counts:
     n_pairs: int = 0
 
     def add(self, found: LookedUp, ngram: int) -> None:
-        self.n_documents += len(found.rows)
+        self.n_documents += len(found.ids)
         self.n_empty += int((found.n_tokens == 0).sum())
         self.n_short += int(((found.n_tokens > 0) & (found.n_tokens < ngram)).sum())
         self.n_tokens += int(found.n_tokens.sum())
@@ -94,8 +94,8 @@ def find_pairs_in_index(
         skip_bad = options.skip_bad
         for found in look_up(index, sources, columns, measure, runner, skip_bad=skip_bad):
             counts.add(found, index.scheme.shingles.ngram)
-            skipped += found.rows.skipped
-            id_types |= {found.rows.ids.type} if len(found.rows) else set()
+            skipped += found.skipped
+            id_types |= {found.ids.type} if len(found.ids) else set()
             check_limit(options.limit, counts.n_pairs)
             tables.append(_table(found, index))
         note(pairs=counts.n_pairs)
@@ -138,7 +138,7 @@ def _describe(index: OpenDocuments, measure: Measure) -> dict[str, Any]:
 def _table(found: LookedUp, index: OpenDocuments) -> pa.Table:
     hits = found.hits
     columns = {
-        "id_a": found.rows.ids.take(pa.array(hits.queries)),
+        "id_a": found.ids.take(pa.array(hits.queries)),
         "id_b": index.ids_of(hits.documents),
         "similarity": hits.similarities,
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from neardup.documents.blocks import join_tables
 from neardup.documents.index import OpenDocuments
-from neardup.documents.lookup import Hits, find_estimated, in_rank_order, look_up
+from neardup.documents.lookup import Hits, LookedUp, find_estimated, in_rank_order, look_up
 from neardup.documents.scheme import DocumentScheme
 from neardup.errors import InvalidParameterError, SketchMismatchError
 from neardup.files.ids import choose_id_column, common_id_type
@@ -67,6 +67,10 @@ class _Counts:
         self.least = float(hits.similarities.min(initial=self.least))
 
 
+# Looks up documents of sources in an index, as ``documents.lookup.look_up``.
+LookUp = Callable[..., Iterator[LookedUp]]
+
+
 def search_documents(
     index: OpenDocuments,
     sources: Sequence[Source],
@@ -75,8 +79,12 @@ def search_documents(
     condition: Condition | None = None,
     *,
     with_columns: bool = False,
+    look_up: LookUp = look_up,
 ) -> DocumentSearchResult:
-    """Look up every document of some sources as a query, among those that meet a condition."""
+    """Look up every document of some sources as a query, among those that meet a condition.
+
+    ``look_up`` is who does it.
+    """
     check_effect(options, sources)
     measure = _measure_of(index.scheme, options)
     start = time.perf_counter()
@@ -89,14 +97,13 @@ def search_documents(
     with runner.stage("search") as note:
         skip_bad = options.skip_bad
         for found in look_up(index, sources, columns, measure, runner, skip_bad=skip_bad):
-            rows, hits = found.rows, in_rank_order(hits_where(index, found.hits, condition))
-            hits = hits.take(first_of_each(hits.queries, options.number))
+            hits = most_similar(hits_where(index, found.hits, condition), options.number)
             counts.add(found.n_tokens, hits)
             is_short = (found.n_tokens > 0) & (found.n_tokens < ngram)
             counts.n_short += int(is_short.sum())
-            counts.skipped += rows.skipped
-            id_types |= {rows.ids.type} if len(rows) else set()
-            tables.append(_table(rows.ids, hits, index))
+            counts.skipped += found.skipped
+            id_types |= {found.ids.type} if len(found.ids) else set()
+            tables.append(_table(found.ids, hits, index))
             documents.append(hits.documents)
         table = _join(tables, common_id_type(id_types), index)
         if with_columns:
@@ -145,8 +152,7 @@ def search_sketches(
         for first in range(0, len(sketches), _SKETCHES_AT_ONCE):
             part = sketches[first : first + _SKETCHES_AT_ONCE]
             hits = find_estimated(index, part.rows, minhash, measure.threshold)
-            hits = in_rank_order(hits_where(index, hits, condition))
-            hits = hits.take(first_of_each(hits.queries, options.number))
+            hits = most_similar(hits_where(index, hits, condition), options.number)
             counts.add(part.rows.sizes, hits)
             tables.append(_with_errors(_table(part.ids, hits, index), hits, minhash.num_perm))
             documents.append(hits.documents)
@@ -244,6 +250,12 @@ def hits_where(index: OpenDocuments, hits: Hits, condition: Condition | None) ->
         return hits
     documents, places = np.unique(hits.documents, return_inverse=True)
     return hits.take(np.flatnonzero(condition.of_documents(index, documents)[places]))
+
+
+def most_similar(hits: Hits, limit: int | None) -> Hits:
+    """Return hits in the order of queries, the most similar first, so many of each; None is all."""
+    hits = in_rank_order(hits)
+    return hits.take(first_of_each(hits.queries, limit))
 
 
 def _with_columns(table: pa.Table, documents: Int64s, index: OpenDocuments) -> pa.Table:

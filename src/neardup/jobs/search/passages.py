@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
@@ -17,23 +17,24 @@ from neardup.files.passes import ReadingPass, keep_extracted
 from neardup.files.rows import Source
 from neardup.options.kinds import exact_fraction
 from neardup.options.passages import PassageOptions, SearchOptions
-from neardup.passages.documents import DocumentBlock, PassageReading, read_documents
+from neardup.passages.additions import gather
+from neardup.passages.documents import PassageReading, read_documents
 from neardup.passages.index import OpenPassages
 from neardup.passages.lookup import (
     WINDOW_SCHEMA,
-    Asked,
-    find_passages,
+    find_whole,
     find_windows,
+    tokens_at_a_time,
     window_table,
 )
-from neardup.passages.matches import SCHEMA, SCHEMA_WITH_TEXT, Matches, match_table, with_id_types
+from neardup.passages.matches import SCHEMA, SCHEMA_WITH_TEXT, match_table, with_id_types
 from neardup.passages.places import Marker, PlacedInIndex, PlacedInSources, with_places
 from neardup.passages.search import SearchPlan, candidate_probability, make_search_plan
-from neardup.passages.windows import gather_queries, make_queries
+from neardup.passages.windows import make_queries
 from neardup.reading.where import describe_filtered
 from neardup.results import PassageResult, SkippedRow, describe_ids, describe_skipped
-from neardup.runs.runner import Runner
-from neardup.runs.work import IN_MEMORY
+from neardup.runs.runner import Runner, release_memory
+from neardup.runs.work import IN_MEMORY, Workspace
 from neardup.stages.hints import (
     Beginnings,
     Remedies,
@@ -58,6 +59,15 @@ class SearchCounts:
     n_tokens: int = 0
     skipped: list[SkippedRow] = field(default_factory=list)
 
+    def add(self, found: Searched, least_shingles: int) -> None:
+        """Count some queries, and those for which something was found."""
+        self.n_queries += len(found.sizes)
+        self.n_tokens += int(found.sizes.sum())
+        self.n_empty += int((found.sizes == 0).sum())
+        self.n_short += int(((found.sizes > 0) & (found.sizes < least_shingles)).sum())
+        self.n_found += len(np.unique(found.queries))
+        self.skipped.extend(found.skipped)
+
 
 def plan_search(options: SearchOptions, index: OpenPassages) -> SearchPlan:
     """Work out what a search has to look for in an index."""
@@ -75,38 +85,93 @@ def plan_search(options: SearchOptions, index: OpenPassages) -> SearchPlan:
     return plan
 
 
+@dataclass(frozen=True)
+class Asked:
+    """The queries of a search, what they are looked up in, and what is asked of it."""
+
+    index: OpenPassages
+    sources: Sequence[Source]
+    read: PassageReading
+    plan: SearchPlan
+    options: SearchOptions
+
+
+@dataclass(frozen=True)
+class Searched:
+    """Some queries in the order of the input, and the passages, or windows, found for them.
+
+    ``sizes`` are their numbers of tokens. Each passage has the number of its query among these in
+    ``queries``, and that of its document in the index in ``documents``, which windows have not.
+    """
+
+    sizes: Int64s
+    id_type: pa.DataType
+    passages: pa.Table
+    queries: Int64s
+    documents: Int64s
+    skipped: Sequence[SkippedRow] = ()
+
+
+# Yields all queries, some at a time.
+Find = Callable[[Asked, Workspace, Runner], Iterator[Searched]]
+
+
+def in_threads(asked: Asked, workspace: Workspace, runner: Runner) -> Iterator[Searched]:
+    """Look queries up in threads, as many at a time as are best."""
+    index, options = asked.index, asked.options
+    reading = ReadingPass("search", asked.sources, runner, waits=True)
+    blocks = read_documents(asked.sources, index.scheme.tokenizer, asked.read, reading)
+    for block in gather(blocks, tokens_at_a_time([index], workspace, runner)):
+        documents = np.empty(0, np.int64)
+        if options.report == "windows":
+            singly = list(make_queries(block.tokens, index.scheme, index.frequencies))
+            passages, queries = window_table(find_windows(index, singly, asked.plan), block, index)
+        else:
+            found = find_whole(index, block.tokens, asked.plan, workspace, runner, reading.within)
+            passages = match_table(found, block, index, with_text=options.with_text)
+            queries, documents = found.queries, found.documents
+        sizes = np.diff(block.tokens.offsets)
+        yield Searched(sizes, block.ids.type, passages, queries, documents, block.skipped)
+        reading.finish()
+        if index.gives_back:
+            release_memory()
+
+
 def search_sources(
-    index: OpenPassages, sources: Sequence[Source], options: SearchOptions, runner: Runner
+    index: OpenPassages,
+    sources: Sequence[Source],
+    options: SearchOptions,
+    runner: Runner,
+    workspace: Workspace = IN_MEMORY,
+    find: Find = in_threads,
 ) -> PassageResult:
-    """Look up every document of some sources as a query."""
+    """Look up every document of some sources as a query; ``find`` is who does it."""
     check_effect(options, sources)
     start = time.perf_counter()
     plan = plan_search(options, index)
     marker = None if options.place_marker is None else Marker(options.place_marker)
     if options.has_places:
-        keep_extracted(IN_MEMORY, sources)
+        keep_extracted(workspace, sources)
     counts = SearchCounts()
     # Which query each passage is of, and in which document it is.
-    numbers = [np.empty((0, 2), np.int64)]
+    queries, documents = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
     id_types: set[pa.DataType] = set()
     read = PassageReading(columns_of(options), options.skip_bad).for_sources(sources)
     tables = [_schema(options).empty_table()]
-    reading = ReadingPass("search", sources, runner)
     with runner.stage("search") as note:
-        for block in read_documents(sources, index.scheme.tokenizer, read, reading):
-            found, numbers_here = _search_block(index, block, options, plan, runner, reading.within)
-            tables.append(found)
-            numbers.append(numbers_here + np.array([counts.n_queries, 0]))
-            _count(counts, block, index)
-            counts.n_found += len(tables[-1]["query_id"].unique())
-            id_types |= {block.ids.type} if len(block) else set()
+        for found in find(Asked(index, sources, read, plan, options), workspace, runner):
+            tables.append(found.passages)
+            queries.append(found.queries + counts.n_queries)
+            documents.append(found.documents)
+            id_types |= {found.id_type} if len(found.sizes) else set()
+            counts.add(found, index.scheme.least_shingles)
         table = with_id_types(pa.concat_tables(tables), common_id_type(id_types), index.id_type)
         note(queries=counts.n_queries, passages=len(table))
     marked: dict[str, Any] = {}
     if options.has_places:
-        queries, documents = np.concatenate(numbers).T
         placed = PlacedInSources(sources, read), PlacedInIndex(index)
-        table, marked = with_places(table, *placed, (queries, documents), marker, runner)
+        numbers = np.concatenate(queries), np.concatenate(documents)
+        table, marked = with_places(table, *placed, numbers, marker, runner)
     summary = _summary(table, counts, plan, index, time.perf_counter() - start) | marked
     summary |= options.describe_preset() | {"passed_over": passed_over(sources)}
     summary |= describe_filtered(sources)
@@ -114,38 +179,6 @@ def search_sources(
     summary["hints"] = _hints(beginnings, counts, plan, index, options) if index.n_documents else []
     summary |= describe_ids(read.columns)
     return PassageResult(table, cast("PassageSummary", summary))
-
-
-def _search_block(
-    index: OpenPassages,
-    block: DocumentBlock,
-    options: SearchOptions,
-    plan: SearchPlan,
-    runner: Runner,
-    report: Callable[[float], None],
-) -> tuple[pa.Table, Int64s]:
-    """Return passages or windows, and the numbers of query and document of each passage."""
-    if options.report == "windows":
-        singly = list(make_queries(block.tokens, index.scheme, index.frequencies))
-        windows = window_table(find_windows(index, singly, plan), block, index)
-        return windows, np.empty((0, 2), np.int64)
-    offsets = block.tokens.offsets
-    queries = gather_queries(
-        block.tokens.values, offsets[:-1], offsets[1:], index.scheme, index.frequencies
-    )
-    (found,) = find_passages(index, [Asked(queries)], plan, IN_MEMORY, runner, report)
-    sizes = np.diff(block.tokens.offsets)
-    matches = Matches(
-        found.queries,
-        np.zeros(len(found), np.int64),
-        sizes[found.queries],
-        found.documents,
-        found.starts,
-        found.stops,
-        found.similarities,
-    )
-    passages = match_table(matches, block, index, with_text=options.with_text)
-    return passages, np.stack([matches.queries, matches.documents], axis=1)
 
 
 def _hints(
@@ -180,15 +213,6 @@ def _schema(options: SearchOptions) -> pa.Schema:
     if options.report == "windows":
         return WINDOW_SCHEMA
     return SCHEMA_WITH_TEXT if options.with_text else SCHEMA
-
-
-def _count(counts: SearchCounts, block: DocumentBlock, index: OpenPassages) -> None:
-    sizes = np.diff(block.tokens.offsets)
-    counts.n_queries += len(block)
-    counts.n_tokens += int(sizes.sum())
-    counts.n_empty += int((sizes == 0).sum())
-    counts.n_short += int(((sizes > 0) & (sizes < index.scheme.least_shingles)).sum())
-    counts.skipped.extend(block.skipped)
 
 
 def _summary(
