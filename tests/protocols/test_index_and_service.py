@@ -184,6 +184,25 @@ CHANGES: dict[str, Call] = {
 }
 
 
+PASSAGE_CHANGES: dict[str, Call] = {
+    "replace": lambda i: i.replace("cat too", DOG + " too").summary | {"seconds": 0},
+    "replaced": lambda i: i.get("cat too"),
+    "found new": lambda i: i.search([DOG], "0.9"),
+    "not found": lambda i: i.search([CAT_TOO], "0.95"),
+    "replace nobody": lambda i: i.replace("new", CAT_TOO).summary | {"seconds": 0},
+    "found": lambda i: i.search([CAT_TOO], "0.95"),
+    "replace with bytes": lambda i: i.replace("cat", b"a"),
+    "replace whole id": lambda i: i.replace(7, "a text with a number as its id").summary["removed"],
+    "still there": lambda i: i.get("cat"),
+    "remove": lambda i: i.remove(["new", "dog/#?"]).summary | {"seconds": 0},
+    "remove nobody": lambda i: i.remove(["nobody"]),
+    "remove denied": lambda i: i.remove(["cat"], deny=True),
+    "compact": lambda i: i.compact().summary | {"seconds": 0},
+    "ids": list,
+    "len": len,
+}
+
+
 def outcome(call: Call, index: Any) -> Any:
     """Return what a call comes to: its answer in plain values, or its error."""
     try:
@@ -207,14 +226,15 @@ def folders(tmp_path_factory) -> dict[str, Path]:
     documents.add(ROWS)
     passages = neardup.PassageIndex.create(folder / "passages", min_tokens=5, num_perm=16)
     passages.add([{"id": row["id"], "text": row["text"]} for row in ROWS[:3]])
-    shutil.copytree(folder / "docs", folder / "served")
-    return {name: folder / name for name in ("docs", "passages", "served")}
+    for name in ("docs", "passages"):
+        shutil.copytree(folder / name, folder / f"served {name}")
+    return {path.name: path for path in folder.iterdir()}
 
 
 @pytest.fixture(scope="module")
 def url(folders):
-    served = neardup.DocumentIndex.open(folders["served"])
-    passages = neardup.PassageIndex.open(folders["passages"])
+    served = neardup.DocumentIndex.open(folders["served docs"])
+    passages = neardup.PassageIndex.open(folders["served passages"])
     indexes = [
         ServedDocuments("docs", served, is_writable=True),
         ServedPassages("passages", passages, is_writable=True),
@@ -248,3 +268,9 @@ def test_changes(folders, url):
     check_equal(
         CHANGES, neardup.DocumentIndex.open(folders["docs"]), neardup.connect(url, index="docs")
     )
+
+
+@pytest.mark.slow
+def test_changes__of_passages(folders, url):
+    here = neardup.PassageIndex.open(folders["passages"])
+    check_equal(PASSAGE_CHANGES, here, neardup.connect(url, index="passages"))

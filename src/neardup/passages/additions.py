@@ -13,7 +13,16 @@ import pyarrow.compute as pc
 
 from neardup.files.passes import ReadingPass
 from neardup.files.rows import Source
-from neardup.indexes.changes import Addition, Compaction, NewIds, Removal, take_out, wanted_ids
+from neardup.indexes.changes import (
+    Addition,
+    Compaction,
+    NewIds,
+    Removal,
+    take_out,
+    wanted_ids,
+    without,
+)
+from neardup.indexes.handle import OpenFiles
 from neardup.indexes.history import Change, store_next
 from neardup.indexes.index import create_index
 from neardup.indexes.manifest import Manifest, SegmentRecord, free_name, segment_bytes
@@ -110,35 +119,66 @@ def add_documents(
     The first addition decides the inverse document frequencies, if tokens are weighted by them:
     then the input is read twice.
     """
-    folder = handle.folder
-    options = options.for_sources(sources)
     with handle.changing(runner) as opened:
-        manifest, index = opened.manifest, handle.read(opened)
-        scheme, frequencies = index.scheme, index.frequencies
-        files = dict(manifest.files)
-        if scheme.weighting.idf != "unary" and frequencies is None:
-            counting = ReadingPass("count", sources, runner)
-            counted = read_documents(sources, scheme.tokenizer, options, counting)
-            frequencies = count_documents(block.tokens for block in counted)
-            # No documents decide nothing: with their frequencies, no token ever weighed anything.
-            if frequencies.n_documents:
-                files.update(store_frequencies(folder, frequencies))
-        addition = Addition(options.columns, scheme, was_empty=not index.n_documents)
-        ids = NewIds(index, options.columns)
-        records = list(manifest.segments)
-        reading = ReadingPass("read", sources, runner)
-        blocks = read_documents(sources, scheme.tokenizer, options, reading)
-        for block in gather(blocks, segment_tokens):
-            ids.check(block.ids, block.places)
-            # The windows of a segment take longer than anything else.
-            ids.check_repeats()
-            sizes = np.diff(block.tokens.offsets)
-            addition.count(sizes, block.skipped, scheme.least_shingles, block.n_ignored)
-            if len(block):
-                name = free_name(manifest, len(records))
-                records.append(write_segment(folder, name, block, scheme, frequencies, runner))
-        store_next(folder, manifest, records, files, Change("add", added=addition.n_documents))
-        return addition
+        return _add(handle, opened, sources, options, runner, segment_tokens)
+
+
+def replace_document(
+    handle: PassageHandle,
+    identifier: str | int,
+    sources: Sequence[Source],
+    options: PassageReading,
+    runner: Runner,
+) -> Removal:
+    """Put the one document of some sources in the place of that with its id, in one change."""
+    with handle.changing(runner) as opened:
+        index = handle.read(opened)
+        found = index.rows_of_ids(wanted_ids([identifier]))
+        n_removed = sum(len(rows) for _, rows in found)
+        left = without(handle.folder, opened, found)
+        _add(handle, left, sources, options, runner, n_removed=n_removed)
+        return Removal(n_removed, index.n_documents - n_removed + 1)
+
+
+def _add(
+    handle: PassageHandle,
+    opened: OpenFiles,
+    sources: Sequence[Source],
+    options: PassageReading,
+    runner: Runner,
+    segment_tokens: int = SEGMENT_TOKENS,
+    *,
+    n_removed: int = 0,
+) -> Addition:
+    """Add documents in a block of ``handle.changing``, whose files have lost so many already."""
+    folder, options = handle.folder, options.for_sources(sources)
+    manifest, index = opened.manifest, handle.read(opened)
+    scheme, frequencies = index.scheme, index.frequencies
+    files = dict(manifest.files)
+    if scheme.weighting.idf != "unary" and frequencies is None:
+        counting = ReadingPass("count", sources, runner)
+        counted = read_documents(sources, scheme.tokenizer, options, counting)
+        frequencies = count_documents(block.tokens for block in counted)
+        # No documents decide nothing: with their frequencies, no token ever weighed anything.
+        if frequencies.n_documents:
+            files.update(store_frequencies(folder, frequencies))
+    addition = Addition(options.columns, scheme, was_empty=not index.n_documents)
+    ids = NewIds(index, options.columns)
+    records = list(manifest.segments)
+    reading = ReadingPass("read", sources, runner)
+    blocks = read_documents(sources, scheme.tokenizer, options, reading)
+    for block in gather(blocks, segment_tokens):
+        ids.check(block.ids, block.places)
+        # The windows of a segment take longer than anything else.
+        ids.check_repeats()
+        sizes = np.diff(block.tokens.offsets)
+        addition.count(sizes, block.skipped, scheme.least_shingles, block.n_ignored)
+        if len(block):
+            name = free_name(manifest, len(records))
+            records.append(write_segment(folder, name, block, scheme, frequencies, runner))
+    change = Change("add", added=addition.n_documents, removed=n_removed)
+    store_next(folder, manifest, records, files, change)
+    return addition
 
 
 # Writing an index anew, without what was taken out of it.

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
         MatchWithColumns,
         PassageResult,
     )
-    from neardup.stages.index_changes import CompactionResult, DocumentRemovalResult
+    from neardup.stages.index_changes import CompactionResult, RemovalResult
 
 Id = str | int
 Threshold = str | float | Decimal | Fraction | None
@@ -340,13 +340,13 @@ class RemoteIndex:
         *,
         tokens: Tokens | None = None,
         **columns: Any,
-    ) -> DocumentRemovalResult:
-        """Put a document in the place of the one with its id, as ``DocumentIndex.replace``."""
+    ) -> RemovalResult:
+        """Put a document in the place of the one with its id, as ``replace`` of an index here."""
         body = _given(id=id, text=text, tokens=_sent(tokens), columns=columns or None)
         path = path_of(self.name, "document")
         # Sent twice it comes to the same.
         found = self._transport.post(path, body, may_repeat=True, method="PUT")
-        return _removal(int(found["replaced"]), found)
+        return self._removal(int(found["replaced"]), found)
 
     def bulk(self, changes: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
         """Make any number of changes in one request, and yield what became of each.
@@ -370,13 +370,16 @@ class RemoteIndex:
         ):
             yield json.loads(line)
 
-    def remove(self, ids: Sequence[Id], *, deny: bool = False) -> DocumentRemovalResult:
-        """Take documents out, all of them or none; ``deny`` as for ``DocumentIndex.remove``."""
+    def remove(self, ids: Sequence[Id], *, deny: bool = False) -> RemovalResult:
+        """Take documents out, all of them or none; ``deny`` as for ``DocumentIndex.remove``.
+
+        Durable when this returns; removals that wait for each other share a commit.
+        """
         from neardup.stages.selection import as_list_of_ids
 
         body = {"ids": as_list_of_ids(ids), "deny": deny}
         found = self._post("remove", body, may_repeat=False)
-        return _removal(found["removed"], found)
+        return self._removal(found["removed"], found)
 
     def commit(self) -> int:
         """Make durable what was inserted; return the number of documents."""
@@ -532,6 +535,28 @@ class RemoteIndex:
     def _post(self, operation: str, body: dict[str, Any], *, may_repeat: bool = True) -> Any:
         return self._transport.post(path_of(self.name, operation), body, may_repeat=may_repeat)
 
+    def _removal(self, n_removed: int, found: dict[str, Any]) -> RemovalResult:
+        import pyarrow as pa
+
+        from neardup.stages.index_changes import DocumentRemovalResult, RemovalResult
+
+        if self.kind == "passages":
+            return RemovalResult(n_removed, found["documents"])
+        schema = [("id", pa.large_string()), ("kept_id", pa.large_string())]
+        orphans = pa.Table.from_pylist(
+            [
+                {**row, "id": str(row["id"]), "kept_id": str(row["kept_id"])}
+                for row in found["orphans"]
+            ],
+            pa.schema([*schema, ("similarity", pa.float64())]),
+        )
+        return DocumentRemovalResult(
+            n_removed=n_removed,
+            n_documents=found["documents"],
+            orphans=orphans,
+            n_denied=found.get("denied", 0),
+        )
+
     def _result(self, operation: str, **asked: Any) -> DocumentSearchResult | PassageResult:
         import pyarrow as pa
 
@@ -566,24 +591,6 @@ class RemoteIndex:
 _TEXTS = ("query_text", "doc_text")
 # The most that a request may ask for; further requests go on behind it.
 _MOST_ROWS = 100_000
-
-
-def _removal(n_removed: int, found: dict[str, Any]) -> DocumentRemovalResult:
-    import pyarrow as pa
-
-    from neardup.stages.index_changes import DocumentRemovalResult
-
-    schema = [("id", pa.large_string()), ("kept_id", pa.large_string())]
-    orphans = pa.Table.from_pylist(
-        [{**row, "id": str(row["id"]), "kept_id": str(row["kept_id"])} for row in found["orphans"]],
-        pa.schema([*schema, ("similarity", pa.float64())]),
-    )
-    return DocumentRemovalResult(
-        n_removed=n_removed,
-        n_documents=found["documents"],
-        orphans=orphans,
-        n_denied=found.get("denied", 0),
-    )
 
 
 def _of_documents(columns: dict[str, Any]) -> dict[str, Any]:

@@ -408,10 +408,8 @@ class ServedPassages(Served):
 
     def insert(self, document: NewDocument) -> None:
         """Add one document; it is durable at once."""
-        if document.text is None or document.tokens is not None or document.columns:
-            message = "text is all that an index of passages takes; leave out tokens and columns"
-            raise InvalidParameterError(message)
-        self.index.add([{"id": document.id, "text": document.text}], id_column="id", workers=1)
+        row = {"id": document.id, "text": _only_text(document)}
+        self.index.add([row], id_column="id", workers=1)
 
     def insert_if_new(self, document: NewIfNew) -> NoReturn:
         """Refuse: only whole documents are new or not."""
@@ -432,10 +430,12 @@ class ServedPassages(Served):
                 return [None] * len(changes)
         return super().change_many(changes)
 
-    def replace(self, document: Replacement) -> NoReturn:
-        """Refuse: no change of passages takes out and adds at once."""
-        message = "an index of passages replaces no document; remove it, and insert the new one"
-        raise InvalidParameterError(message)
+    def replace(self, document: Replacement) -> Replaced:
+        """Put a document in the place of the one with its id, or add it; durable at once."""
+        text = _only_text(document)
+        summary = self.index.replace(document.id, text).summary
+        self.last_commit = time.monotonic()
+        return Replaced(summary["removed"] > 0, summary["documents"], [])
 
     def commit(self) -> int:
         """Do nothing: every change of an index of passages is durable at once."""
@@ -520,6 +520,14 @@ def check_text_or_tokens(request: Query | NewDocument | Replacement) -> None:
     if (request.text is None) == (request.tokens is None):
         message = "text or tokens must be given, one of them"
         raise InvalidParameterError(message)
+
+
+def _only_text(document: Replacement) -> str:
+    """Return the text of a document for an index of passages."""
+    if document.text is None or document.tokens is not None or document.columns:
+        message = "text is all that an index of passages takes; leave out tokens and columns"
+        raise InvalidParameterError(message)
+    return document.text
 
 
 def _checked(columns: dict[str, Any]) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,11 +16,13 @@ from neardup.indexes.index import create_index
 from neardup.jobs.index.index import AnyIndex
 from neardup.jobs.search.passages import search_sources
 from neardup.options.choices import Data, Number
-from neardup.options.groups import OpenOptions, WorkerOptions
+from neardup.options.groups import OpenOptions, TextReadingOptions, WorkerOptions
 from neardup.options.kinds import Whole
 from neardup.options.option import argument, option, takes
 from neardup.options.passages import LookUpOptions, PassageOptions, SearchOptions
 from neardup.options.together import ReadArgument, RunArgument, TextArgument
+from neardup.passages.additions import replace_document
+from neardup.passages.documents import PassageReading
 from neardup.passages.index import OpenPassages, PassageHandle
 from neardup.passages.scheme import make_passage_scheme
 from neardup.reading.where import rows_where
@@ -27,6 +30,7 @@ from neardup.results import PassageResult
 from neardup.runs.runner import Runner
 from neardup.stages.hints import with_warning
 from neardup.stages.index_changes import RemovalResult
+from neardup.stages.options import columns_of
 from neardup.text.tokenizers import KNOWN_NAMES
 
 
@@ -143,6 +147,22 @@ class PassageIndex(AnyIndex[PassageHandle, RemovalResult]):
         view = self._handle.latest(Runner())
         documents: list[dict[str, Any]] = view.read_rows(view.live(start, limit)).to_pylist()
         return documents
+
+    def replace(self, id: str | int, text: str) -> RemovalResult:  # noqa: A002
+        """Put a document in the place of the one with its id, or add it if there is none.
+
+        At once for whoever looks, and durable when this returns. It is the last document then.
+
+        Returns
+        -------
+        As ``remove``: ``n_removed`` is 0 if there was none.
+        """
+        start = time.perf_counter()
+        reading = TextReadingOptions(id_column="id")
+        sources = resolve_inputs([{"id": id, "text": text}], reading)
+        how = PassageReading(columns_of(reading), reading.skip_bad)
+        removal = replace_document(self._handle, id, sources, how, Runner())
+        return RemovalResult(**vars(removal), seconds=time.perf_counter() - start)
 
     @takes(_Searching)
     def search(self, given: _Searching) -> PassageResult:
