@@ -38,7 +38,7 @@ class FakeDocumentIndex:
     def __init__(self, threshold: float = 0.5) -> None:
         self.threshold = threshold
         self.rows: dict[str | int, dict[str, Any]] = {}
-        self.n_commits = self.n_refreshes = 0
+        self.n_commits = self.n_refreshes = self.n_removals = 0
         # What a commit or a refresh fails with, for as long as it is there.
         self.failure: Exception | None = None
         # A look-up of the word "slow" waits for it.
@@ -137,6 +137,7 @@ class FakeDocumentIndex:
         return Answer(n_documents=len(rows))
 
     def remove(self, ids, *, deny) -> Answer:
+        self.n_removals += 1
         if missing := [key for key in ids if key not in self.rows]:
             message = f"the index has no document {missing[0]!r}; nothing was removed"
             raise InvalidInputError(message)
@@ -177,6 +178,9 @@ class FakeDocumentIndex:
         self.n_refreshes += 1
         if self.failure is not None:
             raise self.failure
+
+    def __contains__(self, id) -> bool:  # noqa: A002
+        return id in self.rows
 
     def __len__(self) -> int:
         return len(self.rows)

@@ -8,6 +8,7 @@ import os
 import time
 from concurrent.futures import ThreadPoolExecutor
 
+import httpx
 import pytest
 
 import neardup
@@ -112,6 +113,61 @@ def test_durable__those_who_wait_share_a_commit(start, monkeypatch):
     assert served.n_uncommitted == 0
     running.post(INSERT, {"id": "last", "text": "y", "durable": False})
     assert (served.index.n_commits, served.n_uncommitted) == (1, 1)
+
+
+def test_remove__those_who_wait_share_a_change(start):
+    running = start()
+    served = running.service.indexes["docs"]
+    for number in range(6):
+        served.insert(NewDocument(id=f"n{number}", text=f"text-{number}"))
+    asked = [["n0"], ["n1", "n2"], ["n2"], ["nobody", "n3"], ["n4", "n5"], []]
+
+    def remove(ids: list[str]) -> httpx.Response:
+        return running.post("/v1/indexes/docs/remove", {"ids": ids})
+
+    with ThreadPoolExecutor(8) as pool:
+        with served.writing:
+            answers = []
+            for number, ids in enumerate(asked, 1):
+                answers.append(pool.submit(remove, ids))
+                wait_for(lambda n=number: n_waiting(running) == n)
+        found = [answer.result() for answer in answers]
+    # One for all that can be done, and one to refuse each of the others.
+    assert served.index.n_removals == 3
+    assert [answer.status_code for answer in found] == [200, 200, 422, 422, 200, 200]
+    assert "no document 'nobody'" in found[3].json()["detail"]
+    told = [answer.json() for answer in found if answer.status_code == 200]
+    counts = [(each["removed"], each["documents"]) for each in told]
+    assert counts == [(1, 9), (2, 7), (2, 5), (0, 5)]
+    assert list(served.index.rows)[-1] == "n3"
+    assert not running.service._leaving
+
+
+def n_waiting(running) -> int:
+    return sum(len(group._requests) for group in running.service._leaving.values())
+
+
+def test_remove__who_gives_up_is_left_out(start):
+    running = start(max_seconds=0.3)
+    served = running.service.indexes["docs"]
+    with served.writing:
+        assert running.post("/v1/indexes/docs/remove", {"ids": ["cat"]}).status_code == 504
+    assert running.post("/v1/indexes/docs/remove", {"ids": ["dog"]}).status_code == 200
+    assert "cat" in served.index.rows
+
+
+def test_remove_each__orphans_of_each(tmp_path):
+    index = neardup.DocumentIndex.create(tmp_path / "index", threshold="0.5", ngram=1)
+    for key in "ab":
+        index.insert(key, f"{key} text of its own, {key} {key * 3} and nothing else")
+        assert index.insert_if_new(f"{key}2", f"{key} text of its own, {key} {key * 3}") == key
+    index.commit()
+    served = ServedDocuments("docs", index, is_writable=True)
+    first, second, again = served.remove_each([["a"], ["b"], ["a"]])
+    assert [row["id"] for row in first.orphans] == ["a2"]
+    assert [row["id"] for row in second.orphans] == ["b2"]
+    assert (first.documents, second.documents) == (1, 0)
+    assert "no document 'a'" in str(again)
 
 
 def test_durable__what_could_not_be_committed_is_no_success(start, monkeypatch):

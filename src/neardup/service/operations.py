@@ -224,7 +224,10 @@ async def _add(call: Call) -> m.Added:
 async def _remove(call: Call) -> m.Removed:
     served, asked = call.served, call.asked
     _check_number(len(asked.ids), call.service.limits)
-    work = lambda: served.remove(asked.ids, deny=asked.deny)  # noqa: E731
+    if not asked.deny:
+        return await call.service.remove(served, asked.ids, call.deadline)
+    # What each denies is told apart.
+    work = lambda: served.remove(asked.ids, deny=True)  # noqa: E731
     return await call.service.write(served, work, call.deadline)
 
 

@@ -11,8 +11,9 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from itertools import groupby
 from pathlib import Path
-from typing import Any, ClassVar, Literal, NoReturn
+from typing import Any, ClassVar, Literal, NoReturn, TypeVar
 
 import pyarrow as pa
 
@@ -46,6 +47,8 @@ from neardup.service.messages import (
 )
 from neardup.service.problems import Problem, busy, reason_of
 from neardup.service.processes import Processes
+
+T = TypeVar("T")
 
 # What was inserted is made durable when the first of it is so old, so that others may write, too,
 # or when it is so much that a commit costs each document next to nothing.
@@ -118,20 +121,22 @@ class Served(ABC):
         -------
         None for each, or the id of what a document is similar to, or what went wrong.
         """
-        return [self._change(change) for change in changes]
-
-    def _change(self, change: Change) -> str | int | NeardupError | Problem | None:
-        try:
-            if change.op == "insert-if-new":
-                return self.insert_if_new(change)
-            if change.op == "insert":
-                self.insert(change)
-            elif change.op == "replace":
-                self.replace(change)
+        outcomes: list[str | int | NeardupError | Problem | None] = []
+        for is_removal, run in groupby(changes, lambda change: change.op == "remove"):
+            if is_removal:
+                done = self.remove_each([[change.id] for change in run])
+                outcomes += [None if isinstance(each, Removed) else each for each in done]
             else:
-                self.remove([change.id], deny=False)
-        except (NeardupError, Problem) as error:
-            return error
+                outcomes += [self._attempt(partial(self._change, change)) for change in run]
+        return outcomes
+
+    def _change(self, change: Change) -> str | int | None:
+        if change.op == "insert-if-new":
+            return self.insert_if_new(change)
+        if change.op == "insert":
+            self.insert(change)
+        else:
+            self.replace(change)
         return None
 
     @property
@@ -190,6 +195,42 @@ class Served(ABC):
         # Of passages nothing had gone for others.
         more = summary.get("denied", 0), summary.get("orphans", [])
         return Removed(summary["removed"], summary["documents"], *more)
+
+    def remove_each(
+        self, requests: Sequence[Sequence[str | int]]
+    ) -> list[Removed | NeardupError | Problem]:
+        """Take out what several requests name, each all or none, in one change.
+
+        What an id is missing for, or named before, is refused as it is by itself.
+        """
+        names = [set(map(str, ids)) for ids in requests]
+        taken = set[str]()
+        together = []
+        for number, own in enumerate(names):
+            if taken.isdisjoint(own) and all(each in self.index for each in own):
+                together.append(number)
+                taken |= own
+        outcomes: list[Removed | NeardupError | Problem | None] = [None] * len(requests)
+        if len(together) > 1:
+            with contextlib.suppress(NeardupError):
+                every = self.remove(sorted(taken), deny=False)
+                n_left = every.documents + every.removed
+                for number in together:
+                    own = names[number]
+                    n_left -= len(own)
+                    orphans = [each for each in every.orphans if str(each["kept_id"]) in own]
+                    outcomes[number] = Removed(len(own), n_left, 0, orphans)
+        return [
+            self._attempt(partial(self.remove, ids, deny=False)) if outcome is None else outcome
+            for ids, outcome in zip(requests, outcomes, strict=True)
+        ]
+
+    @staticmethod
+    def _attempt(work: Callable[[], T]) -> T | NeardupError | Problem:
+        try:
+            return work()
+        except (NeardupError, Problem) as error:
+            return error
 
     def compact(self) -> Compacted:
         """Write the index anew without what was removed."""

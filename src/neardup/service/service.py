@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
+import threading
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal, TypeVar
 
 from neardup.errors import NeardupError
 from neardup.service.connection import Places
 from neardup.service.lanes import Budget, Deadline, Lane
-from neardup.service.problems import Problem, busy
+from neardup.service.messages import Removed
+from neardup.service.problems import Problem, busy, out_of_time
 from neardup.service.processes import Processes
 from neardup.service.records import Log, Metrics
 from neardup.service.root import Root
@@ -53,6 +56,50 @@ class Limits:
     waiting: int = 256
     compared_characters: int = 500_000
     edit_characters: int = 10_000
+
+
+_Outcome = Removed | NeardupError | Problem
+
+
+class _Leaving:
+    """Removals that wait to be done in one change; for any number of threads.
+
+    ``done`` ends with what became of each, in the order in which they joined.
+    """
+
+    done: asyncio.Task[list[_Outcome]]
+
+    def __init__(self, most: int) -> None:
+        self._most, self._lock = most, threading.Lock()
+        self._requests: list[Sequence[str | int] | None] = []
+        self._has_begun = False
+
+    def join(self, ids: Sequence[str | int]) -> int | None:
+        """Add the ids of a request; return its place, None if it is too late for that."""
+        with self._lock:
+            if self._has_begun:
+                return None
+            if len(self._requests) == self._most:
+                message = f"{self._most} requests of this kind are waiting already; try again"
+                raise busy(message)
+            self._requests.append(ids)
+            return len(self._requests) - 1
+
+    def give_up(self, place: int) -> bool:
+        """Take a request out again; return whether there was time for that."""
+        with self._lock:
+            if not self._has_begun:
+                self._requests[place] = None
+            return not self._has_begun
+
+    def leave(
+        self, remove_each: Callable[[Sequence[Sequence[str | int]]], list[_Outcome]]
+    ) -> list[_Outcome]:
+        """Remove what all of them name."""
+        with self._lock:
+            self._has_begun = True
+        # Of those that gave up nobody looks at the outcome.
+        return remove_each([ids or () for ids in self._requests])
 
 
 class Service:
@@ -125,6 +172,8 @@ class Service:
         self._tasks: list[asyncio.Task[None]] = []
         # Commits that have not begun, which all who ask for one meanwhile wait for together.
         self._coming: dict[str, asyncio.Task[None]] = {}
+        # So with removals, which are a change each.
+        self._leaving: dict[str, _Leaving] = {}
 
     def deadline(self) -> Deadline:
         """Return the deadline of a request that begins now."""
@@ -160,6 +209,38 @@ class Service:
             # Whoever gives up leaves the commit to the others.
             await asyncio.shield(self._coming[served.name])
         return done
+
+    async def remove(self, served: Served, ids: Sequence[str | int], deadline: Deadline) -> Removed:
+        """Take documents out, durably, in one change with all who wait to do so.
+
+        Whoever gives up before that begins is left out.
+        """
+        self.check_writable(served)
+        group = self._leaving.get(served.name)
+        place = None if group is None else group.join(ids)
+        if group is None or place is None:
+            group = self._leaving[served.name] = _Leaving(self.limits.waiting)
+            place = group.join(ids)
+            assert place is not None
+            group.done = asyncio.create_task(
+                self.change(served, partial(group.leave, served.remove_each))
+            )
+            group.done.add_done_callback(lambda _: self._forget(served.name, group))
+        try:
+            async with asyncio.timeout(deadline.left):
+                outcomes = await asyncio.shield(group.done)
+        except TimeoutError:
+            if group.give_up(place):
+                raise out_of_time(deadline.seconds) from None
+            outcomes = await asyncio.shield(group.done)
+        outcome = outcomes[place]
+        if not isinstance(outcome, Removed):
+            raise outcome
+        return outcome
+
+    def _forget(self, name: str, group: _Leaving) -> None:
+        if self._leaving.get(name) is group:
+            del self._leaving[name]
 
     def may_write(self, served: Served) -> bool:
         """Return whether whoever asks may change an index."""
