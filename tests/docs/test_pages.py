@@ -65,7 +65,6 @@ TO_MEND = {
     "docs/editions.md": (16, 3),
     "docs/explain.md": (16, 1),
     "docs/growing.md": (17, 26),
-    "docs/guarantees.md": (18, 90),
     "docs/hashing.md": (16, 14),
     "docs/how-it-works.md": (17, 38),
     "docs/inputs.md": (17, 23),
