@@ -11,6 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.kernels.file import jsonstrings
+from neardup.runs.arrays import AnyArray
+from neardup.tables import Texts
 from tests.arrays import make_texts
 from tests.each import each_of
 from tests.examples import examples
@@ -99,12 +101,11 @@ def test_find_members__of_what_is_no_object(row):
     assert find([row], ["text"]) in ([[b""]], [[b'"x']], [[b'"x\\']])
 
 
-def place(rows: list[str], names: list[str]) -> tuple[list[bool], list[list[object]]]:
-    """Return which rows are objects, and what they have of each name, as Python has it."""
-    raw = make_texts(rows, lead='{"', trail='"}')
-    wanted = make_texts(names, trail="\0\0\0")
-    n = len(rows) * len(names)
-    kinds, are_objects = np.full(n, 99, np.uint8), np.zeros(len(rows), np.bool_)
+def find_places(raw: Texts, wanted: Texts) -> tuple[AnyArray, ...]:
+    """Return kinds, starts and stops of the values of each name, and which rows are objects."""
+    n_rows = len(raw.offsets) - 1
+    n = n_rows * (len(wanted.offsets) - 1)
+    kinds, are_objects = np.full(n, 99, np.uint8), np.zeros(n_rows, np.bool_)
     starts, stops = np.zeros((2, n), np.int64)
     jsonstrings.place_values(
         raw.data,
@@ -117,9 +118,16 @@ def place(rows: list[str], names: list[str]) -> tuple[list[bool], list[list[obje
         stops,
         are_objects,
     )
+    return kinds, starts, stops, are_objects
+
+
+def place(rows: list[str], names: list[str]) -> tuple[list[bool], list[list[object]]]:
+    """Return which rows are objects, and what they have of each name, as Python has it."""
+    raw = make_texts(rows, lead='{"', trail='"}')
+    kinds, starts, stops, are_objects = find_places(raw, make_texts(names, trail="\0\0\0"))
     kinds[~np.tile(are_objects, len(names))] = jsonstrings.MISSING
     out = np.full(int((stops - starts).sum()) + 32, 99, np.uint8)
-    offsets = np.full(n + 1, -7, np.int64)
+    offsets = np.full(len(kinds) + 1, -7, np.int64)
     jsonstrings.write_values(raw.data, kinds, starts, stops, out, offsets)
     texts = [bytes(out[a:b]).decode() for a, b in pairwise(offsets)]
     values = list(map(value_of, kinds.tolist(), texts))
@@ -172,21 +180,8 @@ def test_place_values__as_a_parser(rows):
 @examples(150)
 @given(rows=st.lists(rows_of_values(), min_size=1, max_size=3))
 def test_place_values__where_objects_and_arrays_stand(rows):
-    raw, wanted = make_texts(rows, lead='{"', trail='"}'), make_texts(NAMES, trail="\0\0\0")
-    n = len(rows) * len(NAMES)
-    kinds, are_objects = np.full(n, 99, np.uint8), np.zeros(len(rows), np.bool_)
-    starts, stops = np.zeros((2, n), np.int64)
-    jsonstrings.place_values(
-        raw.data,
-        raw.offsets[:-1],
-        raw.offsets[1:],
-        wanted.data,
-        wanted.offsets,
-        kinds,
-        starts,
-        stops,
-        are_objects,
-    )
+    raw = make_texts(rows, lead='{"', trail='"}')
+    kinds, starts, stops, _ = find_places(raw, make_texts(NAMES, trail="\0\0\0"))
     for k in np.flatnonzero(kinds == jsonstrings.OTHER).tolist():
         name, row = NAMES[k // len(rows)], rows[k % len(rows)]
         assert json.loads(bytes(raw.data[starts[k] : stops[k]])) == json.loads(row)[name]

@@ -9,13 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import neardup
-from neardup.files.memory import MemorySource
-from neardup.jobs.dedup.run import deduplicate_sources
-from neardup.options.documents import DedupOptions
 from neardup.reading import second_pass
 from neardup.reading import sign as reading_plan
-from neardup.runs.runner import Runner
-from neardup.stages.plan import plan_deduplication
 from tests.each import each_of
 from tests.examples import examples
 from tests.oracles import components, survivors
@@ -23,6 +18,7 @@ from tests.oracles.measures import MEASURES, rank_of_sets, value
 from tests.oracles.shingles import elements
 from tests.oracles.tokens import Options as TokenOptions
 from tests.oracles.tokens import tokenize
+from tests.properties.dedup_tables import tables_of
 from tests.strategies import small_texts
 
 # Bands of one row: a pair of Jaccard similarity J is missed with probability (1 - J)^bands. The
@@ -217,25 +213,6 @@ def passages(seed, n):
             found.append(" ".join(changed))
     generator.shuffle(found)
     return found[:n]
-
-
-def tables_of(strings, *, block_rows, workers, against=None, **options):
-    plan = plan_deduplication(DedupOptions(**options))
-
-    def sources(collection):
-        table = pa.table({"text": collection})
-        half = len(table) // 2
-        parts = (table.slice(0, half), table.slice(half))
-        return [MemorySource(part, block_rows=block_rows) for part in parts]
-
-    others = sources(against) if against else []
-    result = deduplicate_sources(sources(strings), others, plan, Runner(workers))
-    counts = {
-        name: value
-        for name, value in result.summary.items()
-        if name not in ("seconds", "peak_memory_bytes", "workers")
-    }
-    return result.kept, result.removed, result.clusters, counts
 
 
 @pytest.mark.slow

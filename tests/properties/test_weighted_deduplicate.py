@@ -16,6 +16,7 @@ from neardup.stages.plan import plan_deduplication
 from neardup.text.weighting import INVERSE_FREQUENCIES
 from tests.each import each_of
 from tests.oracles.measures import WEIGHTED
+from tests.properties.dedup_tables import tables_of
 from tests.properties.weighted_documents import ALL, SURE, passages
 
 
@@ -43,25 +44,6 @@ def test_deduplicate__raw_and_smooth_by_default():
     assert (scheme["tf"], scheme["idf"], scheme["ngram"]) == ("raw", "smooth", 1)
 
 
-def tables_of(strings, against, *, block_rows, workers, **options):
-    plan = plan_deduplication(DedupOptions(measure=WEIGHTED, **options))
-
-    def sources(collection):
-        table = pa.table({"text": collection})
-        half = len(table) // 2
-        parts = (table.slice(0, half), table.slice(half))
-        return [MemorySource(part, block_rows=block_rows) for part in parts]
-
-    others = sources(against) if against else []
-    result = deduplicate_sources(sources(strings), others, plan, Runner(workers))
-    counts = {
-        name: value
-        for name, value in result.summary.items()
-        if name not in ("seconds", "peak_memory_bytes", "workers")
-    }
-    return result.kept, result.removed, result.clusters, counts
-
-
 @pytest.mark.slow
 @each_of("clusters", ["survivors", "components"])
 @each_of("idf", INVERSE_FREQUENCIES)
@@ -69,13 +51,14 @@ def test_deduplicate__workers_and_blocks_change_nothing(idf, clusters, monkeypat
     strings = passages(1, 200)
     against = passages(2, 60) + strings[:20] if idf != "smooth" else None
     options = {"idf": idf, "threshold": "0.6", "clusters": clusters, "keep": "longest"}
-    expected = tables_of(strings, against, block_rows=10**6, workers=1, **options)
+    options |= {"measure": WEIGHTED, "against": against}
+    expected = tables_of(strings, block_rows=10**6, workers=1, **options)
     assert expected[3]["documents_removed"] > 20
     for slice_bytes in (1 << 21, 100):
         monkeypatch.setattr(reading_plan, "WEIGHTED_SLICE_BYTES", slice_bytes)
         monkeypatch.setattr(second_pass, "SLICE_BYTES", slice_bytes)
         for workers, block_rows in ((1, 1), (1, 64), (2, 7), (5, 1), (5, 64)):
-            found = tables_of(strings, against, block_rows=block_rows, workers=workers, **options)
+            found = tables_of(strings, block_rows=block_rows, workers=workers, **options)
             assert found == expected
 
 
