@@ -156,6 +156,82 @@ def test_fields__between_two_collections_one_to_one(run, here, goods, write_file
     assert float(similarity) == pytest.approx((0.5 + 0.2 * 0.99) / 0.7)
 
 
+OTHERS = """id,name,brand,cost,title
+x,sony walkman nwz 5,,99,The best of all
+y,Toaster,Acme,20,Also good
+"""
+RENAMED = ("--field", "title=name:0.5", "--field", "price=cost:0.2:number")
+
+
+def test_fields__columns_that_are_called_differently(run, here, goods, write_file):
+    """The table, its page and what is judged have the first name, and values of both sides."""
+    write_file("other.csv", OTHERS)
+    both = ("goods.csv", "--against", "other.csv")
+    more = ("--columns", "title,brand", "--threshold", "0.9")
+    outcome = run("pairs", *both, *RENAMED, *more, "-o", "p.parquet")
+    assert outcome.out.startswith(
+        "5 documents and 2 documents: 1 pair with a weighted mean of title and price >= 0.9\n"
+    )
+    run("pairs", *both, *RENAMED, *more, "-o", "p.csv")
+    head, row = Path("p.csv").read_text(encoding="utf-8").splitlines()
+    expected = "id_a,id_b,similarity,similarity_title,similarity_price,title_a,title_b,brand_b"
+    assert head.replace('"', "") == expected
+    assert row.endswith(',1.0,0.99,"Sony Walkman NWZ 5","sony walkman nwz 5",""')
+    assert run("report", "p.parquet", *both, "-o", "p.html").code == 0
+    page = Path("p.html").read_text(encoding="utf-8")
+    assert "sony walkman nwz 5" in page
+    assert "The best of all" not in page
+    run("pairs", *both, *RENAMED, "-o", "q.parquet")
+    assert run("review", "q.parquet", *both, "-o", "q.html").code == 0
+    page = Path("q.html").read_text(encoding="utf-8")
+    assert "Walkman NWZ 5" in page
+    assert '"fields":["title","maker","price"]' in page
+    assert "The best of all" not in page
+
+
+def test_fields__page_of_a_bare_table_is_told_the_other_texts(run, here, goods, write_file):
+    write_file("other.csv", OTHERS)
+    both = ("goods.csv", "--against", "other.csv")
+    run("pairs", *both, *RENAMED, "-o", "p.csv")
+    run("report", "p.csv", *both, "--against-text-column", "name", "-o", "p.html")
+    page = Path("p.html").read_text(encoding="utf-8")
+    assert "Sony Walkman NWZ 5" in page
+    assert "sony walkman nwz 5" in page
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--field", "title=name:1"), "column 'title' and 'name' of another collection"),
+        (("--against", "other.csv", "--field", "title=a=b:1"), "with == for a = that a name has"),
+        (("--against", "other.csv", "--field", "title===b:1"), "not at its end or beginning"),
+        (("--against", "other.csv", "--field", "title=:1"), "COLUMN or COLUMN=OTHER"),
+        (("--against", "other.csv", "--field", "title=maker:1"), "no column 'maker', which fields"),
+        (
+            ("--against", "other.csv", "--field", "title=name:1", "--field", "maker=name:1"),
+            "names 'name' twice",
+        ),
+        (
+            ("--against", "clash.csv", "--field", "title=name:1"),
+            "is the name of a column, and may be 'title' and 'name' of the other collection; write "
+            "'title==name'",
+        ),
+    ],
+)
+def test_fields__names_of_columns_are_clear(run, here, goods, write_file, options, message):
+    write_file("other.csv", OTHERS)
+    write_file("clash.csv", "id,name,title=name\nx,a,b\n")
+    outcome = run("pairs", "goods.csv", *options, "-o", "p.csv")
+    [line] = outcome.err.splitlines()
+    assert message in line
+
+
+def test_fields__a_name_with_an_equals_sign(run, here, write_file):
+    write_file("a.csv", "id,a=b\nx,one two\ny,one two\n")
+    outcome = run("pairs", "a.csv", "--field", "a==b:1", "-o", "p.csv")
+    assert outcome.out.startswith("2 documents: 1 pair with a weighted mean of a=b >= 0.8")
+
+
 def test_fields__rows_of_json_may_lack_all(run, here, write_file):
     """Numbers as such, a null, and a key that a row does not have."""
     rows = [
@@ -189,6 +265,10 @@ def test_fields__rows_of_json_may_lack_all(run, here, write_file):
         (("--field", "title:1", "--measure", "cosine"), "by jaccard, dice or max-containment"),
         (("--field", "title:1", "--max-distance", "1"), "give --threshold instead"),
         (("--field", "title:1", "--threshold", "1e-7"), "must be 0.000001 at least"),
+        (
+            ("--field", "title:1", "--against", "goods.csv", "--against-text-column", "maker"),
+            "take the place of --against-text-column",
+        ),
         (("--field", "title:1", "--text-column", "maker"), "take the place of --text-column"),
         (("--field", "title:1", "--also", "title:edit:1"), "a column is a field or a condition"),
         (("--field", "title:1", "--algorithm", "ppjoin"), "--algorithm has no effect on fields"),

@@ -36,9 +36,15 @@ chosen = st.lists(st.sampled_from(list(KINDS)), min_size=1, max_size=5, unique=T
     measure=st.sampled_from(["jaccard", "dice", "max-containment"]),
     threshold=st.sampled_from(["0.2", "0.5", "0.6", "0.75", "0.8", "0.9", "1"]),
     blocking=st.sampled_from([None, "maker"]),
+    is_renamed=st.booleans(),
 )
-def test_fields__all_pairs_at_the_threshold(left, right, names, data, measure, threshold, blocking):
-    """Exactly, with records that lack values, and what each field gave; also within blocks."""
+def test_fields__all_pairs_at_the_threshold(
+    left, right, names, data, measure, threshold, blocking, is_renamed
+):
+    """Exactly, with records that lack values, and what each field gave; also within blocks.
+
+    Columns of the other collection may be called otherwise, or as the other ones here.
+    """
     fields = [(name, data.draw(weights), KINDS[name]) for name in names]
     if blocking:
         left = [{**left[0], "maker": "x"}, *left]
@@ -57,10 +63,19 @@ def test_fields__all_pairs_at_the_threshold(left, right, names, data, measure, t
             for (i, j), found in expected.items()
             if (block := block_of(left[i], [blocking])) and block == block_of(others[j], [blocking])
         }
+    others_called, spelled = dict(zip(KINDS, KINDS, strict=True)), list(names)
+    if is_renamed and right is not None:
+        others_called = {"title": "more", "more": "title", "price": "a=:b", "name": "a==b"}
+        called = {name: others_called.get(name, name) for name in names}
+        spelled = [
+            name if other == name else f"{name}={other.replace('=', '==')}"
+            for name, other in called.items()
+        ]
+        right = [{others_called.get(name, name): row[name] for name in row} for row in right]
     result = neardup.find_pairs(
         left,
         right,
-        fields=[":".join(field) for field in fields],
+        fields=[":".join((each, *rest)) for each, (_, *rest) in zip(spelled, fields, strict=True)],
         measure=measure,
         threshold=threshold,
         blocking=blocking,

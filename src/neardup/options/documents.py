@@ -1,7 +1,6 @@
 """The options of jobs that compare whole documents, and of what is done with their results."""
 
 from collections.abc import Mapping
-from fractions import Fraction
 from typing import Any, Literal
 
 from neardup.errors import InvalidParameterError
@@ -47,6 +46,7 @@ from neardup.options.kinds import (
     Choice,
     Columns,
     Conditions,
+    FieldParts,
     Fields,
     ShareOrCount,
     Whole,
@@ -239,7 +239,8 @@ class PairOptions(
         "Compare records by several columns, in place of --text-column, as title:0.5 and "
         "price:0.2:number say: what counts is the mean of their similarities by these weights, of "
         "the fields that have a value in both. Kinds are text (tokens, by --measure; the usual "
-        "one), edit, exact and number. May be given several times.",
+        "one), edit, exact and number. title=name:0.5 is title of INPUT and name of OTHER. May be "
+        "given several times.",
         Fields(),
         default=None,
         python="Compare records by several columns, in place of ``text_column``: "
@@ -247,10 +248,12 @@ class PairOptions(
         "a pair is the mean of those of the fields by these weights, of the fields that have a "
         "value in both records. Kinds are ``text`` (tokens, single ones unless ``ngram`` was "
         "given, by ``measure``; the usual one), ``edit``, ``exact`` (equal, but for what the "
-        "options for texts fold away) and ``number`` (1 - difference / the larger). The result "
-        "has each as ``similarity_title``. Not with ``top``, nor method ``minhash``.",
+        "options for texts fold away) and ``number`` (1 - difference / the larger). "
+        "``title=name:0.5`` compares ``title`` of ``left`` with ``name`` of ``right``; a name that "
+        "has a ``=`` has it twice. The result has each as ``similarity_title``. Not with ``top``, "
+        "nor method ``minhash``.",
         flags=("--field",),
-        metavar="COLUMN:WEIGHT[:KIND]",
+        metavar="COLUMN[=OTHER]:WEIGHT[:KIND]",
         is_repeatable=True,
     )
     labels: Data | None = option(
@@ -356,16 +359,9 @@ class PairOptions(
         return _names(self.also)
 
     @property
-    def field_kinds(self) -> dict[str, str]:
-        """The columns of the fields that are compared together, with their kinds."""
-        parts = [parts_of_field(text) for text in _names(self.fields)]
-        return {column: kind for column, _, kind in parts}
-
-    @property
-    def field_weights(self) -> dict[str, Fraction]:
-        """What each of these fields weighs."""
-        parts = [parts_of_field(text) for text in _names(self.fields)]
-        return {column: weight for column, weight, _ in parts if weight is not None}
+    def field_parts(self) -> list[FieldParts]:
+        """The fields that are compared together; empty for none."""
+        return [parts_of_field(text) for text in _names(self.fields)]
 
     @property
     def shown_columns(self) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from fractions import Fraction
 from math import isfinite
 from numbers import Rational
 from operator import index
-from typing import Any, get_args
+from typing import Any, NamedTuple, get_args
 
 from neardup.errors import InvalidInputError, InvalidParameterError
 
@@ -354,31 +354,42 @@ def parts_of_condition(text: str) -> tuple[str, str, str]:
 
 
 class Fields(Kind):
-    """Fields of records that are compared together, each as ``COLUMN:WEIGHT`` or with a kind."""
+    """Fields of records that are compared together, each as ``COLUMN:WEIGHT`` or with a kind.
+
+    ``COLUMN=OTHER`` is a field whose column has another name in the other collection.
+    """
 
     def checked(self, name: str, value: Any) -> Any:
         """Return the field, or the fields as a tuple."""
         texts = (value,) if isinstance(value, str) else value
         if not isinstance(texts, Sequence) or isinstance(texts, bytes) or not texts:
             raise _unlike(name, "such as title:0.5, or a list of such", value)
-        columns: list[str] = []
+        fields: list[FieldParts] = []
         for text in texts:
             if not isinstance(text, str) or ":" not in text:
                 raise _unlike(name, "COLUMN:WEIGHT or COLUMN:WEIGHT:KIND", text)
-            column, weight, _ = parts_of_field(text)
-            if not column or weight is None:
+            field = parts_of_field(text)
+            if field.weight is None or not field.spelled:
                 kinds = ", ".join(FIELD_KINDS)
                 expected = (
                     "COLUMN:WEIGHT or COLUMN:WEIGHT:KIND, with a weight above 0 and a kind out of "
                     f"{kinds}"
                 )
                 raise _unlike(name, expected, text)
-            if column in columns:
-                message = f"{name} names {column!r} twice; a column is one field"
+            if not field.column or not field.other:
+                expected = (
+                    "COLUMN or COLUMN=OTHER before the weight, with == for a = that a name has, "
+                    "and not at its end or beginning beside the one between names"
+                )
+                raise _unlike(name, expected, text)
+            fields.append(field)
+        for columns in ([each.column for each in fields], [each.other for each in fields]):
+            twice = next((each for each in columns if columns.count(each) > 1), None)
+            if twice is not None:
+                message = f"{name} names {twice!r} twice; a column is one field"
                 raise InvalidParameterError(message)
-            columns.append(column)
-        if len(columns) > _MOST_FIELDS:
-            message = f"{name} may have {_MOST_FIELDS} columns at most, got {len(columns)}"
+        if len(fields) > _MOST_FIELDS:
+            message = f"{name} may have {_MOST_FIELDS} columns at most, got {len(fields)}"
             raise InvalidParameterError(message)
         return value if isinstance(value, str) else tuple(value)
 
@@ -386,22 +397,40 @@ class Fields(Kind):
 FIELD_KINDS = ("text", "edit", "exact", "number")
 """How values of a field are compared; the first is usual."""
 
+# What stands between the two names of a column; a = that a name has is written twice.
+_BETWEEN_NAMES = "(?<!=)=(?!=)"
 
-def parts_of_field(text: str) -> tuple[str, Fraction | None, str]:
-    """Return column, weight and kind of a field; the column may have colons.
 
-    The weight is None where it is no number above 0, or one of more than nine places.
+class FieldParts(NamedTuple):
+    """What is said of a field: its column, and that of the other collection, mostly the same.
+
+    Both are empty where the names, as ``spelled``, are not clear. The weight is None where it is no
+    number above 0, or one of more than nine places.
     """
-    column, _, kind = text.rpartition(":")
+
+    spelled: str
+    column: str
+    other: str
+    weight: Fraction | None
+    kind: str
+
+
+def parts_of_field(text: str) -> FieldParts:
+    """Take a field apart; names of columns may have colons."""
+    spelled, _, kind = text.rpartition(":")
     if kind not in FIELD_KINDS:
-        column, kind = text, FIELD_KINDS[0]
-    column, _, number = column.rpartition(":")
-    weight = as_fraction(f"weight of {column!r}", number)
+        spelled, kind = text, FIELD_KINDS[0]
+    spelled, _, number = spelled.rpartition(":")
+    weight = as_fraction(f"weight of {spelled!r}", number)
     if weight is not None and not (0 < weight < _MAX_DENOMINATOR):
         weight = None
     if weight is not None and weight.denominator > _MAX_DENOMINATOR:
         weight = None
-    return column, weight, kind
+    names = re.split(_BETWEEN_NAMES, spelled)
+    if len(names) > 2 or any(len(run) > 1 and len(run) % 2 for run in re.findall("=+", spelled)):
+        names = [""]
+    column, other = (each.replace("==", "=") for each in (names[0], names[-1]))
+    return FieldParts(spelled, column, other, weight, kind)
 
 
 def read_as_text(kinds: Mapping[str, str]) -> tuple[str, ...]:

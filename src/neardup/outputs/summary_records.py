@@ -353,10 +353,12 @@ class DropRecord(TypedDict):
 class PairField(TypedDict):
     """A field that records were compared by, and how often it had no say for lack of a value.
 
-    Of ``documents_without`` so many are ``unreadable``: they have what is no number.
+    ``against_column`` is the column of the other collection, where there is one. Of
+    ``documents_without`` so many are ``unreadable``: they have what is no number.
     """
 
     column: str
+    against_column: NotRequired[str]
     kind: str
     weight: float
     documents_without: int

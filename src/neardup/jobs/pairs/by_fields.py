@@ -171,9 +171,8 @@ def read_fields(
     runner: Runner,
 ) -> Records:
     """Read the fields of all documents."""
-    names = [each.column for each in mean.fields]
-    columns: list[list[pa.Array]] = [[] for _ in names]
-    for number, catalogue in enumerate(catalogues):
+    columns: list[list[pa.Array]] = [[] for _ in mean.fields]
+    for number, (catalogue, names) in enumerate(zip(catalogues, mean.columns, strict=False)):
         values = read_values(
             catalogue, catalogue.is_document, names, f"fields-{number}", workspace, runner
         )
@@ -435,6 +434,7 @@ def describe_fields(
     return [
         {
             "column": field.column,
+            **({} if records.n_left is None else {"against_column": field.other}),
             "kind": field.kind,
             "weight": float(field.weight),
             "documents_without": int((values.numbers < 0).sum()),

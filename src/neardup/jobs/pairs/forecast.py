@@ -40,7 +40,6 @@ from neardup.stages.forecasts import (
     StagesForecast,
     expect_distinct,
 )
-from neardup.stages.options import other_columns_of
 from neardup.tables import Int64s, Texts, TokenLists, Uint64s, WeightedSets
 
 # Bytes of a thread with its block, of a document whose text is elsewhere, of its row among those
@@ -108,8 +107,7 @@ def forecast_pairs(
     check_effect(plan.options, left, right or ())
     drawn = [_draw(left, plan.reading, plan, runner)]
     if right is not None:
-        other = plan.reading.for_other(other_columns_of(plan.options))
-        drawn.append(_draw(right, other, plan, runner))
+        drawn.append(_draw(right, plan.reading_of_other, plan, runner))
     documents = sum(each.rows.n_documents for each in drawn)
     elements = sum(each.scaled(float(each.sizes.sum())) for each in drawn)
     distinct = sum(_ONE_IN * expect_distinct(each.parts, each.scaled(1)) for each in drawn)

@@ -24,9 +24,10 @@ LEAST_THRESHOLD = Fraction(1, _FINE)
 
 @dataclass(frozen=True)
 class Field:
-    """A column that is compared, and what it weighs."""
+    """A column that is compared, how it is called in the other collection, and what it weighs."""
 
     column: str
+    other: str
     kind: str
     weight: Fraction
 
@@ -47,6 +48,11 @@ class WeightedMean:
     def threshold(self) -> Fraction:
         """The threshold, which is written with the measure of texts."""
         return self.measure.threshold
+
+    @property
+    def columns(self) -> tuple[list[str], list[str]]:
+        """The columns of the fields, in the first collection and in the other one."""
+        return [each.column for each in self.fields], [each.other for each in self.fields]
 
     def weight(self, fields: Iterable[int]) -> Fraction:
         """Return what some fields weigh together."""

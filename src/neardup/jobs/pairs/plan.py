@@ -16,7 +16,7 @@ from neardup.options.kinds import exact_fraction, read_as_text
 from neardup.options.option import no_effect
 from neardup.reading.sign import ReadingPlan
 from neardup.sketches.weighted_minhash import WeightedMinHashScheme
-from neardup.stages.options import choose_bands, reading_plan, weights_for
+from neardup.stages.options import choose_bands, other_columns_of, reading_plan, weights_for
 
 if TYPE_CHECKING:
     from neardup.matching.edit_join import EditThreshold
@@ -86,6 +86,21 @@ class PairPlan:
             return FIELDS
         return self.measure.name if self.measure else EDIT
 
+    @property
+    def reading_of_other(self) -> ReadingPlan:
+        """How another collection is read."""
+        columns = other_columns_of(self.options)
+        if self.mean is not None:
+            names = {each.column: each.other for each in self.mean.fields}
+            own = self.reading.columns
+            columns = replace(
+                own,
+                text=tuple(names[name] for name in own.texts),
+                id=columns.id,
+                id_is_default=columns.id_is_default,
+            )
+        return self.reading.for_other(columns)
+
 
 def plan_pairs(options: PairOptions, *, other: str, has_other: bool) -> PairPlan:
     """Check what goes with what.
@@ -101,6 +116,15 @@ def plan_pairs(options: PairOptions, *, other: str, has_other: bool) -> PairPlan
     """
     plan = _plan(options)
     options.check_other(other, is_given=has_other)
+    renamed = [each for each in options.field_parts if each.column != each.other]
+    if renamed and not has_other:
+        each = renamed[0]
+        message = (
+            f"fields names {each.spelled!r}, column {each.column!r} and {each.other!r} of another "
+            f"collection, which {other} gives; a column with = in its name has it twice, "
+            f"{each.spelled.replace('=', '==')!r}"
+        )
+        raise InvalidParameterError(message, "fields", other)
     return plan
 
 
@@ -138,15 +162,19 @@ _OF_FIELDS = ("jaccard", "dice", "max-containment")
 def _plan_of_fields(options: PairOptions) -> PairPlan:
     _check_fields(options)
     measure = MEASURES[options.measure or _OF_FIELDS[0]]
-    weights = options.field_weights
+    parts = options.field_parts
     mean = WeightedMean(
-        tuple(Field(column, kind, weights[column]) for column, kind in options.field_kinds.items()),
+        tuple(
+            Field(each.column, each.other, each.kind, each.weight)
+            for each in parts
+            if each.weight is not None
+        ),
         measure.parse(_DEFAULT_THRESHOLD if options.threshold is None else options.threshold),
     )
     if mean.threshold < LEAST_THRESHOLD:
         message = f"threshold must be {float(LEAST_THRESHOLD):f} at least on fields"
         raise InvalidParameterError(message, "threshold")
-    texts = read_as_text(options.field_kinds)
+    texts = read_as_text({each.column: each.kind for each in parts})
     options = options.but(text_column=texts, ngram=1 if options.ngram is None else options.ngram)
     reading = reading_plan(options)
     columns = replace(reading.columns, text_option="field", may_lack_text=True)
@@ -176,8 +204,8 @@ def _check_fields(options: PairOptions) -> None:
         "fields take the place of text_column; leave that out": (
             options.text_column != options.known["text_column"].default
         ),
-        "fields are the same columns in both collections; leave out against_text_column, and give "
-        "columns the same names": options.against_text_column is not None,
+        "fields take the place of against_text_column; leave that out, and name a column that is "
+        "called differently there as title=name:0.5": options.against_text_column is not None,
     }
     named = ("fields", "max_distance", "threshold", "method", "top", "one_to_one", "per_document")
     for message, is_wrong in exclusive.items():
@@ -191,12 +219,13 @@ def _check_fields(options: PairOptions) -> None:
         raise no_effect("algorithm", "on fields, which choose their joins", "leave out fields")
     if options.also_missing is not None and not options.conditions:
         raise no_effect("also_missing", "without also", "give also", "also")
-    both = set(options.field_kinds) & {text.rsplit(":", 2)[0] for text in options.conditions}
+    columns = [each.column for each in options.field_parts]
+    both = set(columns) & {text.rsplit(":", 2)[0] for text in options.conditions}
     if both:
         message = f"also and fields both name {min(both)!r}; a column is a field or a condition"
         raise InvalidParameterError(message, "also", "fields")
     shown = {f"{name}_{side}": name for name in options.shown_columns for side in "ab"}
-    for column in options.field_kinds:
+    for column in columns:
         name = shown.get(f"similarity_{column}")
         if name is not None:
             message = (

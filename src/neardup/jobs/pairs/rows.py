@@ -35,20 +35,21 @@ if TYPE_CHECKING:
 class ColumnsOfPairs:
     """Values of the documents a and of the documents b, side by side.
 
-    ``names`` are those asked for; a side lacks a column that no file of its collection has.
+    ``names`` are those asked for, each as it is called on either side; a side lacks a column that
+    no file of its collection has.
     """
 
-    names: tuple[str, ...]
+    names: tuple[tuple[str, str], ...]
     left: Values
     right: Values
 
     def fields(self) -> dict[str, pa.DataType]:
         """Return the columns with their types."""
         found = {}
-        for name in self.names:
-            for values, end in ((self.left, "a"), (self.right, "b")):
+        for names in self.names:
+            for values, name, end in zip((self.left, self.right), names, "ab", strict=True):
                 if name in values.names:
-                    found[f"{name}_{end}"] = values.types[values.names.index(name)]
+                    found[f"{names[0]}_{end}"] = values.types[values.names.index(name)]
         return found
 
     def take(self, left: Int64s, right: Int64s) -> list[pa.Array]:
@@ -58,29 +59,33 @@ class ColumnsOfPairs:
             (values, values.take(documents))
             for values, documents in ((self.left, left), (self.right, right))
         ]
-        for name in self.names:
-            for values, found in sides:
+        for names in self.names:
+            for (values, found), name in zip(sides, names, strict=True):
                 if name in values.names:
                     columns.append(found[values.names.index(name)])
         return columns
 
 
 def check_columns(
-    names: Sequence[str],
+    names: Sequence[tuple[str, str]],
     collections: Sequence[Sequence[Source]],
     read: Sequence[ColumnNames],
 ) -> list[tuple[str, ...]]:
-    """Return which of some columns each collection has."""
-    if "id" in names:
+    """Return which of some columns each collection has, as they are called in either."""
+    if "id" in (own for own, _ in names):
         message = (
             "with_columns names 'id', of which id_a and id_b would be, as the ids of a pair are "
             "called; leave it out" + ("" if read[0].id == "id" else ", or name it with id_column")
         )
         raise InvalidParameterError(message, "with_columns", "id_column")
-    there = [columns_there(sources, names) for sources in collections]
-    for name in names:
-        if not any(name in found for found in there):
-            raise _no_column(name, collections)
+    sides = list(zip(*names, strict=True))
+    there = [
+        columns_there(sources, list(dict.fromkeys(own)))
+        for sources, own in zip(collections, sides, strict=False)
+    ]
+    for each in names:
+        if not any(name in found for name, found in zip(each, there, strict=False)):
+            raise _no_column(each[0], collections)
     return there
 
 
@@ -97,7 +102,7 @@ def _no_column(name: str, collections: Sequence[Sequence[Source]]) -> InvalidInp
 def read_columns(
     runs: Iterable[pa.RecordBatch],
     catalogues: Sequence[Catalogue],
-    names: Sequence[str],
+    names: Sequence[tuple[str, str]],
     there: Sequence[tuple[str, ...]],
     workspace: Workspace,
     runner: Runner,

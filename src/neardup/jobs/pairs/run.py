@@ -30,7 +30,7 @@ from neardup.matching.set_join import SetSizes
 from neardup.options.choices import Algorithm
 from neardup.options.documents import PairOptions
 from neardup.reading.catalogue import Catalogue
-from neardup.reading.column_values import NO_KEY, check_have_columns
+from neardup.reading.column_values import NO_KEY, check_have_columns, columns_there
 from neardup.reading.first_pass import sign_collections
 from neardup.reading.set_exchange import SetExchange
 from neardup.reading.sign import ReadingPlan
@@ -46,7 +46,7 @@ from neardup.runs.progress import job_logger
 from neardup.runs.runner import Runner
 from neardup.runs.work import IN_MEMORY, Workspace
 from neardup.stages.hints import Beginnings, Remedies, hints_of_documents
-from neardup.stages.options import other_columns_of, to_be_counted
+from neardup.stages.options import to_be_counted
 from neardup.stages.pair_ids import metadata_of
 from neardup.stages.workspaces import key_of
 from neardup.tables import Bools, Floats, Int64s, Uint64s
@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from neardup.jobs.pairs.conditions import Condition
     from neardup.jobs.pairs.few import FewPairs
     from neardup.jobs.pairs.rows import Collected
+    from neardup.options.kinds import FieldParts
 
 
 def count_outside(
@@ -401,14 +402,14 @@ def find_pairs_in_sources(
     """
     collections = [(left, plan.reading)]
     if right is not None:
-        other = other_columns_of(plan.options)
-        if plan.mean is not None:
-            other = replace(plan.reading.columns, id=other.id, id_is_default=other.id_is_default)
-        collections.append((right, plan.reading.for_other(other)))
+        collections.append((right, plan.reading_of_other))
     check_effect(plan.options, *(sources for sources, _ in collections), counted or ())
     if elsewhere is None:
         keep_extracted(workspace, *(sources for sources, _ in collections))
-    names, there = plan.options.shown_columns, list[tuple[str, ...]]()
+    # What is a field has its name in either collection.
+    others = {each.column: each.other for each in plan.options.field_parts}
+    names = [(name, others.get(name, name)) for name in plan.options.shown_columns]
+    there = list[tuple[str, ...]]()
     if names:
         # Few runs need it.
         from neardup.jobs.pairs.rows import check_columns, read_columns
@@ -425,8 +426,10 @@ def find_pairs_in_sources(
         named = [each.column for each in conditions]
         check_have_columns(named, "also (--also)", [each for each, _ in collections])
     if plan.mean is not None:
-        named = [each.column for each in plan.mean.fields]
-        check_have_columns(named, "fields (--field)", [each for each, _ in collections])
+        for named, (sources, _) in zip(plan.mean.columns, collections, strict=False):
+            check_have_columns(named, "fields (--field)", [sources])
+        if right is not None:
+            _check_clear(plan.options.field_parts, [*left, *right])
     if plan.reading.needs_frequencies:
         with runner.stage("count"):
             reference = to_be_counted(plan.options, left, right or [], counted)
@@ -475,7 +478,7 @@ def find_pairs_in_sources(
     if plan.options.one_to_one:
         summary |= {"one_to_one": True, "similar_pairs": n_similar}
     if names:
-        summary["with_columns"] = list(names)
+        summary["with_columns"] = list(plan.options.shown_columns)
     summary["hints"] = hints_of_documents(
         Remedies.of(plan.options),
         Beginnings(catalogues[0].sources, catalogues[0].columns),
@@ -494,6 +497,18 @@ def find_pairs_in_sources(
         + [each.name for each in conditions],
     )
     return PairResult(rows, matches.counts, summary)
+
+
+def _check_clear(fields: Sequence[FieldParts], sources: Sequence[Source]) -> None:
+    """Raise for a field of two names that is the name of one column, too."""
+    for each in fields:
+        if each.column != each.other and each.spelled in columns_there(sources, [each.spelled]):
+            message = (
+                f"fields (--field) names {each.spelled!r}, which is the name of a column, and may "
+                f"be {each.column!r} and {each.other!r} of the other collection; write "
+                f"{each.spelled.replace('=', '==')!r} for the former, or rename it for the latter"
+            )
+            raise InvalidInputError(message)
 
 
 # Takes collections, each with how it is read, the plan, memory and threads. Returns the catalogues,

@@ -33,7 +33,7 @@ from neardup.reports.page import Report
 from neardup.reports.pairs.judgements import Labels
 from neardup.reports.pairs.labelled import hold_to_labels
 from neardup.reports.pairs.page import heading, render_pairs, select_examples
-from neardup.reports.pairs.table import pairs_table
+from neardup.reports.pairs.table import names_of_other, pairs_table
 from neardup.results import PassageResult, Result
 from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
@@ -124,6 +124,7 @@ def make_report(
         options.by,
         options.trust,
         options.text_column == options.known["text_column"].default,
+        options.against_text_column is None,
     )
     index = index_named(result)
     if index is not None:
@@ -188,17 +189,20 @@ _OF_FIELD = "similarity_"
 class _Given:
     """What a report was given beside the result."""
 
+    _FOR_ALL = ("trust", "text_is_default", "other_text_is_default")
+
     inputs: Collection | None
     against: Collection | None
     labels: Any
     by: str | None
     trust: bool
     text_is_default: bool
+    other_text_is_default: bool
 
     def check_only(self, result: str, *names: str) -> None:
         """Raise if anything else was given than what a report of this result can use."""
         for name, value in vars(self).items():
-            if value is not None and name not in ("trust", "text_is_default", *names):
+            if value is not None and name not in (*self._FOR_ALL, *names):
                 message = f"{name} has no effect on a report of {result}; leave it out"
                 raise InvalidParameterError(message, name)
 
@@ -225,9 +229,13 @@ def _report_of_table(
         if given.labels is not None:
             labels = open_labels(given.labels, runner, trust=given.trust).decided()
         own, other = given.inputs, given.against
-        texts = _texts_of_fields(rows, summary, [each for each in (own, other) if each])
-        if texts and given.text_is_default:
-            own, other = (None if each is None else each.with_texts(texts) for each in (own, other))
+        is_other_open = given.text_is_default and given.other_text_is_default
+        unnamed = (own if given.text_is_default else None, other if is_other_open else None)
+        texts, of_other = _texts_of_fields(rows, summary, [each for each in unnamed if each])
+        if own is not None and texts and given.text_is_default:
+            own = own.with_texts(texts)
+        if other is not None and of_other and is_other_open:
+            other = other.with_texts(of_other)
         return report_of_pairs(rows, summary, own, other, runner, workspace, labels=labels)
     given.check_only("passages", "inputs", "against")
     return report_of_passages(
@@ -237,8 +245,10 @@ def _report_of_table(
 
 def _texts_of_fields(
     rows: TableRows, summary: Mapping[str, Any] | None, given: Sequence[Collection]
-) -> tuple[str, ...]:
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the columns that are the texts of records of several fields; none of other tables.
+
+    Those of the documents a and b, which may be called differently.
 
     A table without a summary, such as CSV, says by its columns which fields it has. Those of
     conditions are called so, too, beside a text; so where there is a text it is that.
@@ -247,9 +257,14 @@ def _texts_of_fields(
     if summary is None and not any(
         columns_there(each.sources, each.columns.texts) for each in given
     ):
-        names = (name for name in rows.schema.names if name.startswith(_OF_FIELD))
-        return tuple(name.removeprefix(_OF_FIELD) for name in names)
-    return read_as_text({each["column"]: each["kind"] for each in fields}) if fields else ()
+        named = (name for name in rows.schema.names if name.startswith(_OF_FIELD))
+        names = tuple(name.removeprefix(_OF_FIELD) for name in named)
+        return names, names
+    if not fields:
+        return (), ()
+    own = read_as_text({each["column"]: each["kind"] for each in fields})
+    others = names_of_other(fields)
+    return own, tuple(others[name] for name in own)
 
 
 def report_of_pairs(

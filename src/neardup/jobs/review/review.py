@@ -29,7 +29,7 @@ from neardup.reports.pairs.review import (
     find_pivot,
     render_review,
 )
-from neardup.reports.pairs.table import PairsTable, pairs_table
+from neardup.reports.pairs.table import PairsTable, names_of_other, pairs_table
 from neardup.results import Result
 from neardup.runs.runner import Runner
 from neardup.stages.options import columns_of, other_columns_of
@@ -183,9 +183,9 @@ def _read_fields(
     for sources, read in ((own, columns), (other, columns_b)):
         if sources is not None and read.id is not None:
             _check_columns([read.id], sources, option_name(read.id_option))
-    # What is the text of either is one field, whatever its columns are called.
-    renamed = dict(zip(columns_b.texts, columns.texts, strict=False))
-    called = {name: name_b for name_b, name in renamed.items()}
+    # What is the text or a field of either is one field, whatever its columns are called.
+    called = dict(zip(columns.texts, columns_b.texts, strict=False)) | names_of_other(pairs.fields)
+    renamed = {name_b: name for name, name_b in called.items()}
     if names is not None:
         names = tuple(dict.fromkeys(renamed.get(name, name) for name in names))
     known: dict[str, dict[str, dict[str, Any]]] = {"a": {}, "b": {}}
@@ -197,7 +197,12 @@ def _read_fields(
         asked = None if names is None else [called.get(name, name) for name in names]
         found = Collection(other, columns_b, options.skip_bad).rows(ids_b, asked, runner)
         known["b"] = {
-            key: {renamed.get(name, name): value for name, value in row.items()}
+            key: {
+                renamed.get(name, name): value
+                for name, value in row.items()
+                # A column of the name that another one goes by here is not that of the other side.
+                if name in renamed or name not in called
+            }
             for key, row in found.items()
         }
     id_columns = {columns.id or "id", columns_b.id or "id"}

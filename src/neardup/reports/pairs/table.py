@@ -156,6 +156,11 @@ class PairsTable:
         return np.concatenate(places), *sides
 
 
+def names_of_other(fields: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """Return of fields that a summary lists how the other collection calls each column."""
+    return {each["column"]: each.get("against_column", each["column"]) for each in fields}
+
+
 def pairs_table(
     rows: TableRows,
     summary: Mapping[str, Any] | None,

@@ -12,7 +12,9 @@ from neardup.matching.measures import Jaccard
 
 
 def mean_of(*weights: str) -> WeightedMean:
-    fields = tuple(Field(f"f{k}", "text", Fraction(each)) for k, each in enumerate(weights))
+    fields = tuple(
+        Field(f"f{k}", f"f{k}", "text", Fraction(each)) for k, each in enumerate(weights)
+    )
     return WeightedMean(fields, Jaccard(Fraction(1, 2)))
 
 
