@@ -260,7 +260,18 @@ def test_fields__rows_of_json_may_lack_all(run, here, write_file):
         (("--field", "title:1:words"), "with a weight above 0"),
         (("--field", "title:1", "--field", "title:2"), "names 'title' twice"),
         (("--field", "name:1"), "no column 'name', which fields (--field) names; columns are"),
-        (("--field", "title:1", "--top", "3"), "leave out --top, or keep the best by --one-to-one"),
+        (
+            ("--field", "title:1", "--top", "3", "--per-document"),
+            "--per-document does not go with --field",
+        ),
+        (
+            ("--field", "title:1", "--top", "3", "--limit", "3"),
+            "--limit has no effect with --top 3",
+        ),
+        (
+            ("--field", "title:1", "--top", "3", "--also", "maker:edit:1"),
+            "found by a --threshold; leave out --top",
+        ),
         (("--field", "title:1", "--method", "minhash"), "compared exactly; leave out --method"),
         (("--field", "title:1", "--measure", "cosine"), "by jaccard, dice or max-containment"),
         (("--field", "title:1", "--max-distance", "1"), "give --threshold instead"),
@@ -287,6 +298,44 @@ def test_fields__limit(run, here, goods):
         *("pairs", "goods.csv", *FIELDS, "--threshold", "0.6", "--limit", "2", "-o", "p.csv"),
     )
     assert "more than 2 pairs" in outcome.err
+
+
+def test_fields__the_most_similar(run, here, goods):
+    outcome = run("pairs", "goods.csv", *FIELDS, "--top", "2", "--json", "-o", "p.parquet")
+    summary = json.loads(outcome.out)
+    assert summary["threshold"] is None
+    assert [summary[name] for name in ("top", "pairs", "steps")] == [2, 2, 1]
+    run("pairs", "goods.csv", *FIELDS, "--top", "2", "-o", "p.csv")
+    found = [line.split(",")[:2] for line in Path("p.csv").read_text().splitlines()[1:]]
+    assert found == [['"c"', '"d"'], ['"a"', '"b"']]
+    outcome = run("pairs", "goods.csv", *FIELDS, "--top", "9", "--threshold", "0.9", "-o", "q.csv")
+    said = "5 documents: 1 pair with a weighted mean of title, maker and price >= 0.9, the 9 most"
+    assert outcome.out.startswith(said)
+    run("report", "p.parquet", "goods.csv", "-o", "p.html")
+    assert "only the 2 best were asked for" in Path("p.html").read_text(encoding="utf-8")
+
+
+def test_fields__the_most_similar_in_exact_fractions():
+    """Where floats cannot tell."""
+    rows = [{"price": f"999999999999999999{end}"} for end in ("97", "98", "99")]
+    for top in (1, 2, 3):
+        found = neardup.find_pairs(rows, fields="price:1:number", top=top).pairs
+        ids = list(zip(found["id_a"].to_pylist(), found["id_b"].to_pylist(), strict=True))
+        assert ids == [("1", "2"), ("0", "1"), ("0", "2")][:top]
+
+
+def test_fields__the_most_similar_of_many():
+    """Thresholds fall until there are enough, and what is less similar is not looked at."""
+    rng = np.random.default_rng(3)
+    words = [f"w{n}" for n in range(300)]
+    rows = [{"title": " ".join(rng.choice(words, 6)), "price": str(n)} for n in range(1000)]
+    rows += [dict(row, title=row["title"] + " more") for row in rows[:50]]
+    result = neardup.find_pairs(rows, fields=["title:0.8", "price:0.2:number"], top=50)
+    assert {(int(a) + 1000, int(b)) for a, b in zip(*result.pairs.columns[:2], strict=False)} == {
+        (int(b), int(b)) for b in result.pairs["id_b"].to_pylist()
+    }
+    assert 1 < result.summary["steps"] < 5
+    assert result.counts.candidates < 50_000
 
 
 def test_fields__too_much_alike_is_refused(monkeypatch):
@@ -324,9 +373,11 @@ def test_fields__threshold_in_exact_fractions():
 def test_fields__equal_records_are_worked_out_once(monkeypatch):
     """At 1 every pair lies at the threshold, where floats do not decide."""
     asked = []
-    exact = fields._Wholes.exact_similarity
+    exact = fields._Wholes.exact_similarities
     monkeypatch.setattr(
-        fields._Wholes, "exact_similarity", lambda *each: asked.append(each) or exact(*each)
+        fields._Wholes,
+        "exact_similarities",
+        lambda own, a, b: asked.extend(a.tolist()) or exact(own, a, b),
     )
     rows = [{"maker": f"m{n % 5}", "color": "red"} for n in range(200)]
     result = neardup.find_pairs(rows, fields=["maker:1:exact", "color:1:exact"], threshold="1")

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import neardup
+from neardup.jobs.pairs import by_fields
 from tests.examples import examples
 from tests.oracles.fields import pairs_by_fields
 from tests.oracles.linkage import block_of
@@ -100,3 +102,46 @@ def test_fields__all_pairs_at_the_threshold(
         name: sum(row[f"similarity_{name}"] is None for row in result.pairs.to_pylist())
         for name in names
     }
+
+
+@examples(300)
+@given(
+    left=collections,
+    right=st.none() | collections,
+    names=chosen,
+    data=st.data(),
+    threshold=st.sampled_from([None, "0.3", "0.8"]),
+    most=st.integers(1, 30),
+    held=st.sampled_from([1, 1 << 17]),
+)
+def test_fields__the_most_similar_pairs(left, right, names, data, threshold, most, held):
+    """Exactly, ties in the order of the input, whether thresholds fall or all pairs are compared.
+
+    However few pairs are held while others are looked at.
+    """
+    fields = [(name, data.draw(weights), KINDS[name]) for name in names]
+    expected = pairs_by_fields(
+        [(name, Fraction(weight), kind) for name, weight, kind in fields],
+        "jaccard",
+        Fraction(threshold or "0.000001"),
+        left,
+        right,
+    )
+    ranked = sorted(expected, key=lambda pair: (-expected[pair][0], pair))[:most]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(by_fields, "_AT_ONCE", held)
+        patch.setattr(by_fields, "_FEW_PAIRS", held)
+        result = neardup.find_pairs(
+            left,
+            right,
+            fields=[":".join(field) for field in fields],
+            threshold=threshold,
+            top=most,
+            workers=1,
+        )
+    rows = result.pairs.to_pylist()
+    assert [(int(row["id_a"]), int(row["id_b"])) for row in rows] == ranked
+    for row, pair in zip(rows, ranked, strict=True):
+        assert abs(row["similarity"] - float(expected[pair][0])) < 1e-12
+    similarities = [row["similarity"] for row in rows]
+    assert similarities == sorted(similarities, reverse=True)

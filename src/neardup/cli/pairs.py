@@ -153,7 +153,8 @@ def _condition(summary: Mapping[str, Any]) -> str:
     elif "fields" in summary:
         names = [each["column"] for each in summary["fields"]]
         condition = f" with a weighted mean of {wording.enumerated(names)}"
-        condition += f" >= {summary['threshold']:g}"
+        if summary["threshold"] is not None:
+            condition += f" >= {summary['threshold']:g}"
     elif summary["threshold"] is None:
         condition = f" by {summary['measure']}"
     else:
@@ -213,7 +214,7 @@ def _hint(summary: Mapping[str, Any]) -> str:
         or are_most(summary["short_documents"], n_documents)
     ):
         return ""
-    if "fields" in summary:
+    if "fields" in summary and "top" not in summary:
         return "a lower --threshold finds more; it is the mean of what the fields give"
     if "top" in summary:
         return _hint_for_top(summary)

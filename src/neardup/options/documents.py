@@ -250,8 +250,8 @@ class PairOptions(
         "given, by ``measure``; the usual one), ``edit``, ``exact`` (equal, but for what the "
         "options for texts fold away) and ``number`` (1 - difference / the larger). "
         "``title=name:0.5`` compares ``title`` of ``left`` with ``name`` of ``right``; a name that "
-        "has a ``=`` has it twice. The result has each as ``similarity_title``. Not with ``top``, "
-        "nor method ``minhash``.",
+        "has a ``=`` has it twice. The result has each as ``similarity_title``. Not with "
+        "``per_document``, nor method ``minhash``.",
         flags=("--field",),
         metavar="COLUMN[=OTHER]:WEIGHT[:KIND]",
         is_repeatable=True,

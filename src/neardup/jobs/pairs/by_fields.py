@@ -20,7 +20,7 @@ one join for each field and set of keys, by the least u of them.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import chain, product
@@ -49,6 +49,9 @@ if TYPE_CHECKING:
 
 # Pairs of records that are compared at a time.
 _AT_ONCE = 1 << 17
+
+# Pairs that are compared without higher thresholds before: a step costs more.
+_FEW_PAIRS = 1 << 17
 
 # Far above what rounding moves a mean by: nearer to the threshold it is worked out exactly.
 _TOO_CLOSE = 1e-9
@@ -85,6 +88,12 @@ class FieldPairs(NamedTuple):
     right: Int64s
     similarities: Floats
     by_field: Floats
+
+    def take(self, rows: Int64s) -> FieldPairs:
+        """Return the pairs at some places."""
+        return FieldPairs(
+            self.left[rows], self.right[rows], self.similarities[rows], self.by_field[:, rows]
+        )
 
     def to_run(self, mean: WeightedMean) -> pa.RecordBatch:
         """Return them as rows of pairs, with a column for each field."""
@@ -191,10 +200,38 @@ def read_fields(
     )
 
 
+def best_pairs(
+    records: Records, mean: WeightedMean, most: int, runner: Runner
+) -> tuple[FieldPairs, list[FieldCounts]]:
+    """Find so many pairs of the greatest means at the threshold, the most similar first.
+
+    Thresholds fall step by step until there are enough pairs, so that the rest is never looked at;
+    few records are all compared at once. The list has what each step let through.
+    """
+    n = len(records)
+    n_left = records.n_left
+    n_pairs = n * (n - 1) // 2 if n_left is None else n_left * (n - n_left)
+    steps = list(mean.measure.falling(0))
+    found, counted = _no_pairs(len(mean.fields)), list[FieldCounts]()
+    for measure in steps[-1:] if n_pairs <= _FEW_PAIRS else steps:
+        step = replace(mean, measure=measure)
+        found, counts = join_fields(records, step, None, runner, most)
+        counted.append(counts)
+        if len(found.left) >= most:
+            break
+    return found, counted
+
+
 def join_fields(
-    records: Records, mean: WeightedMean, limit: int | None, runner: Runner
+    records: Records,
+    mean: WeightedMean,
+    limit: int | None,
+    runner: Runner,
+    most: int | None = None,
 ) -> tuple[FieldPairs, FieldCounts]:
     """Find all pairs of records whose weighted mean reaches the threshold.
+
+    Or the ``most`` most similar of them, in that order. Else pairs ascend.
 
     Raises
     ------
@@ -229,9 +266,18 @@ def join_fields(
                 n_own += len(part.left)
                 check_limit(limit, n_own)
                 found.append(part)
+                if most is not None and sum(len(each.left) for each in found) > _held(most):
+                    found = [comparison.best(_each_once(found), most)]
     pairs_found = _each_once(found)
     check_limit(limit, len(pairs_found.left))
+    if most is not None:
+        pairs_found = comparison.best(pairs_found, most)
     return pairs_found, FieldCounts(candidates, verified, len(pairs_found.left))
+
+
+def _held(most: int) -> int:
+    """Return how many pairs are held before the others than the best go."""
+    return max(2 * most, _AT_ONCE)
 
 
 def _no_pairs(n_fields: int) -> FieldPairs:
@@ -248,8 +294,7 @@ def _each_once(parts: Sequence[FieldPairs]) -> FieldPairs:
     order = np.lexsort((right, left))
     is_first = np.ones(len(order), np.bool_)
     is_first[1:] = (np.diff(left[order]) != 0) | (np.diff(right[order]) != 0)
-    order = order[is_first]
-    return FieldPairs(left[order], right[order], similarities[order], by_field[:, order])
+    return FieldPairs(left, right, similarities, by_field).take(order[is_first])
 
 
 def _choose_joins(records: Records, mean: WeightedMean) -> dict[_Join, tuple[Fraction, Bools]]:
@@ -293,8 +338,8 @@ def _choose_joins(records: Records, mean: WeightedMean) -> dict[_Join, tuple[Fra
         message = (
             f"too many records are alike in single fields ({named}): about "
             f"{total / POSTINGS_OF_PAIR:.1g} pairs would have to be compared; compare within "
-            "blocks (--blocking COLUMN), raise the threshold, or give a field that tells records "
-            "apart more weight"
+            "blocks (--blocking COLUMN), set a higher threshold, or give a field that tells "
+            "records apart more weight"
         )
         raise InvalidInputError(message)
     return chosen
@@ -380,16 +425,40 @@ class _Comparison:
         is_close = sums[rows] < needed[rows] + room[rows]
         reaches = ~is_close
         means = mean.means(by_field[:, rows])
-        reaches[is_close], means[is_close] = self._judge_exactly(
-            left[rows[is_close]], right[rows[is_close]]
-        )
+        exact, which = self._exact_means(left[rows[is_close]], right[rows[is_close]])
+        reach = np.array([each >= mean.threshold for each in exact], np.bool_)
+        reaches[is_close] = reach[which]
+        means[is_close] = np.array(list(map(float, exact)), np.float64)[which]
         rows = rows[reaches]
         return FieldPairs(left[rows], right[rows], means[reaches], by_field[:, rows]), n_compared
 
-    def _judge_exactly(self, left: Int64s, right: Int64s) -> tuple[Bools, Floats]:
-        """Return which pairs reach the threshold, worked out with fractions, and their means.
+    def best(self, pairs: FieldPairs, most: int) -> FieldPairs:
+        """Return so many pairs, the most similar first, ties ascending.
 
-        Many pairs lie at it exactly, such as all equal ones at 1; so each combination of
+        Means that are too close to tell are worked out exactly.
+        """
+        if len(pairs.left) > most:
+            least = -np.partition(-pairs.similarities, most - 1)[most - 1]
+            pairs = pairs.take(np.flatnonzero(pairs.similarities >= least - _TOO_CLOSE))
+        pairs = pairs.take(np.argsort(-pairs.similarities, kind="stable"))
+        similarities = pairs.similarities.copy()
+        is_apart = -np.diff(similarities) > _TOO_CLOSE
+        runs = np.cumsum(np.concatenate([[True], is_apart])[: len(similarities)])
+        sizes = np.bincount(runs, minlength=1)
+        rows = np.flatnonzero(sizes[runs] > 1)
+        exact, which = self._exact_means(pairs.left[rows], pairs.right[rows])
+        descending = sorted(set(exact), reverse=True)
+        ranks = {each: rank for rank, each in enumerate(descending)}
+        within: Int64s = np.zeros(len(similarities), np.int64)
+        within[rows] = np.array([ranks[each] for each in exact], np.int64)[which]
+        similarities[rows] = np.array(list(map(float, exact)), np.float64)[which]
+        order = np.lexsort((pairs.right, pairs.left, within, runs))
+        return pairs._replace(similarities=similarities).take(order[:most])
+
+    def _exact_means(self, left: Int64s, right: Int64s) -> tuple[list[Fraction], Int64s]:
+        """Return means of pairs, worked out with fractions, and for each pair the place of its own.
+
+        Many pairs are as similar as others, such as all equal ones; so each combination of
         similarities is looked at once.
         """
         # Of each field numbers of the similarities of pairs, -1 of those without one.
@@ -403,8 +472,8 @@ class _Comparison:
             pairs[pairs[:, 0] == pairs[:, 1]] = pairs.max(initial=0)
             different, which = np.unique(pairs, axis=0, return_inverse=True)
             found = [
-                known.setdefault(values.exact_similarity(x, y), len(known))
-                for x, y in different.tolist()
+                known.setdefault(each, len(known))
+                for each in values.exact_similarities(*different.T.copy())
             ]
             own[there] = np.array(found, np.int64)[which.reshape(-1)]
         combinations, which = np.unique(numbers, axis=0, return_inverse=True)
@@ -413,9 +482,7 @@ class _Comparison:
             self._mean([similarities[each] if each >= 0 else None for each in combination])
             for combination in combinations.tolist()
         ]
-        reach = np.array([each >= self.mean.threshold for each in means], np.bool_)
-        which = which.reshape(-1)
-        return reach[which], np.array(list(map(float, means)))[which]
+        return means, which.reshape(-1)
 
     def _mean(self, similarities: Sequence[Fraction | None]) -> Fraction:
         """Return the weighted mean of the similarities of fields, exactly."""

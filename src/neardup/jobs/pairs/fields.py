@@ -102,8 +102,8 @@ class FieldValues(ABC):
         """
 
     @abstractmethod
-    def exact_similarity(self, a: int, b: int) -> Fraction:
-        """Return the similarity of two values, exactly."""
+    def exact_similarities(self, a: Int64s, b: Int64s) -> list[Fraction]:
+        """Return the similarity of each pair of values, exactly."""
 
     @abstractmethod
     def near(
@@ -131,12 +131,10 @@ class _Texts(FieldValues):
         overlaps = np.maximum(overlaps_at_threshold(self.sets, a, b, self.measure), 0)
         return self.measure.similarities(overlaps, self.sets.sizes[a], self.sets.sizes[b])
 
-    def exact_similarity(self, a: int, b: int) -> Fraction:
-        pair = np.array([a]), np.array([b])
-        overlaps = np.maximum(overlaps_at_threshold(self.sets, *pair, self.measure), 0)
-        sizes = (self.sets.sizes[each] for each in pair)
-        above, below = self.measure.fractions(overlaps, *sizes)
-        return Fraction(int(above[0]), int(below[0]))
+    def exact_similarities(self, a: Int64s, b: Int64s) -> list[Fraction]:
+        overlaps = np.maximum(overlaps_at_threshold(self.sets, a, b, self.measure), 0)
+        parts = self.measure.fractions(overlaps, self.sets.sizes[a], self.sets.sizes[b])
+        return [Fraction(*each) for each in zip(*(part.tolist() for part in parts), strict=True)]
 
     def near(
         self, units: Units, least: Fraction, sides: Bytes | None, runner: Runner
@@ -179,13 +177,13 @@ class _Strings(FieldValues):
         similarities: Floats = np.maximum(longer - distances, 0) / longer
         return similarities
 
-    def exact_similarity(self, a: int, b: int) -> Fraction:
+    def exact_similarities(self, a: Int64s, b: Int64s) -> list[Fraction]:
         from neardup.matching.edit_join import distances_within
 
-        longer = int(max(self._lengths[a], self._lengths[b]))
-        x, y = (self._characters[each : each + 1] for each in (a, b))
-        distance = distances_within(x, y, np.array([longer]), 1)
-        return Fraction(longer - int(distance[0]), longer)
+        longer = np.maximum(self._lengths[a], self._lengths[b])
+        distances = distances_within(self._characters[a], self._characters[b], longer, 1)
+        parts = (longer - distances).tolist(), longer.tolist()
+        return [Fraction(*each) for each in zip(*parts, strict=True)]
 
     def near(
         self, units: Units, least: Fraction, sides: Bytes | None, runner: Runner
@@ -220,8 +218,8 @@ class _Wholes(FieldValues):
         similarities: Floats = (a == b).astype(np.float64)
         return similarities
 
-    def exact_similarity(self, a: int, b: int) -> Fraction:
-        return Fraction(int(a == b))
+    def exact_similarities(self, a: Int64s, b: Int64s) -> list[Fraction]:
+        return [Fraction(each) for each in (a == b).astype(np.int64).tolist()]
 
     def near(
         self, units: Units, least: Fraction, sides: Bytes | None, runner: Runner
@@ -248,10 +246,12 @@ class _Numbers(FieldValues):
         similarities: Floats = np.maximum(1 - apart, 0)
         return similarities
 
-    def exact_similarity(self, a: int, b: int) -> Fraction:
-        x, y = self._exact[a], self._exact[b]
-        larger = max(abs(x), abs(y))
-        return Fraction(1) if x == y else max(1 - abs(x - y) / larger, Fraction(0))
+    def exact_similarities(self, a: Int64s, b: Int64s) -> list[Fraction]:
+        pairs = ((self._exact[i], self._exact[j]) for i, j in zip(a, b, strict=True))
+        return [
+            Fraction(1) if x == y else max(1 - abs(x - y) / max(abs(x), abs(y)), Fraction(0))
+            for x, y in pairs
+        ]
 
     def near(
         self, units: Units, least: Fraction, sides: Bytes | None, runner: Runner

@@ -34,6 +34,9 @@ _ON_EDITS, _OF_SETS = "on edit distances", "compare sets of shingles"
 _ON_WEIGHTS = "on weighted sets, which are joined in one way"
 
 
+_ALSO_AND_TOP = "also holds pairs to a condition that were found by a threshold; leave out top"
+
+
 @dataclass(frozen=True)
 class PairPlan:
     """Checked options: ``measure`` of sets, ``edit`` distances of strings, or a ``mean`` of fields.
@@ -169,7 +172,7 @@ def _plan_of_fields(options: PairOptions) -> PairPlan:
             for each in parts
             if each.weight is not None
         ),
-        measure.parse(_DEFAULT_THRESHOLD if options.threshold is None else options.threshold),
+        _measure_of_fields(options, measure),
     )
     if mean.threshold < LEAST_THRESHOLD:
         message = f"threshold must be {float(LEAST_THRESHOLD):f} at least on fields"
@@ -181,6 +184,13 @@ def _plan_of_fields(options: PairOptions) -> PairPlan:
     reading = replace(reading, columns=columns, blocking=options.blocking_columns)
     algorithm = options.algorithm or DEFAULT_ALGORITHM
     return PairPlan(options, None, None, algorithm, None, reading, mean)
+
+
+def _measure_of_fields(options: PairOptions, measure: type[Measure]) -> Measure:
+    """Return the measure of texts with the threshold; without one the best are of all pairs."""
+    if options.threshold is not None:
+        return measure.parse(options.threshold)
+    return measure(LEAST_THRESHOLD) if options.top else measure.parse(_DEFAULT_THRESHOLD)
 
 
 def _check_fields(options: PairOptions) -> None:
@@ -197,17 +207,15 @@ def _check_fields(options: PairOptions) -> None:
             options.max_distance is not None
         ),
         "fields are compared exactly; leave out method minhash": options.method == "minhash",
-        "fields are held to a threshold; leave out top, or keep the best by one_to_one": (
-            options.top is not None
-        ),
-        "per_document needs top, which does not go with fields": options.per_document,
+        "per_document does not go with fields; leave it out": options.per_document,
+        _ALSO_AND_TOP: options.also is not None and options.top is not None,
         "fields take the place of text_column; leave that out": (
             options.text_column != options.known["text_column"].default
         ),
         "fields take the place of against_text_column; leave that out, and name a column that is "
         "called differently there as title=name:0.5": options.against_text_column is not None,
     }
-    named = ("fields", "max_distance", "threshold", "method", "top", "one_to_one", "per_document")
+    named = ("fields", "max_distance", "threshold", "method", "top", "per_document", "also")
     for message, is_wrong in exclusive.items():
         if is_wrong:
             raise InvalidParameterError(message, *named, "text_column", "against_text_column")
@@ -215,6 +223,7 @@ def _check_fields(options: PairOptions) -> None:
         raise InvalidParameterError("fields are columns, which bytes have not", "fields")
     options.check_no_weights("on fields")
     options.check_unused("on fields", "leave out fields", but=options.seeded)
+    _check_limit(options)
     if options.algorithm is not None:
         raise no_effect("algorithm", "on fields, which choose their joins", "leave out fields")
     if options.also_missing is not None and not options.conditions:
@@ -287,9 +296,7 @@ def _check_exclusive(options: PairOptions, kind: type[Measure] | None) -> None:
         "top is exact; leave out method minhash": (
             options.method == "minhash" and options.top is not None
         ),
-        "also holds pairs to a condition that were found by a threshold; leave out top": (
-            options.also is not None and options.top is not None
-        ),
+        _ALSO_AND_TOP: options.also is not None and options.top is not None,
         "per_document needs top, the number of partners": (
             options.per_document and options.top is None
         ),
@@ -339,6 +346,10 @@ def _check_effects(options: PairOptions, kind: type[Measure] | None) -> None:
         options.check_unused(*_without_bands(options, kind), but=options.seeded)
     elif options.algorithm is not None:
         raise no_effect("algorithm", "with method minhash", "choose method exact", "method")
+    _check_limit(options)
+
+
+def _check_limit(options: PairOptions) -> None:
     if options.limit is None or options.top is None or options.per_document:
         return
     if options.limit >= options.top:

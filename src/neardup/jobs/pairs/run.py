@@ -577,7 +577,7 @@ def _find_by_fields(
     runner: Runner,
 ) -> tuple[Sequence[Catalogue], Matches, int]:
     # Few runs need it.
-    from neardup.jobs.pairs.by_fields import describe_fields, join_fields, read_fields
+    from neardup.jobs.pairs.by_fields import best_pairs, describe_fields, join_fields, read_fields
 
     assert plan.mean is not None
     with runner.stage("read") as note:
@@ -587,7 +587,7 @@ def _find_by_fields(
         records = read_fields(catalogues, keys, plan.mean, plan.options, workspace, runner)
         del signed
         note(documents=len(records))
-    mean, about = plan.mean, dict[str, Any]()
+    mean, top, about = plan.mean, plan.options.top, dict[str, Any]()
     if plan.options.labels is not None:
         # Nor this.
         from neardup.jobs.pairs.fit import fit_to_labels
@@ -599,25 +599,29 @@ def _find_by_fields(
                 catalogues,
                 mean,
                 runner,
-                keeps_threshold=plan.options.threshold is not None,
+                keeps_threshold=plan.options.threshold is not None or top is not None,
             )
             records, mean, about = fitted.records, fitted.mean, fitted.about
             note(**about["fitted"])
     with runner.stage("join") as note:
-        found, counts = join_fields(records, mean, plan.options.limit, runner)
+        if top is None:
+            found, counts = join_fields(records, mean, plan.options.limit, runner)
+            steps = [counts]
+        else:
+            found, steps = best_pairs(records, mean, top, runner)
         note(pairs=len(found.left))
     about |= {
         "fields": describe_fields(records, mean, found),
         "empty_documents": records.n_empty,
-        "threshold": float(mean.threshold),
+        "threshold": None if plan.threshold is None else float(mean.threshold),
     }
     matches = Matches(
         [found.to_run(mean)],
         len(found.left),
         records.n_different,
         None,
-        counts,
-        1,
+        FilterCounts.total(steps),
+        len(steps),
         about=about,
     )
     return catalogues, matches, n_outside
