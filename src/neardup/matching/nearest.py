@@ -12,6 +12,7 @@ from rapidfuzz import process
 from rapidfuzz.distance import Levenshtein
 
 from neardup.tables import Int64s, Texts
+from neardup.text.tokenizers import folded_strings
 
 if TYPE_CHECKING:
     from neardup.text.normalise import Normalisation
@@ -81,11 +82,8 @@ def string_maker(tokenizer: Tokenizer, normalisation: Normalisation) -> Callable
     if tokenizer.name != "characters":
         return lambda text: tokenizer.hash_tokens(texts_of(text)).values.tolist()
     if normalisation.unicode_form is not None:
-        return lambda text: normalisation.fold_text(
-            normalisation.apply_form(texts_of(text).to_arrow())[0].as_py()
-        )
-    folds = normalisation.casefold or normalisation.strip_accents or normalisation.fold_digits
-    return normalisation.fold_text if folds else as_it_is
+        return lambda text: folded_strings(texts_of(text), normalisation)[0]
+    return normalisation.fold_text if normalisation.folds else as_it_is
 
 
 def as_it_is(text: str) -> str:

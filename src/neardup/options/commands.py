@@ -817,7 +817,8 @@ GROUPS: dict[str, tuple[str, ...]] = {
         ),
     ),
     "Text": (
-        *("tokenizer", "ngram", "casefold", "strip_accents", "unicode_form", "fold_digits"),
+        *("tokenizer", "ngram", "casefold", "strip_accents", "unicode_form", "fold"),
+        "fold_digits",
         *("occurrences", "fingerprint"),
     ),
     "Similarity": (

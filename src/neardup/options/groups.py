@@ -20,6 +20,7 @@ from neardup.options.choices import (
     Progress,
     Refresh,
     Side,
+    Spelling,
     TermFrequency,
     TextFormat,
     TokenizerChoice,
@@ -232,6 +233,14 @@ class NormalOptions(Options):
         "Normalise text first.", Choice(UnicodeForm, "NFC, NFKC or None"), default=None
     )
     strip_accents: bool = option("Accents do not count.", default=False)
+    fold: Spelling | None = option(
+        "Letters count as they are written where they are missing: german has ae, oe, ue and ss, "
+        "nordic aa, ae and oe.",
+        default=None,
+        python="``german``: ä is ae, ö is oe, ü is ue, ß is ss; ``nordic``: å is aa, ä and æ are "
+        "ae, ö and ø are oe, also where the letter is in two characters. Capitals have one where "
+        "case counts: Ä is Ae.",
+    )
     fold_digits: bool = option(
         "Digits of other scripts count as 0 to 9; different numbers stay different.", default=False
     )

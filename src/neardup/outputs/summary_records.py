@@ -112,6 +112,7 @@ class Scheme(TypedDict):
     unicode_form: str | None
     strip_accents: bool
     fold_digits: bool
+    fold: NotRequired[str]
     ngram: NotRequired[_Positive]
     occurrences: NotRequired[Occurrences]
     fingerprint: NotRequired[str]

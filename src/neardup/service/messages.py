@@ -180,6 +180,7 @@ class Comparison(Request):
     casefold: bool | None = None
     unicode_form: Literal["NFC", "NFKC"] | None = None
     strip_accents: bool = False
+    fold: Literal["german", "nordic"] | None = None
     fold_digits: bool = False
 
 

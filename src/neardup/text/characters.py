@@ -94,7 +94,7 @@ def _folds(normalisation: Normalisation) -> tuple[Int64s, Uint64s]:
     for row in _rows():
         # Most scripts know neither case nor accents: whole rows are passed over at once.
         if normalisation.fold_text(row) != row:
-            folded = ((character, normalisation.fold(character)) for character in row)
+            folded = ((character, normalisation.fold_character(character)) for character in row)
             found |= {ord(c): _entry(fold.encode()) for c, fold in folded if fold != c}
     return np.array(list(found), np.int64), np.array(list(found.values()), np.uint64)
 

@@ -3,12 +3,33 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from neardup.options.choices import Spelling
 from neardup.options.groups import NormalOptions
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+
+# Letters and what is written where they are missing. German as in CLDR's transform de-ASCII, but
+# that a letter knows nothing of its word, which may be one of capitals; nordic as in
+# machine-readable travel documents (ICAO Doc 9303, part 3, section 6).
+_SPELLED: Mapping[Spelling, Mapping[str, str]] = {
+    "german": {"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss"},
+    "nordic": {"å": "aa", "ä": "ae", "æ": "ae", "ö": "oe", "ø": "oe"},
+}
+_CAPITALS = {"ß": "ẞ"}
+# For ``str.translate``.
+_SPELLINGS: Mapping[Spelling | None, Mapping[int, str]] = {None: {}} | {
+    name: {ord(letter): spelled for letter, spelled in letters.items()}
+    | {
+        ord(_CAPITALS.get(letter, letter.upper())): spelled.capitalize()
+        for letter, spelled in letters.items()
+    }
+    for name, letters in _SPELLED.items()
+}
 
 
 class Normalisation(NormalOptions):
@@ -20,6 +41,9 @@ class Normalisation(NormalOptions):
         Upper and lower case are the same (Unicode full case folding).
     unicode_form
         ``"NFC"`` or ``"NFKC"``: bring the whole text to that normalisation form first.
+    fold
+        ``"german"`` or ``"nordic"``: letters are as they are written without them: ü is ue.
+        Accents that are left do not count with ``strip_accents``.
     strip_accents
         Combining marks do not count: é is e.
     fold_digits
@@ -28,10 +52,18 @@ class Normalisation(NormalOptions):
 
     casefold: bool = True
 
-    def fold(self, character: str) -> str:
+    @property
+    def folds(self) -> bool:
+        """Whether characters are folded, one by one."""
+        return self.casefold or self.strip_accents or self.fold_digits or self.fold is not None
+
+    def fold_character(self, character: str) -> str:
         """Give what stands for one character in a token; empty if it does not count."""
         if self.fold_digits and unicodedata.category(character) == "Nd":
             return str(unicodedata.decimal(character))
+        spelled = _SPELLINGS[self.fold].get(ord(character))
+        if spelled is not None:
+            return spelled.casefold() if self.casefold else spelled
         if self.casefold:
             character = character.casefold()
         if self.strip_accents and not character.isascii():
@@ -44,9 +76,15 @@ class Normalisation(NormalOptions):
     def fold_text(self, text: str) -> str:
         """Fold every character of a text, for tokenizers that want a whole string."""
         if self.strip_accents or self.fold_digits:
-            return "".join(map(self.fold, text))
+            return "".join(map(self.fold_character, text))
+        if self.fold is not None:
+            text = text.translate(_SPELLINGS[self.fold])
         # Case folding works on each character by itself.
         return text.casefold() if self.casefold else text
+
+    def describe(self) -> dict[str, object]:
+        """Return what is folded away, as plain values; of ``fold`` only what is not as usual."""
+        return {name: value for name, value in vars(self).items() if value or name != "fold"}
 
     def apply_form(self, texts: pa.Array) -> pa.Array:
         """Bring texts to the chosen Unicode normalisation form."""

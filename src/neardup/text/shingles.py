@@ -281,7 +281,7 @@ class ShingleScheme:
         """Give all that decides the sets, as plain values, for schemes and summaries."""
         return {
             **self.tokenizer.describe(),
-            **vars(self.normalisation),
+            **self.normalisation.describe(),
             "ngram": self.ngram,
             "occurrences": self.occurrences,
             "hash_version": self._hash_version,
@@ -310,10 +310,11 @@ def shingle_scheme(options: ShingleOptions) -> ShingleScheme:
     named = named_tokenizer(tokenizer)
     casefold = named is not None and named.casefold
     casefold = casefold if options.casefold is None else options.casefold
-    normalisation = options.part(Normalisation, casefold=casefold)
-    may_normalise = named is None or named.normalises
-    if not may_normalise and normalisation != Normalisation(casefold=False):
-        names = [name for name, value in vars(normalisation).items() if value]
+    # A letter that is written out may be there in two characters.
+    form = options.unicode_form or ("NFC" if options.fold else None)
+    normalisation = options.part(Normalisation, casefold=casefold, unicode_form=form)
+    names = [name for name in Normalisation.known if getattr(options, name)]
+    if names and named is not None and not named.normalises:
         message = (
             f"tokenizer {tokenizer} has nothing to fold away; leave out {', '.join(names)}, or "
             "choose another tokenizer"

@@ -74,7 +74,8 @@ Cut = Callable[[list[str]], tuple[TokenLists, Sequence[Sequence[Place]]]]
 
 def folded_strings(texts: Texts, normalisation: Normalisation) -> list[str]:
     """Return texts as strings, normalised and folded."""
-    strings: list[str] = normalisation.apply_form(texts.to_arrow()).to_pylist()
+    formed = form_texts(texts, normalisation)
+    strings = (texts if formed is None else formed.texts).to_arrow().to_pylist()
     return [normalisation.fold_text(string) for string in strings]
 
 
@@ -139,7 +140,7 @@ def _folded_edges(text: str, normalisation: Normalisation) -> tuple[Int64s, Int6
     character has become is the start or the stop of that character; dropped characters belong to
     the one before them.
     """
-    sizes = {c: (len(c.encode()), len(normalisation.fold(c))) for c in set(text)}
+    sizes = {c: (len(c.encode()), len(normalisation.fold_character(c))) for c in set(text)}
     starts, stops = [], [0]
     position, n_last = 0, 1
     for character in text:
@@ -175,9 +176,8 @@ class TableTokenizer(Tokenizer):
 
     def hash_tokens(self, texts: Texts) -> TokenLists:
         """Hash the tokens of each text."""
-        if self.normalisation.unicode_form is not None:
-            texts = Texts.from_arrow(self.normalisation.apply_form(texts.to_arrow()))
-        return self._hash(texts)
+        formed = form_texts(texts, self.normalisation)
+        return self._hash(texts if formed is None else formed.texts)
 
     def locate_tokens(self, texts: Texts) -> tuple[TokenLists, TokenSpans]:
         """Hash the tokens of each text, and find where each stands."""

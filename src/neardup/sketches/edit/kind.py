@@ -52,6 +52,7 @@ from neardup.tables import (
     Uint32s,
     Uint64s,
 )
+from neardup.text.characters import form_texts
 from neardup.text.normalise import Normalisation
 from neardup.text.shingles import HASH_VERSION
 from neardup.text.tokenizers import bytes_as_characters
@@ -293,7 +294,7 @@ class EditKind(SketchKind[EditScheme, EditSignatures]):
         """Return all that decides a signature: what is folded away, or that texts are bytes."""
         tokenizer = texts.shingles.tokenizer
         return (
-            vars(texts.shingles.normalisation)
+            texts.shingles.normalisation.describe()
             | {"hash_version": HASH_VERSION, "unicode_version": unicodedata.unidata_version}
             | ({"tokenizer": tokenizer.name} if tokenizer.is_bytewise else {})
             | self.scheme.describe()
@@ -429,12 +430,13 @@ def _as_signed(texts: Texts, how: TextScheme) -> Texts:
 
 def fold_texts(texts: Texts, normalisation: Normalisation) -> Texts:
     """Fold away what does not count from texts that are not cut into tokens."""
-    if normalisation == Normalisation(casefold=False):
+    formed = form_texts(texts, normalisation)
+    texts = texts if formed is None else formed.texts
+    if not normalisation.folds:
         return texts
     import pyarrow as pa
 
-    strings = normalisation.apply_form(texts.to_arrow())
-    folded = [normalisation.fold_text(text) for text in strings.to_pylist()]
+    folded = [normalisation.fold_text(text) for text in texts.to_arrow().to_pylist()]
     return Texts.from_arrow(pa.array(folded, pa.large_string()))
 
 
