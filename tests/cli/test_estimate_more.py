@@ -65,7 +65,7 @@ def test_estimate__clusters(run, here, sketched, kind, representative):
     assert [row["representative_id"] for row in found[:9]] == ["d0", "d1", "d2"] * 3
     as_json = run(
         *("estimate", "s.parquet", "--clusters", representative, "--json", "--threshold", "0.8"),
-        *("-o", "c.csv", "--overwrite"),
+        *("-o", "c.csv", "--overwrite", "--memory", "16MB"),
     )
     summary = json.loads(as_json.out)
     assert (summary["clusters"], summary["representative"]) == (5, representative)

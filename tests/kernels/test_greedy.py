@@ -2,10 +2,12 @@ from __future__ import annotations
 
 import random
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 
 from neardup.kernels.sketch import greedy
+from neardup.kernels.sketch.samples import Samples
 from neardup.kernels.types import sealed
 from tests.arrays import ragged
 from tests.each import each_of
@@ -21,47 +23,79 @@ def cluster(
     moduli=None,
     sizes=None,
     is_popular=False,
+    parts=(),
+    room=None,
+    n_slots=8,
 ):
+    """Cluster sets in parts that begin where ``parts`` says, with room for some clusters at once.
+
+    Few slots, so that values meet in each table.
+    """
     n = len(sets)
     largest = max(map(len, sets))
-    values, offsets = ragged([sorted(elements) for elements in sets])
-    moduli = moduli or [1] * n
-    distinct, numbers, counts = np.unique(values, return_inverse=True, return_counts=True)
-    order = np.lexsort((numbers, counts[numbers], np.repeat(np.arange(n), np.diff(offsets))))
-    clusters, representatives = np.full((2, n), -7, np.int64)
-    links, owners, tallies, popular = np.full((4, len(values)), -7, np.int64)
-    n_clusters = greedy.cluster_greedily(
-        sealed(
-            greedy.RankedSketches(
-                values,
-                offsets,
-                np.array(sizes or [-1] * n, np.int64),
-                np.array(moduli, np.int64),
-                numbers,
-                order,
-            )
-        ),
-        greedy.Rule(threshold.numerator, threshold.denominator, limit, min_samples),
-        int(is_popular),
-        greedy.Chains(np.full(len(distinct), -1, np.int64), links, owners),
-        greedy.Scratch(
-            np.full(max(moduli).bit_length() if len(set(moduli)) > 1 else 1, -7, np.int64),
-            np.full(largest, -7, np.int64),
-            np.full(n, -1, np.int64),
-        ),
-        greedy.Tallies(
-            # As small as may be, so that values meet in it.
-            np.full(2 << (len(values) - 1).bit_length(), -1, np.int64),
-            tallies,
-            popular,
-            np.full(2 * largest, -7, np.int64),
-            np.full(n, -7, np.int64),
-        ),
-        values.copy(),
-        clusters,
-        representatives,
+    moduli, sizes = moduli or [1] * n, sizes or [-1] * n
+    n_values = sum(map(len, sets))
+    frequencies = np.zeros(n_slots, np.uint32)
+    bounds = list(pairwise([0, *parts, n]))
+    samples = []
+    for start, stop in bounds:
+        values, offsets = ragged([sorted(elements) for elements in sets[start:stop]])
+        columns = (np.array(column[start:stop], np.int64) for column in (sizes, moduli))
+        samples.append(sealed(Samples(values, offsets, *columns)))
+        greedy.count_values(values, frequencies)
+    n_rows, n_held, n_entries = (n, n_values, n_values) if room is None else room
+    held = greedy.Held(
+        0,
+        np.zeros(2, np.int64),
+        np.zeros(n_rows + 1, np.int64),
+        *np.full((2, n_rows), -7, np.int64),
+        np.full(n_rows, -1, np.int64),
+        np.full(n_held, 7, np.uint64),
+        np.full(n_slots, -1, np.int32),
+        *np.full((2, n_entries), -7, np.int32),
+        np.full(n_entries, 7, np.uint64),
     )
-    return clusters.tolist(), representatives[:n_clusters].tolist()
+    scratch = greedy.Scratch(
+        np.full(max(moduli).bit_length() if len(set(moduli)) > 1 else 1, -7, np.int64),
+        *np.full((4, largest), -7, np.int64),
+    )
+    tallies = greedy.Tallies(
+        # As small as may be, so that values meet in it.
+        np.full(2 << max(n_values - 1, 0).bit_length(), -1, np.int32),
+        *np.full((2, n_values), -7, np.int64),
+        np.full(2 * largest, -7, np.int64),
+        np.full(n, -7, np.int64),
+    )
+    rule = greedy.Rule(threshold.numerator, threshold.denominator, limit, min_samples)
+    joined = greedy.Joined(np.full(n, -1, np.int64), np.zeros(n, np.int32), np.ones(n, np.int32))
+    begin, n_passes = 0, 0
+    while begin < n:
+        again = n
+        for (start, stop), part in zip(bounds, samples, strict=True):
+            found = greedy.cluster_greedily(
+                part,
+                min(max(begin - start, 0), stop - start),
+                start,
+                frequencies,
+                rule,
+                int(is_popular),
+                int(again == n),
+                held,
+                scratch,
+                tallies,
+                greedy.Joined(*(column[start:stop] for column in joined)),
+            )
+            if found < stop - start:
+                again = start + found
+        assert again > begin
+        begin = again
+        held = held._replace(first=held.first + int(held.used[0]))
+        for column, empty in ((held.used, 0), (held.last_met, -1), (held.heads, -1)):
+            column[:] = empty
+        n_passes += 1
+    assert n_passes >= held.first / n_rows
+    clusters = joined.clusters.tolist()
+    return clusters, [clusters.index(cluster) for cluster in range(held.first)]
 
 
 def expected(
@@ -156,6 +190,36 @@ def test_cluster_greedily__modulo_sketches_as_oracle(seed):
             options = {"min_samples": min_samples, "sizes": sizes, "moduli": moduli}
             options["is_popular"] = is_popular
             assert cluster(sets, threshold, **options) == expected(sets, threshold, **options)
+
+
+@each_of("seed", range(40))
+def test_cluster_greedily__with_room_for_few_clusters_as_oracle(seed):
+    """In several passes, and parts that begin anywhere."""
+    generator = random.Random(seed)
+    moduli = generator.choices([1, 2, 4], k=12) if seed % 2 else [1] * 12
+    sets = [
+        {generator.randrange(20 // modulus) * modulus for _ in range(generator.randrange(12))}
+        for modulus in moduli
+    ]
+    largest = max(map(len, sets))
+    for n_rows in (1, 3, 12):
+        for threshold in (Fraction(1, 3), Fraction(4, 5)):
+            found = cluster(
+                sets,
+                threshold,
+                moduli=moduli,
+                parts=sorted(generator.choices(range(13), k=3)),
+                room=(n_rows, largest * generator.randint(1, 4), largest * generator.randint(1, 4)),
+                n_slots=generator.choice([1, 4, 64]),
+            )
+            assert found == expected(sets, threshold, moduli=moduli)
+
+
+def test_cluster_greedily__the_best_of_clusters_that_are_not_held_any_more():
+    sets = [{1, 2, 3, 4}, {5, 6, 7, 8}, {1, 2, 3, 5}, {5, 6, 7, 1}, {1, 2, 5, 6}]
+    more = {"room": (1, 4, 4), "parts": [2]}
+    assert cluster(sets, Fraction(1, 3), **more) == ([0, 1, 0, 1, 0], [0, 1])
+    assert cluster(sets, Fraction(1, 2), **more) == ([0, 1, 0, 1, 2], [0, 1, 4])
 
 
 # Sketches of modulus 1, and another one so that multiples of two and of four are looked at as well.

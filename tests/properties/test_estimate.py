@@ -16,6 +16,7 @@ from hypothesis import given, reject
 from hypothesis import strategies as st
 
 import neardup
+from neardup.jobs.estimate import clusters as clusters_job
 from neardup.jobs.estimate import estimate as job
 from neardup.matching import join
 from neardup.sketches import kind
@@ -356,3 +357,44 @@ def test_estimate__of_parts_notices_an_id_that_comes_twice():
         pq.write_table(twice, path)
         with pytest.raises(neardup.SketchFormatError, match="an id comes twice"):
             neardup.estimate(path, memory=LEAST_MEMORY, threshold=0.5)
+
+
+@pytest.mark.parametrize("representative", ["first", "popular"])
+@pytest.mark.parametrize("options", KINDS[2:6], ids=lambda o: " ".join(map(str, o.values())))
+@examples(30)
+@given(
+    texts=collections(),
+    threshold=thresholds,
+    budget=st.integers(200, 20_000),
+)
+def test_cluster_sketches__of_a_file_in_parts_is_the_same(
+    options, representative, texts, threshold, budget
+):
+    more = {"threshold": threshold, "representative": representative}
+    own = sketched(texts, options)
+    expected = neardup.cluster_sketches(own, **more)
+    held = {"_HELD_OF_ALL": 10**9, "_HELD_OF_PART": 1, "memory_budget": lambda _: budget}
+    with in_parts(1, [own]) as (path,), patch.multiple(clusters_job, **held):
+        found = neardup.cluster_sketches(path, **more)
+    assert found.clusters.equals(expected.clusters)
+    assert counts_of(found) == counts_of(expected)
+
+
+def test_cluster_sketches__needs_several_passes_and_parts():
+    words = [f"w{number}" for number in range(200)]
+    texts = [" ".join(words[n : 150 + n]) for n in range(0, 40, 5)] * 2
+    own = sketched(texts, KINDS[2])
+    expected = neardup.cluster_sketches(own, "0.8")
+    assert 2 < expected.summary["clusters"] < 8
+    held = {"_HELD_OF_ALL": 10**9, "_HELD_OF_PART": 2, "memory_budget": lambda _: 2000}
+    with (
+        in_parts(1, [own]) as (path,),
+        patch.multiple(clusters_job, **held),
+        patch.object(stored, "_read_parts", wraps=stored._read_parts) as read,
+    ):
+        assert len(stored.SketchParts(path, 1000).rows) > 2
+        assert neardup.cluster_sketches(path, "0.8").clusters.equals(expected.clusters)
+    # One to see what they are, one to count, and the first ones again where there was no room.
+    firsts = [call.args[1][0].start for call in read.call_args_list]
+    assert firsts[:3] == [0, 0, 0]
+    assert firsts[-1] > 0

@@ -63,11 +63,13 @@ def command(call: Call) -> None:
         output.tell(result.summary, _report(result.summary, output), *lines)
         return
     for name in ("other", "page", *EstimateOptions.known, "pairs", "workers"):
-        if getattr(call, name) and name != "threshold":
+        if getattr(call, name) and name not in ("threshold", "memory"):
             option = "B" if name == "other" else name
             raise no_effect(option, "with clusters", "leave out clusters")
     threshold = call.threshold or "0.5"
-    found = cluster_sketches(call.sketches, threshold, representative=call.clusters)
+    found = cluster_sketches(
+        call.sketches, threshold, representative=call.clusters, memory=call.memory
+    )
     output.write(found)
     output.tell(found.summary, _report_clusters(found.summary, output))
 

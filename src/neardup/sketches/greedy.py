@@ -1,7 +1,10 @@
-"""Greedy clustering: groups of similar documents in one pass, from their sketches alone."""
+"""Greedy clustering: groups of similar documents, in the order they come, from sketches alone."""
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
@@ -9,20 +12,22 @@ import numpy as np
 
 from neardup.errors import InvalidParameterError
 from neardup.kernels.sketch import greedy
+from neardup.kernels.sketch.samples import Samples
 from neardup.kernels.types import sealed
 from neardup.options.choices import Representative
 from neardup.options.kinds import exact_fraction
 from neardup.sketches.samples import SetScheme
-from neardup.tables import GreedyClusters, Int64s, SetSketches
+from neardup.tables import GreedyClusters, SetSketches, Uint32s
 
 
 def cluster_greedily(
-    sketches: SetSketches,
+    sketches: SetSketches | Callable[[int], Iterable[SetSketches]],
     scheme: SetScheme,
     threshold: str | float | Decimal | Fraction,
     *,
     representative: Representative = "first",
     min_samples: int = 20,
+    room_bytes: int | None = None,
 ) -> GreedyClusters:
     """Put each document, in order, into the cluster it resembles most, or into a new one.
 
@@ -34,7 +39,8 @@ def cluster_greedily(
     Parameters
     ----------
     sketches
-        Of the documents, in the order in which they are to be considered.
+        Of the documents, in the order in which they are to be considered; or what returns them in
+        parts, from the part of a number on, and is called for each pass.
     scheme
         That of the sketches.
     threshold
@@ -46,6 +52,9 @@ def cluster_greedily(
         multiples of that are counted, and stands for a whole set if that does.
     min_samples
         Estimates that rest on fewer samples join nothing, unless both sets are known whole.
+    room_bytes
+        About how many bytes the clusters that are held may take, with what tells which values are
+        rare; None: any. Those of ``popular`` values are all held.
 
     Returns
     -------
@@ -58,13 +67,19 @@ def cluster_greedily(
     join either. Members resemble the representative, as far as estimates go, and each other by the
     triangle inequality of 1 - r at least 2 t - 1; no pair is verified. Time O(values) for sorting
     them, and for each document the comparisons with clusters that share one of its rarer values:
-    of n values the n (1 - t) + 1 rarest are looked up, so that boilerplate costs nothing.
+    of n values the n (1 - t) + 1 rarest are looked up, so that boilerplate costs nothing. How rare
+    a value is only has to be known roughly, so values are counted in a table of fixed size.
+
+    Where there is no room for all clusters, as many as there is room for are held at a time. The
+    first that has none begins another pass, from its first member on, in which documents that
+    passed it keep the best of the clusters that were held before. So each is compared with all
+    earlier clusters before it joins one: 16 bytes a document, and a pass for each room of clusters.
 
     ``popular`` values are no sample of any document's set. What they tell is a resemblance with the
     core of a cluster, and nothing is known of its error; nor is any resemblance of members assured,
     as the core may drift away from those that came first. A document in the middle is less needed,
     but the order still decides. Clusters are found by all values of their members, and every member
-    is counted: time O(values) more, and 32 to 48 bytes a value.
+    is counted: time O(values) more, and 40 to 60 bytes a different value of a cluster.
 
     References
     ----------
@@ -77,62 +92,181 @@ def cluster_greedily(
     if representative not in ("first", "popular"):
         message = f"representative must be first or popular, got {representative!r}"
         raise InvalidParameterError(message)
-    scheme.check(sketches)
-    n, largest = len(sketches), int(np.diff(sketches.offsets).max(initial=0))
-    ranked = _rank_values(sketches)
-    n_values, n_different = len(ranked.numbers), int(ranked.numbers.max(initial=-1)) + 1
+    read = (lambda _: [sketches]) if isinstance(sketches, SetSketches) else sketches
     is_popular = representative == "popular"
-    clusters, representatives = np.empty((2, n), np.int64)
-    n_clusters = greedy.cluster_greedily(
-        ranked,
-        greedy.Rule(least.numerator, least.denominator, scheme.sample_limit, min_samples),
-        int(is_popular),
-        greedy.Chains(
-            heads=np.full(n_different, -1, np.int64),
-            links=np.empty(n_values, np.int64),
-            owners=np.empty(n_values, np.int64),
-        ),
-        greedy.Scratch(
-            room=np.empty(_count_levels(sketches.moduli), np.int64),
-            chosen=np.empty(largest, np.int64),
-            last_met=np.full(n, -1, np.int64),
-        ),
-        # Nothing is counted for first members.
-        _make_tallies(n_values, n, largest) if is_popular else _make_tallies(0, 0, 0),
-        sketches.values.copy(),
-        clusters,
-        representatives,
-    )
-    return GreedyClusters(clusters, representatives[:n_clusters].copy())
-
-
-def _rank_values(sketches: SetSketches) -> greedy.RankedSketches:
-    """Order each sketch's values from the rarest to the most frequent: few are found by those."""
-    owners = np.repeat(np.arange(len(sketches)), np.diff(sketches.offsets))
-    _, numbers, counts = np.unique(sketches.values, return_inverse=True, return_counts=True)
-    return sealed(
-        greedy.RankedSketches(
-            sketches.values,
-            sketches.offsets,
-            sketches.sizes,
-            sketches.moduli,
-            numbers,
-            order=np.lexsort((numbers, counts[numbers], owners)),
+    # What tells which values are rare gets a quarter of the room, clusters all that is left.
+    census = _take_census(read(0), scheme, None if room_bytes is None else room_bytes // 4)
+    if room_bytes is not None:
+        room_bytes -= census.frequencies.nbytes
+    if is_popular and census.n_values > _MOST_ENTRIES:
+        message = (
+            f"representative popular takes sketches of at most {_MOST_ENTRIES:,} values together, "
+            f"got {census.n_values:,}; choose first, or sketch with a smaller size"
         )
+        raise InvalidParameterError(message, "representative")
+    room = (
+        _Room(census.n_sketches, census.n_values, census.n_values)
+        if is_popular
+        else _Room.of(census, least, room_bytes)
+    )
+    held = _make_held(room)
+    scratch = greedy.Scratch(
+        np.empty(census.n_levels, np.int64), *np.empty((4, census.largest), np.int64)
+    )
+    # Nothing is counted for first members.
+    tallies = _make_tallies(room if is_popular else _Room(0, 0, 0), census.largest)
+    n = census.n_sketches
+    joined = greedy.Joined(np.full(n, -1, np.int64), np.zeros(n, np.int32), np.ones(n, np.int32))
+    rule = greedy.Rule(least.numerator, least.denominator, scheme.sample_limit, min_samples)
+    begin = 0
+    while begin < n:
+        first_without_room = n
+        number = bisect_right(census.bounds, begin) - 1
+        stop = census.bounds[number]
+        for part in read(number):
+            start, stop = stop, stop + len(part)
+            found = greedy.cluster_greedily(
+                _samples_of(part),
+                max(begin - start, 0),
+                start,
+                census.frequencies,
+                rule,
+                int(is_popular),
+                int(first_without_room == n),
+                held,
+                scratch,
+                tallies,
+                greedy.Joined(
+                    joined.clusters[start:stop],
+                    joined.commons[start:stop],
+                    joined.unions[start:stop],
+                ),
+            )
+            # It would stay beside the part that is read next.
+            del part
+            if found < stop - start:
+                first_without_room = start + int(found)
+        begin = first_without_room
+        held = _emptied(held)
+    # Clusters are numbered as their first members come.
+    is_first = np.diff(np.maximum.accumulate(joined.clusters), prepend=-1) > 0
+    return GreedyClusters(joined.clusters, np.flatnonzero(is_first))
+
+
+def _samples_of(sketches: SetSketches) -> Samples:
+    return sealed(Samples(sketches.values, sketches.offsets, sketches.sizes, sketches.moduli))
+
+
+@dataclass(frozen=True)
+class _Census:
+    """What all sketches are together.
+
+    Part k has the sketches ``bounds[k] : bounds[k + 1]``. ``largest`` is the most values that one
+    has; ``n_levels`` counts the powers of two up to the largest modulus, 1 if all are equal.
+    """
+
+    bounds: list[int]
+    n_values: int
+    largest: int
+    n_levels: int
+    frequencies: Uint32s
+
+    @property
+    def n_sketches(self) -> int:
+        return self.bounds[-1]
+
+
+def _take_census(
+    parts: Iterable[SetSketches], scheme: SetScheme, most_bytes: int | None
+) -> _Census:
+    bounds, n_values, largest = [0], 0, 0
+    moduli: set[int] = set()
+    # With one count a value few are counted together.
+    n_slots = None if most_bytes is None else 1 << max((most_bytes // 4).bit_length() - 1, 0)
+    frequencies = np.zeros(n_slots or 1, np.uint32)
+    for sketches in parts:
+        scheme.check(sketches)
+        if n_slots is None:
+            n_slots = 1 << len(sketches.values).bit_length()
+            frequencies = np.zeros(n_slots, np.uint32)
+        greedy.count_values(sketches.values, frequencies)
+        bounds.append(bounds[-1] + len(sketches))
+        n_values += len(sketches.values)
+        largest = max(largest, int(np.diff(sketches.offsets).max(initial=0)))
+        moduli.update(np.unique(sketches.moduli).tolist())
+        # It would stay beside the part that is read next.
+        del sketches
+    n_levels = max(moduli).bit_length() if len(moduli) > 1 else 1
+    return _Census(bounds, n_values, largest, n_levels, frequencies)
+
+
+# Entries are numbered with 31 bits.
+_MOST_ENTRIES = 2**31 - 1
+# Bytes of a cluster, of a value of what represents it, and of one that leads to it.
+_ROW_BYTES, _VALUE_BYTES, _ENTRY_BYTES = 32, 8, 24
+
+
+@dataclass(frozen=True)
+class _Room:
+    """How many clusters there may be, with how many values and entries."""
+
+    rows: int
+    values: int
+    entries: int
+
+    @classmethod
+    def of(cls, census: _Census, least: Fraction, most_bytes: int | None) -> _Room:
+        """Return room for all sketches as clusters, or for what some bytes are enough for."""
+        n, n_values = census.n_sketches, census.n_values
+        # Of sketches of one modulus a share leads to clusters, and one value more of each.
+        n_entries = n_values
+        if census.n_levels == 1:
+            n_entries = min(n_values, int(n_values * (1 - least)) + n)
+        n_entries = min(n_entries, _MOST_ENTRIES)
+        if most_bytes is None:
+            return cls(n, n_values, n_entries)
+        n_bytes = n * _ROW_BYTES + n_values * _VALUE_BYTES + n_entries * _ENTRY_BYTES
+        share = min(Fraction(1), Fraction(most_bytes, max(n_bytes, 1)))
+        # One has room in any case.
+        least_room = census.largest
+        return cls(
+            max(int(n * share), 1),
+            max(int(n_values * share), least_room),
+            max(int(n_entries * share), least_room),
+        )
+
+
+def _make_held(room: _Room) -> greedy.Held:
+    return greedy.Held(
+        first=0,
+        used=np.zeros(2, np.int64),
+        starts=np.zeros(room.rows + 1, np.int64),
+        sizes=np.empty(room.rows, np.int64),
+        moduli=np.empty(room.rows, np.int64),
+        last_met=np.full(room.rows, -1, np.int64),
+        samples=np.empty(room.values, np.uint64),
+        heads=np.full(1 << max(room.entries.bit_length() - 1, 0), -1, np.int32),
+        links=np.empty(room.entries, np.int32),
+        owners=np.empty(room.entries, np.int32),
+        values=np.empty(room.entries, np.uint64),
     )
 
 
-def _count_levels(moduli: Int64s) -> int:
-    """Count the powers of two up to the largest modulus, or 1 if all moduli are equal."""
-    return int(moduli.max()).bit_length() if len(np.unique(moduli)) > 1 else 1
+def _emptied(held: greedy.Held) -> greedy.Held:
+    """Make room for clusters behind those that were held, in the same arrays."""
+    n_rows = int(held.used[0])
+    held.used[:] = 0
+    held.last_met[:n_rows] = -1
+    held.heads[:] = -1
+    return held._replace(first=held.first + n_rows)
 
 
-def _make_tallies(n_values: int, n_sketches: int, largest: int) -> greedy.Tallies:
+def _make_tallies(room: _Room, largest: int) -> greedy.Tallies:
     """Make room for the counts of popular values; ``largest`` is the size of the largest sketch."""
     return greedy.Tallies(
-        slots=np.full(2 << n_values.bit_length(), -1, np.int64),
-        counts=np.empty(n_values, np.int64),
-        popular=np.empty(n_values, np.int64),
+        slots=np.full(2 << room.entries.bit_length(), -1, np.int32),
+        counts=np.empty(room.entries, np.int64),
+        popular=np.empty(room.values, np.int64),
         merged=np.empty(2 * largest, np.int64),
-        floors=np.empty(n_sketches, np.int64),
+        floors=np.empty(room.rows, np.int64),
     )

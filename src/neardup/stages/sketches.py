@@ -177,8 +177,10 @@ def _count_ids(file: pq.ParquetFile) -> int:
         raise SketchFormatError(_DAMAGED) from None
 
 
-def _read_rows(path: str | Path, rows: range | None = None) -> pa.Table:
-    """Read some rows of a file, None for all; what they mean is not looked at.
+def _read_tables(path: str | Path, parts: Sequence[range] | None = None) -> Iterator[pa.Table]:
+    """Yield rows of a file in parts that follow each other, None for all at once.
+
+    What the rows mean is not looked at.
 
     Raises
     ------
@@ -187,40 +189,53 @@ def _read_rows(path: str | Path, rows: range | None = None) -> pa.Table:
     """
     with _opened(path) as file:
         n_rows = file.metadata.num_rows
-        rows = range(n_rows) if rows is None else rows
+        parts = [range(n_rows)] if parts is None else parts
         sizes = [file.metadata.row_group(each).num_rows for each in range(file.num_row_groups)]
         # Checksums of pages do not cover the numbers of rows, of which a file has several.
-        if sum(sizes) != n_rows or rows.stop > n_rows:
+        if sum(sizes) != n_rows or parts[-1].stop > n_rows:
             raise SketchFormatError(_DAMAGED, path=str(path))
         ends = np.cumsum(sizes, dtype=np.int64)
-        first, stop = np.searchsorted(ends, [rows.start, rows.stop - 1], side="right").tolist()
-        groups = list(range(first, min(stop + 1, len(sizes)))) if rows else []
-        start = rows.start - sum(sizes[:first])
-        try:
-            # A row group as a whole would be in memory twice, before it is one array.
-            read = file.iter_batches(_READ_ROWS, row_groups=groups, use_threads=False)
-            batches = list(_some_rows(read, start, len(rows)))
-            table = pa.Table.from_batches(batches, file.schema_arrow).combine_chunks()
-        except (pa.ArrowException, OSError):
-            raise SketchFormatError(_DAMAGED, path=str(path)) from None
-    del batches
-    release_memory()
-    if len(table) != len(rows):
-        raise SketchFormatError(_DAMAGED, path=str(path))
-    return table
+        start, stop = parts[0].start, parts[-1].stop
+        first, last = np.searchsorted(ends, [start, stop - 1], side="right").tolist()
+        groups = list(range(first, min(last + 1, len(sizes)))) if stop > start else []
+        # A row group as a whole would be in memory twice, before it is one array.
+        n_read = min(_READ_ROWS, max(1, *map(len, parts)))
+        read = file.iter_batches(n_read, row_groups=groups, use_threads=False)
+        cut = _cut_rows(read, start - sum(sizes[:first]), map(len, parts))
+        for rows in parts:
+            try:
+                batches = next(cut)
+                table = pa.Table.from_batches(batches, file.schema_arrow).combine_chunks()
+            except (pa.ArrowException, OSError):
+                raise SketchFormatError(_DAMAGED, path=str(path)) from None
+            del batches
+            release_memory()
+            if len(table) != len(rows):
+                raise SketchFormatError(_DAMAGED, path=str(path))
+            yield table
+            # It would stay beside the next one.
+            del table
 
 
-def _some_rows(
-    batches: Iterable[pa.RecordBatch], start: int, n_rows: int
-) -> Iterator[pa.RecordBatch]:
-    """Yield rows of some batches from ``start`` on; what is behind them is not read."""
-    for batch in batches:
-        some = batch[min(start, len(batch)) :][:n_rows]
-        start = max(start - len(batch), 0)
-        n_rows -= len(some)
+def _cut_rows(
+    batches: Iterable[pa.RecordBatch], start: int, sizes: Iterable[int]
+) -> Iterator[list[pa.RecordBatch]]:
+    """Cut rows from ``start`` on into parts of some sizes; what is behind them is not read."""
+    batches = iter(batches)
+    held: pa.RecordBatch | None = None
+    for size in sizes:
+        some: list[pa.RecordBatch] = []
+        while size > 0:
+            if held is None or not len(held):
+                held = next(batches, None)
+            if held is None:
+                break
+            passed = min(start, len(held))
+            start -= passed
+            some.append(held[passed:][:size])
+            held = held[passed + len(some[-1]) :]
+            size -= len(some[-1])
         yield some
-        if not n_rows:
-            return
 
 
 def _stored_bytes(location: str) -> int:
@@ -552,12 +567,21 @@ def _check_path(path: Any) -> None:
         raise InvalidInputError(message)
 
 
+def _read_parts(path: str | Path, parts: Sequence[range] | None = None) -> Iterator[Sketches]:
+    for table in _read_tables(path, parts):
+        try:
+            sketches = Sketches.from_arrow(table)
+        except SketchFormatError as error:
+            raise SketchFormatError(str(error), path=str(path)) from None
+        # Neither would stay beside the next one.
+        del table
+        yield sketches
+        del sketches
+
+
 def _read_part(path: str | Path, rows: range | None = None) -> Sketches:
-    table = _read_rows(path, rows)
-    try:
-        return Sketches.from_arrow(table)
-    except SketchFormatError as error:
-        raise SketchFormatError(str(error), path=str(path)) from None
+    [sketches] = _read_parts(path, None if rows is None else [rows])
+    return sketches
 
 
 def known_digests(sketches: Sketches) -> pa.Array:
@@ -650,6 +674,8 @@ class SketchParts:
         Those of each part.
     part
         Returns the sketches of the part of a number; errors as of ``Sketches.read``.
+    parts_from
+        Returns those of that part and of all behind it, one after another.
     ids
         Returns all ids.
 
@@ -664,6 +690,7 @@ class SketchParts:
         if isinstance(source, Sketches) or n_parts <= 1:
             held = as_sketches(source)
             self.part: Callable[[int], Sketches] = lambda _: held
+            self.parts_from: Callable[[int], Iterator[Sketches]] = lambda _: iter([held])
             self.scheme, self.n_documents = held.scheme, held.n_documents
             self.block_size = None if held.blocks is None else held.blocks.size
             self.rows = [range(len(held))]
@@ -676,6 +703,7 @@ class SketchParts:
         bounds = [n_rows * number // n_parts for number in range(n_parts + 1)]
         self.rows = [range(*each) for each in pairwise(bounds)]
         self.part = lambda number: _read_part(source, self.rows[number])
+        self.parts_from = lambda number: _read_parts(source, self.rows[number:])
         self.ids = lambda: pa.concat_arrays([*_StoredIds(source)])
         if self.block_size is None:
             _check_different_ids(source)

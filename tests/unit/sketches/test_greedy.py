@@ -37,6 +37,20 @@ def test_cluster_greedily__the_order_decides():
     assert middle_first.clusters.tolist() == [0, 0, 0]
 
 
+def test_cluster_greedily__with_room_for_one_cluster_at_a_time():
+    """The last one was compared with the first in the place that the second has then."""
+    scheme = SmallestScheme()
+    shared = [1, 2, 3]
+    sets = [[*shared, *range(10, 20)], [*shared, *range(20, 30)], [*shared, *range(20, 29)]]
+    sketches = sketch(sets, scheme)
+    found = cluster_greedily(sketches, scheme, 0.2, room_bytes=0)
+    assert found.clusters.tolist() == [0, 1, 1]
+    assert found.representatives.tolist() == [0, 1]
+    parts = [sketch([elements], scheme) for elements in sets]
+    in_parts = cluster_greedily(lambda number: parts[number:], scheme, 0.2, room_bytes=0)
+    assert in_parts.clusters.tolist() == [0, 1, 1]
+
+
 @pytest.mark.parametrize("scheme", [SmallestScheme(), ModuloScheme(), ModuloScheme(1)])
 def test_cluster_greedily__popular_values_are_those_of_the_original(scheme):
     """Copies with errors of their own tell together what the original was."""

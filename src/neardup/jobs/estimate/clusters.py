@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -14,13 +15,15 @@ import pyarrow.compute as pc
 from neardup.errors import InvalidParameterError
 from neardup.options.choices import Number
 from neardup.options.option import argument, option, takes
-from neardup.options.sketches import ClusterOptions, RepresentativeOptions
+from neardup.options.sketches import ClusterOptions, EstimateOptions, RepresentativeOptions
 from neardup.results import TableResult
 from neardup.runs.progress import counted
 from neardup.runs.runner import Runner
 from neardup.sketches.greedy import cluster_greedily
 from neardup.sketches.registry import kind_of, kinds_with
-from neardup.stages.sketches import Sketches, as_sketches, check_whole
+from neardup.stages.sketches import Sketches, SketchParts, bytes_to_read, check_whole
+from neardup.stages.workspaces import memory_budget
+from neardup.tables import SetSketches
 
 if TYPE_CHECKING:
     from neardup.outputs.summary_records import ClusterSummary
@@ -62,6 +65,19 @@ class _Arguments(RepresentativeOptions, kw_only=False):
         "Of kind ``smallest`` or ``modulo``: from ``sketch``, or the path of a file of them."
     )
     threshold: Number = option(ClusterOptions.known["threshold"], default="0.5")
+    memory: int | str | None = option(
+        EstimateOptions.known["memory"],
+        default=None,
+        python="Most memory to use, in bytes or as a size such as ``4GB``, beyond what the "
+        "interpreter and the libraries take; None is 60 % of what is free. A file that does not "
+        "fit is read in parts, once for each room of representatives. Ids, 40 bytes a document, "
+        "and with ``popular`` the values of all clusters come on top.",
+    )
+
+
+# Bytes that are taken for each byte of sketches that are held as a whole, and for each byte of a
+# part of a file, which is read as a table. Clusters have half of the memory then.
+_HELD_OF_ALL, _HELD_OF_PART = 7, 10
 
 
 @takes(_Arguments)
@@ -98,30 +114,48 @@ def cluster_sketches(given: _Arguments) -> ClusterResult:
     [0, 1, 0]
     """
     threshold, representative = given.threshold, given.representative
-    own = as_sketches(given.sketches)
-    check_whole(own, "clusters")
+    budget = memory_budget(given.memory)
+    is_whole = bytes_to_read(given.sketches) * _HELD_OF_ALL <= budget
+    own = SketchParts(given.sketches, None if is_whole else budget // _HELD_OF_PART)
+    check_whole(own.part(0), "clusters")
     kind = kind_of(own.scheme)
     if not kind.has_clusters:
         kinds = kinds_with("has_clusters")
         message = (
-            f"clusters need sketches of kind {kinds}, got {own.kind}; make such sketches, "
+            f"clusters need sketches of kind {kinds}, got {kind.name}; make such sketches, "
             "or remove near-duplicates with neardup dedup"
         )
         raise InvalidParameterError(message, "clusters")
+
+    def read(number: int) -> Iterator[SetSketches]:
+        for part in own.parts_from(number):
+            rows: SetSketches = part.rows
+            # Neither would stay beside the part that is read next.
+            del part
+            yield rows
+            del rows
+
     runner = Runner(1, job="estimate")
     with runner.stage("cluster"):
-        found = cluster_greedily(own.rows, kind.scheme, threshold, representative=representative)
+        found = cluster_greedily(
+            read,
+            kind.scheme,
+            threshold,
+            representative=representative,
+            room_bytes=None if is_whole else budget // 2,
+        )
     sizes = np.bincount(found.clusters, minlength=len(found))
+    ids = own.ids()
     table = pa.table(
         {
-            "id": own.ids,
+            "id": ids,
             "cluster_id": found.clusters,
             "cluster_size": sizes[found.clusters],
-            "representative_id": own.ids.take(pa.array(found.representatives[found.clusters])),
+            "representative_id": ids.take(pa.array(found.representatives[found.clusters])),
         }
     )
     summary: ClusterSummary = {
-        "kind": own.kind,
+        "kind": kind.name,
         "documents": [len(own)],
         "clusters": len(found),
         "largest_cluster": int(sizes.max(initial=0)),

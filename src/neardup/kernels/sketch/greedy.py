@@ -6,29 +6,21 @@ from typing import NamedTuple
 
 import numpy as np
 
-from neardup.kernels._compile import helper, kernel, trailing_zeros
+from neardup.kernels._compile import helper, inlined, kernel, trailing_zeros
 from neardup.kernels.common.hashing import mix64
-from neardup.kernels.sketch.samples import compare_samples, sample_mask
-from neardup.kernels.types import ConstInt64s, ConstUint64s, Int, Int64s, Uint64s
+from neardup.kernels.common.ordering import order_of
+from neardup.kernels.sketch.samples import Samples, compare_samples, sample_mask
+from neardup.kernels.types import (
+    ConstUint32s,
+    ConstUint64s,
+    Int,
+    Int32s,
+    Int64s,
+    Uint32s,
+    Uint64s,
+)
 
 _0, _1, _32 = np.uint64(0), np.uint64(1), np.uint64(32)
-
-
-class RankedSketches(NamedTuple):
-    """Sketches, and the order in which their values are looked up.
-
-    Sketch d has ``values[offsets[d] : offsets[d + 1]]``, ascending, of a set of ``sizes[d]``
-    elements, and the modulus ``moduli[d]``. ``numbers`` gives each place in ``values`` a number
-    from 0, equal for equal values; ``order`` has the places of each sketch with the rarest values
-    first, those of equal values in the same order everywhere.
-    """
-
-    values: ConstUint64s
-    offsets: ConstInt64s
-    sizes: ConstInt64s
-    moduli: ConstInt64s
-    numbers: ConstInt64s
-    order: ConstInt64s
 
 
 class Rule(NamedTuple):
@@ -44,68 +36,116 @@ class Rule(NamedTuple):
     min_samples: int
 
 
-class Chains(NamedTuple):
-    """The clusters that have a value: their places, one after another.
+class Held(NamedTuple):
+    """The clusters that are held, numbered from ``first``, and the values that lead to them.
 
-    Value b's are ``heads[b]`` (-1 if none), and from each place the next is in ``links``;
-    ``owners`` has the cluster of each.
+    Cluster ``first`` + r is represented by ``samples[starts[r] : starts[r + 1]]``, a sketch of a
+    set of ``sizes[r]`` elements and of modulus ``moduli[r]``; ``last_met`` (all -1) marks what
+    sketch it was last compared with. An entry is a value of a cluster, its row r being the owner.
+    Entries whose values have equal bits in ``mix64`` make a chain: the first is in ``heads`` (a
+    power of two, all -1), and from each the next is in ``links``. ``used`` counts rows and entries;
+    how many there may be, the lengths of the arrays tell.
     """
 
-    heads: Int64s
-    links: Int64s
-    owners: Int64s
+    first: int
+    used: Int64s
+    starts: Int64s
+    sizes: Int64s
+    moduli: Int64s
+    last_met: Int64s
+    samples: Uint64s
+    heads: Int32s
+    links: Int32s
+    owners: Int32s
+    values: Uint64s
 
 
 class Scratch(NamedTuple):
     """What is written over for each sketch.
 
     ``room`` has one place for each power of two up to the largest modulus, or one if all moduli are
-    equal; ``chosen`` is as long as the largest sketch; ``last_met`` (n, all -1) marks what clusters
-    were compared with.
+    equal; the others are as long as the largest sketch.
     """
 
     room: Int64s
+    counts: Int64s
+    order: Int64s
+    moved: Int64s
     chosen: Int64s
-    last_met: Int64s
 
 
 class Tallies(NamedTuple):
     """How many members of a cluster have each of its values; empty where nothing is counted.
 
-    ``slots`` (a power of two, all -1) has room for twice the values; ``counts`` and ``popular`` are
-    as long as all values, ``merged`` as two of the largest sketches and ``floors`` as n.
+    ``slots`` (a power of two, all -1) has room for twice the entries, of which there is a count
+    each; ``popular`` is as long as ``samples``, ``merged`` as two of the largest sketches, and
+    there is one of ``floors`` for each row.
     """
 
-    slots: Int64s
+    slots: Int32s
     counts: Int64s
     popular: Int64s
     merged: Int64s
     floors: Int64s
 
 
+class Joined(NamedTuple):
+    """The best cluster of each sketch so far, -1 for none, and the estimate as a fraction.
+
+    It has ``commons`` of ``unions`` values in common with what represents that cluster; 0 of 1
+    where there is none.
+    """
+
+    clusters: Int64s
+    commons: Int32s
+    unions: Int32s
+
+
+@inlined
+def _slot_of(value: np.uint64, n_slots: Int) -> np.int64:
+    return np.int64(mix64(value) & (np.uint64(n_slots) - _1))
+
+
+@kernel
+def count_values(values: ConstUint64s, frequencies: Uint32s) -> None:
+    """Count values, those together that have equal bits in ``mix64``; as many as a power of two."""
+    for place in range(values.shape[0]):
+        frequencies[_slot_of(values[place], frequencies.shape[0])] += np.uint32(1)
+
+
 @helper
 def _choose_prefix(
-    sketches: RankedSketches, start: Int, stop: Int, p: Int, q: Int, scratch: Scratch
+    sketches: Samples,
+    frequencies: ConstUint32s,
+    start: Int,
+    stop: Int,
+    p: Int,
+    q: Int,
+    scratch: Scratch,
 ) -> np.int64:
-    """List the values by which all that resemble a sketch by p / q find it, and give how many.
+    """List the places of values by which all that resemble a sketch by p / q find it.
 
     A sketch of n values has at least ceil(n p / q) in common with one that it resembles so much, so
     that the other has one of the first n + 1 less so many, whatever order they stand in. If both
     are ordered alike, there is one among the first of both. The same holds for the values that
-    remain where the other sketch has a larger modulus, 2^j for j below the length of ``room``.
+    remain where the other sketch has a larger modulus, 2^j for j below the length of ``room``. The
+    rarest come first, so that few clusters are met; of equally rare ones the smaller.
     """
     values, room = sketches.values, scratch.room
-    n_levels = room.shape[0]
+    n_levels, n = room.shape[0], stop - start
     room[:] = 0
-    for i in range(start, stop):
-        room[min(np.int64(trailing_zeros(values[i])), n_levels - 1)] += 1
+    for i in range(n):
+        value = values[start + i]
+        scratch.counts[i] = np.int64(frequencies[_slot_of(value, frequencies.shape[0])])
+        room[min(np.int64(trailing_zeros(value)), n_levels - 1)] += 1
     for level in range(n_levels - 1, 0, -1):
         room[level - 1] += room[level]
     for level in range(n_levels):
         room[level] += 1 - (room[level] * p + q - 1) // q
+    order_of(scratch.counts[:n], scratch.order, scratch.moved)
     n_chosen = np.int64(0)
-    for i in range(start, stop):
-        place = sketches.order[i]
+    for i in range(n):
+        place = start + scratch.order[i]
         is_wanted = False
         for level in range(min(np.int64(trailing_zeros(values[place])), n_levels - 1) + 1):
             is_wanted |= room[level] > 0
@@ -116,44 +156,67 @@ def _choose_prefix(
     return n_chosen
 
 
+@inlined
+def _add_entry(held: Held, row: Int, value: np.uint64) -> np.int64:
+    entry = np.int64(held.used[1])
+    head = _slot_of(value, held.heads.shape[0])
+    held.values[entry] = value
+    held.owners[entry] = row
+    held.links[entry] = held.heads[head]
+    held.heads[head] = entry
+    held.used[1] = entry + 1
+    return entry
+
+
+@helper
+def _add_cluster(sketches: Samples, d: Int, held: Held) -> np.int64:
+    """Let a sketch represent a cluster, and give its row."""
+    row = np.int64(held.used[0])
+    held.used[0] = row + 1
+    start, stop = sketches.offsets[d], sketches.offsets[d + 1]
+    target = held.starts[row]
+    for place in range(start, stop):
+        held.samples[target + place - start] = sketches.values[place]
+    held.starts[row + 1] = target + stop - start
+    held.sizes[row] = sketches.sizes[d]
+    held.moduli[row] = sketches.moduli[d]
+    return row
+
+
 @helper
 def _count_values(
-    sketches: RankedSketches,
+    sketches: Samples,
     start: Int,
     stop: Int,
     mask: np.uint64,
-    cluster: Int,
-    chains: Chains,
+    row: Int,
+    held: Held,
     tallies: Tallies,
     met: Int64s,
 ) -> np.int64:
     """Count a sketch's values for a cluster, and give how many they are.
 
-    A value of a cluster is known by the place where it was first seen: ``tallies.slots`` is a hash
-    table of these, -1 where empty, at most half full. ``met`` gets them, in the order of the
-    values; those that have a bit of the mask do not count.
+    ``tallies.slots`` is a hash table of entries, -1 where empty, at most half full. ``met`` gets
+    the entries, in the order of the values; those that have a bit of the mask do not count.
     """
-    numbers, slots, owners = sketches.numbers, tallies.slots, chains.owners
+    slots = tallies.slots
     last = np.uint64(slots.shape[0]) - _1
     n_met = np.int64(0)
     for place in range(start, stop):
-        if sketches.values[place] & mask != _0:
+        value = sketches.values[place]
+        if value & mask != _0:
             continue
-        number = numbers[place]
-        slot = mix64((np.uint64(cluster) << _32) ^ np.uint64(number)) & last
-        known = slots[slot]
-        while known >= 0 and (owners[known] != cluster or numbers[known] != number):
+        slot = mix64((np.uint64(row) << _32) ^ value) & last
+        entry = np.int64(slots[slot])
+        while entry >= 0 and (held.owners[entry] != row or held.values[entry] != value):
             slot = (slot + _1) & last
-            known = slots[slot]
-        if known < 0:
-            known = np.int64(place)
-            slots[slot] = known
-            tallies.counts[known] = 0
-            owners[known] = cluster
-            chains.links[known] = chains.heads[number]
-            chains.heads[number] = known
-        tallies.counts[known] += 1
-        met[n_met] = known
+            entry = np.int64(slots[slot])
+        if entry < 0:
+            entry = _add_entry(held, row, value)
+            slots[slot] = entry
+            tallies.counts[entry] = 0
+        tallies.counts[entry] += 1
+        met[n_met] = entry
         n_met += 1
     return n_met
 
@@ -162,7 +225,7 @@ def _count_values(
 def _elect_values(
     values: ConstUint64s,
     tallies: Tallies,
-    met: ConstInt64s,
+    met: Int64s,
     n_met: Int,
     start: Int,
     stop: Int,
@@ -171,7 +234,7 @@ def _elect_values(
 ) -> np.int64:
     """Choose a cluster's most counted values, after one was added to each of ``met``.
 
-    ``popular`` from ``start`` to ``stop`` has the places of those chosen before, ascending by
+    ``popular`` from ``start`` to ``stop`` has the entries of those chosen before, ascending by
     value, ``samples`` the values; ``floor`` is the least of their counts, and is given anew. No
     others can be chosen than these and the values met, as all counts but theirs are what they were;
     and as counts grow by one, so does their least, at most.
@@ -182,16 +245,16 @@ def _elect_values(
     i, j = np.int64(start), np.int64(0)
     while i < stop or j < n_met:
         if j == n_met or (i < stop and values[popular[i]] <= values[met[j]]):
-            place = popular[i]
-            j += np.int64(j < n_met and met[j] == place)
+            entry = popular[i]
+            j += np.int64(j < n_met and met[j] == entry)
             i += 1
         else:
-            place = met[j]
+            entry = met[j]
             j += 1
-        merged[n_merged] = place
+        merged[n_merged] = entry
         n_merged += 1
-        n_above += np.int64(counts[place] > floor)
-        n_far_above += np.int64(counts[place] > floor + 1)
+        n_above += np.int64(counts[entry] > floor)
+        n_far_above += np.int64(counts[entry] > floor + 1)
     least = np.int64(floor)
     if n_above >= n:
         least += 1
@@ -199,35 +262,53 @@ def _elect_values(
     n_ties = n - n_above
     chosen = np.int64(start)
     for k in range(n_merged):
-        place = merged[k]
-        is_tie = counts[place] == least
-        if counts[place] > least or (is_tie and n_ties > 0):
+        entry = merged[k]
+        is_tie = counts[entry] == least
+        if counts[entry] > least or (is_tie and n_ties > 0):
             n_ties -= np.int64(is_tie)
-            popular[chosen] = place
-            samples[chosen] = values[place]
+            popular[chosen] = entry
+            samples[chosen] = values[entry]
             chosen += 1
     return least
 
 
+@helper
+def _has_room(held: Held, n_values: Int, n_entries: Int) -> bool:
+    """Whether a cluster more can be held, of a sketch of some values that some entries lead to."""
+    n_rows = held.used[0]
+    has_room: bool = (
+        n_rows < held.sizes.shape[0]
+        and held.starts[n_rows] + n_values <= held.samples.shape[0]
+        and held.used[1] + n_entries <= held.values.shape[0]
+    )
+    return has_room
+
+
 @kernel
 def cluster_greedily(
-    sketches: RankedSketches,
+    sketches: Samples,
+    begin: int,
+    before: int,
+    frequencies: ConstUint32s,
     rule: Rule,
     is_popular: int,
-    chains: Chains,
+    is_open: int,
+    held: Held,
     scratch: Scratch,
     tallies: Tallies,
-    samples: Uint64s,
-    clusters: Int64s,
-    representatives: Int64s,
+    joined: Joined,
 ) -> np.int64:
-    """Put each sketch into the cluster it resembles most if the rule allows, or a new one.
+    """Put each sketch from ``begin`` on into the cluster it resembles most, or into a new one.
 
-    ``clusters`` (n) and ``representatives`` (n at most) are filled; returns the number of clusters.
+    There are ``before`` sketches before these. What is held are some clusters, ``joined`` (n) tells
+    the best of earlier ones. New ones are made while there is room for them if ``is_open`` is not
+    0; then sketches are only compared. Returns the first one that found no room for the new
+    cluster that it makes, n if all did: from there on sketches have to come again, when later
+    clusters are held.
 
-    ``samples`` begins as a copy of the values. If ``is_popular`` is not 0, the row of a cluster's
-    first member becomes the values that most members have, as many as there were, and chains lead
-    to clusters of which any member has a value; else to those whose first member has it.
+    If ``is_popular`` is not 0, the row of a cluster becomes the values that most members have, as
+    many as the first has, and entries lead to clusters of which any member has a value; else
+    to those whose first member has it. For members there is always room.
     """
     values, offsets, sizes, moduli = (
         sketches.values,
@@ -235,66 +316,75 @@ def cluster_greedily(
         sketches.sizes,
         sketches.moduli,
     )
-    numbers, chosen, last_met = sketches.numbers, scratch.chosen, scratch.last_met
-    heads, links, owners = chains
     p, q, limit, min_samples = rule
-    n_clusters = np.int64(0)
-    for d in range(sizes.shape[0]):
+    chosen = scratch.chosen
+    may_add, n = is_open != 0, sizes.shape[0]
+    first_without_room = np.int64(n)
+    for d in range(begin, n):
         start, stop = offsets[d], offsets[d + 1]
         n_values = stop - start
-        n_chosen = _choose_prefix(sketches, start, stop, p, q, scratch)
-        best, best_common, best_union = np.int64(-1), np.int64(0), np.int64(1)
+        n_chosen = _choose_prefix(sketches, frequencies, start, stop, p, q, scratch)
+        best = joined.clusters[d]
+        best_common, best_union = np.int64(joined.commons[d]), np.int64(joined.unions[d])
         for c in range(n_chosen):
-            place = heads[numbers[chosen[c]]]
-            while place >= 0:
-                cluster = owners[place]
-                place = links[place]
-                if last_met[cluster] == d:
+            value = values[chosen[c]]
+            entry = np.int64(held.heads[_slot_of(value, held.heads.shape[0])])
+            while entry >= 0:
+                row = np.int64(held.owners[entry])
+                is_it = held.values[entry] == value
+                entry = np.int64(held.links[entry])
+                if not is_it or held.last_met[row] == before + d:
                     continue
-                last_met[cluster] = d
-                other = representatives[cluster]
-                other_start, other_stop = offsets[other], offsets[other + 1]
+                held.last_met[row] = before + d
+                other_start, other_stop = held.starts[row], held.starts[row + 1]
                 n_other_values = other_stop - other_start
-                is_whole = n_values == sizes[d] and n_other_values == sizes[other]
+                is_whole = n_values == sizes[d] and n_other_values == held.sizes[row]
                 common, union, _, _ = compare_samples(
                     values,
                     start,
                     stop,
-                    samples,
+                    held.samples,
                     other_start,
                     other_stop,
-                    _0 if is_whole else sample_mask(moduli[d], moduli[other]),
+                    _0 if is_whole else sample_mask(moduli[d], held.moduli[row]),
                     n_values + n_other_values if is_whole else limit,
                 )
                 if common * q < p * union or not (is_whole or union >= min_samples):
                     continue
                 gain = common * best_union - best_common * union
+                cluster = held.first + row
                 if gain > 0 or (gain == 0 and cluster < best):
                     best, best_common, best_union = cluster, np.int64(common), np.int64(union)
         is_new = best < 0
-        if is_new:
-            best = n_clusters
-            n_clusters += 1
-            representatives[best] = d
-        clusters[d] = best
+        if may_add and is_new and not _has_room(held, n_values, n_chosen):
+            may_add = False
+            first_without_room = np.int64(d)
+        if may_add and is_new:
+            best = held.first + _add_cluster(sketches, d, held)
+            if is_popular == 0:
+                for c in range(n_chosen):
+                    _add_entry(held, best - held.first, values[chosen[c]])
+        joined.clusters[d] = best
+        joined.commons[d] = best_common
+        joined.unions[d] = best_union
         if is_popular != 0:
-            first = representatives[best]
-            first_start, first_stop = offsets[first], offsets[first + 1]
-            mask = sample_mask(moduli[d], moduli[first])
-            n_met = _count_values(sketches, start, stop, mask, best, chains, tallies, chosen)
+            row = best - held.first
+            row_start, row_stop = held.starts[row], held.starts[row + 1]
+            mask = sample_mask(moduli[d], held.moduli[row])
+            n_met = _count_values(sketches, start, stop, mask, row, held, tallies, chosen)
             if is_new:
-                tallies.floors[best] = 1
-                for place in range(start, stop):
-                    tallies.popular[place] = place
+                tallies.floors[row] = 1
+                for k in range(n_met):
+                    tallies.popular[row_start + k] = chosen[k]
             else:
-                floor = tallies.floors[best]
-                tallies.floors[best] = _elect_values(
-                    values, tallies, chosen, n_met, first_start, first_stop, floor, samples
+                tallies.floors[row] = _elect_values(
+                    held.values,
+                    tallies,
+                    chosen,
+                    n_met,
+                    row_start,
+                    row_stop,
+                    tallies.floors[row],
+                    held.samples,
                 )
-        elif is_new:
-            for c in range(n_chosen):
-                place = chosen[c]
-                owners[place] = best
-                links[place] = heads[numbers[place]]
-                heads[numbers[place]] = place
-    return n_clusters
+    return first_without_room
