@@ -34,12 +34,7 @@ class IgnoredRuns:
 
     def taken_out(self, tokens: TokenLists, spans: TokenSpans) -> tuple[TokenLists, TokenSpans]:
         """Return what is left of some texts; tokens keep their places."""
-        kept = ~self.are_ignored(tokens)
-        offsets = np.concatenate([[0], np.cumsum(kept)])[tokens.offsets]
-        return (
-            TokenLists(tokens.values[kept], offsets.astype(np.int64)),
-            TokenSpans(spans.starts[kept], spans.stops[kept]),
-        )
+        return _without(self.are_ignored(tokens), tokens, spans)
 
     def are_ignored(self, tokens: TokenLists) -> Bools:
         """Return which tokens of some texts are in such a run."""
@@ -53,6 +48,17 @@ class IgnoredRuns:
             changes[starts[there] + length] -= 1
         covered: Bools = np.cumsum(changes[:-1]) > 0
         return covered
+
+
+def _without(
+    taken_out: Bools, tokens: TokenLists, spans: TokenSpans
+) -> tuple[TokenLists, TokenSpans]:
+    kept = ~taken_out
+    offsets = np.concatenate([[0], np.cumsum(kept)])[tokens.offsets]
+    return (
+        TokenLists(tokens.values[kept], offsets.astype(np.int64)),
+        TokenSpans(spans.starts[kept], spans.stops[kept]),
+    )
 
 
 def runs_of(templates: Iterable[TokenLists], length: int) -> IgnoredRuns:
@@ -141,6 +147,12 @@ class DocumentBlock:
     def n_tokens(self) -> int:
         """Tokens of all documents."""
         return len(self.tokens.values)
+
+    def without_tokens(self, documents: Bools) -> DocumentBlock:
+        """Return the block with some of its documents as ones that have no tokens."""
+        of_them = np.repeat(documents, np.diff(self.tokens.offsets))
+        tokens, spans = _without(of_them, self.tokens, self.spans)
+        return replace(self, tokens=tokens, spans=spans)
 
 
 def read_documents(

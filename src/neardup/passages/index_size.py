@@ -30,13 +30,14 @@ INDEX_SECONDS, _READY_SECONDS = 0.35e-6, 7e-9
 class IndexSize:
     """Bytes of an index: while it is made, in files, and in memory while it is searched.
 
-    ``memory`` is the budget of the job.
+    ``memory`` is the budget of the job, which decides how large its ``n_segments`` are.
     """
 
     making: float
     stored: float
     searched: float
     memory: int
+    n_segments: int
 
     @property
     def fits(self) -> bool:
@@ -57,7 +58,7 @@ def expect_index(
 ) -> IndexSize:
     """Tell from the tokens of texts, how many of them differ, and the texts that are kept."""
     of_segment = segment_tokens_within(Workspace(memory))
-    n_segments = max(1, -(-tokens // of_segment))
+    n_segments = max(1, int(-(-tokens // of_segment)))
     # Each segment has most of the frequent tokens.
     entries = distinct if n_segments == 1 else distinct * min(n_segments, 2)
     return IndexSize(
@@ -65,4 +66,5 @@ def expect_index(
         text_bytes + _STORED * tokens + _STORED_ENTRY * entries,
         _SEARCHED * tokens + (_SEARCHED_ENTRY + _OF_THREAD * workers) * entries,
         memory,
+        n_segments,
     )

@@ -323,27 +323,6 @@ class Growth:
             of_each, of_two = 0.0, more / n_more**2
         return cls(of_each, of_two)
 
-    @classmethod
-    def fit(cls, points: Sequence[tuple[float, float]]) -> Growth:
-        """Tell from what several numbers of documents have, none of which is exact.
-
-        Least squares, neither part below 0; a number counts by its root, so that of what grows
-        from each to each the last ones decide.
-        """
-        known = np.array([(n, value) for n, value in points if n > 0 and value > 0]).reshape(-1, 2)
-        n, values = known.T
-        if not len(known):
-            return cls(0.0, 0.0)
-        weights = 1 / np.sqrt(values)
-        terms, wanted = np.stack([n, n * n], axis=1) * weights[:, None], values * weights
-        fits = []
-        for chosen in ([0, 1], [0], [1]):
-            parts = np.zeros(2)
-            parts[chosen] = np.linalg.lstsq(terms[:, chosen], wanted, rcond=None)[0]
-            if (parts >= 0).all():
-                fits.append((float(((terms @ parts - wanted) ** 2).sum()), parts.tolist()))
-        return cls(*min(fits)[1])
-
     def at(self, n: float) -> float:
         """Return the number of so many documents."""
         return self.of_each * n + self.of_two * n * n
@@ -361,6 +340,14 @@ class Between:
     def is_wide(self) -> bool:
         """Whether it may well be a quarter more or less."""
         return self.high > 1.25 * self.number or self.low < 0.75 * self.number
+
+    def times(self, factor: float) -> Between:
+        """Return the number for so many times as much."""
+        return Between(factor * self.number, factor * self.low, factor * self.high)
+
+    def plus(self, known: float) -> Between:
+        """Return the number with something beside it that is known."""
+        return Between(self.number + known, self.low + known, self.high + known)
 
 
 def expect_pairs(found: Int64s, shares: tuple[float, float], *, is_one: bool) -> Between:

@@ -65,21 +65,6 @@ def test_growth__is_never_negative():
     assert Growth.of((10, 5), (10, 5)).at(20) == 10
 
 
-@given(st.floats(0, 50), st.floats(0, 5), st.lists(st.integers(1, 50), min_size=2, unique=True))
-def test_growth__fits_both_parts(of_each, of_two, sizes):
-    true = Growth(of_each, of_two)
-    found = Growth.fit([(n, true.at(n)) for n in sizes])
-    assert found.at(100) == pytest.approx(true.at(100), rel=1e-5, abs=1e-5)
-
-
-def test_growth__fits_what_is_not_exact():
-    """No part is negative, what took no time tells nothing, and more counts for more."""
-    assert Growth.fit([(1, 0), (10, 100), (20, 100)]).of_two == 0
-    assert Growth.fit([(10, 1), (20, 100)]).of_each == 0
-    assert Growth.fit([(0, 0), (1, 0)]).at(9) == 0
-    assert Growth.fit([(1, 2), (10, 10)]).at(10) == pytest.approx(10, rel=0.1)
-
-
 def runs_of_pairs(pairs, n, n_runs, share):
     """Count pairs of documents of which both are in evenly spread runs, by those of either side."""
     starts = n * np.arange(n_runs) // n_runs

@@ -20,7 +20,7 @@ from neardup.options.passages import AlignOptions
 from neardup.passages.additions import gather
 from neardup.passages.align import Aligner, AlignmentPlan
 from neardup.passages.document_pairs import Extents, HiddenText, extents_of
-from neardup.passages.documents import PassageReading, read_documents
+from neardup.passages.documents import DocumentBlock, PassageReading, read_documents
 from neardup.passages.index import OpenPassages
 from neardup.passages.lookup import Later, WindowCounts, tokens_at_a_time, within_memory
 from neardup.passages.matches import excerpts, match_table
@@ -29,7 +29,7 @@ from neardup.results import SkippedRow
 from neardup.runs.runner import Runner, release_memory
 from neardup.runs.work import Workspace
 from neardup.stages.hints import Flood
-from neardup.tables import Int64s
+from neardup.tables import Bools, Int64s
 
 
 @dataclass(frozen=True)
@@ -95,10 +95,12 @@ OpenLookUp = Callable[[Asked, Workspace, Runner], AbstractContextManager[LookUp]
 def in_threads(asked: Asked, workspace: Workspace, runner: Runner) -> Iterator[LookUp]:
     """Open or make an index, to look queries up in threads."""
     with open_other(asked.other, workspace, runner) as (index, made):
-        yield _InThreads(within_memory(index, workspace), made, asked, workspace, runner)
+        yield InThreads(index, made, asked, workspace, runner)
 
 
-class _InThreads(LookUp):
+class InThreads(LookUp):
+    """Looks queries up in threads; those that are not ``chosen``, where some are, as empty ones."""
+
     def __init__(
         self,
         index: OpenPassages,
@@ -106,17 +108,22 @@ class _InThreads(LookUp):
         asked: Asked,
         workspace: Workspace,
         runner: Runner,
+        chosen: Bools | None = None,
     ) -> None:
         super().__init__(index.scheme, index.document_sizes(), index.id_type, made)
-        self._index, self._asked, self._workspace, self._runner = index, asked, workspace, runner
+        self._index, self._asked = within_memory(index, workspace), asked
+        self._workspace, self._runner, self._chosen = workspace, runner, chosen
 
     def find(self, plan: AlignmentPlan, flood: Flood) -> Iterator[Aligned]:
+        """Look up some blocks of queries at a time."""
         index, asked, runner, options = self._index, self._asked, self._runner, self._asked.options
         aligner = Aligner(index, plan, self._workspace, runner)
         self.counts = aligner.counts
         n_queries = 0
         reading = ReadingPass("align", asked.sources, runner, waits=True)
         blocks = read_documents(asked.sources, index.scheme.tokenizer, asked.read, reading)
+        if self._chosen is not None:
+            blocks = _emptied(blocks, ~self._chosen)
         for block in gather(blocks, tokens_at_a_time([index], self._workspace, runner)):
             numbers = np.arange(n_queries, n_queries + len(block))
             if not n_queries:
@@ -153,6 +160,14 @@ class _InThreads(LookUp):
             del block, matches, passages, extents
             if index.gives_back:
                 release_memory()
+
+
+def _emptied(blocks: Iterator[DocumentBlock], are_empty: Bools) -> Iterator[DocumentBlock]:
+    """Yield blocks of which some documents have no tokens."""
+    n_read = 0
+    for block in blocks:
+        yield block.without_tokens(are_empty[n_read : n_read + len(block)])
+        n_read += len(block)
 
 
 def later_than(own: Int64s, options: AlignOptions) -> Later:
