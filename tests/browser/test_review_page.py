@@ -12,6 +12,7 @@ import neardup
 from neardup.cli import run
 from tests.browser import scripts
 from tests.browser.review_pages import RECORDS, record_pairs
+from tests.service.conftest import PATIENT, start_service
 
 pytestmark = pytest.mark.browser
 
@@ -194,3 +195,52 @@ def test_review__shows_what_each_has_said(browse):
     page = neardup.review(record_pairs(), RECORDS, labels=merged).html
     said = "document.getElementById('card-said').textContent"
     assert browse(page, said, "keys:J", said).values == ["1: yes · 2: no", ""]
+
+
+@pytest.fixture
+def served(tmp_path):
+    neardup.review(record_pairs(), RECORDS, order="file").write(tmp_path / "judge.html")
+    for running in start_service([], PATIENT, review=[tmp_path / "judge.html"]):
+        yield f"{running.url}/reviews/judge"
+
+
+# Judgements reach the service one after the other.
+SETTLED = "new Promise((resolve) => setTimeout(() => resolve(true), 1000))"
+
+
+def test_review__served_keeps_each_reviewers_labels(browse, served, tmp_path):
+    disabled = "document.querySelector('[data-verdict]').disabled"
+    anna, ben = put("reviewer", "anna", "change"), put("reviewer", "ben", "change")
+    focus = "document.activeElement.id"
+    everything = put("shown", "all", "change")
+    steps = (disabled, "keys:Y", focus, JUDGED, anna, SETTLED, disabled)
+    assert browse(served, *steps).values == [
+        *(True, "reviewer", "0 of 3 judged: 0 yes, 0 no, 0 unsure"),
+        *(None, True, False),
+    ]
+    writing = ("keys:E", 'type:"quoted"', "keys:Escape", "keys:Y N", SETTLED)
+    browse(served, anna, SETTLED, *writing)
+    browse(served, ben, SETTLED, "keys:N", SETTLED)
+    # Each sees their own alone, in any browser.
+    shown = (SETTLED, everything, "document.getElementById('note').value", JUDGED)
+    assert browse(served, anna, *shown).values[-2:] == [
+        '"quoted"',
+        "2 of 3 judged: 1 yes, 1 no, 0 unsure",
+    ]
+    assert browse(served, ben, *shown).values[-2:] == ["", "1 of 3 judged: 0 yes, 1 no, 0 unsure"]
+    text = (tmp_path / "judge.labels.csv").read_text(encoding="utf-8")
+    labels = csv.DictReader(io.StringIO(text))
+    assert [(row["label"], row["label_anna"], row["label_ben"]) for row in labels] == [
+        ("disagreed", "yes", "no"),
+        ("no", "no", ""),
+    ]
+
+
+def test_review__served_tells_what_is_not_kept(browse, served):
+    told = "document.getElementById('storage').textContent"
+    failing = "fetch = () => Promise.reject(new Error('no connection'))"
+    anna = put("reviewer", "anna", "change")
+    steps = (anna, SETTLED, f"void ({failing})", "keys:Y N", SETTLED, told, scripts.violations())
+    *_, said, violations = browse(served, *steps).values
+    assert said.startswith("2 judgements are not kept yet (no connection).")
+    assert violations == []

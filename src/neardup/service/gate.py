@@ -228,8 +228,10 @@ class Gate:
             nonlocal status, n_out
             if message["type"] == "http.response.start":
                 status = message["status"]
+                given = {name for name, _ in message["headers"]}
+                usual = [each for each in self._headers if each[0] not in given]
                 own = (b"x-request-id", number.encode())
-                message["headers"] = [*message["headers"], *self._headers, own]
+                message["headers"] = [*message["headers"], *usual, own]
                 await send(message)
                 return
             body = message.get("body", b"")

@@ -39,6 +39,7 @@ from neardup.options.kinds import (
     Hosts,
     Kind,
     Location,
+    Locations,
     NameOrNumber,
     Networks,
     OneOf,
@@ -85,6 +86,7 @@ TYPES: dict[type[Kind], tuple[Any, ...]] = {
     Networks: (Sequence[str],),
     Origins: (Sequence[str],),
     Location: (str | Path, Path),
+    Locations: (Sequence[Path],),
     PathOrUrl: (str | Path,),
     Tokenizer: (str | Path, TokenizerChoice),
 }

@@ -26,8 +26,8 @@ _MEANING = dict.fromkeys(("1", "1.0", "true", YES), YES)
 _MEANING |= dict.fromkeys(("0", "0.0", "false", NO), NO)
 _MEANING |= {word: word for word in (UNSURE, DISAGREED)}
 
-OF_REVIEWER = "label_"
-"""What columns begin with that have what one of several reviewers has said."""
+OF_REVIEWER, OF_REVIEWERS_NOTE = "label_", "note_"
+"""What columns begin with that have what one of several reviewers has said, and noted."""
 
 # What else a table of pairs has: of both documents, of fields, and counts.
 _OF_PAIRS = frozenset(("id_a", "id_b", "similarity", "overlap", "distance", "low", "high"))
@@ -56,7 +56,8 @@ class Judgements:
 
     ``words`` are ``yes``, ``no``, ``unsure``, ``disagreed``, and empty of a pair that nobody has
     judged; None where all are right. ``notes`` may be empty, ``similarities`` are NaN where there
-    are none. ``said`` has the words of each of several reviewers, by their names.
+    are none. ``said`` has the words of each of several reviewers, by their names, ``remarks`` their
+    notes.
     """
 
     ids_a: pa.Array
@@ -65,6 +66,7 @@ class Judgements:
     notes: Sequence[str]
     similarities: Floats
     said: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    remarks: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def pairs(self) -> list[tuple[str, str]]:
         """Return the ids of both documents of each pair."""
@@ -98,9 +100,7 @@ def read_judgements(table: pa.Table, given: Any = None) -> Judgements:
             )
             raise InvalidInputError(message, path=path)
     ids_a, ids_b = (as_text(table[name]).combine_chunks() for name in ("id_a", "id_b"))
-    notes = [""] * len(table)
-    if NOTE in names:
-        notes = ["" if note is None else str(note) for note in table[NOTE].to_pylist()]
+    notes = _texts(table[NOTE]) if NOTE in names else [""] * len(table)
     called = path or "labels"
     words = None
     if LABEL in names:
@@ -111,12 +111,9 @@ def read_judgements(table: pa.Table, given: Any = None) -> Judgements:
     elif any(not _is_of_pairs(name) for name in names):
         # All pairs would count as right that somebody has judged in a column of another name.
         raise _no_label("labels have", names, path)
-    said = {
-        name.removeprefix(OF_REVIEWER): _meanings(table[name], called)
-        for name in names
-        if name.startswith(OF_REVIEWER) and name != OF_REVIEWER
-    }
-    found = Judgements(ids_a, ids_b, words, notes, _similarities(table), said)
+    said = {name: _meanings(table[each], called) for name, each in _of_each(OF_REVIEWER, names)}
+    remarks = {name: _texts(table[each]) for name, each in _of_each(OF_REVIEWERS_NOTE, names)}
+    found = Judgements(ids_a, ids_b, words, notes, _similarities(table), said, remarks)
     _check_agrees_with_itself(found, called)
     return found
 
@@ -133,6 +130,17 @@ def rows_that_are_right(table: pa.Table, name: str, first: int) -> Bools | None:
     if any(_may_be_label(each, table[each]) for each in names if not _is_of_pairs(each)):
         raise _no_label("pairs have", names, name)
     return None
+
+
+def _of_each(begin: str, names: Sequence[str]) -> list[tuple[str, str]]:
+    """Return the names of reviewers, and the columns that are theirs."""
+    return [
+        (each[len(begin) :], each) for each in names if each.startswith(begin) and each != begin
+    ]
+
+
+def _texts(column: pa.ChunkedArray) -> list[str]:
+    return ["" if value is None else str(value) for value in column.to_pylist()]
 
 
 def _listed(names: Sequence[str]) -> str:

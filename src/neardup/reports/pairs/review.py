@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -229,6 +230,7 @@ def render_review(
         "pairs": rows,
         "is_count": pairs.is_count,
     }
+    title = review_heading(places, given)
     data = {
         **content,
         "order": order,
@@ -236,25 +238,55 @@ def render_review(
         "ranked_by": facts.index("distance") if pairs.by_distance else -1,
         # By what the page shows, so that judgements are those of these pairs and no others.
         "key": f"neardup-review-{_digest(content)}",
+        # What a service needs beside the pairs to make the page again.
+        "title": title,
+        "leads": list(_leads(pairs, len(rows), pivot, order, given)),
+        "advice": advice if n_unknown or not used else "",
     }
-    title = review_heading(places, given)
-    html = render_page(
-        "review.html",
-        title=title,
-        styles=(*STYLES, "review.css"),
-        scripts=("page.js", "spreadsheet.js", "review.js"),
-        contents=[("judge", "Judge"), ("pairs", "Pairs"), ("labels", "Labels")],
-        heading=title,
-        leads=_leads(pairs, len(rows), pivot, order, given),
-        n_pairs=len(rows),
-        has_disagreed=DISAGREED in given.words.values(),
-        order=order,
-        advice=advice if n_unknown or not used else "",
-        data=data_block("review-data", data),
-    )
+    html = _render(data, is_served=False)
     if n_unknown:
         notes = [*notes, f"hint: {counted(n_unknown, 'pair')} with an empty side. {advice}"]
     return Report(html, title, notes)
+
+
+def _render(data: Mapping[str, Any], *, is_served: bool) -> str:
+    return render_page(
+        "review.html",
+        title=data["title"],
+        styles=(*STYLES, "review.css"),
+        scripts=("page.js", "spreadsheet.js", "review.js"),
+        contents=[("judge", "Judge"), ("pairs", "Pairs"), ("labels", "Labels")],
+        heading=data["title"],
+        leads=data["leads"],
+        n_pairs=len(data["pairs"]),
+        has_disagreed=any(pair[5] == _WORDS.index(DISAGREED) for pair in data["pairs"]),
+        order=data["order"],
+        advice=data["advice"],
+        is_served=is_served,
+        data=data_block(_DATA, {**data, "is_served": is_served}),
+    )
+
+
+_DATA = "review-data"
+_IN_PAGE = re.compile(f'<script type="application/json" id="{_DATA}">(.*?)</script>', re.DOTALL)
+_NEEDED = ("pairs", "fields", "facts", "title", "leads", "advice", "order", "key")
+
+
+def served_review(page: str) -> tuple[list[tuple[str, str, float | None]], str] | None:
+    """Make the page that a service hands out of one that was written; return its pairs, too.
+
+    None if it is no page of reviews. Nothing but its data is taken over, as text: whatever else
+    is in the file, the service does not answer with it.
+    """
+    found = _IN_PAGE.search(page)
+    try:
+        data = {} if found is None else json.loads(found[1])
+        if any(name not in data for name in _NEEDED):
+            return None
+        pairs = [(str(pair[0]), str(pair[1]), pair[2]) for pair in data["pairs"]]
+        return pairs, _render(data, is_served=True)
+    except (ValueError, TypeError, LookupError):
+        return None
 
 
 def review_heading(places: Int64s, given: Given) -> str:

@@ -1,9 +1,10 @@
 // Pairs are judged one after the other. Only the pair that is seen is laid out, and of the list as
-// many rows as are looked at; judgements are kept in the browser under the digest of the page.
+// many rows as are looked at; judgements are kept in the browser under the digest of the page, or
+// by the service that the page is from.
 (() => {
   const source = document.getElementById("review-data");
   if (source === null) return;
-  const { pairs, fields, facts, pivot, key, is_count, ranked_by } = JSON.parse(source.textContent);
+  const { pairs, fields, facts, pivot, key, is_count, ranked_by, is_served } = JSON.parse(source.textContent);
   if (pairs.length === 0) return;
   const WORDS = ["", "yes", "no", "unsure", "disagreed"], AT_ONCE = 100, PRINTED = 2000;
   const [YES, UNSURE, DISAGREED] = [1, 3, 4];
@@ -19,30 +20,107 @@
 
   // The browser's memory, which a frame of a notebook has none of.
   let is_kept = true;
-  function remember() {
+  function inBrowser(act) {
     try {
-      const noted = notes.flatMap((text, i) => (text === "" ? [] : [[i, text]]));
-      localStorage.setItem(key, JSON.stringify({ labels: labels.join(""), notes: noted }));
+      return act();
     } catch {
       is_kept = false;
+      return null;
     }
+  }
+
+  function remember(index) {
+    if (is_served) {
+      unsaved.add(index);
+      save();
+      return;
+    }
+    inBrowser(() => {
+      const noted = notes.flatMap((text, i) => (text === "" ? [] : [[i, text]]));
+      localStorage.setItem(key, JSON.stringify({ labels: labels.join(""), notes: noted }));
+    });
     byId("storage").hidden = is_kept;
   }
 
   function recall() {
-    try {
+    byId("reviewer").value = inBrowser(() => localStorage.getItem("neardup-reviewer")) ?? "";
+    if (is_served) {
+      takeOver();
+      return;
+    }
+    inBrowser(() => {
       const known = JSON.parse(localStorage.getItem(key));
-      byId("reviewer").value = localStorage.getItem("neardup-reviewer") ?? "";
       if (known === null) return;
       for (const i of labels.keys()) {
         labels[i] = Number(known.labels[i]);
         notes[i] = "";
       }
       for (const [i, text] of known.notes) notes[i] = text;
-    } catch {
-      is_kept = false;
+    });
+    byId("storage").hidden = is_kept;
+  }
+
+  // The service's memory: one judgement after the other, each until it has said that it is kept.
+  const AGAIN_MS = 5000, address = `${location.pathname}/labels`;
+  const unsaved = new Set();
+  let reviewer = "", is_saving = false;
+  async function ask(where, options) {
+    const answer = await fetch(where, options);
+    if (answer.ok) return answer;
+    const problem = await answer.json().catch(() => ({}));
+    throw new Error(problem.detail ?? `the service answers ${answer.status}`);
+  }
+
+  async function save() {
+    if (is_saving) return;
+    is_saving = true;
+    try {
+      while (unsaved.size > 0) {
+        const [pair] = unsaved;
+        unsaved.delete(pair);
+        const body = JSON.stringify({ reviewer, pair, label: WORDS[labels[pair]], note: notes[pair] });
+        try {
+          await ask(address, { method: "POST", headers: { "content-type": "application/json" }, body });
+        } catch (error) {
+          unsaved.add(pair);
+          throw error;
+        }
+      }
+      byId("storage").hidden = true;
+    } catch (error) {
+      const n = unsaved.size;
+      byId("storage").textContent = `${format(n)} ${n === 1 ? "judgement is" : "judgements are"} not kept yet `
+        + `(${error.message}). It is tried again while this page stays open.`;
       byId("storage").hidden = false;
+      setTimeout(save, AGAIN_MS);
+    } finally {
+      is_saving = false;
     }
+  }
+
+  // What the reviewer has said before, in whatever browser.
+  async function takeOver() {
+    const name = byId("reviewer").value.trim();
+    reviewer = "";
+    if (name !== "") {
+      try {
+        const known = await (await ask(`${address}?reviewer=${encodeURIComponent(name)}`, {})).json();
+        if (byId("reviewer").value.trim() !== name) return;
+        for (const [i, pair] of pairs.entries()) [labels[i], notes[i]] = [pair[5], pair[6]];
+        for (const [i, word, text] of known) {
+          if (word !== "") labels[i] = WORDS.indexOf(word);
+          notes[i] = text;
+        }
+        past.length = 0;
+        reviewer = name;
+        byId("storage").hidden = true;
+      } catch (error) {
+        byId("storage").textContent = `Nothing can be judged now: ${error.message}.`;
+        byId("storage").hidden = false;
+      }
+    }
+    note.value = notes[found[at]] ?? "";
+    look();
   }
 
   // Values of fields: what both have, what one has, and numbers of words left out.
@@ -117,7 +195,8 @@
   function show() {
     const index = found[at], is_there = index !== undefined;
     byId("card").hidden = !is_there;
-    for (const each of verdicts) each.disabled = !is_there;
+    const may_judge = !is_served || reviewer !== "";
+    for (const each of [...verdicts, note]) each.disabled = !is_there || !may_judge;
     byId("previous").disabled = at === 0;
     byId("next").disabled = at + 1 >= found.length;
     byId("undo").disabled = past.length === 0;
@@ -162,7 +241,7 @@
 
   function mark(index, label) {
     labels[index] = label;
-    remember();
+    remember(index);
     const row = body.querySelector(`[data-index="${index}"]`);
     if (row) row.cells[1].textContent = WORDS[label];
   }
@@ -170,6 +249,11 @@
   function judge(label) {
     const index = found[at];
     if (index === undefined) return;
+    if (is_served && reviewer === "") {
+      byId("reviewer").focus();
+      say("Write down your name first");
+      return;
+    }
     keepNote();
     past.push([index, labels[index]]);
     mark(index, label);
@@ -202,9 +286,9 @@
 
   function keepNote() {
     const index = found[at];
-    if (index === undefined || notes[index] === note.value) return;
+    if (index === undefined || note.disabled || notes[index] === note.value) return;
     notes[index] = note.value;
-    remember();
+    remember(index);
   }
 
   // Which pairs, and in which order.
@@ -338,11 +422,11 @@
   byId("download").addEventListener("click", () => handOut("csv", commaSeparated));
   byId("download-sheet").addEventListener("click", () => handOut("xlsx", spreadsheet));
   byId("reviewer").addEventListener("change", () => {
-    try {
-      localStorage.setItem("neardup-reviewer", byId("reviewer").value);
-    } catch {
-      is_kept = false;
-    }
+    inBrowser(() => localStorage.setItem("neardup-reviewer", byId("reviewer").value));
+    if (is_served) takeOver();
+  });
+  addEventListener("beforeunload", (event) => {
+    if (unsaved.size > 0) event.preventDefault();
   });
   recall();
   if (labels.every(isJudged)) byId("shown").value = "all";
