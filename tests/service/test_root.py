@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
+import http.client
 import io
+import json
 import tarfile
 import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
+from urllib.parse import quote
 
 import httpx
 import pytest
@@ -22,7 +28,7 @@ from neardup.errors import (
     ReadError,
     WriteError,
 )
-from neardup.indexes.snapshot import Snapshot, open_snapshot, unpack_snapshot
+from neardup.indexes.snapshot import Snapshot, SnapshotHeads, open_snapshot, unpack_snapshot
 from neardup.options.commands import ServeOptions
 from neardup.service.serve import open_indexes
 from tests.document_indexes import OPTIONS, text_of
@@ -387,6 +393,84 @@ def test_restore__damaged_or_cut_off(running, root):
         answer = httpx.post(f"{running.url}/v1/indexes/new/restore", content=broken, headers=TAR)
         assert (answer.status_code, answer.json()["error"]) == (422, "InvalidInputError")
         assert not (root / "new").exists()
+
+
+def endless(begin: bytes, sent: list[int]) -> Iterator[bytes]:
+    """Send a beginning, and then more than anybody should take."""
+    yield begin
+    for _ in range(2000):
+        time.sleep(0.001)
+        sent.append(1 << 16)
+        yield bytes(1 << 16)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "begin", "reason"),
+    [
+        ("new", make_head(tarfile.REGTYPE, 100) + bytes(512) + b"no tar" * 100, "no snapshot"),
+        ("new", make_tar(**{"removed/evil.py": b"x"})[:1024], "snapshot has no 'removed/evil.py'"),
+        ("docs", make_head(tarfile.REGTYPE, 1 << 40), "is served already"),
+        ("not a name", make_head(tarfile.REGTYPE, 1 << 40), "begins with a letter"),
+        ("not-yet", make_head(tarfile.REGTYPE, 1 << 40), "is there already"),
+    ],
+)
+def test_restore__refused_before_all_is_sent(running, root, monkeypatch, name, begin, reason):
+    monkeypatch.setattr("neardup.service.bodies._DRAIN_SECONDS", 0.1)
+    (root / "not-yet").mkdir()
+    sent: list[int] = []
+    connection = http.client.HTTPConnection(running.url.removeprefix("http://"), timeout=60)
+    headers = {**TAR, "Transfer-Encoding": "chunked"}
+    path = f"/v1/indexes/{quote(name)}/restore"
+    with contextlib.suppress(ConnectionError):
+        connection.request("POST", path, endless(begin, sent), headers, encode_chunked=True)
+    answer = connection.getresponse()
+    assert answer.status == 422
+    assert reason in json.loads(answer.read())["detail"]
+    assert answer.headers["connection"] == "close"
+    assert len(sent) < 2000
+
+
+def test_restore__no_room(running, monkeypatch):
+    monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=1500))
+    tar = make_tar(**{"manifest.json": b"{}"})
+    answer = httpx.post(f"{running.url}/v1/indexes/new/restore", content=tar, headers=TAR)
+    assert answer.status_code == 507
+    assert f"needs {2 * len(tar):,} bytes" in answer.json()["detail"]
+
+
+def test_heads__in_pieces_of_any_size():
+    good = make_head(tarfile.REGTYPE, 700) + bytes(1024) + bytes(1024) + b"whatever comes behind"
+    bad = make_head(tarfile.REGTYPE, 700) + bytes(1024) + make_head(tarfile.REGTYPE, 1)
+    for n in (1, 7, 511, 512, 513, 5000):
+        for tar in (good, bad):
+            heads = SnapshotHeads()
+            with pytest.raises(InvalidInputError) if tar is bad else contextlib.nullcontext():
+                for at in range(0, len(tar), n):
+                    heads.feed(tar[at : at + n])
+
+
+def test_connect__where_there_is_none_yet(tmp_path, token_file):
+    (tmp_path / "empty").mkdir()
+    token_file.write_text(f"{TOKEN} role=admin\n")
+    chosen = ServeOptions(root=str(tmp_path / "empty"), writable=True)
+    options = {"root": str(tmp_path / "empty"), "writable": True, "token_file": token_file}
+    for service in start_service(open_indexes([], chosen), **options):
+        first = neardup.connect(service.url, TOKEN)
+        assert "no index yet" in repr(first)
+        for call in (len, list, lambda each: each.query("a"), lambda each: each.get("a")):
+            with pytest.raises(InvalidParameterError, match="make one with `create` or `restore`"):
+                call(first)
+        with pytest.raises(InvalidParameterError, match="one of none: there is no index 'docs'"):
+            neardup.connect(service.url, TOKEN, index="docs")
+        with first:
+            made = first.create("docs", threshold="0.5", ngram=1)
+            made.insert("a", "the cat sat on the mat")
+            made.snapshot(tmp_path / "docs.tar")
+            made.drop()
+            again = neardup.connect(service.url, TOKEN).restore("again", tmp_path / "docs.tar")
+        assert list(again) == ["a"]
+        assert neardup.connect(service.url, TOKEN).name == "again"
 
 
 def test_unpack__takes_little_memory(tmp_path):

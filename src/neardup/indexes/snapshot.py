@@ -130,27 +130,67 @@ def unpack_snapshot(tar: BinaryIO, folder: Path) -> None:
         If it is no snapshot, or has something else in it.
     """
     written: set[str] = set()
-    try:
-        while head := tar.read(_BLOCK).rstrip(b"\0"):
-            # By itself: tarfile takes names and lists of any size into memory, and makes large
-            # files of nothing.
-            member = tarfile.TarInfo.frombuf(head.ljust(_BLOCK, b"\0"), "utf-8", "surrogateescape")
-            is_plain = member.type in (tarfile.REGTYPE, tarfile.AREGTYPE) and member.size >= 0
-            if not is_plain or not _PLACE.fullmatch(member.name):
-                message = f"a snapshot has no {member.name[:100]!r}; nothing was restored"
-                raise InvalidInputError(message)
-            if member.name in written:
-                message = f"a snapshot has one {member.name!r}; nothing was restored"
-                raise InvalidInputError(message)
-            written.add(member.name)
-            _write(tar, member.size, folder / member.name)
-            tar.read(_padded(member.size) - member.size)
-    except tarfile.TarError as error:
-        raise _no_snapshot(str(error)) from None
+    while head := tar.read(_BLOCK).rstrip(b"\0"):
+        member = _member_of(head, written)
+        _write(tar, member.size, folder / member.name)
+        tar.read(_padded(member.size) - member.size)
     if MANIFEST not in written:
         raise _no_snapshot(f"it has no {MANIFEST}")
     for path in [folder, *(path for path in folder.rglob("*") if path.is_dir())]:
         sync_folder(path)
+
+
+class SnapshotHeads:
+    """Looks at what files a snapshot has while its bytes come, so that it is refused early.
+
+    ``unpack_snapshot`` refuses the same, and what is cut off.
+    """
+
+    def __init__(self) -> None:
+        self._names: set[str] = set()
+        self._head, self._left = bytearray(), 0
+        self._is_over = False
+
+    def feed(self, part: bytes) -> None:
+        """Take the next bytes.
+
+        Raises
+        ------
+        InvalidInputError
+            If it is no snapshot, or has something else in it.
+        """
+        at = 0
+        while at < len(part) and not self._is_over:
+            n_bytes = min(self._left or _BLOCK - len(self._head), len(part) - at)
+            if self._left:
+                self._left -= n_bytes
+            else:
+                self._head += part[at : at + n_bytes]
+            at += n_bytes
+            if len(self._head) == _BLOCK:
+                head = bytes(self._head).rstrip(b"\0")
+                self._head.clear()
+                self._is_over = not head
+                self._left = _padded(_member_of(head, self._names).size) if head else 0
+
+
+def _member_of(head: bytes, names: set[str]) -> tarfile.TarInfo:
+    """Read the head of a file of a snapshot, and note its name beside those before it."""
+    try:
+        # By itself: tarfile takes names and lists of any size into memory, and makes large files
+        # of nothing.
+        member = tarfile.TarInfo.frombuf(head.ljust(_BLOCK, b"\0"), "utf-8", "surrogateescape")
+    except tarfile.TarError as error:
+        raise _no_snapshot(str(error)) from None
+    is_plain = member.type in (tarfile.REGTYPE, tarfile.AREGTYPE) and member.size >= 0
+    if not is_plain or not _PLACE.fullmatch(member.name):
+        message = f"a snapshot has no {member.name[:100]!r}; nothing was restored"
+        raise InvalidInputError(message)
+    if member.name in names:
+        message = f"a snapshot has one {member.name!r}; nothing was restored"
+        raise InvalidInputError(message)
+    names.add(member.name)
+    return member
 
 
 def _no_snapshot(reason: str) -> InvalidInputError:

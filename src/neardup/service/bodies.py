@@ -140,9 +140,18 @@ async def spool_body(
     file: IO[bytes],
     seconds: float,
     run: Callable[[Callable[[], object]], Awaitable[object]],
+    check: Callable[[bytes], object],
 ) -> None:
-    """Write a body of any size to a file; pieces may take so long each, and threads write them."""
+    """Write a body of any size to a file; pieces may take so long each, and threads write them.
+
+    ``check`` looks at each piece before it is written.
+    """
     piece, is_more = bytearray(), True
+
+    def take(part: bytes) -> None:
+        check(part)
+        file.write(part)
+
     while is_more:
         try:
             async with asyncio.timeout(seconds):
@@ -155,7 +164,7 @@ async def spool_body(
         piece += message.get("body", b"")
         is_more = message.get("more_body", False)
         if len(piece) >= _PIECE_BYTES or not is_more:
-            await run(partial(file.write, piece))
+            await run(partial(take, bytes(piece)))
             piece = bytearray()
 
 

@@ -62,7 +62,8 @@ def connect(
     token
         One of those in its file of tokens, if it has one.
     index
-        Name of the index; may be left out where there is only one.
+        Name of the index; may be left out where there is only one, or none yet: what is returned
+        then makes the first one by ``create`` or ``restore``.
     timeout
         Seconds to wait for an answer.
     durable
@@ -86,11 +87,13 @@ def connect(
     seconds = Seconds(0.001).checked("timeout", timeout)
     transport = Transport(url, token, seconds)
     entries = {entry["name"]: entry for entry in transport.get("/v1")["indexes"]}
+    if index is None and not entries:
+        return RemoteIndex(transport, "", None, is_writable=False, durable=durable)
     if index is None and len(entries) == 1:
         index = next(iter(entries))
     if index is None or index not in entries:
         wanted = "several are served" if index is None else f"there is no index {index!r}"
-        message = f"index must be one of {', '.join(map(repr, entries))}: {wanted}"
+        message = f"index must be one of {', '.join(map(repr, entries)) or 'none'}: {wanted}"
         raise InvalidParameterError(message)
     entry = entries[index]
     return RemoteIndex(
@@ -118,14 +121,15 @@ class RemoteIndex:
     """An index that is served; see ``DocumentIndex`` and ``PassageIndex`` for the methods.
 
     Any number of threads may use one object. What an index of its kind lacks is refused by the
-    service, with the error that says so.
+    service, with the error that says so. Of a service that serves none yet it has no name, and is
+    there for ``create``, ``restore``, ``reload`` and ``compare``.
     """
 
     def __init__(
         self,
         transport: Transport,
         name: str,
-        kind: IndexKind,
+        kind: IndexKind | None,
         *,
         is_writable: bool,
         durable: bool = False,
@@ -242,7 +246,7 @@ class RemoteIndex:
     def get(self, id: Id) -> dict[str, Any] | None:  # noqa: A002
         """Return the document of an id, None if there is none."""
         try:
-            found: dict[str, Any] = self._transport.get(path_of(self.name, "document"), id=id)
+            found: dict[str, Any] = self._transport.get(self._path("document"), id=id)
         except ServiceError as error:
             if error.status == _NOT_FOUND:
                 return None
@@ -264,7 +268,7 @@ class RemoteIndex:
         from neardup.jobs.index.index import Page
 
         asked = _given(start=start, cursor=cursor, where=where)
-        found = self._transport.get(path_of(self.name, "documents"), limit=limit, **asked)
+        found = self._transport.get(self._path("documents"), limit=limit, **asked)
         return Page(found["documents"], found["cursor"])
 
     def documents(self, start: int = 0, limit: int = 50) -> list[dict[str, Any]]:
@@ -273,7 +277,7 @@ class RemoteIndex:
         place: int | None = start
         while place is not None and len(found) < limit:
             page = self._transport.get(
-                path_of(self.name, "documents"),
+                self._path("documents"),
                 start=place,
                 limit=min(limit - len(found), _AT_ONCE),
             )
@@ -343,7 +347,7 @@ class RemoteIndex:
     ) -> RemovalResult:
         """Put a document in the place of the one with its id, as ``replace`` of an index here."""
         body = _given(id=id, text=text, tokens=_sent(tokens), columns=columns or None)
-        path = path_of(self.name, "document")
+        path = self._path("document")
         # Sent twice it comes to the same.
         found = self._transport.post(path, body, may_repeat=True, method="PUT")
         return self._removal(int(found["replaced"]), found)
@@ -365,9 +369,7 @@ class RemoteIndex:
         that is done is durable.
         """
         lines = (as_json(change) + b"\n" for change in changes)
-        for line in self._transport.stream(
-            path_of(self.name, "bulk"), lines, "application/x-ndjson"
-        ):
+        for line in self._transport.stream(self._path("bulk"), lines, "application/x-ndjson"):
             yield json.loads(line)
 
     def remove(self, ids: Sequence[Id], *, deny: bool = False) -> RemovalResult:
@@ -406,7 +408,7 @@ class RemoteIndex:
                 raise OutputExistsError(message) from None
             with file:
                 try:
-                    return self._transport.save(path_of(self.name, "snapshot"), file)
+                    return self._transport.save(self._path("snapshot"), file)
                 except BaseException:
                     Path(path).unlink(missing_ok=True)
                     raise
@@ -441,7 +443,7 @@ class RemoteIndex:
 
     def drop(self) -> None:
         """Delete the index."""
-        self._transport.post(path_of(self.name), {}, may_repeat=False, method="DELETE")
+        self._transport.post(self._path(), {}, may_repeat=False, method="DELETE")
         # Nothing is left to be committed.
         self._is_writable = False
 
@@ -452,7 +454,7 @@ class RemoteIndex:
 
     def info(self) -> dict[str, Any]:
         """Return what the index holds and how it was made."""
-        found: dict[str, Any] = self._transport.get(path_of(self.name))
+        found: dict[str, Any] = self._transport.get(self._path())
         return found
 
     def close(self) -> None:
@@ -512,7 +514,15 @@ class RemoteIndex:
 
     def __repr__(self) -> str:
         """Return the class, the service and the name."""
-        return f"RemoteIndex({self._transport.url!r}, {self.name!r}: {self.kind})"
+        which = f"{self.name!r}: {self.kind}" if self.name else "no index yet"
+        return f"RemoteIndex({self._transport.url!r}, {which})"
+
+    def _path(self, operation: str = "") -> str:
+        """Return the path of an operation on the index."""
+        if not self.name:
+            message = "the service has no index yet; make one with `create` or `restore`"
+            raise InvalidParameterError(message)
+        return path_of(self.name, operation)
 
     def _other(self, entry: dict[str, Any]) -> RemoteIndex:
         """Return another index of the service, asked over the same connections."""
@@ -525,6 +535,7 @@ class RemoteIndex:
         )
 
     def _entry(self) -> dict[str, Any]:
+        self._path()
         for entry in self._transport.get("/v1")["indexes"]:
             if entry["name"] == self.name:
                 found: dict[str, Any] = entry
@@ -533,7 +544,7 @@ class RemoteIndex:
         raise ServiceError(message)
 
     def _post(self, operation: str, body: dict[str, Any], *, may_repeat: bool = True) -> Any:
-        return self._transport.post(path_of(self.name, operation), body, may_repeat=may_repeat)
+        return self._transport.post(self._path(operation), body, may_repeat=may_repeat)
 
     def _removal(self, n_removed: int, found: dict[str, Any]) -> RemovalResult:
         import pyarrow as pa

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Seque
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 from urllib.parse import quote
 
 import msgspec
@@ -16,18 +16,19 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
-from neardup.indexes.snapshot import open_snapshot
+from neardup.errors import NeardupError
+from neardup.indexes.snapshot import SnapshotHeads, open_snapshot
 from neardup.jobs.compare.compare import compare_texts
 from neardup.jobs.compare.compare_result import CompareResult
 from neardup.options.sketches import CompareOptions
 from neardup.runs.runner import Runner
 from neardup.service import messages as m
-from neardup.service.bodies import Body, json_answer, parse, read_body, spool_body
+from neardup.service.bodies import Body, drain, json_answer, parse, read_body, spool_body
 from neardup.service.bulk import NDJSON, change_many
 from neardup.service.gate import ROUTE
 from neardup.service.lanes import Deadline, Lane, Share
 from neardup.service.messages import Name, ProblemDetails
-from neardup.service.problems import PROBLEM_TYPE, Problem, busy, too_large
+from neardup.service.problems import PROBLEM_TYPE, Problem, busy, problem_of, too_large
 from neardup.service.served import Served
 from neardup.service.service import Limits, Service
 from neardup.service.tokens import GRANT, Role
@@ -327,18 +328,37 @@ async def _snapshot(service: Service, request: Request) -> Response:
 
 
 async def _restore(service: Service, request: Request) -> Response:
-    name, root = _new_name(service, request.path_params["index"]), service.place()
-    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != _TAR:
-        message = f"the body must be a snapshot: send it with `Content-Type: {_TAR}`"
-        raise Problem(415, message)
+    name, root = request.path_params["index"], service.place()
     with tempfile.TemporaryFile(dir=root.folder) as tar:
-        await spool_body(request, tar, service.limits.seconds, service.maintain)
+        try:
+            await _receive_snapshot(service, request, tar)
+        except (NeardupError, Problem) as error:
+            # Early, before a large one has come: the rest is not read.
+            await drain(request)
+            problem = error if isinstance(error, Problem) else problem_of(error)
+            problem.headers = {**problem.headers, "connection": "close"}
+            raise problem from None
         tar.seek(0)
         async with service.arranging:
             served = await service.maintain(lambda: root.restore(name, tar))
             service.take_up(served)
     entry = m.IndexEntry(name, served.kind, len(served), served.is_writable)
     return Response(msgspec.json.encode(entry), media_type=_JSON)
+
+
+async def _receive_snapshot(service: Service, request: Request, tar: IO[bytes]) -> None:
+    """Write the body to a file, if it can become an index by all that can be seen so far."""
+    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != _TAR:
+        message = f"the body must be a snapshot: send it with `Content-Type: {_TAR}`"
+        raise Problem(415, message)
+    root, name = service.place(), _new_name(service, request.path_params["index"])
+    declared = request.headers.get("content-length", "")
+    # As it comes, and unpacked beside that.
+    n_bytes = 2 * int(declared) if declared.isdecimal() else 0
+    look = partial(root.check_new, name, n_bytes)
+    await service.lookups.run(look, service.deadline())
+    heads = SnapshotHeads()
+    await spool_body(request, tar, service.limits.seconds, service.maintain, heads.feed)
 
 
 async def _health(_: Call) -> m.Health:
@@ -448,7 +468,7 @@ OPERATIONS = (
     Operation(
         *("POST", f"{_INDEX}/restore", "restore", "Make an index of a snapshot."),
         *(None, m.IndexEntry, bytes),
-        **_ADMIN,
+        **_ADMIN | {"statuses": (403, 507)},
         stream=_restore,
         media=_TAR,
     ),
@@ -579,6 +599,7 @@ _MEANINGS = {
     500: "The index cannot be read or written.",
     503: "There is no room for the request now.",
     504: "The work took too long.",
+    507: "There is no room for it on the disk.",
 }
 
 

@@ -111,24 +111,37 @@ class Root:
             sync_folder(self.folder)
         shutil.rmtree(gone, ignore_errors=True)
 
-    @contextmanager
-    def _new(self, name: str) -> Iterator[Path]:
-        """Give a folder that gets a name when all is in it."""
+    def check_new(self, name: str, n_bytes: int = 0) -> None:
+        """Make sure that an index of a name may be made, and that there is room for so much."""
         if not _NAME.fullmatch(name):
             message = (
                 "the name of an index has up to 100 letters, digits, '.', '_' and '-', and begins "
                 f"with a letter or a digit, got {name[:100]!r}"
             )
             raise InvalidParameterError(message)
+        if os.path.lexists(self.folder / name):
+            message = f"index {name!r} is there already; drop it, or choose another name"
+            raise InvalidParameterError(message)
+        with translated(self.folder):
+            n_free = shutil.disk_usage(self.folder).free
+        if n_bytes > n_free:
+            message = (
+                f"this needs {n_bytes:,} bytes of the disk, of which {n_free:,} are free; make room"
+            )
+            raise Problem(507, message)
+
+    @contextmanager
+    def _new(self, name: str) -> Iterator[Path]:
+        """Give a folder that gets a name when all is in it."""
+        self.check_new(name)
         target = self.folder / name
         with (
             translated(target),
             tempfile.TemporaryDirectory(prefix=".new-", dir=self.folder) as new,
         ):
             yield Path(new) / name
-            if os.path.lexists(target):
-                message = f"index {name!r} is there already; drop it, or choose another name"
-                raise InvalidParameterError(message)
+            # Another may have come meanwhile.
+            self.check_new(name)
             (Path(new) / name).rename(target)
             sync_folder(self.folder)
 
