@@ -25,7 +25,7 @@ FOLDER = "reference"
 # As wide as a page of the site is.
 COLUMNS = 88
 _LINK = re.compile(r"\]\(([^)\s]+)\)")
-_DIRECTIVE = re.compile(r"(?m)^\.\. auto(?:function|class):: (neardup[\w.]*\.(\w+))$(?:\n   :.*$)*")
+_DIRECTIVE = re.compile(r"(?m)^\.\. auto(?:function|class):: (neardup\.([\w.]+))$(?:\n   :.*$)*")
 
 
 def slug(heading: str) -> str:

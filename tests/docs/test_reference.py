@@ -104,6 +104,12 @@ def test_addresses__of_sections_that_have_become_pages_go_on_working():
     assert anchors(TEXT) == anchors(FRONTS["command-line.md"])
 
 
+def test_pages__have_titles_of_their_own():
+    titles = [text.partition("\n")[0] for text in PAGES.values()]
+    assert len(set(titles)) == len(titles)
+    assert {"# deduplicate", "# spark.deduplicate", "# types.Audit"} <= set(titles)
+
+
 def test_pages__that_nothing_makes_any_more_go(tmp_path):
     folder = tmp_path / FOLDER
     write_pages(folder)
