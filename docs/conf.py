@@ -26,7 +26,13 @@ version = release = __version__
 language = "en"
 
 root_doc = "docs/index"
-include_patterns = ["*.md", "docs/**", "examples/README.md", "benchmarks/README.md"]
+include_patterns = [
+    "*.md",
+    "docs/**",
+    "examples/README.md",
+    "benchmarks/README.md",
+    "benchmarks/field/README.md",
+]
 exclude_patterns = ["docs/site/**"]
 nitpicky = False
 
