@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -17,6 +18,7 @@ from neardup.stages.tables import (
     Collection,
     check_found,
     find_documents,
+    open_labels,
     open_table,
     read_table,
 )
@@ -67,17 +69,18 @@ def test_read_table__what_is_not_known(tmp_path):
     assert table["overlap"].to_pylist() == [None, 3]
 
 
-def test_read_table__labels_have_any_columns():
+def test_open_labels__measures_are_any_text():
     given = pa.table({"id_a": ["x"], "id_b": ["y"], "low": ["rather"], "similarity": ["much"]})
-    table, _ = read_table(given, Runner(1), are_labels=True)
-    assert table.to_pylist() == given.to_pylist()
+    labels = open_labels(given, Runner(1))
+    assert labels.pairs() == [("x", "y")]
+    assert np.isnan(labels.similarities).all()
 
 
-@pytest.mark.parametrize("are_labels", [False, True])
-def test_read_table__without_an_id(are_labels):
+@pytest.mark.parametrize("read", [read_table, open_labels])
+def test_read_table__without_an_id(read):
     given = pa.table({"id_a": ["x", "y"], "id_b": ["y", None], "similarity": [0.5, 0.5]})
     with pytest.raises(InvalidInputError, match="row 2 has no 'id_b'"):
-        read_table(given, Runner(1), are_labels=are_labels)
+        read(given, Runner(1))
 
 
 def test_read_table__without_a_place(tmp_path):

@@ -22,6 +22,7 @@ from neardup.tables import Bools, Floats
 LABEL, NOTE = "label", "note"
 YES, NO, UNSURE, DISAGREED = "yes", "no", "unsure", "disagreed"
 UNJUDGED = ""
+_WORDS = frozenset((YES, NO, UNSURE, DISAGREED))
 _MEANING = dict.fromkeys(("1", "1.0", "true", YES), YES)
 _MEANING |= dict.fromkeys(("0", "0.0", "false", NO), NO)
 _MEANING |= {word: word for word in (UNSURE, DISAGREED)}
@@ -160,15 +161,18 @@ def _is_of_pairs(name: str) -> bool:
 
 
 def _may_be_label(name: str, column: pa.ChunkedArray) -> bool:
-    """Return whether a column may say which pairs are right, by its name or by all it holds."""
+    """Return whether a column may say which pairs are right, by its name or by all it holds.
+
+    Numbers, and true or false, may mean anything, as in ``exact_copy`` of removed documents.
+    """
     # Only reviewers write notes.
     if name == NOTE or get_close_matches(name.casefold(), _OTHER_NAMES, 1, _LEAST_LIKENESS):
         return True
     values = column.unique()
-    if len(values) > len(_MEANING) + 2:
+    if len(values) > 2 * len(_WORDS):
         return False
     words = {_word(value) for value in values.to_pylist()} - {UNJUDGED}
-    return bool(words) and words <= set(_MEANING)
+    return bool(words) and words <= _WORDS
 
 
 def _word(value: Any) -> str:
