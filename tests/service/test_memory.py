@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from neardup.service import bodies, gate, lanes, served
+from neardup.service import batches, bodies, gate, lanes, served
 from neardup.service.bodies import LIGHT_BYTES
 from neardup.service.messages import Search
 from neardup.service.problems import Problem
@@ -180,6 +180,14 @@ class Many:
         answer.table, answer.summary = table, summary
         return answer
 
+    @contextlib.contextmanager
+    def _shared(self):
+        """Show an open index in which no document has gone: cursors are made of it."""
+        yield SimpleNamespace(
+            documents_of_ids=lambda ids: np.array(ids.to_pylist(), np.int64),
+            cursor_at=lambda *place: json.dumps(place),
+        )
+
     def __len__(self) -> int:
         return self.n_copies
 
@@ -187,7 +195,7 @@ class Many:
 @pytest.mark.parametrize("limit", [1, 700, 100_000])
 def test_batch__of_copies_is_looked_up_in_parts(monkeypatch, limit):
     """The first rows are returned and all are counted, without all of them in memory."""
-    monkeypatch.setattr(served, "_ROWS_AT_ONCE", 1000)
+    monkeypatch.setattr(batches, "_ROWS_AT_ONCE", 1000)
     index = Many(120)
     docs = served.ServedDocuments("docs", index, is_writable=False)
     budget = lanes.Budget("answers", 10**9)
@@ -228,7 +236,7 @@ def test_passages__take_their_share():
     """They are found in another process, and counted when they come from there."""
     index = SimpleNamespace(folder=Path("idx"), _handle=SimpleNamespace(tokenizer=None))
     passages = served.ServedPassages("passages", index, is_writable=False)
-    rows = served._Rows([], 500, 3, {})
+    rows = batches.Rows([], 500, 3, {}, None)
     passages.processes = SimpleNamespace(run=lambda work, deadline: rows)
     budget = lanes.Budget("answers", 500)
     asked, deadline = Search(queries=["a"]), served.Deadline(30)

@@ -93,7 +93,10 @@ def test_create_and_drop(running, root):
             {"kind": "documents", "options": {"colour": 1}},
             "no option 'colour'; options are bands",
         ),
-        ({"kind": "documents", "options": {"folder": "x"}}, "no option 'folder'; options are"),
+        (
+            {"kind": "documents", "options": {"folder": "x"}},
+            "no option 'folder'; did you mean 'fold'? options are",
+        ),
         ({"kind": "pasages"}, "`$.kind`, which must be one of 'documents', 'passages'; /openapi"),
         ({"kind": "passages", "options": {"tokenizer": "wrods"}}, "one of words, whitespace, "),
     ],
