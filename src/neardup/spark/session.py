@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import logging
 import os
 import re
 import shutil
@@ -109,7 +110,13 @@ def current_cluster(work: SharedWork | None = None) -> Cluster:
     context = SparkContext.getOrCreate(configuration)
     if is_new:
         atexit.register(_end, context)
+        logging.getLogger().addFilter(_is_not_of_interrupt)
     return _cluster(context).keeping(work)
+
+
+def _is_not_of_interrupt(record: logging.LogRecord) -> bool:
+    """Return whether a record is none of what Py4J logs, with a trace, when Ctrl-C ends a call."""
+    return os.path.basename(os.path.dirname(record.pathname)) != "py4j"  # noqa: PTH119, PTH120
 
 
 def _end(context: SparkContext) -> None:

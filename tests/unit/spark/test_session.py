@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import stat
@@ -51,6 +52,13 @@ def test_check_java__none(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(EngineError, match="needs Java 17 or later, and finds none"):
         check_java()
+
+
+@each_of("package", ["py4j", "neardup"])
+def test_is_not_of_interrupt(package):
+    """What is said of Ctrl-C is the line of the command."""
+    record = logging.makeLogRecord({"pathname": f"/lib/{package}/java_gateway.py"})
+    assert session._is_not_of_interrupt(record) == (package != "py4j")
 
 
 def test_current_cluster__without_pyspark(monkeypatch):
