@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from unittest.mock import patch
 import fsspec
 import pytest
 
+import neardup
 import neardup.cli
 from neardup.errors import WriteError
 from neardup.outputs.targets import Url
@@ -382,6 +384,20 @@ def test_align_ignores_other_text(run, tmp_path):
     assert said.endswith("ignored.jsonl; starting over\n")
     assert "ignore changed since: " in said
     assert "read.1.0-of" in " ".join(done)
+
+
+@pytest.mark.parametrize("name", ["align, index", "search, passages", "search, documents"])
+def test_changed_index(run, tmp_path, collections, name):
+    """One that was changed is another input."""
+    kind = "idx" if name == "search, documents" else "passages"
+    shutil.copytree(collections / kind, tmp_path / kind)
+    job = replace(JOBS[name], command=JOBS[name].command.replace(kind, str(tmp_path / kind)))
+    stop(run, tmp_path, 1, job)
+    neardup.open_index(tmp_path / kind).add(["one more text of some words, and no other"])
+    done, said = go_on(run, tmp_path, job=job)
+    assert "index changed since: " in said
+    assert said.endswith("starting over\n")
+    assert ".1.0-of" in " ".join(done)
 
 
 def test_threads_start_over(run, tmp_path, capsys, expected):
