@@ -176,6 +176,7 @@ def test_review__says_how_many_are_judged(run, here):
         (here / "some.csv").write_text(f"id_a,id_b,label\ns1,o2,{label}\n")
         assert run(*command).out.splitlines()[0] == said
         assert f"<title>{said}" in (here / "page.html").read_text()
+    assert "Reviewers disagreed about 1 pair, the least" in (here / "page.html").read_text()
 
 
 def test_review__says_that_documents_are_not_there(run, here):

@@ -322,10 +322,12 @@ def _leads(
         yield f"Least certain first: those nearest to {pivot.shown}, {pivot.reason}."
     if given.words:
         n_disagreed = sum(word == DISAGREED for word in given.words.values())
-        said = f"{counted(len(given.words) - n_disagreed, 'pair')} had been judged before"
+        n_before = len(given.words) - n_disagreed
+        said = [f"{counted(n_before, 'pair')} had been judged before"] if n_before else []
         if n_disagreed:
-            said += f"; reviewers disagreed about {n_disagreed:,} more, the least certain of all"
-        yield said + "."
+            more = f"{n_disagreed:,} more" if n_before else counted(n_disagreed, "pair")
+            said.append(f"reviewers disagreed about {more}, the least certain of all")
+        yield f"{'; '.join(said).capitalize()}."
 
 
 # What is shown of two values.

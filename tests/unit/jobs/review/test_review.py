@@ -121,7 +121,7 @@ def test_review__disagreed_ones_are_there_with_their_notes():
     page = neardup.review(pairs_of(SIMILARITIES), labels=labels, limit=1)
     [pair] = content(page)["pairs"]
     assert (pair[0], pair[5], pair[6]) == ("a4", 4, "which?")
-    assert "reviewers disagreed about 1 more" in page.html
+    assert "Reviewers disagreed about 1 pair" in page.html
     assert '<option value="4">disagreed</option>' in page.html
     assert '<option value="4">' not in neardup.review(pairs_of(SIMILARITIES)).html
 
