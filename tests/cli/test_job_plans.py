@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from neardup.jobs.cut import forecast_units
 from neardup.jobs.pairs import forecast
 
 CUT = ("cut", "--exact", "--unit", "lines")
@@ -82,6 +83,21 @@ def test_plan_of_cut__similar_units(run, tmp_path, documents, unit):
 
 def texts_of(path: Path) -> list[str]:
     return [json.loads(row)["text"] for row in path.read_text().splitlines()]
+
+
+@pytest.mark.slow
+def test_plan_of_cut__similar_units_within_memory(run, documents, monkeypatch):
+    """Trials keep to the budget, and leave no files."""
+    rooms, cut_units = [], forecast_units.cut_units
+
+    def cut(sources, against, plan, workspace, runner):
+        rooms.append((workspace.memory, workspace.work.folder))
+        return cut_units(sources, against, plan, workspace, runner)
+
+    monkeypatch.setattr(forecast_units, "cut_units", cut)
+    planned(run, "cut", documents, "--unit", "lines", "--memory", "20MB")
+    assert [memory for memory, _ in rooms] == [20_000_000] * 2
+    assert not any(folder.exists() for _, folder in rooms)
 
 
 @pytest.mark.slow

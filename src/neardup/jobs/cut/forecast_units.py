@@ -24,7 +24,7 @@ from neardup.jobs.cut.units import (
 )
 from neardup.reading.drawn import DrawnRows, DrawnTexts, bytes_named, draw_rows
 from neardup.runs.runner import Runner
-from neardup.runs.work import IN_MEMORY
+from neardup.runs.work import WorkFolder, Workspace
 from neardup.stages import costs
 from neardup.stages.forecasts import (
     Growth,
@@ -80,7 +80,7 @@ def forecast_similar_units(
     n_files = max(1, len(sources))
     signing = sample.signing * load.documents / max(1, sample.n_sampled)
     rates = costs.Rates(own.rows.reading, signing, n_files)
-    similar = (1 - sample.copies) * _similar_share(own, plan, runner)
+    similar = (1 - sample.copies) * _similar_share(own, plan, runner, planned)
     gone = round(own.number * (sample.copies + similar))
     memory = costs.memory_of_stages(load, planned.memory, planned.workers)
     disk = costs.disk_of_stages(load, planned.memory)
@@ -167,14 +167,15 @@ def _draw(sources: Sequence[Source], plan: CutJobPlan, runner: Runner) -> _Units
     return _Units(rows, text_bytes, units_drawn, found, finding)
 
 
-def _similar_share(own: _Units, plan: CutJobPlan, runner: Runner) -> float:
+def _similar_share(own: _Units, plan: CutJobPlan, runner: Runner, planned: Planned) -> float:
     """Return the share of unequal units that go for a similar one, by cuts of some documents."""
     share = min(1.0, _TRIAL_BYTES / max(1, own.text_bytes))
     n_units = sum(len(block) for _, block in own.units.drawn)
     gone = [(0.0, 0.0)]
     for part in (share / 2, share):
-        with Runner(runner.workers) as trial:
-            _, _, spans, _ = cut_units(own.rows.part(part), (), plan, IN_MEMORY, trial)
+        room = Workspace(planned.memory, WorkFolder.temporary())
+        with Runner(runner.workers) as trial, room:
+            _, _, spans, _ = cut_units(own.rows.part(part), (), plan, room, trial)
         assert isinstance(spans, CutSpans)
         n_similar = int((spans.similarities < 1).sum())
         kept = 1 - n_similar / max(1.0, part * n_units - (len(spans) - n_similar))
