@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import neardup
-from neardup.jobs.pairs import by_fields, fields
+from neardup.jobs.pairs import by_fields, field_blocks, fields
+from tests.spilling import spilling
 
 GOODS = """id,title,maker,price
 a,Sony Walkman NWZ 5,Sony,$100
@@ -336,6 +337,64 @@ def test_fields__the_most_similar_of_many():
     }
     assert 1 < result.summary["steps"] < 5
     assert result.counts.candidates < 50_000
+
+
+@pytest.mark.parametrize("memory", [20_000, 1_000_000])
+@pytest.mark.parametrize("top", [None, 15])
+@pytest.mark.parametrize("has_other", [False, True])
+def test_fields__within_a_budget(monkeypatch, memory, top, has_other):
+    """In blocks, and in parts of them where too much is near in one field."""
+    rng = np.random.default_rng(1)
+    words = [f"w{n}" for n in range(60)]
+    left, right = (
+        [
+            {"title": " ".join(rng.choice(words, 4)), "price": str(rng.integers(1, 50))}
+            for _ in range(120)
+        ]
+        for _ in range(2)
+    )
+    both = [left, right] if has_other else [left]
+    options = {"fields": ["title:0.7", "price:0.3:number"], "threshold": "0.5", "top": top}
+    whole = neardup.find_pairs(*both, **options)
+    parted, halves = [], field_blocks._halves
+    monkeypatch.setattr(field_blocks, "_halves", lambda *unit: parted.append(unit) or halves(*unit))
+    monkeypatch.setattr(field_blocks, "_FEW_PAIRS", 4)
+    monkeypatch.setattr(field_blocks, "_PAIR", memory // 20)
+    with spilling(memory):
+        found = neardup.find_pairs(*both, memory="1GB", **options)
+    assert whole.pairs.num_rows > 10
+    assert found.pairs.to_pylist() == whole.pairs.to_pylist()
+    assert len(parted) > 3
+    assert found.summary["distinct_records"] == whole.summary["distinct_records"]
+
+
+def test_fields__goes_on_where_it_was_stopped(monkeypatch, run, here, write_file):
+    rng = np.random.default_rng(1)
+    lines = [f"{n},{' '.join(map(str, rng.integers(0, 20, 4)))}" for n in range(80)]
+    write_file("a.csv", "\n".join(["id,title", *lines, ""]))
+    command = ("pairs", "a.csv", "--field", "title:1", "--threshold", "0.5", "--memory", "1GB")
+    assert run(*command, "-o", "whole.csv").code == 0
+    compared, join = [], field_blocks.join_fields
+
+    def stopped(*arguments):
+        compared.append(arguments)
+        if len(compared) == 20:
+            raise RuntimeError
+        return join(*arguments)
+
+    monkeypatch.setattr(field_blocks, "join_fields", stopped)
+    with spilling(10_000):
+        with pytest.raises(RuntimeError):
+            run(*command, "-o", "p.csv")
+        assert run(*command, "-o", "p.csv").code == 0
+        n_compared = len(compared)
+        compared.clear()
+        monkeypatch.setattr(field_blocks, "join_fields", lambda *a: compared.append(a) or join(*a))
+        run(*command, "-o", "q.csv")
+    # The unit at which it was stopped comes twice.
+    assert n_compared == len(compared) + 1
+    for name in ("p.csv", "q.csv"):
+        assert Path(name).read_bytes() == Path("whole.csv").read_bytes()
 
 
 def test_fields__too_much_alike_is_refused(monkeypatch):

@@ -9,10 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import neardup
-from neardup.jobs.pairs import by_fields
+from neardup.jobs.pairs import by_fields, field_blocks
 from tests.examples import examples
 from tests.oracles.fields import pairs_by_fields
 from tests.oracles.linkage import block_of
+from tests.spilling import spilling
 
 texts = st.sampled_from([None, "", "a", "a b", "b a", "a b c", "c", "b c d", "a b c d", "d E"])
 names = st.sampled_from([None, "", " ", "x", "X", " x ", "yy", "xy", "yyx"])
@@ -104,6 +105,43 @@ def test_fields__all_pairs_at_the_threshold(
     }
 
 
+@examples(200)
+@given(
+    left=collections,
+    right=st.none() | collections,
+    names=chosen,
+    data=st.data(),
+    threshold=st.sampled_from(["0.2", "0.6", "0.8"]),
+    blocking=st.sampled_from([None, "maker"]),
+    most=st.none() | st.integers(1, 20),
+    memory=st.sampled_from([1, 3000, 20_000, 1_000_000]),
+)
+def test_fields__whatever_the_memory(left, right, names, data, threshold, blocking, most, memory):
+    """Rows and summary are the same, however many blocks there are and whatever is near in them."""
+    if blocking:
+        left = [{**left[0], "maker": "x"}, *left]
+        right = right and [{**right[0], "maker": "x"}, *right]
+    options = {
+        "fields": [f"{name}:{data.draw(weights)}:{KINDS[name]}" for name in names],
+        "threshold": threshold,
+        "blocking": blocking,
+        "top": most,
+        "workers": 1,
+    }
+    whole = neardup.find_pairs(left, right, **options)
+    with spilling(memory), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(field_blocks, "_FEW_PAIRS", 4)
+        # Two pairs of values may be near in a field.
+        patch.setattr(field_blocks, "_PAIR", max(1, memory // 2))
+        parted = neardup.find_pairs(left, right, memory="1GB", **options)
+    assert parted.pairs.to_pylist() == whole.pairs.to_pylist()
+    own = {"seconds", "filters", "peak_memory_bytes"}
+    one, other = (
+        {k: v for k, v in each.summary.items() if k not in own} for each in (whole, parted)
+    )
+    assert one == other
+
+
 @examples(300)
 @given(
     left=collections,
@@ -130,7 +168,7 @@ def test_fields__the_most_similar_pairs(left, right, names, data, threshold, mos
     ranked = sorted(expected, key=lambda pair: (-expected[pair][0], pair))[:most]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(by_fields, "_AT_ONCE", held)
-        patch.setattr(by_fields, "_FEW_PAIRS", held)
+        patch.setattr(field_blocks, "_FEW_IN_ALL", held)
         result = neardup.find_pairs(
             left,
             right,

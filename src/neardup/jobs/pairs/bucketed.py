@@ -16,7 +16,7 @@ from neardup.jobs.pairs.records import (
     find_pair_contents,
     sides_of,
 )
-from neardup.jobs.pairs.rows import Collected, JoinedPart, collect_runs
+from neardup.jobs.pairs.rows import Collected, FoundPart, collect_runs
 from neardup.jobs.pairs.spelling import Speller
 from neardup.matching.join import salt_sets
 from neardup.matching.set_join import SetSizes
@@ -112,12 +112,12 @@ def spell_partitions(
     Counted are the records, the pairs that were verified, and those at the threshold.
     """
 
-    def spelled(first: int) -> Iterator[JoinedPart]:
+    def spelled(first: int) -> Iterator[FoundPart]:
         for partition, joined in enumerate(join_parts(first), first):
             scored = joined.scored_by(plan.measure_of_sets)
             speller = members.of_partition(partition).speller(joined.of_contents, scored)
             counts = [len(joined.sizes), joined.n_verified, len(joined.pairs)]
-            yield JoinedPart(joined.pairs, speller, scored, counts)
+            yield FoundPart.of_records(joined.pairs, speller, scored, counts)
 
     bounds = members.partitions.bounds
     return collect_runs(spelled, (bounds[1:] / bounds[-1]).tolist(), plan.options.limit, workspace)

@@ -19,39 +19,33 @@ one join for each field and set of keys, by the least u of them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import chain, product
 from math import floor
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
-from neardup.errors import InvalidInputError
-from neardup.jobs.pairs.fields import POSTINGS_OF_PAIR, FieldValues, Units, field_values
+from neardup.errors import InvalidInputError, ResultLimitError
+from neardup.jobs.pairs.fields import POSTINGS_OF_PAIR, FieldValues, Units
 from neardup.jobs.pairs.mean import WeightedMean
 from neardup.jobs.pairs.records import sides_of
 from neardup.jobs.pairs.rows import to_run
 from neardup.jobs.pairs.spelling import Speller
+from neardup.kernels.common.hashing import mix_words
 from neardup.matching.join import FilterCounts, check_limit
-from neardup.reading.column_values import NO_KEY, text_of
-from neardup.reading.values import read_values
-from neardup.tables import Bools, Floats, Int64s, ScoredPairs, Uint64s
+from neardup.reading.column_values import NO_KEY
+from neardup.tables import Bools, Bytes, Floats, Int64s, ScoredPairs, Uint64s
 
 if TYPE_CHECKING:
-    from neardup.options.documents import PairOptions
-    from neardup.reading.catalogue import Catalogue
     from neardup.runs.runner import Runner
-    from neardup.runs.work import Workspace
 
 # Pairs of records that are compared at a time.
 _AT_ONCE = 1 << 17
-
-# Pairs that are compared without higher thresholds before: a step costs more.
-_FEW_PAIRS = 1 << 17
 
 # Far above what rounding moves a mean by: nearer to the threshold it is worked out exactly.
 _TOO_CLOSE = 1e-9
@@ -88,6 +82,18 @@ class FieldPairs(NamedTuple):
     right: Int64s
     similarities: Floats
     by_field: Floats
+
+    @classmethod
+    def joined(cls, parts: Sequence[FieldPairs], n_fields: int) -> FieldPairs:
+        """Put pairs together, as they come."""
+        nothing: Int64s = np.empty(0, np.int64)
+        parts = [cls(nothing, nothing, np.empty(0), np.empty((n_fields, 0))), *parts]
+        return cls(
+            np.concatenate([each.left for each in parts]),
+            np.concatenate([each.right for each in parts]),
+            np.concatenate([each.similarities for each in parts]),
+            np.concatenate([each.by_field for each in parts], axis=1),
+        )
 
     def take(self, rows: Int64s) -> FieldPairs:
         """Return the pairs at some places."""
@@ -128,15 +134,13 @@ class Records:
         return len(self.values[0].numbers)
 
     @property
-    def n_empty(self) -> int:
-        """Records that have no value in any field."""
-        return int((self.patterns == 0).sum())
-
-    @property
-    def n_different(self) -> int:
-        """Records that differ in a value, of those that have one."""
-        numbers = np.stack([each.numbers for each in self.values], axis=1)
-        return len(np.unique(numbers[self.patterns != 0], axis=0))
+    def digests(self) -> Uint64s:
+        """Digests of what each record has, the same where all values are."""
+        found: Uint64s = np.zeros(len(self), np.uint64)
+        for each in self.values:
+            # The last one is that of no value.
+            found = mix_words(found ^ np.append(each.digests, np.uint64(0))[each.numbers])
+        return found
 
     @cached_property
     def patterns(self) -> Int64s:
@@ -171,55 +175,8 @@ class Records:
         )
 
 
-def read_fields(
-    catalogues: Sequence[Catalogue],
-    keys: Uint64s | None,
-    mean: WeightedMean,
-    options: PairOptions,
-    workspace: Workspace,
-    runner: Runner,
-) -> Records:
-    """Read the fields of all documents."""
-    columns: list[list[pa.Array]] = [[] for _ in mean.fields]
-    for number, (catalogue, names) in enumerate(zip(catalogues, mean.columns, strict=False)):
-        values = read_values(
-            catalogue, catalogue.is_document, names, f"fields-{number}", workspace, runner
-        )
-        places: Int64s = np.cumsum(catalogue.is_document) - 1
-        rows = pa.array(places, mask=~catalogue.is_document)
-        for name, found, column in zip(names, values.take(values.documents), columns, strict=True):
-            column.append(text_of(found, name, "fields").take(rows))
-    n_left = len(catalogues[0]) if len(catalogues) > 1 else None
-    return Records(
-        [
-            field_values(pa.concat_arrays(column), each.kind, options, mean.measure.lowest())
-            for each, column in zip(mean.fields, columns, strict=True)
-        ],
-        keys,
-        n_left,
-    )
-
-
-def best_pairs(
-    records: Records, mean: WeightedMean, most: int, runner: Runner
-) -> tuple[FieldPairs, list[FieldCounts]]:
-    """Find so many pairs of the greatest means at the threshold, the most similar first.
-
-    Thresholds fall step by step until there are enough pairs, so that the rest is never looked at;
-    few records are all compared at once. The list has what each step let through.
-    """
-    n = len(records)
-    n_left = records.n_left
-    n_pairs = n * (n - 1) // 2 if n_left is None else n_left * (n - n_left)
-    steps = list(mean.measure.falling(0))
-    found, counted = _no_pairs(len(mean.fields)), list[FieldCounts]()
-    for measure in steps[-1:] if n_pairs <= _FEW_PAIRS else steps:
-        step = replace(mean, measure=measure)
-        found, counts = join_fields(records, step, None, runner, most)
-        counted.append(counts)
-        if len(found.left) >= most:
-            break
-    return found, counted
+class TooManyNearError(Exception):
+    """More pairs of values are near in a field than are to be held at once."""
 
 
 def join_fields(
@@ -228,6 +185,7 @@ def join_fields(
     limit: int | None,
     runner: Runner,
     most: int | None = None,
+    most_near: int | None = None,
 ) -> tuple[FieldPairs, FieldCounts]:
     """Find all pairs of records whose weighted mean reaches the threshold.
 
@@ -235,6 +193,8 @@ def join_fields(
 
     Raises
     ------
+    TooManyNearError
+        At more than ``most_near`` pairs of values that are near in one field, at once.
     InvalidInputError
         Where it would take too long, because too little tells records apart.
     ResultLimitError
@@ -247,7 +207,7 @@ def join_fields(
     """
     joins = _choose_joins(records, mean)
     comparison = _Comparison.of(records, mean, runner.workers)
-    found: list[FieldPairs] = [_no_pairs(len(mean.fields))]
+    found: list[FieldPairs] = []
     candidates = verified = 0
     for join, (least, in_use) in joins.items():
         units = records.units(join)
@@ -255,8 +215,8 @@ def join_fields(
         sides = sides_of(units.of_records, records.n_left, len(units))
         n_own, alone = 0, speller.without_twins()
         # Records that have the same unit come first, once.
-        near = chain([_NO_UNITS], records.values[join.field].near(units, least, sides, runner))
-        for number, pairs in enumerate(near):
+        near = _near(records.values[join.field], units, least, sides, most_near, runner)
+        for number, pairs in enumerate(chain([_NO_UNITS], near)):
             crossings = (alone if number else speller).crossings(pairs)
             for spelled, _ in speller.spell_in_parts(crossings, _AT_ONCE):
                 own = in_use[records.patterns[spelled.left] & records.patterns[spelled.right]]
@@ -267,12 +227,37 @@ def join_fields(
                 check_limit(limit, n_own)
                 found.append(part)
                 if most is not None and sum(len(each.left) for each in found) > _held(most):
-                    found = [comparison.best(_each_once(found), most)]
-    pairs_found = _each_once(found)
+                    found = [
+                        comparison.best(
+                            _each_once(FieldPairs.joined(found, len(mean.fields))), most
+                        )
+                    ]
+    pairs_found = _each_once(FieldPairs.joined(found, len(mean.fields)))
     check_limit(limit, len(pairs_found.left))
     if most is not None:
         pairs_found = comparison.best(pairs_found, most)
     return pairs_found, FieldCounts(candidates, verified, len(pairs_found.left))
+
+
+def _near(
+    values: FieldValues,
+    units: Units,
+    least: Fraction,
+    sides: Bytes | None,
+    limit: int | None,
+    runner: Runner,
+) -> Iterator[ScoredPairs]:
+    try:
+        yield from values.near(units, least, sides, limit, runner)
+    except ResultLimitError as error:
+        raise TooManyNearError from error
+
+
+def best_of(
+    pairs: FieldPairs, records: Records, mean: WeightedMean, most: int, workers: int
+) -> FieldPairs:
+    """Return so many pairs of records, the most similar first, ties ascending."""
+    return _Comparison.of(records, mean, workers).best(pairs, most)
 
 
 def _held(most: int) -> int:
@@ -280,21 +265,13 @@ def _held(most: int) -> int:
     return max(2 * most, _AT_ONCE)
 
 
-def _no_pairs(n_fields: int) -> FieldPairs:
-    nothing: Int64s = np.empty(0, np.int64)
-    return FieldPairs(nothing, nothing, np.empty(0), np.empty((n_fields, 0)))
-
-
-def _each_once(parts: Sequence[FieldPairs]) -> FieldPairs:
-    """Put pairs together that may have been found several times, in ascending order."""
-    left, right, similarities = (
-        np.concatenate(each) for each in list(zip(*parts, strict=True))[:3]
-    )
-    by_field = np.concatenate([each.by_field for each in parts], axis=1)
+def _each_once(pairs: FieldPairs) -> FieldPairs:
+    """Return pairs that may have been found several times in ascending order, each once."""
+    left, right = pairs.left, pairs.right
     order = np.lexsort((right, left))
     is_first = np.ones(len(order), np.bool_)
     is_first[1:] = (np.diff(left[order]) != 0) | (np.diff(right[order]) != 0)
-    return FieldPairs(left, right, similarities, by_field).take(order[is_first])
+    return pairs.take(order[is_first])
 
 
 def _choose_joins(records: Records, mean: WeightedMean) -> dict[_Join, tuple[Fraction, Bools]]:
@@ -492,21 +469,3 @@ class _Comparison:
                 total += field.weight
                 weighted += field.weight * similarity
         return weighted / total
-
-
-def describe_fields(
-    records: Records, mean: WeightedMean, found: FieldPairs
-) -> list[dict[str, Any]]:
-    """Return for a summary each field, and how often it had no say for lack of a value."""
-    return [
-        {
-            "column": field.column,
-            **({} if records.n_left is None else {"against_column": field.other}),
-            "kind": field.kind,
-            "weight": float(field.weight),
-            "documents_without": int((values.numbers < 0).sum()),
-            "unreadable": values.n_unreadable,
-            "pairs_without": int(np.isnan(own).sum()),
-        }
-        for field, values, own in zip(mean.fields, records.values, found.by_field, strict=True)
-    ]

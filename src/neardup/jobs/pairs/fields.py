@@ -17,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from neardup.files.id_table import hash_ids
 from neardup.kernels.common.hashing import mix_words
 from neardup.matching.join import salt_sets
 from neardup.matching.prefixes import list_prefixes
@@ -87,11 +88,13 @@ class Units:
 class FieldValues(ABC):
     """The values that records have in a column.
 
-    ``numbers`` has that of each record, and ``n_unreadable`` records have something there that is
-    no value of this kind. ``similarities`` lie between 0 and 1, and are 1 of a value with itself.
+    ``numbers`` has that of each record, ``digests`` are those of the values, and ``n_unreadable``
+    records have something there that is no value of this kind. ``similarities`` lie between 0 and
+    1, and are 1 of a value with itself.
     """
 
     numbers: Int64s
+    digests: Uint64s
     n_unreadable: int = 0
 
     @abstractmethod
@@ -107,11 +110,21 @@ class FieldValues(ABC):
 
     @abstractmethod
     def near(
-        self, units: Units, least: Fraction, sides: Bytes | None, runner: Runner
+        self,
+        units: Units,
+        least: Fraction,
+        sides: Bytes | None,
+        limit: int | None,
+        runner: Runner,
     ) -> Iterator[ScoredPairs]:
         """Find the pairs of different units that are as similar as ``least``, which is above 0.
 
         There may be others among them. ``sides`` are as of joins; pairs of one side may be there.
+
+        Raises
+        ------
+        ResultLimitError
+            At more than ``limit`` pairs that would be held at once.
         """
 
     @abstractmethod
@@ -137,10 +150,15 @@ class _Texts(FieldValues):
         return [Fraction(*each) for each in zip(*(part.tolist() for part in parts), strict=True)]
 
     def near(
-        self, units: Units, least: Fraction, sides: Bytes | None, runner: Runner
+        self,
+        units: Units,
+        least: Fraction,
+        sides: Bytes | None,
+        limit: int | None,
+        runner: Runner,
     ) -> Iterator[ScoredPairs]:
         join = SetJoin(self._salted(units), type(self.measure)(least), "auto")
-        yield join.run(sides, None, runner)[0]
+        yield join.run(sides, limit, runner)[0]
 
     def cost(self, units: Units, least: Fraction) -> float:
         n_keys = list_prefixes(self._salted(units), type(self.measure)(least)).sizes
@@ -186,7 +204,12 @@ class _Strings(FieldValues):
         return [Fraction(*each) for each in zip(*parts, strict=True)]
 
     def near(
-        self, units: Units, least: Fraction, sides: Bytes | None, runner: Runner
+        self,
+        units: Units,
+        least: Fraction,
+        sides: Bytes | None,
+        limit: int | None,
+        runner: Runner,
     ) -> Iterator[ScoredPairs]:
         from neardup.matching.edit_join import EditJoin, EditThreshold
 
@@ -195,7 +218,7 @@ class _Strings(FieldValues):
             strings.values, strings.offsets[units.values], strings.offsets[units.values + 1]
         )
         join = EditJoin(own, EditThreshold(None, least), None, keys=units.salts)
-        yield join.run(sides, None, runner)[0]
+        yield join.run(sides, limit, runner)[0]
 
     def cost(self, units: Units, least: Fraction) -> float:
         order = np.lexsort((self._lengths[units.values], units.keys))
@@ -222,7 +245,12 @@ class _Wholes(FieldValues):
         return [Fraction(each) for each in (a == b).astype(np.int64).tolist()]
 
     def near(
-        self, units: Units, least: Fraction, sides: Bytes | None, runner: Runner
+        self,
+        units: Units,
+        least: Fraction,
+        sides: Bytes | None,
+        limit: int | None,
+        runner: Runner,
     ) -> Iterator[ScoredPairs]:
         # Different units are of different values, or of different keys.
         return iter(())
@@ -254,7 +282,12 @@ class _Numbers(FieldValues):
         ]
 
     def near(
-        self, units: Units, least: Fraction, sides: Bytes | None, runner: Runner
+        self,
+        units: Units,
+        least: Fraction,
+        sides: Bytes | None,
+        limit: int | None,
+        runner: Runner,
     ) -> Iterator[ScoredPairs]:
         order, first = self._ranges(units, least)
         counts = np.arange(len(order)) - first
@@ -310,13 +343,16 @@ def field_values(
         read = [read_number(text) for text in texts.to_pylist()]
         found = _numbers_of(numbers, np.array([each is not None for each in read], np.bool_))
         n_unreadable = int(((found < 0) & (numbers >= 0)).sum())
-        return _Numbers(found, [each for each in read if each is not None], n_unreadable)
+        numbers_read = [each for each in read if each is not None]
+        is_number = np.array([each is not None for each in read], np.bool_)
+        return _digested(_Numbers(found, numbers_read, n_unreadable), texts, is_number)
     ngram = 1 if options.ngram is None else options.ngram
     scheme = shingle_scheme(options.but(ngram=ngram).with_tokenizer("words"))
     if kind == "text":
         sets = shingle_sets(Texts.from_arrow(texts), scheme)
         there = sets.sizes > 0
-        return _Texts(_numbers_of(numbers, there), sets.take(np.flatnonzero(there)), measure)
+        own = _Texts(_numbers_of(numbers, there), sets.take(np.flatnonzero(there)), measure)
+        return _digested(own, texts, there)
     whole = options.but(tokenizer="characters", casefold=scheme.normalisation.casefold, ngram=1)
     characters = shingle_scheme(whole)
     texts = pc.utf8_trim_whitespace(texts)
@@ -324,10 +360,18 @@ def field_values(
     there = np.diff(lists.offsets) > 0
     if kind == "edit":
         kept = texts.filter(pa.array(there))
-        return _Strings(_numbers_of(numbers, there), kept, characters)
-    _, same = np.unique(digest_token_lists(lists), axis=0, return_inverse=True)
+        return _digested(_Strings(_numbers_of(numbers, there), kept, characters), texts, there)
+    digests, same = np.unique(digest_token_lists(lists), axis=0, return_inverse=True)
     same = np.append(np.where(there, same.reshape(-1), -1), -1).astype(np.int64)
-    return _Wholes(same[numbers])
+    wholes = _Wholes(same[numbers])
+    wholes.digests = digests[:, 0]
+    return wholes
+
+
+def _digested(values: FieldValues, texts: pa.Array, there: Bools) -> FieldValues:
+    """Note the digests of the texts that are values."""
+    values.digests = hash_ids(texts.filter(pa.array(there)))
+    return values
 
 
 def _numbers_of(numbers: Int64s, there: Bools) -> Int64s:

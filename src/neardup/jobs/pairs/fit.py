@@ -23,7 +23,7 @@ from neardup.stages.tables import open_labels
 from neardup.tables import Bools, Floats, Int64s
 
 if TYPE_CHECKING:
-    from neardup.jobs.pairs.by_fields import Records
+    from neardup.jobs.pairs.field_blocks import FieldColumns
     from neardup.jobs.pairs.mean import WeightedMean
     from neardup.reading.catalogue import Catalogue
     from neardup.runs.runner import Runner
@@ -41,15 +41,13 @@ _LEAST_THRESHOLD = 0.01
 class Fitted:
     """What was fitted: by which fields records are judged, and what the summary says of it."""
 
-    records: Records
     mean: WeightedMean
     about: dict[str, Any]
 
 
 def fit_to_labels(
     labels: Any,
-    records: Records,
-    catalogues: Sequence[Catalogue],
+    columns: FieldColumns,
     mean: WeightedMean,
     runner: Runner,
     *,
@@ -65,8 +63,11 @@ def fit_to_labels(
         If labels do not say of some pairs that they are right and of some that they are wrong.
     """
     decided = open_labels(labels, runner).decided()
-    left, right, is_right = _judged(decided, catalogues)
+    left, right, is_right = _judged(decided, columns.catalogues)
     n_strange = len(decided.ids_a) - len(left)
+    judged = np.unique(np.concatenate([left, right]))
+    records = columns.records(mean, judged, None)
+    left, right = np.searchsorted(judged, left), np.searchsorted(judged, right)
     similarities = np.full((len(left), len(mean.fields)), np.nan)
     for place, values in enumerate(records.values):
         a, b = values.numbers[left], values.numbers[right]
@@ -104,8 +105,7 @@ def fit_to_labels(
             field.column for each, field in enumerate(mean.fields) if each not in kept
         ],
     }
-    own = replace(records, values=[records.values[each] for each in kept])
-    return Fitted(own, fitted, {"fitted": about})
+    return Fitted(fitted, {"fitted": about})
 
 
 def _judged(labels: Labels, catalogues: Sequence[Catalogue]) -> tuple[Int64s, Int64s, Bools]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import floor, lcm
 from typing import TYPE_CHECKING
@@ -67,6 +67,10 @@ class WeightedMean:
         exact = 1 - (1 - self.threshold) * self.weight(pattern) / self.weight(fields)
         return Fraction(floor(exact * _FINE), _FINE)
 
+    def lowered(self) -> Iterator[WeightedMean]:
+        """Yield the same mean with thresholds that fall, ending with its own."""
+        return (replace(self, measure=each) for each in self.measure.falling(0))
+
     def means(self, by_field: Floats) -> Floats:
         """Return the weighted mean of each pair, 0 where no field has a value.
 
@@ -77,7 +81,10 @@ class WeightedMean:
         unit = lcm(*(each.weight.denominator for each in self.fields))
         weights = np.array([float(each.weight * unit) for each in self.fields])
         known = ~np.isnan(by_field)
-        totals = weights @ known
-        sums = weights @ np.where(known, by_field, 0)
+        totals = weights @ known.astype(np.float64)
+        # Field by field, so that a pair has the same mean whatever it is compared with.
+        sums: Floats = np.zeros(by_field.shape[1])
+        for weight, own in zip(weights, np.where(known, by_field, 0), strict=True):
+            sums += weight * own
         means: Floats = np.minimum(sums / np.where(totals > 0, totals, 1), 1)
         return means

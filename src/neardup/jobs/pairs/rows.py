@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -179,13 +180,22 @@ _SPELLING_SHARE = 0.1
 _BYTES_OF_ROW = 160
 
 
-class JoinedPart(NamedTuple):
-    """Pairs of records of one part of a join, and what is counted in it."""
+class FoundPart(NamedTuple):
+    """Pairs of documents of one part of a join, and what is counted in it.
 
-    joined: ScoredPairs
-    speller: Speller
-    scored: Scored
+    ``spell`` yields them in runs, one at least, each in ascending order and of about so many rows.
+    """
+
+    n_pairs: int
+    spell: Callable[[int | None], Iterator[pa.RecordBatch]]
     counts: list[int]
+
+    @classmethod
+    def of_records(
+        cls, joined: ScoredPairs, speller: Speller, scored: Scored, counts: list[int]
+    ) -> FoundPart:
+        """Take pairs of records, which are spelled out."""
+        return cls(speller.count(joined), partial(spell_runs, joined, speller, scored), counts)
 
 
 class Collected(NamedTuple):
@@ -197,15 +207,17 @@ class Collected(NamedTuple):
 
 
 def collect_runs(
-    join_parts: Callable[[int], Iterator[JoinedPart]],
+    join_parts: Callable[[int], Iterator[FoundPart]],
     shares: Sequence[float],
     limit: int | None,
     workspace: Workspace,
+    name: str = "pairs",
 ) -> Collected:
     """Spell out the pairs of one part of a join after the other.
 
     ``join_parts`` joins those from a number on: parts that an earlier run has joined are not joined
-    again. ``shares`` says for each part how much of the work is done after it.
+    again, if what it found has the same ``name``. ``shares`` says for each part how much of the
+    work is done after it.
 
     Raises
     ------
@@ -218,23 +230,22 @@ def collect_runs(
     at_once = None
     if workspace.work is not None:
         at_once = max(1, workspace.share(_SPELLING_SHARE) // _BYTES_OF_ROW)
-    runs = SpilledBatches("pairs", workspace, share=share, weight_of_file=1)
+    runs = SpilledBatches(name, workspace, share=share, weight_of_file=1)
     counts = [known for _, known in runs.known() if known is not None]
     n_pairs = sum(len(run) for run in runs)
     with runs:
         n_done = len(counts)
         for share_done, part in zip(shares[n_done:], join_parts(n_done), strict=True):
-            joined, speller, scored, own = part
-            n_pairs += speller.count(joined)
+            n_pairs += part.n_pairs
             check_limit(limit, n_pairs, share_done if share_done < 1 else None)
-            rows = spell_runs(joined, speller, scored, at_once)
+            rows = part.spell(at_once)
             waiting = next(rows)
             for run in rows:
                 runs.append(waiting, None, 0)
                 waiting = run
             # A file is complete with the last rows of a part.
-            runs.append(waiting, own, 1)
-            counts.append(own)
+            runs.append(waiting, part.counts, 1)
+            counts.append(part.counts)
     return Collected(runs, n_pairs, counts)
 
 

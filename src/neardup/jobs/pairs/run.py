@@ -19,7 +19,7 @@ from neardup.files.rows import Source
 from neardup.jobs.pairs.pair_result import PairResult
 from neardup.jobs.pairs.plan import PairPlan, check_no_workspace, plan_pairs
 from neardup.jobs.pairs.records import Records, make_records, maker_of
-from neardup.jobs.pairs.rows import JoinedPart, PairRows, collect_runs, to_run
+from neardup.jobs.pairs.rows import FoundPart, PairRows, collect_runs, to_run
 from neardup.jobs.pairs.spelling import Speller
 from neardup.jobs.pairs.top import most_similar_pairs, most_similar_partners
 from neardup.kernels.bucket import survivors
@@ -158,12 +158,12 @@ def find_matches(
     if options.top is None:
         units, alone = join.units, speller.without_twins()
 
-        def join_parts(first: int) -> Iterator[JoinedPart]:
+        def join_parts(first: int) -> Iterator[FoundPart]:
             joined_units = join.run_units(first, sides, options.limit, runner)
             for number, (joined, counts) in enumerate(joined_units, first):
                 # What two records have in common with themselves is spelled out once.
                 own = speller if number == 0 else alone
-                yield JoinedPart(joined, own, join, list(vars(counts).values()))
+                yield FoundPart.of_records(joined, own, join, list(vars(counts).values()))
 
         shares = [(number + 1) / len(units) for number in range(len(units))]
         runs, n_pairs, found = collect_runs(join_parts, shares, options.limit, workspace)
@@ -577,16 +577,16 @@ def _find_by_fields(
     runner: Runner,
 ) -> tuple[Sequence[Catalogue], Matches, int]:
     # Few runs need it.
-    from neardup.jobs.pairs.by_fields import best_pairs, describe_fields, join_fields, read_fields
+    from neardup.jobs.pairs.field_blocks import FieldColumns, FieldJoin
 
     assert plan.mean is not None
     with runner.stage("read") as note:
         signed = sign_collections(collections, workspace, runner)
         catalogues, keys = signed.catalogues, signed.batches.blocking_keys()
         n_outside = count_outside(catalogues, keys, plan.options.blocking_columns)
-        records = read_fields(catalogues, keys, plan.mean, plan.options, workspace, runner)
+        columns = FieldColumns.read(catalogues, keys, plan.mean, plan.options, workspace, runner)
         del signed
-        note(documents=len(records))
+        note(documents=len(columns))
     mean, top, about = plan.mean, plan.options.top, dict[str, Any]()
     if plan.options.labels is not None:
         # Nor this.
@@ -595,35 +595,30 @@ def _find_by_fields(
         with runner.stage("fit") as note:
             fitted = fit_to_labels(
                 plan.options.labels,
-                records,
-                catalogues,
+                columns,
                 mean,
                 runner,
                 keeps_threshold=plan.options.threshold is not None or top is not None,
             )
-            records, mean, about = fitted.records, fitted.mean, fitted.about
+            mean, about = fitted.mean, fitted.about
             note(**about["fitted"])
     with runner.stage("join") as note:
+        join = FieldJoin(columns, mean, runner)
+        surveyed = join.survey()
+        runs: Iterable[pa.RecordBatch]
         if top is None:
-            found, counts = join_fields(records, mean, plan.options.limit, runner)
-            steps = [counts]
+            runs, n_pairs, steps = join.collect(plan.options.limit, workspace)
         else:
-            found, steps = best_pairs(records, mean, top, runner)
-        note(pairs=len(found.left))
+            best, steps = join.best(top)
+            runs, n_pairs = [best.to_run(mean)], len(best.left)
+        note(pairs=n_pairs)
     about |= {
-        "fields": describe_fields(records, mean, found),
-        "empty_documents": records.n_empty,
+        "fields": surveyed.describe(mean, runs, has_other=len(catalogues) > 1),
+        "empty_documents": surveyed.n_empty,
         "threshold": None if plan.threshold is None else float(mean.threshold),
     }
-    matches = Matches(
-        [found.to_run(mean)],
-        len(found.left),
-        records.n_different,
-        None,
-        FilterCounts.total(steps),
-        len(steps),
-        about=about,
-    )
+    total, n_steps = FilterCounts.total(steps), 1 if top is None else len(steps)
+    matches = Matches(runs, n_pairs, surveyed.n_different, None, total, n_steps, about=about)
     return catalogues, matches, n_outside
 
 
