@@ -52,6 +52,11 @@ def test_reference__a_page_with_all_of_it(fake):
     ids = set(re.findall(r'id="([^"]+)"', answer.text))
     links = re.findall(r'href="([^"]+)"', answer.text)
     assert {link[1:] for link in links if link.startswith("#")} <= ids
+    for role in ("read", "write", "admin"):
+        said = answer.text.partition(f"<dt><code>role={role}</code></dt>")[2].partition("</dd>")[0]
+        assert set(re.findall(r"<code>(\w+)</code>", said)) == {
+            operation.name for operation in OPERATIONS if operation.role == role
+        }
     # Nothing comes from elsewhere, and nothing of a type is left without a name.
     assert not [link for link in links if "//" in link]
     for schema in DOCUMENT["components"]["schemas"].values():

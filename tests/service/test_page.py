@@ -125,6 +125,21 @@ def test_find__nothing(client):
     assert (page.count("<form"), "<h3>" in page) == (1, False)
 
 
+def test_find__where(client):
+    asked = {"text": DOCUMENTS["raven"], "where": "id = 'raven'"}
+    page = check(client.post("/", data=asked))
+    assert "docs: 1 document" in page
+    assert "A condition is on documents that are found as a whole." in page
+    assert 'value="id = &#39;raven&#39;"' in page
+    page = check(client.post("/", data=asked | {"where": "id = 'nobody'", "index": "docs"}))
+    assert "Nothing here is as similar" in page
+    assert "The nearest" not in page
+    for wrong in ("<b> = 1", "colour = 'red'"):
+        page = check(client.post("/", data=asked | {"where": wrong, "index": "docs"}))
+        assert 'class="note"' in page
+        assert "where" in "".join(parts(page, "p"))
+
+
 def test_find__columns_and_marked_words(client):
     text = DOCUMENTS["raven"].replace("weak", "tired<img src=x>out")
     page = check(client.post("/", data={"text": text, "index": "docs"}))

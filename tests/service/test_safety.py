@@ -74,6 +74,17 @@ def test_page__sign_in(start, token_file):
         assert client.get("/v1").status_code == 401
         insert = {"id": "x", "text": "y"}
         assert client.post("/v1/indexes/docs/insert", json=insert).status_code == 401
+        session = client.cookies["neardup-session"]
+        assert ">Sign out</button>" in client.get("/").text
+        foreign = {"origin": "https://elsewhere.example"}
+        assert client.post("/sign-out", headers=foreign, data={"a": 1}).status_code == 403
+        assert client.get("/browse").status_code == 200
+        page = client.post("/sign-out", data={"a": 1})
+        assert 'type="password"' in page.text
+        assert not client.cookies
+        # Whoever has kept the cookie has nothing of it.
+        client.cookies.set("neardup-session", session)
+        assert client.get("/browse").status_code == 401
         client.cookies.set("neardup-session", "9999999999.0")
         assert client.get("/browse").status_code == 401
 

@@ -81,6 +81,17 @@ def test_tokens__all_are_compared(monkeypatch):
     assert seen == [(32, 32)] * 10
 
 
+def test_sessions__signed_out():
+    one = Grant(b"1" * 32)
+    tokens = Tokens([one])
+    session = tokens.make_session(one)
+    tokens.end_session("nonsense")
+    assert tokens.grant_of_session(session) == one
+    tokens.end_session(session)
+    assert tokens.grant_of_session(session) is None
+    assert not Tokens([one])._ended
+
+
 def test_sessions(monkeypatch):
     one, other = grant_of(TOKEN, role="read"), grant_of(OTHER)
     tokens = Tokens([one, other])

@@ -10,6 +10,7 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
+from itertools import chain
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
@@ -182,23 +183,29 @@ async def find_everything(
     indexes: Sequence[About],
     text: str,
     threshold: str,
+    where: str,
     deadline: Deadline,
     share: Share,
 ) -> list[Answer]:
     """Look a text up in some indexes; what one cannot answer, the others may.
 
-    Those that have something of it come first.
+    Those that have something of it come first. ``where`` is a condition on documents, if any.
     """
     answers = []
     for about in indexes:
         served = service.find(about.name)
         least = threshold or about.least
         blank = Answer(served.name, served.kind, least)
+        answer: dict[str, Any]
         try:
-            if isinstance(served, ServedPassages):
+            if isinstance(served, ServedPassages) and where:
+                answer = {"note": "A condition is on documents that are found as a whole."}
+            elif isinstance(served, ServedPassages):
                 answer = await _find_passages(service, served, text, threshold, deadline, share)
             else:
-                answer = await _find_documents(service, served, text, threshold, deadline)
+                answer = await _find_documents(
+                    *(service, served, text, threshold, where or None, deadline)
+                )
         except NeardupError as error:
             answer = {"note": problem_of(error).detail}
         answers.append(replace(blank, **answer))
@@ -206,13 +213,18 @@ async def find_everything(
 
 
 async def _find_documents(
-    service: Service, served: Served, text: str, threshold: str, deadline: Deadline
+    service: Service,
+    served: Served,
+    text: str,
+    threshold: str,
+    where: str | None,
+    deadline: Deadline,
 ) -> dict[str, Any]:
-    asked = m.Query(text=text, threshold=threshold or "index", limit=_MOST_DOCUMENTS)
+    asked = m.Query(text=text, threshold=threshold or "index", limit=_MOST_DOCUMENTS, where=where)
     lane = lane_of(service, [text])
     found = await lane.run(lambda: served.query(asked), deadline)
     if not found.matches:
-        most_similar = m.Query(text=text, threshold=None, limit=1)
+        most_similar = m.Query(text=text, threshold=None, limit=1, where=where)
         nearest = (await lane.run(lambda: served.query(most_similar), deadline)).matches
         return {"nearest": Hit(nearest[0].id, nearest[0].similarity) if nearest else None}
     hits = [Hit(match.id, match.similarity) for match in found.matches]
@@ -353,6 +365,7 @@ def make_page_routes(service: Service, tokens: Tokens) -> list[Route]:
         view("/add", partial(_add, seal), "GET", "POST"),
         view("/remove", partial(_remove, seal), "GET", "POST"),
         view(_SIGN_IN, partial(_sign_in, tokens), "GET", "POST"),
+        view("/sign-out", partial(_sign_out, tokens), "POST"),
         view("/page.css", partial(_static, style_sheet, "text/css")),
         view("/page.js", partial(_static, script, "text/javascript")),
     ]
@@ -381,12 +394,13 @@ async def _show(
     service: Service, request: Request, deadline: Deadline, template: str, **values: Any
 ) -> Response:
     share = service.answers.share(request.scope)
+    values["is_signed_in"] = SESSION_COOKIE in request.cookies
     return await text_answer(template, share, service.transfers, deadline, **values)
 
 
 async def _find(service: Service, request: Request, fields: Fields, deadline: Deadline) -> Response:
     text, chosen = fields.get("text", ""), fields.get("index", "")
-    threshold = fields.get("threshold", "").strip()
+    threshold, where = (fields.get(name, "").strip() for name in ("threshold", "where"))
     indexes = await _describe_all(service, deadline)
     answers = None
     if request.method == "POST" and text.strip():
@@ -394,13 +408,17 @@ async def _find(service: Service, request: Request, fields: Fields, deadline: De
             service.find(chosen)
         asked = [about for about in indexes if chosen in ("", about.name)]
         share = service.answers.share(request.scope)
-        answers = await find_everything(service, asked, text, threshold, deadline, share)
+        answers = await find_everything(service, asked, text, threshold, where, deadline, share)
     return await _show(
         *(service, request, deadline, "find.html"),
         indexes=indexes,
         text=text,
         chosen=chosen,
         threshold=threshold,
+        where=where,
+        columns_kept=list(dict.fromkeys(chain(*(about.columns for about in indexes))))[
+            :_MOST_COLUMNS
+        ],
         answers=answers,
     )
 
@@ -634,6 +652,15 @@ async def _sign_in(
         samesite="strict",
         secure=request.url.scheme == "https",
     )
+    return answer
+
+
+async def _sign_out(
+    tokens: Tokens, _: Service, request: Request, __: Fields, ___: Deadline
+) -> Response:
+    tokens.end_session(request.cookies.get(SESSION_COOKIE, ""))
+    answer = RedirectResponse(_SIGN_IN, 303)
+    answer.delete_cookie(SESSION_COOKIE)
     return answer
 
 

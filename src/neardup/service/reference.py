@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 from starlette.responses import Response
 
 from neardup.service.bodies import page_answer
 from neardup.service.operations import OPERATIONS, describe
+from neardup.service.tokens import Role
 
 _REFERENCE = "#/components/schemas/"
 
@@ -34,6 +35,7 @@ def _page() -> bytes:
             version=document["info"]["version"],
             says=document["info"]["description"],
             operations=operations,
+            roles=get_args(Role),
             parts=parts,
         ).body
     )

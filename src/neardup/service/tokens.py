@@ -138,8 +138,8 @@ def _grant_of(words: list[str], where: str) -> Grant:
 class Tokens:
     """Says what a token is for, in constant time.
 
-    Sessions are signed with a key of this process: they end with it, with their token, and after
-    half a day.
+    Sessions are signed with a key of this process: they end with it, with their token, when
+    somebody signs out, and after half a day.
 
     Parameters
     ----------
@@ -153,6 +153,8 @@ class Tokens:
         self._grants, self._path = tuple(grants), path
         self._seen = None if path is None else _state_of(path)
         self._key = secrets.token_bytes(32)
+        # Sessions that were ended before their time, which is noted.
+        self._ended: dict[str, int] = {}
         # Of each token with a rate, how many requests it may send at once, and since when.
         self._left: dict[bytes, tuple[float, float]] = {}
 
@@ -207,9 +209,18 @@ class Tokens:
         said, _, signature = given.rpartition(".")
         if not hmac.compare_digest(self._sign(said).encode(), signature.encode()):
             return None
+        if given in self._ended:
+            return None
         until, _, digest = said.partition(".")
         known = (grant for grant in self._grants if grant.digest.hex() == digest)
         return next(known, None) if int(until) > time.time() else None
+
+    def end_session(self, given: str) -> None:
+        """Let a session that was made here open nothing any more."""
+        if self.grant_of_session(given) is not None:
+            now = time.time()
+            self._ended = {each: until for each, until in self._ended.items() if until > now}
+            self._ended[given] = int(given.partition(".")[0])
 
     def _sign(self, said: str) -> str:
         return hmac.new(self._key, said.encode(), hashlib.sha256).hexdigest()
