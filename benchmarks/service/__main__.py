@@ -5,8 +5,8 @@ Usage: python -m benchmarks.service [--documents N] [--clients N] [--seconds S] 
 
 FOLDER keeps the index for the next run. With --adding another process adds documents meanwhile.
 With --inserting clients insert a copy of it, each waiting until what it has inserted is durable.
-Texts have 1 kB of words drawn as in language; half of the look-ups are near copies of documents,
-the others like nothing.
+Texts have 300 to 1,000 bytes of words drawn as in language; half of the look-ups are near copies of
+documents, the others like nothing.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from pathlib import Path
 
 from benchmarks.service.load import make_request, run_load
 
-_WORDS = 160
+_WORDS = (60, 200)
 _VOCABULARY = 50_000
 _REQUESTS = 4_000
 _ADD = """
@@ -49,8 +49,9 @@ def texts(n: int, seed: int) -> Iterator[str]:
     weights = [1 / (rank + 10) for rank in range(_VOCABULARY)]
     pool = generator.choices(words, weights, k=1 << 20)
     for _ in range(n):
-        start = generator.randrange(len(pool) - _WORDS)
-        chosen = pool[start : start + _WORDS]
+        n_words = generator.randint(*_WORDS)
+        start = generator.randrange(len(pool) - n_words)
+        chosen = pool[start : start + n_words]
         generator.shuffle(chosen)
         yield " ".join(chosen)
 
