@@ -72,9 +72,6 @@ TO_MEND = {
     "docs/sketches.md": (17, 19),
     "docs/spark.md": (16, 12),
     "docs/training-data.md": (15, 1),
-    "docs/papers/coates.md": (18, 14),
-    "docs/papers/monoactive.md": (18, 19),
-    "docs/papers/ppjoin.md": (18, 22),
 }
 
 
