@@ -16,8 +16,8 @@ import neardup
 from neardup.passages.align import make_alignment_plan, windows_for
 from neardup.passages.cut_texts import CutTexts
 from neardup.passages.cutting import CutPlan, PassageCutter
+from neardup.passages.plan import make_search_plan
 from neardup.passages.scheme import make_passage_scheme
-from neardup.passages.search import make_search_plan
 from neardup.passages.searched import HowSearched, SearchedInThreads
 from neardup.runs.runner import Runner
 from neardup.runs.work import IN_MEMORY, WorkFolder, Workspace

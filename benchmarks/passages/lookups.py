@@ -25,7 +25,7 @@ from neardup import PassageIndex
 from neardup.kernels.text.weights import fill_weights
 from neardup.passages.index import PassageHandle
 from neardup.passages.lookup import Asked, find_passages
-from neardup.passages.search import make_search_plan
+from neardup.passages.plan import make_search_plan
 from neardup.passages.windows import gather_queries, inverse_frequencies
 from neardup.runs.runner import Runner
 from neardup.runs.work import IN_MEMORY

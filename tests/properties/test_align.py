@@ -14,8 +14,8 @@ import neardup
 from neardup.errors import InvalidInputError
 from neardup.options.kinds import exact_fraction
 from neardup.passages.align import certain_length, make_alignment_plan, windows_for
+from neardup.passages.plan import make_search_plan
 from neardup.passages.scheme import make_passage_scheme
-from neardup.passages.search import make_search_plan
 from tests.each import each_of
 from tests.examples import examples
 from tests.oracles.shingles import shingle_tuples

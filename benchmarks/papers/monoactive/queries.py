@@ -14,8 +14,8 @@ from benchmarks.papers.monoactive.texts import LONG, corpus_words, grouped_texts
 from benchmarks.windows.allalign import allalign_windows
 from benchmarks.windows.words import one_list, one_text
 from neardup.kernels.passage import candidates, sweep
+from neardup.passages.plan import least_hits
 from neardup.passages.scheme import make_passage_scheme
-from neardup.passages.search import least_hits
 from neardup.passages.segment import WindowIndex
 from neardup.passages.windows import WindowLists, _by_key, count_windows, make_queries
 from neardup.tables import Int64s, TokenLists

@@ -14,8 +14,8 @@ from neardup.passages.containment import ContainedSettler, group_contained
 from neardup.passages.index import OpenPassages
 from neardup.passages.lookup import Later, WindowCounts, WindowFinder, WindowHits, WindowPlan
 from neardup.passages.matches import Matches
+from neardup.passages.plan import SearchPlan
 from neardup.passages.scheme import PassageScheme, check_length, make_passage_scheme
-from neardup.passages.search import SearchPlan
 from neardup.passages.settle import Balance, Settler
 from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace

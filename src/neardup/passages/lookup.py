@@ -16,7 +16,8 @@ from neardup.passages.chains import window_starts
 from neardup.passages.documents import DocumentBlock
 from neardup.passages.index import OpenPassages
 from neardup.passages.matches import Matches, character_spans
-from neardup.passages.search import Batch, Hits, SearchPlan
+from neardup.passages.plan import SearchPlan
+from neardup.passages.search import Batch, Hits
 from neardup.passages.windows import Queries, Query, gather_queries
 from neardup.runs.exchange import Shuffle
 from neardup.runs.progress import report_part

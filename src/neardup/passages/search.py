@@ -13,23 +13,19 @@ from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from fractions import Fraction
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, partial
 from itertools import pairwise
-from math import comb, nextafter
 
 import numpy as np
 import numpy.typing as npt
 
-from neardup.errors import InvalidParameterError
 from neardup.kernels.passage import candidates, lookups, matches, narrowing, sweep
 from neardup.kernels.passage.lookups import Places, Reach
 from neardup.kernels.passage.matches import Choice
 from neardup.kernels.passage.segments import Documents, Limits, Scratch, Windows
 from neardup.kernels.text.weights import MOST_WEIGHT, SCALE
 from neardup.kernels.types import Int, sealed
-from neardup.options.choices import PassageReport
-from neardup.options.passages import DEFAULT_RECALL
+from neardup.passages.plan import SearchPlan
 from neardup.passages.scheme import PassageScheme
 from neardup.passages.segment import PassageSegment, fill_array, fill_in_parts
 from neardup.passages.windows import Queries, Query, inverse_frequencies
@@ -510,57 +506,6 @@ def _far_runs(reaches: Int64s, span: int) -> Int64s:
     return np.column_stack([bounds, np.array(ends, np.int64)])
 
 
-# How many min-hashes a passage must share with a query to be compared with it.
-
-
-def choose_hits(
-    num_perm: int, threshold: Fraction, recall: Fraction | None = None, hits: int | None = None
-) -> int:
-    """Return how many min-hashes to ask for: ``hits``, or as many as the recall allows.
-
-    0 where none are asked for because nothing may be missed, or because there are none.
-    """
-    if hits is None:
-        recall = DEFAULT_RECALL if recall is None else recall
-        return least_hits(num_perm, threshold, recall) if num_perm and recall < 1 else 0
-    if hits > num_perm:
-        message = f"hits must be at most num_perm, got {hits} of {num_perm} hash functions"
-        raise InvalidParameterError(message, "hits", "num_perm")
-    return hits
-
-
-@lru_cache(maxsize=64)
-def least_hits(num_perm: int, threshold: Fraction, recall: Fraction) -> int:
-    """Give the most min-hashes to ask for, so that a passage at the threshold has them.
-
-    Each of ``num_perm`` min-hashes agrees with probability ``threshold``, apart from the others; at
-    least so many of them agree with a probability of ``recall`` or more. At least 1.
-    """
-    tail = Fraction(0)
-    for hits in range(num_perm, 0, -1):
-        tail += comb(num_perm, hits) * threshold**hits * (1 - threshold) ** (num_perm - hits)
-        if tail >= recall:
-            return hits
-    message = (
-        f"recall {float(recall):g} is out of reach at threshold {float(threshold):g} with "
-        f"{num_perm} hash functions; ask for less, or build the index with a greater num_perm"
-    )
-    raise InvalidParameterError(message, "recall", "threshold", "num_perm")
-
-
-@lru_cache(maxsize=64)
-def candidate_probability(num_perm: int, hits: int, similarity: Fraction) -> float:
-    """Give the probability that a passage of this similarity shares at least so many.
-
-    It is 1 only where nothing can be missed, not by rounding.
-    """
-    exact = sum(
-        comb(num_perm, k) * similarity**k * (1 - similarity) ** (num_perm - k)
-        for k in range(hits, num_perm + 1)
-    )
-    return float(exact) if exact == 1 else min(float(exact), nextafter(1.0, 0.0))
-
-
 # Lists are read from the shortest on, until those left can no longer matter by so many min-hashes.
 # With fewer, too many places look like candidates; with more, longer lists are read.
 _LEAST_OF_SHORT = 10
@@ -568,38 +513,6 @@ _LEAST_OF_SHORT = 10
 _CHEAP_ROWS = 1 << 12
 
 _FIRST_ROOM = 1 << 10
-
-
-@dataclass(frozen=True)
-class SearchPlan:
-    """What a passage must fulfil.
-
-    ``threshold`` is the least similarity; passages with ``hits`` common min-hashes, with 0 all, are
-    compared exactly; ``report`` tells which of the verified ones are told. With ``times`` the
-    similarity is the share of the query that a passage holds, of whatever length, that weighs at
-    most so many times what the query does; min-hashes say nothing of it.
-    """
-
-    threshold: Fraction
-    hits: int
-    min_tokens: int
-    report: PassageReport = "best"
-    times: int = 0
-
-
-def make_search_plan(
-    scheme: PassageScheme,
-    threshold: Fraction,
-    recall: Fraction | None,
-    report: PassageReport,
-    hits: int | None = None,
-    times: int = 0,
-) -> SearchPlan:
-    """Choose how many min-hashes to ask for: ``hits``, or as many as the recall allows."""
-    if times:
-        recall = Fraction(1)
-    hits = choose_hits(scheme.num_perm, threshold, recall, hits)
-    return SearchPlan(threshold, hits, scheme.least_shingles, report, times)
 
 
 class SegmentSearcher:

@@ -31,7 +31,7 @@ from neardup.options.passages import LookUpOptions, SearchOptions
 from neardup.options.together import ReadArgument, RunArgument
 from neardup.passages.index import OpenPassages, PassageHandle
 from neardup.passages.lookup import find_whole
-from neardup.passages.search import SearchPlan
+from neardup.passages.plan import SearchPlan
 from neardup.reading.where import Condition, rows_where
 from neardup.results import DocumentSearchResult, PassageResult
 from neardup.runs.runner import Runner

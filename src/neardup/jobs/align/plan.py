@@ -16,8 +16,8 @@ from neardup.options.passages import (
 )
 from neardup.options.presets import PassagePreset, describe_preset, passages_for
 from neardup.passages.align import AlignmentPlan, make_alignment_plan, step_of
+from neardup.passages.plan import candidate_probability, make_search_plan
 from neardup.passages.scheme import PassageScheme
-from neardup.passages.search import candidate_probability, make_search_plan
 from neardup.passages.seeds import (
     SENTENCE,
     choose_seed_threshold,

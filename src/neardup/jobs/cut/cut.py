@@ -31,7 +31,7 @@ from neardup.options.groups import (
 from neardup.options.option import argument, but, takes
 from neardup.options.passages import CutOptions
 from neardup.options.together import GroupArguments
-from neardup.passages.search import candidate_probability
+from neardup.passages.plan import candidate_probability
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.first_pass import list_documents
 from neardup.reading.where import describe_filtered, rows_where

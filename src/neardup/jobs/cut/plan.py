@@ -15,8 +15,8 @@ from neardup.options.option import no_effect
 from neardup.options.passages import DEFAULT_RECALL, CutOptions, PassageOptions
 from neardup.passages.align import make_alignment_plan, make_window_scheme
 from neardup.passages.cutting import CutPlan
+from neardup.passages.plan import make_search_plan
 from neardup.passages.scheme import PassageScheme
-from neardup.passages.search import make_search_plan
 from neardup.reading.sign import ReadingPlan
 from neardup.stages.options import columns_of
 from neardup.stages.plan import DedupPlan, plan_deduplication

@@ -29,7 +29,7 @@ from neardup.passages.lookup import (
 )
 from neardup.passages.matches import SCHEMA, SCHEMA_WITH_TEXT, match_table, with_id_types
 from neardup.passages.places import Marker, PlacedInIndex, PlacedInSources, with_places
-from neardup.passages.search import SearchPlan, candidate_probability, make_search_plan
+from neardup.passages.plan import SearchPlan, candidate_probability, make_search_plan
 from neardup.passages.windows import make_queries
 from neardup.reading.where import describe_filtered
 from neardup.results import PassageResult, SkippedRow, describe_ids, describe_skipped
