@@ -25,7 +25,7 @@ from neardup.reading.texts import IdLookup
 from neardup.reading.where import describe_filtered
 from neardup.results import describe_ids, describe_skipped, versions
 from neardup.runs.progress import counted
-from neardup.runs.runner import Runner
+from neardup.runs.runner import Runner, release_memory
 from neardup.runs.work import IN_MEMORY, Workspace
 from neardup.stages.counts import Groups, count_documents
 from neardup.stages.options import columns_of
@@ -243,6 +243,8 @@ def drop_documents(
             raise InvalidInputError(message)
         n_named = len(named)
         del named
+        # What reading and ids have left behind would stay beside what is written.
+        release_memory()
         note(documents=len(documents), named=n_named)
     summary = _summarise(documents, stays, n_named, n_missing, runner)
     return DropResult(documents, stays, summary)

@@ -260,7 +260,7 @@ def write_rows(
     rows; ``report`` is called with the number of rows of each block. Where that is work of a map,
     idle threads of it help, and files are the same whether they do or not.
     """
-    bad = sides[SKIPPED]
+    documents = ~sides[SKIPPED]
     with ExitStack() as opened:
         writers = {}
         for side, rows in sides.items():
@@ -268,7 +268,9 @@ def write_rows(
                 place = folder / side
                 place.make_folder()
                 own = RowFiles() if side == SKIPPED else files
-                writers[side] = opened.enter_context(_SideWriter(source, place, own, rows, ~bad))
+                writers[side] = opened.enter_context(
+                    _SideWriter(source, place, own, rows, documents)
+                )
 
         def counted() -> Iterator[tuple[T, slice, list[int]]]:
             """Yield blocks, each with how many rows of either side are before it."""

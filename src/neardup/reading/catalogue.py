@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
+import numpy.typing as npt
 
 from neardup.files.ids import check_unique, common_id_type
 from neardup.files.rows import DEFAULT_ID, ColumnNames, Place, Source
@@ -53,6 +54,32 @@ class HeldIds:
     def __iter__(self) -> Iterator[pa.Array]:
         """Yield them as one array."""
         yield self.ids
+
+
+@dataclass(frozen=True)
+class RowLengths:
+    """A ``Place`` of rows without gaps between them: where the first begins, and their lengths.
+
+    Memory: a byte a row where all are shorter than 256, two where shorter than 65,536, else four.
+    """
+
+    offset: int
+    first: int
+    lengths: npt.NDArray[np.unsignedinteger[Any]]
+
+    @classmethod
+    def of(cls, place: Place | None) -> RowLengths | Place | None:
+        """Return a place by the lengths of its rows, or as it is where there are gaps."""
+        if place is None or not len(place) or (place.ends[:-1] != place.starts[1:]).any():
+            return place
+        lengths = place.ends - place.starts
+        kind = np.min_scalar_type(int(lengths.max()))
+        return cls(place.offset, int(place.starts[0]), lengths.astype(kind))
+
+    def place(self) -> Place:
+        """Return the place."""
+        ends = self.first + np.cumsum(self.lengths, dtype=np.int64)
+        return Place(self.offset, (ends - self.lengths).astype(np.uint32), ends.astype(np.uint32))
 
 
 class RowNumbers:
@@ -133,7 +160,7 @@ class Catalogue:
     skipped: list[tuple[str, int, str]] = field(default_factory=list)
     skips_bad: bool = False
     values: ColumnValues | None = None
-    places: Sequence[Sequence[Place] | None] | None = None
+    places: Sequence[Sequence[RowLengths | Place] | None] | None = None
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -263,9 +290,12 @@ class Catalogue:
         for i, source in enumerate(self.sources):
             yield source, int(self.source_starts[i]), int(self.source_starts[i + 1])
 
-    def places_of(self, source: int) -> Sequence[Place] | None:
+    def places_of(self, source: int) -> Iterator[Place] | None:
         """Return where the blocks of a source are; None where they are read from the start on."""
-        return None if self.places is None else self.places[source]
+        places = None if self.places is None else self.places[source]
+        if places is None:
+            return None
+        return (each.place() if isinstance(each, RowLengths) else each for each in places)
 
     def place(self, document: int) -> tuple[str, int]:
         """Return the name of a document's source, and its row number there."""
@@ -290,7 +320,7 @@ def make_catalogue(
     counts: Int64s = np.zeros(len(sources), np.int64)
     n_tokens, lengths, order = [], [], []
     skipped, text_bytes, id_types = [], 0, set()
-    places: list[list[Place | None]] = [[] for _ in sources]
+    places: list[list[RowLengths | Place | None]] = [[] for _ in sources]
     values = None if by is None else ValueCollector(by)
     for batch, known in signed.known():
         source = known["source"]
@@ -307,7 +337,7 @@ def make_catalogue(
             id_types.add(batch.column("ids").type)
         skipped += [(sources[source].name, row, reason) for row, reason in known["skipped"]]
         text_bytes += known["text_bytes"]
-        places[source].append(place_of(batch, known.get("offset")))
+        places[source].append(RowLengths.of(place_of(batch, known.get("offset"))))
     catalogue = Catalogue(
         sources=sources,
         columns=columns,
@@ -369,7 +399,7 @@ class _JoinedIds:
             yield ids.cast(kind)
 
 
-def _all_known(places: list[Place | None]) -> list[Place] | None:
+def _all_known(places: list[RowLengths | Place | None]) -> list[RowLengths | Place] | None:
     """Return places if all are known."""
     known = [place for place in places if place is not None]
     return known if len(known) == len(places) else None

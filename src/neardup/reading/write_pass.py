@@ -62,7 +62,14 @@ def sides_of(documents: Catalogue, stays: Bools | None = None) -> dict[str, Bool
 
     None goes without ``stays``, and there is no folder for such.
     """
-    is_document, is_empty = documents.is_document, documents.is_left_out
+    is_document = documents.is_document
+    if is_document.all():
+        # Masks that say nothing would be a byte a document each.
+        none = np.broadcast_to(np.False_, len(documents))
+        if stays is None:
+            return {"kept": is_document, SKIPPED: none}
+        return {"kept": stays, "removed": ~stays, SKIPPED: none}
+    is_empty = documents.is_left_out
     sides = {"kept": is_document if stays is None else stays & is_document}
     if stays is not None:
         sides["removed"] = ~stays
