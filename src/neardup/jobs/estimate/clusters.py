@@ -16,6 +16,7 @@ from neardup.errors import InvalidParameterError
 from neardup.options.choices import Number
 from neardup.options.option import argument, option, takes
 from neardup.options.sketches import ClusterOptions, EstimateOptions, RepresentativeOptions
+from neardup.options.together import RunArgument
 from neardup.results import TableResult
 from neardup.runs.progress import counted
 from neardup.runs.runner import Runner
@@ -60,7 +61,7 @@ class ClusterResult(TableResult):
         return chart_in_notebook(size_chart(sizes, title=title, size=size, counted="clusters"))
 
 
-class _Arguments(RepresentativeOptions, kw_only=False):
+class _Arguments(RunArgument, RepresentativeOptions, kw_only=False):
     sketches: Sketches | str | Path = argument(
         "Of kind ``smallest`` or ``modulo``: from ``sketch``, or the path of a file of them."
     )
