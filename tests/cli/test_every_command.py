@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
-from neardup.options.commands import COMMANDS, OutputOptions
+from neardup.options.commands import COMMANDS
 from neardup.options.groups import InputOptions
 from neardup.options.option import Option
+from neardup.options.running import OutputOptions
 from tests.cli.every_command import ARGUMENTS, write_inputs
 from tests.docs.pages import page
 

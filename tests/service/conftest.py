@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
-from neardup.options.commands import ServeOptions
+from neardup.options.service import ServeOptions
 from neardup.service.records import Log
 from neardup.service.reviews import open_reviews
 from neardup.service.serve import Server, address_of, limits_of, listen, make_server, root_of

@@ -15,7 +15,7 @@ import pytest
 
 import neardup
 import neardup.cli
-from neardup.options.commands import ServeOptions
+from neardup.options.service import ServeOptions
 from neardup.service.connection import N_PLACES
 from neardup.service.operations import _COMPARE_BYTES
 from neardup.service.serve import limits_of

@@ -12,7 +12,7 @@ import pytest
 
 import neardup
 from neardup.errors import InvalidParameterError
-from neardup.options.commands import ServeOptions
+from neardup.options.service import ServeOptions
 from neardup.service.serve import check_tls
 from tests.each import each_of
 from tests.service.conftest import TOKEN, make_fake

@@ -29,7 +29,7 @@ from neardup.errors import (
     WriteError,
 )
 from neardup.indexes.snapshot import Snapshot, SnapshotHeads, open_snapshot, unpack_snapshot
-from neardup.options.commands import ServeOptions
+from neardup.options.service import ServeOptions
 from neardup.service.serve import open_indexes
 from tests.document_indexes import OPTIONS, text_of
 from tests.each import each_of

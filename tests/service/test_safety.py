@@ -184,7 +184,7 @@ def test_texts__are_no_names_of_files(fake, tmp_path):
 
 def test_two_with_one_name(tmp_path):
     from neardup import PassageIndex
-    from neardup.options.commands import ServeOptions
+    from neardup.options.service import ServeOptions
     from neardup.service.serve import open_indexes
 
     for place in ("a", "b"):

@@ -233,7 +233,7 @@ def command(call: Call) -> None:
     if call.inputs:
         from neardup.files.resolve import resolve_paths
         from neardup.jobs.plan import Planned, Resources, forecast_job
-        from neardup.options.commands import CommandOptions
+        from neardup.options.running import CommandOptions
         from neardup.reading.where import rows_where
         from neardup.stages.workspaces import memory_budget
 

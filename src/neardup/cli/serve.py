@@ -44,7 +44,7 @@ def command(call: Call) -> None:
 
     if any(find_spec(module) is None for module in _NEEDED):
         raise MissingExtraError("serve", "neardup serve")
-    from neardup.options.commands import ServeOptions
+    from neardup.options.service import ServeOptions
     from neardup.service.reviews import open_reviews
     from neardup.service.serve import access_of, open_indexes, run
 

@@ -1,11 +1,9 @@
 """Which options each command has: those of its job, and its own; and the headings of help."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
-from pathlib import Path
 from typing import Any
 
-from neardup.options.choices import Data, Engine, IndexKind, OutputFormat, TableFormat
 from neardup.options.groups import (
     AgainstDataOptions,
     AgainstOptions,
@@ -26,184 +24,10 @@ from neardup.options.groups import (
 )
 from neardup.options.kinds import (
     Address,
-    ByteSize,
-    Hosts,
-    Location,
-    Locations,
-    Networks,
-    Origins,
-    PathOrUrl,
-    Seconds,
     Whole,
 )
-from neardup.options.option import Option, Options, option
-
-
-class OutputOptions(Options):
-    """Where results go, and how."""
-
-    output: Any = option(
-        "File or URL to create: .parquet, .csv, .jsonl or .xlsx; - for standard output.",
-        PathOrUrl(),
-        default=None,
-        flags=("-o", "--output"),
-        is_required=True,
-    )
-    page: Any = option(
-        "Also write a page that shows what was found and why, one file that ends in .html.",
-        PathOrUrl(),
-        default=None,
-        flags=("--report",),
-        metavar="FILE",
-    )
-    html: Any = option(
-        "Also write a page with both texts side by side, shared passages linked by colour.",
-        PathOrUrl(),
-        default=None,
-        metavar="FILE",
-    )
-    table_format: TableFormat | None = option(
-        "Format of the table where the name of the output does not say it.",
-        default=None,
-        usual="jsonl",
-        flags=("--output-format",),
-    )
-    output_format: OutputFormat = option(
-        "Format of the rows written; same leaves every row as it came in.",
-        default="same",
-        flags=("--format",),
-    )
-    rows_per_file: int | None = option(
-        "Most rows of a file: those of data.jsonl come out in data-00000.jsonl, data-00001.jsonl "
-        "and so on.",
-        Whole(1, 2**31),
-        default=None,
-        usual="one file for each of INPUT",
-        metavar="N",
-    )
-    tables_only: bool = option(
-        "Write tables and summary alone, no rows: for a corpus too large to be copied.",
-        default=False,
-    )
-    with_filtered: bool = option(
-        "Also write the rows that --where leaves out, as they came in, to filtered/.",
-        default=False,
-    )
-    no_text: bool = option("Leave out the passages' texts.", default=False)
-    overwrite: bool = option("Replace the output file if it exists.", default=False)
-    stats: bool = option("Print what each filter did.", default=False)
-    quiet: bool = option("Print nothing but errors.", default=False)
-    as_json: bool = option("Print the result as one JSON object.", default=False, flags=("--json",))
-
-
-class CommandOptions(Options):
-    """What only single commands ask."""
-
-    pairs: str | None = option(
-        "Table that `neardup pairs` has made of INPUT: decide by its pairs, at their threshold "
-        "or a higher one, and compare no text again.",
-        Address(),
-        default=None,
-        metavar="FILE",
-    )
-    engine: Engine = option(
-        "What does the work: threads of this process, or a Spark session; its executors have "
-        "to reach inputs and output under the same paths or URLs.",
-        default="threads",
-    )
-    with_text: bool = option(
-        "Add the texts to removed.parquet, of each removed document and of the one "
-        "that stays for it.",
-        default=False,
-    )
-    fresh: bool = option(
-        "Start over instead of going on with a run that was stopped.", default=False
-    )
-    plan: bool = option(
-        "Tell what this would take in memory, files and time, judged by a sample of INPUT, and do "
-        "nothing.",
-        default=False,
-    )
-    kind: IndexKind = option(
-        "What is found: passages that are similar to passages, or whole documents. DIR remembers "
-        "it.",
-        default="passages",
-    )
-    id_file: Path | None = option(
-        "File with one id a line; - for standard input.",
-        Location(is_file=True),
-        default=None,
-        flags=("--ids",),
-    )
-    deny: bool = option(
-        "Documents: remember what they are known by, without their texts, and leave them out where "
-        "they come again.",
-        default=False,
-    )
-    maximal: bool = option(
-        "All passages at the threshold that are part of no longer one, instead of the most "
-        "similar ones that do not overlap.",
-        default=False,
-    )
-    all_windows: bool = option(
-        "All candidates as ranges of starts and ends, not compared exactly.", default=False
-    )
-    info: Any = option(
-        "Tell what a file of sketches holds, instead of making one.",
-        PathOrUrl(),
-        default=None,
-        metavar="FILE",
-    )
-    labels: Data | None = option(
-        "Pairs that are right, a table with id_a and id_b, or one that a page of `neardup review` "
-        "has handed out; the page has precision and recall of those found.",
-        default=None,
-        metavar="FILE",
-    )
-    merge: bool = option(
-        "Put the labels of PAIRS and INPUT, files of two or more reviewers, together instead, and "
-        "count agreement.",
-        default=False,
-    )
-    other: str | None = option(
-        "Also say what is between ID and the document of this id: similarity, buckets, and "
-        "which rule decided.",
-        default=None,
-        flags=("--with",),
-        metavar="ID",
-    )
-    closest: int = option(
-        "How many of the most similar documents are listed, at the threshold and below; found "
-        "by comparing with all. 0: none, and no text but the few that are shown is read.",
-        Whole(0),
-        default=3,
-        metavar="N",
-    )
-    show_all: bool = option(
-        "Show every measure with its exact value, and what sketches would have estimated.",
-        default=False,
-        flags=("--all",),
-    )
-    documents: int | None = option(
-        "Plan for so many documents, of which INPUT is a random sample.",
-        Whole(1),
-        default=None,
-        usual="those of INPUT",
-    )
-    input_size: int | str | None = option(
-        "Plan for files of this size, such as 5TB, of which INPUT is a random sample: the "
-        "first rows of a file, where copies stand together, are none.",
-        ByteSize(1_000_000),
-        default=None,
-        usual="that of INPUT",
-        metavar="SIZE",
-    )
-    executors: int | None = option(
-        "Estimate the time on a Spark cluster of so many executors, too.", Whole(1), default=None
-    )
-    executor_cores: int | None = option(
-        "Cores of each executor.", Whole(1), default=None, usual="4"
-    )
+from neardup.options.option import Option, Options
+from neardup.options.running import CommandOptions, OutputOptions
 
 
 def _one(options: type[Options], name: str, help: str | None = None, **changes: Any) -> Option:  # noqa: A002
@@ -223,117 +47,6 @@ def _of(options: type[Options], *names: str, **changed: Any) -> tuple[Option, ..
 
 _REPORTING = _of(OutputOptions, "quiet", "as_json")
 _RUN = (*_of(WorkerOptions, "workers"), *_REPORTING)
-
-
-class ServeOptions(Options):
-    """Everything that decides how the service runs."""
-
-    host: str = option(
-        "Address to listen at; one that other machines reach needs --token-file.",
-        Hosts(),
-        default="127.0.0.1",
-        metavar="ADDRESS",
-    )
-    port: int = option("Port to listen at; 0 takes a free one.", Whole(0, 65535), default=8600)
-    allowed_host: Sequence[str] | None = option(
-        "Another name under which the service is asked, such as that of a proxy before it; may "
-        "be given several times.",
-        Hosts(),
-        default=None,
-        metavar="NAME",
-        is_repeatable=True,
-    )
-    token_file: Path | None = option(
-        "File with a token a line, and behind it what it may do: role=read, indexes=a,b, rate=50. "
-        "Who sends none of them gets no answer. It is read again when it changes.",
-        Location(is_file=True),
-        default=None,
-    )
-    allowed_origin: Sequence[str] | None = option(
-        "Site whose pages may ask what programs ask, such as https://desk.example.org; may be "
-        "given several times.",
-        Origins(),
-        default=None,
-        metavar="URL",
-        is_repeatable=True,
-    )
-    trusted_proxy: Sequence[str] | None = option(
-        "Address or network of a proxy that says for whom it asks; may be given several times.",
-        Networks(),
-        default=None,
-        metavar="ADDRESS",
-        is_repeatable=True,
-    )
-    tls_cert: Path | None = option(
-        "Certificate with its chain, in PEM: the service speaks TLS.",
-        Location(is_file=True),
-        default=None,
-    )
-    tls_key: Path | None = option(
-        "Key of the certificate, in PEM.", Location(is_file=True), default=None
-    )
-    root: Path | None = option(
-        "Folder of indexes: each folder in it that is one is served, too. With --writable others "
-        "are made there, restored and dropped by requests.",
-        Location(),
-        default=None,
-        metavar="DIR",
-    )
-    review: Sequence[Path] | None = option(
-        "Page of `neardup review` on which several people judge pairs, each under their name; may "
-        "be given several times. What is said on judge.html is kept beside it, in "
-        "judge.labels.csv.",
-        Locations(is_file=True),
-        default=None,
-        metavar="PAGE",
-        is_repeatable=True,
-    )
-    writable: bool = option("Documents may be inserted and removed, too.", default=False)
-    refresh: float = option(
-        "How often to look for what other processes have changed.",
-        Seconds(0.1),
-        default=2.0,
-        metavar="SECONDS",
-    )
-    max_body: Any = option(
-        "Largest body of a request.",
-        ByteSize(1_000_000),
-        default=None,
-        usual="16MB",
-        metavar="SIZE",
-    )
-    max_texts: int = option("Most texts or ids in a request.", Whole(1), default=1000, metavar="N")
-    max_seconds: float = option(
-        "Longest time for a body to arrive, and for a request to be worked on.",
-        Seconds(0.1),
-        default=30.0,
-        metavar="SECONDS",
-    )
-    max_waiting: int = option(
-        "Most look-ups that wait for a thread; an eighth as many batches and comparisons.",
-        Whole(1, 100_000),
-        default=256,
-        metavar="N",
-    )
-    stop_seconds: float = option(
-        "How long requests under way may take when the service is asked to end.",
-        Seconds(0),
-        default=10.0,
-        metavar="SECONDS",
-    )
-    check: bool = option("Open the indexes, check the options, and end.", default=False)
-    tokenizer: str | Path | None = option(
-        OpenOptions.known["tokenizer"],
-        default=None,
-        help="The tokenizer.json file that the indexes were made with, if it was one.",
-    )
-    workers: int | None = option(WorkerOptions.known["workers"], default=None)
-    quiet: bool = option(OutputOptions.known["quiet"], default=False)
-    as_json: bool = option(
-        OutputOptions.known["as_json"],
-        default=False,
-        help="Print what is served, and where, as one JSON object.",
-    )
 
 
 _SAME_TOKENIZER = _of(OpenOptions, "tokenizer")
@@ -765,6 +478,7 @@ def _of_sketches() -> dict[str, tuple[Option, ...]]:
 
 @cache
 def _of_services() -> dict[str, tuple[Option, ...]]:
+    from neardup.options.service import ServeOptions
 
     return {"serve": _of(ServeOptions)}
 

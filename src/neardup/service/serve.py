@@ -25,7 +25,7 @@ from neardup.errors import InvalidParameterError, NeardupError, WriteError
 from neardup.indexes.manifest import kind_of
 from neardup.jobs.index.documents import DocumentIndex
 from neardup.jobs.index.passages import PassageIndex
-from neardup.options.commands import ServeOptions
+from neardup.options.service import ServeOptions
 from neardup.runs.threads import count_workers
 from neardup.service.bodies import problem_answer
 from neardup.service.connection import N_PLACES, Connection

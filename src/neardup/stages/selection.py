@@ -16,7 +16,7 @@ from neardup.files.ids import as_text, common_id_type
 from neardup.files.rows import RowBlock
 from neardup.files.streams import Destination
 from neardup.options.choices import OutputFormat
-from neardup.options.commands import OutputOptions
+from neardup.options.running import OutputOptions
 from neardup.outputs.folder import RowFiles, check_apart, new_output
 from neardup.outputs.summary_file import write_summary
 from neardup.outputs.targets import target_of
