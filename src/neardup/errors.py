@@ -120,8 +120,15 @@ class SketchMismatchError(NeardupError, ValueError):
 
     def __init__(self, differences: Mapping[str, tuple[object, object]]) -> None:
         self.differences = dict(differences)
-        listed = "; ".join(f"{name} {a!r} and {b!r}" for name, (a, b) in differences.items())
+        listed = "; ".join(
+            f"{name} {_spelled(a)} and {_spelled(b)}" for name, (a, b) in differences.items()
+        )
         super().__init__(f"made by unlike schemes: {listed}; make both with the same options")
+
+
+def _spelled(value: object) -> str:
+    # Replacements may be thousands.
+    return f"({len(value):,} entries)" if isinstance(value, dict) else repr(value)
 
 
 class SketchFormatError(NeardupError, ValueError):

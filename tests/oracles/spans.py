@@ -93,9 +93,13 @@ def locate(text: str, kind: str, options: Options) -> list[tuple[bytes, int, int
     """Give the tokens of a text, each with its place in the text's bytes."""
     if kind == "bytes":
         return [(bytes([byte]), i, i + 1) for i, byte in enumerate(text.encode())]
+    return cut(normalised_characters(text, options.unicode_form), kind, options)
+
+
+def cut(characters: Places, kind: str, options: Options) -> list[tuple[bytes, int, int]]:
+    """Give the tokens of characters, each with its place, that of the characters it is made of."""
     tokens: list[tuple[str, int, int]] = []
     grows = adheres = False  # the last token takes up characters; or those that fold to nothing
-    characters = normalised_characters(text, options.unicode_form)
     inside = in_lines("".join(character for character, _, _ in characters))
     for (character, start, stop), is_inside in zip(characters, inside, strict=True):
         separates = stands_alone = False

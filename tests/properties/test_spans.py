@@ -10,7 +10,7 @@ import tokenizers
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from neardup.text.characters import form_table, form_texts
+from neardup.text.forms import form_table, form_texts
 from neardup.text.normalise import Normalisation
 from neardup.text.tokenizers import make_tokenizer
 from tests.arrays import make_texts

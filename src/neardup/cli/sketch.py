@@ -113,6 +113,8 @@ def _tell_of_file(call: Call) -> None:
 def _shown(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if isinstance(value, Mapping):
+        return f"{counted(len(value), 'word')} with what stands for each"
     return "-" if value is None else str(value)
 
 

@@ -19,6 +19,7 @@ from neardup.options.kinds import exact_fraction
 from neardup.reading.sign import ReadingPlan
 from neardup.sketches.minhash import MinHashScheme
 from neardup.sketches.weighted_minhash import WeightedMinHashScheme
+from neardup.text.replacements import replacements_in
 from neardup.text.shingles import ShingleScheme, make_shingle_scheme
 from neardup.text.tokenizers import TokenFunction
 from neardup.text.weighting import DocumentFrequencies, WeightedScheme, Weighting
@@ -202,6 +203,8 @@ def check_alike(options: object, scheme: DocumentScheme) -> None:
         has = made_with.get(name)
         if name == "recall":
             value = exact_fraction(name, value)
+        elif name == "replace":
+            value = replacements_in(value)
         if value != has:
             message = (
                 f"the index was made with {name} {_spelled(has)}, got {_spelled(value)}; leave "
@@ -211,4 +214,6 @@ def check_alike(options: object, scheme: DocumentScheme) -> None:
 
 
 def _spelled(value: object) -> str:
+    if isinstance(value, Mapping):
+        return f"{len(value):,} replacements"
     return f"{float(value):g}" if isinstance(value, Fraction) else str(value)

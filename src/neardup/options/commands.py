@@ -542,7 +542,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     ),
     "Text": (
         *("tokenizer", "ngram", "casefold", "strip_accents", "unicode_form", "fold"),
-        "fold_digits",
+        *("fold_digits", "replace"),
         *("occurrences", "fingerprint"),
     ),
     "Similarity": (

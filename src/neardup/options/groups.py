@@ -1,5 +1,6 @@
 """Options that travel together: how documents are read, cut into shingles, compared, and run."""
 
+from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
 from typing import Self
@@ -37,6 +38,7 @@ from neardup.options.kinds import (
     NameOrNumber,
     OneOf,
     PathOrUrl,
+    PathOrWords,
     Seconds,
     Share,
     Tokenizer,
@@ -240,6 +242,15 @@ class NormalOptions(Options):
         python="``german``: ä is ae, ö is oe, ü is ue, ß is ss; ``nordic``: å is aa, ä and æ are "
         "ae, ö and ø are oe, also where the letter is in two characters. Capitals have one where "
         "case counts: Ä is Ae.",
+    )
+    replace: Path | str | Mapping[str, str] | None = option(
+        "Words that stand for others, in a file with lines such as St -> Street; GmbH -> removes "
+        "a word.",
+        PathOrWords(),
+        default=None,
+        python="Words and phrases that stand for others: a mapping such as ``{'St': 'Street', "
+        "'GmbH': ''}``, or a file with lines such as ``St -> Street``. They are found as words, "
+        "whatever the tokenizer, and nothing stands for one that is removed.",
     )
     fold_digits: bool = option(
         "Digits of other scripts count as 0 to 9; different numbers stay different.", default=False

@@ -113,6 +113,7 @@ class Scheme(TypedDict):
     strip_accents: bool
     fold_digits: bool
     fold: NotRequired[str]
+    replace: NotRequired[dict[str, str]]
     ngram: NotRequired[_Positive]
     occurrences: NotRequired[Occurrences]
     fingerprint: NotRequired[str]

@@ -181,6 +181,7 @@ class Comparison(Request):
     unicode_form: Literal["NFC", "NFKC"] | None = None
     strip_accents: bool = False
     fold: Literal["german", "nordic"] | None = None
+    replace: dict[str, str] | None = None
     fold_digits: bool = False
 
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from neardup.options.choices import Spelling
 from neardup.options.groups import NormalOptions
+from neardup.options.option import argument
+from neardup.text.replacements import Replacements
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -46,11 +48,18 @@ class Normalisation(NormalOptions):
         Accents that are left do not count with ``strip_accents``.
     strip_accents
         Combining marks do not count: é is e.
+    replace
+        Words that others stand for. They are replaced in texts that are in ``unicode_form``, and
+        found folded as tokens are.
     fold_digits
         Decimal digits of other scripts are the ASCII digits of the same value; 3 and 4 differ.
     """
 
     casefold: bool = True
+    # Options name the file, or have the words.
+    replace: Replacements | None = argument(  # type: ignore[assignment]
+        "Words that others stand for.", default=None
+    )
 
     @property
     def folds(self) -> bool:
@@ -83,8 +92,10 @@ class Normalisation(NormalOptions):
         return text.casefold() if self.casefold else text
 
     def describe(self) -> dict[str, object]:
-        """Return what is folded away, as plain values; of ``fold`` only what is not as usual."""
-        return {name: value for name, value in vars(self).items() if value or name != "fold"}
+        """Return what is folded away, as plain values; ``fold`` and ``replace`` if it is any."""
+        described = vars(self) | {"replace": self.replace and self.replace.describe()}
+        seldom = ("fold", "replace")
+        return {name: value for name, value in described.items() if value or name not in seldom}
 
     def apply_form(self, texts: pa.Array) -> pa.Array:
         """Bring texts to the chosen Unicode normalisation form."""

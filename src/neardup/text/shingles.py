@@ -16,7 +16,9 @@ from neardup.options.choices import Fingerprint, Occurrences, TokenizerChoice
 from neardup.options.groups import ShingleOptions
 from neardup.options.option import takes
 from neardup.tables import Int64s, ShingleLists, ShingleSets, Texts, TokenLists, Uint64s
+from neardup.text.forms import check_replacements
 from neardup.text.normalise import Normalisation
+from neardup.text.replacements import read_replacements
 from neardup.text.tokenizers import (
     ByteTokenizer,
     Tokenizer,
@@ -312,7 +314,10 @@ def shingle_scheme(options: ShingleOptions) -> ShingleScheme:
     casefold = casefold if options.casefold is None else options.casefold
     # A letter that is written out may be there in two characters.
     form = options.unicode_form or ("NFC" if options.fold else None)
-    normalisation = options.part(Normalisation, casefold=casefold, unicode_form=form)
+    replace = read_replacements(options.replace)
+    normalisation = options.part(
+        Normalisation, casefold=casefold, unicode_form=form, replace=replace
+    )
     names = [name for name in Normalisation.known if getattr(options, name)]
     if names and named is not None and not named.normalises:
         message = (
@@ -320,6 +325,7 @@ def shingle_scheme(options: ShingleOptions) -> ShingleScheme:
             "choose another tokenizer"
         )
         raise InvalidParameterError(message, "tokenizer", *names)
+    check_replacements(normalisation)
     kind = options.fingerprint or "mixer"
     # Schemes are equal where their fingerprints are.
     seed = 42 if options.seed is None or kind == "mixer" else options.seed

@@ -21,7 +21,8 @@ from neardup.kernels.text import folding, shingles, tokens
 from neardup.kernels.text import tokens as spans
 from neardup.options.groups import TokenOptions
 from neardup.tables import Bytes, Int64s, Texts, TokenLists, TokenSpans, Uint64s
-from neardup.text.characters import form_texts, token_tables
+from neardup.text.characters import hash_by_table, locate_by_table, token_tables
+from neardup.text.forms import form_texts
 from neardup.text.normalise import Normalisation
 
 if TYPE_CHECKING:
@@ -190,26 +191,12 @@ class TableTokenizer(Tokenizer):
         return lists, formed.locate(found, lists.offsets)
 
     def _hash(self, texts: Texts) -> TokenLists:
-        """Hash the tokens of texts that are in the Unicode form asked for."""
-        ascii_table, table = token_tables(self.name, self.normalisation)
-        n_bytes = int(texts.offsets[-1] - texts.offsets[0])
-        hashes: Uint64s = np.empty(n_bytes, np.uint64)
-        offsets: Int64s = np.empty(len(texts) + 1, np.int64)
-        room = folding.GROWTH * n_bytes + folding.SLACK * (len(texts) + 1)
-        words: Uint64s = np.empty(room // 8 + 1, np.uint64)
-        folded_offsets: Int64s = np.empty(len(texts) + 1, np.int64)
-        folded = words.view(np.uint8)
-        folding.fold_texts(texts.data, texts.offsets, ascii_table, table, folded, folded_offsets)
-        tokens.hash_tokens(folded, words, folded_offsets, hashes, offsets)
-        return TokenLists(hashes[: offsets[-1]], offsets)
+        """Hash the tokens of texts that are in the form asked for."""
+        return hash_by_table(texts, self.name, self.normalisation)
 
     def _locate(self, texts: Texts, n_tokens: int) -> TokenSpans:
         """Find the tokens that ``_hash`` has found in the same texts."""
-        ascii_table, table = token_tables(self.name, self.normalisation)
-        starts: Int64s = np.empty(n_tokens + 1, np.int64)
-        stops: Int64s = np.empty(n_tokens + 1, np.int64)
-        spans.locate_tokens(texts.data, texts.offsets, ascii_table, table, starts, stops)
-        return TokenSpans(starts[:n_tokens], stops[:n_tokens])
+        return locate_by_table(texts, self.name, self.normalisation, n_tokens)
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ VARIANTS = [
     {"num_perm": 40, "bands": 20, "rows": 2, "seed": 7},
     {"tokenizer": "characters", "ngram": 3, "occurrences": "numbered"},
     {"casefold": False, "unicode_form": "NFC", "strip_accents": True, "fold_digits": True},
-    {"fold": "german"},
+    {"fold": "german", "replace": {"St.": "Street", "GmbH": ""}},
     {"columns": ["a", "b"], "with_text": False},
 ]
 

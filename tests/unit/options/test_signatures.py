@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 import typing
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any
@@ -45,6 +45,7 @@ from neardup.options.kinds import (
     OneOf,
     Origins,
     PathOrUrl,
+    PathOrWords,
     Positive,
     Seconds,
     Share,
@@ -88,6 +89,7 @@ TYPES: dict[type[Kind], tuple[Any, ...]] = {
     Location: (str | Path, Path),
     Locations: (Sequence[Path],),
     PathOrUrl: (str | Path,),
+    PathOrWords: (Path | str | Mapping[str, str],),
     Tokenizer: (str | Path, TokenizerChoice),
 }
 

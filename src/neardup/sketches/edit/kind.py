@@ -52,7 +52,7 @@ from neardup.tables import (
     Uint32s,
     Uint64s,
 )
-from neardup.text.characters import form_texts
+from neardup.text.forms import form_texts
 from neardup.text.normalise import Normalisation
 from neardup.text.shingles import HASH_VERSION
 from neardup.text.tokenizers import bytes_as_characters
