@@ -236,8 +236,8 @@ class NormalOptions(Options):
     )
     strip_accents: bool = option("Accents do not count.", default=False)
     fold: Spelling | None = option(
-        "Letters count as they are written where they are missing: german has ae, oe, ue and ss, "
-        "nordic aa, ae and oe.",
+        "Letters count as they are written out: german has ae, oe, ue and ss, nordic aa, ae and "
+        "oe.",
         default=None,
         python="``german``: ä is ae, ö is oe, ü is ue, ß is ss; ``nordic``: å is aa, ä and æ are "
         "ae, ö and ø are oe, also where the letter is in two characters. Capitals have one where "

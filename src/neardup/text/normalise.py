@@ -44,7 +44,7 @@ class Normalisation(NormalOptions):
     unicode_form
         ``"NFC"`` or ``"NFKC"``: bring the whole text to that normalisation form first.
     fold
-        ``"german"`` or ``"nordic"``: letters are as they are written without them: ü is ue.
+        ``"german"`` or ``"nordic"``: letters are as they are written out: ü is ue.
         Accents that are left do not count with ``strip_accents``.
     strip_accents
         Combining marks do not count: é is e.
