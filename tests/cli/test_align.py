@@ -95,7 +95,7 @@ def test_align__as_a_spreadsheet(run, here, write_file):
     assert run("align", "c.jsonl", *LEAST, "-o", "s.xlsx").code == 0
     sheet = openpyxl.load_workbook(here / "s.xlsx").active
     header, row = sheet.iter_rows()
-    assert [cell.value for cell in header][-2:] == ["query_text", "doc_text"]
+    assert [cell.value for cell in header][-2:] == ["text of query", "text of document"]
     n = len(SHARED) + 3
     assert [cell.value for cell in row] == ["=1+1", 1, n, "b", 1, n, 1, *[f"2 {SHARED}"] * 2]
     assert {cell.data_type for cell in row} == {"s", "n"}
@@ -365,7 +365,7 @@ def test_places__in_tables_and_on_the_page(run, here, write_file):
     assert found["marked_places"] == [0, 1]
     assert "place-marker" not in run(*arguments, "--place-marker", ".", "-o", "all.csv").out
     head, *cells = openpyxl.load_workbook(here / "v.xlsx").active.values
-    place = head.index("doc_place")
+    place = head.index("place in document")
     assert [row[place] for row in cells] == ["line 1, column 20", "Gen 1:2"]
     # A table that was read back has them on its page, too.
     assert run("report", "v.xlsx", "-o", "again.html").code == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 
 from neardup.files.sheets import open_source
 from neardup.options.groups import InputOptions
+from neardup.outputs.summary_file import resolve_tables
 from neardup.outputs.table_xlsx import write_xlsx
 from tests.examples import examples
 
@@ -133,6 +135,70 @@ def test_estimates__report_and_show(run, here, documents, ending):
     assert run("report", table, "docs.jsonl", "-o", "a.html").code == 0
 
 
+TABLES = {
+    "pairs": PAIRS,
+    "pairs with columns": (*PAIRS, "--columns", "text"),
+    "edit distance": ("pairs", "docs.jsonl", "--measure", "edit", "--threshold", "0.5"),
+    "alignment": ("align", "docs.jsonl", "--min-tokens", "8", "--places", "--no-text"),
+    "pairs of documents": ("align", "docs.jsonl", "--min-tokens", "8", "--summary", "documents"),
+    "search of documents": ("search", "documents", "docs.jsonl"),
+    "search of passages": ("search", "passages", "docs.jsonl", "--no-text"),
+    "candidates": ("search", "passages", "docs.jsonl", "--all-windows"),
+    "estimates": ("estimate", "s.parquet", "--threshold", "0.3"),
+    "containments": ("estimate", "modulo.parquet"),
+    "clusters": ("estimate", "modulo.parquet", "--threshold", "0.3", "--clusters", "first"),
+    "reviews": ("review", "--merge", "labels.csv", "labels.csv"),
+}
+
+
+@pytest.mark.parametrize("case", TABLES)
+def test_headers_in_words__are_names_again(run, here, documents, case):
+    """In a spreadsheet, in CSV that it was saved as, and in a data frame of it."""
+    for kind in {"documents", "passages"} & {TABLES[case][1]}:
+        least = ("--min-tokens", "8") if kind == "passages" else ()
+        outcome = run("index", "build", kind, "docs.jsonl", "--kind", kind, *least)
+        assert outcome.code == 0, outcome.err
+    for name in {"s.parquet", "modulo.parquet"} & set(TABLES[case]):
+        kind = ("--kind", "modulo") if name == "modulo.parquet" else ()
+        assert run("sketch", "docs.jsonl", "-o", name, "--ngram", "2", *kind).code == 0
+    (here / "labels.csv").write_text("id_a,id_b,label\n007,1e5,1\n", encoding="utf-8")
+    for name in ("t.parquet", "t.xlsx"):
+        outcome = run(*TABLES[case], "-o", name)
+        assert outcome.code == 0, outcome.err
+    rows = list(openpyxl.load_workbook("t.xlsx").active.values)
+    expected = pq.read_table("t.parquet")
+    assert len(rows) == len(expected) + 1 > 1
+    assert not {"id", "id_a", "id_b", "query_id", "doc_id"} & set(rows[0])
+    with (here / "saved.csv").open("w", encoding="utf-8-sig", newline="") as file:
+        csv.writer(file, delimiter=";").writerows(rows)
+    frame = pa.table(dict(zip(rows[0], map(list, zip(*rows[1:], strict=True)), strict=True)))
+    for given_as in ("t.xlsx", "saved.csv", frame):
+        [source] = resolve_tables(given_as, trust=True)
+        found = pa.concat_tables(block.to_table() for block in source.blocks())
+        assert found.column_names == expected.column_names
+        assert source.column_names() == expected.column_names
+        column = next(name for name in found.column_names if name.startswith(("id", "query_id")))
+        assert found[column].to_pylist() == expected[column].to_pylist()
+
+
+def test_headers_in_words__wherever_a_table_is_taken(run, here, documents):
+    assert run(*PAIRS, "-o", "p.parquet").code == 0
+    assert run(*PAIRS, "-o", "p.xlsx").code == 0
+    assert run("sketch", "docs.jsonl", "-o", "s.parquet", "--ngram", "2").code == 0
+    for ending in ("parquet", "xlsx"):
+        table = f"p.{ending}"
+        for command in (
+            ("review", table, "docs.jsonl", "-o", f"{ending}.html"),
+            ("estimate", "s.parquet", "--pairs", table, "-o", f"e-{ending}.csv"),
+            ("drop", "docs.jsonl", "--named-in", table, "--column", "id_b", "-o", ending),
+        ):
+            outcome = run(*command)
+            assert outcome.code == 0, (command, outcome.err)
+    for name in ("e-{}.csv", "{}/kept/docs.jsonl"):
+        read = [(here / name.format(ending)).read_bytes() for ending in ("parquet", "xlsx")]
+        assert read[0] == read[1]
+
+
 def read_back(table: pa.Table, tmp_path) -> list[dict[str, str]]:
     path = tmp_path / "table.xlsx"
     with path.open("wb") as file:
@@ -186,7 +252,7 @@ def test_xlsx__text_that_no_cell_holds_is_cut_with_a_word(run, here, write_file)
     said = "2 texts of the spreadsheet are longer than the 32,767 characters of a cell, and cut"
     assert said in outcome.err
     [row] = read_table(here / "passages.xlsx")
-    assert " [cut: 34,8" in row["doc_text"]
+    assert " [cut: 34,8" in row["text of document"]
     # Who needs places alone has them.
     assert run("cut", "docs.jsonl", "--named-in", "passages.xlsx", "-o", "out").code == 0
 

@@ -43,6 +43,7 @@ from neardup.files.rawsource import RawSource
 from neardup.files.rows import (
     ColumnNames,
     Mask,
+    NamesOf,
     ParsedRows,
     Place,
     RowBlock,
@@ -165,6 +166,8 @@ class DelimitedSource(RawSource):
         As for RawSource.
     delimiter
         What separates fields, an ASCII character.
+    names_of
+        Returns what columns are called that have such headers.
     """
 
     input_options = RawSource.input_options | {"delimiter"}
@@ -178,11 +181,13 @@ class DelimitedSource(RawSource):
         delimiter: str = ",",
         encoding: str | None = None,
         block_bytes: int = BLOCK_BYTES,
+        names_of: NamesOf = list,
     ) -> None:
         super().__init__(location, name, encoding=encoding, block_bytes=block_bytes)
         self._delimiter = delimiter
         self._header: bytes | None = None
         self._columns: list[str] = []
+        self._names_of = names_of
 
     def _start(self, stream: InputStream) -> bytes:
         """Read the header row, with a byte-order mark and empty lines before it."""
@@ -197,7 +202,7 @@ class DelimitedSource(RawSource):
             cut = cut_rows(data[mark:], len(fresh) < wanted)
             if len(cut.starts):
                 start, end = int(cut.starts[0]) + mark, int(cut.ends[0]) + mark
-                self._columns = self._names(data[start:end])
+                self._columns = self._names_of(self._names(data[start:end]))
                 self._header = data[:end]
                 return data[end:]
             if len(fresh) < wanted:
@@ -219,17 +224,22 @@ class DelimitedSource(RawSource):
             path=self.location,
         )
 
-    def as_table(self) -> DelimitedSource:
-        """Return the source with the separator of its header: spreadsheets may write others."""
-        found = _other_delimiter(self.column_names() or ())
-        if found is None:
+    def as_table(self, names_of: NamesOf) -> DelimitedSource:
+        """Return the source with the separator of its header, and the names that are meant there.
+
+        Spreadsheets may write other separators.
+        """
+        headers = self.column_names() or []
+        found = _other_delimiter(headers)
+        if found is None and names_of(headers) == headers:
             return self
         return DelimitedSource(
             self.location,
             self.name,
-            delimiter=found,
+            delimiter=found or self._delimiter,
             encoding=self._encoding,
             block_bytes=self.block_bytes,
+            names_of=names_of,
         )
 
     def column_names(self) -> list[str] | None:

@@ -15,7 +15,7 @@ import pyarrow as pa
 from neardup.errors import InvalidInputError
 from neardup.files.arrowcolumns import check_batch
 from neardup.files.jsontables import MOST_LEVELS, TOO_DEEP
-from neardup.files.rows import RowBlock, RowWriter, Source
+from neardup.files.rows import NamesOf, RowBlock, RowWriter, Source
 from neardup.files.tableblocks import TableBlock
 
 if TYPE_CHECKING:
@@ -86,6 +86,12 @@ class MemorySource(_Unnamed):
     def schema_metadata(self) -> Mapping[bytes, bytes]:
         """Return the metadata of the table."""
         return self._table.schema.metadata or {}
+
+    def as_table(self, names_of: NamesOf) -> MemorySource:
+        """Return the table with names in the places of its headers."""
+        headers = self.column_names()
+        names = names_of(headers)
+        return self if names == headers else MemorySource(self._table.rename_columns(names))
 
     def blocks(self) -> Iterator[RowBlock]:
         """Slice the table; nothing is copied."""

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
 Mask = npt.NDArray[np.bool_]
 
+NamesOf = Callable[[Sequence[str]], list[str]]
+"""Returns the names of a table's columns for all of its headers."""
+
 
 DEFAULT_ID = "id"
 """Column that has the ids if nobody names one and all sources have it."""
@@ -389,8 +392,11 @@ class Source(ABC):
         """
         raise NotImplementedError
 
-    def as_table(self) -> Source:
-        """Return the source as one of a table that a job has written and people may have saved."""
+    def as_table(self, names_of: NamesOf) -> Source:
+        """Return the source as one of a table that a job has written and people may have saved.
+
+        Formats that people look at may have other headers there than columns have names.
+        """
         return self
 
     def label_column(self) -> str | None:

@@ -22,6 +22,7 @@ from neardup.files.resolve import resolve_inputs, resolve_paths
 from neardup.files.rows import Source
 from neardup.files.streams import Destination, InputStream, is_url, read_blocks, reading
 from neardup.options.groups import InputOptions
+from neardup.outputs.headers import names_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -90,6 +91,8 @@ def _parse(content: bytes, folder: str) -> dict[str, Any]:
 def resolve_tables(data: Any, *, trust: bool, options: InputOptions | None = None) -> Inputs:
     """Find the sources of tables, as ``resolve_inputs`` finds those of documents.
 
+    Headers in words, as spreadsheets of results have, are names of columns again.
+
     A table that lies in an output folder is compared with the digest that the summary there has of
     it, unless it is to be trusted; one in parts as a whole, even if a part alone is named.
     """
@@ -100,7 +103,7 @@ def resolve_tables(data: Any, *, trust: bool, options: InputOptions | None = Non
             raise
         message = "a file of this kind is a document, and no table that neardup has written"
         raise InvalidInputError(message, path=str(data)) from None
-    sources = found.changed(lambda each: each.as_table())
+    sources = found.changed(lambda each: each.as_table(names_of))
     for source in sources:
         names = source.column_names() or ()
         twice = [name for name in dict.fromkeys(names) if list(names).count(name) > 1]

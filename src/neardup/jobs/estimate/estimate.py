@@ -17,7 +17,6 @@ from neardup.errors import InvalidInputError, InvalidParameterError
 from neardup.files.id_table import IdTable
 from neardup.files.ids import as_text
 from neardup.files.passes import ReadingPass
-from neardup.files.resolve import resolve_inputs
 from neardup.files.rows import RowBlock, Source
 from neardup.matching.join import check_limit
 from neardup.options.choices import Data
@@ -26,6 +25,7 @@ from neardup.options.kinds import exact_fraction
 from neardup.options.option import argument, no_effect, takes
 from neardup.options.sketches import EstimateOptions
 from neardup.options.together import RunArgument
+from neardup.outputs.summary_file import resolve_tables
 from neardup.results import TableResult
 from neardup.runs.progress import counted
 from neardup.runs.runner import Runner, release_memory
@@ -100,7 +100,7 @@ def read_listed_pairs(pairs: Any, ids: tuple[pa.Array, pa.Array], runner: Runner
         )
         return left, right
 
-    sources = resolve_inputs(pairs)
+    sources = resolve_tables(pairs, trust=True)
     nothing: Int64s = np.empty(0, np.int64)
     parts = [(nothing, nothing)]
     parts += [part for _, part in ReadingPass(READING_PAIRS, sources, runner).map(read, sources)]
