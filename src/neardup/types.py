@@ -113,6 +113,7 @@ if TYPE_CHECKING:
         RemovalResult,
     )
     from neardup.text.normalise import Normalisation
+    from neardup.text.replacements import Replacements
 
 __all__ = [
     "AdditionResult",
@@ -195,6 +196,7 @@ __all__ = [
     "RemoteIndex",
     "RemovalResult",
     "RepeatedText",
+    "Replacements",
     "Report",
     "Representative",
     "Result",
@@ -275,6 +277,7 @@ _HOMES = {
     "MethodChoice": "neardup.outputs.summary_records",
     "MissingValues": "neardup.options.choices",
     "Normalisation": "neardup.text.normalise",
+    "Replacements": "neardup.text.replacements",
     "Number": "neardup.options.choices",
     "Occurrences": "neardup.options.choices",
     "OnError": "neardup.options.choices",
