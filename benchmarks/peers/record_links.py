@@ -1,12 +1,13 @@
 """Records linked by a tool: ``record_links.py TOOL SET FOLDER LABELS``, printed as JSON.
 
-TOOL is neardup, splink or dedupe, SET dblp-acm or abt-buy, FOLDER has the sets (see
-``benchmarks.linkage.labelled``). All get the same records and fields. dedupe and neardup learn from
-the same 100 labelled pairs, which the run of neardup draws as ``benchmarks.linkage.fields`` does
-and writes to LABELS; Splink learns without any, by expectation maximisation. What counts are F1,
-precision and recall over all right pairs at the threshold that is best, which is chosen knowing
-them, and seconds from records in memory to scored pairs. The peers run in an environment of their
-own: ``pip install splink dedupe pandas 'BTrees<6'``, the last because dedupe 3.0.3 needs it.
+TOOL is neardup, neardup-rare (the first field as ``rare``), splink or dedupe, SET dblp-acm or
+abt-buy, FOLDER has the sets (see ``benchmarks.linkage.labelled``). All get the same records and
+fields. dedupe and neardup learn from the same 100 labelled pairs, which a run of neardup draws as
+``benchmarks.linkage.fields`` does and writes to LABELS; Splink learns without any, by expectation
+maximisation. What counts are F1, precision and recall over all right pairs at the threshold that is
+best, which is chosen knowing them, and seconds from records in memory to scored pairs. The peers
+run in an environment of their own: ``pip install splink dedupe pandas 'BTrees<6'``, the last
+because dedupe 3.0.3 needs it.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ _IMPORTED = {
     "splink": ("pandas", "splink.comparison_library", "splink.backends.duckdb"),
     "dedupe": ("dedupe", "dedupe.variables"),
     "neardup": ("neardup",),
+    "neardup-rare": ("neardup",),
 }
 
 Scored = list[tuple[int, int, float]]
@@ -122,11 +124,14 @@ def link_by_neardup(
     right: list[dict[str, Any]],
     fields: dict[str, str],
     labels: Labels,
+    *,
+    is_rare: bool,
 ) -> Scored:
     """Link with weights by labels, at a low threshold."""
     import pyarrow as pa
 
     import neardup
+    from benchmarks.linkage.fields import with_rare
 
     tables = [pa.Table.from_pylist(rows) for rows in (left, right)]
     named = [(str(a), str(b), int(is_right)) for a, b, is_right in labels]
@@ -134,9 +139,12 @@ def link_by_neardup(
         name: [label[place] for label in named]
         for place, name in enumerate(("id_a", "id_b", "label"))
     }
+    named_fields = tuple(
+        f"{name}:1" if kind == "text" else f"{name}:1:{kind}" for name, kind in fields.items()
+    )
     found = neardup.find_pairs(
         *tables,
-        fields=[f"{name}:1:{kind}" for name, kind in fields.items()],
+        fields=with_rare(named_fields) if is_rare else named_fields,
         labels=pa.table(given),
         threshold="0.3",
         workers=1,
@@ -180,7 +188,7 @@ def main(tool: str, name: str, folder: str, labels_file: str) -> None:
     records: LabelledRecords = given_records(Path(folder), name)
     fields = FIELDS[name]
     left, right = rows_of(records.left, fields), rows_of(records.right or [], fields)
-    if tool == "neardup":
+    if tool.startswith("neardup"):
         Path(labels_file).write_text(json.dumps(draw(records, name)), encoding="utf-8")
     labels: Labels = [
         (a, b, is_right)
@@ -195,7 +203,7 @@ def main(tool: str, name: str, folder: str, labels_file: str) -> None:
     elif tool == "dedupe":
         scored = link_by_dedupe(left, right, fields, labels)
     else:
-        scored = link_by_neardup(left, right, fields, labels)
+        scored = link_by_neardup(left, right, fields, labels, is_rare=tool == "neardup-rare")
     seconds = time.perf_counter() - start
     figures = best_of(scored, records.matches)
     print(json.dumps({"tool": tool, "set": name, **figures, "seconds": round(seconds, 1)}))

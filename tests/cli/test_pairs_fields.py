@@ -256,7 +256,7 @@ def test_fields__rows_of_json_may_lack_all(run, here, write_file):
         (("--field", "title"), "--field must be COLUMN:WEIGHT or COLUMN:WEIGHT:KIND, got 'title'"),
         (
             ("--field", "title:0"),
-            "with a weight above 0 and a kind out of text, edit, exact, number",
+            "with a weight above 0 and a kind out of text, rare, edit, exact, number",
         ),
         (("--field", "title:1:words"), "with a weight above 0"),
         (("--field", "title:1", "--field", "title:2"), "names 'title' twice"),
@@ -284,6 +284,8 @@ def test_fields__rows_of_json_may_lack_all(run, here, write_file):
         (("--field", "title:1", "--text-column", "maker"), "take the place of --text-column"),
         (("--field", "title:1", "--also", "title:edit:1"), "a column is a field or a condition"),
         (("--field", "title:1", "--algorithm", "ppjoin"), "--algorithm has no effect on fields"),
+        (("--field", "title:1:rare", "--idf", "smooth"), "--idf has no effect on fields"),
+        (("--field", "title:1:rares"), "COLUMN:WEIGHT:KIND, with a weight above 0"),
         (("--field", "title:1", "--recall", "0.9"), "--recall has no effect on fields"),
         (("--field", "title:1", "--plan"), "is not told beforehand"),
         (("--text-column", "title", "--labels", "l.csv"), "--labels has no effect without fields"),
@@ -397,6 +399,53 @@ def test_fields__goes_on_where_it_was_stopped(monkeypatch, run, here, write_file
         assert Path(name).read_bytes() == Path("whole.csv").read_bytes()
 
 
+@pytest.mark.parametrize("has_other", [False, True])
+@pytest.mark.parametrize("memory", [None, 20_000])
+@pytest.mark.parametrize("blocking", [None, "maker"])
+def test_fields__rare_is_what_pairs_do_with_idf(memory, has_other, blocking):
+    """Over the records of both collections, and whatever is in a block of them."""
+    rng = np.random.default_rng(2)
+    left, right = (
+        [
+            {"name": " ".join(f"w{n}" for n in rng.zipf(1.5, 5) % 90), "maker": str(number % 2)}
+            for number in range(150)
+        ]
+        for _ in range(2)
+    )
+    both = [left, right] if has_other else [left]
+    options = {"threshold": "0.6", "blocking": blocking}
+    weights = {"measure": "weighted-jaccard", "idf": "smooth", "text_column": "name"}
+    plain = neardup.find_pairs(*both, **options, **weights).pairs.to_pylist()
+    with spilling(memory or 1 << 40):
+        found = neardup.find_pairs(*both, fields="name:1:rare", memory="1GB", **options)
+    rows = found.pairs.to_pylist()
+    assert len(rows) >= 20
+    assert [(row["id_a"], row["id_b"]) for row in rows] == [
+        (row["id_a"], row["id_b"]) for row in plain
+    ]
+    similarities = [row["similarity"] for row in plain]
+    assert [row["similarity_name"] for row in rows] == pytest.approx(similarities)
+
+
+def test_fields__model_numbers_count_more_than_words_that_all_goods_share(run, here, write_file):
+    goods = [f"h{n},Sony black digital camera H{n}\n" for n in range(100)]
+    write_file(
+        "theirs.csv", "".join(["id,title\n", *goods, "x,Sony W55 camera silver\n", "z,!!!\n"])
+    )
+    write_file("ours.csv", "id,name\na,Sony black digital camera W55\nd,\n")
+    command = ("pairs", "ours.csv", "--against", "theirs.csv", "--top", "1")
+    for kind, partner in (("text", "h0"), ("rare", "x")):
+        outcome = run(*command, "--field", f"name=title:1:{kind}", "-o", f"{kind}.csv")
+        assert "2 documents without a value in name" in outcome.out
+        with Path(f"{kind}.csv").open(encoding="utf-8", newline="") as file:
+            assert [(row["id_a"], row["id_b"]) for row in csv.DictReader(file)] == [("a", partner)]
+    run(*command, "--field", "name=title:1:rare", "-o", "rare.parquet")
+    run("report", "rare.parquet", "ours.csv", "--against", "theirs.csv", "-o", "page.html")
+    page = Path("page.html").read_text(encoding="utf-8")
+    assert "mean of those of name (weight 1)" in page
+    assert "silver" in page
+
+
 def test_fields__too_much_alike_is_refused(monkeypatch):
     """Nothing is left out: where no field tells records apart, the way out is said."""
     monkeypatch.setattr(by_fields, "_MOST_POSTINGS", 1e4)
@@ -457,8 +506,9 @@ def judged(write_file):
     write_file("labels.csv", "\n".join([*labels, "a0,unknown,1", ""]))
 
 
-def test_fields__weights_from_labels(run, here, judged):
-    fields = ("--field", "name:1", "--field", "color:9:exact")
+@pytest.mark.parametrize("name", ["name:1", "name:1:rare"])
+def test_fields__weights_from_labels(run, here, judged, name):
+    fields = ("--field", name, "--field", "color:9:exact")
     outcome = run("pairs", "records.csv", *fields, "--labels", "labels.csv", "-o", "p.csv")
     assert outcome.out.splitlines()[0].startswith("80 documents: 40 pairs with a weighted mean of ")
     assert "weights by 80 labels, 40 of them right: name " in outcome.out

@@ -16,18 +16,33 @@ from tests.oracles.linkage import block_of
 from tests.spilling import spilling
 
 texts = st.sampled_from([None, "", "a", "a b", "b a", "a b c", "c", "b c d", "a b c d", "d E"])
+goods = st.sampled_from([None, "", "tv", "tv 42", "tv 40 tv", "TV 42 lg", "tv lg", "lg 40 a b c d"])
 names = st.sampled_from([None, "", " ", "x", "X", " x ", "yy", "xy", "yyx"])
 numbers = st.sampled_from([None, "", "1", "1.0", "2", "-2", "0", "10", "9.5", "100", "n/a"])
 rows = st.fixed_dictionaries(
-    {"title": texts, "more": texts, "maker": names, "name": names, "price": numbers}
+    {
+        "title": texts,
+        "more": texts,
+        "goods": goods,
+        "maker": names,
+        "name": names,
+        "price": numbers,
+    }
 )
 collections = st.lists(rows, max_size=9).map(
     # A collection without rows has no columns.
-    lambda found: [*found, dict.fromkeys(("title", "more", "maker", "name", "price"), "")]
+    lambda found: [*found, dict.fromkeys(KINDS, "")]
 )
 weights = st.sampled_from(["0.5", "0.3", "0.2", "1", "0.05", "3", "0.125"])
-KINDS = {"title": "text", "more": "text", "maker": "exact", "name": "edit", "price": "number"}
-chosen = st.lists(st.sampled_from(list(KINDS)), min_size=1, max_size=5, unique=True)
+KINDS = {
+    "title": "text",
+    "more": "text",
+    "goods": "rare",
+    "maker": "exact",
+    "name": "edit",
+    "price": "number",
+}
+chosen = st.lists(st.sampled_from(list(KINDS)), min_size=1, max_size=6, unique=True)
 
 
 @examples(400)

@@ -239,15 +239,16 @@ class PairOptions(
         "Compare records by several columns, in place of --text-column, as title:0.5 and "
         "price:0.2:number say: what counts is the mean of their similarities by these weights, of "
         "the fields that have a value in both. Kinds are text (tokens, by --measure; the usual "
-        "one), edit, exact and number. title=name:0.5 is title of INPUT and name of OTHER. May be "
-        "given several times.",
+        "one), rare (tokens, those that few records have weigh more), edit, exact and number. "
+        "title=name:0.5 is title of INPUT and name of OTHER. May be given several times.",
         Fields(),
         default=None,
         python="Compare records by several columns, in place of ``text_column``: "
         '``["title:0.5", "maker:0.3:exact", "price:0.2:number"]``. The similarity of '
         "a pair is the mean of those of the fields by these weights, of the fields that have a "
         "value in both records. Kinds are ``text`` (tokens, single ones unless ``ngram`` was "
-        "given, by ``measure``; the usual one), ``edit``, ``exact`` (equal, but for what the "
+        "given, by ``measure``; the usual one), ``rare`` (tokens by weighted Jaccard, those that "
+        "fewer records have weighing more), ``edit``, ``exact`` (equal, but for what the "
         "options for texts fold away) and ``number`` (1 - difference / the larger). "
         "``title=name:0.5`` compares ``title`` of ``left`` with ``name`` of ``right``; a name that "
         "has a ``=`` has it twice. The result has each as ``similarity_title``. Not with "

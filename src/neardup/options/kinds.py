@@ -394,7 +394,7 @@ class Fields(Kind):
         return value if isinstance(value, str) else tuple(value)
 
 
-FIELD_KINDS = ("text", "edit", "exact", "number")
+FIELD_KINDS = ("text", "rare", "edit", "exact", "number")
 """How values of a field are compared; the first is usual."""
 
 # What stands between the two names of a column; a = that a name has is written twice.
@@ -435,7 +435,7 @@ def parts_of_field(text: str) -> FieldParts:
 
 def read_as_text(kinds: Mapping[str, str]) -> tuple[str, ...]:
     """Return the columns of fields that are read as the text of a record, given their kinds."""
-    texts = tuple(name for name, kind in kinds.items() if kind in ("text", "edit"))
+    texts = tuple(name for name, kind in kinds.items() if kind in ("text", "rare", "edit"))
     return texts or tuple(kinds)
 
 

@@ -355,7 +355,7 @@ class _Costs:
 
 
 # Kinds of fields by what it takes to compare two values.
-_BY_EFFORT = ("exact", "number", "text", "edit")
+_BY_EFFORT = ("exact", "number", "text", "rare", "edit")
 
 
 @dataclass(frozen=True)

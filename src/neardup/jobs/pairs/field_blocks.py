@@ -25,7 +25,7 @@ from neardup.jobs.pairs.by_fields import (
     best_of,
     join_fields,
 )
-from neardup.jobs.pairs.fields import field_values
+from neardup.jobs.pairs.fields import field_values, weigh_by_rarity
 from neardup.jobs.pairs.rows import FoundPart, collect_runs
 from neardup.reading.column_values import text_of
 from neardup.reading.values import Values, read_values
@@ -33,19 +33,20 @@ from neardup.runs.arrays import kept_arrays
 from neardup.tables import Bools, Int64s, Uint64s
 
 if TYPE_CHECKING:
-    from neardup.jobs.pairs.mean import WeightedMean
+    from neardup.jobs.pairs.mean import Field, WeightedMean
     from neardup.options.documents import PairOptions
     from neardup.reading.catalogue import Catalogue
     from neardup.runs.exchange import SpilledBatches
     from neardup.runs.runner import Runner
     from neardup.runs.work import Workspace
+    from neardup.text.weighting import WeightedScheme
 
 # Shares of the memory: of two blocks, and of pairs of values that are near in a field.
 _BLOCKS_SHARE, _NEAR_SHARE = 0.6, 0.2
 # Bytes that a record takes for each field and one more, a byte of a value by the kind of its field,
 # and a pair of values that is spelled out, measured.
 _RECORD, _PAIR = 80, 120
-_OF_BYTE = {"text": 12, "edit": 50, "exact": 6, "number": 6}
+_OF_BYTE = {"text": 12, "rare": 20, "edit": 50, "exact": 6, "number": 6}
 # So many pairs of records are compared whatever is near; and all of so many at once where the most
 # similar are looked for, for a step costs more.
 _FEW_PAIRS, _FEW_IN_ALL = 1 << 12, 1 << 17
@@ -89,12 +90,14 @@ class Surveyed(NamedTuple):
 class FieldColumns:
     """The columns of the fields of all documents, in memory or in files.
 
-    Records of different ``keys`` are no pair, nor is one that has none (``NO_KEY``).
+    Records of different ``keys`` are no pair, nor is one that has none (``NO_KEY``). Of ``rare``
+    fields ``weights`` has, by the name of the column, what tokens weigh over all records.
     """
 
     catalogues: Sequence[Catalogue]
     values: Sequence[Values]
     keys: Uint64s | None
+    weights: dict[str, WeightedScheme]
     options: PairOptions
     workspace: Workspace
 
@@ -113,7 +116,18 @@ class FieldColumns:
             read_values(each, each.is_document, names, f"fields-{number}", workspace, runner)
             for number, (each, names) in enumerate(zip(catalogues, mean.columns, strict=False))
         ]
-        return cls(catalogues, values, keys, options, workspace)
+
+        def parts(field: Field) -> Iterator[pa.Array]:
+            for own, name in zip(values, (field.column, field.other), strict=False):
+                for part in own.parts(name):
+                    yield text_of(part, name, "fields")
+
+        weights = {
+            each.column: weigh_by_rarity(parts(each), options)
+            for each in mean.fields
+            if each.kind == "rare"
+        }
+        return cls(catalogues, values, keys, weights, options, workspace)
 
     def __len__(self) -> int:
         return sum(map(len, self.catalogues))
@@ -142,7 +156,13 @@ class FieldColumns:
         lowest = mean.measure.lowest()
         return Records(
             [
-                field_values(pa.concat_arrays(column), each.kind, self.options, lowest)
+                field_values(
+                    pa.concat_arrays(column),
+                    each.kind,
+                    self.options,
+                    lowest,
+                    self.weights.get(each.column),
+                )
                 for each, column in zip(mean.fields, texts, strict=True)
             ],
             None if self.keys is None else self.keys[numbers],

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -19,11 +19,23 @@ import pyarrow.compute as pc
 
 from neardup.files.id_table import hash_ids
 from neardup.kernels.common.hashing import mix_words
-from neardup.matching.join import salt_sets
+from neardup.matching.join import Join, salt_sets
+from neardup.matching.measures import WeightedJaccard
 from neardup.matching.prefixes import list_prefixes
 from neardup.matching.set_join import SetJoin
 from neardup.matching.verify import overlaps_at_threshold
-from neardup.tables import Bools, Bytes, Floats, Int64s, ScoredPairs, ShingleSets, Texts, Uint64s
+from neardup.tables import (
+    Bools,
+    Bytes,
+    Floats,
+    Int64s,
+    ScoredPairs,
+    ShingleSets,
+    Texts,
+    TokenLists,
+    Uint64s,
+    WeightedSets,
+)
 from neardup.text.shingles import digest_token_lists, shingle_scheme, shingle_sets, take_ranges
 
 if TYPE_CHECKING:
@@ -31,6 +43,7 @@ if TYPE_CHECKING:
     from neardup.options.documents import PairOptions
     from neardup.runs.runner import Runner
     from neardup.text.shingles import ShingleScheme
+    from neardup.text.weighting import WeightedScheme
 
 # Pairs that are made at a time.
 _AT_ONCE = 1 << 18
@@ -134,20 +147,24 @@ class FieldValues(ABC):
 
 @dataclass
 class _Texts(FieldValues):
-    """Texts, as sets of shingles."""
+    """Texts, as sets of shingles, plain ones or by a weighted measure weighted ones."""
 
     numbers: Int64s
-    sets: ShingleSets
+    sets: ShingleSets | WeightedSets
     measure: Measure
 
     def similarities(self, a: Int64s, b: Int64s, least: Floats, workers: int) -> Floats:
-        overlaps = np.maximum(overlaps_at_threshold(self.sets, a, b, self.measure), 0)
-        return self.measure.similarities(overlaps, self.sets.sizes[a], self.sets.sizes[b])
+        return self.measure.similarities(*self._measured(a, b))
 
     def exact_similarities(self, a: Int64s, b: Int64s) -> list[Fraction]:
-        overlaps = np.maximum(overlaps_at_threshold(self.sets, a, b, self.measure), 0)
-        parts = self.measure.fractions(overlaps, self.sets.sizes[a], self.sets.sizes[b])
+        parts = self.measure.fractions(*self._measured(a, b))
         return [Fraction(*each) for each in zip(*(part.tolist() for part in parts), strict=True)]
+
+    def _measured(self, a: Int64s, b: Int64s) -> tuple[Int64s, Int64s, Int64s]:
+        """Return what the values of pairs have in common, and the sizes of both."""
+        sizes = self.sets.totals if isinstance(self.sets, WeightedSets) else self.sets.sizes
+        overlaps = np.maximum(overlaps_at_threshold(self.sets, a, b, self.measure), 0)
+        return overlaps, sizes[a], sizes[b]
 
     def near(
         self,
@@ -157,21 +174,37 @@ class _Texts(FieldValues):
         limit: int | None,
         runner: Runner,
     ) -> Iterator[ScoredPairs]:
-        join = SetJoin(self._salted(units), type(self.measure)(least), "auto")
-        yield join.run(sides, limit, runner)[0]
+        yield self._join(units, least).run(sides, limit, runner)[0]
+
+    def _join(self, units: Units, least: Fraction) -> Join:
+        sets, measure = self._salted(units), type(self.measure)(least)
+        if isinstance(sets, WeightedSets):
+            # Its kernels are for few jobs.
+            from neardup.matching.weighted_join import WeightedJoin
+
+            return WeightedJoin(sets, measure)
+        return SetJoin(sets, measure, "auto")
 
     def cost(self, units: Units, least: Fraction) -> float:
         n_keys = list_prefixes(self._salted(units), type(self.measure)(least)).sizes
         return float((n_keys.astype(np.float64) ** 2).sum()) / 2
 
-    def _salted(self, units: Units) -> ShingleSets:
+    def _salted(self, units: Units) -> ShingleSets | WeightedSets:
         """Return the sets of units, which have elements in common only where keys are equal."""
         salts = units.salts
         own = self.sets.take(units.values)
         if salts is None:
             return own
-        lists = take_ranges(own.values, own.starts, own.starts + own.sizes)
-        return salt_sets(ShingleSets(lists.values, lists.offsets[:-1], own.sizes), salts)
+        stops = own.starts + own.sizes
+        lists = take_ranges(own.values, own.starts, stops)
+        starts = lists.offsets[:-1]
+        if isinstance(own, WeightedSets):
+            weights = take_ranges(own.weights.view(np.uint64), own.starts, stops).values
+            weighted = WeightedSets(
+                lists.values, weights.view(np.int64), starts, own.sizes, own.totals
+            )
+            return salt_sets(weighted, salts)
+        return salt_sets(ShingleSets(lists.values, starts, own.sizes), salts)
 
 
 class _Strings(FieldValues):
@@ -329,12 +362,17 @@ class _Numbers(FieldValues):
 
 
 def field_values(
-    values: pa.Array, kind: str, options: PairOptions, measure: Measure
+    values: pa.Array,
+    kind: str,
+    options: PairOptions,
+    measure: Measure,
+    weights: WeightedScheme | None = None,
 ) -> FieldValues:
     """Return what a field knows of the values of all records, which are texts, null for none.
 
     Texts are cut as the options say, into single tokens unless these say otherwise; strings of
-    ``edit`` and ``exact`` are normalised as those are, and spaces around them do not count.
+    ``edit`` and ``exact`` are normalised as those are, and spaces around them do not count. Of
+    ``rare`` it needs ``weights``, what tokens weigh.
     """
     different = values.dictionary_encode()
     numbers: Int64s = different.indices.fill_null(-1).to_numpy().astype(np.int64)
@@ -346,10 +384,17 @@ def field_values(
         numbers_read = [each for each in read if each is not None]
         is_number = np.array([each is not None for each in read], np.bool_)
         return _digested(_Numbers(found, numbers_read, n_unreadable), texts, is_number)
-    ngram = 1 if options.ngram is None else options.ngram
-    scheme = shingle_scheme(options.but(ngram=ngram).with_tokenizer("words"))
-    if kind == "text":
-        sets = shingle_sets(Texts.from_arrow(texts), scheme)
+    scheme = _scheme_of_tokens(options)
+    if kind in ("text", "rare"):
+        sets: ShingleSets | WeightedSets
+        if weights is None:
+            sets = shingle_sets(Texts.from_arrow(texts), scheme)
+        else:
+            # Few fields are weighed.
+            from neardup.text.weighting import weighted_sets
+
+            tokens = scheme.tokenizer.hash_tokens(Texts.from_arrow(texts))
+            sets, measure = weighted_sets(tokens, scheme, weights), WeightedJaccard.lowest()
         there = sets.sizes > 0
         own = _Texts(_numbers_of(numbers, there), sets.take(np.flatnonzero(there)), measure)
         return _digested(own, texts, there)
@@ -366,6 +411,37 @@ def field_values(
     wholes = _Wholes(same[numbers])
     wholes.digests = digests[:, 0]
     return wholes
+
+
+def _scheme_of_tokens(options: PairOptions) -> ShingleScheme:
+    ngram = 1 if options.ngram is None else options.ngram
+    return shingle_scheme(options.but(ngram=ngram).with_tokenizer("words"))
+
+
+def weigh_by_rarity(parts: Iterable[pa.Array], options: PairOptions) -> WeightedScheme:
+    """Count in how many values each token is, and return what tokens of ``rare`` fields weigh.
+
+    ``parts`` are the values of all records, texts and null for none. Those without tokens do not
+    count.
+    """
+    # Few fields are weighed.
+    from neardup.text.weighting import (
+        WeightedScheme,
+        Weighting,
+        count_documents,
+        frequency_lists,
+    )
+
+    scheme = _scheme_of_tokens(options)
+
+    def lists() -> Iterator[TokenLists]:
+        for texts in parts:
+            tokens = scheme.tokenizer.hash_tokens(Texts.from_arrow(texts.drop_null()))
+            found = frequency_lists(tokens, scheme)
+            is_end = np.append(True, np.diff(found.offsets) > 0)
+            yield TokenLists(found.values, found.offsets[is_end])
+
+    return WeightedScheme(Weighting("raw", "smooth"), count_documents(lists()))
 
 
 def _digested(values: FieldValues, texts: pa.Array, there: Bools) -> FieldValues:

@@ -8,7 +8,13 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from neardup.jobs.pairs.fields import POSTINGS_OF_PAIR, Units, field_values, read_number
+from neardup.jobs.pairs.fields import (
+    POSTINGS_OF_PAIR,
+    Units,
+    field_values,
+    read_number,
+    weigh_by_rarity,
+)
 from neardup.matching.measures import Jaccard
 from neardup.options.documents import PairOptions
 
@@ -21,6 +27,16 @@ def test_numbers__cost_is_that_of_all_pairs_of_records():
     # Those of 10 and 9, and not those of 5 or of another sign.
     assert values.cost(units, Fraction("0.8")) == POSTINGS_OF_PAIR * 100 * 100
     assert values.cost(units, Fraction("0.5")) == POSTINGS_OF_PAIR * 3 * 100 * 100
+
+
+@pytest.mark.parametrize(("ngram", "counts"), [(None, [1, 3]), (2, [1, 1, 1])])
+def test_rare__counts_records_that_have_a_token(ngram, counts):
+    """Not those without any, however many copies a record has, and of shingles if asked for."""
+    parts = [pa.array(each, pa.large_string()) for each in (["a b", "!!!", None], [], ["A a", "a"])]
+    options = PairOptions(ngram=ngram)
+    found = weigh_by_rarity(parts, options).frequencies
+    assert found.n_documents == 3
+    assert sorted(found.counts.tolist()) == counts
 
 
 @pytest.mark.parametrize(
