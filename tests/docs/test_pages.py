@@ -59,7 +59,6 @@ TO_MEND = {
     "examples/README.md": (15, 2),
     "docs/gallery/README.md": (15, 1),
     "docs/api.md": (17, 1),
-    "docs/command-line.md": (20, 163),
     "docs/growing.md": (17, 26),
     "docs/hashing.md": (16, 14),
     "docs/how-it-works.md": (17, 38),
