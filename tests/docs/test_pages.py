@@ -58,13 +58,10 @@ AVERAGE = 15
 TO_MEND = {
     "examples/README.md": (15, 2),
     "docs/gallery/README.md": (15, 1),
-    "docs/growing.md": (17, 26),
-    "docs/hashing.md": (16, 14),
     "docs/how-it-works.md": (17, 38),
     "docs/languages.md": (16, 0),
     "docs/linkage.md": (17, 31),
     "docs/serving.md": (19, 38),
-    "docs/sketches.md": (17, 19),
 }
 
 
