@@ -60,8 +60,6 @@ TO_MEND = {
     "docs/gallery/README.md": (15, 1),
     "docs/how-it-works.md": (17, 38),
     "docs/languages.md": (16, 0),
-    "docs/linkage.md": (17, 31),
-    "docs/serving.md": (19, 38),
 }
 
 
