@@ -58,7 +58,6 @@ AVERAGE = 15
 TO_MEND = {
     "examples/README.md": (15, 2),
     "docs/gallery/README.md": (15, 1),
-    "docs/how-it-works.md": (17, 38),
     "docs/languages.md": (16, 0),
 }
 
