@@ -52,23 +52,15 @@ def test_lines__at_most_100_characters(path):
     assert long == []
 
 
-# In words, on average. Of pages that are not mended yet: what they may not pass, and how many of
-# their sentences are long.
+# In words, for the sentences of a page.
 AVERAGE = 15
-TO_MEND = {
-    "examples/README.md": (15, 2),
-    "docs/gallery/README.md": (15, 1),
-    "docs/languages.md": (16, 0),
-}
 
 
 @each_of("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_sentences__are_short(path):
     text = path.read_text(encoding="utf-8")
-    average, n_long = TO_MEND.get(str(path.relative_to(ROOT)), (AVERAGE, 0))
-    too_long = [" ".join(words) for words in sentences(text) if len(words) > LONG]
-    assert mean(text) <= average
-    assert len(too_long) <= n_long, too_long
+    assert mean(text) <= AVERAGE
+    assert [" ".join(words) for words in sentences(text) if len(words) > LONG] == []
 
 
 def test_sentences__are_counted_without_code_and_links():
