@@ -58,6 +58,8 @@ _HITS_OF_DISTANCE, _SHARE_MET, _FROM_QGRAMS = 4, 0.1, Fraction(3, 5)
 # A number as people write it, without its currency: digits, or groups of three with commas.
 _NUMBER = re.compile(r"[+-]?(?:\d{1,30}|\d{1,3}(?:,\d{3}){1,9})(?:\.\d{1,30})?")
 
+_BLANKS = [character for character in map(chr, range(0x10000)) if character.isspace()]
+
 # Far above what rounding moves a number by, so that ranges of numbers are rather too wide.
 _ROUNDING = 1e-12
 
@@ -210,14 +212,14 @@ class _Texts(FieldValues):
 class _Strings(FieldValues):
     """Strings of characters, by their edit distance."""
 
-    def __init__(self, numbers: Int64s, texts: pa.Array, scheme: ShingleScheme) -> None:
+    def __init__(self, numbers: Int64s, strings: TokenLists) -> None:
         # RapidFuzz is loaded for edit distances alone.
         from neardup.matching.edit_join import as_characters
 
         self.numbers = numbers
-        self._strings = scheme.tokenizer.hash_tokens(Texts.from_arrow(texts))
-        self._characters = as_characters(self._strings)
-        self._lengths: Int64s = np.diff(self._strings.offsets)
+        self._strings = strings
+        self._characters = as_characters(strings)
+        self._lengths: Int64s = np.diff(strings.offsets)
 
     def similarities(self, a: Int64s, b: Int64s, least: Floats, workers: int) -> Floats:
         from neardup.matching.edit_join import distances_within
@@ -402,15 +404,28 @@ def field_values(
     characters = shingle_scheme(whole)
     texts = pc.utf8_trim_whitespace(texts)
     lists = characters.tokenizer.hash_tokens(Texts.from_arrow(texts))
+    if characters.normalisation.replace is not None:
+        lists = _without_outer_blanks(lists, characters)
     there = np.diff(lists.offsets) > 0
     if kind == "edit":
-        kept = texts.filter(pa.array(there))
-        return _digested(_Strings(_numbers_of(numbers, there), kept, characters), texts, there)
+        kept = take_ranges(lists.values, lists.offsets[:-1][there], lists.offsets[1:][there])
+        return _digested(_Strings(_numbers_of(numbers, there), kept), texts, there)
     digests, same = np.unique(digest_token_lists(lists), axis=0, return_inverse=True)
     same = np.append(np.where(there, same.reshape(-1), -1), -1).astype(np.int64)
     wholes = _Wholes(same[numbers])
     wholes.digests = digests[:, 0]
     return wholes
+
+
+def _without_outer_blanks(strings: TokenLists, characters: ShingleScheme) -> TokenLists:
+    """Trim strings of characters again: a word that goes may leave a line end, say, at an end."""
+    blanks = pa.array(_BLANKS, pa.large_string())
+    hashes = characters.tokenizer.hash_tokens(Texts.from_arrow(blanks)).values
+    kept = np.flatnonzero(~np.isin(strings.values, hashes))
+    first, beyond = np.searchsorted(kept, [strings.offsets[:-1], strings.offsets[1:]])
+    # With a place for strings that are all blank, which have none.
+    starts, stops = np.append(kept, 0)[first], np.append(kept, 0)[beyond - 1] + 1
+    return take_ranges(strings.values, starts, np.where(first < beyond, stops, starts))
 
 
 def _scheme_of_tokens(options: PairOptions) -> ShingleScheme:

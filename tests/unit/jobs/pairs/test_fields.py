@@ -39,6 +39,19 @@ def test_rare__counts_records_that_have_a_token(ngram, counts):
     assert sorted(found.counts.tolist()) == counts
 
 
+@pytest.mark.parametrize("kind", ["exact", "edit"])
+def test_strings__blanks_that_are_left_by_words_that_go_do_not_count(kind):
+    """Whatever blanks these are, also where nothing is left; but those within do."""
+    options = PairOptions(replace={"GmbH": "", "Inc.": ""})
+    texts = ["ab", "ab\nGmbH", "GmbH\u3000ab ", "ab\u00a0Inc.\n", "\nGmbH \n", "a b", "a\nGmbH b"]
+    values = field_values(pa.array(texts, pa.large_string()), kind, options, Jaccard.lowest())
+    numbers = values.numbers.tolist()
+    assert [number < 0 for number in numbers] == [text == "\nGmbH \n" for text in texts]
+    ab, others = np.array(numbers[1:4]), np.array(numbers[5:])
+    assert values.exact_similarities(np.full(3, numbers[0]), ab) == [1, 1, 1]
+    assert max(values.exact_similarities(np.full(2, numbers[0]), others)) < 1
+
+
 @pytest.mark.parametrize(
     ("text", "number"),
     [
