@@ -203,8 +203,12 @@ def _similarities(table: pa.Table) -> Floats:
 
 
 def _check_agrees_with_itself(judged: Judgements, name: str) -> None:
-    known: dict[tuple[str, str], str] = {}
-    for pair, word in zip(judged.pairs(), judged.words or (), strict=False):
-        if word and known.setdefault(pair, word) != word:
-            message = f"the pair {pair[0]!r}, {pair[1]!r} is there as {known[pair]} and as {word}"
-            raise InvalidInputError(message, path=name)
+    pairs = judged.pairs()
+    for words in (judged.words or [], *judged.said.values()):
+        known: dict[tuple[str, str], str] = {}
+        for pair, word in zip(pairs, words, strict=False):
+            if word and known.setdefault(pair, word) != word:
+                message = (
+                    f"the pair {pair[0]!r}, {pair[1]!r} is there as {known[pair]} and as {word}"
+                )
+                raise InvalidInputError(message, path=name)

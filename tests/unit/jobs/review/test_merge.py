@@ -131,6 +131,9 @@ def test_merge__refuses():
     good = table(("1", "2", "yes"))
     with pytest.raises(InvalidInputError, match="there as yes and as no"):
         neardup.merge_reviews([good, table(("1", "2", "yes"), ("1", "2", "no"))])
+    of_both = [("1", "2", "yes")] * 2
+    with pytest.raises(InvalidInputError, match="there as yes and as no"):
+        neardup.merge_reviews([table(*of_both, label_anna=["yes", "no"], label_ben=["yes", None])])
     with pytest.raises(InvalidInputError, match=r"row 1: label must be one of .*; got 'maybe'"):
         neardup.merge_reviews([good, table(("1", "2", "maybe"))])
     with pytest.raises(InvalidInputError, match="no column 'id_b'"):
