@@ -61,18 +61,20 @@ class Given:
         said: dict[int, Sequence[tuple[str, str]]] = {}
         if judged is None:
             return cls(words, notes, said)
-        known: dict[tuple[str, str], int] = {}
-        for row, (a, b) in enumerate(judged.pairs()):
-            known[a, b] = row
-            if not pairs.two_sided:
-                known.setdefault((b, a), row)
+        ways = judged.pairs()
+        of_words = judged.words or [YES] * len(ways)
+        named = [(pair, row) for row, pair in enumerate(ways)]
+        if not pairs.two_sided:
+            named = [((b, a), row) for (a, b), row in named] + named
+        # Of rows of one pair the last counts: one that has a word, and names it this way round.
+        known = dict(sorted(named, key=lambda each: of_words[each[1]] != UNJUDGED))
         places, ids_a, ids_b = pairs.all_ids()
         of_table = zip(places.tolist(), ids_a.to_pylist(), ids_b.to_pylist(), strict=True)
         for place, a, b in of_table:
             found = known.get((a, b))
             if found is None:
                 continue
-            word = YES if judged.words is None else judged.words[found]
+            word = of_words[found]
             if word != UNJUDGED:
                 words[place] = word
             if judged.notes[found]:

@@ -72,6 +72,7 @@ def test_part_in_two__of_values_that_differ_by_rounding(value, steps):
     assert value <= part_in_two(pairs_table(rows, None, IN_MEMORY)) <= others[-1]
 
 
+TURNED = {"id_a": ["a1", "b1"], "id_b": ["b1", "a1"]}
 SIMILARITIES = [0.2, 0.9, 0.5, 0.45, 0.95, 0.25]
 
 
@@ -124,6 +125,14 @@ def test_review__disagreed_ones_are_there_with_their_notes():
     assert "Reviewers disagreed about 1 pair" in page.html
     assert '<option value="4">disagreed</option>' in page.html
     assert '<option value="4">' not in neardup.review(pairs_of(SIMILARITIES)).html
+
+
+@pytest.mark.parametrize("words", [["yes", None], [None, "yes"]])
+@pytest.mark.parametrize("ids", [{"id_a": ["a1"] * 2, "id_b": ["b1"] * 2}, TURNED])
+def test_review__a_row_without_a_word_undoes_none(ids, words):
+    """As in two files of labels, one behind the other, of reviewers who parted the pairs."""
+    page = neardup.review(pairs_of(SIMILARITIES), labels=pa.table(ids | {"label": words}))
+    assert {pair[0]: pair[5] for pair in content(page)["pairs"] if pair[5]} == {"a1": 1}
 
 
 def test_review__fields_of_both():
