@@ -71,6 +71,10 @@ class Normalisation(NormalOptions):
         if self.fold_digits and unicodedata.category(character) == "Nd":
             return str(unicodedata.decimal(character))
         spelled = _SPELLINGS[self.fold].get(ord(character))
+        if spelled is None and self.strip_accents:
+            # One of the letters with an accent, as in ǿ.
+            letter = unicodedata.decomposition(character).partition(" ")[0]
+            spelled = _SPELLINGS[self.fold].get(int(letter, 16)) if letter[:1].isalnum() else None
         if spelled is not None:
             return spelled.casefold() if self.casefold else spelled
         if self.casefold:

@@ -33,6 +33,17 @@ def test_fold__of_other_letters_nothing():
     assert neardup.similarity("café Müller", "cafe Mueller", fold="german", strip_accents=True) == 1
 
 
+def test_fold__accents_on_letters_that_are_written_out():
+    """They do not count where accents do not, however a text has them."""
+    how = {"fold": "nordic", "strip_accents": True}
+    for one in ("gǿr Ǽr Ǻr", "gø\u0301r Æ\u0301r A\u030a\u0301r"):
+        assert neardup.similarity(one, "goer aer aar", **how) == 1
+        for strings in ({"tokenizer": "whitespace"}, {"measure": "edit"}):
+            assert neardup.similarity(one, "goer aer aar", casefold=True, **how, **strings) == 1
+    assert neardup.similarity("gǿr", "gør", fold="nordic") == 0
+    assert neardup.similarity("Ṽ", "V", fold="nordic", strip_accents=True) == 1
+
+
 def test_fold__places_are_those_of_the_text():
     [text, other] = ["xx Mu\u0308ller größer", "yy Mueller groesser"]
     found = neardup.align([text], [other], fold="german", min_tokens=2, threshold=0.9).passages
