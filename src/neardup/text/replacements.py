@@ -53,7 +53,11 @@ class Replacements:
 
     def error(self, number: int, message: str) -> Exception:
         """Return the error for a rule that cannot be followed."""
-        return _error(f"{self.name_of(number)}: {message}", self.path)
+        name = self.name_of(number)
+        # Of a mapping a rule goes by what it replaces, with which the message may begin.
+        if not message.startswith(f"{name} "):
+            message = f"{name}: {message}"
+        return _error(message, self.path)
 
 
 def _error(message: str, path: str | None) -> Exception:

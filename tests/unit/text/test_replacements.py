@@ -49,6 +49,12 @@ def test_read__refuses_with_the_line(lines, message, tmp_path):
 def test_read__refuses_a_mapping_by_its_words():
     with pytest.raises(neardup.InvalidParameterError, match="replace: 'a': 'b' has what 'b' repl"):
         neardup.similarity("a", "b", replace={"a": "b", "b": "c"})
+    with pytest.raises(
+        neardup.InvalidParameterError, match="replace: '&' has no word that could b"
+    ):
+        neardup.similarity("a", "b", replace={"&": "and"})
+    with pytest.raises(neardup.InvalidParameterError, match="replace: 'st' is replaced by 'St' al"):
+        neardup.similarity("a", "b", replace={"St": "Street", "st": "Saint"})
     with pytest.raises(neardup.InvalidParameterError, match="replace must be a path, or words"):
         neardup.similarity("a", "b", replace={"a": 1})
     many = {f"w{i}": "w" for i in range(10_001)}
