@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from unittest.mock import ANY
 
@@ -187,10 +188,22 @@ def test_batches__pages_are_the_whole(running, path, twice):
 def test_batches__cursor_of_other_texts(running):
     asked = BATCHES["docs/search"]
     first = ask(running, "docs/search", asked | {"limit": 3})
-    wrong = {"queries": [], "cursor": first["cursor"]}
-    assert "there are 0" in ask(running, "docs/search", wrong, 422)["detail"]
+    wrong = {"queries": asked["queries"][1:], "cursor": first["cursor"]}
+    assert "another question" in ask(running, "docs/search", wrong, 422)["detail"]
     other = ask(running, "docs/query", {"text": DOCUMENTS["near"], "limit": 1})["cursor"]
     assert ask(running, "docs/search", asked | {"cursor": other}, 422)
+
+
+@pytest.mark.parametrize("path", BATCHES)
+def test_batches__cursor_that_was_made_up(running, path):
+    cursor = ask(running, path, BATCHES[path] | {"limit": 1})["cursor"]
+    content = json.loads(base64.urlsafe_b64decode(cursor))
+    for place in range(len(content)):
+        for value in (10**400, float("inf"), float("nan"), -1e9, "\ud800", None):
+            forged = json.dumps([*content[:place], value, *content[place + 1 :]]).encode()
+            asked = BATCHES[path] | {"cursor": base64.urlsafe_b64encode(forged).decode()}
+            answer = running.post(f"/v1/indexes/{path}", asked)
+            assert answer.status_code in (200, 422), (place, value)
 
 
 @pytest.mark.parametrize("name", ["docs", "passages"])

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import base64
 import json
+import math
+import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
@@ -129,45 +131,62 @@ class OpenIndex(ABC, Generic[S, D]):
                 limit -= len(parts[-1])
         return np.concatenate(parts)
 
-    def cursor_at(self, document: int, *rank: float) -> str:
+    def cursor_at(self, document: int, *rank: float, asked: bytes = b"") -> str:
         """Return what leads back behind a document, also when others have come or gone.
 
-        ``rank`` are numbers by which documents are ordered before they are by their own.
+        ``rank`` are numbers by which documents are ordered before they are by their own; ``asked``
+        is what they were found by, which the cursor goes with.
         """
         number = int(self.segments_of(np.array([document]))[0])
         records = self.manifest.segments
         name = records[number].name if number < len(records) else None
-        place = [name, document - int(self.first_documents[number])]
+        place = [name, document - int(self.first_documents[number]), document]
         identifier = self.ids_of(np.array([document])).cast("string")[0].as_py()
-        content = json.dumps([*rank, *place, identifier])
+        content = json.dumps([zlib.crc32(asked), *rank, *place, identifier])
         return base64.urlsafe_b64encode(content.encode()).decode()
 
-    def behind(self, cursor: str, n_ranks: int = 0) -> tuple[Sequence[float], int]:
+    def behind(
+        self, cursor: str, n_ranks: int = 0, *, asked: bytes = b""
+    ) -> tuple[Sequence[float], int]:
         """Return the rank in a cursor, and the number from which on documents stand behind it.
 
         Raises
         ------
         InvalidParameterError
-            If it is none, or the index was written anew since and its document is gone.
+            If it is none, or is of another index, or was handed out for something else; or if the
+            index was written anew since, and its document is gone.
         """
         try:
-            *rank, name, row, identifier = json.loads(base64.urlsafe_b64decode(cursor.encode()))
-            is_rank = len(rank) == n_ranks and all(type(each) in (int, float) for each in rank)
+            content = json.loads(base64.urlsafe_b64decode(cursor.encode()))
+            of, *rank, name, row, before, identifier = content
+            numbers = of, *rank, row, before
+            # A number may have any size, and half of a surrogate pair is no text.
+            are_numbers = all(type(n) in (int, float) and math.isfinite(n) for n in numbers)
             is_place = type(row) is int and 0 <= row < 2**32 and isinstance(identifier, str)
-            if not (is_rank and is_place):
+            if not (are_numbers and is_place and len(rank) == n_ranks):
                 raise ValueError
-        except (ValueError, TypeError, RecursionError):
+            identifier.encode()
+        except (ValueError, TypeError, OverflowError, RecursionError):
             message = f"cursor must be one that an answer like this has named, got {cursor[:100]!r}"
             raise InvalidParameterError(message, "cursor") from None
+        if of != zlib.crc32(asked):
+            message = "cursor is of another question; send the same again, or begin without it"
+            raise InvalidParameterError(message, "cursor")
         for number, record in enumerate(self.manifest.segments):
             # What has a place in a segment keeps it.
             if record.name == name:
-                return rank, int(self.first_documents[number]) + row + 1
+                segment, document = self.segments[number], int(self.first_documents[number]) + row
+                rows = np.array([row])
+                if row < len(segment) and segment.ids_of(rows)[0].as_py() == identifier:
+                    return rank, document + 1
+                message = "cursor is of another index; begin without it"
+                raise InvalidParameterError(message, "cursor")
         document = int(self.documents_of_ids(pa.array([identifier], pa.large_string()))[0])
-        if document < 0:
+        # Numbers fall when an index is written anew; what was replaced comes last.
+        if not 0 <= document <= before:
             message = (
-                f"cursor leads to the document {identifier!r}, which is gone, and the index was "
-                "written anew since; begin again without a cursor"
+                f"cursor leads to the document {identifier!r}, which is gone or was replaced, and "
+                "the index was written anew since; begin again without a cursor"
             )
             raise InvalidParameterError(message, "cursor")
         return rank, document + 1

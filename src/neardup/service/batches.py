@@ -65,7 +65,9 @@ def look_up_some(
     # Which text each row is of.
     numbers: list[int] = []
     n_bytes, n_found, summary = 0, 0, dict[str, Any]()
-    place = None if asked.cursor is None else _Place.of(index, asked, len(texts))
+    # A cursor goes with all of it.
+    by = "\0".join([type(asked).__name__, *contents]).encode()
+    place = None if asked.cursor is None else _Place.of(index, asked, len(texts), by)
     start, n_texts = 0 if place is None else place.text, at_once or 1
     while True:
         queries = [
@@ -94,7 +96,9 @@ def look_up_some(
         n_bytes, n_found = n_bytes + n_more, n_found + len(table)
         start += n_texts
         if start >= len(texts):
-            cursor = _cursor_behind(index, rows, numbers, place) if n_found > len(rows) else None
+            cursor = None
+            if n_found > len(rows):
+                cursor = _cursor_behind(index, rows, numbers, place, by)
             return Rows(rows, n_bytes, n_found, summary, cursor)
         most_texts = _ROWS_AT_ONCE * n_texts // max(len(table), 1)
         n_texts = max(min(4 * n_texts, most_texts), 1)
@@ -113,10 +117,13 @@ class _Place(NamedTuple):
     first: int
 
     @classmethod
-    def of(cls, index: AnyIndex[Any, Any], asked: Search | Alignment, n_texts: int) -> _Place:
+    def of(
+        cls, index: AnyIndex[Any, Any], asked: Search | Alignment, n_texts: int, by: bytes
+    ) -> _Place:
         assert asked.cursor is not None
         with index._shared() as view:  # noqa: SLF001 - what its own methods see
-            (text, *passed), first = view.behind(asked.cursor, 2 if _has_documents(index) else 4)
+            n_ranks = 2 if _has_documents(index) else 4
+            (text, *passed), first = view.behind(asked.cursor, n_ranks, asked=by)
         if not isinstance(text, int) or not 0 <= text < n_texts:
             message = f"cursor leads to text {text}, and there are {n_texts}; send the same again"
             raise InvalidParameterError(message, "cursor")
@@ -154,7 +161,11 @@ def _documents_of(view: OpenIndex[Any, Any], ids: pa.ChunkedArray) -> Int64s:
 
 
 def _cursor_behind(
-    index: AnyIndex[Any, Any], rows: list[Any], numbers: list[int], before: _Place | None
+    index: AnyIndex[Any, Any],
+    rows: list[Any],
+    numbers: list[int],
+    before: _Place | None,
+    by: bytes,
 ) -> str:
     """Return what leads behind the last row; rows of documents that have gone meanwhile go."""
     with index._shared() as view:  # noqa: SLF001
@@ -165,7 +176,7 @@ def _cursor_behind(
                 del rows[-1], numbers[-1]
                 continue
             if isinstance(last, DocumentRow):
-                return view.cursor_at(document, text, last.similarity)
+                return view.cursor_at(document, text, last.similarity, asked=by)
             begin = (text, last.query_start, last.doc_id, last.doc_start)
             n_passed = sum(
                 begin == (number, row.query_start, row.doc_id, row.doc_start)
@@ -173,6 +184,7 @@ def _cursor_behind(
             )
             if before is not None and before.is_at(text, document, last):
                 n_passed += int(before.passed[-1])
-            return view.cursor_at(document, *begin[:2], last.doc_start, n_passed)
+            rank = text, last.query_start, last.doc_start, n_passed
+            return view.cursor_at(document, *rank, asked=by)
     message = "what was found has been removed meanwhile; ask again"
     raise busy(message)

@@ -333,6 +333,7 @@ class DocumentIndex(AnyIndex[DocumentHandle, DocumentRemovalResult]):
             measure = _measure_for(view.scheme, threshold, most)
             if sketch is None:
                 query = make_query(text, tokens, view.scheme)
+                asked = query.digests.tobytes()
                 hits = find_hits(view, query, measure)
             else:
                 minhash = minhash_of(sketch, view.scheme, "sketch")
@@ -342,17 +343,19 @@ class DocumentIndex(AnyIndex[DocumentHandle, DocumentRemovalResult]):
                         "takes one out of many, and search takes all"
                     )
                     raise InvalidParameterError(message, "sketch")
+                asked = sketch.rows.tobytes()
                 hits = find_estimated(view, sketch.rows, minhash, measure.threshold)
             hits = in_rank_order(hits_where(view, hits, condition))
             n_matches, n = len(hits), most.number
             if cursor is not None:
-                (least,), first = view.behind(cursor, 1)
+                (least,), first = view.behind(cursor, 1, asked=asked)
                 is_tie = (hits.similarities == least) & (hits.documents >= first)
                 hits = hits.take(np.flatnonzero((hits.similarities < least) | is_tie))
             documents, similarities = hits.documents[:n], hits.similarities[:n].tolist()
             following = None
             if len(documents) < len(hits):
-                following = view.cursor_at(int(documents[-1]), similarities[-1])
+                last = int(documents[-1])
+                following = view.cursor_at(last, similarities[-1], asked=asked)
             ids = view.list_ids(documents)
             if not with_columns:
                 found = map(Match, ids, similarities)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import json
 import random
 from functools import partial
 
@@ -141,6 +143,49 @@ def test_page__no_cursor(index, cursor):
     for call in (index.page, partial(index.query, text_of(0)), partial(index.query, "nothing")):
         with pytest.raises(InvalidParameterError, match="must be one that an answer like this has"):
             call(cursor=cursor)
+
+
+@each_of("value", [10**400, float("nan"), float("inf"), True, "1", None, [1]])
+def test_cursor__of_no_number(index, value):
+    """None of what JSON has instead of the numbers of a cursor is an error of ours."""
+    cursor = index.query(text_of(5), limit=1).cursor
+    content = json.loads(base64.urlsafe_b64decode(cursor))
+    for place, was in enumerate(content):
+        if not isinstance(was, str):
+            forged = json.dumps([*content[:place], value, *content[place + 1 :]])
+            with pytest.raises(InvalidParameterError, match="cursor must be one that"):
+                index.query(text_of(5), cursor=base64.urlsafe_b64encode(forged.encode()).decode())
+
+
+def test_cursor__of_no_text(index):
+    content = json.loads(base64.urlsafe_b64decode(index.page(1).cursor))
+    forged = json.dumps([*content[:-1], "\ud800"]).encode()
+    with pytest.raises(InvalidParameterError, match="cursor must be one that"):
+        index.page(1, cursor=base64.urlsafe_b64encode(forged).decode())
+
+
+def test_cursor__of_something_else(index, tmp_path):
+    cursor = index.query(text_of(5), limit=1).cursor
+    with pytest.raises(InvalidParameterError, match="of another question"):
+        index.query(text_of(6), cursor=cursor)
+    # Segments have the same names in all indexes.
+    other = neardup.DocumentIndex.create(tmp_path / "other", **OPTIONS)
+    other.add([{"id": f"e{k}", "text": text_of(k)} for k in range(9)])
+    with pytest.raises(InvalidParameterError, match="of another index"):
+        other.query(text_of(5), cursor=cursor)
+    with pytest.raises(InvalidParameterError, match="of another index"):
+        other.page(cursor=index.page(30).cursor)
+
+
+def test_query__page_behind_what_was_replaced(tmp_path):
+    """It comes last then: what was behind it before is not passed over without a word."""
+    index = neardup.DocumentIndex.create(tmp_path / "ties", threshold="0.2", ngram=1)
+    for key in "abc":
+        index.insert(key, "one two three")
+    cursor = index.query("one two three", limit=1).cursor
+    index.replace("a", "one two three")
+    with pytest.raises(InvalidParameterError, match="was replaced"):
+        index.query("one two three", cursor=cursor)
 
 
 @pytest.mark.parametrize("options", [{"limit": 1}, {"top": 4}, {"limit": 1, "where": "size > 2"}])
