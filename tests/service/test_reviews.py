@@ -91,6 +91,16 @@ def test_reviews__go_on_where_they_were(page):
     review.close()
 
 
+def test_reviews__notes_alone_are_read_again(page):
+    [review] = open_reviews([page])
+    review.keep(reviews.Said("anna", 0, "", "which of them?"))
+    review.close()
+    [review] = open_reviews([page])
+    assert review.said_by("anna") == [(0, "", "which of them?")]
+    review.close()
+    assert "0 labelled pairs" in neardup.report(record_pairs(), labels=page.with_name(LABELS)).html
+
+
 def test_reviews__what_cannot_be_stored_is_not_kept(page, monkeypatch):
     [review] = open_reviews([page])
     review.keep(reviews.Said("anna", 0, "yes"))

@@ -103,17 +103,18 @@ def read_judgements(table: pa.Table, given: Any = None) -> Judgements:
     ids_a, ids_b = (as_text(table[name]).combine_chunks() for name in ("id_a", "id_b"))
     notes = _texts(table[NOTE]) if NOTE in names else [""] * len(table)
     called = path or "labels"
+    remarks = {name: _texts(table[each]) for name, each in _of_each(OF_REVIEWERS_NOTE, names)}
     words = None
     if LABEL in names:
         words = _meanings(table[LABEL], called)
-        if words and not any(words):
+        # Reviewers may have noted something before they judge.
+        if words and not any(words) and not any(map(any, remarks.values())):
             message = f"column {LABEL!r} is empty in every row, so that no pair is judged"
             raise InvalidInputError(message, path=called)
     elif any(not _is_of_pairs(name) for name in names):
         # All pairs would count as right that somebody has judged in a column of another name.
         raise _no_label("labels have", names, path)
     said = {name: _meanings(table[each], called) for name, each in _of_each(OF_REVIEWER, names)}
-    remarks = {name: _texts(table[each]) for name, each in _of_each(OF_REVIEWERS_NOTE, names)}
     found = Judgements(ids_a, ids_b, words, notes, _similarities(table), said, remarks)
     _check_agrees_with_itself(found, called)
     return found
