@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 
 import httpx
 import pyarrow.csv as pc
@@ -101,6 +102,28 @@ def test_reviews__notes_alone_are_read_again(page):
     assert "0 labelled pairs" in neardup.report(record_pairs(), labels=page.with_name(LABELS)).html
 
 
+def test_reviews__in_blocks_the_file_is_the_same(page, monkeypatch):
+    """Whoever judges what, in whatever order, and takes it back: as if all were written anew."""
+    rng, reference, contents = random.Random(7), [], []
+    for _ in range(40):
+        word, note = rng.choice(["yes", "no", "unsure", ""]), rng.choice(["", 'a "b",\nc'])
+        reference.append(reviews.Said(rng.choice(["anna", "ben"]), rng.randrange(3), word, note))
+    for rows in (1, 2, 1000):
+        monkeypatch.setattr(reviews, "_BLOCK", rows)
+        [review] = open_reviews([page])
+        for said in reference:
+            review.keep(said)
+        contents.append(page.with_name(LABELS).read_bytes())
+        kept = {name: review.said_by(name) for name in ("anna", "ben")}
+        review.close()
+        [review] = open_reviews([page])
+        assert {name: review.said_by(name) for name in ("anna", "ben")} == kept
+        review.keep(reviews.Said("anna", 1, "yes"))
+        review.close()
+        page.with_name(LABELS).unlink()
+    assert len(set(contents)) == 1
+
+
 def test_reviews__what_cannot_be_stored_is_not_kept(page, monkeypatch):
     [review] = open_reviews([page])
     review.keep(reviews.Said("anna", 0, "yes"))
@@ -112,7 +135,14 @@ def test_reviews__what_cannot_be_stored_is_not_kept(page, monkeypatch):
     monkeypatch.setattr(reviews, "store_file", fail)
     with pytest.raises(WriteError):
         review.keep(reviews.Said("anna", 0, "no"))
+    with pytest.raises(WriteError):
+        review.keep(reviews.Said("ben", 1, "no"))
     assert review.said_by("anna") == [(0, "yes", "")]
+    monkeypatch.undo()
+    review.keep(reviews.Said("anna", 1, "unsure"))
+    table = pc.read_csv(page.with_name(LABELS))
+    assert table["label_anna"].to_pylist() == ["yes", "unsure"]
+    assert "label_ben" not in table.column_names
     review.close()
 
 
