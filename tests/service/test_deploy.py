@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import configparser
 import json
+import os
 import re
 import shlex
 import shutil
@@ -162,6 +163,30 @@ def test_scripts__can_be_read(name):
     if shutil.which(shell) is None:
         pytest.skip(f"no {shell} on this machine")
     subprocess.run([shell, "-n", DEPLOY / name], check=True)
+
+
+@pytest.mark.parametrize("has_kernels", [True, False])
+def test_install__refuses_an_environment_without_kernels(tmp_path, has_kernels):
+    """pip says nothing of them, and each start of the service would compile them."""
+    folder, made = tmp_path / "bin", tmp_path / "made" / "bin"
+    folder.mkdir()
+    made.mkdir(parents=True)
+    for path, status in (
+        (folder / "python3", 0),
+        (made / "pip", 0),
+        (made / "python", 0 if has_kernels else 1),
+    ):
+        path.write_text(f"#!/bin/sh\nexit {status}\n")
+        path.chmod(0o700)
+    done = subprocess.run(
+        ["sh", DEPLOY / "install.sh", ROOT, made.parent],
+        env={"PATH": f"{folder}:{os.environ['PATH']}"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode == 0) is has_kernels
+    assert ("no kernels were compiled" in done.stderr) is not has_kernels
 
 
 @pytest.mark.slow
