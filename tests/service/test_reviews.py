@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import random
 
@@ -144,6 +145,16 @@ def test_reviews__what_cannot_be_stored_is_not_kept(page, monkeypatch):
     assert table["label_anna"].to_pylist() == ["yes", "unsure"]
     assert "label_ben" not in table.column_names
     review.close()
+
+
+def test_reviews__on_a_disk_that_is_full(running, monkeypatch):
+    def full(*_):
+        raise WriteError("cannot write") from OSError(errno.ENOSPC, "no room")
+
+    monkeypatch.setattr(reviews, "store_file", full)
+    assert say(running, "anna", 0, "yes") == 507
+    monkeypatch.undo()
+    assert said_by(running, "anna") == []
 
 
 def test_reviews__refuse_what_is_no_judgement(running, page):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import http.client
 import io
 import json
@@ -440,6 +441,22 @@ def test_restore__no_room(running, monkeypatch):
     answer = httpx.post(f"{running.url}/v1/indexes/new/restore", content=tar, headers=TAR)
     assert answer.status_code == 507
     assert f"needs {2 * len(tar):,} bytes" in answer.json()["detail"]
+
+
+def test_restore__no_room_while_it_comes(running, monkeypatch):
+    """As where nobody says how long it is."""
+
+    def full(*_, **__):
+        raise OSError(errno.ENOSPC, "no room")
+
+    class Full(io.BytesIO):
+        write = full
+
+    monkeypatch.setattr("neardup.service.operations.tempfile.TemporaryFile", lambda **_: Full())
+    tar = make_tar(**{"manifest.json": b"{}"})
+    answer = httpx.post(f"{running.url}/v1/indexes/new/restore", content=iter([tar]), headers=TAR)
+    assert (answer.status_code, answer.json()["error"]) == (507, "WriteError")
+    assert "make room" in answer.json()["detail"]
 
 
 def test_heads__in_pieces_of_any_size():

@@ -38,6 +38,9 @@ if TYPE_CHECKING:
 HEAD = 128
 _BLOCK = 1 << 20
 
+# Errors of a disk that has no room.
+FULL = {errno.ENOSPC, errno.EDQUOT}
+
 # What a message says where a later run goes on.
 GOES_ON = "it goes on where it stopped"
 

@@ -32,7 +32,15 @@ from types import TracebackType
 from typing import Any, BinaryIO, Self
 
 from neardup.errors import InvalidInputError, InvalidParameterError, NeardupError, WriteError
-from neardup.runs.disk import GOES_ON, HOLDER, LOCK, note_unfinished, passing, sync_folder
+from neardup.runs.disk import (
+    FULL,
+    GOES_ON,
+    HOLDER,
+    LOCK,
+    note_unfinished,
+    passing,
+    sync_folder,
+)
 from neardup.runs.progress import size
 from neardup.runs.tasks import (
     KEY,
@@ -47,9 +55,8 @@ from neardup.runs.tasks import (
 
 # Errors of a work folder, each with what to do: a run that can go on says so.
 
-_FULL = {errno.ENOSPC, errno.EDQUOT}
 # What the system may say of a write without naming the file.
-_UNNAMED = _FULL | {errno.EFBIG, errno.EIO, errno.EROFS}
+_UNNAMED = FULL | {errno.EFBIG, errno.EIO, errno.EROFS}
 
 
 @contextmanager
@@ -96,7 +103,7 @@ def _advice(folder: Path, error: OSError, is_lasting: bool) -> str:
     # Of the folder itself, and of those above it, nothing was there.
     if error.errno == errno.ENOENT and _is_of(folder, error):
         return "something has removed files there; run the same command again"
-    if error.errno not in _FULL:
+    if error.errno not in FULL:
         return "name another folder for temporary files with work (--work)"
     if is_lasting:
         return f"free some disk, then run the same command again: {GOES_ON}"

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import IO, TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 import numpy as np
@@ -137,21 +137,12 @@ async def _collect(request: Request, most_bytes: int, share: Share) -> Body | No
 
 async def spool_body(
     request: Request,
-    file: IO[bytes],
+    take: Callable[[bytes], object],
     seconds: float,
     run: Callable[[Callable[[], object]], Awaitable[object]],
-    check: Callable[[bytes], object],
 ) -> None:
-    """Write a body of any size to a file; pieces may take so long each, and threads write them.
-
-    ``check`` looks at each piece before it is written.
-    """
+    """Take a body of any size in pieces; each may be so long in coming, and threads take them."""
     piece, is_more = bytearray(), True
-
-    def take(part: bytes) -> None:
-        check(part)
-        file.write(part)
-
     while is_more:
         try:
             async with asyncio.timeout(seconds):

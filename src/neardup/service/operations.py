@@ -21,6 +21,7 @@ from neardup.indexes.snapshot import SnapshotHeads, open_snapshot
 from neardup.jobs.compare.compare import compare_texts
 from neardup.jobs.compare.compare_result import CompareResult
 from neardup.options.sketches import CompareOptions
+from neardup.runs.disk import translated
 from neardup.runs.runner import Runner
 from neardup.service import messages as m
 from neardup.service.bodies import Body, drain, json_answer, parse, read_body, spool_body
@@ -358,7 +359,14 @@ async def _receive_snapshot(service: Service, request: Request, tar: IO[bytes]) 
     look = partial(root.check_new, name, n_bytes)
     await service.lookups.run(look, service.deadline())
     heads = SnapshotHeads()
-    await spool_body(request, tar, service.limits.seconds, service.maintain, heads.feed)
+
+    def take(part: bytes) -> None:
+        heads.feed(part)
+        with translated(root.folder):
+            tar.write(part)
+            tar.flush()
+
+    await spool_body(request, take, service.limits.seconds, service.maintain)
 
 
 async def _health(_: Call) -> m.Health:
@@ -384,10 +392,10 @@ def _check_number(n_texts: int, limits: Limits) -> None:
 
 
 _INDEX = "/v1/indexes/{index}"
-_ADMIN: Any = {"statuses": (403,), "role": "admin"}
+_ADMIN: Any = {"statuses": (403, 507), "role": "admin"}
 _TAR = "application/x-tar"
-_INSERT: Any = {"statuses": (403, 409), "role": "write"}
-_WRITE: Any = {"statuses": (403,), "role": "write"}
+_INSERT: Any = {"statuses": (403, 409, 507), "role": "write"}
+_WRITE: Any = {"statuses": (403, 507), "role": "write"}
 OPERATIONS = (
     Operation("GET", "/v1", "contents", "List what is here.", _contents, m.Contents),
     Operation("GET", _INDEX, "info", "Describe an index.", _info, dict[str, Any]),
@@ -468,7 +476,7 @@ OPERATIONS = (
     Operation(
         *("POST", f"{_INDEX}/restore", "restore", "Make an index of a snapshot."),
         *(None, m.IndexEntry, bytes),
-        **_ADMIN | {"statuses": (403, 507)},
+        **_ADMIN,
         stream=_restore,
         media=_TAR,
     ),

@@ -15,6 +15,7 @@ from neardup.errors import (
     ReadError,
     WriteError,
 )
+from neardup.runs.disk import FULL
 
 PROBLEM_TYPE = "application/problem+json"
 # After so many seconds it is worth to try again.
@@ -83,6 +84,10 @@ def problem_of(error: NeardupError) -> Problem:
     if isinstance(error, IndexLockedError):
         detail = "another process is writing the index; try again when it is done"
         return Problem(503, detail, name, _RETRY)
+    cause = error.__cause__
+    if isinstance(error, WriteError) and isinstance(cause, OSError) and cause.errno in FULL:
+        detail = "there is no room on the disk of the service; make room, and send it again"
+        return Problem(507, detail, name)
     if isinstance(error, _OF_FILES):
         detail = "the files of the index cannot be used; the log of the service says why"
         return Problem(500, detail, name)
