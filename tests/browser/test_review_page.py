@@ -244,3 +244,16 @@ def test_review__served_tells_what_is_not_kept(browse, served):
     *_, said, violations = browse(served, *steps).values
     assert said.startswith("2 judgements are not kept yet (no connection).")
     assert violations == []
+
+
+def test_review__served_keeps_what_waits_under_the_name_it_was_said_by(browse, served, tmp_path):
+    failing = (
+        "void (window.real = fetch, window.fetch = (where, options) =>"
+        " options.method ? Promise.reject(new Error('no connection')) : real(where, options))"
+    )
+    anna, ben = put("reviewer", "anna", "change"), put("reviewer", "ben", "change")
+    steps = (anna, SETTLED, failing, "keys:Y", ben, SETTLED, "void (window.fetch = real)")
+    browse(served, *steps, "keys:N", SETTLED)
+    text = (tmp_path / "judge.labels.csv").read_text(encoding="utf-8")
+    labels = csv.DictReader(io.StringIO(text))
+    assert [(row["label_anna"], row["label_ben"]) for row in labels] == [("yes", "no")]

@@ -31,7 +31,8 @@
 
   function remember(index) {
     if (is_served) {
-      unsaved.add(index);
+      const said = { reviewer, pair: index, label: WORDS[labels[index]], note: notes[index] };
+      unsaved.set(`${index} ${reviewer}`, said);
       save();
       return;
     }
@@ -62,7 +63,8 @@
 
   // The service's memory: one judgement after the other, each until it has said that it is kept.
   const AGAIN_MS = 5000, address = `${location.pathname}/labels`;
-  const unsaved = new Set();
+  // Each as it was said, for the name may be another one by then.
+  const unsaved = new Map();
   let reviewer = "", is_saving = false;
   async function ask(where, options) {
     const answer = await fetch(where, options);
@@ -76,13 +78,14 @@
     is_saving = true;
     try {
       while (unsaved.size > 0) {
-        const [pair] = unsaved;
-        unsaved.delete(pair);
-        const body = JSON.stringify({ reviewer, pair, label: WORDS[labels[pair]], note: notes[pair] });
+        const [[key, said]] = unsaved;
+        unsaved.delete(key);
         try {
-          await ask(address, { method: "POST", headers: { "content-type": "application/json" }, body });
+          const headers = { "content-type": "application/json" };
+          await ask(address, { method: "POST", headers, body: JSON.stringify(said) });
         } catch (error) {
-          unsaved.add(pair);
+          // Behind the others, unless something else has been said since.
+          if (!unsaved.has(key)) unsaved.set(key, said);
           throw error;
         }
       }
@@ -110,6 +113,10 @@
         for (const [i, word, text] of known) {
           if (word !== "") labels[i] = WORDS.indexOf(word);
           notes[i] = text;
+        }
+        for (const said of unsaved.values()) {
+          if (said.reviewer !== name) continue;
+          [labels[said.pair], notes[said.pair]] = [WORDS.indexOf(said.label), said.note];
         }
         past.length = 0;
         reviewer = name;
