@@ -71,7 +71,11 @@ def token_lists(catalogues: Sequence[Catalogue], values: Uint64s) -> TokenLists:
 
 def hash_tokens(texts: pa.Array, tokenizer: Tokenizer) -> tuple[Int64s, list[TokenLists]]:
     """Return how many tokens each text has, and the tokens of some texts at a time."""
-    parts = [tokenizer.hash_tokens(part) for part in Texts.from_arrow(texts).slices(SLICE_BYTES)]
+    parts = []
+    for part in Texts.from_arrow(texts).slices(SLICE_BYTES):
+        found = tokenizer.hash_tokens(part)
+        # A copy: where tokens are cut there is room for one a byte, which would stay with them.
+        parts.append(TokenLists(found.values.copy(), found.offsets))
     sizes = [np.diff(part.offsets) for part in parts]
     return np.concatenate([np.empty(0, np.int64), *sizes]), parts
 
