@@ -122,6 +122,13 @@ def test_plan_of_cut__similar_units_of_a_part(run, tmp_path, monkeypatch):
         assert plan["counts"]["units_that_go"] == pytest.approx(facts["spans"], rel=0.35)
 
 
+@pytest.mark.parametrize("job", [CUT, ("cut", "--exact")])
+def test_plan_of_cut__memory_of_threads_is_that_of_their_blocks(run, documents, job):
+    """Of one small block many threads take about as much as one."""
+    one, many = (planned(run, *job, documents, "--workers", n) for n in ("1", "16"))
+    assert one["memory_bytes"] <= many["memory_bytes"] < 150e6
+
+
 def test_plan_of_cut__against_others(run, tmp_path, documents):
     other = write_documents(tmp_path / "other.jsonl", 100)
     plan = planned(run, *CUT, documents, "--against", other)

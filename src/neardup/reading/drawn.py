@@ -234,23 +234,46 @@ class DrawnTexts:
 
 
 @dataclass(frozen=True)
-class DrawnTokens(DrawnTexts):
-    """Tokens of blocks that were drawn: those of each block that differ, and how many there are.
+class DrawnBlocks(DrawnTexts):
+    """Texts that were drawn: the bytes of those of the largest block, and how many tokens all have.
 
-    ``tokenizing`` are the seconds of one core in which the blocks were cut into tokens. Packed are
-    tokens and texts as they travel between executors.
+    So it is known what a thread takes for a block that it works on.
     """
 
+    largest: int
     n_tokens: int
-    parts: list[Uint64s]
-    tokenizing: float
-    packed_tokens: int
-    packed_texts: int
 
     @property
     def tokens(self) -> float:
         """Tokens of all documents."""
         return self.scaled(self.n_tokens)
+
+    def under_way(
+        self, workers: int, *, texts: float = 2, of_token: float = 8, more: float = 0.0
+    ) -> float:
+        """Return the bytes of the blocks that are there at the same time.
+
+        Two for each thread are read. One of them is worked on: its text is there so many times, and
+        so many bytes a token, and its part of what ``more`` there would be of all documents.
+        """
+        n_bytes = self.bytes
+        made = texts * n_bytes + of_token * self.tokens + more
+        share = self.largest / n_bytes if n_bytes else 0.0
+        return min(1.0, 2 * workers * share) * n_bytes + min(1.0, workers * share) * made
+
+
+@dataclass(frozen=True)
+class DrawnTokens(DrawnBlocks):
+    """Tokens of blocks that were drawn: those of each block that differ.
+
+    ``tokenizing`` are the seconds of one core in which the blocks were cut into tokens. Packed are
+    tokens and texts as they travel between executors.
+    """
+
+    parts: list[Uint64s]
+    tokenizing: float
+    packed_tokens: int
+    packed_texts: int
 
 
 def draw_tokens(
@@ -264,13 +287,14 @@ def draw_tokens(
     columns = choose_id_column(columns, sources)
     rows = draw_rows(sources, runner)
     parts: list[Uint64s] = []
-    text_bytes = n_tokens = packed_tokens = packed_texts = 0
+    text_bytes = largest = n_tokens = packed_tokens = packed_texts = 0
     tokenizing = 0.0
     with bytes_named(sources, rows):
         for _, block in rows.drawn:
             start = time.thread_time()
             parsed = block.parse(columns, skip_bad=skip_bad)
             text_bytes += parsed.text.nbytes
+            largest = max(largest, parsed.text.nbytes)
             texts = Texts.from_arrow(parsed.text)
             tokens = tokenizer.hash_tokens(texts)
             n_tokens += len(tokens.values)
@@ -278,7 +302,9 @@ def draw_tokens(
             tokenizing += time.thread_time() - start
             packed_tokens += packed_bytes(tokens.values)
             packed_texts += packed_bytes(texts.data[texts.offsets[0] : texts.offsets[-1]])
-    return DrawnTokens(rows, text_bytes, n_tokens, parts, tokenizing, packed_tokens, packed_texts)
+    return DrawnTokens(
+        rows, text_bytes, largest, n_tokens, parts, tokenizing, packed_tokens, packed_texts
+    )
 
 
 def packed_bytes(*parts: pa.RecordBatch | np.ndarray[Any, Any]) -> int:

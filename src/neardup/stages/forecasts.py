@@ -284,8 +284,8 @@ class Planned:
     workers: int
     executors: Executors | None = None
 
-    def process_bytes(self, of_thread: int) -> int:
-        """Return what the process takes with any input, a thread with the blocks that it reads."""
+    def process_bytes(self, of_thread: int = 0) -> int:
+        """Return what the process takes with any input, and each thread for itself."""
         return _PROCESS + self.workers * of_thread
 
     def within(self, n_bytes: float, share: float) -> int:

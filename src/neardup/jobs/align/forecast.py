@@ -104,7 +104,7 @@ def forecast_alignment(
     passages, hits = round(trial.passages.number), trial.hits
     stored, searched = index.stored, index.searched
     largest = max(each.bytes for each in drawn)
-    process = planned.process_bytes(0) + _KERNELS
+    process = planned.process_bytes() + _KERNELS
     blocks = _OF_BLOCK * min(largest, 2 * planned.workers * _MOST_OF_BLOCK)
     always = process + blocks + _PASSAGE * passages
     # One segment of all is made when all blocks have been read.

@@ -23,7 +23,7 @@ from neardup.jobs.cut.forecast_passages import forecast_equal_passages
 from neardup.jobs.cut.forecast_similar import forecast_similar_passages
 from neardup.jobs.cut.forecast_units import forecast_similar_units
 from neardup.jobs.cut.plan import CutJobPlan
-from neardup.reading.drawn import DrawnTexts, bytes_named, draw_rows, packed_bytes
+from neardup.reading.drawn import DrawnBlocks, bytes_named, draw_rows, packed_bytes
 from neardup.reading.signed_batches import numbers_of
 from neardup.reading.token_pass import LISTED_SHARE
 from neardup.runs.runner import Runner
@@ -38,9 +38,12 @@ from neardup.stages.forecasts import (
 from neardup.stages.options import other_columns_of
 from neardup.tables import Uint64s
 
-# Bytes of a thread with its block; of a document whose text, and its parts, are elsewhere; of a
-# unit that goes; and of a batch in a file beside its rows.
-_THREAD, _DOCUMENT, _GONE, _BATCH = 90_000_000, 60, 48, 600
+# Bytes of a document whose text, and its parts, are elsewhere; of a unit while the places of those
+# of a block are found, and of one that goes; and of a batch in a file beside its rows.
+_DOCUMENT, _PLACED, _GONE, _BATCH = 60, 120, 48, 600
+# A text, the units that are cut out of it, and the room that is made for these. Bytes of a token;
+# where sentences go, tokens are put together, and there are again those of any three in a row.
+_TEXTS, _TOKEN, _OF_SENTENCES = 3, 8, 40
 # Kernels, and what the tables are written with.
 _KERNELS = 20_000_000
 # Seconds of one core, measured on 250 MB of made-up lines: a unit that is settled, one that goes,
@@ -53,7 +56,7 @@ _PACKED, _WRITTEN = 16, 150
 
 
 @dataclass(frozen=True)
-class _Units(DrawnTexts):
+class _Units(DrawnBlocks):
     """Units of texts that were drawn: sums of them, and the digests of each block.
 
     ``packed`` are the bytes of their rows as they travel. ``digesting`` are seconds in which one
@@ -99,7 +102,7 @@ def forecast_cut(
     return StagesForecast.of(
         [own, other],
         planned,
-        _stages(own, other, gone, len(sources), planned),
+        _stages(own, other, gone, len(sources), plan, planned),
         {"units": units, "units_that_go": gone},
         source_bytes(sources, round(own.bytes)),
         sources,
@@ -114,20 +117,33 @@ def _draw(
     columns = choose_id_column(columns, sources)
     rows = draw_rows(sources, runner)
     parts: list[Uint64s] = []
-    text_bytes = id_bytes = n_units = n_bytes = packed = 0
+    text_bytes = largest = n_tokens = id_bytes = n_units = n_bytes = packed = 0
     digesting = 0.0
     with bytes_named(sources, rows):
         for _, block in rows.drawn:
             start = time.perf_counter()
             parsed = block.parse(columns, skip_bad=plan.reading.skip_bad)
-            _, batch = list_units(parsed.text, plan)
+            sizes, batch = list_units(parsed.text, plan)
             digesting += time.perf_counter() - start
             parts.append(numbers_of(batch, "digest_low").astype(np.uint64))
             text_bytes += parsed.text.nbytes
+            largest = max(largest, parsed.text.nbytes)
+            n_tokens += int(sizes.sum())
             id_bytes += 0 if parsed.id is None else as_text(parsed.id).nbytes
             n_units, n_bytes = n_units + len(batch), n_bytes + batch.nbytes
             packed += packed_bytes(batch)
-    return _Units(rows, text_bytes, id_bytes, n_units, n_bytes, packed, parts, digesting)
+    return _Units(
+        rows,
+        text_bytes,
+        largest,
+        n_tokens,
+        id_bytes,
+        n_units,
+        n_bytes,
+        packed,
+        parts,
+        digesting,
+    )
 
 
 def _gone(own: _Units, other: _Units) -> float:
@@ -144,7 +160,7 @@ def _gone(own: _Units, other: _Units) -> float:
 
 
 def _stages(
-    own: _Units, other: _Units, gone: int, n_sources: int, planned: Planned
+    own: _Units, other: _Units, gone: int, n_sources: int, plan: CutJobPlan, planned: Planned
 ) -> list[StageForecast]:
     both = (own, other)
     units = sum(each.scaled(each.n_units) for each in both)
@@ -153,7 +169,16 @@ def _stages(
     gone_bytes = gone * _GONE
     packed = sum(each.scaled(each.packed) for each in both)
     known = _DOCUMENT * sum(each.rows.n_documents for each in both)
-    always = planned.process_bytes(_THREAD) + _KERNELS + known
+    always = planned.process_bytes() + _KERNELS + known
+    blocks = max(
+        each.under_way(
+            planned.workers,
+            texts=_TEXTS,
+            of_token=_OF_SENTENCES if plan.unit == "sentences" else _TOKEN,
+            more=_PLACED * each.scaled(each.n_units),
+        )
+        for each in both
+    )
     held = always + planned.within(n_bytes, UNITS_SHARE)
     settling = SETTLING * planned.workers * n_bytes / N_PARTITIONS
     read, n_batches = planned.spilled(n_bytes, UNITS_SHARE), 0
@@ -174,7 +199,7 @@ def _stages(
     return [
         StageForecast(
             "read",
-            int(held + planned.within(ids, LISTED_SHARE)),
+            int(held + blocks + planned.within(ids, LISTED_SHARE)),
             read,
             max(reading, (reading + digesting) / planned.workers) + planned.spill_seconds(read),
             "digests and places of units, ids",
@@ -207,7 +232,7 @@ def _stages(
         ),
         StageForecast(
             "write",
-            int(always + goes),
+            int(always + own.under_way(planned.workers, of_token=0) + goes),
             cut,
             own.rows.reading + writing / min(planned.workers, max(1, n_sources)) + gone * _GO,
             "rows without what goes",

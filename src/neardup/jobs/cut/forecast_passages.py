@@ -29,7 +29,7 @@ from neardup.jobs.cut.equal_passages import (
 from neardup.jobs.cut.passages import OfTexts
 from neardup.jobs.cut.plan import CutJobPlan
 from neardup.passages.repeats import Samples
-from neardup.reading.drawn import DrawnTexts, bytes_named, draw_rows, packed_bytes
+from neardup.reading.drawn import DrawnBlocks, bytes_named, draw_rows, packed_bytes
 from neardup.reading.signed_batches import numbers_of
 from neardup.runs.runner import Runner
 from neardup.stages.forecasts import (
@@ -45,9 +45,9 @@ from neardup.tables import Int64s, Uint64s
 
 T = TypeVar("T")
 
-# Bytes of a thread with its block; of a document whose text is elsewhere; of a sample that is
-# shared; and of a passage that goes.
-_THREAD, _DOCUMENT, _SHARED, _GONE = 90_000_000, 60, 30, 130
+# Bytes of a document whose text is elsewhere; of a sample that is shared; of a passage that goes;
+# and of a token with its place.
+_DOCUMENT, _SHARED, _GONE, _LOCATED = 60, 30, 130, 24
 _KERNELS = 20_000_000
 # Of different samples one in so many is counted.
 _ONE_IN = 16
@@ -63,13 +63,12 @@ _HASH_AGAIN, _PACKED, _TOKEN = 0.1e-6, 20, 6
 
 
 @dataclass(frozen=True)
-class _Drawn(DrawnTexts):
+class _Drawn(DrawnBlocks):
     """Samples of texts that were drawn; ``parts`` are the different ones of blocks, one in 16.
 
     ``packed`` are the bytes of their rows as they travel.
     """
 
-    n_tokens: int
     n_samples: int
     packed: int
     parts: list[Uint64s]
@@ -138,7 +137,7 @@ def forecast_equal_passages(
         drawn.append(_draw(against, other_columns_of(plan.options), plan, runner))
     own = drawn[0]
     trial = _try(drawn, plan, runner)
-    tokens = sum(each.scaled(each.n_tokens) for each in drawn)
+    tokens = sum(each.tokens for each in drawn)
     samples = sum(each.scaled(each.n_samples) for each in drawn)
     documents = sum(each.rows.n_documents for each in drawn)
     growth = samples / max(1, sum(each.n_samples for each in drawn))
@@ -152,7 +151,8 @@ def forecast_equal_passages(
     located = tokens * trial.share_of(trial.read.located, times)
     rows = samples * 16
     meeting = MEETING * planned.workers * max(rows / N_PARTITIONS, min(PART_BYTES, rows))
-    always = planned.process_bytes(_THREAD) + _KERNELS + _DOCUMENT * documents
+    always = planned.process_bytes() + _KERNELS + _DOCUMENT * documents
+    blocks = max(each.under_way(planned.workers) for each in drawn)
     held = always + planned.within(rows, SAMPLES_SHARE)
     read = planned.spilled(rows, SAMPLES_SHARE)
     cut = read + planned.spilled(8 * compared, TOKENS_SHARE)
@@ -166,11 +166,12 @@ def forecast_equal_passages(
     known = _DOCUMENT * documents
     comparing = planned.within(8 * compared, TOKENS_SHARE) + _SHARED * repeated + compared / 8
     going = _GONE * passages
+    locating = own.under_way(planned.workers, of_token=_LOCATED) if located else 0.0
     n_files = max(1, len(sources))
     stages = [
         StageForecast(
             "read",
-            int(held),
+            int(held + blocks),
             read,
             max(reading, (reading + sampling) / planned.workers) + planned.spill_seconds(read),
             "samples of the texts",
@@ -180,7 +181,7 @@ def forecast_equal_passages(
         ),
         StageForecast(
             "cut",
-            int(held + planned.within(meeting, MEETING_SHARE) + comparing + going),
+            int(held + max(planned.within(meeting, MEETING_SHARE), blocks) + comparing + going),
             cut,
             samples * _MEET / planned.workers
             + compared * trial.comparing
@@ -200,7 +201,7 @@ def forecast_equal_passages(
         ),
         StageForecast(
             "locate",
-            int(always + 2 * going),
+            int(always + locating + 2 * going),
             cut,
             located * trial.locating,
             "documents that lose something, read again",
@@ -208,7 +209,7 @@ def forecast_equal_passages(
         ),
         StageForecast(
             "write",
-            int(always + going),
+            int(always + own.under_way(planned.workers, of_token=0) + going),
             cut,
             own.rows.reading + own.bytes * _CUT / min(planned.workers, n_files) + passages * _GO,
             "rows without what goes",
@@ -235,7 +236,7 @@ def _draw(
     columns = choose_id_column(columns, sources)
     rows = draw_rows(sources, runner)
     parts: list[Uint64s] = []
-    text_bytes = n_tokens = n_samples = packed = 0
+    text_bytes = largest = n_tokens = n_samples = packed = 0
     sampling = 0.0
     with bytes_named(sources, rows):
         for _, block in rows.drawn:
@@ -247,8 +248,9 @@ def _draw(
             hashes = numbers_of(batch, HASH).astype(np.uint64)
             parts.append(np.unique(hashes[hashes < _COUNTED_BELOW]))
             text_bytes += parsed.text.nbytes
+            largest = max(largest, parsed.text.nbytes)
             n_tokens, n_samples = n_tokens + int(np.maximum(sizes, 0).sum()), n_samples + len(batch)
-    return _Drawn(rows, text_bytes, n_tokens, n_samples, packed, parts, sampling)
+    return _Drawn(rows, text_bytes, largest, n_tokens, n_samples, packed, parts, sampling)
 
 
 def _try(drawn: Sequence[_Drawn], plan: CutJobPlan, runner: Runner) -> _Trial:

@@ -39,9 +39,9 @@ from neardup.stages.forecasts import (
 )
 from neardup.stages.options import other_columns_of
 
-# Bytes of a thread with its block, of a document, of a passage that goes, and of a token while an
-# index of it is made.
-_THREAD, _DOCUMENT, _GONE, _MADE = 90_000_000, 60, 600, 25
+# Bytes of a document, of a passage that goes, of a token with its place, and of one while an index
+# of it is made.
+_DOCUMENT, _GONE, _LOCATED, _MADE = 60, 600, 24, 25
 _KERNELS = 20_000_000
 # Where not all that is searched is in memory, texts are cut once more to foresee what they will be.
 _FORESEEN = 2.0
@@ -97,7 +97,7 @@ def forecast_similar_passages(
     distinct = expect_distinct(own.parts, own.scaled(1))
     index = expect_index(own.tokens, distinct, 0, planned.memory, planned.workers)
     known = _DOCUMENT * documents
-    always = planned.process_bytes(_THREAD) + _KERNELS + known
+    always = planned.process_bytes() + _KERNELS + known
     listed = planned.within(8 * tokens, TOKENS_SHARE)
     held = always + listed
     read = planned.spilled(8 * tokens, TOKENS_SHARE)
@@ -107,10 +107,11 @@ def forecast_similar_passages(
     tokenizing = sum(each.scaled(each.tokenizing) for each in drawn)
     locating = own.scaled(own.tokenizing) + own.tokens * _LOCATE
     going = _GONE * passages
+    located = own.under_way(planned.workers, of_token=_LOCATED) if passages else 0.0
     stages = [
         StageForecast(
             "read",
-            int(held),
+            int(held + max(each.under_way(planned.workers) for each in drawn)),
             read,
             max(reading, (reading + tokenizing) / planned.workers) + planned.spill_seconds(read),
             "tokens of the texts",
@@ -150,7 +151,7 @@ def forecast_similar_passages(
         ),
         StageForecast(
             "locate",
-            int(held + going),
+            int(held + located + going),
             read,
             own.rows.reading + trial.cut * locating / planned.workers,
             "documents that lose something, read again",
@@ -164,7 +165,7 @@ def forecast_similar_passages(
         ),
         StageForecast(
             "write",
-            int(always + going),
+            int(always + own.under_way(planned.workers, of_token=0) + going),
             read,
             own.rows.reading + own.bytes * _WRITE / min(planned.workers, len(sources) or 1),
             "rows without what goes",
