@@ -122,6 +122,29 @@ def test_plan_of_cut__similar_units_of_a_part(run, tmp_path, monkeypatch):
         assert plan["counts"]["units_that_go"] == pytest.approx(facts["spans"], rel=0.35)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "job",
+    [
+        CUT,
+        ("cut", "--exact", "--min-tokens", "5"),
+        ("cut", "--min-tokens", "8"),
+        ("cut", "--unit", "lines"),
+    ],
+)
+@pytest.mark.parametrize("suffix", ["", ".gz"])
+def test_plan_of_cut__output_has_no_more_what_goes(run, tmp_path, documents, job, suffix):
+    given = tmp_path / f"given.jsonl{suffix}"
+    given.write_bytes((gzip.compress if suffix else bytes)(documents.read_bytes()))
+    told = planned(run, *job, given)["disk_bytes"]
+    assert run(*job, given, "-o", tmp_path / "out").code == 0
+    written = sum(path.stat().st_size for path in (tmp_path / "out" / "kept").iterdir())
+    assert written < 0.95 * given.stat().st_size
+    table = (tmp_path / "out" / "removed.parquet").stat().st_size
+    # What is repeated is packed better than other text.
+    assert told == pytest.approx(written + table, rel=0.15 if suffix else 0.1)
+
+
 @pytest.mark.parametrize("job", [CUT, ("cut", "--exact")])
 def test_plan_of_cut__memory_of_threads_is_that_of_their_blocks(run, documents, job):
     """Of one small block many threads take about as much as one."""

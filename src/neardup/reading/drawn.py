@@ -235,13 +235,18 @@ class DrawnTexts:
 
 @dataclass(frozen=True)
 class DrawnBlocks(DrawnTexts):
-    """Texts that were drawn: the bytes of those of the largest block, and how many tokens all have.
+    """Texts that were drawn: the bytes of those of the largest block; characters and tokens of all.
 
     So it is known what a thread takes for a block that it works on.
     """
 
     largest: int
+    n_characters: int
     n_tokens: int
+
+    def bytes_of(self, characters: float) -> float:
+        """Return how many bytes some characters of the texts are."""
+        return characters * self.text_bytes / max(1, self.n_characters)
 
     @property
     def tokens(self) -> float:
@@ -287,7 +292,7 @@ def draw_tokens(
     columns = choose_id_column(columns, sources)
     rows = draw_rows(sources, runner)
     parts: list[Uint64s] = []
-    text_bytes = largest = n_tokens = packed_tokens = packed_texts = 0
+    text_bytes = largest = n_characters = n_tokens = packed_tokens = packed_texts = 0
     tokenizing = 0.0
     with bytes_named(sources, rows):
         for _, block in rows.drawn:
@@ -295,6 +300,7 @@ def draw_tokens(
             parsed = block.parse(columns, skip_bad=skip_bad)
             text_bytes += parsed.text.nbytes
             largest = max(largest, parsed.text.nbytes)
+            n_characters += count_characters(parsed.text)
             texts = Texts.from_arrow(parsed.text)
             tokens = tokenizer.hash_tokens(texts)
             n_tokens += len(tokens.values)
@@ -303,8 +309,23 @@ def draw_tokens(
             packed_tokens += packed_bytes(tokens.values)
             packed_texts += packed_bytes(texts.data[texts.offsets[0] : texts.offsets[-1]])
     return DrawnTokens(
-        rows, text_bytes, largest, n_tokens, parts, tokenizing, packed_tokens, packed_texts
+        rows,
+        text_bytes,
+        largest,
+        n_characters,
+        n_tokens,
+        parts,
+        tokenizing,
+        packed_tokens,
+        packed_texts,
     )
+
+
+def count_characters(texts: pa.Array) -> int:
+    """Return how many characters texts have in all."""
+    import pyarrow.compute as pc
+
+    return pc.sum(pc.utf8_length(texts)).as_py() or 0
 
 
 def packed_bytes(*parts: pa.RecordBatch | np.ndarray[Any, Any]) -> int:

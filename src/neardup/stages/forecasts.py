@@ -438,10 +438,21 @@ class PowerLaw:
         return self.of_one * float(n**self.exponent)
 
 
-def source_bytes(sources: Sequence[Source], text_bytes: int) -> int:
-    """Return the bytes of the files, or of the text where that is not known."""
+# Bytes of a row of the table of what goes, mostly ids and places near those of the row before.
+_ROW_OF_GONE = 12
+
+
+def bytes_without(
+    sources: Sequence[Source], own: DrawnTexts, gone_bytes: float, n_gone: float
+) -> float:
+    """Return the bytes of the files, or of the text where that is not known, without what goes.
+
+    There is a table of what goes instead. Of compressed files goes as large a part as of the text.
+    """
     sizes = [source.size for source in sources]
-    return text_bytes if None in sizes else sum(size or 0 for size in sizes)
+    n_bytes = own.bytes if None in sizes else sum(size or 0 for size in sizes)
+    packed = min(1.0, n_bytes / own.bytes) if own.bytes else 1.0
+    return max(0.0, n_bytes - packed * gone_bytes) + n_gone * _ROW_OF_GONE
 
 
 def expect_distinct(parts: Sequence[np.ndarray[Any, Any]], growth: float) -> float:

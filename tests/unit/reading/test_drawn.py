@@ -31,10 +31,10 @@ def test_runs__are_evenly_spread(n, share, of_block):
 def test_under_way__is_what_threads_have_at_the_same_time():
     rows = draw_rows(resolve_inputs([f"row {k}" for k in range(40)]), Runner(1))
     # Ten blocks like the largest one; a token takes as much as two bytes of text.
-    drawn = DrawnBlocks(rows, 1000, 100, 250)
+    drawn = DrawnBlocks(rows, 1000, 100, 500, 250)
     for workers, n_read, n_worked_on in [(1, 2, 1), (4, 8, 4), (6, 10, 6), (20, 10, 10)]:
         made = n_worked_on * (2 * 100 + 8 * 25)
         assert drawn.under_way(workers) == pytest.approx(n_read * 100 + made)
     assert drawn.under_way(1, texts=3, of_token=0, more=50) == pytest.approx(200 + 300 + 5)
     nothing = draw_rows(resolve_inputs([]), Runner(1))
-    assert DrawnBlocks(nothing, 0, 0, 0).under_way(4) == 0
+    assert DrawnBlocks(nothing, 0, 0, 0, 0).under_way(4) == 0

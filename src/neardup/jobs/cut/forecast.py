@@ -23,7 +23,13 @@ from neardup.jobs.cut.forecast_passages import forecast_equal_passages
 from neardup.jobs.cut.forecast_similar import forecast_similar_passages
 from neardup.jobs.cut.forecast_units import forecast_similar_units
 from neardup.jobs.cut.plan import CutJobPlan
-from neardup.reading.drawn import DrawnBlocks, bytes_named, draw_rows, packed_bytes
+from neardup.reading.drawn import (
+    DrawnBlocks,
+    bytes_named,
+    count_characters,
+    draw_rows,
+    packed_bytes,
+)
 from neardup.reading.signed_batches import numbers_of
 from neardup.reading.token_pass import LISTED_SHARE
 from neardup.runs.runner import Runner
@@ -32,11 +38,11 @@ from neardup.stages.forecasts import (
     Spread,
     StageForecast,
     StagesForecast,
+    bytes_without,
     expect_distinct,
-    source_bytes,
 )
 from neardup.stages.options import other_columns_of
-from neardup.tables import Uint64s
+from neardup.tables import Int64s, Uint64s
 
 # Bytes of a document whose text, and its parts, are elsewhere; of a unit while the places of those
 # of a block are found, and of one that goes; and of a batch in a file beside its rows.
@@ -57,7 +63,7 @@ _PACKED, _WRITTEN = 16, 150
 
 @dataclass(frozen=True)
 class _Units(DrawnBlocks):
-    """Units of texts that were drawn: sums of them, and the digests of each block.
+    """Units of texts that were drawn: sums of them, and digests and characters of each block's.
 
     ``packed`` are the bytes of their rows as they travel. ``digesting`` are seconds in which one
     core digested them.
@@ -68,6 +74,7 @@ class _Units(DrawnBlocks):
     n_bytes: int
     packed: int
     parts: list[Uint64s]
+    lengths: list[Int64s]
     digesting: float
 
     @property
@@ -98,13 +105,14 @@ def forecast_cut(
     own = _draw(sources, plan.reading.columns, plan, runner)
     other = _draw(against, other_columns_of(plan.options), plan, runner)
     units = round(own.scaled(own.n_units) + other.scaled(other.n_units))
-    gone = round(_gone(own, other))
+    number, length = _gone(own, other, plan)
+    gone = round(number)
     return StagesForecast.of(
         [own, other],
         planned,
         _stages(own, other, gone, len(sources), plan, planned),
         {"units": units, "units_that_go": gone},
-        source_bytes(sources, round(own.bytes)),
+        bytes_without(sources, own, own.bytes_of(gone * length), gone),
         sources,
         against,
     )
@@ -117,7 +125,8 @@ def _draw(
     columns = choose_id_column(columns, sources)
     rows = draw_rows(sources, runner)
     parts: list[Uint64s] = []
-    text_bytes = largest = n_tokens = id_bytes = n_units = n_bytes = packed = 0
+    lengths: list[Int64s] = []
+    text_bytes = largest = n_characters = n_tokens = id_bytes = n_units = n_bytes = packed = 0
     digesting = 0.0
     with bytes_named(sources, rows):
         for _, block in rows.drawn:
@@ -128,7 +137,9 @@ def _draw(
             parts.append(numbers_of(batch, "digest_low").astype(np.uint64))
             text_bytes += parsed.text.nbytes
             largest = max(largest, parsed.text.nbytes)
+            n_characters += count_characters(parsed.text)
             n_tokens += int(sizes.sum())
+            lengths.append(numbers_of(batch, "end") - numbers_of(batch, "start"))
             id_bytes += 0 if parsed.id is None else as_text(parsed.id).nbytes
             n_units, n_bytes = n_units + len(batch), n_bytes + batch.nbytes
             packed += packed_bytes(batch)
@@ -136,27 +147,38 @@ def _draw(
         rows,
         text_bytes,
         largest,
+        n_characters,
         n_tokens,
         id_bytes,
         n_units,
         n_bytes,
         packed,
         parts,
+        lengths,
         digesting,
     )
 
 
-def _gone(own: _Units, other: _Units) -> float:
-    """Return how many units go: all but one of equal ones, or those that another collection has."""
+def _gone(own: _Units, other: _Units, plan: CutJobPlan) -> tuple[float, float]:
+    """Return how many units go, and how many characters each of them, in the mean.
+
+    These are all but one of equal ones, or those that another collection has.
+    """
+    if not own.n_units:
+        return 0.0, 0.0
+    units, lengths = np.concatenate(own.parts), np.concatenate(own.lengths)
     if not other.rows.n_documents:
-        return max(0.0, own.scaled(own.n_units) - own.distinct)
-    if not own.n_units or not other.n_units:
-        return 0.0
-    there = np.unique(np.concatenate(other.parts))
-    n_found = sum(int(np.isin(part, there).sum()) for part in own.parts)
-    # What is not in the sample of the other collection may be in the rest of it.
-    found_share = min(1.0, n_found / own.n_units / other.rows.share)
-    return found_share * own.scaled(own.n_units)
+        number = max(0.0, own.scaled(own.n_units) - own.distinct)
+        goes = np.ones(len(units), np.bool_)
+        goes[np.unique(units, return_index=True)[1]] = False
+    else:
+        goes = np.isin(units, np.concatenate([np.empty(0, np.uint64), *other.parts]))
+        # What is not in the sample of the other collection may be in the rest of it.
+        share = min(1.0, float(goes.mean()) / other.rows.share) if other.n_units else 0.0
+        number = share * own.scaled(own.n_units)
+    length = float(lengths[goes].mean() if goes.any() else lengths.mean())
+    # Of sentences in a row that go each is in three spans.
+    return number, length / 3 if plan.unit == "sentences" else length
 
 
 def _stages(

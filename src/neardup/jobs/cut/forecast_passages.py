@@ -29,7 +29,13 @@ from neardup.jobs.cut.equal_passages import (
 from neardup.jobs.cut.passages import OfTexts
 from neardup.jobs.cut.plan import CutJobPlan
 from neardup.passages.repeats import Samples
-from neardup.reading.drawn import DrawnBlocks, bytes_named, draw_rows, packed_bytes
+from neardup.reading.drawn import (
+    DrawnBlocks,
+    bytes_named,
+    count_characters,
+    draw_rows,
+    packed_bytes,
+)
 from neardup.reading.signed_batches import numbers_of
 from neardup.runs.runner import Runner
 from neardup.stages.forecasts import (
@@ -37,8 +43,8 @@ from neardup.stages.forecasts import (
     Spread,
     StageForecast,
     StagesForecast,
+    bytes_without,
     expect_distinct,
-    source_bytes,
 )
 from neardup.stages.options import other_columns_of
 from neardup.tables import Int64s, Uint64s
@@ -98,10 +104,14 @@ class _Read:
 
 @dataclass(frozen=True)
 class _Trial:
-    """What a trial has found, and its seconds for a token that is compared, and that is located."""
+    """What a trial has found, and its seconds for a token that is compared, and that is located.
+
+    A passage that goes has ``length`` characters, in the mean.
+    """
 
     read: _Read
     passages: int
+    length: float
     comparing: float
     locating: float
 
@@ -225,7 +235,8 @@ def forecast_equal_passages(
         ),
     ]
     counts = {"samples": round(samples), "passages_that_go": passages}
-    output = source_bytes(sources, round(own.bytes))
+    gone_bytes = own.bytes_of(passages * trial.length)
+    output = bytes_without(sources, own, gone_bytes, passages)
     return StagesForecast.of(drawn, planned, stages, counts, output, sources, against)
 
 
@@ -236,7 +247,7 @@ def _draw(
     columns = choose_id_column(columns, sources)
     rows = draw_rows(sources, runner)
     parts: list[Uint64s] = []
-    text_bytes = largest = n_tokens = n_samples = packed = 0
+    text_bytes = largest = n_characters = n_tokens = n_samples = packed = 0
     sampling = 0.0
     with bytes_named(sources, rows):
         for _, block in rows.drawn:
@@ -249,8 +260,11 @@ def _draw(
             parts.append(np.unique(hashes[hashes < _COUNTED_BELOW]))
             text_bytes += parsed.text.nbytes
             largest = max(largest, parsed.text.nbytes)
+            n_characters += count_characters(parsed.text)
             n_tokens, n_samples = n_tokens + int(np.maximum(sizes, 0).sum()), n_samples + len(batch)
-    return _Drawn(rows, text_bytes, largest, n_tokens, n_samples, packed, parts, sampling)
+    return _Drawn(
+        rows, text_bytes, largest, n_characters, n_tokens, n_samples, packed, parts, sampling
+    )
 
 
 def _try(drawn: Sequence[_Drawn], plan: CutJobPlan, runner: Runner) -> _Trial:
@@ -272,6 +286,7 @@ def _try(drawn: Sequence[_Drawn], plan: CutJobPlan, runner: Runner) -> _Trial:
     return _Trial(
         read,
         result.summary["spans"],
+        result.summary["characters_removed"] / max(1, result.summary["spans"]),
         comparing / read.compared if read.compared else _COMPARE,
         trial.seconds["locate"] / read.located if read.located else _COMPARE,
     )

@@ -34,8 +34,8 @@ from neardup.stages.forecasts import (
     Spread,
     StageForecast,
     StagesForecast,
+    bytes_without,
     expect_distinct,
-    source_bytes,
 )
 from neardup.stages.options import other_columns_of
 
@@ -64,12 +64,13 @@ _LEAST_KEPT = 1e-3
 class _Trial:
     """What of all documents cuts of some tell, and seconds of one core, the reading apart.
 
-    ``cut`` is the share of the documents that lose something, ``passages`` of each of these;
-    ``seconds`` grow with the share of the documents that is cut.
+    ``cut`` is the share of the documents that lose something, ``passages`` of each of these,
+    which have ``length`` characters; ``seconds`` grow with the share of the documents that is cut.
     """
 
     cut: float
     passages: float
+    length: float
     seconds: PowerLaw
 
 
@@ -180,7 +181,8 @@ def forecast_similar_passages(
         ),
     ]
     counts = {"tokens": round(tokens), "passages_that_go": passages}
-    output = source_bytes(sources, round(own.bytes))
+    gone_bytes = own.bytes_of(passages * trial.length)
+    output = bytes_without(sources, own, gone_bytes, passages)
     return StagesForecast.of(drawn, planned, stages, counts, output, sources, against)
 
 
@@ -247,4 +249,9 @@ def _try(drawn: Sequence[DrawnTokens], plan: CutJobPlan, runner: Runner) -> _Tri
         cut.append((size, size * -float(np.log(max(kept, _LEAST_KEPT)))))
     # A document is cut if any is there that is like it: near it, or among the others.
     whole = 1 - float(np.exp(-Growth.of(*cut[-2:]).at(1.0)))
-    return _Trial(whole, summary["spans"] / max(1, n_cut), PowerLaw.of(found[-_TIMED:]))
+    return _Trial(
+        whole,
+        summary["spans"] / max(1, n_cut),
+        summary["characters_removed"] / max(1, summary["spans"]),
+        PowerLaw.of(found[-_TIMED:]),
+    )

@@ -22,7 +22,7 @@ from neardup.jobs.cut.units import (
     find_units,
     plan_of_units,
 )
-from neardup.reading.drawn import DrawnRows, DrawnTexts, bytes_named, draw_rows
+from neardup.reading.drawn import DrawnRows, DrawnTexts, bytes_named, count_characters, draw_rows
 from neardup.runs.runner import Runner
 from neardup.runs.work import WorkFolder, Workspace
 from neardup.stages import costs
@@ -32,7 +32,7 @@ from neardup.stages.forecasts import (
     Spread,
     StageForecast,
     StagesForecast,
-    source_bytes,
+    bytes_without,
 )
 from neardup.stages.sample import load_of, sign_sample
 from neardup.tables import Texts
@@ -50,6 +50,7 @@ _DECIDING = ("bucket", "sieve", "compare", "choose")
 class _Units(DrawnTexts):
     """Units of texts that were drawn, as documents; one core found them in so many seconds."""
 
+    n_characters: int
     units: DrawnRows
     sources: list[Source]
     finding: float
@@ -80,7 +81,8 @@ def forecast_similar_units(
     n_files = max(1, len(sources))
     signing = sample.signing * load.documents / max(1, sample.n_sampled)
     rates = costs.Rates(own.rows.reading, signing, n_files)
-    similar = (1 - sample.copies) * _similar_share(own, plan, runner, planned)
+    share, length = _try(own, plan, runner, planned)
+    similar = (1 - sample.copies) * share
     gone = round(own.number * (sample.copies + similar))
     memory = costs.memory_of_stages(load, planned.memory, planned.workers)
     disk = costs.disk_of_stages(load, planned.memory)
@@ -136,7 +138,7 @@ def forecast_similar_units(
         ),
     ]
     counts = {"units": round(own.number), "units_that_go": gone}
-    output = source_bytes(sources, round(own.bytes))
+    output = bytes_without(sources, own, gone * length, gone)
     return StagesForecast.of([own], planned, stages, counts, output, sources, against)
 
 
@@ -145,7 +147,7 @@ def _draw(sources: Sequence[Source], plan: CutJobPlan, runner: Runner) -> _Units
     columns = choose_id_column(plan.reading.columns, sources)
     rows = draw_rows(sources, runner)
     found: list[Source] = []
-    text_bytes = n_units = n_documents = 0
+    text_bytes = n_characters = n_units = n_documents = 0
     finding = 0.0
     with bytes_named(sources, rows):
         for _, block in rows.drawn:
@@ -160,15 +162,19 @@ def _draw(sources: Sequence[Source], plan: CutJobPlan, runner: Runner) -> _Units
             if len(units):
                 found.append(MemorySource(pa.table(columns_of_units)))
             text_bytes += texts.nbytes
+            n_characters += count_characters(texts)
             n_units, n_documents = n_units + len(units), n_documents + len(texts)
     drawn = [(source, block) for source in found for block in source.blocks()]
     number = round(n_units / rows.share) if rows.share else 0
     units_drawn = DrawnRows(drawn, number, rows.is_counted, rows.reading)
-    return _Units(rows, text_bytes, units_drawn, found, finding)
+    return _Units(rows, text_bytes, n_characters, units_drawn, found, finding)
 
 
-def _similar_share(own: _Units, plan: CutJobPlan, runner: Runner, planned: Planned) -> float:
-    """Return the share of unequal units that go for a similar one, by cuts of some documents."""
+def _try(own: _Units, plan: CutJobPlan, runner: Runner, planned: Planned) -> tuple[float, float]:
+    """Return the share of unequal units that go for a similar one, by cuts of some documents.
+
+    And how many bytes those are that go, in the mean.
+    """
     share = min(1.0, _TRIAL_BYTES / max(1, own.text_bytes))
     n_units = sum(len(block) for _, block in own.units.drawn)
     gone = [(0.0, 0.0)]
@@ -177,9 +183,11 @@ def _similar_share(own: _Units, plan: CutJobPlan, runner: Runner, planned: Plann
         with Runner(runner.workers) as trial, room:
             _, _, spans, _ = cut_units(own.rows.part(part), (), plan, room, trial)
         assert isinstance(spans, CutSpans)
+        length = float((spans.stops - spans.starts).mean()) if len(spans) else 0.0
         n_similar = int((spans.similarities < 1).sum())
         kept = 1 - n_similar / max(1.0, part * n_units - (len(spans) - n_similar))
         size = part * own.rows.share
         gone.append((size, size * -float(np.log(max(kept, _LEAST_KEPT)))))
     # A unit goes if any is there that is like it: near it, or among the others.
-    return 1 - float(np.exp(-Growth.of(*gone[-2:]).at(1.0)))
+    share = 1 - float(np.exp(-Growth.of(*gone[-2:]).at(1.0)))
+    return share, length * own.text_bytes / max(1, own.n_characters)
