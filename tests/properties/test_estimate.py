@@ -398,3 +398,19 @@ def test_cluster_sketches__needs_several_passes_and_parts():
     firsts = [call.args[1][0].start for call in read.call_args_list]
     assert firsts[:3] == [0, 0, 0]
     assert firsts[-1] > 0
+
+
+def test_cluster_sketches__of_memory_is_for_clusters_where_sketches_are_there():
+    own = sketched(["a b c", "a b d", "e f g"] * 4, KINDS[2])
+    expected = neardup.cluster_sketches(own, "0.3")
+    rooms = []
+    for held in (7, 10**9):
+        with (
+            patch.multiple(clusters_job, _HELD_OF_ALL=held, memory_budget=lambda _: 10_000),
+            patch.object(
+                clusters_job, "cluster_greedily", wraps=clusters_job.cluster_greedily
+            ) as cluster,
+        ):
+            assert neardup.cluster_sketches(own, "0.3").clusters.equals(expected.clusters)
+        rooms.append(cluster.call_args.kwargs["room_bytes"])
+    assert rooms == [None, 5_000]

@@ -70,9 +70,10 @@ class _Arguments(RunArgument, RepresentativeOptions, kw_only=False):
         EstimateOptions.known["memory"],
         default=None,
         python="Most memory to use, in bytes or as a size such as ``4GB``, beyond what the "
-        "interpreter and the libraries take; None is 60 % of what is free. A file that does not "
-        "fit is read in parts, once for each room of representatives. Ids, 40 bytes a document, "
-        "and with ``popular`` the values of all clusters come on top.",
+        "interpreter and the libraries take; None is 60 % of what is free. Sketches that do not "
+        "fit are gone through once for each room of representatives, a file in parts. Ids, 40 "
+        "bytes a document, sketches that are in memory, and with ``popular`` the values of all "
+        "clusters come on top.",
     )
 
 
@@ -127,6 +128,9 @@ def cluster_sketches(given: _Arguments) -> ClusterResult:
             "or remove near-duplicates with neardup dedup"
         )
         raise InvalidParameterError(message, "clusters")
+
+    if isinstance(given.sketches, Sketches):
+        is_whole = own.part(0).rows.values.nbytes * _HELD_OF_ALL <= budget
 
     def read(number: int) -> Iterator[SetSketches]:
         for part in own.parts_from(number):
