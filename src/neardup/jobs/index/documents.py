@@ -343,7 +343,7 @@ class DocumentIndex(AnyIndex[DocumentHandle, DocumentRemovalResult]):
                         "takes one out of many, and search takes all"
                     )
                     raise InvalidParameterError(message, "sketch")
-                asked = sketch.rows.tobytes()
+                asked = sketch.rows.values.tobytes()
                 hits = find_estimated(view, sketch.rows, minhash, measure.threshold)
             hits = in_rank_order(hits_where(view, hits, condition))
             n_matches, n = len(hits), most.number
