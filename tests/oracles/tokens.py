@@ -53,7 +53,7 @@ def fold(character: str, options: Options) -> str:
     if options.fold_digits and unicodedata.category(character) == "Nd":
         return str(unicodedata.decimal(character))
     parts = unicodedata.decomposition(character).split()
-    bare = chr(int(parts[0], 16)) if len(parts) == 2 and parts[0][0] != "<" else ""
+    bare = chr(int(parts[0], 16)) if parts and parts[0][0] != "<" else ""
     for letter in SPELLED[options.fold].split():
         if letter[0] == character or (options.strip_accents and letter[0] == bare):
             return letter[2:].casefold() if options.casefold else letter[2:]
