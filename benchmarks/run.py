@@ -1,7 +1,7 @@
 """All benchmarks: ``python benchmarks/run.py`` measures, prints tables, writes results.json.xz.
 
-``--report`` measures nothing and puts the tables of results.json.xz into README.md, those of
-``linkage``, ``alignment`` and ``presets`` into their pages of docs.
+``--report`` measures nothing and puts the tables of results.json.xz into the README.md of their
+rooms, those of ``linkage``, ``alignment`` and ``presets`` into their pages of docs.
 """
 
 from __future__ import annotations
@@ -53,8 +53,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 HERE = REPOSITORY / "benchmarks"
-README = HERE / "README.md"
-# The tables of these sections are for users, and on pages of their own.
+# The tables of these sections are for users, and in docs; those of others are in their rooms.
 PAGES = {
     "linkage": REPOSITORY / "docs" / "linkage.md",
     "alignment": REPOSITORY / "docs" / "alignment.md",
@@ -64,6 +63,8 @@ PAGES = {
 
 class Section(Protocol):
     """A module that measures a section and lays it out."""
+
+    __name__: str
 
     def run(self, settings: Settings) -> dict[str, Any]:
         """Measure; the figures are plain values for a JSON file."""
@@ -135,11 +136,17 @@ def format_section(name: str, entry: Entry) -> str:
     return f"{SECTIONS[name].format_table(entry['figures'])}\n\n{caption(entry)}"
 
 
-def report(results: Results, readme: Path) -> None:
-    """Put the tables of all sections in the results into the README, or the pages they have."""
+def page_of(name: str) -> Path:
+    """Return the page of a section's table: one of docs, or that of the room of its module."""
+    room = SECTIONS[name].__name__.split(".")[1]
+    return PAGES.get(name, HERE / room / "README.md")
+
+
+def report(results: Results) -> None:
+    """Put the tables of all sections in the results into their pages, and one of all jobs."""
     for name, entry in results.items():
-        replace_between(PAGES.get(name, readme), name, format_section(name, entry))
-    replace_between(readme, "overview", format_overview(results))
+        replace_between(page_of(name), name, format_section(name, entry))
+    replace_between(HERE / "README.md", "overview", format_overview(results))
 
 
 def main() -> None:
@@ -149,12 +156,12 @@ def main() -> None:
         parser,
         list(SECTIONS),
         quick="small files, two repeats, results in the cache folder: a test of the benchmarks",
-        report="rewrite README.md from the results",
+        report="rewrite the tables of all pages from the results",
     )
     options = parser.parse_args()
     path = cache_folder() / "results-quick.json" if options.quick else HERE / "results.json.xz"
     if options.report:
-        report(read_results(path), README)
+        report(read_results(path))
     else:
         measure_sections(options.only, path, quick=options.quick)
 

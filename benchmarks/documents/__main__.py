@@ -1,6 +1,6 @@
 """An index of documents: ``python -m benchmarks.documents`` measures; see documents/results.json.
 
-``--report`` measures nothing and puts the tables of results.json into benchmarks/README.md. All
+``--report`` measures nothing and puts the tables of results.json into README.md beside it. All
 parts take an hour, 25 GB of disk and 12 GB of memory; see ``--quick`` and ``--most``.
 """
 
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from benchmarks.documents.parts import PARTS, Bench
 from benchmarks.documents.shelf import Shelf
 from benchmarks.documents.tables import TABLES
-from benchmarks.measuring.environments import NEARDUP, REPOSITORY, cache_folder, prepare_neardup
+from benchmarks.measuring.environments import NEARDUP, cache_folder, prepare_neardup
 from benchmarks.measuring.markdown import replace_between
 from benchmarks.measuring.parts import add_options, measure_parts
 from benchmarks.measuring.results import caption, machine_facts, new_entry, read_results
@@ -24,8 +24,8 @@ from benchmarks.measuring.results import caption, machine_facts, new_entry, read
 if TYPE_CHECKING:
     from benchmarks.measuring.results import Entry, Results
 
-README = REPOSITORY / "benchmarks" / "README.md"
-RESULTS = REPOSITORY / "benchmarks" / "documents" / "results.json"
+HERE = Path(__file__).parent
+README, RESULTS = HERE / "README.md", HERE / "results.json"
 QUICK_SHRINK = 100
 
 

@@ -17,7 +17,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from benchmarks.measuring.environments import REPOSITORY
 from benchmarks.measuring.figures import megabytes
 from benchmarks.measuring.markdown import replace_between, table
 from benchmarks.measuring.processes import Measurement, measure
@@ -34,8 +33,8 @@ from benchmarks.scale.kinds import make_kind
 from tests.browser.browse import NoBrowserError, see_page
 from tests.browser.scripts import USABLE, pauses
 
-RESULTS = Path(__file__).with_name("results.json")
-README = REPOSITORY / "benchmarks" / "README.md"
+HERE = Path(__file__).parent
+README, RESULTS = HERE / "README.md", HERE / "results.json"
 
 _SEED = 1
 _TIMES = ("usable", "first_look_up", "look_up", "longest_pause")

@@ -1,6 +1,6 @@
 """How cost grows with size: ``python -m benchmarks.scale`` measures and writes scale/results.json.
 
-``--report`` measures nothing and puts the tables of results.json into benchmarks/README.md. All
+``--report`` measures nothing and puts the tables of results.json into README.md beside it. All
 parts take some hours, 60 GB of disk and 24 GB of memory; see ``--quick`` and ``--most``.
 """
 
@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchmarks.measuring.environments import NEARDUP, REPOSITORY, cache_folder, prepare_neardup
+from benchmarks.measuring.environments import NEARDUP, cache_folder, prepare_neardup
 from benchmarks.measuring.markdown import replace_between
 from benchmarks.measuring.parts import add_options, measure_parts
 from benchmarks.measuring.results import caption, machine_facts, new_entry, read_results
@@ -22,8 +22,8 @@ from benchmarks.scale.tables import TABLES
 if TYPE_CHECKING:
     from benchmarks.measuring.results import Entry, Results
 
-README = REPOSITORY / "benchmarks" / "README.md"
-RESULTS = REPOSITORY / "benchmarks" / "scale" / "results.json"
+HERE = Path(__file__).parent
+README, RESULTS = HERE / "README.md", HERE / "results.json"
 QUICK_SHRINK = 100
 
 

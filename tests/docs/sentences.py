@@ -11,14 +11,20 @@ import re
 import sys
 from pathlib import Path
 
-from tests.docs.pages import DOCS, ROOT
+from tests.docs.pages import BENCHMARKS, DOCS, PAPERS, ROOT
 
 LONG = 25
 
 
+def without_written_parts(text: str) -> str:
+    """Blank the lines that a program writes, between the marks of a part."""
+    part = re.compile(r"(?s)<!-- begin ([\w-]+) -->.*?<!-- end \1 -->")
+    return part.sub(lambda found: "\n" * found[0].count("\n"), text)
+
+
 def sentences(text: str) -> list[list[str]]:
     """Give the words of each sentence of a page."""
-    text = re.sub(r"(?s)<!-- begin ([\w-]+) -->.*?<!-- end \1 -->", "\n\n", text)
+    text = without_written_parts(text)
     text = re.sub(r"(?sm)^ *```.*?^ *```$|<!--.*?-->", "\n\n", text)
     text = re.sub(r"(?m)^(\||#|>).*$", "\n\n", text)
     text = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", text)
@@ -50,12 +56,7 @@ def main(names: list[str]) -> None:
         return
     pages = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")]
     rows = []
-    for path in [
-        *pages,
-        *DOCS,
-        ROOT / "benchmarks/README.md",
-        *(ROOT / "docs/papers").glob("*.md"),
-    ]:
+    for path in [*pages, *DOCS, *PAPERS, *BENCHMARKS]:
         text = path.read_text(encoding="utf-8")
         found = sentences(text)
         too_long = sum(len(words) > LONG for words in found)

@@ -6,21 +6,18 @@ import re
 
 import neardup
 import neardup.spark
-from tests.docs.pages import DOCS, PAPERS, ROOT, links, page, section
-from tests.docs.sentences import LONG, mean, sentences
+from tests.docs.pages import BENCHMARKS, DOCS, PAPERS, ROOT, links, page, section
+from tests.docs.sentences import LONG, mean, sentences, without_written_parts
 from tests.each import each_of
 
 OTHERS = (
     *("README.md", "CONTRIBUTING.md", "SECURITY.md", "examples/README.md"),
     "docs/gallery/README.md",
 )
-PAGES = [*(ROOT / name for name in OTHERS), *DOCS, *PAPERS]
+PAGES = [*(ROOT / name for name in OTHERS), *DOCS, *PAPERS, *BENCHMARKS]
 
-# Pages that may not be there yet, and those that the site unpacks.
-MAY_BE_MISSING = {
-    ROOT / "benchmarks/README.md",
-    *(path.with_suffix("") for path in (ROOT / "docs/gallery").glob("*.html.xz")),
-}
+# The site unpacks them.
+MAY_BE_MISSING = {path.with_suffix("") for path in (ROOT / "docs/gallery").glob("*.html.xz")}
 
 
 def anchors(text: str) -> set[str]:
@@ -43,10 +40,11 @@ def test_links__lead_somewhere(path):
             assert anchor in anchors(target.read_text(encoding="utf-8")), link
 
 
-@each_of("path", [*DOCS, *PAPERS], ids=lambda path: path.name)
+@each_of("path", [*DOCS, *PAPERS, *BENCHMARKS], ids=lambda path: str(path.relative_to(ROOT)))
 def test_lines__at_most_100_characters(path):
-    # What a command prints, and rows of tables, cannot be broken.
-    text = re.sub(r"(?s)```text\n.*?```", "", path.read_text(encoding="utf-8"))
+    # What a command prints, what a program writes, and rows of tables, cannot be broken.
+    text = without_written_parts(path.read_text(encoding="utf-8"))
+    text = re.sub(r"(?s)```text\n.*?```", "", text)
     lines = text.splitlines()
     long = [number for number, line in enumerate(lines, 1) if len(line) > 100 and line[0] != "|"]
     assert long == []
