@@ -129,7 +129,7 @@ def test_labels__of_a_spreadsheet_in_german(run, here):
     assert run("report", "again.csv", "-o", "again.html").code == 0
 
 
-@pytest.mark.parametrize("header", ["lable", "Verdict", "note", "checked"])
+@pytest.mark.parametrize("header", ["lable", "Verdict", "decisions", "note", "checked"])
 def test_pairs__that_may_have_lost_their_labels_decide_nothing(run, here, header):
     (here / "all.csv").write_text(OURS + THEIRS.partition("\n")[2])
     (here / "bad.csv").write_text(f"id_a,id_b,similarity,{header}\ns2,o1,0.9,no\n")
@@ -137,9 +137,30 @@ def test_pairs__that_may_have_lost_their_labels_decide_nothing(run, here, header
     outcome = run(*decide, "--measure", "jaccard", "-o", "out")
     assert outcome.code == 1
     assert "bad.csv: pairs have no column 'label', yes or no" in outcome.err
-    # What else a table has is no label.
-    (here / "bad.csv").write_text("id_a,id_b,similarity,source\ns2,o1,0.9,web\n")
-    assert run(*decide, "--measure", "jaccard", "-o", "out").code == 0
+
+
+@pytest.mark.parametrize(
+    ("header", "value", "may_be_label"),
+    [
+        ("source", "web", False),
+        # A word of its own, however like "decision" it is.
+        ("precision", "1", False),
+        ("precision", "0.25", False),
+        ("revision", "true", False),
+        ("label_count", "17", False),
+        ("gold_label", "0.5", False),
+        ("gold_label", "1", True),
+        ("Label 2", "false", True),
+        ("seen", "1", False),
+    ],
+)
+def test_pairs__with_columns_of_their_own(run, here, header, value, may_be_label):
+    (here / "all.csv").write_text(OURS + THEIRS.partition("\n")[2])
+    (here / "own.csv").write_text(f"id_a,id_b,similarity,{header}\ns2,o1,0.9,{value}\n")
+    decide = ("dedup", "all.csv", "--text-column", "title", "--pairs", "own.csv")
+    outcome = run(*decide, "--measure", "jaccard", "-o", "out")
+    assert outcome.code == may_be_label
+    assert ("own.csv: pairs have no column 'label'" in outcome.err) == may_be_label
 
 
 def test_labels__of_documents_that_are_not_there(run, here):

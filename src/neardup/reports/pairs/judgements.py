@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from rapidfuzz.distance import OSA
 
 from neardup.errors import InvalidInputError
 from neardup.files.arrowcolumns import as_numbers
@@ -34,9 +35,8 @@ OF_REVIEWER, OF_REVIEWERS_NOTE = "label_", "note_"
 _OF_PAIRS = frozenset(("id_a", "id_b", "similarity", "overlap", "distance", "low", "high"))
 _OF_BOTH, _OF_FIELD = ("_a", "_b"), "similarity_"
 
-# What people call the column of labels otherwise, and how like one of these a name is then.
+# What people call the column of labels otherwise. By one slip of the pen it is called so, too.
 _OTHER_NAMES = (LABEL, "verdict", "judgement", "decision")
-_LEAST_LIKENESS = 0.75
 
 
 @dataclass(frozen=True)
@@ -164,16 +164,22 @@ def _is_of_pairs(name: str) -> bool:
 def _may_be_label(name: str, column: pa.ChunkedArray) -> bool:
     """Return whether a column may say which pairs are right, by its name or by all it holds.
 
-    Numbers, and true or false, may mean anything, as in ``exact_copy`` of removed documents.
+    Numbers, and true or false, may mean anything, as in ``exact_copy`` of removed documents, but
+    for a column that says ``label`` among other words, as ``gold_label`` does.
     """
     # Only reviewers write notes.
-    if name == NOTE or get_close_matches(name.casefold(), _OTHER_NAMES, 1, _LEAST_LIKENESS):
+    if name == NOTE or _is_called_label(name):
         return True
     values = column.unique()
-    if len(values) > 2 * len(_WORDS):
+    if len(values) > 2 * len(_MEANING):
         return False
     words = {_word(value) for value in values.to_pylist()} - {UNJUDGED}
-    return bool(words) and words <= _WORDS
+    says_so = any(map(_is_called_label, re.split(r"[\W\d_]+", name)))
+    return bool(words) and words <= (_MEANING.keys() if says_so else _WORDS)
+
+
+def _is_called_label(word: str) -> bool:
+    return any(OSA.distance(word.casefold(), other) <= 1 for other in _OTHER_NAMES)
 
 
 def _word(value: Any) -> str:
