@@ -19,6 +19,7 @@ from neardup.reports.pairs.judgements import (
     LABEL,
     NOTE,
     OF_REVIEWER,
+    OF_REVIEWERS_NOTE,
     UNJUDGED,
     YES,
     Judgements,
@@ -41,7 +42,9 @@ class MergedReviews(TableResult):
     ``labels`` has a row for each pair that one of them has judged: ``id_a``, ``id_b``, ``label``,
     which is ``yes``, ``no`` or ``unsure`` where all who judged it say so, and ``disagreed`` where
     they do not; ``similarity``, where a file had it, ``note``, and what each has said as
-    ``label_NAME``. ``summary`` has counts, and for each two reviewers Cohen's kappa.
+    ``label_NAME``. Of one file that was merged before, its own ``label`` stays where it decides,
+    and so do notes in ``note_NAME``. ``summary`` has counts, and for each two reviewers Cohen's
+    kappa.
     """
 
     labels: pa.Table
@@ -151,8 +154,15 @@ def merge(reviews: Sequence[Any], runner: Runner) -> MergedReviews:
                 notes[pair].append(note)
             if not np.isnan(value):
                 similarities.setdefault(pair, value)
-    every = list(dict.fromkeys(pair for words in own.values() for pair in words))
-    labels = [agreed(words[pair] for words in own.values() if pair in words) for pair in every]
+    # A file that has what several have said was merged before: its own label is what somebody has
+    # settled since, and what all other jobs read.
+    merged = given[0] if len(given) == 1 else None
+    settled = {known(pair): word for pair, word in _heard(merged, merged.words)} if merged else {}
+    every = list(dict.fromkeys(pair for words in (*own.values(), settled) for pair in words))
+    labels = [
+        settled.get(pair) or agreed(words[pair] for words in own.values() if pair in words)
+        for pair in every
+    ]
     columns: dict[str, Any] = {
         "id_a": pa.array([a for a, _ in every], pa.string()),
         "id_b": pa.array([b for _, b in every], pa.string()),
@@ -164,6 +174,10 @@ def merge(reviews: Sequence[Any], runner: Runner) -> MergedReviews:
         columns[NOTE] = pa.array(["; ".join(notes.get(pair, ())) for pair in every], pa.string())
     for name, words in own.items():
         columns[f"{OF_REVIEWER}{name}"] = pa.array(map(words.get, every), pa.string())
+    pairs, remarked = (merged.pairs(), merged.remarks) if merged else ([], {})
+    for name, remarks in remarked.items():
+        noted = {known(p): note for p, note in zip(pairs, remarks, strict=True) if note}
+        columns[f"{OF_REVIEWERS_NOTE}{name}"] = pa.array(map(noted.get, every), pa.string())
     summary = {
         "reviewers": list(own),
         "pairs": len(every),
@@ -182,16 +196,22 @@ def _by_reviewer(
     """Return who has said what: a file each, or of one alone those who are named in it."""
     said: dict[str, list[tuple[_Pair, str]]] = {}
     for judged, name in zip(given, names, strict=True):
-        pairs = judged.pairs()
         # Of several files each has one word of its own, which may be the last one of all.
-        of_file: Mapping[str, Sequence[str]] = {name: judged.words or [YES] * len(pairs)}
+        of_file: Mapping[str, Sequence[str] | None] = {name: judged.words}
         if len(given) == 1 and judged.said:
             of_file = judged.said
-        for reviewer, words in of_file.items():
-            # Where reviewers had disagreed before, nobody has said anything since.
-            found = [(p, word) for p, word in zip(pairs, words, strict=True) if word not in _NOBODY]
-            said[reviewer] = found
+        said |= {reviewer: _heard(judged, words) for reviewer, words in of_file.items()}
     return said
+
+
+def _heard(judged: Judgements, words: Sequence[str] | None) -> list[tuple[_Pair, str]]:
+    """Return the pairs of which some words say something; where there are none all are right.
+
+    Where reviewers had disagreed before, nobody has said anything since.
+    """
+    pairs = judged.pairs()
+    told = zip(pairs, words or [YES] * len(pairs), strict=True)
+    return [(pair, word) for pair, word in told if word not in _NOBODY]
 
 
 def _are_exchangeable(given: Sequence[Judgements]) -> bool:

@@ -101,6 +101,39 @@ def test_merge__of_one_table_takes_who_is_named_in_it():
             neardup.merge_reviews([alone])
 
 
+def test_merge__of_one_table_keeps_what_was_settled_since():
+    """Its own label is what all other jobs read; who said what, and why, stays beside it."""
+    rows = [
+        # Settled, of which nobody has heard since, and still open.
+        ("1", "2", "yes"), ("3", "4", "no"), ("5", "6", "disagreed"), ("7", "8", ""),
+        # Settled by somebody who is not named, and judged by nobody.
+        ("9", "10", "unsure"), ("11", "12", ""),
+    ]  # fmt: skip
+    both = table(
+        *rows,
+        label_anna=["yes", "no", "yes", "no", "", ""],
+        label_ben=["no", "no", "no", None, None, ""],
+        note_anna=["", "", "disagreed", "", None, "later"],
+        note_ben=["see", "", "", "", "", ""],
+        note=["", "", "", "x", "", ""],
+    )
+    merged = neardup.merge_reviews([both])
+    assert merged.labels.to_pydict() == {
+        "id_a": ["1", "3", "5", "7", "9"],
+        "id_b": ["2", "4", "6", "8", "10"],
+        "label": ["yes", "no", "disagreed", "no", "unsure"],
+        "note": ["", "", "", "x", ""],
+        "label_anna": ["yes", "no", "yes", "no", None],
+        "label_ben": ["no", "no", "no", None, None],
+        "note_anna": [None, None, "disagreed", None, None],
+        "note_ben": ["see", None, None, None, None],
+    }
+    assert (merged.summary["pairs"], merged.summary["disagreed"]) == (5, 1)
+    # They have said what they have said.
+    assert merged.summary["agreement"][0]["agreed"] == 1
+    assert neardup.merge_reviews([merged]).labels.equals(merged.labels)
+
+
 def test_merge__takes_a_pair_either_way():
     anna, ben = table(("1", "2", "yes"), ("3", "4", "no")), table(("2", "1", "no"))
     merged = neardup.merge_reviews([anna, ben])
