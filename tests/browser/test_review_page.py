@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 
+import openpyxl
 import pyarrow as pa
 import pytest
 
@@ -180,6 +181,9 @@ def test_review__as_a_spreadsheet(browse, page, tmp_path):
     *_, (content, called, kind) = browse(page, *steps, AS_SHEET).values
     assert (called, kind.rpartition(".")[2]) == ("review.xlsx", "sheet")
     (tmp_path / "review.xlsx").write_bytes(bytes(content))
+    # As in all spreadsheets of ours, headers are for people.
+    header = next(openpyxl.load_workbook(tmp_path / "review.xlsx").active.values)
+    assert list(header) == ["first document", "second document", "label", "similarity", "note"]
     merged = neardup.merge_reviews([tmp_path / "review.xlsx", tmp_path / "review.xlsx"])
     assert merged.labels["label"].to_pylist() == ["no", "yes", "unsure"]
     assert merged.labels["note"].to_pylist() == [odd, "", ""]

@@ -12,12 +12,15 @@ from typing import Any
 import numpy as np
 
 from neardup.options.choices import ReviewOrder
+from neardup.outputs.headers import headers_of
 from neardup.outputs.ranking import Ranking
 from neardup.reports.differences import CONTEXT, Run, side_by_side
 from neardup.reports.page import STYLES, Report, data_block, render_page
 from neardup.reports.pairs.judgements import (
     DISAGREED,
+    LABEL,
     NO,
+    NOTE,
     UNJUDGED,
     UNSURE,
     YES,
@@ -265,10 +268,20 @@ def _render(data: Mapping[str, Any], *, is_served: bool) -> str:
         order=data["order"],
         advice=data["advice"],
         is_served=is_served,
-        data=data_block(_DATA, {**data, "is_served": is_served}),
+        data=data_block(
+            _DATA,
+            {
+                **data,
+                "is_served": is_served,
+                # What the page hands out, as a table of ours and as people read it.
+                "columns": _HANDED_OUT,
+                "headers": headers_of(_HANDED_OUT),
+            },
+        ),
     )
 
 
+_HANDED_OUT = ("id_a", "id_b", LABEL, "similarity", NOTE)
 _DATA = "review-data"
 _IN_PAGE = re.compile(f'<script type="application/json" id="{_DATA}">(.*?)</script>', re.DOTALL)
 _NEEDED = ("pairs", "fields", "facts", "title", "leads", "advice", "order", "key")

@@ -4,7 +4,8 @@
 (() => {
   const source = document.getElementById("review-data");
   if (source === null) return;
-  const { pairs, fields, facts, pivot, key, is_count, ranked_by, is_served } = JSON.parse(source.textContent);
+  const data = JSON.parse(source.textContent);
+  const { pairs, fields, facts, pivot, key, is_count, ranked_by, is_served } = data;
   if (pairs.length === 0) return;
   const WORDS = ["", "yes", "no", "unsure", "disagreed"], AT_ONCE = 100, PRINTED = 2000;
   const [YES, UNSURE, DISAGREED] = [1, 3, 4];
@@ -362,9 +363,9 @@
   }
 
   // The file: all that was judged, here or before, in the order of the table.
-  function handOut(ending, made) {
+  function handOut(ending, header, made) {
     keepNote();
-    const lines = [["id_a", "id_b", "label", "similarity", "note"]];
+    const lines = [header];
     pairs.forEach((pair, i) => {
       if (labels[i]) lines.push([pair[0], pair[1], WORDS[labels[i]], pair[2], notes[i]]);
     });
@@ -426,8 +427,8 @@
     byId("printed").textContent = n_listed < found.length
       ? `The first ${format(n_listed)} of ${format(found.length)} pairs are printed.` : "";
   });
-  byId("download").addEventListener("click", () => handOut("csv", commaSeparated));
-  byId("download-sheet").addEventListener("click", () => handOut("xlsx", spreadsheet));
+  byId("download").addEventListener("click", () => handOut("csv", data.columns, commaSeparated));
+  byId("download-sheet").addEventListener("click", () => handOut("xlsx", data.headers, spreadsheet));
   byId("reviewer").addEventListener("change", () => {
     inBrowser(() => localStorage.setItem("neardup-reviewer", byId("reviewer").value));
     if (is_served) takeOver();
