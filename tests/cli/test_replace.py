@@ -87,7 +87,17 @@ def test_index__keeps_the_words(run, files):
     assert run(*against, "--replace", "words.txt", "-o", "b").out.startswith("2 documents: 0 kept")
     refused = run(*against, "--replace", "other.txt", "-o", "c")
     assert refused.code == 1
-    assert "made with --replace 4 replacements, got 1 replacements; leave out" in refused.err
+    only = "', Inc.' -> '', 'GmbH' -> '', 'Rd' -> 'Road' and 1 more"
+    assert f"with --replace 4 entries (only there: {only}), got 1 entry (only" in refused.err
+    # What both have alike is not named.
+    (files / "other.txt").write_text(WORDS.replace("Road", "Rood"))
+    refused = run(*against, "--replace", "other.txt", "-o", "c")
+    made, got = (f"4 entries (only there: 'Rd' -> '{new}')" for new in ("Road", "Rood"))
+    assert f"with --replace {made}, got {got}; leave out --replace, or build" in refused.err
+    (files / "other.txt").write_text("Rd -> Road\n")
+    refused = run(*against, "--replace", "other.txt", "-o", "c")
+    assert "and 0 more" not in refused.err
+    assert "', Inc.' -> '', 'GmbH' -> '', 'St.' -> 'Street'), got 1 entry; leave" in refused.err
 
 
 def test_passages__places_are_those_of_the_texts(run, files):
@@ -127,7 +137,7 @@ def test_cut__takes_out_what_stands_there(run, files):
 def test_sketches__of_other_words_are_not_compared(kind):
     sketches = [neardup.sketch(["a b"], kind=kind, replace=each) for each in (None, {"a": "c"})]
     assert sketches[1].scheme["replace"] == {"a": "c"}
-    message = r"replace None and \(1 entries\)"
+    message = r"replace None and 1 entry \(only there: 'a' -> 'c'\); make both"
     with pytest.raises(neardup.SketchMismatchError, match=message):
         neardup.estimate(*sketches)
     assert neardup.estimate(sketches[1], neardup.sketch(["c b"], kind=kind, replace={"a": "c"}))

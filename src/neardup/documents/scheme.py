@@ -8,7 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final
 
-from neardup.errors import InvalidParameterError
+from neardup.errors import InvalidParameterError, spell_apart
 from neardup.files.rows import ColumnNames
 from neardup.indexes.stored import check_restored, described_tokenizer
 from neardup.matching.bands import Banding
@@ -206,14 +206,15 @@ def check_alike(options: object, scheme: DocumentScheme) -> None:
         elif name == "replace":
             value = replacements_in(value)
         if value != has:
+            made, got = _spelled(has), _spelled(value)
+            if name == "replace":
+                made, got = spell_apart(has, value)
             message = (
-                f"the index was made with {name} {_spelled(has)}, got {_spelled(value)}; leave "
-                f"out {name}, or build another index"
+                f"the index was made with {name} {made}, got {got}; leave out {name}, or build "
+                "another index"
             )
             raise InvalidParameterError(message, name, "against")
 
 
 def _spelled(value: object) -> str:
-    if isinstance(value, Mapping):
-        return f"{len(value):,} replacements"
     return f"{float(value):g}" if isinstance(value, Fraction) else str(value)
