@@ -197,12 +197,16 @@ def _phrases_of(normalisation: Normalisation) -> _Phrases:
     for number in range(len(old)):
         first, beyond = words.offsets[number : number + 2].tolist()
         if first == beyond:
-            message = f"{given.rules[number][0]!r} has no word that could be replaced"
+            written, stands_for_it = given.rules[number]
+            message = f"{written!r} has no word that could be replaced; signs count beside one only"
+            if written and stands_for_it:
+                message += f". Turn it round, {stands_for_it} -> {written}"
             raise given.error(number, message)
         phrase = tuple(words.values[first:beyond].tolist())
         if phrase in known:
             message = f"{given.rules[number][0]!r} is replaced by {given.name_of(known[phrase])}"
-            raise given.error(number, f"{message} already; leave one of them out")
+            message += " already, for neither signs nor folded letters tell words apart"
+            raise given.error(number, f"{message}; leave one of them out")
         known[phrase] = number
         text = old.data[old.offsets[number] : old.offsets[number + 1]].tobytes()
         ends = text[: spans.starts[first]], text[spans.stops[beyond - 1] :]
@@ -250,11 +254,13 @@ def _check_stable(new: Texts, found: _Phrases) -> None:
     for number, words in enumerate(before):
         if not np.array_equal(words, after[number]):
             n_before = int((plain[: document_pieces[number]] == 0).sum())
-            other = given.name_of(int(found.rules[phrases_there[n_before]]))
-            message = (
-                f"{given.rules[number][1]!r} has what {other} replaces; write what it becomes, "
-                "for words are replaced once"
-            )
+            other = int(found.rules[phrases_there[n_before]])
+            old, stands_for_it = given.rules[number]
+            message = f"{stands_for_it!r} has what {given.name_of(other)} replaces"
+            if other == number:
+                message += f", with or without its signs; turn it round, {stands_for_it} -> {old}"
+            else:
+                message += "; write what it becomes, for words are replaced once"
             raise given.error(number, message)
 
 

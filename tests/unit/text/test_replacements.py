@@ -28,11 +28,17 @@ def test_read__lines_of_a_file(tmp_path):
     ("lines", "message"),
     [
         ("a -> b\nc d", "line 2: neither -> nor a tab in 'c d'; write St -> Street, or GmbH ->"),
-        ("# a\n& -> b", "line 2: '&' has no word that could be replaced"),
-        (" -> b", "line 1: '' has no word that could be replaced"),
-        ("St -> Street\n\nst. -> Saint", "line 3: 'st.' is replaced by line 1 already; leave one"),
+        ("# a\n& -> b", "line 2: '&' has no word that could be replaced; signs count beside one"),
+        ("# a\n& -> b", "Turn it round, b -> &"),
+        (" -> b", "line 1: '' has no word that could be replaced; signs count beside one"),
+        (
+            "St -> Street\n\nst. -> Saint",
+            "line 3: 'st.' is replaced by line 1 already, for neither",
+        ),
+        ("C# -> csharp\nC++ -> cpp", "nor folded letters tell words apart; leave one of them out"),
         ("a -> b\nx -> y\nb -> a", "line 1: 'b' has what line 3 replaces; write what it becomes"),
-        ("York -> New York", "line 1: 'New York' has what line 1 replaces"),
+        ("York -> New York", "line 1: 'New York' has what line 1 replaces, with or without its"),
+        ("C# -> C sharp", "signs; turn it round, C sharp -> C#"),
         ("NY -> New York\nCity -> Town\nYork -> Yk", "line 1: 'New York' has what line 3 replaces"),
         ("a -> b c\nb c -> d", "line 1: 'b c' has what line 2 replaces"),
         ("a ->\nb -> a", "line 2: 'a' has what line 1 replaces"),
@@ -44,6 +50,16 @@ def test_read__refuses_with_the_line(lines, message, tmp_path):
     with pytest.raises(neardup.InvalidInputError, match=r"words\.txt") as caught:
         check_replacements(Normalisation(replace=read_replacements(path)))
     assert message in str(caught.value)
+
+
+@each_of(
+    ("old", "new", "equal"),
+    [("b", "&", ("a b c", "a & c")), ("C sharp", "C#", ("in C# 3", "in c sharp 3"))],
+)
+def test_read__takes_what_was_turned_round(old, new, equal):
+    with pytest.raises(neardup.InvalidParameterError, match=f"urn it round, {old} -> {new}"):
+        neardup.similarity("a", "b", replace={new: old})
+    assert neardup.similarity(*equal, ngram=1, replace={old: new}) == 1
 
 
 def test_read__refuses_a_mapping_by_its_words():
