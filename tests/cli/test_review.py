@@ -290,10 +290,11 @@ def test_review__as_the_page_says(run, here):
     )
 
 
-def test_tables__of_documents_ask_for_no_extra(run, here, monkeypatch):
-    """What is no table says so, whatever it would take to read it as a document."""
+@pytest.mark.parametrize("is_installed", [False, True])
+def test_tables__of_documents_are_none(run, here, monkeypatch, is_installed):
+    """What is no table says so, whether it could be read as a document or takes an extra."""
     (here / "page.html").write_text("<p>x")
-    monkeypatch.setattr(formats, "_is_installed", lambda _: False)
+    monkeypatch.setattr(formats, "_is_installed", lambda _: is_installed)
     for command in ("report", "review"):
         outcome = run(command, "page.html", "-o", "out.html")
         assert "page.html: a file of this kind is a document, and no table" in outcome.err

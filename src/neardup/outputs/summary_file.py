@@ -35,6 +35,8 @@ SUMMARY = "summary.json"
 # Keys under which the digests are: those of the tables by their names, and the summary's own.
 _OF_TABLES, _OF_SUMMARY = "tables", "digest"
 
+_A_DOCUMENT = "a file of this kind is a document, and no table that neardup has written"
+
 _PARQUET = InputOptions(input_format="parquet")
 _BLOCK_BYTES = 1 << 20
 
@@ -101,8 +103,10 @@ def resolve_tables(data: Any, *, trust: bool, options: InputOptions | None = Non
     except MissingExtraError as error:
         if not error.reads_documents:
             raise
-        message = "a file of this kind is a document, and no table that neardup has written"
-        raise InvalidInputError(message, path=str(data)) from None
+        raise InvalidInputError(_A_DOCUMENT, path=str(data)) from None
+    for source in found:
+        if source.extracts_text:
+            raise InvalidInputError(_A_DOCUMENT, path=source.origin)
     sources = found.changed(lambda each: each.as_table(names_of))
     for source in sources:
         names = source.column_names() or ()
