@@ -6,10 +6,11 @@ than there are documents, and document d owns ``values[offsets[d] : offsets[d + 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, fields
+from functools import lru_cache
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Self, cast, get_args, get_type_hints
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +27,50 @@ Int8s = npt.NDArray[np.int8]
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 Bytes = npt.NDArray[np.uint8]
+
+
+class Rows:
+    """Columns of one length, which are the fields of the dataclasses that derive from this."""
+
+    def __len__(self) -> int:
+        return len(next(iter(vars(self).values())))
+
+    def take(self, rows: Int64s | Bools | slice) -> Self:
+        """Return some rows: those at these places, or those marked."""
+        return type(self)(*(column[rows] for column in vars(self).values()))
+
+    @classmethod
+    def of_none(cls) -> Self:
+        """Return no rows."""
+        return cls(*(np.empty(0, kind) for kind in _types_of(cast("Hashable", cls))))
+
+    @classmethod
+    def joined(cls, parts: Sequence[Self]) -> Self:
+        """Return the rows of some parts, one behind the other."""
+        if len(parts) == 1:
+            return parts[0]
+        if not parts:
+            return cls.of_none()
+        columns = zip(*(vars(part).values() for part in parts), strict=True)
+        return cls(*map(np.concatenate, columns))
+
+    def to_batch(self) -> pa.RecordBatch:
+        """Return them as Arrow has them."""
+        import pyarrow as pa
+
+        return pa.RecordBatch.from_pydict(vars(self))
+
+    @classmethod
+    def of_batches(cls, batches: Sequence[pa.RecordBatch]) -> Self:
+        """Return the rows of some ``to_batch``, one behind the other."""
+        return cls.joined([cls(*(each.to_numpy() for each in batch.columns)) for batch in batches])
+
+
+@lru_cache
+def _types_of(rows: Any) -> list[type]:
+    """Return the types of the numbers in the columns, as annotations say."""
+    hints = get_type_hints(rows)
+    return [get_args(get_args(hints[each.name])[1])[0] for each in fields(rows)]
 
 
 @dataclass(frozen=True)
@@ -116,7 +161,7 @@ class TokenLists:
 
 
 @dataclass(frozen=True)
-class TokenSpans:
+class TokenSpans(Rows):
     """Where each token stands: byte positions from the start of its own text, ``stops`` exclusive.
 
     Aligned with ``TokenLists.values``; ``starts`` and ``stops`` of a text never descend. Spans
@@ -126,9 +171,6 @@ class TokenSpans:
 
     starts: Int64s
     stops: Int64s
-
-    def __len__(self) -> int:
-        return len(self.starts)
 
 
 @dataclass(frozen=True)
@@ -146,7 +188,7 @@ class Digests:
 
 
 @dataclass(frozen=True)
-class ContentNumbers:
+class ContentNumbers(Rows):
     """Which content each document has, -1 for one without tokens, and which is a content's first.
 
     Contents are distinct token sequences, numbered from 0 in the order in which they are met.
@@ -154,9 +196,6 @@ class ContentNumbers:
 
     numbers: Int64s
     is_first: Bools
-
-    def __len__(self) -> int:
-        return len(self.numbers)
 
 
 @dataclass(frozen=True)
@@ -254,7 +293,7 @@ class KeyLists:
 
 
 @dataclass(frozen=True)
-class ScoredPairs:
+class ScoredPairs(Rows):
     """Verified pairs of documents, in ascending order, and what each was judged by.
 
     ``scores`` are numbers of common elements, or edits between the two.
@@ -263,13 +302,6 @@ class ScoredPairs:
     left: Int64s
     right: Int64s
     scores: Int64s
-
-    def __len__(self) -> int:
-        return len(self.left)
-
-    def take(self, rows: Int64s | Bools) -> ScoredPairs:
-        """Give some of the pairs: those at these places, or those marked."""
-        return ScoredPairs(self.left[rows], self.right[rows], self.scores[rows])
 
     def ascending(self) -> Int64s:
         """Return the places of the pairs, of which none comes twice, by left, then right.
@@ -301,7 +333,7 @@ class Removals:
 
 
 @dataclass(frozen=True)
-class EarlierKeepers:
+class EarlierKeepers(Rows):
     """What documents go for in an earlier collection, whose documents all stay.
 
     ``documents`` are numbers there, -1 for none. ``overlaps`` is what a document has in common with
@@ -317,25 +349,12 @@ class EarlierKeepers:
     are_settled: Bools
     are_copies: Bools
 
-    def __len__(self) -> int:
-        return len(self.documents)
-
-    def take(self, rows: Int64s | Bools) -> EarlierKeepers:
-        """Give those of some documents: at these places, or marked."""
-        return EarlierKeepers(*(values[rows] for values in vars(self).values()))
-
     @classmethod
     def none(cls, n: int) -> EarlierKeepers:
         """Return those of n documents that have none."""
         numbers: Int64s = np.zeros(n, np.int64)
         nothing = np.zeros(n, np.bool_)
         return cls(numbers - 1, numbers, numbers, np.zeros(n), nothing, nothing)
-
-    @classmethod
-    def join(cls, parts: Sequence[EarlierKeepers]) -> EarlierKeepers:
-        """Put those of some runs of documents one behind the other."""
-        columns = zip(*(vars(part).values() for part in (cls.none(0), *parts)), strict=True)
-        return cls(*map(np.concatenate, columns))
 
 
 @dataclass(frozen=True)
@@ -374,7 +393,7 @@ class SetSketches:
 
 
 @dataclass(frozen=True)
-class Estimates:
+class Estimates(Rows):
     """What samples tell of a share, with standard errors and 95 % intervals from low to high.
 
     ``n_samples`` is the number of elements that an estimate rests on. Where low equals high the
@@ -386,9 +405,6 @@ class Estimates:
     low: Floats
     high: Floats
     n_samples: Int64s
-
-    def __len__(self) -> int:
-        return len(self.values)
 
     def is_usable(self, min_samples: int = 20) -> Bools:
         """Mark those that are exact, or rest on enough samples; of fewer, little can be said."""
@@ -433,7 +449,7 @@ class EditSignatures:
 
 
 @dataclass(frozen=True)
-class EditEstimates:
+class EditEstimates(Rows):
     """Estimated edit distances of pairs of texts, in characters, and how sure they are.
 
     The distance lies between ``low`` and ``high`` as often as was asked for. ``significances`` are
@@ -450,12 +466,9 @@ class EditEstimates:
     spreads: Floats
     is_usable: Bools
 
-    def __len__(self) -> int:
-        return len(self.distances)
-
 
 @dataclass(frozen=True)
-class EditPlaces:
+class EditPlaces(Rows):
     """Where texts seem to lie inside longer ones.
 
     ``starts`` and ``stops`` are characters of the longer text, ``shares`` the part of the shorter
@@ -465,6 +478,3 @@ class EditPlaces:
     starts: Int64s
     stops: Int64s
     shares: Floats
-
-    def __len__(self) -> int:
-        return len(self.starts)

@@ -28,7 +28,16 @@ from neardup.matching.verify import overlaps_at_threshold
 from neardup.runs.progress import may_go_on
 from neardup.runs.runner import Runner
 from neardup.sketches.minhash import MinHashScheme, band_keys, minhash_signatures
-from neardup.tables import Bools, Floats, Int64s, ShingleSets, Signatures, Uint64s, WeightedSets
+from neardup.tables import (
+    Bools,
+    Floats,
+    Int64s,
+    Rows,
+    ShingleSets,
+    Signatures,
+    Uint64s,
+    WeightedSets,
+)
 
 # Pairs that are compared at once, and shingles of their documents, which bound memory and time
 # between two blocks.
@@ -45,7 +54,7 @@ _CLOSE = 1e-12
 
 
 @dataclass(frozen=True)
-class Hits:
+class Hits(Rows):
     """Pairs of a query and a document that are similar, in the order of both.
 
     ``overlaps`` are the common shingles or weights, ``sizes`` the totals of the documents.
@@ -56,27 +65,6 @@ class Hits:
     overlaps: Int64s
     sizes: Int64s
     similarities: Floats
-
-    def __len__(self) -> int:
-        return len(self.queries)
-
-    def take(self, places: Int64s) -> Hits:
-        """Return some of them."""
-        return Hits(*(array[places] for array in vars(self).values()))
-
-    @classmethod
-    def of_all(cls, parts: Sequence[Hits]) -> Hits:
-        """Put hits together."""
-        if len(parts) == 1:
-            return parts[0]
-        if not parts:
-            return _NO_HITS
-        names = vars(_NO_HITS)
-        return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
-
-
-_NONE: Int64s = np.empty(0, np.int64)
-_NO_HITS = Hits(_NONE, _NONE, _NONE, _NONE, np.empty(0))
 
 
 @dataclass(frozen=True)
@@ -102,7 +90,7 @@ def find_hits(index: OpenDocuments, queries: Queries, measure: Measure) -> Hits:
     exactly; one at the threshold of the index is found with its recall or more.
     """
     if not queries.is_filled.any():
-        return _NO_HITS
+        return Hits.of_none()
     sought = Sought(queries, queries.is_filled, with_copies=False)
     found = (segment.find(sought).candidates for segment in index.segments)
     return _hits_among(index, queries, measure, found)
@@ -143,7 +131,7 @@ def find_estimated(
             documents = distinct[places[hit]] + int(index.first_documents[number])
             sizes = sets.sizes[places[hit]]
             parts.append(Hits(left[hit], documents, equal[hit], sizes, equal[hit] / n_positions))
-    return Hits.of_all(parts)
+    return Hits.joined(parts)
 
 
 def _hits_among(
@@ -161,7 +149,7 @@ def _hits_among(
         if len(rows):
             first = int(index.first_documents[number])
             parts += _compare(index.segments[number], queries, of_queries, rows, measure, first)
-    hits = Hits.of_all(parts)
+    hits = Hits.joined(parts)
     if len(parts) > 1:
         hits = hits.take(np.lexsort((hits.documents, hits.queries)))
     return hits

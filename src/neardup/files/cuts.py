@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup.tables import Bools, Int64s, Texts
+from neardup.tables import Bools, Int64s, Rows, Texts
 
 # Ranges of bytes exchanged for other bytes, and what that moves.
 
@@ -117,7 +117,7 @@ def null_text(names: Sequence[str]) -> str:
 
 
 @dataclass(frozen=True)
-class Holes:
+class Holes(Rows):
     """Holes in some strings, which ascend and do not meet within a string.
 
     Parameters
@@ -134,9 +134,6 @@ class Holes:
     starts: Int64s
     stops: Int64s
     is_filled: Bools
-
-    def __len__(self) -> int:
-        return len(self.strings)
 
     def edges(self, n_strings: int) -> tuple[Int64s, Int64s]:
         """Return where holes start and stop by turns, and the range of each string's there."""

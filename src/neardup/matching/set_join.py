@@ -473,8 +473,7 @@ class HammingJoin(PartedJoin):
             n_found += len(apart)
             check_limit(limit, n_found)
             found.append(apart)
-        columns = ("left", "right", "scores")
-        every = ScoredPairs(*(np.concatenate([getattr(p, c) for p in found]) for c in columns))
+        every = ScoredPairs.joined(found)
         n_more = n_found - len(joined)
         counts = replace(counts, verified=counts.verified + n_more, results=n_found)
         return every.take(every.ascending()), counts

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from neardup.tables import Bools, Bytes, Floats, Int64s, TokenLists, Uint64s
+from neardup.tables import Bools, Bytes, Floats, Int64s, Rows, TokenLists, Uint64s
 
 
 @dataclass(frozen=True)
-class RemovedPassages:
+class RemovedPassages(Rows):
     """Passages that go, each for one that stays; arrays have a row for each.
 
     Starts and stops (exclusive) are tokens, counted in the whole document. Of a passage that spans
@@ -27,9 +27,6 @@ class RemovedPassages:
     kept_starts: Int64s
     kept_stops: Int64s
     similarities: Floats
-
-    def __len__(self) -> int:
-        return len(self.documents)
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import count, pairwise
 
@@ -23,7 +23,7 @@ from neardup.runs.exchange import Shuffle
 from neardup.runs.progress import report_part
 from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
-from neardup.tables import Bools, Floats, Int32s, Int64s, TokenLists
+from neardup.tables import Bools, Floats, Int32s, Int64s, Rows, TokenLists
 
 # Candidate windows as a table for users: ranges of starts and of ends, in characters.
 
@@ -88,7 +88,7 @@ _CHUNK = 128
 
 
 @dataclass(frozen=True)
-class Found:
+class Found(Rows):
     """Passages of documents, each similar to a query; arrays have a row for each.
 
     ``queries`` are numbers of queries; ``documents`` of documents, counted through all segments,
@@ -100,28 +100,6 @@ class Found:
     starts: Int64s
     stops: Int64s
     similarities: Floats
-
-    def __len__(self) -> int:
-        return len(self.queries)
-
-    def to_batch(self) -> pa.RecordBatch:
-        """Return the rows as Arrow has them."""
-        return pa.RecordBatch.from_pydict(vars(self))
-
-    @classmethod
-    def of_batch(cls, batch: pa.RecordBatch) -> Found:
-        """Return the rows of ``to_batch``."""
-        return cls(*(column.to_numpy() for column in batch.columns))
-
-    def take(self, rows: Bools | Int64s) -> Found:
-        """Return the rows of a mask, or of some places."""
-        return Found(
-            self.queries[rows],
-            self.documents[rows],
-            self.starts[rows],
-            self.stops[rows],
-            self.similarities[rows],
-        )
 
 
 @dataclass(frozen=True)
@@ -187,7 +165,7 @@ def find_passages(
                 report_turn(n_done / n_queries)
     try:
         for number in range(len(asked)):
-            found = _join([Found.of_batch(batch) for batch in waiting.read(number)])
+            found = Found.of_batches(list(waiting.read(number)))
             yield found.take(np.argsort(found.queries, kind="stable"))
     finally:
         # Who asks need not want them all.
@@ -263,7 +241,7 @@ def _find_chunks(
             first_tokens = _first_tokens(index, segment, behind, first, len(batch))
             hits = index.searchers[segment].search(batch, first_tokens, of_segment, plan)
             parts.append(_found(index, segment, hits))
-        return number, len(batch), _join(parts)
+        return number, len(batch), Found.joined(parts)
 
     yield from runner.map(find, chunks())
 
@@ -325,19 +303,6 @@ def find_windows(index: OpenPassages, queries: Sequence[Query], plan: SearchPlan
     )
 
 
-def _join(parts: Sequence[Found]) -> Found:
-    if not parts:
-        nothing = np.empty(0, np.int64)
-        return Found(nothing, nothing, nothing, nothing, np.empty(0, np.float64))
-    return Found(
-        np.concatenate([part.queries for part in parts]),
-        np.concatenate([part.documents for part in parts]),
-        np.concatenate([part.starts for part in parts]),
-        np.concatenate([part.stops for part in parts]),
-        np.concatenate([part.similarities for part in parts]),
-    )
-
-
 # Windows of long queries looked up in an index, those of many queries together.
 
 # Windows whose tokens are numbered together, or those of one query; what is found for them is in
@@ -387,7 +352,7 @@ class WindowCounts:
 
 
 @dataclass(frozen=True)
-class WindowHits:
+class WindowHits(Rows):
     """What the windows of one query are like; arrays have a row for each passage found.
 
     Tokens ``query_starts`` to ``query_stops`` (exclusive) of the query, and ``starts`` to ``stops``
@@ -400,13 +365,6 @@ class WindowHits:
     starts: Int64s
     stops: Int64s
     similarities: Floats
-
-    def __len__(self) -> int:
-        return len(self.documents)
-
-    def take(self, rows: Bools) -> WindowHits:
-        """Return the rows of a mask."""
-        return WindowHits(*(getattr(self, field.name)[rows] for field in fields(self)))
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from neardup.files.ids import as_text
 from neardup.kernels.text import tokens
 from neardup.passages.documents import DocumentBlock
 from neardup.passages.index import OpenPassages
-from neardup.tables import Floats, Int64s, Texts
+from neardup.tables import Floats, Int64s, Rows, Texts
 
 
 def character_spans(
@@ -94,7 +94,7 @@ SCHEMA_WITH_TEXT = pa.schema(
 
 
 @dataclass(frozen=True)
-class Matches:
+class Matches(Rows):
     """Passages of queries and of documents that belong together; arrays have a row for each.
 
     All starts and stops (exclusive) are tokens of the query or the document; ``documents`` are
@@ -108,9 +108,6 @@ class Matches:
     starts: Int64s
     stops: Int64s
     similarities: Floats
-
-    def __len__(self) -> int:
-        return len(self.queries)
 
 
 class Side(NamedTuple):

@@ -20,7 +20,7 @@ import pyarrow as pa
 from neardup.kernels.passage import repeat_table, repeats
 from neardup.kernels.types import sealed
 from neardup.runs.arrays import let_go
-from neardup.tables import Bools, Int64s, TokenLists, Uint64s
+from neardup.tables import Bools, Int64s, Rows, TokenLists, Uint64s
 
 # Documents are handed to the kernel in runs of about as many tokens, so that one may stop between.
 # Of a mapped file a piece around each token that is looked at stays in memory until then, which on
@@ -86,7 +86,7 @@ def _lengths(min_tokens: int) -> tuple[int, int]:
 
 
 @dataclass(frozen=True)
-class Repeats:
+class Repeats(Rows):
     """Runs of tokens that go, each with an equal one that stays; by document, then by start.
 
     Tokens are counted in the document, ``stops`` and ``kept_stops`` are exclusive. Runs of a
@@ -99,9 +99,6 @@ class Repeats:
     kept_documents: Int64s
     kept_starts: Int64s
     kept_stops: Int64s
-
-    def __len__(self) -> int:
-        return len(self.documents)
 
 
 def find_repeats(

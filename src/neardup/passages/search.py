@@ -29,7 +29,7 @@ from neardup.passages.plan import SearchPlan
 from neardup.passages.scheme import PassageScheme
 from neardup.passages.segment import PassageSegment, fill_array, fill_in_parts
 from neardup.passages.windows import Queries, Query, inverse_frequencies
-from neardup.tables import Bools, Floats, Int32s, Int64s, Uint32s
+from neardup.tables import Bools, Floats, Int32s, Int64s, Rows, Uint32s
 from neardup.text.weighting import DocumentFrequencies, term_frequencies
 
 # Bytes of a search: of a token its number, its place, and by buckets what begins there; of an entry
@@ -85,7 +85,7 @@ class Batch:
 
 
 @dataclass(frozen=True)
-class Hits:
+class Hits(Rows):
     """Passages of one segment found for some queries; all arrays have a row for each.
 
     ``queries`` are numbers of queries, ascending; those of one have ascending places. ``starts``
@@ -98,9 +98,6 @@ class Hits:
     stops: Int64s
     shared: Int64s
     either: Int64s
-
-    def __len__(self) -> int:
-        return len(self.starts)
 
 
 class BatchSearcher:

@@ -57,7 +57,6 @@ _numbers = count()
 
 _TOKENS = "tokens"
 _NOTHING: Int64s = np.empty(0, np.int64)
-_NO_HITS = WindowHits(_NOTHING, _NOTHING, _NOTHING, _NOTHING, _NOTHING, np.empty(0))
 
 
 def find_similar_passages(
@@ -333,7 +332,7 @@ class _SearchedOnExecutors(SearchedTexts):
 def _hits_of(batches: Sequence[pa.RecordBatch], first: int, stop: int) -> Iterator[WindowHits]:
     """Yield what some texts are like, as a look-up in all parts at once would find it."""
     if not batches:
-        yield from (_NO_HITS for _ in range(first, stop))
+        yield from (WindowHits.of_none() for _ in range(first, stop))
         return
     batch = pa.concat_batches(batches)
     # What is the same in all of these is of one message, and in order there.
@@ -391,10 +390,9 @@ def _look_up(looking: _Looking, rows: Iterator[Any]) -> Iterator[tuple[None, byt
 
 def _told(found: Sequence[WindowHits], queries: Int64s, first: int) -> pa.RecordBatch:
     """Return what texts are like in a part, counting its documents in the whole index."""
-    columns: dict[str, Any] = {
-        each.name: np.concatenate([getattr(hits, each.name) for hits in found])
-        for each in fields(WindowHits)
+    hits = WindowHits.joined(found)
+    own = {
+        "documents": hits.documents + first,
+        "query": np.repeat(queries, [len(each) for each in found]),
     }
-    columns["documents"] += first
-    columns["query"] = np.repeat(queries, [len(hits) for hits in found])
-    return pa.RecordBatch.from_pydict(columns)
+    return pa.RecordBatch.from_pydict(vars(hits) | own)

@@ -10,7 +10,6 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
-import pyarrow as pa
 
 from neardup.errors import NeardupError
 from neardup.files.rows import ColumnNames, Source
@@ -103,7 +102,7 @@ def _send_spans(cluster: Cluster, spans: CutSpans, starts: Int64s) -> RDD[Any]:
     """Send spans to the tasks that write their documents; ``starts`` are their first ones."""
     bounds = np.append(np.searchsorted(spans.documents, starts), len(spans)).tolist()
     batches = [
-        (task, to_bytes(pa.RecordBatch.from_pydict(vars(spans.select(slice(start, stop))))))
+        (task, to_bytes(spans.take(slice(start, stop)).to_batch()))
         for task, (start, stop) in enumerate(pairwise(bounds))
         if start < stop
     ]
@@ -117,7 +116,4 @@ def _open_spans(
 ) -> Iterator[Change]:
     """Give what cuts the spans that were sent out of blocks of the documents of a task."""
     batches = [from_bytes(data) for _, data in rows]
-    spans = CutSpans.join(
-        [CutSpans(*(column.to_numpy() for column in batch.columns)) for batch in batches]
-    )
-    yield partial(take_out, spans, columns, replacement)
+    yield partial(take_out, CutSpans.of_batches(batches), columns, replacement)

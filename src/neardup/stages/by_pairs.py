@@ -47,31 +47,18 @@ from neardup.stages.pair_ids import (
     read_ids,
 )
 from neardup.stages.selection import complete_summary
-from neardup.tables import Bools, Floats, Int32s, Int64s
+from neardup.tables import Bools, Floats, Int32s, Int64s, Rows
 
 # Pairs of documents by their numbers, and what has such pairs.
 
 
 @dataclass(frozen=True)
-class NumberedPairs:
+class NumberedPairs(Rows):
     """Pairs as numbers of documents, and their similarities."""
 
     left: Int32s
     right: Int32s
     similarities: Floats
-
-    def __len__(self) -> int:
-        return len(self.left)
-
-    @classmethod
-    def of_all(cls, parts: Sequence[NumberedPairs]) -> NumberedPairs:
-        """Put pairs one behind the other."""
-        nothing = np.empty(0, np.int32)
-        return cls(
-            np.concatenate([nothing, *(part.left for part in parts)]),
-            np.concatenate([nothing, *(part.right for part in parts)]),
-            np.concatenate([np.empty(0), *(part.similarities for part in parts)]),
-        )
 
 
 class PairSource(Protocol):
@@ -277,7 +264,7 @@ class PairTable:
         unknown = [ids for _, of_part in parts for ids in of_part if len(ids)]
         if unknown:
             self._refuse(pa.concat_arrays(unknown).unique())
-        return NumberedPairs.of_all([pairs for pairs, _ in parts])
+        return NumberedPairs.joined([pairs for pairs, _ in parts])
 
     def _refuse(self, unknown: pa.Array) -> None:
         one, many = "a document", f"{len(unknown):,} documents"
@@ -473,7 +460,7 @@ class IndexPairs:
                 hits.similarities[is_known][is_pair],
             )
 
-        pairs = NumberedPairs.of_all(list(runner.map(look_up, _blocks(documents))))
+        pairs = NumberedPairs.joined(list(runner.map(look_up, _blocks(documents))))
         if not self.measure.is_weighted and not has_met_itself.all():
             self._refuse(documents, np.flatnonzero(~has_met_itself), "has another text of")
         return pairs

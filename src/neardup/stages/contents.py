@@ -44,7 +44,7 @@ class Earlier:
             here = np.flatnonzero(keepers.documents >= 0)
             rows.append(start + here)
             found.append(keepers.take(here))
-        return cls(np.concatenate(rows), EarlierKeepers.join(found))
+        return cls(np.concatenate(rows), EarlierKeepers.joined(found))
 
     @cached_property
     def index_documents(self) -> Int64s:

@@ -46,6 +46,7 @@ from neardup.tables import (
     EditSignatures,
     Estimates,
     Int64s,
+    Rows,
     ShingleSets,
     Texts,
     TokenLists,
@@ -266,15 +267,12 @@ _MOST_CELLS = 1 << 31
 
 
 @dataclass(frozen=True)
-class TokenPlaces:
+class TokenPlaces(Rows):
     """The hashes of a text's tokens, and where these begin and end, in characters."""
 
     hashes: Uint64s
     starts: Int64s
     stops: Int64s
-
-    def __len__(self) -> int:
-        return len(self.starts)
 
     def slice_of(self, place: Range) -> slice:
         """Give the tokens of a passage."""

@@ -94,7 +94,7 @@ class CutResult(TwoCollections):
         first = 0
         for part in self._spans.parts():
             for start in range(0, len(part), ROWS_AT_ONCE):
-                rows = part.select(slice(start, start + ROWS_AT_ONCE))
+                rows = part.take(slice(start, start + ROWS_AT_ONCE))
                 yield from self._removed_rows(rows, first).to_batches()
                 first += len(rows)
 

@@ -242,7 +242,7 @@ class ExchangedSpans:
 
     def __reduce__(self) -> tuple[Callable[..., CutSpans], tuple[list[CutSpans]]]:
         """Be copied as spans in memory, because files go with the run."""
-        return CutSpans.join, (list(self.parts()),)
+        return CutSpans.joined, (list(self.parts()),)
 
     @property
     def _n_parts(self) -> int:
@@ -257,7 +257,7 @@ class ExchangedSpans:
         first = int(np.searchsorted(self._bounds, documents.start, side="right")) - 1
         last = int(np.searchsorted(self._bounds, documents.stop))
         parts = range(max(0, first), min(last, self._n_parts))
-        return CutSpans.join([self._part(part).of_documents(documents) for part in parts])
+        return CutSpans.joined([self._part(part).of_documents(documents) for part in parts])
 
     def _read(self, part: int) -> CutSpans:
         columns = _columns_of(self._shuffle.read(part), _GONE)

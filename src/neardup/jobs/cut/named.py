@@ -169,11 +169,11 @@ def cut_named(
         pairs.kept_starts,
         pairs.kept_stops,
         pairs.similarities,
-    ).select(rows)
+    ).take(rows)
     places = spans.order()
     chosen = rows[places]
     is_own = pa.array((side is None) & (pairs.kept_documents[chosen] >= 0))
-    return spans.select(places), NamedKeepers(pairs.kept_ids.take(pa.array(chosen)), is_own)
+    return spans.take(places), NamedKeepers(pairs.kept_ids.take(pa.array(chosen)), is_own)
 
 
 def _as_pairs(own: Catalogue, table: pa.Table) -> tuple[_Pairs, str]:

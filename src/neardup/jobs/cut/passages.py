@@ -277,7 +277,7 @@ def count_repeated(spans: CutSpans, groups: Int64s) -> list[Repeated]:
     places[most] = np.arange(len(most))
     rows = np.flatnonzero(places[groups] >= 0)
     n_documents = count_documents(places[groups[rows]], spans.documents[rows], len(most))
-    first = spans.select(first_rows[most])
+    first = spans.take(first_rows[most])
     columns = (counts[most], n_documents, sizes[most], first.documents, first.starts, first.stops)
     return [Repeated(*row) for row in zip(*(each.tolist() for each in columns), strict=True)]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -16,7 +16,7 @@ from neardup.reading.catalogue import Catalogue
 from neardup.reading.token_pass import take_texts
 from neardup.runs.runner import Runner
 from neardup.stages.options import other_columns_of
-from neardup.tables import Bools, Floats, Int64s
+from neardup.tables import Bools, Floats, Int64s, Rows
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class CutSpans:
+class CutSpans(Rows):
     """Spans that go, each for one that stays; arrays have a row for each.
 
     ``documents`` are numbered in the collection that is cut; ``kept_documents`` in both, those of
@@ -41,25 +41,6 @@ class CutSpans:
     kept_stops: Int64s
     similarities: Floats
 
-    def __len__(self) -> int:
-        return len(self.documents)
-
-    @classmethod
-    def of_none(cls) -> CutSpans:
-        """Return no spans."""
-        nothing = np.empty(0, np.int64)
-        return cls(nothing, nothing, nothing, nothing, nothing, nothing, np.empty(0, np.float64))
-
-    @classmethod
-    def join(cls, parts: Sequence[CutSpans]) -> CutSpans:
-        """Return the rows of some parts, one behind the other."""
-        columns = zip(*(vars(part).values() for part in [cls.of_none(), *parts]), strict=True)
-        return cls(*map(np.concatenate, columns))
-
-    def select(self, rows: Sequence[int] | Int64s | slice) -> CutSpans:
-        """Return some rows."""
-        return CutSpans(*(getattr(self, field.name)[rows] for field in fields(self)))
-
     def order(self) -> Int64s:
         """Return the places of the rows by document, start and stop, then by what stays."""
         keys = (self.kept_starts, self.kept_documents, self.stops, self.starts, self.documents)
@@ -67,7 +48,7 @@ class CutSpans:
 
     def in_order(self) -> CutSpans:
         """Return the rows in ``order``."""
-        return self.select(self.order())
+        return self.take(self.order())
 
     def parts(self) -> Iterator[CutSpans]:
         """Yield all rows, in parts of whole documents."""
@@ -76,7 +57,7 @@ class CutSpans:
     def of_documents(self, documents: slice) -> CutSpans:
         """Return the rows of some consecutive documents."""
         first, last = np.searchsorted(self.documents, [documents.start, documents.stop])
-        return self.select(slice(first, last))
+        return self.take(slice(first, last))
 
 
 class Spans(Protocol):
@@ -96,7 +77,7 @@ class Spans(Protocol):
 
 
 @dataclass(frozen=True)
-class Gaps:
+class Gaps(Rows):
     """What goes out of texts in all: spans that neither overlap nor adjoin, by document and start.
 
     ``documents``, ``starts`` and ``stops`` as of ``CutSpans``.
@@ -105,9 +86,6 @@ class Gaps:
     documents: Int64s
     starts: Int64s
     stops: Int64s
-
-    def __len__(self) -> int:
-        return len(self.documents)
 
     @property
     def n_characters(self) -> int:

@@ -27,7 +27,7 @@ from neardup.runs.work import Workspace
 from neardup.stages.contents import find_contents, sign_documents
 from neardup.stages.decide import Assignment, assign, choose_by_buckets
 from neardup.stages.plan import DedupPlan
-from neardup.tables import Bools, Bytes, Int64s, Texts, TokenLists, Uint64s
+from neardup.tables import Bools, Bytes, Int64s, Rows, Texts, TokenLists, Uint64s
 from neardup.text.shingles import take_ranges
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ _NEWLINE, _RETURN = 10, 13
 
 
 @dataclass(frozen=True)
-class Units:
+class Units(Rows):
     """Some units of texts, by text and place; all arrays (n,), places in bytes of the text.
 
     Parameters
@@ -61,9 +61,6 @@ class Units:
     starts: Int64s
     stops: Int64s
     ends: Int64s
-
-    def __len__(self) -> int:
-        return len(self.documents)
 
 
 def split_units(texts: pa.Array, unit: Unit) -> Units:
@@ -105,7 +102,7 @@ LISTED_SHARE = 0.2
 
 
 @dataclass(frozen=True)
-class ListedUnits:
+class ListedUnits(Rows):
     """Units of the documents of a collection, by document and place.
 
     ``first_bytes`` and ``last_bytes`` (exclusive) are bytes of the text, ``starts`` and ``stops``
@@ -118,9 +115,6 @@ class ListedUnits:
     starts: Int64s
     stops: Int64s
     ends: Int64s
-
-    def __len__(self) -> int:
-        return len(self.documents)
 
     def range_of(self, documents: slice) -> slice:
         """Return which units are of some consecutive documents."""
@@ -411,4 +405,4 @@ def spans_of(assignment: Assignment, listed: ListedUnits, min_documents: int | N
     groups = np.unique(keepers, return_inverse=True)[1]
     documents = np.append(spans.documents, spans.kept_documents)
     n_documents = count_documents(np.tile(groups, 2), documents, int(groups.max()) + 1)
-    return spans.select(np.flatnonzero(n_documents[groups] >= min_documents))
+    return spans.take(np.flatnonzero(n_documents[groups] >= min_documents))

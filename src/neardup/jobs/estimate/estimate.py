@@ -51,7 +51,7 @@ from neardup.stages.sketches import (
     known_digests,
 )
 from neardup.stages.workspaces import memory_budget
-from neardup.tables import Int64s
+from neardup.tables import Int64s, Rows
 
 if TYPE_CHECKING:
     from neardup.outputs.summary_records import EstimateSummary
@@ -60,14 +60,11 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class ListedPairs:
+class ListedPairs(Rows):
     """Pairs that a table lists, in its order, by the rows of their sketches on either side."""
 
     left: Int64s
     right: Int64s
-
-    def __len__(self) -> int:
-        return len(self.left)
 
     def numbers_in(self, left: range, right: range) -> Int64s:
         """Return which pairs are of some consecutive rows of either side."""

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
 
-from neardup.jobs.pairs.spelling import join_pairs
 from neardup.matching.join import (
     BOTH,
     FIRST,
@@ -279,7 +278,7 @@ class BlockedJoin(Join):
             found.append(pairs)
             counts.append(own)
             check_limit(limit, sum(map(len, found)), (number + 1) / len(self.units))
-        pairs = join_pairs(found)
+        pairs = ScoredPairs.joined(found)
         if len(self.units) > 1:
             pairs = pairs.take(pairs.ascending())
         return pairs, FilterCounts.total(counts)

@@ -213,8 +213,7 @@ class RecordJoin:
                 found.append(pairs.take((pairs.left < own[0]) != (pairs.right < own[0])))
                 n_verified += n_both - n_own - n_earlier
             report(int(own[-1]) + 1)
-        parts = ("left", "right", "scores")
-        joined = ScoredPairs(*(np.concatenate([getattr(p, c) for p in found]) for c in parts))
+        joined = ScoredPairs.joined(found)
         joined = joined.take(joined.ascending())
         return JoinedRecords(of_contents, own_sizes[firsts], joined, n_verified)
 

@@ -133,7 +133,7 @@ class Speller:
         parts = [joined, ScoredPairs(twins, twins, self.own_scores[twins])]
         if not (self.is_self_join or self.is_directed):
             parts.append(joined.turned())
-        return join_pairs(parts)
+        return ScoredPairs.joined(parts)
 
     def count(self, joined: ScoredPairs) -> int:
         """Count the pairs of documents."""
@@ -189,11 +189,3 @@ class Speller:
                 low, high = np.minimum(pairs.left, pairs.right), np.maximum(pairs.left, pairs.right)
                 pairs = ScoredPairs(low, high, pairs.scores)
             yield pairs, crossing[kept]
-
-
-def join_pairs(parts: list[ScoredPairs]) -> ScoredPairs:
-    """Put pairs together, as they come."""
-    nothing: Int64s = np.empty(0, np.int64)
-    parts = [ScoredPairs(nothing, nothing, nothing), *parts]
-    columns = ("left", "right", "scores")
-    return ScoredPairs(*(np.concatenate([getattr(p, c) for p in parts]) for c in columns))

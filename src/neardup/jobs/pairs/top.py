@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from neardup.jobs.pairs.spelling import Members, Speller, join_pairs
+from neardup.jobs.pairs.spelling import Members, Speller
 from neardup.matching.join import LEFT, RIGHT, FilterCounts, Join
 from neardup.matching.measures import rank_fractions
 from neardup.runs.runner import Runner
@@ -27,7 +27,7 @@ class RankedPairs:
     @classmethod
     def none(cls) -> RankedPairs:
         """Return no pairs."""
-        return cls(join_pairs([]), np.empty(0, np.int64))
+        return cls(ScoredPairs.of_none(), np.empty(0, np.int64))
 
     @classmethod
     def of(cls, pairs: ScoredPairs, join: Join) -> RankedPairs:
@@ -41,7 +41,7 @@ class RankedPairs:
     def plus(self, other: RankedPairs) -> RankedPairs:
         """Return these pairs and others."""
         return RankedPairs(
-            join_pairs([self.pairs, other.pairs]), np.concatenate([self.ranks, other.ranks])
+            ScoredPairs.joined([self.pairs, other.pairs]), np.concatenate([self.ranks, other.ranks])
         )
 
     def by_rank(self) -> RankedPairs:
@@ -155,14 +155,16 @@ def most_similar_partners(
         looking = looking & ~is_done
         if not looking.any():
             break
-    return _best_of_each(RankedPairs.of(join_pairs(found), join), speller, most), step_counts
+    return _best_of_each(
+        RankedPairs.of(ScoredPairs.joined(found), join), speller, most
+    ), step_counts
 
 
 def _partner_rows(joined: ScoredPairs, step: Join, speller: Speller) -> ScoredPairs:
     """Return each record with each of its partners, itself included."""
     twins = ScoredPairs(step.twins, step.twins, step.own_scores[step.twins])
     parts = [joined, twins] if step.is_directed else [joined, joined.turned(), twins]
-    rows = join_pairs(parts)
+    rows = ScoredPairs.joined(parts)
     return rows.take((speller.left.counts[rows.left] > 0) & (speller.right.counts[rows.right] > 0))
 
 
@@ -199,4 +201,4 @@ def _spell_lookers(candidates: RankedPairs, lookers: Members) -> RankedPairs:
 def _cross(left: Members, right: Members, pairs: ScoredPairs) -> tuple[ScoredPairs, Int64s]:
     for spelled in left.cross(right, pairs):
         return spelled
-    return join_pairs([]), np.empty(0, np.int64)
+    return ScoredPairs.of_none(), np.empty(0, np.int64)

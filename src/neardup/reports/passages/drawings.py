@@ -116,7 +116,7 @@ def _laid_out(passages: Passages, documents: Sequence[int], y: float) -> dict[in
 
 def _longest(passages: Passages, documents: Sequence[int]) -> tuple[Spans, int]:
     """Return the longest passages between some texts, and how many there are."""
-    found, n_all = Spans.nothing(), 0
+    found, n_all = Spans.of_none(), 0
     for spans in passages.batches():
         is_it = np.isin(spans.queries, documents) & np.isin(spans.docs, documents)
         n_all += int(is_it.sum())

@@ -142,7 +142,7 @@ def _gather(passages: Passages, most: int) -> _Items:
     of_items = np.where(known[items] == best[items], best[items], np.nan)
     chosen: Int64s = np.sort(order := items[np.argsort(best[items], kind="stable")[:most]])
     # Of each of these the best places, and the best place in each of the best documents.
-    rows = Spans.nothing()
+    rows = Spans.of_none()
     n_places = np.zeros(len(chosen), np.int64)
     with Totals(
         "items", passages.stored.workspace, 2, {"n": np.add}, n_rows=len(passages)

@@ -58,7 +58,7 @@ def make_listing(passages: Passages, reading: Reading | None) -> Listing | None:
 
 def _longest(passages: Passages) -> Spans:
     """Return the longest passages; of equally long ones the first of the table."""
-    found = Spans.nothing()
+    found = Spans.of_none()
     for spans in passages.batches():
         found = Spans.joined([found, spans])
         if len(found) > 2 * MOST_PASSAGES:

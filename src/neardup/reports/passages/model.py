@@ -19,7 +19,7 @@ from neardup.reports.differences import find_moved
 from neardup.reports.page import shortened, written
 from neardup.runs.exchange import Shuffle, SpilledBatches
 from neardup.runs.work import IN_MEMORY, Workspace
-from neardup.tables import Bools, Floats, Int64s, Uint64s
+from neardup.tables import Bools, Floats, Int64s, Rows, Uint64s
 from neardup.version import __version__
 
 # How passages were found, as pages say it.
@@ -194,7 +194,7 @@ class Documents(Sequence[Document]):
 
 
 @dataclass(frozen=True)
-class Spans:
+class Spans(Rows):
     """Passages, a row for each: two documents by number, and places in them, ends exclusive.
 
     ``rows`` are their places in the table.
@@ -209,17 +209,10 @@ class Spans:
     similarities: Floats
     rows: Int64s
 
-    def __len__(self) -> int:
-        return len(self.queries)
-
     @property
     def lengths(self) -> Int64s:
         """Characters of the passages in their queries."""
         return self.query_stops - self.query_starts
-
-    def take(self, rows: Int64s | Bools) -> Spans:
-        """Return some of them."""
-        return Spans(*(getattr(self, field.name)[rows] for field in fields(self)))
 
     def places(self, row: int) -> tuple[tuple[int, int], tuple[int, int]]:
         """Return where a passage begins and ends in its query and its document."""
@@ -228,31 +221,9 @@ class Spans:
             (int(self.doc_starts[row]), int(self.doc_stops[row])),
         )
 
-    def to_batch(self) -> pa.RecordBatch:
-        """Return them as they are stored."""
-        return _stored(self)
-
-    @classmethod
-    def of_batches(cls, batches: Sequence[pa.RecordBatch]) -> Spans:
-        """Take some that were stored, one behind the other."""
-        return cls(*_columns(batches))
-
-    @classmethod
-    def nothing(cls) -> Spans:
-        """Return no passage."""
-        return cls(*(np.empty(0, _type_of(field.name)) for field in fields(cls)))
-
-    @classmethod
-    def joined(cls, parts: Sequence[Spans]) -> Spans:
-        """Put some behind each other."""
-        together = [cls.nothing(), *parts]
-        return cls(
-            *(np.concatenate([getattr(each, f.name) for each in together]) for f in fields(cls))
-        )
-
 
 @dataclass(frozen=True)
-class Pairs:
+class Pairs(Rows):
     """Pairs of documents that share a passage, a row for each.
 
     ``of_query`` and ``of_doc`` are the characters of either one that are in a passage of the pair,
@@ -265,31 +236,10 @@ class Pairs:
     of_doc: Int64s
     n_passages: Int64s
 
-    def __len__(self) -> int:
-        return len(self.queries)
-
     @property
     def shared(self) -> Int64s:
         """Characters in passages, of the side that has more."""
         return np.maximum(self.of_query, self.of_doc)
-
-    def take(self, rows: Int64s | Bools) -> Pairs:
-        """Return some of them."""
-        return Pairs(*(getattr(self, field.name)[rows] for field in fields(self)))
-
-    @classmethod
-    def nothing(cls) -> Pairs:
-        """Return no pair."""
-        return cls(*(np.empty(0, np.int64) for _ in fields(cls)))
-
-    def joined(self, other: Pairs) -> Pairs:
-        """Return these and others behind them."""
-        return Pairs(
-            *(
-                np.concatenate([getattr(each, field.name) for each in (self, other)])
-                for field in fields(self)
-            )
-        )
 
     def ranked(self) -> Pairs:
         """Return them by what they share, those with most first; equal ones by their documents."""
@@ -347,7 +297,7 @@ class StoredSpans:
     @cached_property
     def pairs(self) -> Iterable[pa.RecordBatch]:
         """The pairs of documents, each once, as ``Pairs`` are stored."""
-        return _keep("pairs", map(_stored, self._put_together()), self.workspace)
+        return _keep("pairs", map(Pairs.to_batch, self._put_together()), self.workspace)
 
     def by_partition(
         self, n_partitions: int, choose: Callable[[Spans], tuple[Spans, Int64s]]
@@ -399,24 +349,6 @@ class StoredSpans:
 
 
 _ODD = np.int64(0x1E3779B97F4A7C15)
-
-
-def _type_of(name: str) -> type:
-    return np.float64 if name == "similarities" else np.int64
-
-
-def _stored(rows: Spans | Pairs) -> pa.RecordBatch:
-    names = [each.name for each in fields(rows)]
-    return pa.record_batch([pa.array(getattr(rows, name)) for name in names], names)
-
-
-def _columns(batches: Sequence[pa.RecordBatch]) -> list[Any]:
-    if len(batches) == 1:
-        return [column.to_numpy() for column in batches[0].columns]
-    return [
-        np.concatenate([batch.column(k).to_numpy() for batch in batches])
-        for k in range(batches[0].num_columns)
-    ]
 
 
 def _keep(name: str, batches: Iterable[pa.RecordBatch], workspace: Workspace) -> SpilledBatches:
@@ -476,7 +408,7 @@ class Passages:
     def pairs(self) -> Iterator[Pairs]:
         """Yield all pairs of documents, some at a time; these by their documents."""
         for batch in self.stored.pairs:
-            pairs = Pairs(*_columns([batch]))
+            pairs = Pairs.of_batches([batch])
             if self.numbers is not None:
                 queries, docs = self.numbers[pairs.queries], self.numbers[pairs.docs]
                 order = np.lexsort((docs, queries))
@@ -495,9 +427,9 @@ class Passages:
 
     def best(self, most: int) -> Pairs:
         """Return the pairs that share most, ranked."""
-        found, least = Pairs.nothing(), -1
+        found, least = Pairs.of_none(), -1
         for pairs in self.pairs():
-            found = found.joined(pairs.take(pairs.shared >= least)).ranked()
+            found = Pairs.joined([found, pairs.take(pairs.shared >= least)]).ranked()
             if len(found) > most:
                 found = found.take(np.arange(most))
                 least = int(found.shared.min(initial=1 << 62))
@@ -560,9 +492,10 @@ class Passages:
     @cached_property
     def known_pairs(self) -> Pairs:
         """The pairs whose texts are both known, ranked."""
-        known, found = self.documents.are_known, Pairs.nothing()
+        known, found = self.documents.are_known, Pairs.of_none()
         for pairs in self.pairs():
-            found = found.joined(pairs.take(known[pairs.queries] & known[pairs.docs]))
+            own = pairs.take(known[pairs.queries] & known[pairs.docs])
+            found = Pairs.joined([found, own])
         return found.ranked()
 
     def have_texts(self, spans: Spans) -> Bools:
