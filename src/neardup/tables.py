@@ -29,6 +29,17 @@ Bools = npt.NDArray[np.bool_]
 Bytes = npt.NDArray[np.uint8]
 
 
+def offsets_of(sizes: Sequence[int] | Int64s | Bools) -> Int64s:
+    """Return where each of some lists begins, which stand one behind the other, and the end."""
+    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+
+
+def places_of_lists(starts: Int64s, sizes: Int64s) -> tuple[Int64s, Int64s]:
+    """Return the places of the values of some lists, one behind the other, and their offsets."""
+    offsets = offsets_of(sizes)
+    return np.repeat(starts - offsets[:-1], sizes) + np.arange(offsets[-1]), offsets
+
+
 class Rows:
     """Columns of one length, which are the fields of the dataclasses that derive from this."""
 

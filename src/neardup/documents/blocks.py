@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.ipc
 
 from neardup.documents.values import words_of_values
-from neardup.tables import Bytes, Int64s, Texts
+from neardup.tables import Bytes, Int64s, Texts, offsets_of, places_of_lists
 
 S = TypeVar("S", bound=np.generic)
 
@@ -124,16 +124,14 @@ def take_cells_of(
     data: npt.NDArray[S], offsets: Int64s, rows: Int64s
 ) -> tuple[npt.NDArray[S], Int64s]:
     """Return the values of some rows, and where each row starts among them."""
-    starts, sizes = offsets[rows], np.diff(offsets)[rows]
-    found: Int64s = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    places = np.repeat(starts - found[:-1], sizes) + np.arange(found[-1])
+    places, found = places_of_lists(offsets[rows], np.diff(offsets)[rows])
     return data[places], found
 
 
 def join_cells(parts: Sequence[Texts]) -> Texts:
     """Put cells of one column one behind the other."""
     sizes = np.concatenate([np.diff(part.offsets) for part in parts])
-    offsets: Int64s = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    offsets = offsets_of(sizes)
     data = np.concatenate([part.data[part.offsets[0] : part.offsets[-1]] for part in parts])
     return Texts(data, offsets)
 

@@ -28,6 +28,7 @@ from neardup.tables import (
     TokenLists,
     Uint64s,
     WeightedSets,
+    offsets_of,
 )
 from neardup.text.shingles import digest_token_lists, shingle_lists, sorting_room
 from neardup.text.weighting import weighted_sets
@@ -298,7 +299,7 @@ def sets_of_cells(
 
 def lists_of_sets(sets: ShingleSets) -> ShingleLists:
     """Return the elements of sets one behind the other, as they are signed."""
-    offsets: Int64s = np.concatenate([[0], np.cumsum(sets.sizes)]).astype(np.int64)
+    offsets = offsets_of(sets.sizes)
     within = np.repeat(sets.starts - offsets[:-1], sets.sizes) + np.arange(offsets[-1])
     return ShingleLists(sets.values[within], offsets)
 

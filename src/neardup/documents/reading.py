@@ -21,7 +21,16 @@ from neardup.files.problems import listed_names
 from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.indexes.changes import RowPlaces
 from neardup.reading.sign import SLICE_BYTES, WEIGHTED_SLICE_BYTES
-from neardup.tables import Bools, Filters, Int64s, ShingleSets, Texts, Uint64s, WeightedSets
+from neardup.tables import (
+    Bools,
+    Filters,
+    Int64s,
+    ShingleSets,
+    Texts,
+    Uint64s,
+    WeightedSets,
+    offsets_of,
+)
 
 # Documents as they are put into an index: signed, and packed into blocks.
 
@@ -124,7 +133,7 @@ def _cells_of_sets(sets: ShingleSets | WeightedSets | None, is_wanted: Bools) ->
         return [nothing, nothing]
     assert sets is not None
     sizes = np.where(is_wanted, sets.sizes, 0)
-    offsets: Int64s = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    offsets = offsets_of(sizes)
     places = np.repeat(sets.starts - offsets[:-1], sizes) + np.arange(offsets[-1])
     values = Texts(sets.values[places].view(np.uint8), 8 * offsets)
     if not isinstance(sets, WeightedSets):

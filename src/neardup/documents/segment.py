@@ -39,6 +39,7 @@ from neardup.tables import (
     Uint32s,
     Uint64s,
     WeightedSets,
+    offsets_of,
 )
 
 # The sorted lists of a segment: which of its documents have a key.
@@ -50,7 +51,7 @@ _ROOM = 256
 def bounds_of_pages(list_starts: Int64s) -> tuple[Int64s, Int64s]:
     """Return the first page of each list, and where each page starts, both with their ends."""
     n_pages = -(-np.diff(list_starts) // kernel.PAGE)
-    page_starts: Int64s = np.concatenate([[0], np.cumsum(n_pages)]).astype(np.int64)
+    page_starts = offsets_of(n_pages)
     within = np.arange(page_starts[-1]) - np.repeat(page_starts[:-1], n_pages)
     starts = np.repeat(list_starts[:-1], n_pages) + within * kernel.PAGE
     bounds: Int64s = np.concatenate([starts, list_starts[-1:]]).astype(np.int64)
@@ -438,7 +439,7 @@ class DocumentSegment(Searchable):
         filters.check_ranges(first, stop)
         # The first word of each is the size of the set.
         n_words = stop - first - 1
-        offsets: Int64s = np.concatenate([[0], np.cumsum(n_words)]).astype(np.int64)
+        offsets = offsets_of(n_words)
         places = np.repeat(first + 1 - offsets[:-1], n_words) + np.arange(offsets[-1])
         return Filters(filters.array[places], offsets, filters.array[first].astype(np.int64))
 

@@ -29,7 +29,7 @@ from neardup.indexes.manifest import Manifest, check_kind
 from neardup.indexes.segments import Segment
 from neardup.options.choices import IndexKind
 from neardup.runs.runner import Runner
-from neardup.tables import Bools, Int64s, Uint32s, Uint64s
+from neardup.tables import Bools, Int64s, Uint32s, Uint64s, offsets_of
 from neardup.text.tokenizers import TokenFunction
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class OpenIndex(ABC, Generic[S, D]):
     def first_documents(self) -> Int64s:
         """The number of each segment's first document, and that of all documents (n + 1)."""
         sizes = [len(segment) for segment in self.segments]
-        return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        return offsets_of(sizes)
 
     @property
     def n_documents(self) -> int:

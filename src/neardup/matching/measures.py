@@ -18,7 +18,7 @@ import numpy as np
 from neardup.errors import InvalidParameterError
 from neardup.kernels.join import overlap
 from neardup.options.kinds import as_fraction, exact_fraction
-from neardup.tables import Floats, Int64s
+from neardup.tables import Floats, Int64s, offsets_of
 
 # Thresholds: those that are counts, the lowest ones, and those tried one after another.
 
@@ -90,7 +90,7 @@ def rank_fractions(numerators: Int64s, denominators: Int64s) -> Int64s:
                 order[start:stop] = run
         differs = np.diff(above[order]) | np.diff(below[order])
     ranks: Int64s = np.empty(len(order), np.int64)
-    ranks[order] = np.concatenate([[0], np.cumsum(differs != 0)])
+    ranks[order] = offsets_of(differs != 0)
     return ranks
 
 

@@ -30,6 +30,7 @@ from neardup.tables import (
     ShingleSets,
     Uint64s,
     WeightedSets,
+    offsets_of,
 )
 
 # Sets that are in memory, of documents whose sets do not all fit: a chunk, and a slice beside.
@@ -563,7 +564,7 @@ def _keys_between(lists: KeyLists, joined: Int64s) -> KeyLists:
     np.minimum.at(least, lists.keys, roots)
     np.maximum.at(most, lists.keys, roots)
     is_needed = (least < most)[lists.keys]
-    starts: Int64s = np.concatenate([[0], np.cumsum(is_needed)])[lists.starts].astype(np.int64)
+    starts = offsets_of(is_needed)[lists.starts]
     kept = lists.keys[is_needed]
     return KeyLists(starts, kept, np.diff(starts), np.bincount(kept, minlength=len(lists.sizes)))
 

@@ -45,7 +45,7 @@ from neardup.passages.segment import (
 )
 from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
-from neardup.tables import Bools, TokenLists, TokenSpans, Uint32s
+from neardup.tables import Bools, TokenLists, TokenSpans, Uint32s, offsets_of
 from neardup.text.tokenizers import TokenFunction
 from neardup.text.weighting import count_documents
 
@@ -220,7 +220,7 @@ def _stored_block(segment: PassageSegment, removed: Uint32s) -> DocumentBlock:
     keep[removed] = False
     of_kept = np.repeat(keep, np.diff(tokens.offsets))
     sizes = np.diff(tokens.offsets)[keep]
-    offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    offsets = offsets_of(sizes)
     ids = segment.ids.cast(segment.id_type)
     return DocumentBlock(
         ids if keep.all() else ids.filter(pa.array(keep)),

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from neardup.passages.documents import DocumentBlock, IgnoredRuns
 from neardup.passages.index import OpenPassages
 from neardup.passages.matches import Matches, character_places, character_spans, union_lengths
-from neardup.tables import Int64s, Texts
+from neardup.tables import Int64s, Texts, offsets_of
 from neardup.text.tokenizers import Tokenizer
 
 # Where text stands that is ignored, and how long texts are without it.
@@ -32,7 +32,7 @@ class Holes:
         # Places of all texts on one line.
         width = 1 + max(int(self.stops.max()), int(places.max(initial=0)))
         lines = self.documents * width + self.starts
-        sizes = np.concatenate([[0], np.cumsum(self.stops - self.starts)])
+        sizes = offsets_of(self.stops - self.starts)
         first = np.searchsorted(self.documents, documents)
         before = np.searchsorted(lines, documents * width + places)
         hidden = sizes[before] - sizes[first]

@@ -13,7 +13,7 @@ from neardup.files.ids import choose_id_column, join_ids
 from neardup.files.passes import ReadingPass, read_text_block
 from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.indexes.changes import RowPlaces
-from neardup.tables import Bools, Int64s, Texts, TokenLists, TokenSpans, Uint64s
+from neardup.tables import Bools, Int64s, Texts, TokenLists, TokenSpans, Uint64s, offsets_of
 from neardup.text.tokenizers import Tokenizer
 
 # Text that counts nowhere: the runs of tokens that templates or prompts have.
@@ -54,7 +54,7 @@ def _without(
     taken_out: Bools, tokens: TokenLists, spans: TokenSpans
 ) -> tuple[TokenLists, TokenSpans]:
     kept = ~taken_out
-    offsets = np.concatenate([[0], np.cumsum(kept)])[tokens.offsets]
+    offsets = offsets_of(kept)[tokens.offsets]
     return (
         TokenLists(tokens.values[kept], offsets.astype(np.int64)),
         TokenSpans(spans.starts[kept], spans.stops[kept]),
@@ -221,5 +221,4 @@ def _locate_tokens(texts: Texts, tokenizer: Tokenizer) -> tuple[TokenLists, Toke
 
 def _join_offsets(parts: Sequence[Int64s]) -> Int64s:
     sizes = np.concatenate([np.diff(offsets) for offsets in parts])
-    offsets: Int64s = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    return offsets
+    return offsets_of(sizes)

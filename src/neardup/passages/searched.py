@@ -27,7 +27,7 @@ from neardup.passages.lookup import (
 from neardup.passages.scheme import PassageScheme
 from neardup.runs.runner import Runner
 from neardup.runs.work import IN_MEMORY, Workspace
-from neardup.tables import Int64s, TokenLists, Uint64s
+from neardup.tables import Int64s, TokenLists, Uint64s, offsets_of
 from neardup.text.tokenizers import TokenFunction
 
 
@@ -161,5 +161,5 @@ def report_to_nobody(_: float) -> None:
 def join_lists(texts: list[Uint64s]) -> TokenLists:
     """Put the tokens of some texts one behind the other."""
     sizes = [len(text) for text in texts]
-    offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    offsets = offsets_of(sizes)
     return TokenLists(np.concatenate([np.empty(0, np.uint64), *texts]), offsets)

@@ -16,7 +16,7 @@ from neardup.kernels.text import weights
 from neardup.kernels.types import sealed
 from neardup.matching.postings import number_values
 from neardup.passages.scheme import PassageScheme
-from neardup.tables import Bools, Floats, Int32s, Int64s, TokenLists, Uint32s, Uint64s
+from neardup.tables import Bools, Floats, Int32s, Int64s, TokenLists, Uint32s, Uint64s, offsets_of
 from neardup.text.weighting import DocumentFrequencies, term_frequencies
 
 Uint16s = npt.NDArray[np.uint16]
@@ -147,7 +147,7 @@ def _by_key(keys: Uint64s, starts: Uint32s, spans: Uint32s) -> WindowLists:
     order = np.argsort(distinct)
     ranks: Int32s = np.empty(len(order), np.int32)
     ranks[order] = np.arange(len(order), dtype=np.int32)
-    offsets: Int64s = np.concatenate([[0], np.cumsum(frequencies[order])]).astype(np.int64)
+    offsets = offsets_of(frequencies[order])
     ordered_starts, ordered_spans = np.empty_like(starts), np.empty_like(spans)
     n_wide = candidates.order_windows(
         numbers, ranks, starts, spans, offsets[:-1].copy(), ordered_starts, ordered_spans

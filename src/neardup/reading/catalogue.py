@@ -17,7 +17,7 @@ from neardup.reading.column_values import ColumnValues, ValueCollector
 from neardup.reading.sign import EMPTY
 from neardup.reading.signed_batches import numbers_of, place_of
 from neardup.runs.exchange import SpilledBatches
-from neardup.tables import Bools, Int8s, Int64s
+from neardup.tables import Bools, Int8s, Int64s, offsets_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -341,7 +341,7 @@ def make_catalogue(
     catalogue = Catalogue(
         sources=sources,
         columns=columns,
-        source_starts=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
+        source_starts=offsets_of(counts),
         numbers=RowNumbers(numbers_of(batch, "numbers") for batch in signed),
         n_tokens=np.concatenate([np.empty(0, np.int8), *n_tokens]),
         lengths=np.concatenate([np.empty(0, np.int64), *lengths]) if with_lengths else None,

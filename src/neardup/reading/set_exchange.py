@@ -17,7 +17,7 @@ from neardup.kernels.text import shingles
 from neardup.matching.join import Compared, cut_runs
 from neardup.reading.block_exchange import BlockExchange, Sorted
 from neardup.reading.signed_batches import numbers_of
-from neardup.tables import Int64s, ShingleSets, TokenLists, Uint64s, WeightedSets
+from neardup.tables import Int64s, ShingleSets, TokenLists, Uint64s, WeightedSets, offsets_of
 from neardup.text.shingles import digest_sets, digest_token_lists
 from neardup.text.weighting import digest_weighted_sets
 
@@ -71,7 +71,7 @@ class SetExchange:
         # What is empty, or weighs nothing, is similar to nothing.
         documents = np.flatnonzero(extents > 0)
         documents = documents[np.argsort(classes[documents].astype(np.uint16), kind="stable")]
-        offsets = np.concatenate([[0], np.cumsum(sizes[documents])]).astype(np.int64)
+        offsets = offsets_of(sizes[documents])
         starts: Int64s = np.zeros(len(extents), np.int64)
         starts[documents] = offsets[:-1]
         sizes = np.where(extents > 0, sizes, 0)
@@ -128,7 +128,7 @@ class SetExchange:
         nothing = np.empty(0, np.uint64)
         starts = np.broadcast_to(np.int64(0), len(sizes))
         if isinstance(self._kind, TokenLists):
-            return TokenLists(nothing, np.concatenate([[0], np.cumsum(sizes)]))
+            return TokenLists(nothing, offsets_of(sizes))
         if isinstance(self._kind, ShingleSets):
             return ShingleSets(nothing, starts, sizes)
         return WeightedSets(nothing, nothing.view(np.int64), starts, sizes, extents)
@@ -147,7 +147,7 @@ class SetExchange:
         ``sizes`` and ``extents`` are theirs. What is in memory may go once ``are_all`` that will
         be read.
         """
-        offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        offsets = offsets_of(sizes)
         columns = {"values": np.empty(int(offsets[-1]), np.uint64)}
         if self._is_weighted:
             columns["weights"] = np.empty(int(offsets[-1]), np.uint64)

@@ -17,7 +17,7 @@ from neardup.reading.sign import SLICE_BYTES, ListedBlock, ReadingPlan, listed
 from neardup.runs.arrays import GrowingArray
 from neardup.runs.exchange import SpilledBatches
 from neardup.runs.runner import Runner
-from neardup.tables import Int64s, Texts, TokenLists, Uint64s
+from neardup.tables import Int64s, Texts, TokenLists, Uint64s, offsets_of
 from neardup.text.tokenizers import Tokenizer
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def read_tokens(
 def token_lists(catalogues: Sequence[Catalogue], values: Uint64s) -> TokenLists:
     """Return the tokens of all documents of some collections, one behind the other."""
     sizes = [np.maximum(catalogue.n_tokens, 0) for catalogue in catalogues]
-    offsets = np.concatenate([[0], np.cumsum(np.concatenate(sizes))]).astype(np.int64)
+    offsets = offsets_of(np.concatenate(sizes))
     return TokenLists(values, offsets)
 
 

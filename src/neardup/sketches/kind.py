@@ -197,17 +197,6 @@ def read_lists(table: pa.Table, kind: pa.DataType) -> tuple[pa.Array, Int64s]:
 # Lists of different lengths, one behind the other, as sketches are held.
 
 
-def places_of_lists(offsets: Int64s, rows: Int64s) -> tuple[Int64s, Int64s]:
-    """Return where the values of some lists stand, in the order of the rows, and their offsets.
-
-    List d is the values from ``offsets[d]`` to the next offset.
-    """
-    sizes = np.diff(offsets)[rows]
-    ends: Int64s = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    within = np.arange(ends[-1]) - np.repeat(ends[:-1], sizes)
-    return np.repeat(offsets[rows], sizes) + within, ends
-
-
 # Estimates that rest on fewer samples say too little.
 LEAST_SAMPLES = 20
 # Stands for no threshold: no two samples that share something have less in common.

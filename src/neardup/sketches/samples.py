@@ -17,7 +17,7 @@ from neardup.matching.measures import Dice, Measure
 from neardup.matching.set_join import join_sets
 from neardup.runs.runner import Runner
 from neardup.sketches.intervals import ShareKind, Shares, estimate_shares
-from neardup.sketches.kind import Pairs, TextScheme, places_of_lists
+from neardup.sketches.kind import Pairs, TextScheme
 from neardup.tables import (
     Bools,
     Bytes,
@@ -29,6 +29,8 @@ from neardup.tables import (
     ShingleSets,
     Texts,
     Uint64s,
+    offsets_of,
+    places_of_lists,
 )
 from neardup.text.shingles import shingle_texts
 
@@ -430,7 +432,7 @@ def _levels(sketches: SetSketches) -> Iterator[tuple[int, Int64s, ShingleSets]]:
         stays = (values % np.uint64(modulus) == 0) & (sketches.moduli[owners] <= modulus)
         rows: Int64s = np.flatnonzero(sketches.moduli <= modulus)
         counts = np.bincount(owners[stays], minlength=len(sketches))[rows]
-        offsets: Int64s = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        offsets = offsets_of(counts)
         yield modulus, rows, _sets(values[stays], offsets)
 
 
@@ -469,7 +471,7 @@ class SampleKind(ShareKind[SetSchemeT, SetSketches]):
 
     def take_rows(self, rows: SetSketches, places: Int64s) -> SetSketches:
         """Return some of the sketches."""
-        of_values, offsets = places_of_lists(rows.offsets, places)
+        of_values, offsets = places_of_lists(rows.offsets[places], np.diff(rows.offsets)[places])
         return SetSketches(rows.values[of_values], offsets, rows.sizes[places], rows.moduli[places])
 
     def unite_rows(self, rows: SetSketches, members: Int64s, starts: Int64s) -> SetSketches:

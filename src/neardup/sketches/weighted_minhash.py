@@ -12,7 +12,15 @@ from neardup.kernels.common.hashing import function_seeds
 from neardup.sketches.kind import TextScheme
 from neardup.sketches.minhash import MinHashScheme
 from neardup.sketches.signatures import SignatureKind
-from neardup.tables import Floats, Signatures, Texts, Uint32s, Uint64s, WeightedSets
+from neardup.tables import (
+    Floats,
+    Signatures,
+    Texts,
+    Uint32s,
+    Uint64s,
+    WeightedSets,
+    places_of_lists,
+)
 from neardup.text.weighting import weighted_sets
 
 if TYPE_CHECKING:
@@ -111,8 +119,7 @@ def _sign(sets: WeightedSets, rows: slice, seeds: Uint64s) -> Uint32s:
 
     sizes, starts = sets.sizes[rows], sets.starts[rows]
     n = len(sizes)
-    places = np.repeat(starts - (np.cumsum(sizes) - sizes), sizes)
-    places += np.arange(len(places), dtype=np.int64)
+    places, _ = places_of_lists(starts, sizes)
     values = sets.values[places]
     order = np.argsort(values, kind="stable")
     values = values[order]

@@ -40,7 +40,7 @@ from neardup.runs.work import Workspace
 from neardup.spark.cluster import Cluster, Failure, local_workspace
 from neardup.spark.read import Outbox, from_bytes, to_bytes
 from neardup.spark.stored_passages import Part, Stored, StoredDocuments, opened
-from neardup.tables import Bools, Int64s, TokenLists
+from neardup.tables import Bools, Int64s, TokenLists, offsets_of
 from neardup.text.weighting import DocumentFrequencies
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class SentQueries:
     def join(cls, parts: Sequence[SentQueries]) -> SentQueries:
         """Put queries one behind the other."""
         sizes = np.concatenate([np.diff(part.tokens.offsets) for part in parts])
-        offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        offsets = offsets_of(sizes)
         frequent = [part.are_frequent for part in parts if part.are_frequent is not None]
         return cls(
             TokenLists(np.concatenate([part.tokens.values for part in parts]), offsets),

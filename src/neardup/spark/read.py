@@ -20,7 +20,7 @@ from neardup.reading.signed_batches import to_batch, with_place
 from neardup.reading.where import Condition, FilteredSource
 from neardup.runs.exchange import SpilledBatches
 from neardup.spark.cluster import Cluster, Failure, Piece, Task, cut_tasks
-from neardup.tables import Int64s, Texts
+from neardup.tables import Int64s, Texts, offsets_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -220,7 +220,7 @@ def read_on_executors(
         )
         for (sources, plan), batches in zip(chosen, lists, strict=True)
     )
-    starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    starts = offsets_of(counts)
     return ReadTasks(tasks, rows, starts, catalogues, tuple(lists))
 
 

@@ -66,7 +66,7 @@ from neardup.spark.stored_passages import (
 )
 from neardup.stages.hints import with_warning
 from neardup.stages.workspaces import open_workspace
-from neardup.tables import Int64s, TokenLists
+from neardup.tables import Int64s, TokenLists, offsets_of
 from neardup.text.weighting import DocumentFrequencies
 
 if TYPE_CHECKING:
@@ -239,7 +239,7 @@ class _OnExecutors(LookUp):
     def _find_frequent(self, how: _Aligning, n_windows: Int64s) -> list[bytes]:
         """Return for the windows of each task, as bits, which of them too many documents have."""
         cluster = self.kept.cluster
-        bounds = np.concatenate([[0], np.cumsum(n_windows)])
+        bounds = offsets_of(n_windows)
         nothing = [None] * len(n_windows)
         sent = self.kept.sent(how.windows, self._sendings(n_windows, nothing, everywhere=True))
         keep = "align", cluster.task_bytes

@@ -45,7 +45,7 @@ from neardup.spark.spans import (
     read_again_on_executors,
 )
 from neardup.spark.stored_passages import Part, opened, store_block
-from neardup.tables import Bytes, Int64s, TokenLists, Uint64s
+from neardup.tables import Bytes, Int64s, TokenLists, Uint64s, offsets_of
 
 if TYPE_CHECKING:
     from pyspark.rdd import RDD
@@ -124,7 +124,7 @@ def _hash_block(block: RowBlock, reading: ReadingPlan) -> _TokenBlock:
     n_tokens, parts = hash_tokens(parsed.text, reading.shingles.tokenizer)
     known = listed(block, parsed, n_tokens, with_lengths=reading.with_lengths)
     values = np.concatenate([np.empty(0, np.uint64), *(part.values for part in parts)])
-    offsets = np.concatenate([[0], np.cumsum(n_tokens)]).astype(np.int64)
+    offsets = offsets_of(n_tokens)
     return _TokenBlock(**vars(known), tokens=TokenLists(values, offsets))
 
 
@@ -184,7 +184,7 @@ def _left_of(
             whole = whole[np.unpackbits(mask, count=len(whole)).view(np.bool_)]
         found.append(whole)
     sizes = [len(each) for each in found]
-    offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    offsets = offsets_of(sizes)
     return pa.LargeListArray.from_arrays(offsets, np.concatenate(found))
 
 

@@ -43,7 +43,7 @@ from neardup.spark.read import (
 )
 from neardup.spark.spans import Writing, cutting, planned_collections
 from neardup.stages.decide import assign
-from neardup.tables import Texts
+from neardup.tables import Texts, offsets_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,7 +122,7 @@ def _units_of(
     signed = ReadParts(
         tasks=read.tasks,
         rows=cluster.work(_only_units, read.rows, is_laid_out=True),
-        starts=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
+        starts=offsets_of(counts),
         catalogues=(other, catalogue),
         whole=read,
         documents=units.documents,

@@ -43,7 +43,7 @@ from neardup.spark.cluster import (
     local_workspace,
 )
 from neardup.spark.read import TaskReading, from_bytes, to_bytes
-from neardup.tables import Int64s, Uint32s
+from neardup.tables import Int64s, Uint32s, offsets_of
 from neardup.text.weighting import DocumentFrequencies
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ class StoredDocuments:
     @property
     def starts(self) -> Int64s:
         """The number of each task's first document, and that of all documents."""
-        return np.concatenate([[0], np.cumsum([len(sizes) for sizes in self.sizes])])
+        return offsets_of([len(sizes) for sizes in self.sizes])
 
     @property
     def made(self) -> Made:

@@ -25,7 +25,7 @@ from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.options.kinds import Choice
 from neardup.options.option import Option, Options
 from neardup.runs.progress import job_logger
-from neardup.tables import Int64s, TokenLists
+from neardup.tables import Int64s, TokenLists, offsets_of
 from neardup.text.shingles import ShingleScheme
 
 if TYPE_CHECKING:
@@ -325,7 +325,7 @@ class Flood:
         starts, stops = tokens.offsets[rows], tokens.offsets[[row + 1 for row in rows]]
         stops = np.minimum(stops, starts + _HEAD_TOKENS)
         parts = [tokens.values[start:stop] for start, stop in zip(starts, stops, strict=True)]
-        offsets = np.concatenate([[0], np.cumsum(stops - starts)]).astype(np.int64)
+        offsets = offsets_of(stops - starts)
         return TokenLists(np.concatenate([tokens.values[:0], *parts]), offsets)
 
     def look(self, numbers: Sequence[int]) -> None:

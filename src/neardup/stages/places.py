@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from neardup.errors import InvalidInputError
 from neardup.reading.catalogue import RowNumbers
-from neardup.tables import Bools, Int64s, Uint64s
+from neardup.tables import Bools, Int64s, Uint64s, offsets_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -80,7 +80,7 @@ class DocumentPlaces:
         self._numbered = numbered
         self._words = words.join()
         n_gone: Int64s = np.bitwise_count(self._words).astype(np.int64)
-        self._before: Int64s = np.concatenate([[0], np.cumsum(n_gone)])
+        self._before = offsets_of(n_gone)
 
     def __len__(self) -> int:
         return self._n

@@ -31,7 +31,7 @@ from neardup.stages.costs import SAMPLE_FUNCTIONS, Load, Similarities
 from neardup.stages.decide import sieve_candidates
 from neardup.stages.forecasts import expect_distinct
 from neardup.stages.plan import DedupPlan
-from neardup.tables import Filters, Int64s, Texts, TokenLists, Uint32s, Uint64s
+from neardup.tables import Filters, Int64s, Texts, TokenLists, Uint32s, Uint64s, offsets_of
 from neardup.text.shingles import ShingleScheme, shingle_lists
 from neardup.text.weighting import weighted_sets
 
@@ -89,7 +89,7 @@ def cut_documents(tokens: TokenLists, count: int) -> TokenLists:
         for start, size in zip(starts.tolist(), sizes.tolist(), strict=True)
     ]
     values: Uint64s = np.concatenate([np.empty(0, np.uint64), *parts])
-    ends: Int64s = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    ends = offsets_of(sizes)
     return TokenLists(values, ends)
 
 

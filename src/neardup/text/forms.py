@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 
 from neardup.kernels.text import folding, phrases
-from neardup.tables import Bytes, Int64s, Texts, TokenSpans, Uint64s
+from neardup.tables import Bytes, Int64s, Texts, TokenSpans, Uint64s, offsets_of
 from neardup.text.characters import ASSIGNED, hash_by_table, locate_by_table
 from neardup.text.normalise import Normalisation
 
@@ -224,9 +224,9 @@ def _phrases_of(normalisation: Normalisation) -> _Phrases:
         _Table(
             maybe,
             firsts,
-            _ends_of(counts),
+            offsets_of(counts),
             np.array(list(chain(*phrases_in_order)), np.uint64),
-            _ends_of(list(map(len, phrases_in_order))),
+            offsets_of(list(map(len, phrases_in_order))),
             *_joined_bytes([marks[rule][0] for rule in rules]),
             *_joined_bytes([marks[rule][1] for rule in rules]),
             np.array([not each for each in new_in_order.to_pylist()], np.uint8),
@@ -313,9 +313,5 @@ def _lowest_bits(hashes: Uint64s) -> Int64s:
     return (hashes & np.uint64(0xFFFF)).astype(np.int64)
 
 
-def _ends_of(sizes: Sequence[int] | Int64s) -> Int64s:
-    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-
-
 def _joined_bytes(parts: Sequence[bytes]) -> tuple[Bytes, Int64s]:
-    return np.frombuffer(b"".join(parts) or b"\0", np.uint8), _ends_of(list(map(len, parts)))
+    return np.frombuffer(b"".join(parts) or b"\0", np.uint8), offsets_of(list(map(len, parts)))

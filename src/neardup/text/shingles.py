@@ -15,7 +15,7 @@ from neardup.kernels.text import shingles, tokens
 from neardup.options.choices import Fingerprint, Occurrences, TokenizerChoice
 from neardup.options.groups import ShingleOptions
 from neardup.options.option import takes
-from neardup.tables import Int64s, ShingleLists, ShingleSets, Texts, TokenLists, Uint64s
+from neardup.tables import Int64s, ShingleLists, ShingleSets, Texts, TokenLists, Uint64s, offsets_of
 from neardup.text.forms import check_replacements
 from neardup.text.normalise import Normalisation
 from neardup.text.replacements import read_replacements
@@ -425,7 +425,7 @@ def sorting_room(offsets: Int64s) -> tuple[Uint64s, Int64s]:
 def take_ranges(values: Uint64s, starts: Int64s, stops: Int64s) -> TokenLists:
     """Return a list for each range of some values; ranges come in any order, and may overlap."""
     sizes = stops - starts
-    offsets: Int64s = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    offsets = offsets_of(sizes)
     taken: Uint64s = np.empty(int(offsets[-1]), np.uint64)
     shingles.copy_sets(values, starts, sizes, taken, offsets[:-1])
     return TokenLists(taken, offsets)

@@ -19,7 +19,16 @@ from neardup.kernels.text import shingles as shingle_kernels
 from neardup.kernels.text import weights as weight_kernels
 from neardup.options.choices import InverseFrequency, TermFrequency
 from neardup.options.groups import WeightOptions
-from neardup.tables import Floats, Int64s, ShingleLists, TokenLists, Uint64s, WeightedSets
+from neardup.tables import (
+    Floats,
+    Int64s,
+    ShingleLists,
+    TokenLists,
+    Uint64s,
+    WeightedSets,
+    offsets_of,
+    places_of_lists,
+)
 from neardup.text.shingles import ShingleScheme, digest_token_lists, shingle_lists, sorting_room
 
 TERM_FREQUENCIES: tuple[TermFrequency, ...] = get_args(TermFrequency)
@@ -176,7 +185,7 @@ def _count_block(block: TokenLists) -> tuple[Uint64s, Int64s]:
     values = block.values[block.offsets[0] : block.offsets[-1]].copy()
     sizes: Int64s = np.empty(len(block), np.int64)
     shingles.sort_sets(values, offsets, *sorting_room(offsets), sizes)
-    set_starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    set_starts = offsets_of(sizes)
     distinct: Uint64s = np.empty(int(set_starts[-1]), np.uint64)
     shingles.copy_sets(values, offsets[:-1], sizes, distinct, set_starts[:-1])
     distinct.sort()
@@ -260,8 +269,7 @@ def weighted_sets(
     shingle_kernels.sort_bags(
         lists.values, lists.offsets, *sorting_room(lists.offsets), sizes, copies
     )
-    starts = np.concatenate([[0], np.cumsum(sizes)])
-    used = np.repeat(lists.offsets[:-1] - starts[:-1], sizes) + np.arange(starts[-1])
+    used, starts = places_of_lists(lists.offsets[:-1], sizes)
     values, counts = lists.values[used], copies[used]
     table = term_frequencies(scheme.weighting.tf, int(counts.max(initial=0)))
     return _weigh(values, starts, counts, table, scheme)
@@ -290,7 +298,7 @@ def _weigh(
     found: Int64s = np.empty(len(values), np.int64)
     weight_kernels.fill_weights(counts, table, inverses, found)
     weighs = found > 0
-    kept = np.concatenate([[0], np.cumsum(weighs)])[starts]
+    kept = offsets_of(weighs)[starts]
     values, found = values[weighs], found[weighs]
     # A sum over all texts may wrap around; its differences do not.
     sums = np.concatenate([[0], np.cumsum(found)])
@@ -305,7 +313,7 @@ def _weigh(
 
 def digest_weighted_sets(sets: WeightedSets) -> Uint64s:
     """Digest each set to 128 bits, shape (n, 2): equal for equal elements of equal weights."""
-    offsets: Int64s = np.concatenate([[0], np.cumsum(sets.sizes)]).astype(np.int64)
+    offsets = offsets_of(sets.sizes)
     both: Uint64s = np.empty((2, int(offsets[-1])), np.uint64)
     for column, source in zip(both, (sets.values, sets.weights), strict=True):
         shingle_kernels.copy_sets(

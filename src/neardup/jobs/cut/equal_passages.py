@@ -29,7 +29,7 @@ from neardup.reading.second_pass import text_has_changed
 from neardup.reading.signed_batches import numbers_of
 from neardup.reading.token_pass import hash_tokens
 from neardup.runs.arrays import GrowingArray
-from neardup.tables import Int64s, Texts, TokenLists, Uint64s
+from neardup.tables import Int64s, Texts, TokenLists, Uint64s, offsets_of
 from neardup.text.tokenizers import Tokenizer
 
 if TYPE_CHECKING:
@@ -211,4 +211,4 @@ class _TokensAgain:
                 tokens = Tokens(self._tokenizer, n_tokens)
                 for found in self._reading.read_again(documents, tokens):
                     values.append(found)
-        return TokenLists(values.array, np.concatenate([[0], np.cumsum(n_tokens)]).astype(np.int64))
+        return TokenLists(values.array, offsets_of(n_tokens))

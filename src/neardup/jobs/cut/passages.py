@@ -28,7 +28,7 @@ from neardup.reading.sign import ReadingPlan
 from neardup.reading.token_pass import read_tokens
 from neardup.runs.runner import Runner
 from neardup.runs.work import WorkFolder, Workspace
-from neardup.tables import Bools, Int64s, Texts, TokenLists, TokenSpans
+from neardup.tables import Bools, Int64s, Texts, TokenLists, TokenSpans, offsets_of
 from neardup.text.tokenizers import Tokenizer
 
 T_co = TypeVar("T_co", covariant=True)
@@ -153,7 +153,7 @@ def locate_passages(
     """
     order = np.argsort(documents, kind="stable")
     named, counts = np.unique(documents, return_counts=True)
-    bounds = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    bounds = offsets_of(counts)
     locate = _Locate(
         tokenizer, n_tokens[named], bounds, starts[order], stops[order], order < n_wide
     )

@@ -15,7 +15,16 @@ from neardup.sketches.intervals import wilson_intervals
 from neardup.stages.contents import Contents
 from neardup.stages.decide import Decision
 from neardup.stages.plan import DedupPlan
-from neardup.tables import Bools, Int32s, Int64s, KeyLists, ShingleSets, Uint64s, WeightedSets
+from neardup.tables import (
+    Bools,
+    Int32s,
+    Int64s,
+    KeyLists,
+    ShingleSets,
+    Uint64s,
+    WeightedSets,
+    offsets_of,
+)
 
 CONFIDENCE = 0.95
 
@@ -140,5 +149,5 @@ def _invert(lists: KeyLists) -> tuple[Int32s, Int64s]:
     """List the documents of each key; those of key k are from ``starts[k]`` to the next start."""
     n_documents = len(lists.starts) - 1
     owners: Int32s = np.repeat(np.arange(n_documents, dtype=np.int32), np.diff(lists.starts))
-    starts: Int64s = np.concatenate([[0], np.cumsum(lists.sizes)]).astype(np.int64)
+    starts = offsets_of(lists.sizes)
     return owners[np.argsort(lists.keys, kind="stable")], starts

@@ -31,7 +31,16 @@ from neardup.matching.join import (
 from neardup.reading.set_exchange import SetExchange, classes_of
 from neardup.runs.arrays import kept_arrays
 from neardup.runs.runner import Runner
-from neardup.tables import Bytes, Floats, Int32s, Int64s, ScoredPairs, TokenLists, Uint64s
+from neardup.tables import (
+    Bytes,
+    Floats,
+    Int32s,
+    Int64s,
+    ScoredPairs,
+    TokenLists,
+    Uint64s,
+    offsets_of,
+)
 
 if TYPE_CHECKING:
     from neardup.runs.work import Workspace
@@ -198,7 +207,7 @@ def _cut(
     sizes: Int64s, costs: Costs, n_distinct: int, workspace: Workspace, least: int = 1
 ) -> Int64s:
     """Cut sets, in order, into blocks of which any two fit into memory; into one if all do."""
-    n, ends = len(sizes), np.concatenate([[0], np.cumsum(sizes)])
+    n, ends = len(sizes), offsets_of(sizes)
     bounds = [0]
 
     def cost(stop: int) -> int:

@@ -11,7 +11,7 @@ import numpy as np
 from neardup.reports.differences import equal_words, words_of
 from neardup.reports.page import shortened
 from neardup.reports.passages.model import DocumentPair, Passages
-from neardup.tables import Int64s
+from neardup.tables import Int64s, offsets_of
 
 # Which words of two passages the other one lacks.
 
@@ -159,7 +159,7 @@ def _units_before(text: str) -> Int64s | None:
     if text.isascii() or max(text, default="") <= "\uffff":
         return None
     codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
-    return np.concatenate([[0], np.cumsum(codes > 0xFFFF)]).astype(np.int64)
+    return offsets_of(codes > 0xFFFF)
 
 
 def _shifted(places: Sequence[int], units: Int64s | None) -> list[int]:

@@ -29,6 +29,7 @@ from neardup.tables import (
     Int64s,
     Texts,
     Uint32s,
+    offsets_of,
 )
 
 # Edit distances of many pairs at once: of signatures, of texts, and of unrelated signatures.
@@ -202,7 +203,7 @@ def _unrelated_shares(letters: int, length: int) -> tuple[Floats, Floats]:
     n_letters = min(letters, _CODE_POINTS)
     shorter = np.rint(_RATIOS * length).astype(np.int64)
     sizes = np.stack([np.full(len(_RATIOS), length), shorter], axis=1).repeat(_N_UNRELATED, axis=0)
-    offsets: Int64s = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    offsets = offsets_of(sizes)
     symbols = generator.integers(0, n_letters, int(offsets[-1]), np.uint32)
     strings = as_strings(EditSignatures(symbols, offsets, np.zeros(sizes.size, np.int64)))
     shares = levenshtein(strings[0::2], strings[1::2]).reshape(len(_RATIOS), -1) / length

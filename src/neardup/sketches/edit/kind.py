@@ -39,7 +39,6 @@ from neardup.sketches.kind import (
     cut_pairs,
     digest_texts,
     list_pairs,
-    places_of_lists,
     where_known,
 )
 from neardup.tables import (
@@ -51,6 +50,8 @@ from neardup.tables import (
     Texts,
     Uint32s,
     Uint64s,
+    offsets_of,
+    places_of_lists,
 )
 from neardup.text.forms import form_texts
 from neardup.text.normalise import Normalisation
@@ -264,8 +265,7 @@ def unpack_letters(packed: Bytes, offsets: Int64s) -> Uint32s:
 
 
 def _byte_starts(sizes: Int64s) -> Int64s:
-    starts: Int64s = np.concatenate([[0], np.cumsum(-(-sizes // 8))]).astype(np.int64)
-    return starts
+    return offsets_of(-(-sizes // 8))
 
 
 def _bit_places(starts: Int64s, offsets: Int64s) -> Int64s:
@@ -312,7 +312,7 @@ class EditKind(SketchKind[EditScheme, EditSignatures]):
     def join_rows(self, parts: Sequence[EditSignatures]) -> EditSignatures:
         """Put signatures one after another."""
         sizes = np.concatenate([np.diff(part.offsets) for part in parts])
-        offsets: Int64s = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        offsets = offsets_of(sizes)
         return EditSignatures(
             np.concatenate([part.symbols for part in parts]),
             offsets,
@@ -321,7 +321,7 @@ class EditKind(SketchKind[EditScheme, EditSignatures]):
 
     def take_rows(self, rows: EditSignatures, places: Int64s) -> EditSignatures:
         """Return some of the signatures."""
-        of_symbols, offsets = places_of_lists(rows.offsets, places)
+        of_symbols, offsets = places_of_lists(rows.offsets[places], np.diff(rows.offsets)[places])
         return EditSignatures(rows.symbols[of_symbols], offsets, rows.lengths[places])
 
     def candidates(
@@ -451,5 +451,5 @@ def _read_bits(table: pa.Table) -> tuple[Uint32s, Int64s]:
     check(packed.null_count == 0)
     check(bool((pc.binary_length(packed).to_numpy() == -(-sizes // 8)).all()))
     data = b"".join(packed.to_pylist())
-    offsets: Int64s = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    offsets = offsets_of(sizes)
     return unpack_letters(np.frombuffer(data, np.uint8), offsets), offsets
