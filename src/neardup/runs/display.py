@@ -9,7 +9,6 @@ from _thread import start_new_thread
 from importlib.util import find_spec
 from queue import Empty, SimpleQueue
 from threading import Lock
-from types import TracebackType
 from typing import Protocol
 
 from neardup.runs.progress import StageProgress
@@ -51,12 +50,7 @@ class Display:
             self._view.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._view is not None:
             self._view.stop()
             self._view = None

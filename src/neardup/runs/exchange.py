@@ -20,8 +20,6 @@ from neardup.errors import ReadError
 from neardup.tables import Int64s
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
     import pyarrow as pa
 
     from neardup.runs.tasks import TaskFiles
@@ -76,12 +74,7 @@ class BatchWriter:
     def __enter__(self) -> BatchWriter:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 
@@ -125,13 +118,8 @@ class BatchFile:
     def __enter__(self) -> BatchFile:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self._stack.__exit__(kind, error, traceback)
+    def __exit__(self, *raised: Any) -> None:
+        self._stack.__exit__(*raised)
 
 
 def read_batches(
@@ -285,18 +273,13 @@ class SpilledBatches:
     def __enter__(self) -> SpilledBatches:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *rest: Any) -> None:
         if self._open is None:
             return
-        if error is None:
+        if kind is None:
             self._complete_file()
         else:
-            self._open.__exit__(kind, error, traceback)
+            self._open.__exit__(kind, *rest)
 
     def _complete_file(self) -> None:
         assert self._open is not None
@@ -411,15 +394,10 @@ class Shuffle:
     def __enter__(self) -> Shuffle:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        if error is not None:
+    def __exit__(self, kind: type[BaseException] | None, *rest: Any) -> None:
+        if kind is not None:
             if self._file is not None:
-                self._file.__exit__(kind, error, traceback)
+                self._file.__exit__(kind, *rest)
         elif self._known and not self._stays:
             self._complete_file()
 

@@ -12,8 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path, PurePosixPath
 from threading import Lock
-from types import TracebackType
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from neardup.options.groups import WorkerOptions
 from neardup.runs.display import Display
@@ -222,15 +221,10 @@ class Runner:
         self._logging.enter_context(as_job(self.job))
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: Any) -> None:
         self._logging.close()
         if self._own_display is not None:
-            self._own_display.__exit__(kind, error, traceback)
+            self._own_display.__exit__(*raised)
 
     @contextmanager
     def _shown(self, name: str) -> Iterator[None]:

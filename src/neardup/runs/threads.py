@@ -17,7 +17,6 @@ from contextlib import suppress
 from functools import partial
 from queue import Empty, SimpleQueue
 from threading import Lock, get_ident, local, main_thread
-from types import TracebackType
 from typing import Any, Generic, NamedTuple, TypeVar, cast
 
 from neardup.options.groups import WorkerOptions
@@ -156,12 +155,7 @@ class Threads:
     def __enter__(self) -> Threads:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._close()
 
 
@@ -340,12 +334,7 @@ class Handed(Generic[T, R]):
     def __enter__(self) -> Handed[T, R]:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.abandon()
 
     def _next(self) -> R:

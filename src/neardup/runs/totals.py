@@ -7,7 +7,7 @@ read, and what is left of it. So a key that nearly all rows have takes no more r
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,8 +17,6 @@ from neardup.runs.work import Workspace
 from neardup.tables import Int64s, Uint64s
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
     import pyarrow as pa
 
 # Shares of the memory: rows that wait to be written, and rows that are put together.
@@ -118,14 +116,9 @@ class Totals:
     def __enter__(self) -> Totals:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        if error is not None:
-            self._rows.__exit__(kind, error, traceback)
+    def __exit__(self, kind: type[BaseException] | None, *rest: Any) -> None:
+        if kind is not None:
+            self._rows.__exit__(kind, *rest)
 
     def _joined(self, batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
         """Put the rows of some batches together that have one key."""

@@ -28,7 +28,6 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from threading import RLock
-from types import TracebackType
 from typing import Any, BinaryIO, Self
 
 from neardup.errors import InvalidInputError, InvalidParameterError, NeardupError, WriteError
@@ -222,12 +221,7 @@ class LastingWork(ABC):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is None or issubclass(kind, InvalidParameterError | InvalidInputError):
             self.remove()
         else:
@@ -543,14 +537,9 @@ class Workspace:
     def __enter__(self) -> Workspace:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: Any) -> None:
         if self.work is not None:
-            self.work.__exit__(kind, error, traceback)
+            self.work.__exit__(*raised)
 
     def share(self, share: float) -> int:
         """Return a share of the memory, in bytes, at least one."""
