@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from neardup.lazy import load_name
+from neardup.lazy import homes_of, load_name
 
 if TYPE_CHECKING:
     from neardup.documents.one_text import Tokens
@@ -221,111 +221,48 @@ __all__ = [
     "WindowHash",
 ]
 
-_HOMES = {
-    "AdditionResult": "neardup.stages.index_changes",
-    "Algorithm": "neardup.options.choices",
-    "AlignMeasure": "neardup.options.choices",
-    "AlignmentSummary": "neardup.options.choices",
-    "ArrowStream": "neardup.options.choices",
-    "Audit": "neardup.outputs.summary_records",
-    "BlockPlaces": "neardup.sketches.table_format",
-    "ByFile": "neardup.outputs.summary_records",
-    "ByValue": "neardup.outputs.summary_records",
-    "Closest": "neardup.jobs.explain.evidence",
-    "ClusterSummary": "neardup.outputs.summary_records",
-    "Clusters": "neardup.options.choices",
-    "ColumnNames": "neardup.options.choices",
-    "CompactionResult": "neardup.stages.index_changes",
-    "CompareSummary": "neardup.outputs.summary_records",
-    "CutPreset": "neardup.options.choices",
-    "CutSummary": "neardup.outputs.summary_records",
-    "CutUnit": "neardup.options.choices",
-    "Data": "neardup.options.choices",
-    "DataOrIndex": "neardup.options.choices",
-    "DedupSummary": "neardup.outputs.summary_records",
-    "DeniedCounts": "neardup.outputs.summary_records",
-    "DeniedDocument": "neardup.documents.reading",
-    "Differences": "neardup.jobs.compare.compare_result",
-    "Document": "neardup.stages.decided",
-    "DocumentMeasure": "neardup.options.choices",
-    "DocumentPreset": "neardup.options.choices",
-    "DocumentRemovalResult": "neardup.stages.index_changes",
-    "DocumentSearchSummary": "neardup.outputs.summary_records",
-    "EstimateSummary": "neardup.outputs.summary_records",
-    "Estimated": "neardup.jobs.compare.compare_result",
-    "EstimatedMeasure": "neardup.options.choices",
-    "Evidence": "neardup.jobs.explain.evidence",
-    "ExplainResult": "neardup.jobs.explain.explain_result",
-    "File": "neardup.outputs.summary_records",
-    "FileCounts": "neardup.outputs.summary_records",
-    "FilePair": "neardup.outputs.summary_records",
-    "FilterCounts": "neardup.matching.join",
-    "Filtered": "neardup.outputs.summary_records",
-    "Fingerprint": "neardup.options.choices",
-    "FittedFields": "neardup.outputs.summary_records",
-    "Hint": "neardup.outputs.summary_records",
-    "Id": "neardup.documents.values",
-    "InputFormat": "neardup.options.choices",
-    "InverseFrequency": "neardup.options.choices",
-    "KindScheme": "neardup.sketches.kind",
-    "Link": "neardup.jobs.explain.evidence",
-    "Match": "neardup.results",
-    "Matches": "neardup.results",
-    "MatchWithColumns": "neardup.results",
-    "Measured": "neardup.jobs.compare.compare_result",
-    "Method": "neardup.options.choices",
-    "MethodChoice": "neardup.outputs.summary_records",
-    "MissingValues": "neardup.options.choices",
-    "Normalisation": "neardup.text.normalise",
-    "Replacements": "neardup.text.replacements",
-    "Number": "neardup.options.choices",
-    "Occurrences": "neardup.options.choices",
-    "OnError": "neardup.options.choices",
-    "OpenedIndex": "neardup.options.choices",
-    "OtherGroups": "neardup.outputs.summary_records",
-    "OutputFormat": "neardup.options.choices",
-    "Page": "neardup.jobs.index.index",
-    "Pair": "neardup.jobs.pairs.find_pairs",
-    "PairField": "neardup.outputs.summary_records",
-    "PairMeasure": "neardup.options.choices",
-    "PairMethod": "neardup.options.choices",
-    "PairSummary": "neardup.outputs.summary_records",
-    "PassageMeasure": "neardup.options.choices",
-    "PassagePresetName": "neardup.options.choices",
-    "PassageReport": "neardup.options.choices",
-    "PassageSummary": "neardup.outputs.summary_records",
-    "Preset": "neardup.outputs.summary_records",
-    "Progress": "neardup.options.choices",
-    "Reading": "neardup.outputs.summary_records",
-    "Refresh": "neardup.options.choices",
-    "Relation": "neardup.jobs.explain.evidence",
-    "RemoteAddition": "neardup.service.client",
-    "RemoteIndex": "neardup.service.client",
-    "RemovalResult": "neardup.stages.index_changes",
-    "RepeatedText": "neardup.outputs.summary_records",
-    "Report": "neardup.reports.page",
-    "Representative": "neardup.options.choices",
-    "Result": "neardup.results",
-    "Scheme": "neardup.outputs.summary_records",
-    "SharedPassage": "neardup.jobs.compare.compare_result",
-    "Side": "neardup.options.choices",
-    "SimilarityMeasure": "neardup.options.choices",
-    "SketchKindName": "neardup.options.choices",
-    "SketchSummary": "neardup.outputs.summary_records",
-    "Skipped": "neardup.outputs.summary_records",
-    "Spelling": "neardup.options.choices",
-    "TermFrequency": "neardup.options.choices",
-    "TextFormat": "neardup.options.choices",
-    "TextSize": "neardup.jobs.compare.compare_result",
-    "TokenFunction": "neardup.options.choices",
-    "TokenizerChoice": "neardup.options.choices",
-    "Tokens": "neardup.documents.one_text",
-    "UnicodeForm": "neardup.options.choices",
-    "ValueCounts": "neardup.outputs.summary_records",
-    "ValuePair": "neardup.outputs.summary_records",
-    "Versions": "neardup.outputs.summary_records",
-    "WindowHash": "neardup.options.choices",
-}
+_HOMES = homes_of(
+    {
+        "neardup.documents.one_text": "Tokens",
+        "neardup.documents.reading": "DeniedDocument",
+        "neardup.documents.values": "Id",
+        "neardup.jobs.compare.compare_result": (
+            "Differences Estimated Measured SharedPassage TextSize"
+        ),
+        "neardup.jobs.explain.evidence": "Closest Evidence Link Relation",
+        "neardup.jobs.explain.explain_result": "ExplainResult",
+        "neardup.jobs.index.index": "Page",
+        "neardup.jobs.pairs.find_pairs": "Pair",
+        "neardup.matching.join": "FilterCounts",
+        "neardup.options.choices": (
+            "Algorithm AlignMeasure AlignmentSummary ArrowStream Clusters ColumnNames CutPreset "
+            "CutUnit Data DataOrIndex DocumentMeasure DocumentPreset EstimatedMeasure Fingerprint "
+            "InputFormat InverseFrequency Method MissingValues Number Occurrences OnError "
+            "OpenedIndex OutputFormat PairMeasure PairMethod PassageMeasure PassagePresetName "
+            "PassageReport Progress Refresh Representative Side SimilarityMeasure SketchKindName "
+            "Spelling TermFrequency TextFormat TokenFunction TokenizerChoice UnicodeForm "
+            "WindowHash"
+        ),
+        "neardup.outputs.summary_records": (
+            "Audit ByFile ByValue ClusterSummary CompareSummary CutSummary DedupSummary "
+            "DeniedCounts DocumentSearchSummary EstimateSummary File FileCounts FilePair Filtered "
+            "FittedFields Hint MethodChoice OtherGroups PairField PairSummary PassageSummary "
+            "Preset Reading RepeatedText Scheme SketchSummary Skipped ValueCounts ValuePair "
+            "Versions"
+        ),
+        "neardup.reports.page": "Report",
+        "neardup.results": "Match MatchWithColumns Matches Result",
+        "neardup.service.client": "RemoteAddition RemoteIndex",
+        "neardup.sketches.kind": "KindScheme",
+        "neardup.sketches.table_format": "BlockPlaces",
+        "neardup.stages.decided": "Document",
+        "neardup.stages.index_changes": (
+            "AdditionResult CompactionResult DocumentRemovalResult RemovalResult"
+        ),
+        "neardup.text.normalise": "Normalisation",
+        "neardup.text.replacements": "Replacements",
+    }
+)
 
 
 def __getattr__(name: str) -> Any:
