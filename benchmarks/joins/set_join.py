@@ -16,7 +16,7 @@ import numpy as np
 from benchmarks.joins.exchange import describe_pairs, read_sets, set_join_parser, time_join
 from benchmarks.measuring.clocks import Memory
 from neardup.matching.join import DEFAULT_ALGORITHM
-from neardup.matching.measures import make_join_measure
+from neardup.matching.measures import make_measure
 from neardup.matching.set_join import join_sets
 from neardup.options.choices import Algorithm
 from neardup.runs.runner import Runner
@@ -32,7 +32,7 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--passes", type=int, default=5)
     options = parser.parse_args()
-    measure = make_join_measure("jaccard", options.threshold)
+    measure = make_measure("jaccard", options.threshold)
     how = {"algorithm": options.algorithm, "workers": options.workers}
     runner = Runner(options.workers)
     warm_up = _read(options.sets, WARM_UP_RECORDS)

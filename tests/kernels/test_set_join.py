@@ -8,7 +8,7 @@ import pytest
 
 from neardup.matching import set_join
 from neardup.matching.join import ALGORITHMS
-from neardup.matching.measures import make_join_measure
+from neardup.matching.measures import MEASURES
 from neardup.matching.set_join import JoinCounts, join_sets
 from neardup.runs.runner import Runner
 from tests.arrays import make_sets
@@ -27,7 +27,7 @@ def parities_always(monkeypatch):
 
 def joined(sets, measure, threshold, **options):
     pairs, counts = join_sets(
-        make_sets(sets), make_join_measure(measure, threshold), runner=Runner(1), **options
+        make_sets(sets), MEASURES[measure].parse(threshold), runner=Runner(1), **options
     )
     rows = zip(pairs.left.tolist(), pairs.right.tolist(), pairs.scores.tolist(), strict=True)
     return list(rows), counts

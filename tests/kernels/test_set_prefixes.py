@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from neardup.matching.measures import MEASURES, make_join_measure
+from neardup.matching.measures import MEASURES
 from tests.each import each_of
 from tests.kernels.set_probe import THRESHOLDS, least_overlap, prefixes_of, threshold_of
 from tests.oracles.measures import JOIN_MEASURES, reaches
@@ -24,7 +24,7 @@ def is_partner(measure, x, y):
 def test_prefix_lengths__by_definition(measure):
     """Every pair that can reach the threshold shares a token of both prefixes."""
     for threshold in ("2", "5") if measure == "overlap" else THRESHOLDS:
-        t = make_join_measure(measure, threshold).threshold
+        t = MEASURES[measure].parse(threshold).threshold
         least, probing, indexing = prefixes_of(range(1, 25), measure, t)
         for x in range(1, 25):
             partners = range(1, 25) if "containment" in measure else range(1, x + 1)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import neardup
 from neardup.matching import join, set_join
-from neardup.matching.measures import make_join_measure
+from neardup.matching.measures import MEASURES
 from neardup.options.choices import Algorithm
 from neardup.runs.runner import Runner
 from tests.arrays import make_sets
@@ -41,7 +41,7 @@ def test_join_sets__as_oracle(sets, measure, algorithm, threshold, data):
     )
     pairs, _ = set_join.join_sets(
         make_sets(sets),
-        make_join_measure(measure, threshold),
+        MEASURES[measure].parse(threshold),
         algorithm=algorithm,
         sides=None if sides is None else np.array(sides, np.uint8),
         runner=Runner(1),
@@ -94,7 +94,7 @@ def test_find_pairs__as_oracle(
 def test_join_sets__same_for_any_number_of_workers_and_pieces(monkeypatch):
     generator = np.random.default_rng(3)
     sets = [set(generator.integers(0, 30, generator.integers(1, 20)).tolist()) for _ in range(300)]
-    measure = make_join_measure("jaccard", "0.4")
+    measure = MEASURES["jaccard"].parse("0.4")
     first, first_counts = set_join.join_sets(make_sets(sets), measure, runner=Runner(1))
     assert len(first) > 1000
     for workers, piece, room in ((2, 7, 1), (5, 64, 3), (1, 1000, 10)):

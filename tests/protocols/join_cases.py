@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import get_args
 
-from neardup.matching.bucket_join import BucketJoin
 from neardup.matching.edit_join import EditJoin, EditThreshold
 from neardup.matching.join import Join
 from neardup.matching.measures import MEASURES, Hamming
@@ -17,7 +16,6 @@ from neardup.matching.weighted_join import WeightedJoin
 from neardup.options.choices import Algorithm
 from neardup.tables import TokenLists
 from tests.arrays import (
-    make_buckets,
     make_sets,
     make_weighted_sets,
     ragged,
@@ -123,11 +121,6 @@ def weighted_join(records, measure) -> Join:
     return WeightedJoin(make_weighted_sets(records), measure)
 
 
-def bucket_join(records, measure) -> Join:
-    """All sets share a bucket, so that none is missed."""
-    return BucketJoin(make_sets(records), measure, make_buckets([[0] * len(records)]))
-
-
 def thresholds(measure: str) -> tuple[str, ...]:
     return ("1", "3") if measure == "overlap" else ("0.25", "0.75", "1")
 
@@ -136,11 +129,6 @@ CASES = [
     *(
         set_case(algorithm, measure, threshold, set_joins(algorithm))
         for algorithm in get_args(Algorithm)
-        for measure in JOIN_MEASURES
-        for threshold in thresholds(measure)
-    ),
-    *(
-        set_case("buckets", measure, threshold, bucket_join)
         for measure in JOIN_MEASURES
         for threshold in thresholds(measure)
     ),

@@ -11,14 +11,7 @@ import pytest
 from neardup.errors import InvalidParameterError
 from neardup.jobs.pairs.plan import EDIT
 from neardup.matching.buckets import list_keys
-from neardup.matching.measures import (
-    JOIN_MEASURES,
-    MEASURE_NAMES,
-    MEASURES,
-    Hamming,
-    make_join_measure,
-    make_measure,
-)
+from neardup.matching.measures import MEASURE_NAMES, MEASURES, Hamming
 from neardup.matching.survivors import choose_survivors
 from neardup.matching.verify import overlaps_at_threshold
 from neardup.options.choices import DocumentMeasure, PairMeasure
@@ -33,7 +26,7 @@ from tests.arrays import (
 from tests.oracles import measures as oracle
 
 every_measure = pytest.mark.parametrize("name", MEASURES)
-every_join_measure = pytest.mark.parametrize("name", JOIN_MEASURES)
+every_join_measure = pytest.mark.parametrize("name", oracle.JOIN_MEASURES)
 
 STEP = Fraction(1, 10**9)
 
@@ -84,7 +77,7 @@ def test_registry(name):
     assert measure.name == name
     assert [m.code for m in MEASURES.values()].count(measure.code) == 1
     assert set(MEASURES) == {*oracle.JOIN_MEASURES, oracle.WEIGHTED}
-    assert (name in JOIN_MEASURES) == (not measure.is_weighted)
+    assert (name in oracle.JOIN_MEASURES) == (not measure.is_weighted)
     assert (name in MEASURE_NAMES) == (not measure.is_count)
 
 
@@ -179,18 +172,17 @@ def test_is_jaccard__only_one(name):
 @every_measure
 def test_parse__exact_decimal_or_count(name):
     measure = MEASURES[name]
-    make = make_measure if measure.is_weighted else make_join_measure
     accepted = (
         {"3": 3, 2: 2}
         if measure.is_count
         else {"0.54": Fraction(27, 50), 1: 1, 0.1: Fraction(1, 10)}
     )
     for typed, expected in accepted.items():
-        assert make(name, typed) == measure(Fraction(expected))
+        assert measure.parse(typed) == measure(Fraction(expected))
     refused = (0, "0.5", 2**31) if measure.is_count else (0, "1.5", 80)
     for typed in (*refused, "x", "nan", None):
         with pytest.raises(InvalidParameterError, match="threshold"):
-            make(name, typed)
+            measure.parse(typed)
 
 
 @every_measure

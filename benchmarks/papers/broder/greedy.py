@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, get_args
 import numpy as np
 
 from benchmarks.papers.broder.texts import lists_of
-from neardup.matching.measures import make_join_measure
+from neardup.matching.measures import make_measure
 from neardup.matching.set_join import join_sets
 from neardup.options.choices import Representative
 from neardup.runs.runner import Runner
@@ -28,7 +28,7 @@ SKETCH = SmallestScheme(256)
 def run_greedy(sets: ShingleSets, labels: list[str], orders: int, seed: int) -> Row:
     """Cluster in the order of the file and in others; compare with what is exact."""
     numbers = np.unique(labels, return_inverse=True)[1]
-    pairs, _ = join_sets(sets, make_join_measure("jaccard", THRESHOLD), runner=Runner(2))
+    pairs, _ = join_sets(sets, make_measure("jaccard", THRESHOLD), runner=Runner(2))
     generator = np.random.default_rng(seed)
     shuffled = [np.arange(len(sets)), *(generator.permutation(len(sets)) for _ in range(orders))]
     report: Row = {

@@ -55,11 +55,6 @@ class InsertSession:
         self._pending: Pending | None = None
 
     @property
-    def n_pending(self) -> int:
-        """Documents that are not committed yet."""
-        return 0 if self._pending is None else self._pending.n_documents
-
-    @property
     def scheme(self) -> DocumentScheme:
         """How documents are signed."""
         return (self._base or self._handle.latest(self._runner)).scheme

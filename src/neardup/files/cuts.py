@@ -7,7 +7,7 @@ out of the columns, each by itself; the newline between two of them is no part o
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -207,31 +207,6 @@ class Cuts:
             is_open &= ~there
             begin = begin + length + len(SEPARATOR)
         return parts
-
-
-def cut_texts(
-    texts: pa.Array, rows: Int64s, starts: Int64s, stops: Int64s, replacement: str = ""
-) -> pa.Array:
-    """Cut spans out of strings.
-
-    Parameters
-    ----------
-    texts
-        An array of strings; a null stays null.
-    rows, starts, stops, replacement
-        As of ``Cuts``: the string that each span is in, its characters, what comes in its place.
-
-    Returns
-    -------
-    An array of the same type.
-
-    Notes
-    -----
-    Time O(bytes of the texts); memory those of the result.
-    """
-    cuts = Cuts(("text",), rows, starts, stops, replacement)
-    holes = cuts.holes()
-    return fill_holes(texts, replace(holes, strings=cuts.changed[holes.strings]), replacement)
 
 
 def fill_holes(texts: pa.Array, holes: Holes, replacement: str) -> pa.Array:

@@ -13,7 +13,6 @@ from neardup.kernels.join.overlap import MeasuredSets, WideMatches
 from neardup.kernels.types import sealed
 from neardup.matching.join import Columns, FilterCounts, Tally, collect_pieces, probe_pieces
 from neardup.matching.measures import Measure
-from neardup.matching.set_join import OfSets
 from neardup.runs.runner import Runner
 from neardup.tables import Buckets, Bytes, Int32s, Int64s, ScoredPairs, ShingleSets, WeightedSets
 
@@ -24,21 +23,6 @@ class BucketJoinCounts(FilterCounts):
 
     verified: int
     results: int
-
-
-@dataclass(frozen=True)
-class BucketJoin(OfSets):
-    """Sets, of which those are compared that share a bucket."""
-
-    buckets: Buckets
-
-    def run(
-        self, sides: Bytes | None, limit: int | None, runner: Runner
-    ) -> tuple[ScoredPairs, BucketJoinCounts]:
-        """Compare the sets of each bucket."""
-        return join_buckets(
-            self.buckets, self.sets, self.measure, sides=sides, limit=limit, runner=runner
-        )
 
 
 def join_buckets(

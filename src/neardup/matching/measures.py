@@ -491,7 +491,6 @@ def _weighing_something(overlaps: Int64s, x: Int64s, y: Int64s) -> tuple[Int64s,
 
 
 __all__ = [
-    "JOIN_MEASURES",
     "MEASURES",
     "MEASURE_NAMES",
     "SET_MEASURES",
@@ -506,7 +505,6 @@ __all__ = [
     "Overlap",
     "SizeBounds",
     "WeightedJaccard",
-    "make_join_measure",
     "make_measure",
 ]
 
@@ -523,19 +521,13 @@ _REGISTERED: tuple[type[Measure], ...] = (
 MEASURES: dict[str, type[Measure]] = {measure.name: measure for measure in _REGISTERED}
 # Those of plain sets, which is what joins know.
 SET_MEASURES = tuple(measure for measure in _REGISTERED if not measure.is_weighted)
-JOIN_MEASURES = tuple(measure.name for measure in SET_MEASURES)
 # Those of deduplication, where a count says nothing.
 MEASURE_NAMES = tuple(measure.name for measure in _REGISTERED if not measure.is_count)
 
 
-def make_measure(name: str, threshold: Number, allowed: tuple[str, ...] = MEASURE_NAMES) -> Measure:
+def make_measure(name: str, threshold: Number) -> Measure:
     """Check a measure's name and its threshold."""
-    if name not in allowed:
-        message = f"measure must be one of {', '.join(allowed)}, got {name!r}"
+    if name not in MEASURE_NAMES:
+        message = f"measure must be one of {', '.join(MEASURE_NAMES)}, got {name!r}"
         raise InvalidParameterError(message)
     return MEASURES[name].parse(threshold)
-
-
-def make_join_measure(name: str, threshold: Number) -> Measure:
-    """Check a measure of a join, which may also be ``overlap``, and its threshold."""
-    return make_measure(name, threshold, JOIN_MEASURES)

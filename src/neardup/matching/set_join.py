@@ -22,7 +22,6 @@ from neardup.matching.join import (
     Compared,
     Costs,
     FilterCounts,
-    Join,
     PartedJoin,
     Scored,
     Tally,
@@ -107,24 +106,6 @@ class SetSizes(ScoredBySize):
         return self.sizes
 
 
-@dataclass(frozen=True)
-class OfSets(ScoredBySize, Join):
-    """Sets of shingles that are joined."""
-
-    sets: ShingleSets
-    measure: Measure
-
-    @property
-    def own_scores(self) -> Int64s:
-        """Sizes."""
-        return self.sets.sizes
-
-    def steps(self) -> Iterator[Self]:
-        """Lower the threshold."""
-        for measure in self.measure.falling(int(self.sets.sizes.max(initial=0))):
-            yield replace(self, measure=measure)
-
-
 # Of sets that are joined by prefixes.
 _COSTS = Costs(130, 20, 50)
 
@@ -137,12 +118,24 @@ def _may_meet(measure: Measure, smaller: int, larger: int) -> bool:
 
 
 @dataclass(frozen=True)
-class SetJoin(OfSets, PartedJoin):
-    """Sets, joined exactly."""
+class SetJoin(ScoredBySize, PartedJoin):
+    """Sets of shingles, joined exactly."""
 
+    sets: ShingleSets
+    measure: Measure
     algorithm: Algorithm
     counted: ClassVar[type[FilterCounts]] = JoinCounts
     costs: ClassVar[Costs] = _COSTS
+
+    @property
+    def own_scores(self) -> Int64s:
+        """Sizes."""
+        return self.sets.sizes
+
+    def steps(self) -> Iterator[Self]:
+        """Lower the threshold."""
+        for measure in self.measure.falling(int(self.sets.sizes.max(initial=0))):
+            yield replace(self, measure=measure)
 
     def of(self, records: Compared, keys: Uint64s | None) -> Self:
         """Return the join of other sets."""

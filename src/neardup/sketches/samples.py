@@ -249,17 +249,6 @@ def unite_sketches(
     return SetSketches(values[: offsets[-1]].copy(), offsets, sizes, moduli)
 
 
-def unite_rows(sketches: SetSketches, other: SetSketches, scheme: SetScheme) -> SetSketches:
-    """Sketch the union of each row's set with that of the same row of another table."""
-    n = len(sketches)
-    if len(other) != n:
-        message = f"other must have as many sketches, {n}, got {len(other)}"
-        raise InvalidParameterError(message)
-    rows: Int64s = np.arange(2 * n, dtype=np.int64).reshape(2, n).T.reshape(-1)
-    starts: Int64s = np.arange(0, 2 * n + 1, 2, dtype=np.int64)
-    return unite_sketches(join_sketches([sketches, other]), rows, starts, scheme)
-
-
 # The resemblance of sets, estimated from what their samples have in common.
 
 

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.files.cuts import Cuts, cut_texts
+from neardup.files.cuts import Cuts, fill_holes
 from tests.cuts import Span, cut, spans_of
 from tests.each import each_of
 from tests.examples import examples
@@ -13,6 +15,12 @@ from tests.examples import examples
 TEXT = st.lists(
     st.sampled_from(["a", "é", "語", "😀", " ", "\n", "0123456789" * 4]), max_size=8
 ).map("".join)
+
+
+def cut_texts(texts: pa.Array, spans: list[Span], replacement: str) -> pa.Array:
+    cuts = Cuts(("text",), *arrays(spans), replacement)
+    holes = cuts.holes()
+    return fill_holes(texts, replace(holes, strings=cuts.changed[holes.strings]), replacement)
 
 
 def arrays(spans: list[Span]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -31,7 +39,7 @@ def arrays(spans: list[Span]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 def test_cut_texts__as_strings_are_cut(texts, replacement, kind, skipped, data):
     spans = data.draw(spans_of([text or "" for text in texts]))
     array = pa.array([*["before é"] * skipped, *texts], kind).slice(skipped)
-    found = cut_texts(array, *arrays(spans), replacement)
+    found = cut_texts(array, spans, replacement)
     found.validate(full=True)
     assert found.type == kind
     assert found.to_pylist() == [
@@ -42,7 +50,7 @@ def test_cut_texts__as_strings_are_cut(texts, replacement, kind, skipped, data):
 
 def test_cut_texts__no_spans():
     texts = pa.array(["a", None])
-    assert cut_texts(texts, *arrays([]), "x") is texts
+    assert cut_texts(texts, [], "x") is texts
 
 
 @each_of(
@@ -58,7 +66,7 @@ def test_cut_texts__no_spans():
     ],
 )
 def test_cut_texts__replacement(spans, expected):
-    assert cut_texts(pa.array(["abcde"]), *arrays(spans), "[x]").to_pylist() == [expected]
+    assert cut_texts(pa.array(["abcde"]), spans, "[x]").to_pylist() == [expected]
 
 
 def test_holes_of_columns__each_by_itself():

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 
 from neardup.matching.join import choose_algorithm, count_words
-from neardup.matching.measures import make_join_measure
+from neardup.matching.measures import MEASURES
 from tests.each import each_of
 
 
@@ -26,27 +26,27 @@ def test_choose_algorithm__by_threshold(measure, threshold, chosen, n_words):
     sizes = np.array([60, 61, 62, 63] * 5, np.int64)
     if measure != "overlap":
         sizes *= n_words
-    assert choose_algorithm(sizes, make_join_measure(measure, threshold)) == chosen
+    assert choose_algorithm(sizes, MEASURES[measure].parse(threshold)) == chosen
 
 
 def test_choose_algorithm__by_sizes():
     """Partners of a containment may be so large that they differ in more than all bits."""
-    containment = make_join_measure("containment", "0.9")
+    containment = MEASURES["containment"].parse("0.9")
     alike, unlike = np.full(9, 50, np.int64), np.array([*[50] * 4, *[900] * 5], np.int64)
     assert choose_algorithm(alike, containment) == "ppjoin+"
     assert choose_algorithm(unlike, containment) == "ppjoin"
     # Larger partners than a tenth more there are none of Jaccard similarity 0.9.
-    assert choose_algorithm(unlike, make_join_measure("jaccard", "0.9")) == "ppjoin+"
+    assert choose_algorithm(unlike, MEASURES["jaccard"].parse("0.9")) == "ppjoin+"
 
 
 def test_choose_algorithm__few_bits_for_long_sets():
     sizes = np.full(9, 60_000, np.int64)
-    assert choose_algorithm(sizes, make_join_measure("jaccard", "0.99")) == "ppjoin+"
-    assert choose_algorithm(sizes, make_join_measure("jaccard", "0.9")) == "ppjoin"
+    assert choose_algorithm(sizes, MEASURES["jaccard"].parse("0.99")) == "ppjoin+"
+    assert choose_algorithm(sizes, MEASURES["jaccard"].parse("0.9")) == "ppjoin"
 
 
 def test_choose_algorithm__nothing():
-    assert choose_algorithm(np.empty(0, np.int64), make_join_measure("dice", "0.5")) == "ppjoin+"
+    assert choose_algorithm(np.empty(0, np.int64), MEASURES["dice"].parse("0.5")) == "ppjoin+"
 
 
 @each_of(

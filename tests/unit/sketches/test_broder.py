@@ -4,7 +4,7 @@ import pytest
 
 from neardup.errors import InvalidParameterError, SketchMismatchError
 from neardup.sketches.modulo import ModuloScheme
-from neardup.sketches.samples import sketch_sets, unite_rows, unite_sketches
+from neardup.sketches.samples import sketch_sets, unite_sketches
 from neardup.sketches.smallest import SmallestScheme
 from neardup.text.shingles import make_shingle_scheme, shingle_texts
 from tests.arrays import make_texts, unragged
@@ -104,8 +104,6 @@ def test_unite_sketches__groups_that_are_not_there():
     for starts in (rows(), rows(0, 2, 1), rows(0, 3), rows(-1, 2)):
         with pytest.raises(InvalidParameterError, match="starts must ascend within the 2 members"):
             unite_sketches(sketches, rows(0, 1), starts, scheme)
-    with pytest.raises(InvalidParameterError, match="as many sketches, 2, got 1"):
-        unite_rows(sketches, sketch([[1]], scheme), scheme)
     with pytest.raises(SketchMismatchError):
         unite_sketches(sketches, rows(0), rows(0, 1), ModuloScheme(3))
 

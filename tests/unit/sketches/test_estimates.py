@@ -8,7 +8,12 @@ import pytest
 from neardup.errors import InvalidParameterError, SketchMismatchError
 from neardup.sketches.intervals import estimate_shares
 from neardup.sketches.modulo import ModuloScheme, estimate_containment
-from neardup.sketches.samples import estimate_resemblance, estimate_sizes, sketch_sets, unite_rows
+from neardup.sketches.samples import (
+    estimate_resemblance,
+    estimate_sizes,
+    sketch_sets,
+    unite_sketches,
+)
 from neardup.sketches.smallest import SmallestScheme
 from neardup.text.shingles import make_shingle_scheme, shingle_texts
 from tests.arrays import make_texts
@@ -133,7 +138,8 @@ def test_estimate_sizes__known_and_unknown():
     scheme = ModuloScheme(4)
     found = estimate_sizes(sketch(lists, scheme), scheme)
     assert found.values.tolist() == found.high.tolist() == [400, 5, 0, 8]
-    united = estimate_sizes(unite_rows(*[sketch(lists, scheme)] * 2, scheme), scheme)
+    alone = unite_sketches(sketch(lists, scheme), rows(*range(4)), rows(*range(5)), scheme)
+    united = estimate_sizes(alone, scheme)
     assert (united.values == 4 * united.n_samples).all()
     assert (united.low <= united.values).all()
     assert (united.values <= united.high).all()

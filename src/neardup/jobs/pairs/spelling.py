@@ -7,11 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from neardup.matching.join import check_limit
 from neardup.tables import Int64s, ScoredPairs
-
-# Pairs that are spelled out at a time, some 100 bytes each.
-_AT_ONCE = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -146,25 +142,6 @@ class Speller:
             unlike = int((sizes * (sizes - 1)).sum())
             total += (unlike if self.is_directed else unlike // 2) - int((sizes * sizes).sum())
         return total
-
-    def spell_out(self, joined: ScoredPairs, limit: int | None = None) -> ScoredPairs:
-        """Give all pairs of documents, ascending.
-
-        Memory 24 bytes a pair, and as much again while they are sorted.
-        """
-        n_pairs = self.count(joined)
-        check_limit(limit, n_pairs)
-        spelled = ScoredPairs(*(np.empty(n_pairs, np.int64) for _ in range(3)))
-        stop = 0
-        for part, _ in self.spell_in_parts(self.crossings(joined), _AT_ONCE):
-            start, stop = stop, stop + len(part)
-            spelled.left[start:stop] = part.left
-            spelled.right[start:stop] = part.right
-            spelled.scores[start:stop] = part.scores
-        order = spelled.ascending()
-        for column in (spelled.left, spelled.right, spelled.scores):
-            column[:] = column[order]
-        return spelled
 
     def spell_in_parts(
         self, crossings: ScoredPairs, n_at_once: int | None
