@@ -69,8 +69,8 @@ if TYPE_CHECKING:
     from neardup.jobs.compare.compare_result import CompareResult
     from neardup.jobs.cut.cut import cut
     from neardup.jobs.cut.cut_result import CutResult
-    from neardup.jobs.dedup.deduplicate import deduplicate
     from neardup.jobs.dedup.deduplication_result import DeduplicationResult
+    from neardup.jobs.dedup.run import deduplicate
     from neardup.jobs.estimate.clusters import ClusterResult, cluster_sketches
     from neardup.jobs.estimate.estimate import EstimateResult, estimate
     from neardup.jobs.index.documents import DocumentIndex
@@ -164,7 +164,7 @@ _HOMES = {
     "compare": "neardup.jobs.compare.compare",
     "connect": "neardup.service.client",
     "cut": "neardup.jobs.cut.cut",
-    "deduplicate": "neardup.jobs.dedup.deduplicate",
+    "deduplicate": "neardup.jobs.dedup.run",
     "cluster_sketches": "neardup.jobs.estimate.clusters",
     "ClusterResult": "neardup.jobs.estimate.clusters",
     "estimate": "neardup.jobs.estimate.estimate",

@@ -1,4 +1,7 @@
-"""The job: the stages of deduplication in order, from sources to the result."""
+"""``deduplicate``: near-duplicate documents of any collection, decided and proved.
+
+The stages in order, from sources to the result, and the account of them.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +12,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from neardup.documents.additions import Adding
 from neardup.documents.index import DocumentHandle, OpenDocuments
-from neardup.files.inputs import Inputs, check_effect
+from neardup.documents.other import index_and_others
+from neardup.files.inputs import Inputs, check_effect, passed_over
 from neardup.files.passes import keep_extracted
+from neardup.files.resolve import resolve_inputs
 from neardup.files.rows import Source
 from neardup.jobs.dedup.against import (
     AGAINST,
@@ -31,31 +38,41 @@ from neardup.jobs.dedup.against import (
     read_in_threads,
 )
 from neardup.jobs.dedup.deduplication_result import DeduplicationResult
-from neardup.jobs.dedup.summary import summarise
+from neardup.options.choices import Data, Engine
 from neardup.options.documents import DedupOptions
+from neardup.options.groups import DATA, AgainstDataOptions, WorkerOptions, WorkspaceOptions
+from neardup.options.option import argument, but, takes
+from neardup.options.together import GroupArguments
 from neardup.reading.signed_batches import (
     CountShingles,
     SignedBatches,
     count_shingles,
     with_frequencies,
 )
-from neardup.reading.where import rows_where
+from neardup.reading.where import describe_filtered, rows_where
+from neardup.results import describe_ids, describe_skipped, versions
 from neardup.runs.runner import Runner
 from neardup.runs.work import IN_MEMORY
 from neardup.stages.contents import Contents, find_contents, sign_documents
+from neardup.stages.counts import Groups, count_by_groups
 from neardup.stages.decide import (
+    Assignment,
     Decision,
+    MethodChoice,
     assign,
     check_fits,
     choose_by_buckets,
     choose_exactly,
     choose_method,
 )
-from neardup.stages.options import to_be_counted
+from neardup.stages.hints import Beginnings, Remedies, hints_of_documents, with_warning
+from neardup.stages.options import describe_inputs, describe_reading, to_be_counted
 from neardup.stages.plan import DedupPlan, plan_deduplication
-from neardup.stages.workspaces import key_of
+from neardup.stages.selection import complete_summary
+from neardup.stages.workspaces import key_of, open_workspace
 
 if TYPE_CHECKING:
+    from neardup.jobs.dedup.audit import Audit
     from neardup.outputs.summary_records import File
     from neardup.runs.work import Workspace
 
@@ -316,3 +333,159 @@ def conclude(
     return DeduplicationResult(
         contents.own, other, assignment, summary, shares_ids=shares_ids, sides=names
     )
+
+
+def summarise(
+    contents: Contents,
+    decision: Decision,
+    assignment: Assignment,
+    plan: DedupPlan,
+    runner: Runner,
+    *,
+    method: str = "minhash",
+    choice: MethodChoice | None = None,
+    audit: Audit | None = None,
+    n_against: int | None = None,
+    has_index: bool = False,
+    engine: Engine = "threads",
+    workers: int | None = None,
+) -> dict[str, Any]:
+    """Put together what ``summary.json`` says of a run; writing adds its time.
+
+    ``n_against`` documents were compared against; None: those of the other collection. An index
+    has decided what hints would name.
+    """
+    own, other = contents.own, contents.other
+    n_documents = int(own.is_document.sum())
+    n_removed = int((~assignment.stays).sum())
+    # Documents of the other collection are numbered first.
+    n_for_other = int((assignment.keepers[~assignment.stays] < contents.n_others).sum())
+    if n_against is None:
+        n_against = int(other.is_document.sum())
+    summary: dict[str, Any] = {
+        "documents_in": n_documents,
+        "documents_kept": n_documents - n_removed,
+        "documents_removed": n_removed,
+        "exact_copies": int(assignment.exact.sum()),
+        "empty_documents": own.count_empty(),
+        **({"empty_left_out": int(own.is_left_out.sum())} if plan.options.no_empty else {}),
+        "short_documents": own.count_short(plan.reading.shingles.ngram),
+        **describe_skipped(own.skipped, other.skipped),
+        **describe_filtered(own.sources),
+        "passed_over": passed_over(own.sources, other.sources),
+        "against_documents": n_against,
+        "removed_for_against": n_for_other,
+        "removed_within": n_removed - n_for_other,
+        **describe_ids(own.columns, other.columns),
+        "distinct_texts": contents.count(),
+        "text_bytes": own.text_bytes,
+        "tokens": int(np.maximum(own.n_tokens, 0).sum()),
+        "candidates": decision.n_compared,
+        "verified_pairs": decision.n_verified,
+        "method": method,
+        "predicted_recall": plan.predicted_recall if method == "minhash" else 1.0,
+        "threshold": float(plan.measure.threshold),
+        "measure": plan.measure.name,
+        "keep": plan.options.keep,
+        "clusters": plan.options.clusters,
+        **plan.options.describe_preset(),
+        "scheme": plan.reading.shingles.describe(),
+        "engine": engine,
+        "workers": runner.workers if workers is None else workers,
+    }
+    if method == "minhash":
+        summary["recall"] = float(plan.recall)
+        summary["bands"], summary["rows"] = plan.banding.bands, plan.banding.rows
+        summary["scheme"] |= plan.minhash.describe()
+    if plan.reading.weighted:
+        summary["scheme"] |= plan.reading.weighted.describe()
+    # Of an index only ids are known, and files are none.
+    others = Groups.of_files(other).behind(contents.n_others - len(other))
+    summary |= count_by_groups(own, others, assignment)
+    summary |= describe_inputs(own.sources, other.sources)
+    summary |= describe_reading(plan.options, own)
+    complete_summary(summary, runner)
+    summary["versions"] = versions()
+    if choice:
+        summary["method_choice"] = choice.describe()
+    if audit:
+        summary["audit"] = audit.describe()
+    if plan.options.clusters == "components":
+        summary["removed_beyond_survivors"] = decision.n_beyond
+    summary["hints"] = []
+    if not has_index:
+        summary["hints"] = hints_of_documents(
+            Remedies.of(plan.options),
+            Beginnings(own.sources, own.columns),
+            n_documents=n_documents,
+            n_short=summary["short_documents"],
+            shingles=plan.reading.shingles,
+        )
+    return summary
+
+
+class _Arguments(
+    DedupOptions, AgainstDataOptions, WorkspaceOptions, WorkerOptions, GroupArguments, kw_only=False
+):
+    data: Data = argument(DATA)
+    differs = but(
+        against={
+            "python": "More documents, as for ``data``, or an index of documents: a "
+            "``DocumentIndex``, of which what was inserted is committed first, or the path of its "
+            "folder. They all stay; what is similar to one of them goes. Their ids get "
+            "``against/`` in front where ``data`` has the same ids. In an index what is similar is "
+            "looked up, in memory that does not grow with it; only method ``exact`` or ``auto``, "
+            "clusters ``components`` and an audit read all its texts. It decides what texts are "
+            "cut into and compared by: options that are unlike it are refused. A list of an index "
+            "and other documents, ``[Path('seen'), Path('takedown.jsonl')]``, is both."
+        },
+    )
+
+
+@takes(_Arguments)
+def deduplicate(given: _Arguments) -> DeduplicationResult:
+    """Find near-duplicate documents and decide which of them stay.
+
+    Documents are taken in the order of ``keep``. Each one stays unless it is verified similar, at
+    or above ``threshold``, to one that already stays; then it is removed in favour of the most
+    similar such document. Candidates for the comparison come from MinHash bands, every comparison
+    is exact.
+
+    Returns
+    -------
+    The result: ``kept``, ``removed``, ``clusters`` (Arrow tables), ``summary`` and ``write()``.
+
+    Raises
+    ------
+    InvalidParameterError
+        For an option out of range, or unlike the index.
+    InvalidInputError
+        For a bad row or a repeated id, or one that is to be added and that the index has.
+    ReadError, IndexFormatError
+        For a file that cannot be read, or an index that is damaged.
+    IndexLockedError, WriteError
+        If another writer is at work on the index, or it cannot be written.
+
+    Notes
+    -----
+    Time linear in the text plus the comparisons. Memory 8 bytes a shingle of the documents that
+    share a bucket, and about ``12 * bands + 20 * workers + 120`` bytes a document; method ``exact``
+    and an audit take 30 bytes a shingle of all documents, 48 a weighted one. The files are read
+    twice, and once more for writing.
+
+    Examples
+    --------
+    >>> import neardup
+    >>> texts = ["the cat sat on the mat today", "a dog", "The cat sat on the mat today!"]
+    >>> result = neardup.deduplicate(texts)
+    >>> result.removed.select(["id", "kept_id", "similarity"]).to_pylist()
+    [{'id': '2', 'kept_id': '0', 'similarity': 1.0}]
+    """
+    options = given.part(DedupOptions)
+    index, others = None, None
+    if given.against is not None:
+        index, others = index_and_others(given.against, options.tokenizer, may_be_new=options.add)
+    job = DedupJob(options, resolve_inputs, given.data, others, given.idf_from, index=index)
+    with Runner(given.workers, given.progress, "dedup") as runner, job.opened(runner) as other:
+        result = job.run(other, runner, open_workspace(given.memory, given.work))
+    return with_warning(result)
