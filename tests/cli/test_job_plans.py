@@ -333,9 +333,9 @@ def test_plan_of_align__says_what_a_part_leaves_open(run, tmp_path, monkeypatch)
     other.write_text("".join(random.Random(5).sample(rows, 1_000)))
     job, between = ("align", documents, "--threshold", "0.9"), {}
     # All that are drawn are looked up, however long it takes.
-    monkeypatch.setattr("neardup.jobs.align.forecast._TRIAL_SECONDS", 60.0)
+    monkeypatch.setattr("neardup.stages.bench._TRIAL_SECONDS", 60.0)
     for n_bytes in (100_000, 300_000):
-        monkeypatch.setattr("neardup.jobs.align.forecast._INDEXED_BYTES", 6 * n_bytes)
+        monkeypatch.setattr("neardup.stages.bench._INDEXED_BYTES", 6 * n_bytes)
         for more in ((), ("--against", other)):
             plan = planned(run, *job, *more)
             facts = json.loads(
@@ -348,7 +348,7 @@ def test_plan_of_align__says_what_a_part_leaves_open(run, tmp_path, monkeypatch)
             between[n_bytes, len(more)] = high - low
     for n in (0, 2):
         assert between[300_000, n] < between[100_000, n]
-    monkeypatch.setattr("neardup.jobs.align.forecast._INDEXED_BYTES", 50_000)
+    monkeypatch.setattr("neardup.stages.bench._INDEXED_BYTES", 50_000)
     assert re.search(r"passages  [\d,]+ to [\d,]+, of too small a sample", run(*job, "--plan").out)
 
 

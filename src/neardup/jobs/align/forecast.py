@@ -8,8 +8,6 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from neardup.errors import InvalidParameterError
 from neardup.files.inputs import check_effect
@@ -28,6 +26,17 @@ from neardup.passages.lookup import FILES_SHARE, QUERIES_SHARE, SEARCH_SHARE, WA
 from neardup.reading.drawn import DrawnTokens, draw_tokens
 from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
+from neardup.stages.bench import (
+    N_GROUPS,
+    Bench,
+    Timed,
+    TrialRows,
+    count_by_runs,
+    group,
+    runs_of_block,
+    seconds_for,
+    shares_of_trials,
+)
 from neardup.stages.forecasts import (
     Between,
     Planned,
@@ -50,14 +59,6 @@ _DOCUMENT, _PASSAGE, _HIT, _ROW = 60, 150, 40, 30
 _KEPT, _SENT, _FOUND = 5, 4, 90
 # Kernels that no other job has.
 _KERNELS = 20_000_000
-# Bytes of text that are indexed for trial, at most, and looked up so that all kernels are loaded.
-_INDEXED_BYTES, _LOADING_BYTES = 32_000_000, 50_000
-# In so many groups documents are looked up for trial, until that has taken so long on one core, and
-# such a share of all seconds, which many may be.
-_GROUPS, _TRIAL_SECONDS, _TRIAL_SHARE, _MOST_TRIAL_SECONDS = 64, 3.0, 0.05, 20.0
-# Runs of documents that are aligned for trial, unless these had too few each: those that many
-# others are like may stand together.
-_RUNS, _LEAST_RUN = 128, 8
 
 
 def documents_of(other: Other) -> Sequence[Source]:
@@ -215,79 +216,29 @@ class _Trial:
     searching: Between
 
 
-class _Side:
-    """Rows of one collection that are aligned for trial: runs of them from all over it."""
+class _Bench(Bench[Found]):
+    """Queries that are looked up in an index of ``sides[-1]``.
 
-    def __init__(
-        self, drawn: DrawnTokens, read: PassageReading, share: float, of_block: int
-    ) -> None:
-        self.sources, self.lengths = drawn.rows.runs(share, of_block)
-        self.share = min(1.0, int(self.lengths.sum()) / max(1, drawn.rows.n_documents))
-        columns, texts = read.columns.only_text(), [pa.array([], pa.large_binary())]
-        for source in self.sources:
-            for block in source.blocks():
-                parsed = block.parse(columns, skip_bad=read.skip_bad)
-                texts.append(parsed.text.cast(pa.large_binary()))
-        sizes = pc.binary_length(pa.concat_arrays(texts))
-        # Bad rows are no documents.
-        self.are_documents: Bools = sizes.is_valid().to_numpy(zero_copy_only=False)
-        self.sizes: Int64s = sizes.fill_null(0).to_numpy()
-
-    def only_firsts(self, lengths: Int64s, groups: Int64s) -> Int64s:
-        """Return the groups of all rows, those of the first ones of each run being given.
-
-        There are so many of each; the others are in none, which is -1.
-        """
-        bounds = np.stack([lengths, self.lengths - lengths], axis=1).ravel()
-        are_first = np.repeat(np.arange(len(bounds)) % 2 == 0, bounds)
-        of_all = np.full(len(are_first), -1, np.int64)
-        of_all[are_first] = groups
-        return of_all
-
-
-def _group(sizes: Int64s, n_groups: int) -> Int64s:
-    """Put texts into groups, each of which has short ones and long ones, and about as many bytes.
-
-    Which group is which is chance, so that the first ones stand for all.
-    """
-    groups, n_bytes = np.empty_like(sizes), np.zeros(n_groups, np.int64)
-    order = np.argsort(-sizes, kind="stable")
-    for first in range(0, len(order), n_groups):
-        # Of as many as are about as long as each other the longest goes to who has least so far.
-        rows = order[first : first + n_groups]
-        chosen = np.argsort(n_bytes, kind="stable")[: len(rows)]
-        groups[rows] = chosen
-        n_bytes[chosen] += sizes[rows]
-    return np.random.default_rng(len(sizes)).permutation(n_groups)[groups]
-
-
-class _Bench:
-    """Queries that are looked up in an index of ``sides[-1]``, some groups of them at a time.
-
-    The first look-up makes the index, which is kept; its segments are those that the memory of the
-    job allows. ``groups`` are those of the rows of each side, below 0 where one is no query.
+    Its segments are those that the memory of the job allows.
     """
 
     def __init__(
         self,
-        sides: Sequence[_Side],
+        sides: Sequence[TrialRows],
         groups: Sequence[Int64s],
         other: NewDocuments,
         options: AlignOptions,
         planned: Planned,
         kept: ExitStack,
     ) -> None:
-        self._sides, self._groups, self._options, self._kept = sides, groups, options, kept
+        super().__init__(sides, groups)
+        self._options, self._kept = options, kept
         self._other = replace(other, sources=sides[-1].sources)
         self._workspace, self._workers = Workspace(planned.memory), planned.workers
         self._indexes: dict[int, tuple[OpenPassages, Made]] = {}
         self._chosen: dict[int, Bools] = {}
 
     def look_up(self, groups: range, *, anew: bool = False) -> tuple[float, Found]:
-        """Look some groups up; returns the seconds of one core, and what was found.
-
-        With ``anew`` all that has been made of the index to look others up is forgotten before.
-        """
         for index, _ in self._indexes.values() if anew else ():
             for searcher in index.searchers:
                 searcher.forget()
@@ -301,17 +252,6 @@ class _Bench:
             )
         return time.process_time() - start, found
 
-    def share(self, groups: range) -> float:
-        """Return which part of all groups some are, by their bytes."""
-        n_bytes, of_all = (
-            sum(int(side.sizes[rows].sum()) for side, rows in zip(self._sides, chosen, strict=True))
-            for chosen in (self._choose(groups), [each >= 0 for each in self._groups])
-        )
-        return n_bytes / of_all if of_all else 1.0
-
-    def _choose(self, groups: range) -> list[Bools]:
-        return [(each >= groups.start) & (each < groups.stop) for each in self._groups]
-
     @contextmanager
     def _open(self, asked: Asked, workspace: Workspace, runner: Runner) -> Iterator[LookUp]:
         assert isinstance(asked.other, NewDocuments)
@@ -321,68 +261,6 @@ class _Bench:
             self._indexes[key] = self._kept.enter_context(opened)
         chosen = self._chosen[id(asked.sources)]
         yield InThreads(*self._indexes[key], asked, workspace, runner, chosen)
-
-
-class _Timed:
-    """What an index takes, and groups of queries that are looked up in it, in seconds of one core.
-
-    It is made in ``making``, made ready once in ``ready`` and again in ``ready_again``; all texts
-    are read as queries in ``reading``.
-    """
-
-    def __init__(self, bench: _Bench, *, is_kept: bool) -> None:
-        nothing, one = range(0), range(1)
-        self._bench, self._seconds, self._shares = bench, list[float](), list[float]()
-        self.n_groups, self.found = 0, list[Found]()
-        making, _ = bench.look_up(nothing)
-        self.reading, _ = bench.look_up(nothing)
-        self.making = max(0.0, making - self.reading)
-        first, _ = bench.look_up(one)
-        self.look_up(one)
-        known = self.reading + self._seconds[0]
-        self.ready = max(0.0, first - known)
-        self.ready_again = 0.0 if is_kept else max(0.0, bench.look_up(one, anew=True)[0] - known)
-
-    def look_up(self, groups: range) -> None:
-        """Look up some more groups."""
-        seconds, found = self._bench.look_up(groups)
-        self._seconds.append(max(0.0, seconds - self.reading))
-        self._shares.append(self._bench.share(groups))
-        self.n_groups = groups.stop
-        self.found.append(found)
-
-    @property
-    def share(self) -> float:
-        """Which part has been looked up."""
-        return sum(self._shares)
-
-    @property
-    def seconds(self) -> float:
-        """What that took, behind the reading."""
-        return sum(self._seconds)
-
-    def of_all(self) -> Between:
-        """Return the seconds of all groups, and two standard errors of their ratio to the bytes."""
-        of_all = self.seconds / self.share if self.share else 0.0
-        shares, n = np.array(self._shares), len(self._shares)
-        if self.share >= 1 or not of_all:
-            return Between(of_all, of_all, of_all)
-        if n < 2:
-            return Between(of_all, of_all / 2, 2 * of_all)
-        off = float(((self._seconds - shares * of_all) ** 2 / np.maximum(shares, 1e-9)).sum())
-        error = 2 * float(np.sqrt((1 - self.share) * off / (self.share * (n - 1))))
-        return Between(of_all, max(self.seconds, of_all - error), of_all + error)
-
-    def more(self, n_groups: int, seconds: float) -> range:
-        """Return the groups of ``n_groups`` that are to be looked up now, if any.
-
-        They are twice as many as the last ones, and take no longer than is left of some seconds.
-        """
-        left = n_groups - self.n_groups
-        of_one = self.seconds / self.n_groups
-        if of_one * left > seconds - self.seconds:
-            left = max(0, int((seconds - self.seconds) / of_one))
-        return range(self.n_groups, self.n_groups + min(left, self.n_groups))
 
 
 def _try(
@@ -398,77 +276,42 @@ def _try(
     What one takes does not depend on the others that are looked up. How it grows with the index,
     where that has but a part of all, the same ones tell in half of it.
     """
-    largest = max(1, *(each.text_bytes for each in drawn))
-    share = min(1.0, _INDEXED_BYTES / largest)
-    of_blocks = [_runs_of_block(each, share / 2) for each in drawn]
+    share, least = shares_of_trials(drawn)
+    of_blocks = [runs_of_block(each, share / 2) for each in drawn]
 
-    def take(share: float) -> list[_Side]:
+    def take(share: float) -> list[TrialRows]:
         given = zip(drawn, reads, of_blocks, strict=True)
-        return [_Side(each, read, share, n) for each, read, n in given]
+        return [TrialRows(each, read, share, n) for each, read, n in given]
 
     sides = take(share)
     is_all = all(side.share >= 1 for side in sides)
     halves = sides if is_all else take(share / 2)
-    n_groups = max(1, min(_GROUPS, *(len(half.sizes) for half in halves)))
-    of_halves = [_group(half.sizes, n_groups) for half in halves]
+    n_groups = max(1, min(N_GROUPS, *(len(half.sizes) for half in halves)))
+    of_halves = [group(half.sizes, n_groups) for half in halves]
     both = zip(sides, halves, of_halves, strict=True)
     of_sides = [side.only_firsts(half.lengths, groups) for side, half, groups in both]
     indexed, asked = sides[-1].share, halves[0].share
     with ExitStack() as kept:
         what = other, options, planned, kept
         # What is loaded for the first ones is no work of the documents.
-        few = take(min(1.0, _LOADING_BYTES / largest))
+        few = take(least)
         _Bench(few, [np.zeros_like(each.sizes) for each in few], *what).look_up(range(1))
-        timed = _Timed(_Bench(sides, of_sides, *what), is_kept=index.fits)
-        while more := timed.more(n_groups, _seconds_for(timed.of_all().number / asked / indexed)):
+        timed = Timed(_Bench(sides, of_sides, *what), is_kept=index.fits)
+        while more := timed.more(n_groups, seconds_for(timed.of_all().number / asked / indexed)):
             timed.look_up(more)
         seconds = timed.of_all().times(1 / asked)
         if not is_all and timed.seconds:
-            half = _Timed(_Bench(halves, of_halves, *what), is_kept=True)
+            half = Timed(_Bench(halves, of_halves, *what), is_kept=True)
             if timed.n_groups > 1:
                 half.look_up(range(1, timed.n_groups))
             of_rest = (1 - half.seconds / timed.seconds) * (1 - indexed) / (indexed / 2)
             seconds = seconds.times(min(max(1.0, 1.0 + of_rest), 1 / indexed))
     places = np.concatenate([each.places for each in timed.found])
     shares = timed.n_groups / n_groups * asked, indexed
-    counts = _count_by_runs(places, sides[0].lengths, sides[-1].lengths)
+    counts = count_by_runs(places[:, 0], places[:, 2], sides[0].lengths, sides[-1].lengths)
     passages = expect_pairs(counts, shares, is_one=other.is_input)
     hits = sum(each.summary["hits"] for each in timed.found)
     growth = passages.number / len(places) if len(places) else 1 / np.prod(shares)
     made_ready = timed.ready + timed.ready_again * (index.rounds(drawn[0].tokens) - 1)
     once = timed.reading / sides[0].share + made_ready / indexed
     return _Trial(hits * growth, passages, timed.making / indexed, seconds.plus(once))
-
-
-def _seconds_for(expected: float) -> float:
-    """Return how long a trial may be: short, or next to nothing beside all of the work."""
-    return max(_TRIAL_SECONDS, min(_MOST_TRIAL_SECONDS, _TRIAL_SHARE * expected))
-
-
-def _runs_of_block(drawn: DrawnTokens, share: float) -> int:
-    """Return in how many runs of a block documents are taken: many in all, of some each.
-
-    They are to be evenly spread, so that there is one of a block if there are gaps between blocks.
-    """
-    n_blocks, n_drawn = len(drawn.rows.drawn), sum(len(block) for _, block in drawn.rows.drawn)
-    if n_drawn < drawn.rows.n_documents:
-        return 1
-    return max(1, min(-(-_RUNS // n_blocks), int(n_drawn * share / (n_blocks * _LEAST_RUN))))
-
-
-def _count_by_runs(places: Int64s, lengths: Int64s, other_lengths: Int64s) -> Int64s:
-    """Count passages by runs of the queries, and of the documents of the index.
-
-    Of one collection, whose runs are the same ones, an earlier run has those with a later one.
-    """
-    # Runs of no document are none.
-    ends = [np.cumsum(each[each > 0]) for each in (lengths, other_lengths)]
-    runs = [
-        np.searchsorted(of_side, places[:, column], side="right")
-        for of_side, column in zip(ends, (0, 2), strict=True)
-    ]
-    if lengths is other_lengths:
-        runs = [np.minimum(*runs), np.maximum(*runs)]
-    counts = np.zeros([len(each) for each in ends], np.int64)
-    np.add.at(counts, tuple(runs), 1)
-    return counts

@@ -1,51 +1,18 @@
-"""Trials of which a plan tells what an alignment takes."""
+"""Benches on which texts are looked up for trial."""
 
 from __future__ import annotations
-
-from contextlib import contextmanager
 
 import numpy as np
 import pytest
 
-from neardup.files.resolve import resolve_inputs
-from neardup.jobs.align.align import find_shared
-from neardup.jobs.align.forecast import _group, _Timed
-from neardup.jobs.align.looked_up import InThreads
-from neardup.jobs.align.other import no_other, open_other
-from neardup.options.passages import AlignOptions
-from neardup.runs.runner import Runner
-from neardup.runs.work import IN_MEMORY
-
-
-def test_in_threads__looks_up_those_that_are_chosen():
-    """They find what they find among all others, which are found as before."""
-    generator = np.random.default_rng(3)
-    shared = [" ".join(f"w{n}" for n in generator.integers(0, 900, 60)) for _ in range(4)]
-    texts = [f"own{k} {shared[k % 4]} end{k} {shared[(k + 1) % 4]}" for k in range(12)]
-    texts[5] = ""
-    sources, options = resolve_inputs(texts), AlignOptions(min_tokens=20)
-    other = no_other(sources, options, {})
-    runner = Runner(1)
-    of_all = find_shared(sources, other, options, IN_MEMORY, runner)
-    chosen = np.arange(12) % 3 == 1
-
-    @contextmanager
-    def opened(asked, workspace, runner):
-        with open_other(asked.other, workspace, runner) as (index, made):
-            yield InThreads(index, made, asked, workspace, runner, chosen)
-
-    of_some = find_shared(sources, other, options, IN_MEMORY, runner, opened=opened)
-    is_of_some = np.isin(of_all.places[:, 0], np.flatnonzero(chosen))
-    assert 0 < is_of_some.sum() < len(is_of_some)
-    assert of_some.places.tolist() == of_all.places[is_of_some].tolist()
-    assert of_some.passages.equals(of_all.passages.filter(is_of_some.tolist()))
+from neardup.stages.bench import Timed, group
 
 
 @pytest.mark.parametrize(("n", "n_groups"), [(640, 64), (650, 64), (64, 64), (3, 2)])
 def test_group__has_short_and_long_ones_alike(n, n_groups):
     generator = np.random.default_rng(n)
     sizes = (generator.lognormal(5, 0.7, n)).astype(np.int64)
-    groups = _group(sizes, n_groups)
+    groups = group(sizes, n_groups)
     counts = np.bincount(groups, minlength=n_groups)
     assert counts.max() - counts.min() <= 1
     n_bytes = np.bincount(groups, sizes, n_groups)
@@ -54,7 +21,7 @@ def test_group__has_short_and_long_ones_alike(n, n_groups):
     assert np.std(n_bytes) <= np.std(dealt) * (0.8 if n > 2 * n_groups else 1)
     # Which one has the longest is chance.
     if n > 20:
-        firsts = [_group(sizes[k:], n_groups)[sizes[k:].argmax()] for k in range(20)]
+        firsts = [group(sizes[k:], n_groups)[sizes[k:].argmax()] for k in range(20)]
         assert len(set(firsts)) > 5
 
 
@@ -76,15 +43,15 @@ class Scripted:
 
 
 def test_timed__what_is_made_once_is_told_apart():
-    timed = _Timed(Scripted([1.0] * 10), is_kept=False)
+    timed = Timed(Scripted([1.0] * 10), is_kept=False)
     assert (timed.making, timed.reading, timed.ready, timed.ready_again) == (8, 0.5, 4, 2)
     assert timed.of_all().number == 10
-    kept = _Timed(Scripted([1.0] * 10), is_kept=True)
+    kept = Timed(Scripted([1.0] * 10), is_kept=True)
     assert (kept.ready, kept.ready_again) == (4, 0)
 
 
 def test_timed__all_groups_are_no_guess():
-    timed = _Timed(Scripted([1.0, 5.0, 0.0, 2.0]), is_kept=True)
+    timed = Timed(Scripted([1.0, 5.0, 0.0, 2.0]), is_kept=True)
     looked_up = []
     while more := timed.more(4, 99.0):
         looked_up += more
@@ -98,7 +65,7 @@ def test_timed__all_groups_are_no_guess():
 def test_timed__some_groups_stand_for_all():
     """As many as there is time for; no error is told where they took as long as each other."""
     seconds = np.random.default_rng(1).uniform(0.5, 1.5, 64)
-    timed = _Timed(Scripted(seconds.tolist()), is_kept=True)
+    timed = Timed(Scripted(seconds.tolist()), is_kept=True)
     while more := timed.more(64, 20.0):
         timed.look_up(more)
     assert 14 <= timed.n_groups <= 22
@@ -109,15 +76,15 @@ def test_timed__some_groups_stand_for_all():
     # Of those that are left.
     timed.look_up(range(timed.n_groups, 63))
     assert timed.of_all().high < 1.03 * seconds.sum()
-    alike = _Timed(Scripted([1.0] * 64), is_kept=True)
+    alike = Timed(Scripted([1.0] * 64), is_kept=True)
     alike.look_up(range(1, 3))
     assert alike.of_all().low == alike.of_all().high == 64
 
 
 def test_timed__of_one_group_little_is_known():
-    told = _Timed(Scripted([1.0] * 64), is_kept=True).of_all()
+    told = Timed(Scripted([1.0] * 64), is_kept=True).of_all()
     assert (told.number, told.is_wide) == (64, True)
     # What takes no time has no error.
-    nothing = _Timed(Scripted([0.0] * 64), is_kept=True)
+    nothing = Timed(Scripted([0.0] * 64), is_kept=True)
     assert nothing.of_all().high == 0
     assert nothing.more(64, 3.0) == range(1, 2)
