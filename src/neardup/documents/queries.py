@@ -14,7 +14,6 @@ import numpy as np
 from neardup.documents.blocks import take_cells_of
 from neardup.documents.scheme import DocumentScheme
 from neardup.kernels.bucket.entries import Slots
-from neardup.kernels.text import shingles as kernel
 from neardup.matching.sieve import join_filters, make_filters
 from neardup.sketches.minhash import band_keys, minhash_signatures
 from neardup.sketches.weighted_minhash import WeightedMinHashScheme, weighted_signatures
@@ -30,7 +29,7 @@ from neardup.tables import (
     WeightedSets,
     offsets_of,
 )
-from neardup.text.shingles import digest_token_lists, shingle_lists, sorting_room
+from neardup.text.shingles import digest_token_lists, shingle_lists, sorted_in_place
 from neardup.text.weighting import weighted_sets
 
 if TYPE_CHECKING:
@@ -280,7 +279,7 @@ def sets_of_texts(texts: Texts, scheme: DocumentScheme) -> ShingleSets | Weighte
     if scheme.weighted is not None:
         return weighted_sets(tokens, scheme.shingles, scheme.weighted)
     lists = shingle_lists(tokens, scheme.shingles)
-    return _sorted_in_place(lists)
+    return sorted_in_place(lists)
 
 
 def sets_of_cells(
@@ -306,7 +305,7 @@ def lists_of_sets(sets: ShingleSets) -> ShingleLists:
 
 def sort_lists(lists: ShingleLists) -> ShingleSets:
     """Return the distinct elements of each list, ascending."""
-    return _sorted_in_place(ShingleLists(lists.values.copy(), lists.offsets))
+    return sorted_in_place(ShingleLists(lists.values.copy(), lists.offsets))
 
 
 def join_queries(parts: Sequence[Queries]) -> Queries:
@@ -320,12 +319,6 @@ def join_queries(parts: Sequence[Queries]) -> Queries:
         join_filters(filters) if filters else None,
         join_sets(*sets) if sets else None,
     )
-
-
-def _sorted_in_place(lists: ShingleLists) -> ShingleSets:
-    sizes: Int64s = np.empty(len(lists), np.int64)
-    kernel.sort_sets(lists.values, lists.offsets, *sorting_room(lists.offsets), sizes)
-    return ShingleSets(lists.values, lists.offsets[:-1], sizes)
 
 
 def _queries(

@@ -72,8 +72,7 @@ class DocumentScheme:
     @property
     def needs_frequencies(self) -> bool:
         """Whether documents have to be counted before the first can be added."""
-        weighted = self.weighted
-        return bool(weighted and weighted.needs_frequencies and weighted.frequencies is None)
+        return self.weighted is not None and self.weighted.lacks_frequencies
 
     @property
     def has_filters(self) -> bool:

@@ -74,6 +74,17 @@ EXTRA = "extra"
 TAIL = "tail"
 
 
+def mapped_files(manifest: Manifest) -> Iterator[tuple[str, FileRecord]]:
+    """Yield the names of mapped files, as strings: there are many, and a commit asks for them."""
+    for segment in manifest.all_segments:
+        for name, record in segment.files.items():
+            yield f"{SEGMENTS}/{segment.name}/{name}", record
+        if segment.removed is not None:
+            yield f"{REMOVED}/{segment.removed.name}.npy", segment.removed.file
+    for name, record in manifest.files.items():
+        yield f"{EXTRA}/{name}", record
+
+
 def write_removed(folder: Path, name: str, numbers: Uint32s) -> RemovedRecord:
     """Write the numbers of all documents that a segment has lost, under a name not in use."""
     if numbers.dtype != np.uint32 or numbers.ndim != 1 or not _is_ascending(numbers):

@@ -17,12 +17,12 @@ import numpy.typing as npt
 from neardup.errors import IndexFormatError, NeardupError
 from neardup.indexes.folder import (
     EXTRA,
-    REMOVED,
     OpenTail,
     changing,
     load_extra,
     load_removed,
     load_tail,
+    mapped_files,
     read_current,
 )
 from neardup.indexes.manifest import (
@@ -33,7 +33,7 @@ from neardup.indexes.manifest import (
     entry_of_manifest,
     load_manifest,
 )
-from neardup.indexes.segments import SEGMENTS, Segment, open_segment
+from neardup.indexes.segments import Segment, open_segment
 from neardup.runs.arrays import RESTORE, AnyArray, check_array, check_size
 from neardup.runs.disk import FileRecord
 from neardup.runs.runner import Runner
@@ -111,8 +111,8 @@ class CheckedFiles:
         mapped as it was.
         """
         try:
-            for path, record in _files_of(str(self._folder), manifest):
-                check_size(path, record, may_be_gone=True)
+            for name, record in mapped_files(manifest):
+                check_size(f"{self._folder}/{name}", record, may_be_gone=True)
         except NeardupError:
             self._segments, self._removed, self._extras = {}, {}, {}
             self._tail = self._last = None
@@ -155,17 +155,6 @@ class _Seen(Generic[V]):
     manifest: Manifest
     view: V
     entry: Entry | None
-
-
-def _files_of(folder: str, manifest: Manifest) -> Iterator[tuple[str, FileRecord]]:
-    """Yield the paths of mapped files, as strings: there are many, and a commit asks for them."""
-    for segment in manifest.all_segments:
-        for name, record in segment.files.items():
-            yield f"{folder}/{SEGMENTS}/{segment.name}/{name}", record
-        if segment.removed is not None:
-            yield f"{folder}/{REMOVED}/{segment.removed.name}.npy", segment.removed.file
-    for name, record in manifest.files.items():
-        yield f"{folder}/{EXTRA}/{name}", record
 
 
 class Handle(ABC, Generic[V]):

@@ -5,18 +5,18 @@ from __future__ import annotations
 import os
 import re
 import tarfile
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import IO, BinaryIO
 
 from neardup.errors import IndexFormatError, InvalidInputError, ReadError
-from neardup.indexes.folder import EXTRA, REMOVED, TAIL, read_current
+from neardup.indexes.folder import EXTRA, REMOVED, TAIL, mapped_files, read_current
 from neardup.indexes.history import HISTORY
 from neardup.indexes.manifest import FILE_NAME, MANIFEST, NAME, Manifest, encode
 from neardup.indexes.segments import SEGMENTS
 from neardup.runs.arrays import RESTORE
-from neardup.runs.disk import FileRecord, make_folder, sync_folder, translated
+from neardup.runs.disk import make_folder, sync_folder, translated
 
 _PART_BYTES = 1 << 20
 _BLOCK = tarfile.BLOCKSIZE
@@ -81,7 +81,10 @@ def open_snapshot(folder: Path) -> Snapshot:
 def _open_files(folder: Path, manifest: Manifest) -> Snapshot:
     with ExitStack() as stack:
         files = []
-        for name, record in _files_of(manifest):
+        named = [*mapped_files(manifest)]
+        if manifest.tail is not None:
+            named.append((f"{TAIL}/{manifest.tail.name}.log", manifest.tail.file))
+        for name, record in named:
             path = folder / name
             try:
                 file = stack.enter_context(path.open("rb"))
@@ -97,18 +100,6 @@ def _open_files(folder: Path, manifest: Manifest) -> Snapshot:
             files.append((HISTORY, file, os.fstat(file.fileno()).st_size))
         stack.pop_all()
     return Snapshot(manifest, files)
-
-
-def _files_of(manifest: Manifest) -> Iterator[tuple[str, FileRecord]]:
-    for segment in manifest.all_segments:
-        for name, record in segment.files.items():
-            yield f"{SEGMENTS}/{segment.name}/{name}", record
-        if segment.removed is not None:
-            yield f"{REMOVED}/{segment.removed.name}.npy", segment.removed.file
-    for name, record in manifest.files.items():
-        yield f"{EXTRA}/{name}", record
-    if manifest.tail is not None:
-        yield f"{TAIL}/{manifest.tail.name}.log", manifest.tail.file
 
 
 def _padded(size: int) -> int:

@@ -107,8 +107,7 @@ class ReadingPlan:
     @property
     def needs_frequencies(self) -> bool:
         """Whether documents have to be counted before anything can be weighed."""
-        weighted = self.weighted
-        return bool(weighted and weighted.needs_frequencies and weighted.frequencies is None)
+        return self.weighted is not None and self.weighted.lacks_frequencies
 
     def for_other(self, columns: ColumnNames) -> ReadingPlan:
         """Return the same plan for another collection, neither ranked nor counted."""

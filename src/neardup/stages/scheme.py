@@ -53,8 +53,7 @@ class DecidingScheme:
     @property
     def needs_frequencies(self) -> bool:
         """Whether documents have to be counted before anything can be weighed."""
-        weighted = self.weighted
-        return bool(weighted and weighted.needs_frequencies and weighted.frequencies is None)
+        return self.weighted is not None and self.weighted.lacks_frequencies
 
     def with_frequencies(self, frequencies: DocumentFrequencies) -> DecidingScheme | None:
         """Return the scheme with frequencies, None if they are not those of the deduplication."""

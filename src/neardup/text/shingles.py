@@ -386,15 +386,16 @@ def _rabin_of_bytes(texts: Texts, scheme: ShingleScheme) -> ShingleLists:
 
 def shingle_sets(texts: Texts, scheme: ShingleScheme) -> ShingleSets:
     """Give each text's sorted set of shingle hashes."""
-    return _sets_of(shingle_texts(texts, scheme))
+    return sorted_in_place(shingle_texts(texts, scheme))
 
 
 def sets_of_tokens(token_lists: TokenLists, scheme: ShingleScheme) -> ShingleSets:
     """Give each token sequence's sorted set of shingle hashes."""
-    return _sets_of(shingle_lists(token_lists, scheme))
+    return sorted_in_place(shingle_lists(token_lists, scheme))
 
 
-def _sets_of(lists: ShingleLists) -> ShingleSets:
+def sorted_in_place(lists: ShingleLists) -> ShingleSets:
+    """Give the set of each document's shingles, in the memory of these."""
     sizes: Int64s = np.empty(len(lists), np.int64)
     shingles.sort_sets(lists.values, lists.offsets, *sorting_room(lists.offsets), sizes)
     return ShingleSets(lists.values, lists.offsets[:-1], sizes)

@@ -236,8 +236,13 @@ class WeightedScheme:
 
     @property
     def needs_frequencies(self) -> bool:
-        """Whether documents have to be counted before anything can be weighed."""
+        """Whether weights depend on how many documents have a token."""
         return self.weighting.idf != "unary"
+
+    @property
+    def lacks_frequencies(self) -> bool:
+        """Whether documents have to be counted before anything can be weighed."""
+        return self.needs_frequencies and self.frequencies is None
 
 
 def weighted_sets(
