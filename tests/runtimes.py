@@ -55,6 +55,12 @@ JOBS: dict[str, Job] = {
     "pairs, blocking": Job(
         "pairs a.jsonl --threshold 0.4 --blocking score", on_spark=True, output="pairs.csv"
     ),
+    "pairs, index": Job(
+        "pairs a.jsonl --against idx --threshold 0.4",
+        keeps_tasks=False,
+        on_spark=True,
+        output="pairs.csv",
+    ),
     "cut, lines": Job("cut a.jsonl --exact --unit lines", on_spark=True),
     "cut, paragraphs": Job(
         "cut a.jsonl --exact --unit paragraphs --against b.jsonl", on_spark=True

@@ -7,7 +7,7 @@ import json
 import pytest
 
 import neardup
-from tests.spilling import make_rows, write_lines
+from tests.spilling import make_rows, spilling, write_lines
 
 OLD, NEW = make_rows(4, 40, chain=10), make_rows(4, 30)
 
@@ -95,12 +95,48 @@ def test_pairs__looked_up(run, here, write_texts):
     assert "2 documents and 2 documents: 1 pair with jaccard >= 0.4" in found.out
 
 
+def test_pairs__looked_up_within_memory(here, collections, monkeypatch):
+    """Ids of two types, of runs of which each is a file: the same rows, none of them empty."""
+    write_lines(here / "other.jsonl", [{"id": n, "text": row["text"]} for n, row in enumerate(NEW)])
+    rows = [{"id": row["id"], "text": row["text"]} for row in NEW]
+    write_lines(here / "new.jsonl", [*rows, *({"id": f"n{n}", "text": "x"} for n in range(900))])
+    named = [here / "other.jsonl", here / "new.jsonl"]
+    expected = neardup.find_pairs(named, collections)
+    assert {str(field.type) for field in expected.table.schema} == {
+        "large_string",
+        "double",
+        "int64",
+    }
+    n_new, n_other = (len(neardup.find_pairs(each, collections)) for each in named)
+    assert len(expected) == n_new + n_other > 20
+    monkeypatch.setattr("neardup.jobs.pairs.against_index._FILE_BYTES", 1)
+    work = here / "work"
+    with spilling(100):
+        found = neardup.find_pairs(named, collections, work=work)
+        assert len(list(work.rglob("found-*.batches"))) > 2
+        assert found.table.equals(expected.table)
+        assert found.table.schema.metadata == expected.table.schema.metadata
+        assert all(len(batch) for batch in found.rows())
+    del found
+    assert not work.exists()
+
+
+def test_pairs__looked_up_counts_rows_left_out(run, here, collections):
+    found = run(
+        *("pairs", "new.jsonl", *COLUMNS, "--against", "idx", "--where", "key = 'a'"),
+        *("-o", "p.csv", "--json"),
+    )
+    facts = json.loads(found.out)
+    assert (facts["filtered_rows"], facts["documents"][0]) == (len(NEW), 0)
+    assert facts["engine"] == "threads"
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         (("--measure", "cosine"), "the index was made with --measure jaccard, got cosine"),
         (("--threshold", "0.5"), "--threshold must be at least 0.8"),
-        (("--memory", "1GB"), "--memory has no effect with an index"),
+        (("--fresh",), "--fresh has no effect with an index and --engine threads"),
         (("--method", "minhash", "--top", "3"), "--top has no effect with an index"),
         (("--limit", "3"), "more than 3 pairs"),
     ],

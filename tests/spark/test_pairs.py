@@ -6,6 +6,7 @@ import json
 import random
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,12 @@ import pytest
 
 import neardup
 import neardup.spark
-from neardup.errors import InvalidInputError, InvalidParameterError, ResultLimitError
+from neardup.errors import (
+    InvalidInputError,
+    InvalidParameterError,
+    NeardupError,
+    ResultLimitError,
+)
 from tests.spark.mishaps import dies_once, replace_stage, shuffled_behind_first
 from tests.spark.runs import summary_of_pairs
 from tests.spilling import spilling
@@ -168,6 +174,56 @@ def test_a_component_over_the_memory_of_a_task(in_process, records, small_tasks,
     check(in_process, records, **IN_BUCKETS["minhash by block"])
 
 
+@pytest.fixture(scope="module")
+def index(records: Path) -> Path:
+    """Give an index of several segments, which has lost some documents."""
+    folder = records / "index"
+    index = neardup.DocumentIndex.create(folder, ngram=1, threshold="0.4")
+    rows = [json.loads(line) for line in (records / "other.jsonl").read_text().splitlines()]
+    index.add(rows[:100])
+    index.add(rows[100:])
+    index.remove([row["id"] for row in rows[50:60]])
+    return folder
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"threshold": "0.7", "id_column": ""}, {"where": "n = 1", "on_error": "skip"}],
+)
+def test_index(in_process, records, index, small_tasks, options):
+    found = neardup.spark.find_pairs(in_process, str(records / "own"), index, **options)
+    expected = neardup.find_pairs(records / "own", index, workers=2, **options)
+    assert len(expected) > 10
+    assert found.pairs.equals(expected.pairs)
+    assert found.pairs.schema.metadata == expected.pairs.schema.metadata
+    assert summary_of_pairs(found) == summary_of_pairs(expected)
+    assert found.counts == expected.counts
+    assert (found.summary["engine"], found.summary["workers"]) == ("spark", 2)
+
+
+def test_index__memory_of_the_driver(in_process, records, index, small_tasks):
+    expected = neardup.find_pairs(records / "own", index)
+    with spilling(1000):
+        found = neardup.spark.find_pairs(in_process, str(records / "own"), index)
+        assert found.pairs.equals(expected.pairs)
+
+
+def test_index__errors(in_process, records, index, small_tasks, tmp_path):
+    """They are those of threads."""
+    lines = (records / "own/a.jsonl").read_text().splitlines(keepends=True)
+    (tmp_path / "bad.jsonl").write_text("".join([*lines[:300], '{"id": "x", "text": 5}\n']))
+    for options in ({}, {"limit": 3}, {"measure": "dice"}, {"top": 3, "method": "minhash"}):
+        said = []
+        for find in (neardup.find_pairs, partial(neardup.spark.find_pairs, in_process)):
+            with pytest.raises(NeardupError) as caught:
+                find(str(tmp_path / "bad.jsonl"), index, **options)
+            said.append((type(caught.value), str(caught.value)))
+        assert said[0] == said[1]
+    unseen = partial(neardup.spark.find_pairs, in_process)
+    with pytest.raises(InvalidInputError, match="not data in memory"):
+        unseen(["a text"], index)
+
+
 def test_nothing(in_process, records):
     path = str(records / "none.jsonl")
     assert len(neardup.spark.find_pairs(in_process, path, method="minhash")) == 0
@@ -208,8 +264,6 @@ def test_refuses(in_process, records, tmp_path):
     index.add(["some words of a text"])
     with pytest.raises(InvalidInputError, match="not an index"):
         neardup.spark.find_pairs(in_process, own, tmp_path / "index", method="exact")
-    with pytest.raises(InvalidParameterError, match="index"):
-        neardup.spark.find_pairs(in_process, own, tmp_path / "index")
 
 
 def test_command(spark_home, records, tmp_path):

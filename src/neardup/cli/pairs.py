@@ -60,7 +60,6 @@ def command(call: Call) -> None:
     from neardup.jobs.pairs.run import PairJob
     from neardup.options.documents import PairOptions
     from neardup.options.option import no_effect
-    from neardup.runs.work import IN_MEMORY
 
     if call.stats and call.quiet and not call.as_json:
         raise no_effect("stats", "with quiet", "add json", "quiet", "json")
@@ -73,15 +72,15 @@ def command(call: Call) -> None:
         against,
         call.idf_from,
         named=[Path(each) for each in against or ()],
-        memory=call.memory,
-        work=call.work,
-        fresh=call.fresh,
     )
     if call.is_on_spark:
         from neardup.spark.exact_pairs import check_on_spark
 
         check_on_spark(job)
         call.check_spark()
+    elif call.fresh and job.index is not None:
+        where = "with an index and engine threads"
+        raise no_effect("fresh", where, "choose engine spark", "engine", "against")
     if call.plan:
         _tell_plan(call, job)
         return
@@ -89,7 +88,8 @@ def command(call: Call) -> None:
     left, right, folder = job.left, job.right, None if job.index is None else job.index.folder
     read = (source.origin for sources in (left, right, job.counted) for source in sources or ())
     output.check_apart([*read, *([] if folder is None else [str(folder)])], folder)
-    with call.working(output.place, job.key()) if job.has_work else IN_MEMORY as workspace:
+    key = job.key(call.runner) if folder is None or call.is_on_spark else None
+    with call.working(output.place, key) as workspace:
         with call.display:
             if call.is_on_spark:
                 from neardup.spark.exact_pairs import find_on_spark

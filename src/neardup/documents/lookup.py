@@ -6,7 +6,7 @@ Documents of sources are looked up block by block.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -392,6 +392,10 @@ class LookedUp:
     skipped: Sequence[tuple[str, int, str]]
     n_tokens: Int64s
     hits: Hits
+
+
+# Looks up the documents of sources in an index, as ``look_up``.
+LookUp = Callable[..., Iterator[LookedUp]]
 
 
 def look_up_block(

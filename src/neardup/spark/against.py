@@ -6,7 +6,8 @@ Each task opens the index by itself, as the driver has seen it, and reads what i
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from neardup.documents.index import DocumentHandle, OpenDocuments
+from neardup.documents.lookup import Hits, LookedUp, look_up_block
 from neardup.documents.reading import ReadDocuments
 from neardup.documents.scheme import DocumentScheme
 from neardup.documents.segment import UNREAD
@@ -25,7 +27,7 @@ from neardup.matching.measures import Measure
 from neardup.reading.sign import LookUp, SignedTexts
 from neardup.reading.signed_batches import to_batch
 from neardup.runs.runner import Runner
-from neardup.spark.cluster import Cluster, Failure, check_seen
+from neardup.spark.cluster import Cluster, Failure, Piece, Task, check_seen, cut_tasks
 from neardup.spark.read import ReadTasks, TaskReading
 from neardup.tables import Bools, EarlierKeepers, TokenLists
 
@@ -33,10 +35,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from neardup.documents.additions import Adding
-    from neardup.files.rows import ColumnNames, RowBlock
+    from neardup.files.rows import ColumnNames, RowBlock, Source
     from neardup.reading.catalogue import Catalogue
     from neardup.reading.signed_batches import SignedBatches
-    from neardup.spark.cluster import Piece
 
 
 class IndexOnExecutors:
@@ -58,6 +59,61 @@ class IndexOnExecutors:
         handle = DocumentHandle(self._folder)
         parts = tuple(handle.open_part(segment, self._scheme) for segment in files.segments)
         return handle.view_of(files, self._scheme, parts)
+
+
+# What is kept of the hits of a block.
+Keep = Callable[[Hits], Hits]
+
+
+def look_up_on_executors(
+    current_cluster: Callable[[], Cluster],
+    folder: Path,
+    keep: Keep | None,
+    stage: str,
+    index: OpenDocuments,
+    sources: Sequence[Source],
+    columns: ColumnNames,
+    measure: Measure,
+    _: Runner,
+    *,
+    skip_bad: bool,
+) -> Iterator[LookedUp]:
+    """Have tasks look up every document that they read, as ``documents.lookup.look_up``.
+
+    The driver gets what they ``keep`` of what they find, None: all; ``stage`` is what it is called
+    that a run goes on with.
+    """
+    cluster = current_cluster()
+    looking = partial(_look_up, IndexOnExecutors(folder, index), columns, measure, keep, skip_bad)
+    laid_out = cluster.lay_out(list(enumerate(cut_tasks([sources], cluster.slots))))
+    found = cluster.work(looking, laid_out, is_laid_out=True, keep=(stage,))
+    for _, data in cluster.bring_once(found):
+        yield pickle.loads(data)
+
+
+def _look_up(
+    index: IndexOnExecutors,
+    columns: ColumnNames,
+    measure: Measure,
+    keep: Keep | None,
+    skip_bad: bool,
+    tasks: Iterator[tuple[int, Task]],
+) -> Iterator[tuple[None, bytes] | Failure]:
+    """Look up the documents of the blocks of a task."""
+
+    def look_up(piece: Piece, block: RowBlock) -> LookedUp:
+        found = look_up_block(
+            index.opened, columns, measure, piece.source, block, skip_bad=skip_bad
+        )
+        return found if keep is None else replace(found, hits=keep(found.hits))
+
+    for task_number, task in tasks:
+        reading = TaskReading(task_number, task)
+        try:
+            for _, found in reading.map(look_up):
+                yield None, pickle.dumps(found)
+        except NeardupError as error:
+            yield reading.failure(error)
 
 
 class LookUpOnExecutors(LookUp):

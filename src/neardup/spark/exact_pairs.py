@@ -58,7 +58,6 @@ from neardup.spark.session import (
     SHARED_FILES,
     check_reads_text,
     cluster_of,
-    no_index,
 )
 from neardup.stages.hints import with_warning
 from neardup.stages.workspaces import open_workspace
@@ -68,25 +67,24 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.rdd import RDD
 
+    from neardup.documents.lookup import LookedUp
+
 # Makes of documents' tokens what they are compared by.
 _Make = Callable[[TokenLists], Compared]
 
 
-def check_on_spark(job: PairJob) -> PairPlan:
-    """Return the plan of a search, and raise for one that needs all documents in one place."""
-    if job.plan is None:
-        raise no_index()
+def check_on_spark(job: PairJob) -> None:
+    """Raise for a search that needs all documents in one place."""
     check_reads_text(job.options)
-    if job.plan.mean is not None:
+    if job.plan is not None and job.plan.mean is not None:
         message = "records of several fields are compared by threads, not on Spark"
         raise InvalidParameterError(message, "fields")
-    return job.plan
 
 
 def find_on_spark(
     cluster: Cluster, job: PairJob, runner: Runner, workspace: Workspace
 ) -> PairResult:
-    """Find the pairs of a job whose plan ``check_on_spark`` has returned.
+    """Find the pairs of a job that ``check_on_spark`` has let pass.
 
     ``runner`` and ``workspace`` are the driver's: it keeps some numbers of each document, and the
     pairs.
@@ -98,9 +96,19 @@ def find_on_spark(
     with spark_errors():
         count_filtered(lambda: cluster, job.left)
         count = partial(count_shingles_on_executors, cluster)
-        result = job.run(runner, workspace, Elsewhere(partial(find, cluster), count))
+        look_up = partial(_look_up, cluster, job)
+        result = job.run(runner, workspace, Elsewhere(partial(find, cluster), count, look_up))
     result.summary |= {"engine": "spark", "workers": cluster.slots}
     return result
+
+
+def _look_up(cluster: Cluster, job: PairJob, *given: Any, **how: Any) -> Iterator[LookedUp]:
+    # Indexes take long to import, and most runs have none.
+    from neardup.spark.against import look_up_on_executors
+
+    assert job.index is not None
+    folder = job.index.folder
+    return look_up_on_executors(lambda: cluster, folder, None, "join", *given, **how)
 
 
 def _find(
@@ -351,7 +359,8 @@ class _Arguments(PairOptions, WorkspaceOptions, ProgressOptions, GroupArguments,
     left: Data = argument(SHARED_FILES)
     right: DataOrIndex | None = argument(
         "A second collection, in files as well: pairs are of one document of each. None: pairs "
-        "within ``left``.",
+        "within ``left``. In an index of documents, in a folder that all executors reach, "
+        "documents are looked up, as ``neardup.find_pairs`` does.",
         default=None,
     )
     differs = but(**ON_DRIVER)
@@ -361,7 +370,7 @@ class _Arguments(PairOptions, WorkspaceOptions, ProgressOptions, GroupArguments,
 def find_pairs(given: _Arguments) -> PairResult:
     """Find all pairs of similar documents, as ``neardup.find_pairs``, on executors of a session.
 
-    Rows are the same. An index cannot be looked up.
+    Rows are the same.
 
     Returns
     -------
@@ -385,8 +394,8 @@ def find_pairs(given: _Arguments) -> PairResult:
     -----
     The driver keeps about 80 bytes a document, and the pairs, in files where they do not fit; sets
     stay on executors. By the exact method records go to blocks of which two fit into a task, and
-    each two blocks meet that may have similar records. Values of columns, for ``with_columns`` and
-    ``also``, are read by the driver.
+    each two blocks meet that may have similar records. Of an index each task looks up what it
+    reads. Values of columns, for ``with_columns`` and ``also``, are read by the driver.
     """
     job = PairJob(
         given.part(PairOptions),

@@ -6,20 +6,18 @@ index of passages are tasks of their own, to which queries are sent.
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from neardup.documents.index import DocumentHandle, OpenDocuments
-from neardup.documents.lookup import LookedUp, look_up_block
 from neardup.documents.other import index_and_others
-from neardup.errors import InvalidParameterError, NeardupError
+from neardup.errors import InvalidParameterError
 from neardup.files.ids import common_id_type
 from neardup.files.resolve import resolve_inputs
-from neardup.files.rows import ColumnNames, RowBlock, Source
+from neardup.files.rows import Source
 from neardup.jobs.search.documents import most_similar
 from neardup.jobs.search.documents import search_documents as run_search
 from neardup.jobs.search.passages import Asked, Searched, search_sources
@@ -36,16 +34,13 @@ from neardup.reading.where import Condition, rows_where
 from neardup.results import DocumentSearchResult, PassageResult
 from neardup.runs.runner import Runner
 from neardup.runs.work import IN_MEMORY, Workspace
-from neardup.spark.against import IndexOnExecutors
-from neardup.spark.cluster import Cluster, Failure, Piece, Task, cut_tasks, spark_errors
+from neardup.spark.against import look_up_on_executors
+from neardup.spark.cluster import Cluster, spark_errors
 from neardup.spark.looked_up_passages import KeptQueries, Looked, Looking, Sending, SentQueries
-from neardup.spark.read import TaskReading, count_filtered
+from neardup.spark.read import count_filtered
 from neardup.spark.session import SESSION, SHARED_FILES, cluster_of
 from neardup.spark.stored_passages import Part, Storing, parts_of, store_on_executors
 from neardup.stages.hints import with_warning
-
-if TYPE_CHECKING:
-    from neardup.matching.measures import Measure
 
 # An index of documents.
 
@@ -67,7 +62,7 @@ def search_documents_on_spark(
     """
     of_session = cache(current_cluster)
     # Those that a condition leaves out do not count.
-    number = options.number if condition is None else None
+    keep = partial(most_similar, limit=options.number if condition is None else None)
     with spark_errors():
         count_filtered(of_session, sources)
         result = run_search(
@@ -77,56 +72,10 @@ def search_documents_on_spark(
             runner,
             condition,
             with_columns=with_columns,
-            look_up=partial(_look_up_on_executors, of_session, folder, number),
+            look_up=partial(look_up_on_executors, of_session, folder, keep, "search"),
         )
     result.summary.update({"engine": "spark", "workers": of_session().slots})
     return result
-
-
-def _look_up_on_executors(
-    current_cluster: Callable[[], Cluster],
-    folder: Path,
-    number: int | None,
-    index: OpenDocuments,
-    sources: Sequence[Source],
-    columns: ColumnNames,
-    measure: Measure,
-    _: Runner,
-    *,
-    skip_bad: bool,
-) -> Iterator[LookedUp]:
-    """Have tasks look up every document that they read, and bring the most similar, so many."""
-    cluster = current_cluster()
-    looking = partial(_look_up, IndexOnExecutors(folder, index), columns, measure, number, skip_bad)
-    laid_out = cluster.lay_out(list(enumerate(cut_tasks([sources], cluster.slots))))
-    found = cluster.work(looking, laid_out, is_laid_out=True, keep=("search",))
-    for _, data in cluster.bring_once(found):
-        yield pickle.loads(data)
-
-
-def _look_up(
-    index: IndexOnExecutors,
-    columns: ColumnNames,
-    measure: Measure,
-    number: int | None,
-    skip_bad: bool,
-    tasks: Iterator[tuple[int, Task]],
-) -> Iterator[tuple[None, bytes] | Failure]:
-    """Look up the documents of the blocks of a task."""
-
-    def look_up(piece: Piece, block: RowBlock) -> LookedUp:
-        found = look_up_block(
-            index.opened, columns, measure, piece.source, block, skip_bad=skip_bad
-        )
-        return replace(found, hits=most_similar(found.hits, number))
-
-    for task_number, task in tasks:
-        reading = TaskReading(task_number, task)
-        try:
-            for _, found in reading.map(look_up):
-                yield None, pickle.dumps(found)
-        except NeardupError as error:
-            yield reading.failure(error)
 
 
 class _OfDocuments(

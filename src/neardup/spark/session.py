@@ -44,12 +44,6 @@ ON_DRIVER = {
 }
 
 
-def no_index() -> InvalidParameterError:
-    """Return the error of a job that would look an index up."""
-    message = "an index is looked up with engine threads; choose that, or name files with against"
-    return InvalidParameterError(message, "engine", "against")
-
-
 def check_reads_text(options: ReadingOptions) -> None:
     """Raise if documents are bytes, and no text."""
     if options.reads_bytes:

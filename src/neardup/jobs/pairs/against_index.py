@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from neardup.documents.index import OpenDocuments
-from neardup.documents.lookup import LookedUp, look_up
+from neardup.documents.lookup import LookedUp, LookUp
 from neardup.documents.scheme import check_alike
 from neardup.errors import InvalidParameterError
 from neardup.files.ids import choose_id_column, common_id_type
 from neardup.files.inputs import check_effect, passed_over
 from neardup.files.rows import Source
 from neardup.jobs.pairs.pair_result import PairResult
+from neardup.jobs.pairs.rows import ROWS_SHARE
 from neardup.matching.bucket_join import BucketJoinCounts
 from neardup.matching.join import check_limit
 from neardup.options.documents import PairOptions
 from neardup.options.option import no_effect
+from neardup.reading.where import describe_filtered
 from neardup.results import SkippedRow, describe_ids, describe_skipped
+from neardup.runs.exchange import SpilledBatches
 from neardup.runs.runner import Runner
+from neardup.runs.work import Workspace
 from neardup.stages.options import check_weights_of_index, columns_of
 from neardup.stages.pair_ids import metadata_of
 
@@ -31,16 +35,21 @@ if TYPE_CHECKING:
 # Options that have no effect on a look-up.
 _OF_JOINS = ("algorithm", "top", "max_distance", "blocking", "also", "with_columns", "one_to_one")
 
+# Bytes of a file of pairs.
+_FILE_BYTES = 64_000_000
+
 
 @dataclass
 class IndexPairs:
-    """Pairs, as a table; ``PairRows`` of a look-up."""
+    """Pairs in runs, which may lie in files, each with ids of types of its own."""
 
-    table: pa.Table
+    runs: Iterable[pa.RecordBatch]
+    schema: pa.Schema
 
     def reader(self) -> pa.RecordBatchReader:
         """Return the rows."""
-        return self.table.to_reader()
+        rows = (run.cast(self.schema) for run in self.runs)
+        return pa.RecordBatchReader.from_batches(self.schema, rows)
 
 
 @dataclass
@@ -76,30 +85,36 @@ def plan_with_index(options: PairOptions, index: OpenDocuments) -> Measure:
 
 
 def find_pairs_in_index(
-    sources: Sequence[Source], index: OpenDocuments, options: PairOptions, runner: Runner
+    sources: Sequence[Source],
+    index: OpenDocuments,
+    options: PairOptions,
+    look_up: LookUp,
+    runner: Runner,
+    workspace: Workspace,
 ) -> PairResult:
     """Find all pairs of a document of some sources and one of an index that share a bucket.
 
-    Each was compared exactly. Time and memory grow with the sources and the pairs, not with the
-    index.
+    Each was compared exactly. Time grows with the sources and the pairs, not with the index. Pairs
+    that there is not enough memory for go to files. ``look_up`` is who does it.
     """
     options.check_reads_text()
     measure = plan_with_index(options, index)
     check_effect(options, sources)
     columns = choose_id_column(columns_of(options), sources)
     counts, skipped = _Counts(), list[SkippedRow]()
-    tables: list[pa.Table] = []
+    runs = SpilledBatches("found", workspace, share=ROWS_SHARE, weight_of_file=_FILE_BYTES)
     id_types: set[pa.DataType] = set()
-    with runner.stage("join") as note:
+    with runner.stage("join") as note, runs:
         skip_bad = options.skip_bad
         for found in look_up(index, sources, columns, measure, runner, skip_bad=skip_bad):
             counts.add(found, index.scheme.shingles.ngram)
             skipped += found.skipped
             id_types |= {found.ids.type} if len(found.ids) else set()
             check_limit(options.limit, counts.n_pairs)
-            tables.append(_table(found, index))
+            if len(found.hits):
+                run = _run(found, index)
+                runs.append(run, None, run.nbytes)
         note(pairs=counts.n_pairs)
-    table = _join(tables, common_id_type(id_types), index)
     found_counts = BucketJoinCounts(counts.n_pairs, counts.n_pairs)
     summary = {
         "documents": [counts.n_documents, index.n_documents],
@@ -108,18 +123,20 @@ def find_pairs_in_index(
         "tokens": counts.n_tokens,
         **describe_ids(columns),
         **describe_skipped(skipped),
+        **describe_filtered(sources),
         "passed_over": passed_over(sources),
         "pairs": counts.n_pairs,
         "filters": vars(found_counts),
         "method": "minhash",
         **_describe(index, measure),
+        "engine": "threads",
         "workers": runner.workers,
         "seconds": runner.seconds,
         # What they would name the index has decided.
         "hints": [],
     }
-    rows = IndexPairs(table.replace_schema_metadata(metadata_of(summary)))
-    return PairResult(rows, found_counts, summary)
+    schema = _schema(common_id_type(id_types), index).with_metadata(metadata_of(summary))
+    return PairResult(IndexPairs(runs, schema), found_counts, summary)
 
 
 def _describe(index: OpenDocuments, measure: Measure) -> dict[str, Any]:
@@ -135,7 +152,7 @@ def _describe(index: OpenDocuments, measure: Measure) -> dict[str, Any]:
     }
 
 
-def _table(found: LookedUp, index: OpenDocuments) -> pa.Table:
+def _run(found: LookedUp, index: OpenDocuments) -> pa.RecordBatch:
     hits = found.hits
     columns = {
         "id_a": found.ids.take(pa.array(hits.queries)),
@@ -145,12 +162,11 @@ def _table(found: LookedUp, index: OpenDocuments) -> pa.Table:
     # What two weighted sets have in common is no number of shingles.
     if index.scheme.weighted is None:
         columns["overlap"] = hits.overlaps
-    return pa.table(columns)
+    return pa.RecordBatch.from_pydict(columns)
 
 
-def _join(tables: Sequence[pa.Table], id_type: pa.DataType, index: OpenDocuments) -> pa.Table:
+def _schema(id_type: pa.DataType, index: OpenDocuments) -> pa.Schema:
     fields = [("id_a", id_type), ("id_b", index.id_type), ("similarity", pa.float64())]
     if index.scheme.weighted is None:
         fields.append(("overlap", pa.int64()))
-    schema = pa.schema(fields)
-    return pa.concat_tables([schema.empty_table(), *(table.cast(schema) for table in tables)])
+    return pa.schema(fields)

@@ -130,8 +130,6 @@ def _find(given: _Arguments) -> PairResult:
         given.right,
         given.idf_from,
         other="right",
-        memory=given.memory,
-        work=given.work,
     )
     with Runner(given.workers, given.progress, "pairs") as runner:
         # Inputs are found before a folder is made.
@@ -139,6 +137,6 @@ def _find(given: _Arguments) -> PairResult:
         # To ask what memory is free takes longer than a few texts.
         is_short = given.memory is None and given.work is None and are_short(sources)
         workspace = IN_MEMORY
-        if job.has_work and not is_short:
+        if not is_short:
             workspace = open_workspace(given.memory, given.work)
         return job.run(runner, workspace)

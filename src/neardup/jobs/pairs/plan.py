@@ -307,14 +307,6 @@ def _check_exclusive(options: PairOptions, kind: type[Measure] | None) -> None:
             raise InvalidParameterError(message, *named)
 
 
-def check_no_workspace(**given: object) -> None:
-    """Raise if an option of the workspace was given where documents are looked up in an index."""
-    for name, value in given.items():
-        if value is not None and value is not False:
-            where = "with an index, where nothing is kept but pairs"
-            raise no_effect(name, where, "name files with against", "against")
-
-
 def _without_bands(options: PairOptions, kind: type[Measure] | None) -> tuple[str, str]:
     """Return where there are no bands, and what to choose that has them."""
     if kind is None:

@@ -17,7 +17,7 @@ from neardup.files.problems import listed_names, option_name
 from neardup.files.resolve import told_apart
 from neardup.files.rows import Source
 from neardup.jobs.pairs.pair_result import PairResult
-from neardup.jobs.pairs.plan import PairPlan, check_no_workspace, plan_pairs
+from neardup.jobs.pairs.plan import PairPlan, plan_pairs
 from neardup.jobs.pairs.records import Records, make_records, maker_of
 from neardup.jobs.pairs.rows import FoundPart, PairRows, collect_runs, to_run
 from neardup.jobs.pairs.spelling import Speller
@@ -48,10 +48,11 @@ from neardup.runs.work import IN_MEMORY, Workspace
 from neardup.stages.hints import Beginnings, Remedies, hints_of_documents
 from neardup.stages.options import to_be_counted
 from neardup.stages.pair_ids import metadata_of
-from neardup.stages.workspaces import key_of
+from neardup.stages.workspaces import key_of, key_with_index
 from neardup.tables import Bools, Floats, Int64s, Uint64s
 
 if TYPE_CHECKING:
+    from neardup.documents.lookup import LookUp
     from neardup.jobs.pairs.conditions import Condition
     from neardup.jobs.pairs.few import FewPairs
     from neardup.jobs.pairs.rows import Collected
@@ -290,8 +291,6 @@ class PairJob:
         What ``against`` is where it may name an index.
     other
         The name of the option ``against``.
-    **workspace
-        Options of a workspace, which have no effect where documents are looked up in an index.
     """
 
     def __init__(
@@ -304,7 +303,6 @@ class PairJob:
         *,
         named: Any = None,
         other: str = "against",
-        **workspace: object,
     ) -> None:
         self.options, self._resolve = options, resolve
         self._data, self._against, self._idf_from = data, against, idf_from
@@ -320,7 +318,6 @@ class PairJob:
             self.plan = plan_pairs(options, other=other, has_other=has_other)
         else:
             options.check_no_preset()
-            check_no_workspace(**workspace)
 
     @cached_property
     def left(self) -> Inputs:
@@ -348,13 +345,11 @@ class PairJob:
             return None
         return self._resolve(self._idf_from, self.options)
 
-    @property
-    def has_work(self) -> bool:
-        """Whether what does not fit in memory goes to files."""
-        return self.plan is not None
-
-    def key(self) -> dict[str, Any] | None:
+    def key(self, runner: Runner) -> dict[str, Any] | None:
         """Return what decides the result; None where inputs cannot be known again."""
+        if self.index is not None:
+            view, folder = self.index.view(runner), self.index.folder
+            return key_with_index("pairs", self.options, view, folder, inputs=self.left)
         assert self.plan is not None
         return key_of(
             "pairs",
@@ -374,10 +369,12 @@ class PairJob:
         """Find the pairs; ``elsewhere`` is as of ``find_pairs_in_sources``."""
         if self.index is not None:
             # Indexes take long to import, and most runs have none.
+            from neardup.documents.lookup import look_up
             from neardup.jobs.pairs.against_index import find_pairs_in_index
 
+            find = look_up if elsewhere is None else elsewhere.look_up
             view = self.index.view(runner)
-            return find_pairs_in_index(self.left, view, self.options, runner)
+            return find_pairs_in_index(self.left, view, self.options, find, runner, workspace)
         assert self.plan is not None
         return find_pairs_in_sources(
             self.left, self.right, self.plan, runner, workspace, self.counted, elsewhere
@@ -521,10 +518,11 @@ FindMatches = Callable[
 
 @dataclass(frozen=True)
 class Elsewhere:
-    """What finds pairs, and counts shingles, in place of threads."""
+    """What finds pairs, counts shingles, and looks up in an index, in place of threads."""
 
     find: FindMatches
     count: CountShingles
+    look_up: LookUp
 
 
 def _find_exactly(

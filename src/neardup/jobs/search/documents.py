@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from neardup.documents.blocks import join_tables
 from neardup.documents.index import OpenDocuments
-from neardup.documents.lookup import Hits, LookedUp, find_estimated, in_rank_order, look_up
+from neardup.documents.lookup import Hits, LookUp, find_estimated, in_rank_order, look_up
 from neardup.documents.scheme import DocumentScheme
 from neardup.errors import InvalidParameterError, SketchMismatchError
 from neardup.files.ids import choose_id_column, common_id_type
@@ -65,10 +65,6 @@ class _Counts:
         self.n_found += int((n_found > 0).sum())
         self.n_incomplete += int(((n_found < self.n_asked) & (n_tokens > 0)).sum())
         self.least = float(hits.similarities.min(initial=self.least))
-
-
-# Looks up documents of sources in an index, as ``documents.lookup.look_up``.
-LookUp = Callable[..., Iterator[LookedUp]]
 
 
 def search_documents(
