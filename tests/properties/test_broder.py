@@ -13,7 +13,6 @@ from neardup.sketches.samples import (
     estimate_resemblance,
     join_sketches,
     sketch_sets,
-    unite_rows,
     unite_sketches,
 )
 from neardup.sketches.smallest import SmallestScheme
@@ -110,10 +109,12 @@ def test_unite_sketches__smallest_is_the_sketch_of_the_union(lists, scheme, grou
 
 
 @given(lists, lists, schemes)
-def test_unite_rows__is_the_sketch_of_the_union(lists, others, scheme):
+def test_unite_sketches__of_rows_is_the_sketch_of_the_union(lists, others, scheme):
     n = min(len(lists), len(others))
     one, other = sketch(lists[:n], scheme), sketch(others[:n], scheme)
-    found = rows_of(unite_rows(one, other, scheme))
+    members = np.arange(2 * n).reshape(2, n).T.reshape(-1)
+    both = join_sketches([one, other])
+    found = rows_of(unite_sketches(both, members, np.arange(0, 2 * n + 1, 2), scheme))
     for row, a, b in zip(found, rows_of(one), rows_of(other), strict=True):
         modulus = max(a[2], b[2])
         assert row[2] == modulus
