@@ -126,3 +126,16 @@ def first_difference(found: Sequence[object], expected: Sequence[object]) -> obj
         if one != other:
             return i, one, other
     return None
+
+
+def same_arrays(one: object, other: object) -> bool:
+    """Hold two objects to each other: every number is the same, and of the same type."""
+    assert type(one) is type(other)
+    for name, values in vars(one).items():
+        others = getattr(other, name)
+        if values is None:
+            assert others is None
+        else:
+            assert (values.dtype, values.shape) == (others.dtype, others.shape)
+            assert (values == others).all()
+    return True

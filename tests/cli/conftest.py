@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import bz2
 import csv
-import gzip
 import io
 import json
-import lzma
 import random
 import re
 import shutil
@@ -23,6 +20,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import neardup.cli
+from tests.files import compress, decompress
 
 Documents = Mapping[str, str]
 
@@ -110,27 +108,6 @@ def texts() -> list[str]:
     result = [*originals, *copies, *odd, *odd]
     rng.shuffle(result)
     return result
-
-
-def compress(name: str, data: bytes) -> bytes:
-    """Compress as the suffix of a name says."""
-    if name.endswith(".zst"):
-        sink = pa.BufferOutputStream()
-        with pa.CompressedOutputStream(sink, "zstd") as stream:
-            stream.write(data)
-        return sink.getvalue().to_pybytes()
-    compressors = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
-    return compressors.get(Path(name).suffix, bytes)(data)
-
-
-def decompress(path: Path) -> bytes:
-    """Read a file, decompressed as its suffix says."""
-    data = path.read_bytes()
-    if path.suffix == ".zst":
-        with pa.CompressedInputStream(pa.BufferReader(data), "zstd") as stream:
-            return stream.read()
-    readers = {".gz": gzip.decompress, ".bz2": bz2.decompress, ".xz": lzma.decompress}
-    return readers.get(path.suffix, bytes)(data)
 
 
 @dataclass(frozen=True)

@@ -143,17 +143,6 @@ def test_list_weighted__weights_that_grow_have_values_that_fall():
             assert alone == [value for _, y, *value in listed if y <= x][-1]
 
 
-@pytest.fixture
-def minute_r(monkeypatch):
-    """Tokens whose r is the least possible, as no search would find one."""
-
-    def draw(bases, size, rates, log_cs, betas):
-        for i in range(size):
-            rates[i], log_cs[i], betas[i] = 2.0**-52, -3.0, 0.25
-
-    monkeypatch.setattr(weighted, "draw", draw)
-
-
 @pytest.mark.usefixtures("minute_r")
 def test_list_weighted__orders_that_are_equal():
     """Then values are compared by identity, although k differs."""

@@ -8,20 +8,14 @@ import numpy as np
 import pytest
 
 from neardup.kernels._compile import uncompiled
-from neardup.kernels.common.hashing import logarithms
 from neardup.kernels.sketch import weighted
 from tests.arrays import as_uint64, random_weighted_sets, random_words
 from tests.each import each_of
+from tests.kernels.test_consistent import log_weights_of
 from tests.oracles import weighted as oracle
 
 NONE = 2**64 - 1
 KERNEL = weighted.weighted_signatures
-
-
-def log_weights_of(weights):
-    results = np.empty(len(weights))
-    logarithms(np.array(weights, np.float64), results)
-    return results
 
 
 def sign(sets, seeds, *, lead=0, order=None, function=KERNEL):
@@ -116,17 +110,6 @@ def test_weighted_signatures__sets_without_elements(sets):
 
 def test_weighted_signatures__no_seeds():
     assert sign([{1: 1}, {}], []) == [[], []]
-
-
-@pytest.fixture
-def minute_r(monkeypatch):
-    """Elements whose r is the least possible, as no search would find one."""
-
-    def draw(bases, size, rates, log_cs, betas):
-        for i in range(size):
-            rates[i], log_cs[i], betas[i] = 2.0**-52, -3.0, 0.25
-
-    monkeypatch.setattr(weighted, "draw", draw)
 
 
 @pytest.mark.usefixtures("minute_r")

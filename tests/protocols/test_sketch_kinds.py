@@ -23,6 +23,7 @@ from neardup.sketches.kind import Wanted, list_pairs
 from neardup.sketches.registry import KIND_NAMES, kind_named, kind_of
 from neardup.stages.sketches import Sketches
 from neardup.tables import Texts
+from tests.arrays import same_arrays
 from tests.each import each_of
 
 # Each kind with several schemes; small, so that texts are whole, partial, and too short.
@@ -68,19 +69,6 @@ def as_texts(strings):
     return Texts.from_arrow(pa.array(strings, pa.large_string()))
 
 
-def same(one, other):
-    """Every number is the same, and of the same type."""
-    assert type(one) is type(other)
-    for name, values in vars(one).items():
-        others = getattr(other, name)
-        if values is None:
-            assert others is None
-        else:
-            assert (values.dtype, values.shape) == (others.dtype, others.shape)
-            assert (values == others).all()
-    return True
-
-
 def all_pairs(n, n_left=None):
     lists = list(list_pairs(n, n_left))
     nothing = [np.empty(0, np.int64)]
@@ -120,14 +108,14 @@ def test_make__cuts_and_threads_change_nothing(variant):
         cuts = [0, 0, *sorted(generator.choices(range(len(texts)), k=5)), len(texts)]
         parts = [as_texts(texts[start:stop]) for start, stop in pairwise(cuts)]
         made = list(Runner(workers).map(maker.make, parts))
-        assert same(maker.kind.join_rows(made), at_once)
+        assert same_arrays(maker.kind.join_rows(made), at_once)
 
 
 @variants
 def test_make__from_the_middle_of_a_block(variant):
     maker, texts = maker_of(variant), some_texts(variant)
     strings = pa.array(["before", *texts, "behind"], pa.large_string()).slice(1, len(texts))
-    assert same(maker.make(Texts.from_arrow(strings)), maker.make(as_texts(texts)))
+    assert same_arrays(maker.make(Texts.from_arrow(strings)), maker.make(as_texts(texts)))
 
 
 @variants
@@ -135,9 +123,9 @@ def test_make__no_texts(variant):
     maker = maker_of(variant)
     nothing = maker.make(as_texts([]))
     assert len(nothing) == 0
-    assert same(maker.kind.join_rows([nothing]), nothing)
+    assert same_arrays(maker.kind.join_rows([nothing]), nothing)
     some = maker.make(as_texts(SHORT))
-    assert same(maker.kind.join_rows([nothing, some, nothing]), some)
+    assert same_arrays(maker.kind.join_rows([nothing, some, nothing]), some)
 
 
 # Estimates.
@@ -285,7 +273,7 @@ def test_columns__round_trip(variant):
         columns = maker.kind.to_columns(rows)
         assert list(columns)[-1] == "sketch"
         assert {len(column) for column in columns.values()} == {len(texts)}
-        assert same(maker.kind.from_columns(pa.table(columns)), rows)
+        assert same_arrays(maker.kind.from_columns(pa.table(columns)), rows)
 
 
 @variants
@@ -326,7 +314,7 @@ def test_file__damaged(variant, tmp_path):
             continue
         assert found.scheme == sketches.scheme
         assert found.ids.equals(sketches.ids)
-        assert same(found.rows, sketches.rows)
+        assert same_arrays(found.rows, sketches.rows)
     assert n_refused > 20
 
 
