@@ -84,8 +84,9 @@ class Block:
     def take(self, rows: Int64s) -> tuple[list[Texts], pa.Table | None]:
         """Return the cells and the user's columns of some rows."""
         user = self.user_columns
+        columns = map(self.column, range(len(self._offsets)))
         return (
-            [take_cells(self.column(number), rows) for number in range(len(self._offsets))],
+            [Texts(*take_cells_of(each.data, each.offsets, rows)) for each in columns],
             None if user is None else user.take(pa.array(rows)),
         )
 
@@ -113,11 +114,6 @@ def unpack(data: Any, raw_size: int) -> Block:
     """Return a block of what ``pack`` has made; its bytes have been checked."""
     buffer = pa.decompress(pa.py_buffer(data), raw_size, "zstd")
     return Block(np.frombuffer(buffer, np.uint8))
-
-
-def take_cells(cells: Texts, rows: Int64s) -> Texts:
-    """Return some cells of a column."""
-    return Texts(*take_cells_of(cells.data, cells.offsets, rows))
 
 
 def take_cells_of(

@@ -417,14 +417,12 @@ class FilteredSource(WrappedSource):
         Idle threads of a map decide on rows.
         """
         n_others = 0
-        for block, found in map_ordered(self._decided, self.inner.blocks(), 1):
+        decided = map_ordered(lambda each: (each, self._chosen(each)), self.inner.blocks(), 1)
+        for block, found in decided:
             n_others += len(block) - len(found)
             if len(found):
                 yield found
         self._n_others = n_others
-
-    def _decided(self, block: RowBlock) -> tuple[RowBlock, RowBlock]:
-        return block, self._chosen(block)
 
     def _chosen(self, block: RowBlock) -> RowBlock:
         rows = self.condition.of(self.inner, block)

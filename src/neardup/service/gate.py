@@ -175,10 +175,6 @@ _HEADERS = {
 }
 
 
-def _encoded(headers: Iterable[tuple[str, str]]) -> list[tuple[bytes, bytes]]:
-    return [(name.encode(), value.encode()) for name, value in headers]
-
-
 class Gate:
     """Stands before the application.
 
@@ -197,7 +193,7 @@ class Gate:
     ) -> None:
         self._app, self._access, self._log, self._metrics = app, access, log, metrics
         self.places, self._seconds = places, seconds
-        self._headers = _encoded(_HEADERS.items())
+        self._headers = [(name.encode(), value.encode()) for name, value in _HEADERS.items()]
         self._inner: ASGIApp = self._admit
         if access.origins:
             # Outside of what may refuse, so that pages can read why.

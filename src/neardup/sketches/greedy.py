@@ -126,7 +126,7 @@ def cluster_greedily(
         for part in read(number):
             start, stop = stop, stop + len(part)
             found = greedy.cluster_greedily(
-                _samples_of(part),
+                sealed(Samples(part.values, part.offsets, part.sizes, part.moduli)),
                 max(begin - start, 0),
                 start,
                 census.frequencies,
@@ -151,10 +151,6 @@ def cluster_greedily(
     # Clusters are numbered as their first members come.
     is_first = np.diff(np.maximum.accumulate(joined.clusters), prepend=-1) > 0
     return GreedyClusters(joined.clusters, np.flatnonzero(is_first))
-
-
-def _samples_of(sketches: SetSketches) -> Samples:
-    return sealed(Samples(sketches.values, sketches.offsets, sketches.sizes, sketches.moduli))
 
 
 @dataclass(frozen=True)

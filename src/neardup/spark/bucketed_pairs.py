@@ -107,16 +107,14 @@ def find_in_buckets(
                 yield _unpacked(data)
 
         matches = matches_in_buckets(
-            spell_partitions(members, join_parts if len(partitions) else _none, plan, workspace),
+            spell_partitions(
+                members, join_parts if len(partitions) else lambda _: iter(()), plan, workspace
+            ),
             plan,
         )
         read.rows.unpersist()
         note(records=matches.n_records, pairs=matches.n_pairs)
     return read.catalogues, matches, n_outside
-
-
-def _none(_: int) -> Iterator[JoinedRecords]:
-    return iter(())
 
 
 def _sign(block: RowBlock, reading: ReadingPlan) -> SignedBlock:

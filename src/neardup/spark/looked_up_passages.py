@@ -102,7 +102,7 @@ class _Sent(NamedTuple):
 
     def read(self, windows: WindowPlan | None) -> SentQueries:
         """Return the queries."""
-        vocabulary, tokens, offsets = map(_array, self.files)
+        vocabulary, tokens, offsets = (np.load(io.BytesIO(data)) for data in self.files)
         n_windows = _count_windows(windows, np.diff(offsets))
         ends = np.cumsum(n_windows)
         are_frequent = None
@@ -118,10 +118,6 @@ class _Sent(NamedTuple):
 
 
 _TOKEN_FILES = ("vocabulary.npy", "tokens.npy", "offsets.npy")
-
-
-def _array(data: bytes) -> Any:
-    return np.load(io.BytesIO(data))
 
 
 def _count_windows(windows: WindowPlan | None, sizes: Int64s) -> Int64s:

@@ -80,19 +80,14 @@ class NumberedContents(ABC):
         self, documents: Int64s, reading: ReadingPlan, runner: Runner
     ) -> ShingleSets | WeightedSets:
         """Read what the measure compares of some documents."""
-        return read_comparable(
-            self.catalogues, self.places_by_catalogue(documents), reading, runner
-        )
+        wanted = self.by_catalogue(self.places_of(documents))
+        return read_comparable(self.catalogues, wanted, reading, runner)
 
     def places_of(self, documents: Int64s) -> Int64s:
         """Return each document's place among some, -1 for none."""
         places: Int64s = np.full(len(self.firsts), -1, np.int64)
         places[documents] = np.arange(len(documents))
         return places
-
-    def places_by_catalogue(self, documents: Int64s) -> list[Int64s]:
-        """Return ``places_of`` for the documents of each collection."""
-        return self.by_catalogue(self.places_of(documents))
 
     def by_catalogue(self, values: Int64s) -> list[Int64s]:
         """Cut an array that has a value for each document into one for each collection."""

@@ -194,13 +194,12 @@ def describe_inputs(own: Sequence[Source], against: Sequence[Source]) -> dict[st
 
 def _listed(sources: Sequence[Source]) -> list[dict[str, str | None]]:
     return [
-        {"name": source.name, "origin": source.origin and _without_access(source.origin)}
+        {
+            "name": source.name,
+            "origin": source.origin and _USER_IN_URL.sub("", path_of(source.origin)),
+        }
         for source in sources[:_LISTED]
     ]
-
-
-def _without_access(origin: str) -> str:
-    return _USER_IN_URL.sub("", path_of(origin))
 
 
 def describe_reading(options: ReadingOptions, documents: Catalogue) -> dict[str, Any]:

@@ -207,7 +207,7 @@ def margins(left: str, right: str, *, is_first: bool) -> tuple[int, int]:
     Marks that adjoin the passage go with it, such as quotes and a full stop, and the space behind
     it, if there is one before it, too. A break of the line is not taken for a space that is none.
     """
-    n_left = _marks_at_end(left)
+    n_left = _marks_at_start(left[::-1])
     has_space = n_left < len(left) or is_first
     if not has_space:
         return 0, 0
@@ -222,11 +222,6 @@ def margins(left: str, right: str, *, is_first: bool) -> tuple[int, int]:
 def _marks_at_start(gap: str) -> int:
     """Count the characters before the first space."""
     return next((i for i, mark in enumerate(gap) if mark.isspace()), len(gap))
-
-
-def _marks_at_end(gap: str) -> int:
-    """Count the characters behind the last space."""
-    return _marks_at_start(gap[::-1])
 
 
 # How many are listed, and how much of the text of each.

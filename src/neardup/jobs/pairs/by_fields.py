@@ -226,7 +226,8 @@ def join_fields(
                 n_own += len(part.left)
                 check_limit(limit, n_own)
                 found.append(part)
-                if most is not None and sum(len(each.left) for each in found) > _held(most):
+                n_held = sum(len(each.left) for each in found)
+                if most is not None and n_held > max(2 * most, _AT_ONCE):
                     found = [
                         comparison.best(
                             _each_once(FieldPairs.joined(found, len(mean.fields))), most
@@ -258,11 +259,6 @@ def best_of(
 ) -> FieldPairs:
     """Return so many pairs of records, the most similar first, ties ascending."""
     return _Comparison.of(records, mean, workers).best(pairs, most)
-
-
-def _held(most: int) -> int:
-    """Return how many pairs are held before the others than the best go."""
-    return max(2 * most, _AT_ONCE)
 
 
 def _each_once(pairs: FieldPairs) -> FieldPairs:
