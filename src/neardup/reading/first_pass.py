@@ -17,7 +17,14 @@ from neardup.matching.join import Compared
 from neardup.reading.block_exchange import FILE_TEXT_BYTES, KeptElsewhere, Sorted
 from neardup.reading.catalogue import Catalogue, make_catalogue
 from neardup.reading.set_exchange import SetExchange, digest_compared
-from neardup.reading.sign import ListedBlock, ReadingPlan, SignedBlock, list_block, sign_block
+from neardup.reading.sign import (
+    Collections,
+    ListedBlock,
+    ReadingPlan,
+    SignedBlock,
+    list_block,
+    sign_block,
+)
 from neardup.reading.signed_batches import SignedBatches, to_batch, with_place
 from neardup.runs.exchange import SpilledBatches
 from neardup.runs.runner import Runner
@@ -132,7 +139,7 @@ class Signed:
 
 
 def sign_collections(
-    collections: Sequence[tuple[Sequence[Source], ReadingPlan]],
+    collections: Collections,
     workspace: Workspace,
     runner: Runner,
     sets: SetExchange | None = None,

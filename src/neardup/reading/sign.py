@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from neardup.files.rows import ColumnNames, ParsedRows, RowBlock
+from neardup.files.rows import ColumnNames, ParsedRows, RowBlock, Source
 from neardup.matching.measures import Measure
 from neardup.matching.sieve import join_filters, make_filters
 from neardup.reading.column_values import read_blocking_keys, read_values
@@ -112,6 +112,10 @@ class ReadingPlan:
     def for_other(self, columns: ColumnNames) -> ReadingPlan:
         """Return the same plan for another collection, neither ranked nor counted."""
         return replace(self, columns=columns, with_lengths=False, by=None, no_empty=False)
+
+
+Collections = Sequence[tuple[Sequence[Source], ReadingPlan]]
+"""Collections of documents, each with how it is read."""
 
 
 @dataclass(frozen=True, kw_only=True)

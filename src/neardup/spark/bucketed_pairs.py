@@ -5,7 +5,7 @@ The stages are those of a deduplication, but for the last: a task joins the reco
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -13,15 +13,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from neardup.errors import NeardupError
-from neardup.files.rows import RowBlock, Source
+from neardup.files.rows import RowBlock
 from neardup.jobs.pairs.bucketed import Members, PartMembers, spell_partitions
 from neardup.jobs.pairs.plan import PairPlan
 from neardup.jobs.pairs.records import JoinedRecords, PairContents, RecordJoin
-from neardup.jobs.pairs.run import Matches, count_outside, matches_in_buckets
+from neardup.jobs.pairs.run import Found, count_outside, matches_in_buckets
 from neardup.matching.join import salt, salt_sets
-from neardup.reading.catalogue import Catalogue
 from neardup.reading.column_values import NO_KEY
-from neardup.reading.sign import ReadingPlan, SignedBlock, sign_block
+from neardup.reading.sign import Collections, ReadingPlan, SignedBlock, sign_block
 from neardup.reading.signed_batches import SignedBatches
 from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
@@ -61,12 +60,8 @@ _PARTITION_SHARE, _PARTITIONS_A_SLOT = 0.4, 4
 
 
 def find_in_buckets(
-    cluster: Cluster,
-    collections: Sequence[tuple[Sequence[Source], ReadingPlan]],
-    plan: PairPlan,
-    workspace: Workspace,
-    runner: Runner,
-) -> tuple[Sequence[Catalogue], Matches, int]:
+    cluster: Cluster, collections: Collections, plan: PairPlan, workspace: Workspace, runner: Runner
+) -> Found:
     """Find pairs as ``find_pairs_in_sources`` finds those that share a bucket."""
     assert plan.banding is not None
     with runner.stage("read") as note:

@@ -6,7 +6,7 @@ and cuts records into blocks. A task has the records of two blocks and joins the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import chain, islice
@@ -16,7 +16,7 @@ import numpy as np
 
 from neardup.errors import InvalidParameterError, NeardupError
 from neardup.files.resolve import resolve_inputs
-from neardup.files.rows import RowBlock, Source
+from neardup.files.rows import RowBlock
 from neardup.jobs.pairs.blocked import (
     BlockedJoin,
     RecordBlocks,
@@ -28,17 +28,16 @@ from neardup.jobs.pairs.blocked import (
 from neardup.jobs.pairs.pair_result import PairResult
 from neardup.jobs.pairs.plan import PairPlan
 from neardup.jobs.pairs.records import make_records, maker_of
-from neardup.jobs.pairs.run import Elsewhere, Matches, PairJob, count_outside, find_matches
+from neardup.jobs.pairs.run import Elsewhere, Found, PairJob, count_outside, find_matches
 from neardup.matching.join import Compared, FilterCounts, PartedJoin
 from neardup.options.choices import Data, DataOrIndex
 from neardup.options.documents import PairOptions
 from neardup.options.groups import ProgressOptions, WorkspaceOptions
 from neardup.options.option import argument, but, takes
 from neardup.options.together import GroupArguments
-from neardup.reading.catalogue import Catalogue
 from neardup.reading.first_pass import Signed, sign_with_sets
 from neardup.reading.set_exchange import ONE_IN, SetExchange
-from neardup.reading.sign import ReadingPlan, SignedBlock
+from neardup.reading.sign import Collections, ReadingPlan, SignedBlock
 from neardup.reading.signed_batches import SignedBatches, numbers_of, to_batch
 from neardup.runs.runner import Runner
 from neardup.runs.work import IN_MEMORY, Workspace
@@ -112,12 +111,8 @@ def _look_up(cluster: Cluster, job: PairJob, *given: Any, **how: Any) -> Iterato
 
 
 def _find(
-    cluster: Cluster,
-    collections: Sequence[tuple[Sequence[Source], ReadingPlan]],
-    plan: PairPlan,
-    workspace: Workspace,
-    runner: Runner,
-) -> tuple[Sequence[Catalogue], Matches, int]:
+    cluster: Cluster, collections: Collections, plan: PairPlan, workspace: Workspace, runner: Runner
+) -> Found:
     make = maker_of(plan)
     with runner.stage("read") as note:
         looking = partial(_look, make)

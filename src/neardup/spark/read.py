@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pyspark.rdd import RDD
 
     from neardup.files.rows import ColumnNames, Place, RowBlock, Source
-    from neardup.reading.sign import ListedBlock, ReadingPlan
+    from neardup.reading.sign import Collections, ListedBlock, ReadingPlan
     from neardup.runs.work import Workspace
 
 # Rows in blocks of Arrow: on their way to partitions, and to the driver.
@@ -174,7 +174,7 @@ def _tell_documents(found: ListedBlock) -> tuple[pa.RecordBatch, dict[str, Any]]
 
 
 def read_on_executors(
-    collections: Sequence[tuple[Sequence[Source], ReadingPlan]],
+    collections: Collections,
     look: Callable[[RowBlock, ReadingPlan], ListedBlock],
     cluster: Cluster,
     workspace: Workspace,

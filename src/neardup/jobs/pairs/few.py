@@ -16,7 +16,7 @@ from neardup.matching.edit_join import EditJoin, EditJoinCounts
 from neardup.matching.measures import rank_fractions
 from neardup.matching.nearest import Near, as_it_is, nearest_strings, string_maker
 from neardup.reading.catalogue import Catalogue
-from neardup.reading.sign import ReadingPlan
+from neardup.reading.sign import Collections, ReadingPlan
 from neardup.runs.runner import Runner
 from neardup.tables import Floats, Int64s, ScoredPairs
 
@@ -71,9 +71,7 @@ class FewPairs:
     score_name: ClassVar[str] = EditJoin.score_name
 
 
-def find_in_few(
-    collections: Sequence[tuple[Sequence[Source], ReadingPlan]], plan: PairPlan, runner: Runner
-) -> FewPairs | None:
+def find_in_few(collections: Collections, plan: PairPlan, runner: Runner) -> FewPairs | None:
     """Find the most similar pairs, if they are of a few strings and a list; None if they are not.
 
     Strings are those of Python, whose characters are compared.

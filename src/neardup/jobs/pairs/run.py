@@ -33,7 +33,7 @@ from neardup.reading.catalogue import Catalogue
 from neardup.reading.column_values import NO_KEY, check_have_columns, columns_there
 from neardup.reading.first_pass import sign_collections
 from neardup.reading.set_exchange import SetExchange
-from neardup.reading.sign import ReadingPlan
+from neardup.reading.sign import Collections
 from neardup.reading.signed_batches import (
     CountShingles,
     count_shingles,
@@ -508,12 +508,10 @@ def _check_clear(fields: Sequence[FieldParts], sources: Sequence[Source]) -> Non
             raise InvalidInputError(message)
 
 
-# Takes collections, each with how it is read, the plan, memory and threads. Returns the catalogues,
-# the pairs, and how many documents are compared with none.
-FindMatches = Callable[
-    [Sequence[tuple[Sequence[Source], ReadingPlan]], PairPlan, Workspace, Runner],
-    tuple[Sequence[Catalogue], Matches, int],
-]
+Found = tuple[Sequence[Catalogue], Matches, int]
+"""Catalogues, pairs of their documents, and how many of these are compared with none."""
+
+FindMatches = Callable[[Collections, PairPlan, Workspace, Runner], Found]
 
 
 @dataclass(frozen=True)
@@ -526,11 +524,8 @@ class Elsewhere:
 
 
 def _find_exactly(
-    collections: Sequence[tuple[Sequence[Source], ReadingPlan]],
-    plan: PairPlan,
-    workspace: Workspace,
-    runner: Runner,
-) -> tuple[Sequence[Catalogue], Matches, int]:
+    collections: Collections, plan: PairPlan, workspace: Workspace, runner: Runner
+) -> Found:
     with runner.stage("read") as note:
         sets = SetExchange(maker_of(plan), workspace)
         with sets.rows.shuffle:
@@ -548,11 +543,8 @@ def _find_exactly(
 
 
 def _find_in_buckets(
-    collections: Sequence[tuple[Sequence[Source], ReadingPlan]],
-    plan: PairPlan,
-    workspace: Workspace,
-    runner: Runner,
-) -> tuple[Sequence[Catalogue], Matches, int]:
+    collections: Collections, plan: PairPlan, workspace: Workspace, runner: Runner
+) -> Found:
     from neardup.jobs.pairs.bucketed import join_partitions, meet_in_buckets
 
     with runner.stage("read") as note:
@@ -569,11 +561,8 @@ def _find_in_buckets(
 
 
 def _find_by_fields(
-    collections: Sequence[tuple[Sequence[Source], ReadingPlan]],
-    plan: PairPlan,
-    workspace: Workspace,
-    runner: Runner,
-) -> tuple[Sequence[Catalogue], Matches, int]:
+    collections: Collections, plan: PairPlan, workspace: Workspace, runner: Runner
+) -> Found:
     # Few runs need it.
     from neardup.jobs.pairs.field_blocks import FieldColumns, FieldJoin
 
