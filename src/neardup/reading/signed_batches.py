@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import fields, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -48,9 +48,9 @@ class SignedBatches:
     together, so that documents of different ones never meet, whatever their texts.
     """
 
-    def __init__(self, n_bands: int) -> None:
+    def __init__(self, n_bands: int, collections: Iterable[SpilledBatches] = ()) -> None:
         self.n_bands = n_bands
-        self._collections: list[SpilledBatches] = []
+        self._collections = list(collections)
 
     def add(self, batches: SpilledBatches) -> None:
         """Add the documents of a collection, of which all are there."""
@@ -59,9 +59,7 @@ class SignedBatches:
     @property
     def of_last(self) -> SignedBatches:
         """Those of the collection that was added last, numbered from 0."""
-        own = SignedBatches(self.n_bands)
-        own.add(self._collections[-1])
-        return own
+        return SignedBatches(self.n_bands, self._collections[-1:])
 
     @property
     def is_in_memory(self) -> bool:

@@ -66,10 +66,7 @@ def find_in_buckets(
     assert plan.banding is not None
     with runner.stage("read") as note:
         read = read_on_executors(collections, _sign, cluster, workspace)
-        batches = SignedBatches(0)
-        for own in read.batches:
-            batches.add(own)
-        keys = batches.blocking_keys()
+        keys = SignedBatches(0, read.batches).blocking_keys()
         n_outside = count_outside(read.catalogues, keys, plan.options.blocking_columns)
         is_filled = np.concatenate([each.n_tokens for each in read.catalogues]) > 0
         if keys is not None:

@@ -129,9 +129,7 @@ def _deduplicate(
         others = plan.reading.for_other(other_columns_of(plan.options))
         both = [(against, others), (sources, plan.reading)]
         signed = read_on_executors(both, sign_block, cluster, workspace, tell=tell)
-        batches = SignedBatches(0)
-        for own in signed.batches:
-            batches.add(own)
+        batches = SignedBatches(0, signed.batches)
         earlier = None if index is None else Earlier.of(batches)
         contents = find_contents(signed, plan.keep, cluster, earlier)
         note(documents=len(contents.firsts), distinct_texts=contents.count())

@@ -117,9 +117,7 @@ def _find(
     with runner.stage("read") as note:
         looking = partial(_look, make)
         read = read_on_executors(collections, looking, cluster, workspace, tell=_tell)
-        batches = SignedBatches(0)
-        for own in read.batches:
-            batches.add(own)
+        batches = SignedBatches(0, read.batches)
         keys = batches.blocking_keys()
         n_outside = count_outside(read.catalogues, keys, plan.options.blocking_columns)
         records = make_records(
