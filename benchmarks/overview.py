@@ -20,7 +20,12 @@ if TYPE_CHECKING:
 
 Figures = dict[str, Any]
 
-HEADER = ("job", "input", "neardup, s", "beside it", "s", "times as long", "MB, neardup and it")
+HEADER = (
+    *("job", "input", "neardup, s", "best other tool", "it, s"),
+    *("times as long", "MB, neardup and it"),
+)
+PROVED = "near-copies removed, each proved"
+UNPROVED = "near-copies removed, unproved by the other"
 
 
 class Row(NamedTuple):
@@ -58,11 +63,7 @@ def _cells(row: Row) -> tuple[object, ...]:
 def _of_peers(figures: Figures) -> Iterator[Row]:
     """The fastest other tool that proves what it removes, and the fastest that does not."""
     size = f"{round(figures['input_bytes'] / MB)} MB of texts"
-    jobs = {
-        "verified": "near-copies removed, each proved",
-        "plain": "near-copies removed, unproved there",
-    }
-    for way, job in jobs.items():
+    for way, job in {"verified": PROVED, "plain": UNPROVED}.items():
         best = min(
             (entry for entry in figures["peers"] if entry["way"] == way),
             key=lambda entry: entry["wall"] / entry["neardup"]["wall"],
@@ -76,9 +77,8 @@ def _of_limits(figures: Figures) -> Iterator[Row]:
     for case in figures["cases"]:
         if case["against"].startswith("rensa"):
             other = case["other"]
-            proved = "each proved" if case["against"].endswith("verified") else "unproved there"
             yield Row(
-                f"near-copies removed, {proved}",
+                PROVED if case["against"].endswith("verified") else UNPROVED,
                 case["case"],
                 case["wall"],
                 case["against"].partition(",")[0],
