@@ -97,6 +97,44 @@ def test_find__pasted_text(visit):
     assert seen["focus"] == "found"
 
 
+def test_find__more_than_fit_on_a_page(browse, tmp_path):
+    """Page by page, each document once, the most similar first; nothing is counted as all there."""
+    # The later ones say more, two at a time as much.
+    more = [" ".join(f"end{k}x{word}" for word in range(k // 2 + 1)) for k in range(23)]
+    texts = {f"d{k}": f"{PASSAGE} {end}" for k, end in enumerate(more)}
+    texts["same"] = PASSAGE
+    served = []
+    for name, made in (
+        ("d", neardup.DocumentIndex.create(tmp_path / "d", threshold="0.1", ngram=1)),
+        ("p", neardup.PassageIndex.create(tmp_path / "p", min_tokens=10, num_perm=32)),
+    ):
+        made.add([{"id": key, "text": text} for key, text in texts.items()])
+        kind = ServedDocuments if name == "d" else ServedPassages
+        served.append(kind(name, made, is_writable=False))
+    in_d = "go:document.querySelector('section:has(input[value=d]) button.more').click()"
+    in_p = "go:document.querySelector('section:has(input[value=p]) button.more').click()"
+    button = "document.querySelector('button.more')?.textContent ?? null"
+    for running in start_service(served, PATIENT):
+        for click, heading in ((in_d, "d: 24 documents"), (in_p, "p: 24 documents with such")):
+            steps = (paste(PASSAGE), SEEN, button, click, SEEN, button)
+            first, label, rest, none = browse(running.url + "/", *steps).values
+            here = ["d", "p"].index(heading[0]) * 20
+            ids = [*first["ids"][here : here + 20], *rest["ids"]]
+            assert sorted(ids) == sorted(texts)
+            assert heading[0] == "p" or ids == ["same", *(f"d{k}" for k in range(23))]
+            assert (label, none) == ("Show 4 more", None)
+            assert any(each.startswith(heading) for each in first["headings"])
+            assert [each.rpartition(", ")[2] for each in rest["headings"]] == ["21 to 24"]
+            assert {each.rpartition(", ")[2] for each in first["headings"]} == {"1 to 20"}
+        # What is made up leads nowhere, and says so.
+        odd = (
+            "go:for (const e of document.querySelectorAll('[name=cursor]')) e.value = 'x';"
+            "document.querySelector('button.more').click()"
+        )
+        page = "document.querySelector('#found').textContent"
+        assert "cursor" in browse(running.url + "/", paste(PASSAGE), odd, page).value
+
+
 def test_find__hostile_text(visit):
     seen = visit("/", paste(DOCUMENTS[HOSTILE_ID]), SEEN)
     assert HOSTILE_ID in seen["ids"]

@@ -104,7 +104,7 @@ def cut_out(text: str, place: Range, changes: Sequence[Range] = ()) -> Excerpt:
     return Excerpt(before, pieces, after)
 
 
-# What fits on a page; the interface returns as many as are asked for.
+# What fits on a page; a button leads on to as many more.
 _MOST_DOCUMENTS = 20
 _MOST_PARTS = 10
 # Of so many documents are shared parts looked for: each takes some tenths of a second.
@@ -129,14 +129,20 @@ class Hit:
 class Answer:
     """What an index has of the text.
 
-    ``least`` is the similarity that was asked for. Where there is nothing, ``nearest`` is what
-    comes nearest, if anything does. ``note`` says why there is nothing, or not all.
+    ``least`` is the similarity that was asked for. ``hits`` are those of ``n_hits`` documents that
+    come behind ``n_before``, which earlier pages have; ``n_next`` are on the next one, to which a
+    ``cursor`` leads in an index of documents. Where there is nothing, ``nearest`` is what comes
+    nearest, if anything does. ``note`` says why there is nothing, or not all.
     """
 
     index: str
     kind: m.Kind
     least: str
+    n_before: int = 0
     hits: list[Hit] = field(default_factory=list)
+    n_hits: int = 0
+    n_next: int = 0
+    cursor: str | None = None
     nearest: Hit | None = None
     note: str = ""
 
@@ -178,34 +184,40 @@ async def _describe_all(service: Service, deadline: Deadline) -> list[About]:
     )
 
 
+@dataclass(frozen=True)
+class Asked:
+    """What is looked for; ``where`` is a condition on documents, if any.
+
+    Of one index ``n_before`` documents may have been shown, behind the last of which ``cursor``
+    leads.
+    """
+
+    text: str
+    threshold: str
+    where: str
+    n_before: int = 0
+    cursor: str | None = None
+
+
 async def find_everything(
-    service: Service,
-    indexes: Sequence[About],
-    text: str,
-    threshold: str,
-    where: str,
-    deadline: Deadline,
-    share: Share,
+    service: Service, indexes: Sequence[About], asked: Asked, deadline: Deadline, share: Share
 ) -> list[Answer]:
     """Look a text up in some indexes; what one cannot answer, the others may.
 
-    Those that have something of it come first. ``where`` is a condition on documents, if any.
+    Those that have something of it come first.
     """
     answers = []
     for about in indexes:
         served = service.find(about.name)
-        least = threshold or about.least
-        blank = Answer(served.name, served.kind, least)
+        blank = Answer(served.name, served.kind, asked.threshold or about.least, asked.n_before)
         answer: dict[str, Any]
         try:
-            if isinstance(served, ServedPassages) and where:
+            if isinstance(served, ServedPassages) and asked.where:
                 answer = {"note": "A condition is on documents that are found as a whole."}
             elif isinstance(served, ServedPassages):
-                answer = await _find_passages(service, served, text, threshold, deadline, share)
+                answer = await _find_passages(service, served, asked, deadline, share)
             else:
-                answer = await _find_documents(
-                    *(service, served, text, threshold, where or None, deadline)
-                )
+                answer = await _find_documents(service, served, asked, deadline)
         except NeardupError as error:
             answer = {"note": problem_of(error).detail}
         answers.append(replace(blank, **answer))
@@ -213,21 +225,21 @@ async def find_everything(
 
 
 async def _find_documents(
-    service: Service,
-    served: Served,
-    text: str,
-    threshold: str,
-    where: str | None,
-    deadline: Deadline,
+    service: Service, served: Served, asked: Asked, deadline: Deadline
 ) -> dict[str, Any]:
-    asked = m.Query(text=text, threshold=threshold or "index", limit=_MOST_DOCUMENTS, where=where)
+    text, where, n_before = asked.text, asked.where or None, asked.n_before
+    least, limit = asked.threshold or "index", _MOST_DOCUMENTS
+    query = m.Query(text=text, threshold=least, limit=limit, where=where, cursor=asked.cursor)
     lane = lane_of(service, [text])
-    found = await lane.run(lambda: served.query(asked), deadline)
-    if not found.matches:
+    found = await lane.run(lambda: served.query(query), deadline)
+    if not found.matches and not n_before:
         most_similar = m.Query(text=text, threshold=None, limit=1, where=where)
         nearest = (await lane.run(lambda: served.query(most_similar), deadline)).matches
         return {"nearest": Hit(nearest[0].id, nearest[0].similarity) if nearest else None}
     hits = [Hit(match.id, match.similarity) for match in found.matches]
+    n_behind = found.n_matches - n_before - len(hits)
+    # Whatever has come or gone since the pages before: the cursor knows whether there are more.
+    n_next = 0 if found.cursor is None else min(max(n_behind, 1), _MOST_DOCUMENTS)
     compared: list[tuple[Hit, str]] = []
 
     def keep(hit: Hit, document: str) -> None:
@@ -252,23 +264,20 @@ async def _find_documents(
             )
             for link in links[:_MOST_PARTS]
         ]
-    return {"hits": hits, "note": note}
+    counts = {"n_hits": found.n_matches, "n_next": n_next, "cursor": found.cursor}
+    return {"hits": hits, "note": note, **counts}
 
 
 async def _find_passages(
-    service: Service,
-    served: ServedPassages,
-    text: str,
-    threshold: str,
-    deadline: Deadline,
-    share: Share,
+    service: Service, served: ServedPassages, asked: Asked, deadline: Deadline, share: Share
 ) -> dict[str, Any]:
-    asked = m.Search(queries=[text], threshold=threshold or _USUAL)
+    text, n_before = asked.text, asked.n_before
+    query = m.Search(queries=[text], threshold=asked.threshold or _USUAL)
     lane = lane_of(service, [text])
-    found = await lane.run(lambda: served.search(asked, deadline, share), deadline)
+    found = await lane.run(lambda: served.search(query, deadline, share), deadline)
     if not found.passages:
         # As a whole it is in no document; parts of it may be.
-        shared = m.Alignment(documents=[text], threshold=threshold or _USUAL_OF_PARTS)
+        shared = m.Alignment(documents=[text], threshold=asked.threshold or _USUAL_OF_PARTS)
         found = await service.heavy.run(lambda: served.align(shared, deadline, share), deadline)
     rows_of: dict[str | int, list[m.PassageRow]] = {}
     for row in found.passages:
@@ -277,7 +286,13 @@ async def _find_passages(
         Hit(identifier, max(row.similarity for row in rows), n_parts=len(rows))
         for identifier, rows in rows_of.items()
     ]
-    hits = sorted(hits, key=lambda hit: -hit.similarity)[:_MOST_DOCUMENTS]
+    n_hits, beyond = len(hits), n_before + _MOST_DOCUMENTS
+    hits = sorted(hits, key=lambda hit: -hit.similarity)[n_before:beyond]
+    note = ""
+    if found.cursor is not None:
+        note = (
+            f"The text has {found.n_rows:,} passages here; these are documents of the first ones."
+        )
 
     def cut(hit: Hit, document: str) -> None:
         hit.parts = [
@@ -290,7 +305,8 @@ async def _find_passages(
         ]
 
     await _read_each(service, served, hits, cut, deadline)
-    return {"hits": hits}
+    n_next = max(min(n_hits - beyond, _MOST_DOCUMENTS), 0)
+    return {"hits": hits, "n_hits": n_hits, "n_next": n_next, "note": note}
 
 
 async def _read_each(
@@ -406,9 +422,15 @@ async def _find(service: Service, request: Request, fields: Fields, deadline: De
     if request.method == "POST" and text.strip():
         if chosen:
             service.find(chosen)
-        asked = [about for about in indexes if chosen in ("", about.name)]
-        share = service.answers.share(request.scope)
-        answers = await find_everything(service, asked, text, threshold, where, deadline, share)
+        number, cursor = fields.get("before", ""), fields.get("cursor") or None
+        n_before = int(number) if re.fullmatch("[0-9]{1,9}", number) else 0
+        answers = await find_everything(
+            service,
+            [about for about in indexes if chosen in ("", about.name)],
+            Asked(text, threshold, where, n_before, cursor),
+            deadline,
+            service.answers.share(request.scope),
+        )
     return await _show(
         *(service, request, deadline, "find.html"),
         indexes=indexes,
