@@ -67,9 +67,13 @@ def command(call: Call) -> None:
             option = "B" if name == "other" else name
             raise no_effect(option, "with clusters", "leave out clusters")
     threshold = call.threshold or "0.5"
-    found = cluster_sketches(
-        call.sketches, threshold, representative=call.clusters, memory=call.memory
-    )
+    with call.display:
+        found = cluster_sketches(
+            *(call.sketches, threshold),
+            representative=call.clusters,
+            memory=call.memory,
+            progress=call.display,
+        )
     output.write(found)
     output.tell(found.summary, _report_clusters(found.summary, output))
 

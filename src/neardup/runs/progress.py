@@ -40,6 +40,7 @@ _LABELS = {
     "match": "matching one to one",
     "columns": "reading columns",
     "estimate": "estimating",
+    "cluster": "clustering",
     "measure": "measuring",
     "windows": "hash functions",
     "open": "checking the index",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -17,7 +17,9 @@ from neardup.kernels.types import sealed
 from neardup.options.choices import Representative
 from neardup.options.kinds import exact_fraction
 from neardup.sketches.samples import SetScheme
-from neardup.tables import GreedyClusters, SetSketches, Uint32s
+from neardup.tables import Bools, GreedyClusters, Int64s, SetSketches, Uint32s
+
+_Read = Callable[[int], Iterable[SetSketches]]
 
 
 def cluster_greedily(
@@ -28,6 +30,7 @@ def cluster_greedily(
     representative: Representative = "first",
     min_samples: int = 20,
     room_bytes: int | None = None,
+    report: Callable[[int, int], None] = lambda _done, _total: None,
 ) -> GreedyClusters:
     """Put each document, in order, into the cluster it resembles most, or into a new one.
 
@@ -55,6 +58,9 @@ def cluster_greedily(
     room_bytes
         About how many bytes the clusters that are held may take, with what tells which values are
         rare; None: any. Those of ``popular`` values are all held.
+    report
+        Is called with how many sketches were gone through, and how many will be. That grows where
+        there turns out to be no room for all clusters.
 
     Returns
     -------
@@ -74,6 +80,8 @@ def cluster_greedily(
     first that has none begins another pass, from its first member on, in which documents that
     passed it keep the best of the clusters that were held before. So each is compared with all
     earlier clusters before it joins one: 16 bytes a document, and a pass for each room of clusters.
+    Before that, a document is a cluster for good, and passes no more, if too few of its values are
+    in any other: two bits for each of some values tell that, as many as there is room for.
 
     ``popular`` values are no sample of any document's set. What they tell is a resemblance with the
     core of a cluster, and nothing is known of its error; nor is any resemblance of members assured,
@@ -94,6 +102,10 @@ def cluster_greedily(
         raise InvalidParameterError(message)
     read = (lambda _: [sketches]) if isinstance(sketches, SetSketches) else sketches
     is_popular = representative == "popular"
+    open_ones = None
+    if room_bytes is not None and not is_popular:
+        open_ones = _Open.find(read, scheme, least, room_bytes)
+        read = open_ones.of(read)
     # What tells which values are rare gets a quarter of the room, clusters all that is left.
     census = _take_census(read(0), scheme, None if room_bytes is None else room_bytes // 4)
     if room_bytes is not None:
@@ -118,16 +130,18 @@ def cluster_greedily(
     n = census.n_sketches
     joined = greedy.Joined(np.full(n, -1, np.int64), np.zeros(n, np.int32), np.ones(n, np.int32))
     rule = greedy.Rule(least.numerator, least.denominator, scheme.sample_limit, min_samples)
-    begin = 0
+    begin = n_done = 0
+    n_all = n
     while begin < n:
+        n_all = max(n_all, n_done + n - begin)
         first_without_room = n
         number = bisect_right(census.bounds, begin) - 1
         stop = census.bounds[number]
-        for part in read(number):
-            start, stop = stop, stop + len(part)
+        for block in _blocks_of(read(number)):
+            start, stop = stop, stop + len(block.sizes)
             found = greedy.cluster_greedily(
-                sealed(Samples(part.values, part.offsets, part.sizes, part.moduli)),
-                max(begin - start, 0),
+                block,
+                min(max(begin - start, 0), stop - start),
                 start,
                 census.frequencies,
                 rule,
@@ -143,14 +157,113 @@ def cluster_greedily(
                 ),
             )
             # It would stay beside the part that is read next.
-            del part
+            del block
             if found < stop - start:
                 first_without_room = start + int(found)
+                n_all = n_done + _sketches_to_pass(n, begin, first_without_room)
+            n_done_here = n_done + max(stop - begin, 0)
+            is_end = stop == n and first_without_room == n
+            report(n_done_here, n_done_here if is_end else n_all)
+        n_done += n - begin
         begin = first_without_room
         held = _emptied(held)
     # Clusters are numbered as their first members come.
     is_first = np.diff(np.maximum.accumulate(joined.clusters), prepend=-1) > 0
-    return GreedyClusters(joined.clusters, np.flatnonzero(is_first))
+    clusters = GreedyClusters(joined.clusters, np.flatnonzero(is_first))
+    return clusters if open_ones is None else open_ones.among_all(clusters)
+
+
+# Sketches that are gone through at a time.
+_BLOCK = 1 << 16
+
+
+def _blocks_of(parts: Iterable[SetSketches]) -> Iterator[Samples]:
+    for part in parts:
+        samples = _samples_of(part)
+        del part
+        for start in range(0, len(samples.sizes), _BLOCK):
+            stop = start + _BLOCK
+            offsets = samples.offsets[start : stop + 1]
+            columns = (column[start:stop] for column in (samples.sizes, samples.moduli))
+            yield sealed(Samples(samples.values, offsets, *columns))
+        del samples
+
+
+def _sketches_to_pass(n: int, begin: int, first_without_room: int) -> int:
+    """Return how many of n sketches pass from a pass on, if each later one has as much room."""
+    step = first_without_room - begin
+    n_passes = -(-(n - begin) // step)
+    return n_passes * (n - begin) - step * n_passes * (n_passes - 1) // 2
+
+
+def _samples_of(sketches: SetSketches) -> Samples:
+    return sealed(Samples(sketches.values, sketches.offsets, sketches.sizes, sketches.moduli))
+
+
+@dataclass(frozen=True)
+class _Open:
+    """Which sketches may resemble another one; part k has those of ``bounds[k] : bounds[k + 1]``.
+
+    The others share too few of their values with all others together.
+    """
+
+    is_open: Bools
+    bounds: list[int]
+
+    @classmethod
+    def find(cls, read: _Read, scheme: SetScheme, least: Fraction, most_bytes: int) -> _Open:
+        """Count how often all values come, those together that some bytes cannot tell apart."""
+        seen = np.zeros(1 << max(most_bytes.bit_length() - 1, 0), np.uint8)
+        bounds = [0]
+        moduli: set[int] = set()
+        for sketches in read(0):
+            scheme.check(sketches)
+            greedy.note_values(sketches.values, seen)
+            bounds.append(bounds[-1] + len(sketches))
+            moduli.update(np.unique(sketches.moduli).tolist())
+            # It would stay beside the part that is read next.
+            del sketches
+        room = np.empty((2, _n_levels(moduli)), np.int64)
+        is_alone = np.empty(bounds[-1], np.bool_)
+        ratio = least.numerator, least.denominator
+        start = 0
+        for sketches in read(0):
+            here = is_alone[start : start + len(sketches)]
+            greedy.find_alone(_samples_of(sketches), seen, *ratio, room, here)
+            start += len(sketches)
+            del sketches
+        return cls(~is_alone, bounds)
+
+    def of(self, read: _Read) -> _Read:
+        """Return what reads these sketches alone, in as many parts."""
+
+        def read_open(number: int) -> Iterator[SetSketches]:
+            start = self.bounds[number]
+            for sketches in read(number):
+                is_open = self.is_open[start : start + len(sketches)]
+                start += len(sketches)
+                sizes = np.diff(sketches.offsets)
+                chosen = SetSketches(
+                    sketches.values[np.repeat(is_open, sizes)],
+                    np.concatenate([[0], np.cumsum(sizes[is_open])]),
+                    sketches.sizes[is_open],
+                    sketches.moduli[is_open],
+                )
+                del sketches
+                yield chosen
+                del chosen
+
+        return read_open
+
+    def among_all(self, found: GreedyClusters) -> GreedyClusters:
+        """Return clusters of these as such of all sketches, of which any other one is alone."""
+        places = np.flatnonzero(self.is_open)
+        is_first = ~self.is_open
+        firsts = places[found.representatives]
+        is_first[firsts] = True
+        clusters: Int64s = np.cumsum(is_first) - 1
+        clusters[places] = clusters[firsts][found.clusters]
+        return GreedyClusters(clusters, np.flatnonzero(is_first))
 
 
 @dataclass(frozen=True)
@@ -192,8 +305,12 @@ def _take_census(
         moduli.update(np.unique(sketches.moduli).tolist())
         # It would stay beside the part that is read next.
         del sketches
-    n_levels = max(moduli).bit_length() if len(moduli) > 1 else 1
-    return _Census(bounds, n_values, largest, n_levels, frequencies)
+    return _Census(bounds, n_values, largest, _n_levels(moduli), frequencies)
+
+
+def _n_levels(moduli: set[int]) -> int:
+    """Return how many powers of two there are up to the largest modulus, 1 if all are equal."""
+    return max(moduli).bit_length() if len(moduli) > 1 else 1
 
 
 # Entries are numbered with 31 bits.

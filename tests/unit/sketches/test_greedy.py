@@ -51,6 +51,26 @@ def test_cluster_greedily__with_room_for_one_cluster_at_a_time():
     assert in_parts.clusters.tolist() == [0, 1, 1]
 
 
+@each_of(("n", "room_bytes"), [(9, None), (9, 4000), (40, 1500), (40, 0), (0, 100)])
+def test_cluster_greedily__says_how_far_it_is(n, room_bytes):
+    """The work ahead grows with each pass that is needed, and all is done at the end alone."""
+    scheme = SmallestScheme()
+    # Each shares half of its elements with the next.
+    parts = [sketch([range(10 * k, 10 * k + 20)], scheme) for k in range(n)]
+    told = []
+    cluster_greedily(
+        lambda number: parts[number:],
+        scheme,
+        0.3,
+        room_bytes=room_bytes,
+        report=lambda *how_far: told.append(how_far),
+    )
+    assert [done for done, _ in told] == sorted(done for done, _ in told)
+    assert all(done < total for done, total in told[:-1])
+    assert all(done == total for done, total in told[-1:])
+    assert len(told) >= n
+
+
 @pytest.mark.parametrize("scheme", [SmallestScheme(), ModuloScheme(), ModuloScheme(1)])
 def test_cluster_greedily__popular_values_are_those_of_the_original(scheme):
     """Copies with errors of their own tell together what the original was."""

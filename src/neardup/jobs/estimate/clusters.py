@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ import pyarrow.compute as pc
 
 from neardup.errors import InvalidParameterError
 from neardup.options.choices import Number
+from neardup.options.groups import ProgressOptions
 from neardup.options.option import argument, option, takes
 from neardup.options.sketches import ClusterOptions, EstimateOptions, RepresentativeOptions
 from neardup.options.together import RunArgument
@@ -61,7 +63,7 @@ class ClusterResult(TableResult):
         return chart_in_notebook(size_chart(sizes, title=title, size=size, counted="clusters"))
 
 
-class _Arguments(RunArgument, RepresentativeOptions, kw_only=False):
+class _Arguments(RunArgument, RepresentativeOptions, ProgressOptions, kw_only=False):
     sketches: Sketches | str | Path = argument(
         "Of kind ``smallest`` or ``modulo``: from ``sketch``, or the path of a file of them."
     )
@@ -140,7 +142,7 @@ def cluster_sketches(given: _Arguments) -> ClusterResult:
             yield rows
             del rows
 
-    runner = Runner(1, job="estimate")
+    runner = Runner(1, given.progress, "estimate")
     with runner.stage("cluster"):
         found = cluster_greedily(
             read,
@@ -148,6 +150,7 @@ def cluster_sketches(given: _Arguments) -> ClusterResult:
             threshold,
             representative=representative,
             room_bytes=None if is_whole else budget // 2,
+            report=partial(runner.report, "cluster"),
         )
     sizes = np.bincount(found.clusters, minlength=len(found))
     ids = own.ids()

@@ -11,10 +11,14 @@ from neardup.kernels.common.hashing import mix64
 from neardup.kernels.common.ordering import order_of
 from neardup.kernels.sketch.samples import Samples, compare_samples, sample_mask
 from neardup.kernels.types import (
+    Bools,
+    Bytes,
+    ConstBytes,
     ConstUint32s,
     ConstUint64s,
     Int,
     Int32s,
+    Int64Rows,
     Int64s,
     Uint32s,
     Uint64s,
@@ -111,6 +115,52 @@ def count_values(values: ConstUint64s, frequencies: Uint32s) -> None:
     """Count values, those together that have equal bits in ``mix64``; as many as a power of two."""
     for place in range(values.shape[0]):
         frequencies[_slot_of(values[place], frequencies.shape[0])] += np.uint32(1)
+
+
+@kernel
+def note_values(values: ConstUint64s, seen: Bytes) -> None:
+    """Note that values have come, those together that have equal bits in ``mix64``.
+
+    ``seen``, as long as a power of two, has two bits for each of these: 1 of what has come once, 2
+    of what has come more often.
+    """
+    for place in range(values.shape[0]):
+        slot = _slot_of(values[place], 4 * seen.shape[0])
+        shift = 2 * (slot & 3)
+        noted = np.int64(seen[slot >> 2])
+        if (noted >> shift) & 3 < 2:
+            seen[slot >> 2] = np.uint8(noted + (1 << shift))
+
+
+@kernel
+def find_alone(
+    sketches: Samples, seen: ConstBytes, p: int, q: int, room: Int64Rows, is_alone: Bools
+) -> None:
+    """Mark the sketches that resemble no other by p / q, for too few of their values come twice.
+
+    All values of all sketches were noted in ``seen``. As many as a sketch has in common with what
+    it resembles, it has in common with all others together; and so of the values that remain where
+    the other one has a larger modulus, see ``_choose_prefix``. ``room`` (2, levels) has a place for
+    each power of two up to the largest modulus, or one if all moduli are equal.
+    """
+    values, offsets = sketches.values, sketches.offsets
+    n_levels = room.shape[1]
+    for d in range(sketches.sizes.shape[0]):
+        for level in range(n_levels):
+            room[0, level] = room[1, level] = 0
+        for place in range(offsets[d], offsets[d + 1]):
+            level = min(np.int64(trailing_zeros(values[place])), n_levels - 1)
+            slot = _slot_of(values[place], 4 * seen.shape[0])
+            times = (np.int64(seen[slot >> 2]) >> (2 * (slot & 3))) & 3
+            room[0, level] += 1
+            room[1, level] += np.int64(times == 2)
+        is_it = True
+        n, n_shared = np.int64(0), np.int64(0)
+        for level in range(n_levels - 1, -1, -1):
+            n += room[0, level]
+            n_shared += room[1, level]
+            is_it &= n == 0 or n_shared < (n * p + q - 1) // q
+        is_alone[d] = is_it
 
 
 @helper

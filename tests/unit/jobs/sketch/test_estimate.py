@@ -181,3 +181,7 @@ def test_estimate__progress_and_summary():
     assert result.summary["threshold"] == 0.5
     assert result.summary["documents"] == [2]
     assert set(result.summary["seconds"]) == {"estimate"}
+    seen.clear()
+    samples = neardup.sketch(["one two", "one two", "three"], kind="smallest")
+    neardup.cluster_sketches(samples, progress=lambda *call: seen.append(call))
+    assert seen == [("cluster", 3, 3)]
