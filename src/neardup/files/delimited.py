@@ -50,6 +50,7 @@ from neardup.files.rows import (
     RowWriter,
     TakeMemory,
     columns_of_order,
+    differing,
     order_of,
 )
 from neardup.files.streams import suffix_below
@@ -202,7 +203,9 @@ class DelimitedSource(RawSource):
             cut = cut_rows(data[mark:], len(fresh) < wanted)
             if len(cut.starts):
                 start, end = int(cut.starts[0]) + mark, int(cut.ends[0]) + mark
-                self._columns = self._names_of(self._names(data[start:end]))
+                headers = self._names(data[start:end])
+                self._columns = self._names_of(headers)
+                self.headers = differing(self._columns, headers)
                 self._header = data[:end]
                 return data[end:]
             if len(fresh) < wanted:

@@ -15,7 +15,7 @@ import pyarrow as pa
 from neardup.errors import InvalidInputError
 from neardup.files.arrowcolumns import check_batch
 from neardup.files.jsontables import MOST_LEVELS, TOO_DEEP
-from neardup.files.rows import NamesOf, RowBlock, RowWriter, Source
+from neardup.files.rows import NamesOf, RowBlock, RowWriter, Source, differing
 from neardup.files.tableblocks import TableBlock
 
 if TYPE_CHECKING:
@@ -91,7 +91,11 @@ class MemorySource(_Unnamed):
         """Return the table with names in the places of its headers."""
         headers = self.column_names()
         names = names_of(headers)
-        return self if names == headers else MemorySource(self._table.rename_columns(names))
+        if names == headers:
+            return self
+        table = MemorySource(self._table.rename_columns(names))
+        table.headers = differing(names, headers)
+        return table
 
     def blocks(self) -> Iterator[RowBlock]:
         """Slice the table; nothing is copied."""

@@ -19,7 +19,7 @@ from neardup.files.inputs import Inputs
 from neardup.files.locations import path_of
 from neardup.files.problems import option_name
 from neardup.files.resolve import resolve_inputs, resolve_paths
-from neardup.files.rows import Source
+from neardup.files.rows import Source, column_called
 from neardup.files.streams import Destination, InputStream, is_url, read_blocks, reading
 from neardup.options.groups import InputOptions
 from neardup.outputs.headers import names_of
@@ -112,7 +112,8 @@ def resolve_tables(data: Any, *, trust: bool, options: InputOptions | None = Non
         names = source.column_names() or ()
         twice = [name for name in dict.fromkeys(names) if list(names).count(name) > 1]
         if twice:
-            message = f"the table has several columns {twice[0]!r}; leave one of them"
+            called = column_called(twice[0], [source])
+            message = f"the table has several columns {called}; leave one of them"
             raise InvalidInputError(message, path=source.origin)
     if not trust:
         _check_tables(sources)
