@@ -274,8 +274,6 @@ def bars(
 # Curves over an axis, and what was measured there.
 
 _HEIGHT = 260.0
-# Of the curves in turn; the style sheet has as many.
-N_KINDS = 4
 _LINE = 18.0
 
 
@@ -310,7 +308,7 @@ def curves(
     marked: tuple[float, str] | None = None,
     measured: Sequence[Measured] = (),
 ) -> Chart:
-    """Draw ``N_KINDS`` lines at most over ``x_range``; y goes from 0 to 1.
+    """Draw four lines at most, as the style sheet has, over ``x_range``; y goes from 0 to 1.
 
     ``marked`` is an x to draw a line at, and its label; ``measured`` is drawn over the lines.
     """

@@ -78,10 +78,6 @@ class _Extent:
     start: int
     stop: int
 
-    @property
-    def first_row(self) -> int:
-        return self.rank[2]
-
 
 @dataclass(frozen=True)
 class CutTable:

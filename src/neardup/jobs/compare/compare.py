@@ -415,9 +415,6 @@ def find_differences(tokens: TokenPlaces, shared: Sequence[Range]) -> tuple[Rang
     return ranges, (n - int(outside.sum())) / n
 
 
-DEFAULT_EDIT_LIMIT = 100_000
-
-
 def plan_comparison(options: CompareOptions) -> Makers:
     """Make what makes the sketches, before any work starts."""
     common = options.part(SketchOptions, num_perm=None, size=None, compression=None)
