@@ -156,14 +156,3 @@ def cells_of(array: npt.NDArray[Any], n: int) -> Texts:
     """Return the cells of a column of n rows, all of one size, whose bytes are an array's."""
     data: Bytes = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
     return Texts(data, np.arange(n + 1, dtype=np.int64) * (len(data) // max(1, n)))
-
-
-def cut(sizes: Int64s) -> Int64s:
-    """Cut rows of some sizes in bytes into blocks; returns where blocks start, and the end."""
-    ends = np.cumsum(sizes)
-    bounds = [0]
-    while bounds[-1] < len(sizes):
-        before = int(ends[bounds[-1] - 1]) if bounds[-1] else 0
-        stop = int(np.searchsorted(ends, before + BLOCK_BYTES, side="right"))
-        bounds.append(max(stop, bounds[-1] + 1))
-    return np.array(bounds, np.int64)

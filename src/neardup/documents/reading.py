@@ -20,6 +20,7 @@ from neardup.files.passes import ReadingPass
 from neardup.files.problems import listed_names
 from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.indexes.changes import RowPlaces
+from neardup.matching.join import cut_runs
 from neardup.reading.sign import SLICE_BYTES, WEIGHTED_SLICE_BYTES
 from neardup.tables import (
     Bools,
@@ -113,9 +114,8 @@ def cells_of_rows(texts: pa.Array, queries: Queries) -> list[Texts]:
 def pack_cells(cells: Sequence[Texts], columns: pa.Table | None) -> PackedBlocks:
     """Cut rows into blocks by the sizes of their cells, and pack these."""
     sizes: Int64s = np.sum([np.diff(column.offsets) for column in cells], axis=0)
-    bounds = blocks.cut(sizes)
     packed = PackedBlocks()
-    for start, stop in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
+    for start, stop in cut_runs(sizes, blocks.BLOCK_BYTES):
         own = [Texts(cell.data, cell.offsets[start : stop + 1]) for cell in cells]
         more = None if columns is None else columns.slice(start, stop - start)
         data, raw_size = blocks.pack(own, more)

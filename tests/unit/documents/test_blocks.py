@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.documents import blocks
+from neardup.matching.join import cut_runs
 from neardup.tables import Texts
 from tests.arrays import make_texts
 from tests.each import each_of
@@ -63,7 +64,8 @@ def test_pack__one_cell_of_many_megabytes():
 @given(st.lists(st.integers(0, 3 * blocks.BLOCK_BYTES), max_size=20))
 def test_cut__as_few_blocks_as_go(sizes):
     """Each is below the size, or has one row; no row goes into the block before."""
-    bounds = blocks.cut(np.array(sizes, np.int64)).tolist()
+    runs = cut_runs(np.array(sizes, np.int64), blocks.BLOCK_BYTES)
+    bounds = [0, *(stop for _, stop in runs)]
     assert bounds[0] == 0
     assert bounds[-1] == len(sizes)
     for start, stop in pairwise(bounds):

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,7 +16,7 @@ from neardup.jobs.pairs.blocked import BlockedJoin, RecordBlocks, RecordSets
 from neardup.jobs.pairs.plan import PairPlan
 from neardup.matching.bucket_join import join_buckets
 from neardup.matching.buckets import bucket_documents
-from neardup.matching.join import LEFT, RIGHT, Compared, PartedJoin, choose_algorithm
+from neardup.matching.join import LEFT, RIGHT, Compared, PartedJoin, choose_algorithm, cut_runs
 from neardup.matching.measures import Hamming, Measure
 from neardup.matching.set_join import HammingJoin, SetJoin, SetSizes
 from neardup.options.choices import Algorithm
@@ -175,7 +174,7 @@ class RecordJoin:
     ) -> JoinedRecords:
         """Join each block with itself, and with each block before it."""
         digests, sizes = [], []
-        for start, stop in pairwise(_cut(self.costs, room)):
+        for start, stop in cut_runs(self.costs, room):
             sets = self.read_sets(np.arange(start, stop))
             digests.append(digest_compared(sets))
             sizes.append(_sizes_of(sets))
@@ -200,8 +199,7 @@ class RecordJoin:
             )
 
         n_verified, within = 0, []
-        bounds = _cut(self.costs[firsts], room)
-        blocks = [np.arange(start, stop) for start, stop in pairwise(bounds)]
+        blocks = [np.arange(*run) for run in cut_runs(self.costs[firsts], room)]
         for block, own in enumerate(blocks):
             pairs, n_own = join(own)
             found.append(pairs)
@@ -242,17 +240,6 @@ def find_equal(digests: Uint64s, sizes: Int64s) -> tuple[Int64s, Int64s]:
     table = ContentTable()
     numbered = table.number(Digests(digests, np.ones(len(digests), np.bool_)))
     return np.flatnonzero(numbered.is_first), numbered.numbers
-
-
-def _cut(costs: Int64s, room: int) -> list[int]:
-    """Cut documents into runs of so many bytes, one document at least."""
-    ends = np.cumsum(costs)
-    bounds = [0]
-    while bounds[-1] < len(costs):
-        before = int(ends[bounds[-1] - 1]) if bounds[-1] else 0
-        stop = int(np.searchsorted(ends, before + room, side="right"))
-        bounds.append(max(stop, bounds[-1] + 1))
-    return bounds
 
 
 @dataclass(frozen=True)
