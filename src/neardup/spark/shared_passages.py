@@ -16,20 +16,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from neardup.documents.other import resolve_other
 from neardup.errors import NeardupError
 from neardup.files.ids import common_id_type
-from neardup.files.resolve import resolve_inputs
 from neardup.files.rows import RowBlock, Source
-from neardup.jobs.align.align import align_collections
+from neardup.jobs.align.align import align_collections, align_given
 from neardup.jobs.align.looked_up import Aligned, Asked, LookUp, later_than
 from neardup.jobs.align.other import (
     Made,
     Other,
-    choose_other,
-    no_other,
 )
-from neardup.jobs.align.plan import choose_options
 from neardup.options.choices import Data, DataOrIndex
 from neardup.options.groups import ProgressOptions, WorkspaceOptions
 from neardup.options.option import argument, but, takes
@@ -40,7 +35,6 @@ from neardup.passages.documents import PassageReading, read_document_block
 from neardup.passages.index import OpenPassages, PassageHandle
 from neardup.passages.scheme import PassageScheme
 from neardup.reading.signed_batches import numbers_of
-from neardup.reading.where import rows_where
 from neardup.results import PassageResult
 from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
@@ -64,8 +58,6 @@ from neardup.spark.stored_passages import (
     parts_of,
     store_on_executors,
 )
-from neardup.stages.hints import with_warning
-from neardup.stages.workspaces import open_workspace
 from neardup.tables import Int64s, TokenLists, offsets_of
 from neardup.text.weighting import DocumentFrequencies
 
@@ -339,19 +331,5 @@ def align(given: _Arguments) -> PassageResult:
     The driver keeps the passages, some 150 bytes each, and their texts; of each document that is
     indexed its id. Text that is ignored is read by it, too, wherever that is.
     """
-    b = given.b
-    options, chosen = choose_options(given, ("a", "b"), has_other=b is not None)
-    resolve = partial(
-        resolve_other, resolve=partial(resolve_inputs, options=options), tokenizer=given.tokenizer
-    )
-    workspace = open_workspace(given.memory, given.work)
-    with Runner(None, given.progress, "align") as runner, workspace:
-        sources = rows_where(resolve_inputs(given.a, options), options.where)
-        templates = () if given.ignore is None else resolve_inputs(given.ignore, options)
-        if b is None:
-            other: Other = no_other(sources, options, chosen)
-        else:
-            other = choose_other(b, resolve, options, chosen, sources)
-        of_session = partial(cluster_of, given.session)
-        result = align_on_spark(of_session, sources, other, options, workspace, runner, templates)
-    return with_warning(result)
+    run = partial(align_on_spark, partial(cluster_of, given.session))
+    return align_given(given, None, run)

@@ -390,18 +390,25 @@ def align(given: _Arguments) -> PassageResult:
     >>> found.passages.select(["query_start", "query_end", "doc_start", "doc_end"]).to_pylist()
     [{'query_start': 10, 'query_end': 78, 'doc_start': 0, 'doc_end': 70}]
     """
+    return align_given(given, given.workers, align_collections)
+
+
+def align_given(
+    given: Any, workers: int | None, run: Callable[..., PassageResult]
+) -> PassageResult:
+    """Find what arguments name, and have it aligned as ``align_collections`` does."""
     b = given.b
     options, chosen = choose_options(given, ("a", "b"), has_other=b is not None)
     resolve = partial(
         resolve_other, resolve=partial(resolve_inputs, options=options), tokenizer=given.tokenizer
     )
     workspace = open_workspace(given.memory, given.work)
-    with Runner(given.workers, given.progress, "align") as runner, workspace:
+    with Runner(workers, given.progress, "align") as runner, workspace:
         sources = rows_where(resolve_inputs(given.a, options), options.where)
         templates = () if given.ignore is None else resolve_inputs(given.ignore, options)
         if b is None:
             other: Other = no_other(sources, options, chosen)
         else:
             other = choose_other(b, resolve, options, chosen, sources)
-        result = align_collections(sources, other, options, workspace, runner, templates)
+        result = run(sources, other, options, workspace, runner, templates)
     return with_warning(result)
