@@ -9,7 +9,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -21,6 +21,7 @@ from neardup.runs.display import Display
 
 if TYPE_CHECKING:
     from neardup.cli.settings import Setting
+    from neardup.files.inputs import Inputs
     from neardup.files.rows import Source
     from neardup.options.groups import AgainstOptions
     from neardup.outputs.targets import Target
@@ -162,9 +163,18 @@ class Call:
             stack.enter_context(_reported(lasting, quiet=self.quiet))
             yield workspace
 
+    def other_sources(self, options: AgainstOptions, tokenizer: Any = None) -> Inputs | None:
+        """Return the sources of ``--against``, None without."""
+        from neardup.documents.other import resolve_against
+        from neardup.files.resolve import resolve_paths
+
+        against = self.against or ()
+        named = [Path(each) for each in against]
+        one = named[0] if len(named) == 1 else named or None
+        return resolve_against(one, lambda _: resolve_paths(against, options), options, tokenizer)
+
     def write_page(self, table: str, options: AgainstOptions, make: Callable[..., Report]) -> None:
         """Write the page that is made of a table and of the collections that it was made of."""
-        from neardup.documents.other import resolve_against
         from neardup.files.resolve import resolve_paths
         from neardup.outputs.folder import check_apart, check_outside
         from neardup.reports.page import check_page_file
@@ -174,13 +184,7 @@ class Call:
         check_outside(output, table, "result")
         check_apart(output, [table, *self.inputs, *against, *([labels] if labels else [])])
         own = resolve_paths(self.inputs, options) if self.inputs else None
-        other = None
-        if against:
-            named = [Path(each) for each in against]
-            resolve = partial(resolve_paths, against, options)
-            other = resolve_against(
-                named[0] if len(named) == 1 else named, lambda _: resolve(), options
-            )
+        other = self.other_sources(options)
         with self.display:
             page = make(table, own, other, labels, options, self.runner)
         page.write(output, overwrite=self.overwrite)

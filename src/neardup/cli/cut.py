@@ -45,7 +45,6 @@ def command(call: Call) -> None:
     summary.json, which lists what was repeated most. With --on-error skip also skipped/ with the
     bad rows as they came in, and skipped.parquet with file, row and reason of each.
     """
-    from neardup.documents.other import resolve_against
     from neardup.files.resolve import STANDARD_INPUT, resolve_paths
     from neardup.jobs.cut.cut import cut_sources
     from neardup.jobs.cut.plan import plan_cut
@@ -72,15 +71,7 @@ def command(call: Call) -> None:
     if call.fresh and not goes_on:
         raise no_effect("fresh", "without exact", "cut what is equal by exact", "exact")
     sources = rows_where(resolve_paths(call.inputs, options), options.where)
-    others = None
-    if against:
-        named = [Path(each) for each in against]
-        others = resolve_against(
-            named[0] if len(named) == 1 else named,
-            lambda _: resolve_paths(against, options),
-            options,
-            options.tokenizer,
-        )
+    others = call.other_sources(options, options.tokenizer)
     if output is None:
         from neardup.cli.plan import tell_stages
         from neardup.jobs.cut.forecast import forecast_cut

@@ -169,8 +169,13 @@ def resolve_against(
     resolve: Callable[[Any], Inputs],
     options: AgainstOptions,
     tokenizer: str | Path | TokenFunction | None = None,
-) -> Inputs:
-    """Return the sources of another collection; of an index of either kind all texts are read."""
+) -> Inputs | None:
+    """Return the sources of another collection, None if there is none.
+
+    Of an index of either kind all texts are read.
+    """
+    if against is None:
+        return None
     from neardup.passages.index import PassageHandle
 
     handle = getattr(against, "_handle", None)

@@ -151,10 +151,8 @@ def cut(given: _Arguments) -> CutResult:
     cluster = cluster_of(given.session)
     with Runner(None, given.progress, "cut") as runner:
         sources = rows_where(resolve_inputs(given.data, options), options.where)
-        others = None
-        if given.against is not None:
-            resolve = partial(resolve_inputs, options=options)
-            others = resolve_against(given.against, resolve, options, options.tokenizer)
+        resolve = partial(resolve_inputs, options=options)
+        others = resolve_against(given.against, resolve, options, options.tokenizer)
         workspace = open_workspace(given.memory, given.work)
         result = cut_on_spark(cluster, sources, others, plan, runner, workspace)
     return with_warning(result)

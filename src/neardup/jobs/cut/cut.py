@@ -323,10 +323,8 @@ def cut(given: _Arguments) -> CutResult:
     with Runner(given.workers, given.progress, "cut") as runner:
         sources = rows_where(resolve_inputs(given.data, options), options.where)
         workspace = open_workspace(given.memory, given.work)
-        others = None
-        if given.against is not None:
-            resolve = partial(resolve_inputs, options=options)
-            others = resolve_against(given.against, resolve, options, options.tokenizer)
+        resolve = partial(resolve_inputs, options=options)
+        others = resolve_against(given.against, resolve, options, options.tokenizer)
         result = cut_sources(
             sources, others, plan, runner, workspace, named_in=named_in, side=given.side
         )

@@ -101,9 +101,7 @@ def report(given: _Arguments) -> Report:
     """
     options = given.part(ReportOptions)
     own = None if given.inputs is None else resolve_inputs(given.inputs, options)
-    other = None
-    if given.against is not None:
-        other = resolve_against(given.against, partial(resolve_inputs, options=options), options)
+    other = resolve_against(given.against, partial(resolve_inputs, options=options), options)
     with Runner(given.workers, given.progress, "report") as runner:
         return make_report(given.result, own, other, given.labels, options, runner)
 

@@ -107,9 +107,7 @@ def review(given: _Arguments) -> Report:
     """
     options = given.part(ReviewOptions)
     own = None if given.inputs is None else resolve_inputs(given.inputs, options)
-    other = None
-    if given.against is not None:
-        other = resolve_against(given.against, partial(resolve_inputs, options=options), options)
+    other = resolve_against(given.against, partial(resolve_inputs, options=options), options)
     with Runner(given.workers, given.progress, "review") as runner:
         return make_review(given.pairs, own, other, given.labels, options, runner)
 
