@@ -9,10 +9,8 @@ from typing import Any
 
 from neardup.documents.additions import Adding
 from neardup.documents.index import OpenDocuments
-from neardup.documents.other import index_and_others
 from neardup.errors import InvalidParameterError
 from neardup.files.inputs import check_effect
-from neardup.files.resolve import resolve_inputs
 from neardup.files.rows import ColumnNames, Source
 from neardup.jobs.dedup.against import Other
 from neardup.jobs.dedup.deduplication_result import DeduplicationResult
@@ -201,19 +199,7 @@ def deduplicate(given: _Arguments) -> DeduplicationResult:
     The driver keeps some 60 bytes a document, and ids in files, with ``add`` digests, too; it
     writes what is added. See the page on Spark.
     """
-    options = given.part(DedupOptions)
-    index, others = None, None
-    if given.against is not None:
-        index, others = index_and_others(given.against, options.tokenizer, may_be_new=options.add)
-    job = DedupJob(
-        options,
-        resolve_inputs,
-        given.data,
-        others,
-        given.idf_from,
-        index=index,
-        make_plan=plan_on_spark,
-    )
+    job = DedupJob.of(given, make_plan=plan_on_spark)
     cluster = cluster_of(given.session)
     with (
         Runner(None, given.progress, "dedup") as runner,

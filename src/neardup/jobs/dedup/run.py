@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -122,6 +122,16 @@ class DedupJob:
         if has_index:
             options.check_no_preset()
         self.plan = make_plan(options, has_other=has_other, has_index=has_index)
+
+    @classmethod
+    def of(cls, given: Any, **how: Any) -> Self:
+        """Return the job of the arguments of a function; ``how`` is what else it is made of."""
+        options, index, others = given.part(DedupOptions), None, None
+        if given.against is not None:
+            index, others = index_and_others(
+                given.against, options.tokenizer, may_be_new=options.add
+            )
+        return cls(options, resolve_inputs, given.data, others, given.idf_from, index=index, **how)
 
     @cached_property
     def sources(self) -> Inputs:
@@ -481,11 +491,7 @@ def deduplicate(given: _Arguments) -> DeduplicationResult:
     >>> result.removed.select(["id", "kept_id", "similarity"]).to_pylist()
     [{'id': '2', 'kept_id': '0', 'similarity': 1.0}]
     """
-    options = given.part(DedupOptions)
-    index, others = None, None
-    if given.against is not None:
-        index, others = index_and_others(given.against, options.tokenizer, may_be_new=options.add)
-    job = DedupJob(options, resolve_inputs, given.data, others, given.idf_from, index=index)
+    job = DedupJob.of(given)
     with Runner(given.workers, given.progress, "dedup") as runner, job.opened(runner) as other:
         result = job.run(other, runner, open_workspace(given.memory, given.work))
     return with_warning(result)
