@@ -25,6 +25,7 @@ class InProcess:
         self._sc = self
         self.defaultParallelism = slots
         self.master = "local-cluster[2,1,1024]"
+        self.serializer = None
         self.random = random.Random(seed)
         # Bytes that were brought to other partitions, and kept, packed as Spark packs them.
         self.sent, self.stored = 0, 0

@@ -5,12 +5,13 @@ from __future__ import annotations
 import copy
 import gc
 import os
+import pickle
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from neardup.errors import EngineError, InvalidInputError, NeardupError, ReadError
 from neardup.files.archives import ArchiveMember
@@ -178,6 +179,9 @@ def _for_others(source: Source) -> Source:
 # Bytes that come to the driver at a time; Spark ends a job that brings more than 1 GB.
 _BYTES_AT_ONCE = 200_000_000
 
+# Bytes of items that are sent to their partitions by one task.
+_SENT_BYTES = 1_000_000
+
 
 @dataclass(frozen=True)
 class Cluster:
@@ -216,14 +220,12 @@ class Cluster:
             max(sizes, default=0) / max(1, sum(sizes)),
         )
 
-    def lay_out(self, items: Sequence[Any], n_sent: int | None = None) -> RDD[Any]:
-        """Return some items, each in a partition by itself that has its number.
-
-        They are sent one by one, or in ``n_sent`` parts.
-        """
-        n_sent = len(items) if n_sent is None else n_sent
-        numbered = self.context.parallelize(list(enumerate(items)), max(1, n_sent))
-        return self.place(numbered, len(items)).mapPartitions(_values, preservesPartitioning=True)
+    def lay_out(self, items: Sequence[Any]) -> RDD[Any]:
+        """Return some items, each in a partition by itself that has its number."""
+        packed = [(number, _Item(pickle.dumps(item, -1))) for number, item in enumerate(items)]
+        n_bytes = sum(len(item.data) for _, item in packed)
+        n_sent = max(1, min(len(packed), n_bytes // _SENT_BYTES))
+        return self.place(self.context.parallelize(packed, n_sent), len(packed))
 
     def work(
         self,
@@ -248,20 +250,25 @@ class Cluster:
             working = partial(_work_on_all, working)
             rows = self._marked(rows)
         if self.kept is None or not keep:
+            working = partial(_unpacking, working)
             return rows.mapPartitions(working, preservesPartitioning=is_laid_out)
         name, *follows = keep
         n_tasks = rows.getNumPartitions()
         stage = self.kept.stage(str(name), n_tasks, follows)
-        keeping = partial(stage.rows, working, _is_failure)
+        keeping = partial(_unpacking, partial(stage.rows, working, _is_failure))
         return self._marked(rows).mapPartitionsWithIndex(keeping, preservesPartitioning=is_laid_out)
 
     def _marked(self, rows: RDD[Any]) -> RDD[Any]:
         """Have tasks see whether all of their rows have come."""
-        return rows.union(self.lay_out([LAST] * rows.getNumPartitions(), 1))
+        return rows.union(self.lay_out([LAST] * rows.getNumPartitions()))
 
     def place(self, rows: RDD[Any], n_partitions: int) -> RDD[Any]:
         """Bring pairs of a partition and something to these partitions."""
-        return rows.partitionBy(max(1, n_partitions), _same)
+        placed = rows.partitionBy(max(1, n_partitions), _same)
+        # Lists of rows, as all others have them. PySpark would not see that, and send them through
+        # a process of Python once more where they are put together with others.
+        placed._jrdd_deserializer = self.context.serializer  # noqa: SLF001
+        return placed
 
     def attach(self, items: Sequence[Any], rows: RDD[Any]) -> RDD[Any]:
         """Put an item in front of each partition of what ``lay_out`` has given; nothing moves."""
@@ -352,8 +359,25 @@ def _is_failure(row: Any) -> bool:
     return isinstance(row, Failure) or (isinstance(row, tuple) and isinstance(row[-1], Failure))
 
 
-def _values(pairs: Iterator[tuple[int, Any]]) -> Iterator[Any]:
-    return (value for _, value in pairs)
+class _Item(NamedTuple):
+    """What ``lay_out`` sends to a partition, pickled."""
+
+    data: bytes
+
+
+def _unpacking(function: Callable[..., Iterator[Any]], *given: Any) -> Iterator[Any]:
+    """Call a function, given rows of a partition behind all else, with items as they were.
+
+    They are unpacked here, and not by tasks before, for Spark begins a second process of Python for
+    what is done before rows are put together.
+    """
+    *others, rows = given
+    return function(*others, map(_unpacked, rows))
+
+
+def _unpacked(row: Any) -> Any:
+    is_item = isinstance(row, tuple) and len(row) == 2 and isinstance(row[1], _Item)
+    return pickle.loads(row[1].data) if is_item else row
 
 
 def _answer(most: int, rows: Iterator[Any]) -> Iterator[Answer]:
