@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import tempfile
 from collections import Counter
+from contextlib import contextmanager
 from fractions import Fraction
 from itertools import combinations
 from pathlib import Path
@@ -68,13 +69,21 @@ def dense_case(seed):
     return documents, None, *options
 
 
-def cut_similar(
-    texts, min_tokens, threshold, others=None, min_documents=None, num_perm=16, memory=None
-):
+def cut_similar(*given, **options):
     """Cut token lists, in segments of few tokens with little memory; returns rows, and the cutter.
 
     A row is a tuple.
     """
+    with cutting(PassageCutter, *given, **options) as cutter:
+        found = cutter.cut()
+    return list(zip(*(column.tolist() for column in vars(found).values()), strict=True)), cutter
+
+
+@contextmanager
+def cutting(
+    kind, texts, min_tokens, threshold, others=None, min_documents=None, num_perm=16, memory=None
+):
+    """Give what cuts token lists."""
     scheme = make_passage_scheme(min_tokens=windows_for(min_tokens), num_perm=num_perm)
     search = make_search_plan(scheme, Fraction(threshold), Fraction(99, 100), "best")
     alignment = make_alignment_plan(search, min_tokens, gap=0)
@@ -90,10 +99,7 @@ def cut_similar(
         if memory is not None:
             workspace = Workspace(memory, WorkFolder.temporary(Path(folder)))
         searched = SearchedInThreads(both, how, Path(folder), runner, workspace)
-        plan = CutPlan(alignment, min_documents)
-        cutter = PassageCutter(both, plan, how, searched, Path(folder), runner)
-        found = cutter.cut()
-    return list(zip(*(column.tolist() for column in vars(found).values()), strict=True)), cutter
+        yield kind(both, CutPlan(alignment, min_documents), how, searched, Path(folder), runner)
 
 
 def make_lists(texts):

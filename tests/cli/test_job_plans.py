@@ -232,7 +232,7 @@ def test_plan_of_cut__similar_passages(run, tmp_path):
 @pytest.mark.slow
 def test_plan_of_cut__similar_passages_of_a_part(run, tmp_path, monkeypatch):
     """Documents like those of the trial are among the others, or stand beside them."""
-    monkeypatch.setattr("neardup.jobs.cut.forecast_similar._TRIAL_SECONDS", 0.0)
+    monkeypatch.setattr("neardup.jobs.cut.forecast_similar._PART_SECONDS", 0.05)
     for name, pairs in (("anywhere", False), ("neighbours", True)):
         documents = write_passages(tmp_path / f"{name}.jsonl", 1_200)
         rows = documents.read_text().splitlines(keepends=True)

@@ -107,6 +107,10 @@ class CutTexts:
         self._of_text: dict[int, list[Removal]] = defaultdict(list)
         self._kept_in: dict[int, list[Removal]] = defaultdict(list)
 
+    def untouched(self) -> CutTexts:
+        """Return the texts as they were before anything went."""
+        return CutTexts(self._tokens, self._others, self._order)
+
     def whole(self, text: int) -> Uint64s:
         """Return a text as it was."""
         tokens = self._tokens
@@ -201,6 +205,12 @@ class CutTexts:
         self.versions[gone.text] += 1
         self._of_text[gone.text].append(removal)
         self._kept_in[kept.text].append(removal)
+
+    def lose(self, text: int, places: Bools) -> None:
+        """Take some tokens out of a text, whatever they have gone for."""
+        left = self._are_left(text)
+        self._left[text] = Mask.of(~places if left is None else left & ~places)
+        self.versions[text] += 1
 
     def removed(self) -> RemovedPassages:
         """Return what has gone, by text and place."""

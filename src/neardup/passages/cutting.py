@@ -112,7 +112,7 @@ class _Found:
 
 
 @dataclass(frozen=True)
-class _Candidate:
+class Candidate:
     """Two similar passages of which the second may go, and the tokens that were left of each."""
 
     kept: Passage
@@ -180,7 +180,7 @@ class PassageCutter:
                 # What has turned out otherwise than foreseen is foreseen anew from there on.
                 states = self._states(batch[n_done:])
                 with closing(self._look_up(states)) as found:
-                    ahead = _Ahead(states, found, self._texts)
+                    ahead = Ahead(states, found, self._texts)
                     for text in batch[n_done:]:
                         if not self._take_turn(text, ahead):
                             break
@@ -246,8 +246,7 @@ class PassageCutter:
 
     def _states(self, batch: Sequence[int]) -> list[_State]:
         """Return as what texts are best looked up that are to take turns now."""
-        versions = self._texts.versions[batch].tolist()
-        states = list(map(_State, batch, versions))
+        states = self._states_now(batch)
         if self._is_in_memory or self._turns.start == self._n_own:
             return states
         # Others have been compared with each other as they are.
@@ -257,6 +256,9 @@ class PassageCutter:
             return states
         known = [state for state, is_new in zip(states, are_new, strict=True) if not is_new]
         return sorted(known + self._foreseen(new), key=lambda state: state.text)
+
+    def _states_now(self, batch: Sequence[int]) -> list[_State]:
+        return list(map(_State, batch, self._texts.versions[batch].tolist()))
 
     def _foreseen(self, batch: Sequence[int]) -> list[_State]:
         """Return what texts will be at their turns, and when their own copies have gone."""
@@ -329,7 +331,7 @@ class PassageCutter:
         are_own = is_there & is_same & (self._latest[numbers] == number)
         return Later(np.where(is_there & ~are_own, places + 1, places), are_own)
 
-    def _candidates(self, text: int, found: Sequence[_Found]) -> Iterator[_Candidate]:
+    def _candidates(self, text: int, found: Sequence[_Found]) -> Iterator[Candidate]:
         """Make passages of what was found for a text."""
         places = self._texts.places_left(text)
         n_more = self._how.scheme.shingles.ngram - 1
@@ -347,7 +349,7 @@ class PassageCutter:
                     continue
                 kept = Passage(text, int(kept_tokens[0]), int(kept_tokens[-1]) + 1)
                 gone = Passage(other, int(tokens[0]), int(tokens[-1]) + 1)
-                yield _Candidate(kept, gone, similarity, kept_tokens, tokens)
+                yield Candidate(kept, gone, similarity, kept_tokens, tokens)
 
     def _are_there(self, number: int, hits: WindowHits) -> Bools:
         """Return which hits are in texts as these are now; of others no passage is to be made.
@@ -367,7 +369,7 @@ class PassageCutter:
             are_there[row] = not self._texts.has_lost(int(texts[row]), places)
         return are_there
 
-    def _take_turn(self, text: int, ahead: _Ahead) -> bool:
+    def _take_turn(self, text: int, ahead: Ahead) -> bool:
         """Take out of later texts, and of the text behind itself, what it has.
 
         Returns False, and does nothing, if it is better looked up together with others.
@@ -394,9 +396,9 @@ class PassageCutter:
         (found,) = self._look_up([_State(text, int(self._texts.versions[text]))])
         return found
 
-    def _remove_own(self, candidates: list[_Candidate]) -> bool:
+    def _remove_own(self, candidates: list[Candidate]) -> bool:
         """Take out of a text what it has before; returns whether there is something."""
-        taken: list[_Candidate] = []
+        taken: list[Candidate] = []
         for candidate in candidates:
             in_the_way = any(
                 candidate.kept.meets(other.gone) or candidate.gone.meets(other.kept)
@@ -407,7 +409,7 @@ class PassageCutter:
                 self._texts.remove(candidate.gone, candidate.kept, candidate.similarity)
         return bool(taken)
 
-    def _may_go(self, candidate: _Candidate) -> bool:
+    def _may_go(self, candidate: Candidate) -> bool:
         """Return whether two passages are what was compared, apart from what is gone of the second.
 
         What is left of that may have gone for passages that are more similar. A removal that was
@@ -421,7 +423,7 @@ class PassageCutter:
             or self._texts.fills(gone, [gone, kept])
         )
 
-    def _chosen(self, text: int, found: Sequence[_Found]) -> list[_Candidate]:
+    def _chosen(self, text: int, found: Sequence[_Found]) -> list[Candidate]:
         """Return the passages that may go, the most similar first.
 
         Where a text has changed since it was indexed, passages are left for the next round.
@@ -442,7 +444,7 @@ class PassageCutter:
             ),
         )
 
-    def _has_enough(self, candidate: _Candidate, candidates: list[_Candidate]) -> bool:
+    def _has_enough(self, candidate: Candidate, candidates: list[Candidate]) -> bool:
         """Return whether enough texts have a passage, or most of it."""
         if self._plan.min_documents is None:
             return True
@@ -465,12 +467,12 @@ class _Foresight(PassageCutter):
         self._take_turns()
         return self._seen
 
-    def _chosen(self, text: int, found: Sequence[_Found]) -> list[_Candidate]:
+    def _chosen(self, text: int, found: Sequence[_Found]) -> list[Candidate]:
         self._seen.append((text, self._texts.mask(text)))
         return super()._chosen(text, found)
 
 
-class _Ahead:
+class Ahead:
     """What texts have found that were looked up before their turns, in some states, in order."""
 
     def __init__(

@@ -73,7 +73,7 @@ def runs_of_block(drawn: DrawnTexts, share: float) -> int:
     They are to be evenly spread, so that there is one of a block if there are gaps between blocks.
     """
     n_blocks, n_drawn = len(drawn.rows.drawn), sum(len(block) for _, block in drawn.rows.drawn)
-    if n_drawn < drawn.rows.n_documents:
+    if not n_blocks or n_drawn < drawn.rows.n_documents:
         return 1
     return max(1, min(-(-_RUNS // n_blocks), int(n_drawn * share / (n_blocks * _LEAST_RUN))))
 
@@ -112,6 +112,20 @@ def group(sizes: Int64s, n_groups: int) -> Int64s:
         groups[rows] = chosen
         n_bytes[chosen] += sizes[rows]
     return np.random.default_rng(len(sizes)).permutation(n_groups)[groups]
+
+
+def expect_sum(values: Sequence[float], shares: Sequence[float]) -> Between:
+    """Tell a sum from what some shares of all have, and two standard errors of the ratio."""
+    share, seen, n = sum(shares), sum(values), len(values)
+    of_all = seen / share if share else 0.0
+    if share >= 1 or not of_all:
+        return Between(of_all, of_all, of_all)
+    if n < 2:
+        return Between(of_all, of_all / 2, 2 * of_all)
+    parts = np.array(shares)
+    off = float(((np.array(values) - parts * of_all) ** 2 / np.maximum(parts, 1e-9)).sum())
+    error = 2 * float(np.sqrt((1 - share) * off / (share * (n - 1))))
+    return Between(of_all, max(seen, of_all - error), of_all + error)
 
 
 class Bench(ABC, Generic[F]):
@@ -181,17 +195,9 @@ class Timed(Generic[F]):
         """What that took, behind the reading."""
         return sum(self._seconds)
 
-    def of_all(self) -> Between:
-        """Return the seconds of all groups, and two standard errors of their ratio to the bytes."""
-        of_all = self.seconds / self.share if self.share else 0.0
-        shares, n = np.array(self._shares), len(self._shares)
-        if self.share >= 1 or not of_all:
-            return Between(of_all, of_all, of_all)
-        if n < 2:
-            return Between(of_all, of_all / 2, 2 * of_all)
-        off = float(((self._seconds - shares * of_all) ** 2 / np.maximum(shares, 1e-9)).sum())
-        error = 2 * float(np.sqrt((1 - self.share) * off / (self.share * (n - 1))))
-        return Between(of_all, max(self.seconds, of_all - error), of_all + error)
+    def of_all(self, values: Sequence[float] | None = None) -> Between:
+        """Return the seconds of all groups, or another sum over them, given what each had."""
+        return expect_sum(self._seconds if values is None else values, self._shares)
 
     def more(self, n_groups: int, seconds: float) -> range:
         """Return the groups of ``n_groups`` that are to be looked up now, if any.

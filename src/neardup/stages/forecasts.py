@@ -345,6 +345,10 @@ class Between:
         """Return the number for so many times as much."""
         return Between(factor * self.number, factor * self.low, factor * self.high)
 
+    def by(self, other: Between) -> Between:
+        """Return the product of two numbers, neither of which is known well."""
+        return Between(self.number * other.number, self.low * other.low, self.high * other.high)
+
     def plus(self, known: float) -> Between:
         """Return the number with something beside it that is known."""
         return Between(self.number + known, self.low + known, self.high + known)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from neardup.stages.bench import Timed, group
+from neardup.stages.bench import Timed, expect_sum, group
 
 
 @pytest.mark.parametrize(("n", "n_groups"), [(640, 64), (650, 64), (64, 64), (3, 2)])
@@ -88,3 +88,12 @@ def test_timed__of_one_group_little_is_known():
     nothing = Timed(Scripted([0.0] * 64), is_kept=True)
     assert nothing.of_all().high == 0
     assert nothing.more(64, 3.0) == range(1, 2)
+
+
+def test_timed__other_sums_are_told_as_the_seconds_are():
+    timed = Timed(Scripted([1.0, 5.0, 0.0, 2.0]), is_kept=True)
+    timed.look_up(range(1, 2))
+    assert timed.of_all([3, 7]).number == 20
+    assert timed.of_all([5, 5]) == expect_sum([2, 2], [0.1, 0.1]).times(1)
+    assert timed.of_all([3, 7]).is_wide
+    assert timed.of_all([0, 0]).high == 0

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from neardup.files.rows import Source
-from neardup.jobs.cut.cut import cut_sources
+from neardup.jobs.cut.passages import ReadTokensInThreads, open_cutter
 from neardup.jobs.cut.plan import CutJobPlan
+from neardup.jobs.cut.spans import keep_order
 from neardup.passages.additions import segment_tokens_within
+from neardup.passages.cut_texts import RemovedPassages
+from neardup.passages.documents import PassageReading
 from neardup.passages.index_size import (
     BATCHES,
     INDEX_SECONDS,
@@ -19,18 +23,29 @@ from neardup.passages.index_size import (
     LEAST_PART,
     OF_QUERY,
     PARTS_A_SLOT,
+    IndexSize,
     expect_index,
 )
 from neardup.passages.lookup import FILES_SHARE, QUERIES_SHARE, SEARCH_SHARE
+from neardup.passages.turns import CutInRounds, SomeTurns, Turned, Watched
 from neardup.reading.drawn import DrawnTokens, draw_tokens
 from neardup.reading.token_pass import TOKENS_SHARE
 from neardup.runs.runner import Runner
-from neardup.runs.work import Workspace
+from neardup.runs.work import IN_MEMORY, Workspace
+from neardup.stages.bench import (
+    Bench,
+    Timed,
+    TrialRows,
+    group,
+    runs_of_block,
+    seconds_for,
+    shares_of_trials,
+)
 from neardup.stages.forecasts import (
+    Between,
     Executors,
     Growth,
     Planned,
-    PowerLaw,
     Spread,
     StageForecast,
     StagesForecast,
@@ -38,6 +53,7 @@ from neardup.stages.forecasts import (
     expect_distinct,
 )
 from neardup.stages.options import other_columns_of
+from neardup.tables import Int64s
 
 # Bytes of a document, of a passage that goes, of a token with its place, and of one while an index
 # of it is made.
@@ -46,8 +62,12 @@ _KERNELS = 20_000_000
 # Where not all that is searched is in memory, texts are cut once more to foresee what they will be.
 _FORESEEN = 2.0
 # Bytes of text that are cut for trial, at first, and twice as many until one takes so long on one
-# core; so many trials tell how time grows.
-_TRIAL_BYTES, _MOST_TRIAL_BYTES, _TRIAL_SECONDS, _TIMED = 250_000, 32_000_000, 3.0, 3
+# core; after so many no other round is begun. What rounds behind the first take, for each second of
+# that, grows with no higher power of the documents, and may be so many times as long or short.
+_PART_BYTES, _PART_SECONDS, _MOST_PART_SECONDS = 250_000, 0.6, 4.0
+_MOST_GROWTH, _LATER_OFF = 0.6, 1.5
+# Into so many groups documents are parted that have their turns: what is found first is dear.
+_GROUPS = 256
 # Seconds of one core: a byte of text that is written, and a token of a document that is read again.
 _WRITE, _LOCATE = 1.5e-9, 0.1e-6
 # On Spark: bytes of a token of an index, and of what goes as it travels; the
@@ -64,14 +84,15 @@ _LEAST_KEPT = 1e-3
 class _Trial:
     """What of all documents cuts of some tell, and seconds of one core, the reading apart.
 
-    ``cut`` is the share of the documents that lose something, ``passages`` of each of these,
-    which have ``length`` characters; ``seconds`` grow with the share of the documents that is cut.
+    The share ``cut`` of the documents loses something: ``passages``, which have ``tokens`` in all.
+    Of the seconds a share is one thread ``alone``.
     """
 
     cut: float
-    passages: float
-    length: float
-    seconds: PowerLaw
+    passages: Between
+    tokens: float
+    seconds: Between
+    alone: float
 
 
 def forecast_similar_passages(
@@ -89,21 +110,24 @@ def forecast_similar_passages(
     if against:
         other = other_columns_of(plan.options)
         drawn.append(draw_tokens(against, other, skip_bad, tokenizer, runner))
-    trial = _try(drawn, plan, runner)
-    documents = sum(each.rows.n_documents for each in drawn)
-    tokens = sum(each.tokens for each in drawn)
-    passages = round(trial.cut * own.rows.n_documents * trial.passages)
-    # What takes turns is looked up: the other collection, if there is one.
-    asked = drawn[-1].tokens
     distinct = expect_distinct(own.parts, own.scaled(1))
     index = expect_index(own.tokens, distinct, 0, planned.memory, planned.workers)
+    trial = _try(drawn, plan, index, planned)
+    documents = sum(each.rows.n_documents for each in drawn)
+    tokens = sum(each.tokens for each in drawn)
+    passages = round(trial.passages.number)
+    # What takes turns is looked up: the other collection, if there is one.
+    asked = drawn[-1].tokens
     known = _DOCUMENT * documents
     always = planned.process_bytes() + _KERNELS + known
     listed = planned.within(8 * tokens, TOKENS_SHARE)
     held = always + listed
     read = planned.spilled(8 * tokens, TOKENS_SHARE)
     at_a_time = 0 if index.fits else planned.within(asked * OF_QUERY, QUERIES_SHARE)
-    seconds = trial.seconds.at(1.0)
+    seconds = trial.seconds.times(trial.alone + (1 - trial.alone) / planned.workers)
+    if not index.fits:
+        again = index.ready_seconds(asked) / planned.workers
+        seconds = seconds.times(_FORESEEN).plus(again)
     reading = sum(each.rows.reading for each in drawn)
     tokenizing = sum(each.scaled(each.tokenizing) for each in drawn)
     locating = own.scaled(own.tokenizing) + own.tokens * _LOCATE
@@ -139,12 +163,7 @@ def forecast_similar_passages(
                 + going
             ),
             int(read + index.stored),
-            (
-                seconds * (1.0 if index.fits else _FORESEEN)
-                + own.tokens * INDEX_SECONDS
-                + index.ready_seconds(asked)
-            )
-            / planned.workers,
+            seconds.number,
             "segments that are searched, and what is looked up",
             _cut_on_executors(planned.executors, drawn, trial, known + listed + going)
             if planned.executors
@@ -181,9 +200,14 @@ def forecast_similar_passages(
         ),
     ]
     counts = {"tokens": round(tokens), "passages_that_go": passages}
-    gone_bytes = own.bytes_of(passages * trial.length)
-    output = bytes_without(sources, own, gone_bytes, passages)
-    return StagesForecast.of(drawn, planned, stages, counts, output, sources, against)
+    output = bytes_without(sources, own, trial.tokens * own.bytes / max(1.0, own.tokens), passages)
+    between = {"passages_that_go": trial.passages}
+    if planned.executors is None:
+        known_seconds = sum(each.seconds for each in stages) - seconds.number
+        between["seconds"] = seconds.plus(known_seconds)
+    return StagesForecast.of(
+        drawn, planned, stages, counts, output, sources, against, between=between
+    )
 
 
 def _cut_on_executors(
@@ -195,7 +219,7 @@ def _cut_on_executors(
     looked up once more because they were not foreseen. What has lost something is indexed for a
     second turn, and a little of that for a third, and all texts are looked up in either.
     """
-    indexed, asked, seconds = drawn[0].tokens, drawn[-1].tokens, trial.seconds.at(1.0)
+    indexed, asked, seconds = drawn[0].tokens, drawn[-1].tokens, trial.seconds.number
     is_alone = len(drawn) == 1
     n_parts = executors.parts(
         indexed, PARTS_A_SLOT, LEAST_PART, segment_tokens_within(Workspace(executors.task_bytes))
@@ -219,39 +243,254 @@ def _cut_on_executors(
     )
 
 
-def _try(drawn: Sequence[DrawnTokens], plan: CutJobPlan, runner: Runner) -> _Trial:
-    """Cut some documents, and a half and a quarter of them."""
-    largest = max(1, *(each.text_bytes for each in drawn))
-    n_bytes, seconds = _TRIAL_BYTES // 2, 0.0
-    found: list[tuple[float, float]] = []
-    cut = [(0.0, 0.0)]
-    while len(found) < _TIMED or (
-        seconds < _TRIAL_SECONDS and n_bytes < min(largest, _MOST_TRIAL_BYTES)
-    ):
-        n_bytes *= 2
-        # Of few bytes all are cut, and a half and a quarter of them.
-        share = min(0.5 ** (_TIMED - 1 - len(found)), 1.0, n_bytes / largest)
-        own, *others = (each.rows.part(share) for each in drawn)
-        other = others[0] if others else None
-        if not found:
-            # What is loaded for the first one is no work of the documents.
-            cut_sources(own, other, plan, runner)
-        clock, start = time.perf_counter(), time.process_time()
-        with Runner(runner.workers) as trial:
-            summary = cut_sources(own, other, plan, trial).summary
-        seconds = time.process_time() - start
-        share_of_stage = trial.seconds["cut"] / (time.perf_counter() - clock)
-        # Numbers grow with those of either collection.
-        size = share * float(np.sqrt(drawn[0].rows.share * drawn[-1].rows.share))
-        found.append((size, share_of_stage * seconds))
-        n_cut = summary["documents_cut"]
-        kept = 1 - n_cut / max(1, summary["documents_in"])
-        cut.append((size, size * -float(np.log(max(kept, _LEAST_KEPT)))))
-    # A document is cut if any is there that is like it: near it, or among the others.
-    whole = 1 - float(np.exp(-Growth.of(*cut[-2:]).at(1.0)))
-    return _Trial(
-        whole,
-        summary["spans"] / max(1, n_cut),
-        summary["characters_removed"] / max(1, summary["spans"]),
-        PowerLaw.of(found[-_TIMED:]),
+def _try(
+    drawn: Sequence[DrawnTokens], plan: CutJobPlan, index: IndexSize, planned: Planned
+) -> _Trial:
+    """Cut some documents, and let some have their turns among as many as may be.
+
+    What rounds behind the first take, and the passages that others have, are told from the first.
+    """
+    own, asked = drawn[0], drawn[-1]
+    share, least = shares_of_trials(drawn)
+    fitting = SEARCH_SHARE * planned.memory / max(1.0, index.searched * own.rows.share)
+    share = min(share, max(fitting, least))
+    with Runner(planned.workers) as runner:
+        cut = partial(_cut_part, drawn, share, plan, runner=runner)
+        # What is loaded for the first ones is no work of the documents.
+        cut(least)
+        part = min(share, _PART_BYTES / max(1, own.text_bytes))
+        parts = [cut(part)]
+        while parts[-1].seconds < _PART_SECONDS and part < share:
+            part = min(share, 2 * part)
+            parts.append(cut(part))
+        is_all = parts[-1].is_whole and parts[-1].share >= 1 and asked.rows.share * share >= 1
+        if is_all or not all(each.text_bytes for each in drawn):
+            return parts[-1].of_all()
+        with ExitStack() as kept:
+            return _let_turn(drawn, share, parts, plan, runner, kept)
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A share of all documents, ``n``, that were cut: what went, and how long that took.
+
+    Seconds are those of one core, of which a share was one thread ``alone``; so were those of each
+    of the ``rounds``.
+    """
+
+    share: float
+    n: int
+    reading: ReadTokensInThreads
+    found: RemovedPassages
+    tokens: int
+    rounds: list[float]
+    seconds: float
+    alone: float
+    is_whole: bool
+
+    @property
+    def cut(self) -> float:
+        """The share of them that has lost something."""
+        return len(np.unique(self.found.documents)) / max(1, self.n)
+
+    @property
+    def rounds_seconds(self) -> float:
+        """Seconds of all rounds; those that there was no time for take half as long, each time."""
+        return sum(self.rounds) + (0.0 if self.is_whole else self.rounds[-1])
+
+    @property
+    def later(self) -> float:
+        """How long rounds took that came behind the first, for each second of that."""
+        return self.rounds_seconds / max(1e-9, self.rounds[0]) - 1 if self.rounds else 0.0
+
+    def let_turn(self, plan: CutJobPlan, runner: Runner) -> tuple[float, Turned]:
+        """Let as many have their turns as there is time for, as some of all documents have.
+
+        Returns also which part of those that take turns they are, by their tokens.
+        """
+        with open_cutter(SomeTurns, self.reading, plan, IN_MEMORY, runner) as turns:
+            turns.index()
+            step = max(1, round(self.seconds / _PART_SECONDS))
+            chosen = turns.turns[step // 2 :: step]
+            return turns.share(chosen), turns.take(chosen)
+
+    def of_all(self) -> _Trial:
+        """Return what it tells if these are all."""
+        passages, seconds = float(len(self.found)), self.seconds
+        return _Trial(
+            self.cut,
+            Between(passages, passages, passages),
+            self.tokens,
+            Between(seconds, seconds, seconds),
+            self.alone,
+        )
+
+
+def _cut_part(
+    drawn: Sequence[DrawnTokens],
+    other_share: float,
+    plan: CutJobPlan,
+    share: float,
+    *,
+    runner: Runner,
+) -> _Part:
+    """Cut some documents of those that were drawn."""
+    own = drawn[0]
+    rows, lengths = own.rows.runs(share, runs_of_block(own, share))
+    others = [each.rows.part(other_share) for each in drawn[1:]]
+    reading = ReadTokensInThreads(rows, others[0] if others else (), plan, IN_MEMORY, runner)
+    with open_cutter(CutInRounds, reading, plan, IN_MEMORY, runner) as cutter:
+        cutter.most_seconds = _MOST_PART_SECONDS
+        watched = Watched()
+        with watched:
+            found = cutter.cut()
+    n = int(lengths.sum())
+    return _Part(
+        min(1.0, n / max(1, own.rows.n_documents)),
+        n,
+        reading,
+        found,
+        cutter.n_lost(found.documents),
+        cutter.seconds,
+        watched.seconds,
+        min(1.0, watched.alone / max(watched.seconds, 1e-9)),
+        cutter.is_whole,
     )
+
+
+def _let_turn(
+    drawn: Sequence[DrawnTokens],
+    share: float,
+    parts: Sequence[_Part],
+    plan: CutJobPlan,
+    runner: Runner,
+    kept: ExitStack,
+) -> _Trial:
+    """Let documents have their turns, for as long as a plan may take.
+
+    Where as many as may be are but a part of all, the same ones tell among half of these how what
+    they take and lose grows.
+    """
+    of_blocks = [runs_of_block(each, share / 2) for each in drawn]
+    columns = [plan.reading.columns, other_columns_of(plan.options)]
+    reads = [PassageReading(each, plan.reading.skip_bad) for each in columns[: len(drawn)]]
+
+    def take(share: float) -> list[TrialRows]:
+        given = zip(drawn, reads, of_blocks, strict=True)
+        return [TrialRows(each, read, share, n) for each, read, n in given]
+
+    sides = take(share)
+    is_all = all(side.share >= 1 for side in sides)
+    halves = sides if is_all else take(share / 2)
+    n_groups = max(1, min(_GROUPS, len(halves[-1].sizes)))
+    groups = group(halves[-1].sizes, n_groups)
+    of_side = sides[-1].only_firsts(halves[-1].lengths, groups)
+    indexed, asked = sides[0].share, halves[-1].share
+    # What turns do not tell is told by the documents that were cut, which have theirs, too.
+    last = parts[-1]
+    of_last, known = last.let_turn(plan, runner)
+    rest = _rest_of_rounds(parts)
+    if known.seconds:
+        rest = rest.times(last.rounds_seconds * of_last / known.seconds)
+    bench = _Bench(sides, of_side, plan, runner, kept)
+    timed, growth = Timed(bench, is_kept=True), rest.number / asked / indexed
+
+    def may_take() -> float:
+        share = timed.seconds / max(bench.seconds, 1e-9)
+        return share * seconds_for(timed.of_all().number * growth)
+
+    while more := timed.more(n_groups, may_take()):
+        timed.look_up(more)
+    turned, seconds = timed.found, timed.of_all().times(1 / asked)
+    cut = min(1.0, timed.of_all([each.n_cut for each in turned]).number / len(groups))
+    lost = 1.0
+    if not is_all:
+        half = Timed(_Bench(halves, groups, plan, runner, kept), is_kept=True)
+        if timed.n_groups > 1:
+            half.look_up(range(1, timed.n_groups))
+        if timed.seconds:
+            of_rest = (1 - half.seconds / timed.seconds) * (1 - indexed) / (indexed / 2)
+            seconds = seconds.times(min(max(1.0, 1.0 + of_rest), 1 / indexed))
+        # A document is cut if any is there that is like it: near it, or among the others.
+        n_cut, n_of_half = (sum(each.n_cut for each in found) for found in (turned, half.found))
+        whole = _more_cut((indexed / 2, cut * n_of_half / max(1, n_cut)), (indexed, cut))
+        cut, lost = whole, whole / cut if cut else 1.0
+    alone = min(1.0, sum(each.alone for each in turned) / max(1e-9, timed.seconds))
+    seconds = seconds.by(rest).plus((timed.making + timed.ready) / indexed)
+    if len(drawn) > 1:
+        # What goes of documents for others is told by those that were cut.
+        n = len(last.found)
+        passages = Between(n, n / 2, 2 * n).times(1 / last.share)
+        return _Trial(last.cut, passages, last.tokens / last.share, seconds, alone)
+    passages, tokens = (
+        timed.of_all([getattr(each, name) for each in turned])
+        .times(lost / asked)
+        .times(n_gone * of_last / max(1, getattr(known, name)) if n_gone else 1.0)
+        for name, n_gone in (("passages", len(last.found)), ("tokens", last.tokens))
+    )
+    if not last.is_whole or of_last < 1:
+        passages = passages.by(Between(1.0, 1 / _LATER_OFF, _LATER_OFF))
+    return _Trial(cut, passages, tokens.number, seconds, alone)
+
+
+class _Bench(Bench[Turned]):
+    """Documents that have their turns: those that are cut, or others for which they are cut.
+
+    ``seconds`` are those of one core, with what is no part of the work.
+    """
+
+    def __init__(
+        self,
+        sides: Sequence[TrialRows],
+        groups: Int64s,
+        plan: CutJobPlan,
+        runner: Runner,
+        kept: ExitStack,
+    ) -> None:
+        super().__init__(sides[-1:], [groups])
+        others = sides[1].sources if len(sides) > 1 else ()
+        reading = ReadTokensInThreads(sides[0].sources, others, plan, IN_MEMORY, runner)
+        cutter = open_cutter(SomeTurns, reading, plan, IN_MEMORY, runner)
+        self._turns, self._is_made = kept.enter_context(cutter), False
+        own = reading.catalogues[1]
+        # Texts that are cut stand in keep order, and others behind them.
+        self._of_texts = groups if others else groups[keep_order(own, plan.keep)]
+        self._first = len(own) if others else 0
+        self.seconds = 0.0
+
+    def look_up(self, groups: range, *, anew: bool = False) -> tuple[float, Turned]:
+        if not self._is_made:
+            watched = Watched()
+            with watched:
+                self._turns.index()
+            self._is_made = True
+            return watched.seconds, Turned()
+        texts = np.flatnonzero((self._of_texts >= groups.start) & (self._of_texts < groups.stop))
+        watched = Watched()
+        with watched:
+            turned = self._turns.take(self._first + texts)
+        self.seconds += watched.seconds
+        return turned.seconds, turned
+
+
+def _rest_of_rounds(parts: Sequence[_Part]) -> Between:
+    """Tell how many times as long all rounds take as those of the last part, in which they are 1.
+
+    Of more documents there may be more rounds; how that has grown says how many at most.
+    """
+    last, growth = parts[-1], 0.0
+    if len(parts) > 1 and parts[-2].later and last.later and last.share > parts[-2].share:
+        grown = np.log(last.later / parts[-2].later) / np.log(last.share / parts[-2].share)
+        growth = float(np.clip(grown, 0.0, _MOST_GROWTH))
+    later = Between(
+        last.later,
+        last.later / _LATER_OFF,
+        last.later * _LATER_OFF * last.share**-growth,
+    )
+    return later.plus(1.0).times(1 / (1 + last.later))
+
+
+def _more_cut(half: tuple[float, float], part: tuple[float, float]) -> float:
+    """Tell the share of all documents that is cut, from those of two shares of them."""
+    counted = [(n, n * -float(np.log(max(1 - cut, _LEAST_KEPT)))) for n, cut in (half, part)]
+    return 1 - float(np.exp(-Growth.of(*counted).at(1.0)))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from heapq import nsmallest
@@ -32,6 +33,7 @@ from neardup.tables import Bools, Int64s, Texts, TokenLists, TokenSpans, offsets
 from neardup.text.tokenizers import Tokenizer
 
 T_co = TypeVar("T_co", covariant=True)
+C = TypeVar("C", bound=PassageCutter)
 
 
 class Located(NamedTuple):
@@ -358,7 +360,7 @@ def cut_passages(
 ) -> FoundSpans:
     """Find the passages that go for a similar one; ``read`` reads documents, in threads if None."""
     with runner.stage("read") as note:
-        reading = (read or _ReadInThreads)(sources, against, plan, workspace, runner)
+        reading = (read or ReadTokensInThreads)(sources, against, plan, workspace, runner)
         other, own = reading.catalogues
         note(documents=len(own), tokens=len(reading.tokens.values))
     with runner.stage("cut") as note:
@@ -368,7 +370,9 @@ def cut_passages(
         return other, own, locate_cuts(found, (other, own), plan, reading.read_again), None
 
 
-class _ReadInThreads(Reading):
+class ReadTokensInThreads(Reading):
+    """Both collections, read and cut into tokens in threads."""
+
     def __init__(
         self,
         sources: Sequence[Source],
@@ -385,6 +389,7 @@ class _ReadInThreads(Reading):
     def searched(
         self, texts: CutTexts, _: Int64s, how: HowSearched, folder: Path, workspace: Workspace
     ) -> SearchedTexts:
+        """Return what looks texts up in threads."""
         return SearchedInThreads(texts, how, folder, self._runner, workspace)
 
 
@@ -392,23 +397,10 @@ def _find_similar(
     reading: Reading, plan: CutJobPlan, workspace: Workspace, runner: Runner
 ) -> RemovedPassages:
     """Find passages that are similar to one that stays, as ``passages.cutting`` says."""
-    assert plan.passages is not None
-    assert plan.scheme is not None
-    (other, own), tokens = reading.catalogues, reading.tokens
-    n_other, order = len(other), keep_order(own, plan.keep)
-    others = TokenLists(tokens.values, tokens.offsets[: n_other + 1])
-    texts = CutTexts(
-        TokenLists(tokens.values, tokens.offsets[n_other:]), others if n_other else None, order
-    )
-    # Other texts are numbered behind those that are cut.
-    numbers = np.concatenate([n_other + order, np.arange(n_other)])
-    how = HowSearched(plan.scheme, plan.passages.alignment.windows, plan.options.tokenizer)
-    with workspace.passing_folder() as folder:
-        # Nobody goes on with what waits there.
-        work = None if workspace.work is None else WorkFolder.temporary(folder, "found")
-        within = Workspace(workspace.memory, work)
-        searched = reading.searched(texts, numbers, how, folder, within)
-        found = PassageCutter(texts, plan.passages, how, searched, folder, runner).cut()
+    other, own = reading.catalogues
+    numbers = _numbers_of_texts(len(other), keep_order(own, plan.keep))
+    with open_cutter(PassageCutter, reading, plan, workspace, runner) as cutter:
+        found = cutter.cut()
     return RemovedPassages(
         numbers[found.documents],
         found.starts,
@@ -418,6 +410,34 @@ def _find_similar(
         found.kept_stops,
         found.similarities,
     )
+
+
+@contextmanager
+def open_cutter(
+    kind: type[C], reading: Reading, plan: CutJobPlan, workspace: Workspace, runner: Runner
+) -> Iterator[C]:
+    """Give what cuts similar passages out of texts: those of INPUT in keep order, then others."""
+    assert plan.passages is not None
+    assert plan.scheme is not None
+    (other, own), tokens = reading.catalogues, reading.tokens
+    n_other, order = len(other), keep_order(own, plan.keep)
+    others = TokenLists(tokens.values, tokens.offsets[: n_other + 1])
+    texts = CutTexts(
+        TokenLists(tokens.values, tokens.offsets[n_other:]), others if n_other else None, order
+    )
+    numbers = _numbers_of_texts(n_other, order)
+    how = HowSearched(plan.scheme, plan.passages.alignment.windows, plan.options.tokenizer)
+    with workspace.passing_folder() as folder:
+        # Nobody goes on with what waits there.
+        work = None if workspace.work is None else WorkFolder.temporary(folder, "found")
+        within = Workspace(workspace.memory, work)
+        searched = reading.searched(texts, numbers, how, folder, within)
+        yield kind(texts, plan.passages, how, searched, folder, runner)
+
+
+def _numbers_of_texts(n_other: int, order: Int64s) -> Int64s:
+    """Return the documents of both collections that texts are; others come behind what is cut."""
+    return np.concatenate([n_other + order, np.arange(n_other)])
 
 
 def locate_cuts(
