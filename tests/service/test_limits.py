@@ -84,12 +84,14 @@ def test_body__too_large(small):
     assert "--max-body" in answer.json()["detail"]
 
 
-def test_body__declared_too_large_is_not_read(small):
+def test_body__declared_too_large_is_not_read(small, monkeypatch):
+    monkeypatch.setattr(bodies, "_DRAIN_SECONDS", 0.2)
     received = raw(small, head(small, 10**12))
     assert received.startswith(b"HTTP/1.1 413 ")
 
 
-def test_body__too_large_in_chunks(small):
+def test_body__too_large_in_chunks(small, monkeypatch):
+    monkeypatch.setattr(bodies, "_DRAIN_SECONDS", 0.2)
     chunk = b"1000\r\n" + b" " * 0x1000 + b"\r\n"
     received = raw(small, head(small, "chunked"), *[chunk] * 5)
     assert received.startswith(b"HTTP/1.1 413 ")

@@ -381,7 +381,9 @@ def make_head(kind: bytes, size: int) -> bytes:
         make_head(tarfile.REGTYPE, -1536) + bytes(2048),
     ],
 )
-def test_restore__refused(running, root, tar):
+def test_restore__refused(running, root, monkeypatch, tar):
+    """At once: of a body that has come as a whole nothing is waited for."""
+    monkeypatch.setattr("neardup.service.bodies._DRAIN_SECONDS", 10)
     before = sorted(root.parent.rglob("*"))
     answer = httpx.post(f"{running.url}/v1/indexes/new/restore", content=tar, headers=TAR)
     assert (answer.status_code, answer.json()["error"]) == (422, "InvalidInputError"), answer.text

@@ -27,6 +27,8 @@ Body = bytes | bytearray
 # To parse or to write so much takes no longer than to hand it to a thread.
 LIGHT_BYTES = 64_000
 _DRAIN_SECONDS = 2.0
+# In the scope of a request: whether its body has been received to the end.
+IS_READ = "neardup.is_read"
 # A body, and the text that is made of it, of which a character may need four bytes.
 _TIMES_IN_MEMORY = 4
 _VALUE_BYTES = 64
@@ -166,8 +168,8 @@ async def drain(request: Request) -> None:
     """
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(_DRAIN_SECONDS):
-            while (await request.receive()).get("more_body", False):
-                pass
+            while not request.scope.get(IS_READ):
+                await request.receive()
 
 
 _TEMPLATES = __package__

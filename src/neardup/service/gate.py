@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from starlette.middleware.cors import CORSMiddleware
 
 from neardup.errors import InvalidParameterError
-from neardup.service.bodies import problem_answer
+from neardup.service.bodies import IS_READ, problem_answer
 from neardup.service.connection import CONNECTION, Places
 from neardup.service.lanes import end_shares
 from neardup.service.problems import Problem
@@ -218,6 +218,7 @@ class Gate:
             nonlocal n_in
             message = await receive()
             n_in += len(message.get("body", b""))
+            scope[IS_READ] = not message.get("more_body", False)
             return message
 
         async def send_marked(message: Message) -> None:
