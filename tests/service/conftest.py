@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from types import ModuleType
 from typing import Any
 
 import httpx
@@ -31,6 +33,32 @@ TEXTS = {
 
 TOKEN = "a-token-that-nobody-guesses"
 OTHER = "another-token-of-the-same-file"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_authorities(tmp_path_factory) -> Iterator[None]:
+    """Let httpx read no certificates of others, 20 ms a request: these go to this machine."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("SSL_CERT_FILE", raising=False)
+        patch.setenv("SSL_CERT_DIR", str(tmp_path_factory.mktemp("no-certificates")))
+        yield
+
+
+class _Hasty(ModuleType):
+    """``asyncio`` as uvicorn sees it: it looks a hundred times a second whether it is to end."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(asyncio, name)
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(seconds / 10)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _ends_soon() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("uvicorn.server.asyncio", _Hasty("asyncio"))
+        yield
 
 
 # Kernels may have to be compiled before a first answer, by all that run tests at once.

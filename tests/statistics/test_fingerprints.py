@@ -13,7 +13,7 @@ from neardup.text.shingles import make_shingle_scheme, shingle_lists
 SHINGLES, SEEDS, SIGMAS = 60_000, 40, 4.5
 
 
-@pytest.mark.slow
+@pytest.mark.statistics
 @pytest.mark.parametrize("fingerprint", ["mixer", "rabin"])
 def test_shingle_lists__collisions_of_32_bits(fingerprint):
     """Pairs of different shingles with one fingerprint are as many as n^2 / 2^33, in the mean.
