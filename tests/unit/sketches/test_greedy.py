@@ -51,17 +51,33 @@ def test_cluster_greedily__with_room_for_one_cluster_at_a_time():
     assert in_parts.clusters.tolist() == [0, 1, 1]
 
 
-@each_of(("n", "room_bytes"), [(9, None), (9, 4000), (40, 1500), (40, 0), (0, 100)])
-def test_cluster_greedily__says_how_far_it_is(n, room_bytes):
-    """The work ahead grows with each pass that is needed, and all is done at the end alone."""
+def test_cluster_greedily__with_some_that_are_like_no_other():
+    """Within little memory these are set aside, and are clusters at their places all the same."""
     scheme = SmallestScheme()
-    # Each shares half of its elements with the next.
-    parts = [sketch([range(10 * k, 10 * k + 20)], scheme) for k in range(n)]
+    one, two = list(range(30)), list(range(100, 130))
+    sets = [[900], one, [901, 902], two, one[:29], [], two[:28], [903, *one], [904]]
+    expected = cluster_greedily(sketch(sets, scheme), scheme, 0.8)
+    assert expected.clusters.tolist() == [0, 1, 2, 3, 1, 4, 3, 1, 5]
+    parts = [sketch(sets[k : k + 2], scheme) for k in range(0, len(sets), 2)]
+    for room_bytes in (0, 200, 4000, 1 << 20):
+        found = cluster_greedily(lambda number: parts[number:], scheme, 0.8, room_bytes=room_bytes)
+        assert found.clusters.tolist() == expected.clusters.tolist()
+        assert found.representatives.tolist() == expected.representatives.tolist()
+
+
+@each_of(("n", "room_bytes"), [(9, None), (9, 4000), (40, 1500), (40, 0), (40, 100_000), (0, 100)])
+def test_cluster_greedily__says_how_far_it_is(n, room_bytes):
+    """The work ahead changes with each pass that is needed, and all is done at the end alone."""
+    scheme = SmallestScheme(2000)
+    # Each shares half of its elements with the next. Of two large ones only one has room, and
+    # then all that are left have.
+    large = {10: range(10_000, 12_000), 11: range(11_000, 13_000)}
+    parts = [sketch([large.get(k, range(10 * k, 10 * k + 20))], scheme) for k in range(n)]
     told = []
     cluster_greedily(
         lambda number: parts[number:],
         scheme,
-        0.3,
+        0.4,
         room_bytes=room_bytes,
         report=lambda *how_far: told.append(how_far),
     )
