@@ -28,6 +28,7 @@ from neardup.reading.signed_batches import count_shingles
 from neardup.reading.where import describe_filtered, rows_where
 from neardup.results import SkippedRow
 from neardup.runs.runner import Runner
+from neardup.runs.work import BY_OUTPUT, BY_SYSTEM
 from neardup.sketches import table_format
 from neardup.sketches.from_texts import SketchMaker, make_maker
 from neardup.sketches.kind import AnyKind, SketchRows, no_digests, to_column
@@ -118,7 +119,8 @@ def write_sketches(
     16 million at most.
     """
     maker, plan = _prepare(sources, options, idf_sources, runner)
-    with open_workspace(None, None, output=target).passing_folder() as folder:
+    workspace = open_workspace(None, None, output=target, elsewhere=BY_OUTPUT)
+    with workspace.passing_folder() as folder:
         parts = _Parts(folder, maker, options.blocks)
         with runner.stage("sketch") as note:
             for block in _sketch_blocks(sources, maker, plan, options.blocks, runner):
@@ -230,7 +232,7 @@ def _prepare(
     plan = replace(plan, columns=choose_id_column(plan.columns, sources))
     if maker.texts.weights.needs_frequencies:
         if idf_sources is None:
-            keep_extracted(open_workspace(None, None), sources)
+            keep_extracted(open_workspace(None, None, elsewhere=BY_SYSTEM), sources)
         with runner.stage("count"):
             reference = sources if idf_sources is None else idf_sources
             maker = _count_frequencies(maker, reference, plan, runner)

@@ -58,8 +58,17 @@ from neardup.runs.tasks import (
 _UNNAMED = FULL | {errno.EFBIG, errno.EIO, errno.EROFS}
 
 
+# How a larger disk is named, by jobs with the option, by those that have temporary files beside
+# their output, and by those that have them where the system has its own.
+BY_WORK = "name a folder on a larger one with work (--work)"
+BY_OUTPUT = "write the output to a larger one"
+BY_SYSTEM = "name a folder on a larger one in TMPDIR"
+
+
 @contextmanager
-def work_errors(folder: Path, *, is_lasting: bool, is_foreign: bool = False) -> Iterator[None]:
+def work_errors(
+    folder: Path, *, is_lasting: bool, is_foreign: bool = False, elsewhere: str = BY_WORK
+) -> Iterator[None]:
     """Turn the operating system's errors into one that says what to do.
 
     Parameters
@@ -70,6 +79,8 @@ def work_errors(folder: Path, *, is_lasting: bool, is_foreign: bool = False) -> 
         A later run goes on with it.
     is_foreign
         The block does other things, too, whose errors are left as they are.
+    elsewhere
+        How a folder on a larger disk is named.
     """
     try:
         yield
@@ -80,15 +91,15 @@ def work_errors(folder: Path, *, is_lasting: bool, is_foreign: bool = False) -> 
         if is_foreign and (cause is not error or not _is_of(folder, cause)):
             raise
         words = os.strerror(cause.errno) if cause.errno else str(cause)
-        message = f"cannot write {folder}: {words}; {_advice(folder, cause, is_lasting)}"
+        message = f"cannot write {folder}: {words}; {_advice(folder, cause, is_lasting, elsewhere)}"
         raise WriteError(message) from cause
 
 
-def no_disk(folder: Path, missing: int, free: int) -> str:
+def no_disk(folder: Path, missing: int, free: int, elsewhere: str) -> str:
     """Say that a disk has not the room that a run needs."""
     return (
         f"{folder} has {size(free)} free, and temporary files need {size(missing)}; free some "
-        "disk, or name a folder on a larger one with work (--work)"
+        f"disk, or {elsewhere}"
     )
 
 
@@ -98,7 +109,7 @@ def _is_of(folder: Path, error: OSError) -> bool:
     return error.errno in _UNNAMED
 
 
-def _advice(folder: Path, error: OSError, is_lasting: bool) -> str:
+def _advice(folder: Path, error: OSError, is_lasting: bool, elsewhere: str) -> str:
     # Of the folder itself, and of those above it, nothing was there.
     if error.errno == errno.ENOENT and _is_of(folder, error):
         return "something has removed files there; run the same command again"
@@ -106,7 +117,7 @@ def _advice(folder: Path, error: OSError, is_lasting: bool) -> str:
         return "name another folder for temporary files with work (--work)"
     if is_lasting:
         return f"free some disk, then run the same command again: {GOES_ON}"
-    return "free some disk, or name a folder on a larger one with work (--work)"
+    return f"free some disk, or {elsewhere}"
 
 
 # What a work folder is for: the options, versions and inputs of a run, and how two runs differ.
@@ -284,6 +295,7 @@ class WorkFolder(LastingWork):
         self._mutex = RLock()
         self._passing: list[BinaryIO] = []
         self._is_entered = self._is_closed = False
+        self._elsewhere = BY_WORK
         self._finalizer: weakref.finalize[..., Any] | None = None
 
     @classmethod
@@ -309,14 +321,17 @@ class WorkFolder(LastingWork):
         return folder
 
     @classmethod
-    def temporary(cls, parent: Path | None = None, name: str = "run") -> WorkFolder:
+    def temporary(
+        cls, parent: Path | None = None, name: str = "run", *, elsewhere: str = BY_WORK
+    ) -> WorkFolder:
         """Return a work folder that no later run goes on with, and that goes in any case.
 
         What killed processes have left of such folders is removed. Without ``parent`` it lies where
-        the system has temporary files.
+        the system has temporary files. ``elsewhere`` is how errors say that a larger disk is named.
         """
         parent = Path(tempfile.gettempdir()) if parent is None else parent
         folder = cls(WorkPlace(parent, name, secrets.token_hex(6)), None)
+        folder._elsewhere = elsewhere
         folder.remove_stale()
         folder._finalizer = weakref.finalize(folder, folder._place.remove)
         return folder
@@ -367,7 +382,7 @@ class WorkFolder(LastingWork):
         self._begin(name)
         files = TaskFiles(self.folder, name, self._token, is_lasting=self._key is not None)
         try:
-            with work_errors(self.folder, is_lasting=self._key is not None, is_foreign=True):
+            with self._errors(is_foreign=True):
                 yield files
             with self._errors():
                 self._finish(name, files)
@@ -399,13 +414,12 @@ class WorkFolder(LastingWork):
         No file in it waits for the disk. What a killed process leaves goes with the work folder.
         """
         path = self.folder / f"{secrets.token_hex(4)}.passing"
-        is_lasting = self._key is not None
         with self._mutex, self._errors():
             if not self._is_entered and not self._is_closed:
                 self._enter(is_fresh=True)
             path.mkdir()
         try:
-            with passing(path), work_errors(self.folder, is_lasting=is_lasting, is_foreign=True):
+            with passing(path), self._errors(is_foreign=True):
                 yield path
         finally:
             shutil.rmtree(path, ignore_errors=True)
@@ -425,7 +439,7 @@ class WorkFolder(LastingWork):
         """Check that the disk has room for what a run puts here in all, done or not."""
         missing, free = bytes_needed - self.size_bytes, self.free_disk_bytes()
         if missing > free:
-            raise WriteError(no_disk(self._place.parent, missing, free))
+            raise WriteError(no_disk(self._place.parent, missing, free, self._elsewhere))
 
     def close(self) -> None:
         """End the work here, and keep the folder if a later run can go on with it."""
@@ -457,8 +471,14 @@ class WorkFolder(LastingWork):
                 file.close()
                 Path(file.name).unlink()
 
-    def _errors(self) -> AbstractContextManager[None]:
-        return work_errors(self.folder, is_lasting=self._key is not None)
+    def _errors(self, *, is_foreign: bool = False) -> AbstractContextManager[None]:
+        is_lasting = self._key is not None
+        return work_errors(
+            self.folder,
+            is_lasting=is_lasting,
+            is_foreign=is_foreign,
+            elsewhere=self._elsewhere,
+        )
 
     def _begin(self, name: str) -> None:
         with self._mutex:

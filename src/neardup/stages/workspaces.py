@@ -18,7 +18,7 @@ from neardup.options.option import Options
 from neardup.outputs.targets import Target, target_of
 from neardup.results import versions
 from neardup.runs.runner import default_memory_bytes
-from neardup.runs.work import LastingWork, WorkFolder, Workspace, work_errors
+from neardup.runs.work import BY_WORK, LastingWork, WorkFolder, Workspace, work_errors
 
 if TYPE_CHECKING:
     from neardup.files.rows import Source
@@ -36,6 +36,7 @@ def open_workspace(
     fresh: bool = False,
     output: Target | None = None,
     key: Mapping[str, Any] | None = None,
+    elsewhere: str = BY_WORK,
 ) -> Workspace:
     """Return what a job may use; a folder is made when it is needed, or is one of a killed run.
 
@@ -52,6 +53,8 @@ def open_workspace(
         What the job writes, if that is known.
     key
         What the work depends on; None if no later run goes on with it.
+    elsewhere
+        How a folder on a larger disk is named, by a job without that option.
     """
     limit = memory_budget(memory)
     parent = None if work is None else target_of(WorkspaceOptions.known["work"].given(work))
@@ -68,12 +71,12 @@ def open_workspace(
         with work_errors(parent, is_lasting=False), tempfile.TemporaryFile(dir=around):
             pass
     if output is None:
-        return Workspace(limit, WorkFolder.temporary(parent))
+        return Workspace(limit, WorkFolder.temporary(parent, elsewhere=elsewhere))
     name = output.name
     if parent is None:
         parent = output.absolute().parent if isinstance(output, Path) else Path.cwd()
     if key is None:
-        return Workspace(limit, WorkFolder.temporary(parent, name))
+        return Workspace(limit, WorkFolder.temporary(parent, name, elsewhere=elsewhere))
     return Workspace(limit, WorkFolder.open(parent, name, key, fresh=fresh))
 
 

@@ -36,7 +36,7 @@ from neardup.reports.pairs.page import heading, render_pairs, select_examples
 from neardup.reports.pairs.table import names_of_other, pairs_table
 from neardup.results import PassageResult, Result
 from neardup.runs.runner import Runner
-from neardup.runs.work import Workspace
+from neardup.runs.work import BY_SYSTEM, Workspace
 from neardup.stages.options import columns_of, other_columns_of
 from neardup.stages.output import open_output
 from neardup.stages.tables import (
@@ -142,10 +142,10 @@ def make_report(
         return report_of_result(result, runner, by=given.by)
     if isinstance(result, CutResult):
         given.check_only("a cut in memory, which has its documents")
-        with open_workspace(_MEMORY, None) as workspace:
+        with open_workspace(_MEMORY, None, elsewhere=BY_SYSTEM) as workspace:
             return report_of_cut_result(result, runner, workspace)
     if isinstance(result, Result):
-        with open_workspace(_MEMORY, None) as workspace:
+        with open_workspace(_MEMORY, None, elsewhere=BY_SYSTEM) as workspace:
             # Where pairs of documents are told, their passages are there, too.
             table = result.passages if isinstance(result, PassageResult) else result.table
             rows = TableRows.of_table(table)
@@ -156,7 +156,7 @@ def make_report(
         folder_kind = kind_of_folder(str(result), trust=options.trust)
     if folder_kind == "cut":
         given.check_only("a cut", "inputs", "against")
-        with open_workspace(_MEMORY, None) as workspace:
+        with open_workspace(_MEMORY, None, elsewhere=BY_SYSTEM) as workspace:
             return report_of_cut(
                 result, runner, workspace, given.inputs, given.against, trust=options.trust
             )
@@ -171,7 +171,7 @@ def make_report(
             "folder, or a table that pairs, estimate, align or search has written"
         )
         raise InvalidInputError(message, path=name)
-    with open_workspace(_MEMORY, None) as workspace:
+    with open_workspace(_MEMORY, None, elsewhere=BY_SYSTEM) as workspace:
         rows, summary = open_table(result, runner, workspace, trust=options.trust)
         return _report_of_table(rows, summary, given, name, runner, workspace)
 

@@ -32,6 +32,7 @@ from neardup.reports.pairs.review import (
 from neardup.reports.pairs.table import PairsTable, names_of_other, pairs_table
 from neardup.results import Result
 from neardup.runs.runner import Runner
+from neardup.runs.work import BY_SYSTEM
 from neardup.stages.options import columns_of, other_columns_of
 from neardup.stages.pair_ids import ID_COLUMNS
 from neardup.stages.tables import (
@@ -132,7 +133,7 @@ def make_review(
     if options.trust and isinstance(table, Result):
         raise no_effect("trust", "on a result in memory", "name what was written")
     name = str(table) if isinstance(table, str | Path) else "the table"
-    with open_workspace(_MEMORY, None) as workspace:
+    with open_workspace(_MEMORY, None, elsewhere=BY_SYSTEM) as workspace:
         rows, summary = open_table(table, runner, workspace, trust=options.trust)
         if kind_of_table(rows.schema.names, name) == "passages":
             message = "the table has passages, which are not judged; review takes pairs"
