@@ -21,7 +21,7 @@ from typing import Any
 
 from benchmarks.measuring.processes import PROC, descendants, run
 
-_LOOK_SECONDS = 0.2
+_LOOK_SECONDS = 0.05
 # Of the summary; those that a version does not have are left out.
 _KEPT_COUNTS = ("documents_in", "documents_removed", "exact_copies", "candidates", "seconds")
 
@@ -35,7 +35,7 @@ class Watch:
     Parameters
     ----------
     folders
-        Whose largest sizes are wanted, by name; they need not be there.
+        Whose largest sizes are wanted, by name; they need not be there, and may be files.
     """
 
     def __init__(self, folders: dict[str, Path]) -> None:
@@ -88,7 +88,9 @@ def _ticks(pid: int) -> int:
 
 
 def _size(folder: Path) -> int:
-    """Return the bytes of all files below a folder; those that vanish meanwhile are left out."""
+    """Return the bytes of a file, or of all below a folder but those that vanish meanwhile."""
+    if folder.is_file():
+        return folder.stat().st_size
     total = 0
     for path, _, names in os.walk(folder):
         for name in names:
@@ -131,23 +133,59 @@ def measure_dedup(
     ``peak_tree``, ``peak_work``, ``output``), counts, and ``load``: how many processes ran or
     waited, one minute's mean before it began.
     """
-    out, work = folder / "out", folder / "work"
-    command = [str(python), "-m", "neardup", "dedup", str(source), "--output", str(out)]
-    command += ["--id-column", "id", "--json", *options]
-    if "--work" in known_options(python) and "--work" not in options:
+    command = [str(python), "-m", "neardup", "dedup", str(source), "--id-column", "id", *options]
+    has_work = "--work" in known_options(python) and "--work" not in options
+    figures, summary = watch_job(command, folder, has_work=has_work)
+    return {
+        "options": list(options),
+        "input_bytes": _size(source),
+        **figures,
+        **{name: summary[name] for name in _KEPT_COUNTS if name in summary},
+    }
+
+
+def watch_job(
+    command: Sequence[str],
+    folder: Path,
+    *,
+    output: str = "out",
+    has_work: bool = True,
+    limit: float | None = None,
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Run a job of neardup once, whose output and work folder are made in a folder.
+
+    Parameters
+    ----------
+    command
+        What begins it, but for the output, ``--work`` and ``--json``.
+    folder
+        What the job has left in it is removed.
+    output
+        Name of the output, whose ending may tell its format.
+    has_work
+        Whether it is given a work folder.
+    limit
+        Seconds after which it is ended.
+
+    Returns
+    -------
+    Seconds (``wall``, ``cpu``), bytes (``peak_process``, ``peak_tree``, ``peak_work``, ``output``)
+    and ``load``: how many processes ran or waited, one minute's mean before it began. And the
+    job's summary.
+    """
+    out, work = folder / output, folder / "work"
+    command = [*command, "--output", str(out), "--json"]
+    if has_work:
         work.mkdir(parents=True, exist_ok=True)
         command += ["--work", str(work)]
     load = os.getloadavg()[0]
     try:
         with Watch({"work": work, "output": out}) as watch:
-            measured = run(command)
+            measured = run(command, limit=limit)
     finally:
-        for each in (out, work):
-            shutil.rmtree(each, ignore_errors=True)
-    summary = json.loads(measured.output)
-    return {
-        "options": list(options),
-        "input_bytes": _size(source) if source.is_dir() else source.stat().st_size,
+        out.unlink(missing_ok=True) if out.is_file() else shutil.rmtree(out, ignore_errors=True)
+        shutil.rmtree(work, ignore_errors=True)
+    figures = {
         "wall": round(measured.wall, 3),
         "cpu": round(max(measured.cpu, watch.cpu), 3),
         "peak_process": measured.peak_process,
@@ -155,8 +193,8 @@ def measure_dedup(
         "peak_work": watch.peaks["work"],
         "output": watch.peaks["output"],
         "load": round(load, 2),
-        **{name: summary[name] for name in _KEPT_COUNTS if name in summary},
     }
+    return figures, json.loads(measured.output)
 
 
 def main() -> None:

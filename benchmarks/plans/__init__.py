@@ -1,0 +1,1 @@
+"""What plans tell of jobs, beside what these take."""
