@@ -145,8 +145,8 @@ def test_plan_of_cut__output_has_no_more_what_goes(run, tmp_path, documents, job
     assert told == pytest.approx(written + table, rel=0.15 if suffix else 0.1)
 
 
-@pytest.mark.parametrize("job", [CUT, ("cut", "--exact")])
-def test_plan_of_cut__memory_of_threads_is_that_of_their_blocks(run, documents, job):
+@pytest.mark.parametrize("job", [CUT, ("cut", "--exact"), ("cut", "--unit", "lines"), PAIRS])
+def test_plan__memory_of_threads_is_that_of_their_blocks(run, documents, job):
     """Of one small block many threads take about as much as one."""
     one, many = (planned(run, *job, documents, "--workers", n) for n in ("1", "16"))
     assert one["memory_bytes"] <= many["memory_bytes"] < 150e6

@@ -236,6 +236,23 @@ def test_plan__for_a_larger_collection(run, texts, write_texts):
     assert " on 20 executors of 4 cores, which exchange " in shown
 
 
+def test_plan__memory_of_threads_is_that_of_their_blocks(run, texts, write_texts):
+    """Of one small block many threads take what one does; a larger collection has larger ones."""
+    write_texts("a.jsonl", texts)
+    options = ("plan", "a.jsonl", "--memory", "1GB", "--json")
+    one, many, of_more = (
+        json.loads(run(*options, *more).out)["estimate"]["memory_bytes"]
+        for more in (
+            ("--workers", 1),
+            ("--workers", 16),
+            ("--workers", 16, "--documents", 10**4 * len(texts)),
+        )
+    )
+    assert one <= many < 130e6
+    # Two blocks of 8 MB for each thread, and what is made of one.
+    assert of_more > many + 16 * (2 + 2) * 8e6
+
+
 @pytest.mark.slow
 def test_plan__cheaper_bands(run, write_texts):
     """Where there are enough documents, false candidates cost more than more hash functions."""

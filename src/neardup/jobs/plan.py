@@ -185,7 +185,7 @@ def _forecast(
         ],
         on_executors=_on_executors(load, rates, resources),
         cheaper_bands=_cheaper(band_cost, cheaper),
-        other_jobs=_other_jobs(load, sample),
+        other_jobs=_other_jobs(load, sample, workers),
         shingle_lengths=[asdict(each) for each in sample.shingle_lengths],
         passed_over=passed,
         growth=1.0,
@@ -221,14 +221,13 @@ def _cheaper(planned: BandCost, cheaper: BandCost | None) -> dict[str, Any] | No
     return asdict(cheaper) | {"instead_of_work_seconds": planned.work_seconds}
 
 
-def _other_jobs(load: costs.Load, sample: Sample) -> dict[str, int]:
+def _other_jobs(load: costs.Load, sample: Sample, workers: int) -> dict[str, int]:
     """Return the memory of jobs over the same documents that keep everything in memory."""
-    n_tokens = sample.n_tokens * load.documents // max(1, sample.n_sampled)
-    exact = costs.process_bytes(1) + _EXACT[load.shingle_bytes] * load.shingles
+    process = costs.process_bytes(load, workers)
+    exact = process + _EXACT[load.shingle_bytes] * load.shingles
     return {
         "dedup --method exact": exact + int(costs.array_bytes(load) * load.documents),
         "pairs": exact + _DOCUMENT * load.documents,
-        "sketch": costs.process_bytes(1)
-        + load.documents * (_SIGNATURE * _SKETCH_FUNCTIONS + _DOCUMENT),
-        "align": costs.process_bytes(1) + min(_INDEX * n_tokens, _MOST_INDEX),
+        "sketch": process + load.documents * (_SIGNATURE * _SKETCH_FUNCTIONS + _DOCUMENT),
+        "align": process + min(_INDEX * load.tokens, _MOST_INDEX),
     }

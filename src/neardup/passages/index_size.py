@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from neardup.passages.additions import BYTES_OF_TOKEN, segment_tokens_within
+from neardup.passages.additions import segment_tokens_within
 from neardup.passages.lookup import QUERIES_SHARE, SEARCH_SHARE
 from neardup.runs.work import Workspace
 
@@ -16,6 +16,9 @@ BATCHES, LEAST_BATCH = 16, 1 << 20
 # they would be of fewer tokens: to look up in twice as many parts takes about half as much again.
 PARTS_A_SLOT, LEAST_PART = 2, 1 << 20
 
+# Bytes of a token of a segment that is made, in the mean; that many more are reckoned with where
+# segments are cut.
+_MADE = 53
 # Bytes of a token of what is looked up at a time.
 OF_QUERY = 60
 # Of an index in files those of a token and of a different one beside the text; and of one that is
@@ -62,7 +65,7 @@ def expect_index(
     # Each segment has most of the frequent tokens.
     entries = distinct if n_segments == 1 else distinct * min(n_segments, 2)
     return IndexSize(
-        BYTES_OF_TOKEN * min(of_segment, tokens),
+        _MADE * min(of_segment, tokens),
         text_bytes + _STORED * tokens + _STORED_ENTRY * entries,
         _SEARCHED * tokens + (_SEARCHED_ENTRY + _OF_THREAD * workers) * entries,
         memory,

@@ -233,6 +233,16 @@ class DrawnTexts:
         return self.scaled(self.text_bytes)
 
 
+def blocks_under_way(n_bytes: float, largest: float, workers: int, made: float) -> float:
+    """Return the bytes of the blocks of a collection that are there at the same time.
+
+    Two for each thread are read, and one of them is worked on. A block has ``largest`` bytes of
+    text, of ``n_bytes`` in all, and its part of what would be ``made`` of all documents.
+    """
+    share = largest / n_bytes if n_bytes else 0.0
+    return min(1.0, 2 * workers * share) * n_bytes + min(1.0, workers * share) * made
+
+
 @dataclass(frozen=True)
 class DrawnBlocks(DrawnTexts):
     """Texts that were drawn: the bytes of those of the largest block; characters and tokens of all.
@@ -258,13 +268,11 @@ class DrawnBlocks(DrawnTexts):
     ) -> float:
         """Return the bytes of the blocks that are there at the same time.
 
-        Two for each thread are read. One of them is worked on: its text is there so many times, and
-        so many bytes a token, and its part of what ``more`` there would be of all documents.
+        Of what is made of one its text is there so many times, and so many bytes a token, and its
+        part of what ``more`` there would be of all documents.
         """
-        n_bytes = self.bytes
-        made = texts * n_bytes + of_token * self.tokens + more
-        share = self.largest / n_bytes if n_bytes else 0.0
-        return min(1.0, 2 * workers * share) * n_bytes + min(1.0, workers * share) * made
+        made = texts * self.bytes + of_token * self.tokens + more
+        return blocks_under_way(self.bytes, self.largest, workers, made)
 
 
 @dataclass(frozen=True)

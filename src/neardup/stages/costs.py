@@ -14,6 +14,7 @@ import numpy as np
 
 from neardup.matching.bands import Banding, list_choices
 from neardup.reading.block_exchange import FILE_TEXT_BYTES
+from neardup.reading.drawn import blocks_under_way
 from neardup.reading.first_pass import COPIES_BYTES, COPIES_SHARE, SIGNED_SHARE
 from neardup.stages.components import (
     KEYS_SHARE,
@@ -23,18 +24,16 @@ from neardup.stages.components import (
     WAITING_SHARE,
 )
 from neardup.stages.decide import SETS_SHARE, SIGN_SECONDS, SORT_SECONDS
-from neardup.stages.forecasts import Spread
+from neardup.stages.forecasts import PROCESS, Spread
 from neardup.stages.plan import DedupPlan
 from neardup.tables import Int64s, Uint32s
 
 STAGES = ("read", "bucket", "sieve", "compare", "choose", "write")
-# Those that read blocks of the files.
-_READS = ("read", "compare", "write")
 
-# Interpreter, libraries, kernels and character tables; and a thread with two blocks of 8 MB,
-# decompressed, and what is made of them. Resident bytes measured on Linux.
-_PROCESS = 190_000_000
-_WORKER = 90_000_000
+# Bytes of a document of a block that is worked on beside its columns, and of a token of its text:
+# where rows and values begin and end. And the share of what blocks took that stays with allocators,
+# so that a later stage has it beside its own. Resident bytes measured on Linux.
+_OF_ROW, _OF_TOKEN, _STAYS = 150, 4, 0.75
 
 # Bytes a document of arrays that are in memory whatever the budget. What stays for all stages:
 _N_TOKENS, _LENGTHS, _FIRSTS, _RANKS = 8, 8, 8, 8
@@ -53,7 +52,8 @@ class Load:
 
     ``signed_bytes``, ``row_bytes`` and ``order_bytes`` are means of a document: all columns that it
     is signed to; what of them goes to a partition if it is a candidate; its value for the order.
-    ``text_ratio`` is how much is left of text that is compressed. ``candidates`` share a bucket
+    ``text_ratio`` is how much is left of text that is compressed. The ``largest`` block that a
+    thread works on has so many bytes of text. ``candidates`` share a bucket
     with another document, ``live`` ones are those that filters leave. ``copies`` come after an
     equal document.
     """
@@ -65,6 +65,8 @@ class Load:
     signed_bytes: float
     row_bytes: float
     text_ratio: float
+    largest: float
+    tokens: int
     candidates: int
     live: int
     bands: int
@@ -85,9 +87,25 @@ class Load:
         return self.live / self.documents if self.documents else 0.0
 
 
-def process_bytes(workers: int) -> int:
-    """Return what a process takes that works on blocks of any collection."""
-    return _PROCESS + workers * _WORKER
+def process_bytes(load: Load, workers: int) -> int:
+    """Return what a process takes that works on blocks of the collection."""
+    return PROCESS + int(_under_way(load, workers, _OF_TOKEN))
+
+
+def _under_way(load: Load, workers: int, of_token: float) -> float:
+    made = 2 * load.text_bytes + of_token * load.tokens
+    made += load.documents * (load.signed_bytes + _OF_ROW)
+    return blocks_under_way(load.text_bytes, load.largest, workers, made)
+
+
+def _process_of_stages(load: Load, workers: int) -> dict[str, int]:
+    """Return what the process takes in each stage with its blocks, or what is left of these."""
+    blocks = _under_way(load, workers, _OF_TOKEN)
+    at_once = min(1.0, 2 * workers * load.largest / load.text_bytes) if load.text_bytes else 1.0
+    stays = _STAYS * (1 - at_once) * blocks
+    beyond = dict.fromkeys(STAGES, stays)
+    beyond |= {"read": blocks, "compare": blocks, "write": stays + _under_way(load, workers, 0)}
+    return {stage: PROCESS + int(n_bytes) for stage, n_bytes in beyond.items()}
 
 
 def held_bytes(load: Load) -> float:
@@ -203,10 +221,8 @@ def memory_of_stages(load: Load, memory: int, workers: int) -> dict[str, int]:
         + (sets if stored.sets else partitions),
         "write": signed + n * max(always["assign"], always["write"]),
     }
-    return {
-        stage: process_bytes(workers if stage in _READS else 0) + int(beyond[stage])
-        for stage in STAGES
-    }
+    process = _process_of_stages(load, workers)
+    return {stage: process[stage] + int(beyond[stage]) for stage in STAGES}
 
 
 def disk_of_stages(load: Load, memory: int) -> dict[str, int]:

@@ -18,8 +18,8 @@ from neardup.files.rows import Source
 from neardup.reading.drawn import DrawnTexts
 from neardup.tables import Int64s
 
-# Resident bytes of the interpreter, libraries, kernels and character tables, measured on Linux.
-_PROCESS = 110_000_000
+PROCESS = 118_000_000
+"""Resident bytes of the interpreter, libraries, kernels and character tables, on Linux."""
 
 # Seconds of one core for a byte of a temporary file, which is written and read.
 _SPILL = 2e-9
@@ -283,10 +283,6 @@ class Planned:
     memory: int
     workers: int
     executors: Executors | None = None
-
-    def process_bytes(self, of_thread: int = 0) -> int:
-        """Return what the process takes with any input, and each thread for itself."""
-        return _PROCESS + self.workers * of_thread
 
     def within(self, n_bytes: float, share: float) -> int:
         """Return how many of some bytes are in memory that may take a share of it."""

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from neardup.files.ids import as_text
+from neardup.files.rawrows import BLOCK_BYTES
 from neardup.files.rows import RowBlock, Source
 from neardup.kernels.common.union_find import find_roots, union_edges
 from neardup.matching.buckets import star_edges
@@ -204,15 +205,16 @@ class Sample:
 
     The documents were counted, or estimated from what was read (``is_counted``). ``reading`` are
     seconds in which one thread reads all files, ``signing`` those in which one core signed the
-    sample. ``table_bytes`` is what a document takes in the table of clusters,
-    ``text_ratio`` how much is left of text that is compressed; ``copies`` the share of all
-    documents that come after an equal one.
+    sample; the ``largest`` block has so many bytes of text. ``table_bytes`` is what a document
+    takes in the table of clusters, ``text_ratio`` how much is left of text that is compressed;
+    ``copies`` the share of all documents that come after an equal one.
     """
 
     n_documents: int
     is_counted: bool
     n_sampled: int
     text_bytes: int
+    largest: int
     n_tokens: int
     n_shingles: int
     signed_bytes: int
@@ -270,6 +272,7 @@ def sign_sample(rows: DrawnRows, plan: DedupPlan) -> Sample:
         is_counted=rows.is_counted,
         n_sampled=n_sampled,
         text_bytes=sum(each.text_bytes for each in signed),
+        largest=max((each.text_bytes for each in signed), default=0),
         n_tokens=int(np.maximum(n_tokens, 0).sum()),
         n_shingles=int(np.maximum(n_tokens - plan.reading.shingles.ngram + 1, n_tokens > 0).sum()),
         signed_bytes=batch_bytes,
@@ -348,6 +351,10 @@ def load_of(
     sizes = [source.size for source in sources]
     text_bytes = int(sample.text_bytes * scale)
     known = sum(size or 0 for size in sizes)
+    largest: float = sample.largest
+    if len(sources) == 1:
+        # Of some files more is in more blocks, of one in larger ones.
+        largest = max(largest, min(largest * growth, BLOCK_BYTES))
     return Load(
         documents=n,
         source_bytes=text_bytes if None in sizes else int(known * growth),
@@ -356,6 +363,8 @@ def load_of(
         signed_bytes=sample.signed_bytes / n_sampled,
         row_bytes=8 + 8 * plan.banding.bands + sample.filter_bytes / n_sampled,
         text_ratio=sample.text_ratio,
+        largest=largest,
+        tokens=int(sample.n_tokens * scale),
         candidates=candidates,
         live=min(candidates, sample.live.expected(n)),
         bands=plan.banding.bands,

@@ -159,7 +159,6 @@ def test_planned__what_is_in_memory_and_in_files():
     assert planned.within(300, 0.25) == 250
     assert planned.within(200, 0.25) == 200
     assert (planned.spilled(251, 0.25), planned.spilled(250, 0.25)) == (251, 0)
-    assert planned.process_bytes(7) - planned.process_bytes(5) == 4
 
 
 def stage(spread: Spread) -> StageForecast:

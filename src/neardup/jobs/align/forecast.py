@@ -38,6 +38,7 @@ from neardup.stages.bench import (
     shares_of_trials,
 )
 from neardup.stages.forecasts import (
+    PROCESS,
     Between,
     Planned,
     Spread,
@@ -49,16 +50,14 @@ from neardup.stages.forecasts import (
 from neardup.stages.options import columns_of
 from neardup.tables import Bools, Int64s
 
-# Bytes that each byte of a block takes while it is cut into tokens, and most bytes of a block, of
-# which two are under way for each thread; of a document while the index is made, of a passage that
-# is found, of one of a window that waits, and of a row of the table without texts.
-_OF_BLOCK, _MOST_OF_BLOCK = 8.5, 8_400_000
+# Bytes of a token of a block with what is made of it, for the index and of a query; of a document
+# while the index is made, of a passage that is found, of one of a window that waits, and of a row
+# of the table without texts.
+_MADE, _OF_TOKEN = 40, 80
 _DOCUMENT, _PASSAGE, _HIT, _ROW = 60, 150, 40, 30
 # On Spark: bytes of a token of a segment that is kept beside the text; of one of a query on its
 # way, with what there is to tell of different ones; and of a passage.
 _KEPT, _SENT, _FOUND = 5, 4, 90
-# Kernels that no other job has.
-_KERNELS = 20_000_000
 
 
 def documents_of(other: Other) -> Sequence[Source]:
@@ -104,26 +103,23 @@ def forecast_alignment(
     documents = sum(each.rows.n_documents for each in drawn)
     passages, hits = round(trial.passages.number), trial.hits
     stored, searched = index.stored, index.searched
-    largest = max(each.bytes for each in drawn)
-    process = planned.process_bytes() + _KERNELS
-    blocks = _OF_BLOCK * min(largest, 2 * planned.workers * _MOST_OF_BLOCK)
-    always = process + blocks + _PASSAGE * passages
-    # One segment of all is made when all blocks have been read.
-    making = index.making + blocks
-    if index.n_segments == 1:
-        making = max(index.making, blocks)
+    blocks = max(each.under_way(planned.workers, of_token=_OF_TOKEN) for each in drawn)
+    always = PROCESS + blocks + _PASSAGE * passages
+    # Where segments are written meanwhile, both blocks of a thread wait for that.
+    of_token = _MADE if index.n_segments == 1 else 2 * _MADE
+    making = index.making + indexed.under_way(planned.workers, of_token=of_token)
     # Texts are looked up in as many segments as fit, so many at a time.
     asked = 0 if index.fits else planned.within(queries.tokens * OF_QUERY, QUERIES_SHARE)
     # What is found for a part of the queries waits, which is a block where nothing is forgotten.
     parts = index.rounds(queries.tokens)
     if index.fits:
-        parts = max(1.0, queries.bytes / _MOST_OF_BLOCK)
+        parts = max(1.0, queries.bytes / max(1, queries.largest))
     waiting = planned.spilled(_HIT * hits / parts, WAITING_SHARE)
     reading = sum(each.rows.reading for each in drawn)
     stages = [
         StageForecast(
             "read",
-            int(process + making + _DOCUMENT * indexed.rows.n_documents),
+            int(PROCESS + making + _DOCUMENT * indexed.rows.n_documents),
             int(stored),
             max(indexed.rows.reading, trial.making / planned.workers)
             + planned.spill_seconds(stored),

@@ -34,6 +34,7 @@ from neardup.reading.signed_batches import numbers_of
 from neardup.reading.token_pass import LISTED_SHARE
 from neardup.runs.runner import Runner
 from neardup.stages.forecasts import (
+    PROCESS,
     Planned,
     Spread,
     StageForecast,
@@ -50,8 +51,6 @@ _DOCUMENT, _PLACED, _GONE, _BATCH = 60, 120, 48, 600
 # A text, the units that are cut out of it, and the room that is made for these. Bytes of a token;
 # where sentences go, tokens are put together, and there are again those of any three in a row.
 _TEXTS, _TOKEN, _OF_SENTENCES = 3, 8, 40
-# Kernels, and what the tables are written with.
-_KERNELS = 20_000_000
 # Seconds of one core, measured on 250 MB of made-up lines: a unit that is settled, one that goes,
 # and a byte of text that is written with something cut out.
 _SETTLE, _GO, _CUT = 0.6e-6, 0.6e-6, 9e-9
@@ -191,7 +190,7 @@ def _stages(
     gone_bytes = gone * _GONE
     packed = sum(each.scaled(each.packed) for each in both)
     known = _DOCUMENT * sum(each.rows.n_documents for each in both)
-    always = planned.process_bytes() + _KERNELS + known
+    always = PROCESS + known
     blocks = max(
         each.under_way(
             planned.workers,

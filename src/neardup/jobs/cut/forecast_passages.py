@@ -39,6 +39,7 @@ from neardup.reading.drawn import (
 from neardup.reading.signed_batches import numbers_of
 from neardup.runs.runner import Runner
 from neardup.stages.forecasts import (
+    PROCESS,
     Planned,
     Spread,
     StageForecast,
@@ -54,7 +55,6 @@ T = TypeVar("T")
 # Bytes of a document whose text is elsewhere; of a sample that is shared; of a passage that goes;
 # and of a token with its place.
 _DOCUMENT, _SHARED, _GONE, _LOCATED = 60, 30, 130, 24
-_KERNELS = 20_000_000
 # Of different samples one in so many is counted.
 _ONE_IN = 16
 _COUNTED_BELOW = np.uint64(2**64 // _ONE_IN)
@@ -161,7 +161,7 @@ def forecast_equal_passages(
     located = tokens * trial.share_of(trial.read.located, times)
     rows = samples * 16
     meeting = MEETING * planned.workers * max(rows / N_PARTITIONS, min(PART_BYTES, rows))
-    always = planned.process_bytes() + _KERNELS + _DOCUMENT * documents
+    always = PROCESS + _DOCUMENT * documents
     blocks = max(each.under_way(planned.workers) for each in drawn)
     held = always + planned.within(rows, SAMPLES_SHARE)
     read = planned.spilled(rows, SAMPLES_SHARE)

@@ -42,6 +42,7 @@ from neardup.stages.bench import (
     shares_of_trials,
 )
 from neardup.stages.forecasts import (
+    PROCESS,
     Between,
     Executors,
     Growth,
@@ -58,7 +59,6 @@ from neardup.tables import Int64s
 # Bytes of a document, of a passage that goes, of a token with its place, and of one while an index
 # of it is made.
 _DOCUMENT, _GONE, _LOCATED, _MADE = 60, 600, 24, 25
-_KERNELS = 20_000_000
 # Where not all that is searched is in memory, texts are cut once more to foresee what they will be.
 _FORESEEN = 2.0
 # Bytes of text that are cut for trial, at first, and twice as many until one takes so long on one
@@ -119,7 +119,7 @@ def forecast_similar_passages(
     # What takes turns is looked up: the other collection, if there is one.
     asked = drawn[-1].tokens
     known = _DOCUMENT * documents
-    always = planned.process_bytes() + _KERNELS + known
+    always = PROCESS + known
     listed = planned.within(8 * tokens, TOKENS_SHARE)
     held = always + listed
     read = planned.spilled(8 * tokens, TOKENS_SHARE)

@@ -22,11 +22,12 @@ from neardup.jobs.cut.units import (
     find_units,
     plan_of_units,
 )
-from neardup.reading.drawn import DrawnRows, DrawnTexts, bytes_named, count_characters, draw_rows
+from neardup.reading.drawn import DrawnBlocks, DrawnRows, bytes_named, count_characters, draw_rows
 from neardup.runs.runner import Runner
 from neardup.runs.work import WorkFolder, Workspace
 from neardup.stages import costs
 from neardup.stages.forecasts import (
+    PROCESS,
     Growth,
     Planned,
     Spread,
@@ -37,8 +38,9 @@ from neardup.stages.forecasts import (
 from neardup.stages.sample import load_of, sign_sample
 from neardup.tables import Texts
 
-# Bytes of a document, of where a unit is, and of one that goes: in memory, and as it travels.
-_DOCUMENT, _LISTED, _GONE, _PACKED = 60, 48, 120, 25
+# Bytes of a document, of a unit while the places of those of a block are found, of where it is, and
+# of one that goes: in memory, and as it travels.
+_DOCUMENT, _PLACED, _LISTED, _GONE, _PACKED = 60, 120, 48, 120, 25
 # Seconds of one core: a byte of text that is written with something cut out, and a unit that goes.
 _CUT, _GO = 9e-9, 0.6e-6
 # Bytes of text that are cut for trial, and as many units as may be left where all have gone.
@@ -47,10 +49,9 @@ _DECIDING = ("bucket", "sieve", "compare", "choose")
 
 
 @dataclass(frozen=True)
-class _Units(DrawnTexts):
+class _Units(DrawnBlocks):
     """Units of texts that were drawn, as documents; one core found them in so many seconds."""
 
-    n_characters: int
     units: DrawnRows
     sources: list[Source]
     finding: float
@@ -92,11 +93,13 @@ def forecast_similar_units(
     files = planned.spilled(_LISTED * own.number, LISTED_SHARE)
     always, going, finding = known + places, _GONE * gone, own.scaled(own.finding)
     reading = own.rows.reading
+    # Those of documents, beside those of their units.
+    blocks = own.under_way(planned.workers, texts=1, of_token=0, more=_PLACED * own.number)
     spreads = costs.spread_of_stages(load, rates, planned.memory)
     stages = [
         StageForecast(
             "read",
-            memory["read"] + always,
+            memory["read"] + int(always + blocks),
             disk["read"] + files,
             max(reading, (reading + finding) / planned.workers) + seconds["read"],
             "where units are, and what they are compared by",
@@ -121,7 +124,7 @@ def forecast_similar_units(
         ),
         StageForecast(
             "write",
-            costs.process_bytes(planned.workers) + int(always + going),
+            PROCESS + int(always + going + own.under_way(planned.workers, of_token=0)),
             files,
             reading + own.bytes * _CUT / min(planned.workers, n_files) + gone * _GO,
             "rows without what goes",
@@ -147,13 +150,13 @@ def _draw(sources: Sequence[Source], plan: CutJobPlan, runner: Runner) -> _Units
     columns = choose_id_column(plan.reading.columns, sources)
     rows = draw_rows(sources, runner)
     found: list[Source] = []
-    text_bytes = n_characters = n_units = n_documents = 0
+    text_bytes = largest = n_characters = n_tokens = n_units = n_documents = 0
     finding = 0.0
     with bytes_named(sources, rows):
         for _, block in rows.drawn:
             start = time.perf_counter()
             texts = block.parse(columns, skip_bad=plan.reading.skip_bad).text
-            _, units, _, _ = find_units(texts, plan)
+            sizes, units, _, _ = find_units(texts, plan)
             cut_out = Texts.from_arrow(texts).parts(
                 units.documents, units.first_bytes, units.last_bytes
             )
@@ -162,12 +165,14 @@ def _draw(sources: Sequence[Source], plan: CutJobPlan, runner: Runner) -> _Units
             if len(units):
                 found.append(MemorySource(pa.table(columns_of_units)))
             text_bytes += texts.nbytes
+            largest = max(largest, texts.nbytes)
+            n_tokens += int(sizes.sum())
             n_characters += count_characters(texts)
             n_units, n_documents = n_units + len(units), n_documents + len(texts)
     drawn = [(source, block) for source in found for block in source.blocks()]
     number = round(n_units / rows.share) if rows.share else 0
     units_drawn = DrawnRows(drawn, number, rows.is_counted, rows.reading)
-    return _Units(rows, text_bytes, n_characters, units_drawn, found, finding)
+    return _Units(rows, text_bytes, largest, n_characters, n_tokens, units_drawn, found, finding)
 
 
 def _try(own: _Units, plan: CutJobPlan, runner: Runner, planned: Planned) -> tuple[float, float]:

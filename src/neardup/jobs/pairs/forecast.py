@@ -22,8 +22,9 @@ from neardup.jobs.pairs.rows import ROWS_SHARE
 from neardup.jobs.pairs.run import find_pairs_in_sources
 from neardup.matching.join import Costs, PartedJoin
 from neardup.reading.drawn import (
-    DrawnTexts,
+    DrawnBlocks,
     bytes_named,
+    count_characters,
     draw_rows,
     packed_bytes,
     weighed_by_sample,
@@ -32,6 +33,7 @@ from neardup.reading.set_exchange import SETS_SHARE, extents_of, layout
 from neardup.reading.sign import ReadingPlan
 from neardup.runs.runner import Runner
 from neardup.stages.forecasts import (
+    PROCESS,
     Growth,
     Planned,
     PowerLaw,
@@ -42,10 +44,10 @@ from neardup.stages.forecasts import (
 )
 from neardup.tables import Int64s, Texts, TokenLists, Uint64s, WeightedSets
 
-# Bytes of a thread with its block, of a document whose text is elsewhere, of its row among those
-# of sets, and of what else is in files where these are, beside its id; of a pair, and of a row of
-# the table.
-_THREAD, _DOCUMENT, _LISTED, _KNOWN, _PAIR, _ROW = 30_000_000, 105, 24, 28, 32, 20
+# Bytes of a document whose text is elsewhere, of its row among those of sets, and of what else is
+# in files where these are, beside its id; of a pair, and of a row of the table; and of a document
+# of a block that is worked on.
+_DOCUMENT, _LISTED, _KNOWN, _PAIR, _ROW, _MADE = 105, 24, 28, 32, 20, 150
 # On Spark: what else is told of a document, its digest where its elements are, and where these
 # begin and end as that travels; and seconds of a pair that comes to the driver.
 _TOLD, _DIGEST, _OF_ROW, _TAKE = 30, 30, 8, 0.3e-6
@@ -64,7 +66,7 @@ _COUNTED_BELOW = np.uint64(2**64 // _ONE_IN)
 
 
 @dataclass(frozen=True)
-class _Drawn(DrawnTexts):
+class _Drawn(DrawnBlocks):
     """What texts that were drawn are compared by.
 
     ``sizes`` and ``extents`` are those of the documents, ``parts`` the different elements of each
@@ -130,7 +132,11 @@ def forecast_pairs(
     in_memory = 0
     if top is not None or (not files and not planned.spilled(_PAIR * pairs, ROWS_SHARE)):
         in_memory = _PAIR * pairs
-    always = planned.process_bytes(_THREAD) + _DOCUMENT * documents
+    always = PROCESS + _DOCUMENT * documents
+    in_blocks = max(
+        each.under_way(planned.workers, more=_MADE * each.rows.n_documents) for each in drawn
+    )
+    sets = planned.within(n_bytes, SETS_SHARE)
     reading = sum(each.rows.reading for each in drawn)
     making = sum(each.scaled(each.making) for each in drawn)
     known = (_DOCUMENT + _TOLD) * documents
@@ -156,7 +162,7 @@ def forecast_pairs(
     stages = [
         StageForecast(
             "read",
-            int(always + planned.within(n_bytes, SETS_SHARE)),
+            int(always + in_blocks + sets),
             files,
             max(reading, (reading + making) / planned.workers) + planned.spill_seconds(files),
             "what texts are compared by",
@@ -164,7 +170,8 @@ def forecast_pairs(
         ),
         StageForecast(
             "join",
-            int(always + min(1.0, room / max(1, needed)) * taken + in_memory),
+            # Arrow keeps the memory of sets that have been let go.
+            int(always + sets + min(1.0, room / max(1, needed)) * taken + in_memory),
             files + _PAIR * pairs - in_memory,
             work * joining + planned.spill_seconds(files * (work - 1)),
             "all of it, and postings" if needed <= room else "two blocks of it, and postings",
@@ -188,15 +195,18 @@ def _draw(
     nothing = make(TokenLists(np.empty(0, np.uint64), np.zeros(1, np.int64)))
     sizes, extents = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
     parts: list[Uint64s] = []
-    text_bytes = id_bytes = n_bytes = packed = 0
+    text_bytes = largest = n_characters = n_tokens = id_bytes = n_bytes = packed = 0
     making = 0.0
     with bytes_named(sources, rows):
         for block in blocks:
             start = time.perf_counter()
             parsed = block.parse(columns, skip_bad=reading.skip_bad)
             text_bytes += parsed.text.nbytes
+            largest = max(largest, parsed.text.nbytes)
+            n_characters += count_characters(parsed.text)
             id_bytes += 0 if parsed.id is None else as_text(parsed.id).nbytes
             tokens = reading.shingles.tokenizer.hash_tokens(Texts.from_arrow(parsed.text))
+            n_tokens += len(tokens.values)
             made = make(tokens)
             making += time.perf_counter() - start
             n_bytes, packed = n_bytes + made.values.nbytes, packed + packed_bytes(made.values)
@@ -206,6 +216,9 @@ def _draw(
     return _Drawn(
         rows,
         text_bytes,
+        largest,
+        n_characters,
+        n_tokens,
         id_bytes,
         np.concatenate(sizes),
         np.concatenate(extents),
