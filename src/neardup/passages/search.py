@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import pairwise
+from threading import RLock
 
 import numpy as np
 import numpy.typing as npt
@@ -126,6 +127,8 @@ class BatchSearcher:
         self._extents: dict[int, tuple[int, int, Int64s]] = {}
         self._lightest_by_bits: dict[int, Floats] = {}
         self._idle: deque[Scratch] = deque()
+        # What all threads want at the same time is made by one, and the others wait.
+        self._making = RLock()
 
     def memory_bytes(self, n_threads: int) -> int:
         """Return about how many bytes a search takes, with what it reads of the segment's files."""
@@ -263,11 +266,15 @@ class BatchSearcher:
     def _reach(self, number: int) -> Reach:
         """Return how far passages reach whose weight is of a class."""
         reach = self._reaches.get(number)
-        if reach is None:
-            if number not in self._extents:
-                self._extents[number] = self._find_extent(number)
-            bits, span, far = self._extents[number]
-            reach = self._reaches[number] = sealed(Reach(bits, span, far, self._lightest(bits)))
+        if reach is not None:
+            return reach
+        with self._making:
+            reach = self._reaches.get(number)
+            if reach is None:
+                if number not in self._extents:
+                    self._extents[number] = self._find_extent(number)
+                bits, span, far = self._extents[number]
+                reach = self._reaches[number] = sealed(Reach(bits, span, far, self._lightest(bits)))
         return reach
 
     def _find_extent(self, number: int) -> tuple[int, int, Int64s]:
@@ -289,8 +296,10 @@ class BatchSearcher:
 
     def _lightest(self, bits: int) -> Floats:
         """Return what passages weigh at least that begin in each bucket of ``1 << bits`` tokens."""
-        lightest = self._lightest_by_bits.get(bits)
-        if lightest is None:
+        with self._making:
+            lightest = self._lightest_by_bits.get(bits)
+            if lightest is not None:
+                return lightest
             n_buckets = (len(self._segment.tokens) >> bits) + 1
             weights: Floats = np.empty(n_buckets, np.float64)
             if bits > _LEAST_BITS:
