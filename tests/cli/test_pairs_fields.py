@@ -347,11 +347,11 @@ def test_fields__the_most_similar_of_many():
 def test_fields__within_a_budget(monkeypatch, memory, top, has_other):
     """In blocks, and in parts of them where too much is near in one field."""
     rng = np.random.default_rng(1)
-    words = [f"w{n}" for n in range(60)]
+    words = [f"w{n}" for n in range(34)]
     left, right = (
         [
             {"title": " ".join(rng.choice(words, 4)), "price": str(rng.integers(1, 50))}
-            for _ in range(120)
+            for _ in range(60)
         ]
         for _ in range(2)
     )
@@ -408,7 +408,7 @@ def test_fields__rare_is_what_pairs_do_with_idf(memory, has_other, blocking):
     left, right = (
         [
             {"name": " ".join(f"w{n}" for n in rng.zipf(1.5, 5) % 90), "maker": str(number % 2)}
-            for number in range(150)
+            for number in range(110)
         ]
         for _ in range(2)
     )

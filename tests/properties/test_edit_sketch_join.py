@@ -16,6 +16,7 @@ from neardup.sketches.edit.signature import EditScheme
 from neardup.sketches.kind import Wanted, list_pairs
 from neardup.tables import EditSignatures
 
+SLOW = pytest.mark.slow
 SCHEMES = [
     EditScheme(),
     EditScheme(compression=25, neighbourhood=4),
@@ -105,7 +106,10 @@ def test_least_distances__no_estimate_is_below(scheme, seed):
 
 
 @schemes
-@pytest.mark.parametrize(("seed", "n_left"), [(0, None), (1, 20), (2, None), (3, 20)])
+@pytest.mark.parametrize(
+    ("seed", "n_left"),
+    [(0, None), (1, 20), *(pytest.param(*more, marks=SLOW) for more in ((2, None), (3, 20)))],
+)
 def test_join_edits__misses_none(scheme, seed, n_left):
     signatures = relatives(seed, scheme)
     n = len(signatures)

@@ -108,7 +108,7 @@ def start_service(
         wait_for(lambda: server.started and service.status == "ok")
         yield Running(address_of(listener, chosen), service, server, lines)
         server.should_exit = True
-        thread.join(30)
+        thread.join(120)
     assert not thread.is_alive()
 
 

@@ -82,6 +82,7 @@ def test_requests__at_random(tmp_path):
         command = [
             *(sys.executable, "-c", "from schemathesis.cli import schemathesis; schemathesis()"),
             *("run", f"{running.url}/openapi.json", "--max-examples", "40", "--seed", "1"),
+            *("--request-timeout", "300"),
             *("--phases", "examples,coverage,fuzzing", "--no-color", "--suppress-health-check"),
             *("all", "--exclude-checks", "positive_data_acceptance,ignored_auth"),
             # It knows nothing of their media types; test_bulk.py and test_root.py do.

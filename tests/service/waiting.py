@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 
 
-def wait_for(is_so: Callable[[], object], seconds: float = 20.0) -> None:
+def wait_for(is_so: Callable[[], object], seconds: float = 120.0) -> None:
     end = time.monotonic() + seconds
     while not is_so():
         assert time.monotonic() < end, "it took too long"

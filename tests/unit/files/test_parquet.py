@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import functools
 import gc
 import hashlib
 import re
@@ -285,11 +286,9 @@ def test_table_writer__flushes_and_fails(tmp_path, monkeypatch):
 GROUPS: list[list[int]] = [[], [0], [5], [5, 0, 7], [3] * 20, [70_000, 1], [9, 3_000, 3_000, 0, 9]]
 
 
-@pytest.mark.parametrize("sizes", GROUPS, ids=str)
-@pytest.mark.parametrize("codec", ["zstd", "none", "snappy"])
-def test_table_writer__the_bytes_that_arrow_writes(tmp_path, monkeypatch, sizes, codec):
-    """However many threads encode row groups, and however large these are."""
-    monkeypatch.setattr("neardup.files.parquetwriter._GROUP_BYTES", 1 << 18)
+@functools.cache
+def group_of(n: int) -> pa.Table:
+    """Make a row group with columns of several types."""
     schema = pa.schema(
         [
             ("text", pa.string()),
@@ -300,16 +299,19 @@ def test_table_writer__the_bytes_that_arrow_writes(tmp_path, monkeypatch, sizes,
         ],
         {"key": "value"},
     )
-    groups = [
-        pa.Table.from_pylist(
-            [
-                {"text": f"{i % 7}", "number": i * n, "list": [i], "struct": {"flag": i > n // 2}}
-                for i in range(n)
-            ],
-            schema,
-        )
-        for n in sizes
+    rows = [
+        {"text": f"{i % 7}", "number": i * n, "list": [i], "struct": {"flag": i > n // 2}}
+        for i in range(n)
     ]
+    return pa.Table.from_pylist(rows, schema)
+
+
+@pytest.mark.parametrize("sizes", GROUPS, ids=str)
+@pytest.mark.parametrize("codec", ["zstd", "none", "snappy"])
+def test_table_writer__the_bytes_that_arrow_writes(tmp_path, monkeypatch, sizes, codec):
+    """However many threads encode row groups, and however large these are."""
+    monkeypatch.setattr("neardup.files.parquetwriter._GROUP_BYTES", 1 << 18)
+    schema, groups = group_of(0).schema, [group_of(n) for n in sizes]
     sink = pa.BufferOutputStream()
     with pq.ParquetWriter(sink, schema, compression=codec, write_page_checksum=True) as arrows:
         for group in groups:

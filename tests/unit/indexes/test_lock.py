@@ -107,7 +107,7 @@ def test_lock__who_waits_is_before_who_comes_again(tmp_path):
     with write_lock(tmp_path, 60):
         waiting = threading.Thread(target=hold, args=("who waits",))
         waiting.start()
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + 60
         while not is_held(tmp_path / "turn.lock") and time.monotonic() < deadline:
             time.sleep(0.001)
     hold("who comes again")

@@ -59,10 +59,10 @@ def test_compare__answer_without_an_edit_distance():
 
 
 def test_compare__numbers_are_not_rounded_to_0_or_1():
-    words = [f"w{i}" for i in range(30_000)]
+    words = [f"w{i}" for i in range(12_000)]
     result = neardup.compare(" ".join(words), " ".join(words[1:]), ngram=1)
     assert "0.9999" in result.to_text(full=True)
-    assert result["jaccard"].exact == 29_999 / 30_000
+    assert result["jaccard"].exact == 11_999 / 12_000
 
 
 def test_compare_result__measures_by_name():

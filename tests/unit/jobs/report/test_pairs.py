@@ -290,7 +290,7 @@ def test_similarities_that_are_no_numbers__are_not_known():
 def test_report__does_not_depend_on_how_the_table_is_read(tmp_path, block_rows, options):
     """Nor on what of it goes to files."""
     rng = np.random.default_rng(1)
-    texts = [" ".join(rng.choice(list("abcdef"), 4)) for _ in range(30)]
+    texts = [" ".join(rng.choice(list("abcdef"), 4)) for _ in range(20)]
     rows = [{"id": str(n), "text": text, "city": text[0]} for n, text in enumerate(texts)]
     result = found(rows, None, **options)
     assert len(result) > 50
@@ -329,6 +329,7 @@ def made_up(numbers):
     return pa.table({"id_a": ids_a, "id_b": ids_b, "similarity": similarities})
 
 
+@pytest.mark.slow
 def test_report__memory_does_not_grow_with_rows(tmp_path, monkeypatch):
     """Five times as many pairs, made as they are asked for; more partitions take a little."""
     monkeypatch.setattr(ranking, "_AT_ONCE", 4096)

@@ -94,6 +94,7 @@ def test_cut_report__does_not_depend_on_how_rows_are_read(tmp_path, block_rows):
         assert workspace.work.n_done > 0
 
 
+@pytest.mark.slow
 def test_cut_report__memory_does_not_grow_with_rows(tmp_path, monkeypatch):
     """Of four times as many spans, half of them for one document, made as they are asked for."""
     monkeypatch.setattr(totals, "_LEAST", 1024)
