@@ -91,10 +91,6 @@ class SomeTurns(_Watched):
         """The texts that take turns."""
         return np.arange(self._turns.start, self._turns.stop, dtype=np.int64)
 
-    def share(self, chosen: Int64s) -> float:
-        """Return which part of the texts that take turns some are, by their tokens."""
-        return float(self._sizes[chosen].sum() / max(1, self._n_turn_tokens))
-
     def index(self) -> None:
         """Index all texts, once."""
         self._index(np.arange(self._n_own, dtype=np.int64))

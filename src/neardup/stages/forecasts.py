@@ -342,8 +342,29 @@ class Between:
         return Between(factor * self.number, factor * self.low, factor * self.high)
 
     def by(self, other: Between) -> Between:
-        """Return the product of two numbers, neither of which is known well."""
-        return Between(self.number * other.number, self.low * other.low, self.high * other.high)
+        """Return the product with another number, whose errors have nothing to do with these."""
+        number = self.number * other.number
+        if not number:
+            return Between(0.0, 0.0, self.high * other.high)
+        off = [
+            [abs(np.log(max(1e-9, bound / each.number))) for each, bound in bounds]
+            for bounds in (
+                ((self, self.low), (other, other.low)),
+                ((self, self.high), (other, other.high)),
+            )
+        ]
+        low, high = (float(np.exp(np.hypot(*each))) for each in off)
+        return Between(number, number / low, number * high)
+
+    def at_least(self, known: Between) -> Between:
+        """Return the number where it is known to be no less than another."""
+        return Between(*map(max, vars(self).values(), vars(known).values()))
+
+    def inverse(self) -> Between:
+        """Return one through the number, 1 for one that is 0."""
+        if not self.number:
+            return Between(1.0, 1.0, 1.0)
+        return Between(1 / self.number, 1 / self.high, 1 / max(self.low, 1e-9 * self.number))
 
     def plus(self, known: float) -> Between:
         """Return the number with something beside it that is known."""

@@ -41,7 +41,6 @@ def test_some_turns__lose_what_they_lose_among_all(step, min_documents):
             assert turned.n_cut == len({row[0] for row in lost})
             assert turned.tokens == sum(row[2] - row[1] for row in lost)
             assert turned.seconds > 0
-        assert turns.share(turns.turns) == 1
     assert len(rows) > 5
 
 
@@ -82,7 +81,6 @@ def test_some_turns__of_others():
         assert turns.turns.tolist() == [5, 6, 7, 8]
         turned = turns.take(turns.turns[1:3])
         assert (turned.passages, turned.n_cut, turned.tokens) == (0, 0, 0)
-        assert 0 < turns.share(turns.turns[1:3]) < 1
 
 
 def test_cut_in_rounds__times_each():

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.stages.forecasts import (
+    Between,
     Executors,
     Growth,
     Planned,
@@ -235,3 +236,18 @@ def test_spread__total_of_stages():
         files=9,
         jobs=2,
     )
+
+
+def test_between__products_of_what_is_not_known_well():
+    """Errors that have nothing to do with each other are not as large as both together."""
+    one, other = Between(10.0, 5.0, 20.0), Between(3.0, 1.5, 6.0)
+    product = one.by(other)
+    assert product.number == 30
+    assert product.high == pytest.approx(30 * 2**2**0.5)
+    assert product.low == pytest.approx(30 / 2**2**0.5)
+    known = one.by(Between(3.0, 3.0, 3.0))
+    assert (known.low, known.high) == (pytest.approx(15), pytest.approx(60))
+    assert Between(0.0, 0.0, 4.0).by(other) == Between(0.0, 0.0, 24.0)
+    assert other.inverse().by(other).number == pytest.approx(1)
+    assert Between(0.0, 0.0, 0.0).inverse().number == 1
+    assert one.at_least(Between(12.0, 4.0, 13.0)) == Between(12.0, 5.0, 20.0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
@@ -63,9 +63,10 @@ _DOCUMENT, _GONE, _LOCATED, _MADE = 60, 600, 24, 25
 _FORESEEN = 2.0
 # Bytes of text that are cut for trial, at first, and twice as many until one takes so long on one
 # core; after so many no other round is begun. What rounds behind the first take, for each second of
-# that, grows with no higher power of the documents, and may be so many times as long or short.
+# that, may be so many times as long or short, and where they are not few it grows with that power
+# of the documents at most.
 _PART_BYTES, _PART_SECONDS, _MOST_PART_SECONDS = 250_000, 0.6, 4.0
-_MOST_GROWTH, _LATER_OFF = 0.6, 1.5
+_LATER_OFF, _FEW_ROUNDS, _MOST_GROWTH = 1.5, 3, 0.6
 # Into so many groups documents are parted that have their turns: what is found first is dear.
 _GROUPS = 256
 # Seconds of one core: a byte of text that is written, and a token of a document that is read again.
@@ -259,15 +260,15 @@ def _try(
         # What is loaded for the first ones is no work of the documents.
         cut(least)
         part = min(share, _PART_BYTES / max(1, own.text_bytes))
-        parts = [cut(part)]
-        while parts[-1].seconds < _PART_SECONDS and part < share:
+        found = cut(part)
+        while found.seconds < _PART_SECONDS and part < share:
             part = min(share, 2 * part)
-            parts.append(cut(part))
-        is_all = parts[-1].is_whole and parts[-1].share >= 1 and asked.rows.share * share >= 1
+            found = cut(part)
+        is_all = found.is_whole and found.share >= 1 and asked.rows.share * share >= 1
         if is_all or not all(each.text_bytes for each in drawn):
-            return parts[-1].of_all()
+            return found.of_all()
         with ExitStack() as kept:
-            return _let_turn(drawn, share, parts, plan, runner, kept)
+            return _let_turn(drawn, share, found, plan, runner, kept)
 
 
 @dataclass(frozen=True)
@@ -280,7 +281,7 @@ class _Part:
 
     share: float
     n: int
-    reading: ReadTokensInThreads
+    sides: Sequence[TrialRows]
     found: RemovedPassages
     tokens: int
     rounds: list[float]
@@ -303,17 +304,6 @@ class _Part:
         """How long rounds took that came behind the first, for each second of that."""
         return self.rounds_seconds / max(1e-9, self.rounds[0]) - 1 if self.rounds else 0.0
 
-    def let_turn(self, plan: CutJobPlan, runner: Runner) -> tuple[float, Turned]:
-        """Let as many have their turns as there is time for, as some of all documents have.
-
-        Returns also which part of those that take turns they are, by their tokens.
-        """
-        with open_cutter(SomeTurns, self.reading, plan, IN_MEMORY, runner) as turns:
-            turns.index()
-            step = max(1, round(self.seconds / _PART_SECONDS))
-            chosen = turns.turns[step // 2 :: step]
-            return turns.share(chosen), turns.take(chosen)
-
     def of_all(self) -> _Trial:
         """Return what it tells if these are all."""
         passages, seconds = float(len(self.found)), self.seconds
@@ -335,20 +325,20 @@ def _cut_part(
     runner: Runner,
 ) -> _Part:
     """Cut some documents of those that were drawn."""
-    own = drawn[0]
-    rows, lengths = own.rows.runs(share, runs_of_block(own, share))
-    others = [each.rows.part(other_share) for each in drawn[1:]]
-    reading = ReadTokensInThreads(rows, others[0] if others else (), plan, IN_MEMORY, runner)
+    own, shares = drawn[0], [share, other_share]
+    of_blocks = [runs_of_block(own, share), 1]
+    sides = _take(drawn, plan, shares, of_blocks)
+    others = sides[1].sources if len(sides) > 1 else ()
+    reading = ReadTokensInThreads(sides[0].sources, others, plan, IN_MEMORY, runner)
     with open_cutter(CutInRounds, reading, plan, IN_MEMORY, runner) as cutter:
         cutter.most_seconds = _MOST_PART_SECONDS
         watched = Watched()
         with watched:
             found = cutter.cut()
-    n = int(lengths.sum())
     return _Part(
-        min(1.0, n / max(1, own.rows.n_documents)),
-        n,
-        reading,
+        sides[0].share,
+        len(sides[0].sizes),
+        sides,
         found,
         cutter.n_lost(found.documents),
         cutter.seconds,
@@ -358,10 +348,23 @@ def _cut_part(
     )
 
 
+def _take(
+    drawn: Sequence[DrawnTokens],
+    plan: CutJobPlan,
+    shares: Sequence[float],
+    of_blocks: Sequence[int],
+) -> list[TrialRows]:
+    """Take so many of the documents that are cut, and of others, in so many runs of a block."""
+    columns = [plan.reading.columns, other_columns_of(plan.options)]
+    reads = [PassageReading(each, plan.reading.skip_bad) for each in columns]
+    given = zip(drawn, reads, shares, of_blocks, strict=False)
+    return [TrialRows(*each) for each in given]
+
+
 def _let_turn(
     drawn: Sequence[DrawnTokens],
     share: float,
-    parts: Sequence[_Part],
+    last: _Part,
     plan: CutJobPlan,
     runner: Runner,
     kept: ExitStack,
@@ -372,35 +375,39 @@ def _let_turn(
     they take and lose grows.
     """
     of_blocks = [runs_of_block(each, share / 2) for each in drawn]
-    columns = [plan.reading.columns, other_columns_of(plan.options)]
-    reads = [PassageReading(each, plan.reading.skip_bad) for each in columns[: len(drawn)]]
-
-    def take(share: float) -> list[TrialRows]:
-        given = zip(drawn, reads, of_blocks, strict=True)
-        return [TrialRows(each, read, share, n) for each, read, n in given]
-
-    sides = take(share)
+    sides = _take(drawn, plan, [share, share], of_blocks)
     is_all = all(side.share >= 1 for side in sides)
-    halves = sides if is_all else take(share / 2)
+    halves = sides if is_all else _take(drawn, plan, [share / 2, share / 2], of_blocks)
     n_groups = max(1, min(_GROUPS, len(halves[-1].sizes)))
     groups = group(halves[-1].sizes, n_groups)
     of_side = sides[-1].only_firsts(halves[-1].lengths, groups)
     indexed, asked = sides[0].share, halves[-1].share
+
+    def let_turn(
+        sides: Sequence[TrialRows], groups: Int64s, seconds: Callable[[float], float]
+    ) -> Timed[Turned]:
+        """Time groups until they have taken so long, with what is no part of the work."""
+        bench = _Bench(sides, groups, plan, runner, kept)
+        timed = Timed(bench, is_kept=True)
+
+        def left() -> float:
+            return seconds(timed.of_all().number) * timed.seconds / max(bench.seconds, 1e-9)
+
+        while more := timed.more(int(groups.max()) + 1, left()):
+            timed.look_up(more)
+        return timed
+
     # What turns do not tell is told by the documents that were cut, which have theirs, too.
-    last = parts[-1]
-    of_last, known = last.let_turn(plan, runner)
-    rest = _rest_of_rounds(parts)
-    if known.seconds:
-        rest = rest.times(last.rounds_seconds * of_last / known.seconds)
-    bench = _Bench(sides, of_side, plan, runner, kept)
-    timed, growth = Timed(bench, is_kept=True), rest.number / asked / indexed
-
-    def may_take() -> float:
-        share = timed.seconds / max(bench.seconds, 1e-9)
-        return share * seconds_for(timed.of_all().number * growth)
-
-    while more := timed.more(n_groups, may_take()):
-        timed.look_up(more)
+    asked_of_last = last.sides[-1].sizes
+    known = let_turn(
+        last.sides,
+        group(asked_of_last, max(1, min(_GROUPS, len(asked_of_last)))),
+        lambda _: max(_PART_SECONDS, last.seconds),
+    )
+    more = _rest_of_rounds(last)
+    rest = more.by(known.of_all().inverse()).times(last.rounds_seconds or 1.0)
+    growth = rest.number / asked / indexed
+    timed = let_turn(sides, of_side, lambda expected: seconds_for(growth * expected))
     turned, seconds = timed.found, timed.of_all().times(1 / asked)
     cut = min(1.0, timed.of_all([each.n_cut for each in turned]).number / len(groups))
     lost = 1.0
@@ -416,7 +423,12 @@ def _let_turn(
         whole = _more_cut((indexed / 2, cut * n_of_half / max(1, n_cut)), (indexed, cut))
         cut, lost = whole, whole / cut if cut else 1.0
     alone = min(1.0, sum(each.alone for each in turned) / max(1e-9, timed.seconds))
-    seconds = seconds.by(rest).plus((timed.making + timed.ready) / indexed)
+    seconds = seconds.by(rest)
+    if len(drawn) == 1:
+        # All take at least as much more than some as they are more.
+        least = last.rounds_seconds / last.share
+        seconds = seconds.at_least(Between(least, least, least * more.high))
+    seconds = seconds.plus((timed.making + timed.ready) / indexed)
     if len(drawn) > 1:
         # What goes of documents for others is told by those that were cut.
         n = len(last.found)
@@ -424,12 +436,14 @@ def _let_turn(
         return _Trial(last.cut, passages, last.tokens / last.share, seconds, alone)
     passages, tokens = (
         timed.of_all([getattr(each, name) for each in turned])
-        .times(lost / asked)
-        .times(n_gone * of_last / max(1, getattr(known, name)) if n_gone else 1.0)
+        .by(known.of_all([getattr(each, name) for each in known.found]).inverse())
+        .times((n_gone or 1.0) * lost / asked)
         for name, n_gone in (("passages", len(last.found)), ("tokens", last.tokens))
     )
-    if not last.is_whole or of_last < 1:
-        passages = passages.by(Between(1.0, 1 / _LATER_OFF, _LATER_OFF))
+    # Few may have gone of those that were cut, and of more rounds more go.
+    off = 1 + 2 / float(np.sqrt(1 + len(last.found)))
+    off_by = Between(1.0, 1 / off, off * float(np.sqrt(more.high)))
+    passages = passages.by(off_by).at_least(off_by.times(len(last.found) / last.share / off))
     return _Trial(cut, passages, tokens.number, seconds, alone)
 
 
@@ -473,21 +487,14 @@ class _Bench(Bench[Turned]):
         return turned.seconds, turned
 
 
-def _rest_of_rounds(parts: Sequence[_Part]) -> Between:
-    """Tell how many times as long all rounds take as those of the last part, in which they are 1.
+def _rest_of_rounds(part: _Part) -> Between:
+    """Tell how many times as long all rounds take as those of some documents, where that is 1.
 
-    Of more documents there may be more rounds; how that has grown says how many at most.
+    Of more documents there may be more rounds, if a few have not settled it.
     """
-    last, growth = parts[-1], 0.0
-    if len(parts) > 1 and parts[-2].later and last.later and last.share > parts[-2].share:
-        grown = np.log(last.later / parts[-2].later) / np.log(last.share / parts[-2].share)
-        growth = float(np.clip(grown, 0.0, _MOST_GROWTH))
-    later = Between(
-        last.later,
-        last.later / _LATER_OFF,
-        last.later * _LATER_OFF * last.share**-growth,
-    )
-    return later.plus(1.0).times(1 / (1 + last.later))
+    growth = part.share**-_MOST_GROWTH if len(part.rounds) > _FEW_ROUNDS else 1.0
+    later = Between(part.later, part.later / _LATER_OFF, part.later * _LATER_OFF * growth)
+    return later.plus(1.0).times(1 / (1 + part.later))
 
 
 def _more_cut(half: tuple[float, float], part: tuple[float, float]) -> float:
