@@ -191,7 +191,8 @@ def test_plan_of_cut__passages(run, tmp_path):
         assert plan["documents"] == facts["documents_in"] + facts["against_documents"]
         assert plan["documents_counted"]
         assert facts["spans"] >= 100
-        assert plan["counts"]["passages_that_go"] == pytest.approx(facts["spans"], rel=0.1)
+        # All are drawn, and all are cut for trial.
+        assert plan["counts"]["passages_that_go"] == facts["spans"]
         assert [each["stage"] for each in plan["stages"]] == ["read", "cut", "locate", "write"]
         assert plan["temporary_bytes"] == 0
 

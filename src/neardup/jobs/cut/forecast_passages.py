@@ -55,9 +55,6 @@ T = TypeVar("T")
 # Bytes of a document whose text is elsewhere; of a sample that is shared; of a passage that goes;
 # and of a token with its place.
 _DOCUMENT, _SHARED, _GONE, _LOCATED = 60, 30, 130, 24
-# Of different samples one in so many is counted.
-_ONE_IN = 16
-_COUNTED_BELOW = np.uint64(2**64 // _ONE_IN)
 # Bytes of text that are cut for trial, at first, and twice as many until one takes so long.
 _TRIAL_BYTES, _MOST_TRIAL_BYTES, _TRIAL_SECONDS = 1_000_000, 64_000_000, 2.0
 # Seconds of one core: a sample that is met; a token of documents that share one, where the trial
@@ -70,7 +67,7 @@ _HASH_AGAIN, _PACKED, _TOKEN = 0.1e-6, 20, 6
 
 @dataclass(frozen=True)
 class _Drawn(DrawnBlocks):
-    """Samples of texts that were drawn; ``parts`` are the different ones of blocks, one in 16.
+    """Samples of texts that were drawn; ``parts`` are the different ones of blocks.
 
     ``packed`` are the bytes of their rows as they travel.
     """
@@ -151,7 +148,7 @@ def forecast_equal_passages(
     samples = sum(each.scaled(each.n_samples) for each in drawn)
     documents = sum(each.rows.n_documents for each in drawn)
     growth = samples / max(1, sum(each.n_samples for each in drawn))
-    distinct = _ONE_IN * expect_distinct([part for each in drawn for part in each.parts], growth)
+    distinct = expect_distinct([part for each in drawn for part in each.parts], growth)
     repeated = max(0.0, samples - distinct)
     times = 1.0
     if trial.repeated_share:
@@ -251,13 +248,13 @@ def _draw(
     sampling = 0.0
     with bytes_named(sources, rows):
         for _, block in rows.drawn:
-            start = time.perf_counter()
+            start = time.thread_time()
             parsed = block.parse(columns, skip_bad=plan.reading.skip_bad)
             sizes, ((batch, _), _) = sample_texts(parsed.text, plan)
-            sampling += time.perf_counter() - start
+            sampling += time.thread_time() - start
             packed += packed_bytes(batch)
             hashes = numbers_of(batch, HASH).astype(np.uint64)
-            parts.append(np.unique(hashes[hashes < _COUNTED_BELOW]))
+            parts.append(np.unique(hashes))
             text_bytes += parsed.text.nbytes
             largest = max(largest, parsed.text.nbytes)
             n_characters += count_characters(parsed.text)
@@ -270,25 +267,29 @@ def _draw(
 def _try(drawn: Sequence[_Drawn], plan: CutJobPlan, runner: Runner) -> _Trial:
     """Cut some documents, and twice as many until that takes some time."""
     largest = max(1, *(each.text_bytes for each in drawn))
-    n_bytes, seconds = _TRIAL_BYTES, 0.0
+    n_bytes = _TRIAL_BYTES
     while True:
         own, *others = (each.rows.part(min(1.0, n_bytes / largest)) for each in drawn)
         read = _Read()
+        clock, start = time.perf_counter(), time.process_time()
         with Runner(runner.workers) as trial:
             find = partial(cut_equal_passages, read=partial(_Watched, read))
             other = others[0] if others else None
             result = cut_sources(own, other, plan, trial, find=find)
-        seconds = sum(trial.seconds.values())
+        # On a machine that has something else to do stages take longer.
+        passed = max(1e-9, time.perf_counter() - clock)
+        busy = min(1.0, (time.process_time() - start) / passed)
+        seconds = busy * sum(trial.seconds.values())
         if seconds >= _TRIAL_SECONDS or n_bytes >= min(largest, _MOST_TRIAL_BYTES):
             break
         n_bytes *= 2
-    comparing = max(0.0, trial.seconds["cut"] - read.samples * _MEET / runner.workers)
+    comparing = max(0.0, busy * trial.seconds["cut"] - read.samples * _MEET / runner.workers)
     return _Trial(
         read,
         result.summary["spans"],
         result.summary["characters_removed"] / max(1, result.summary["spans"]),
         comparing / read.compared if read.compared else _COMPARE,
-        trial.seconds["locate"] / read.located if read.located else _COMPARE,
+        busy * trial.seconds["locate"] / read.located if read.located else _COMPARE,
     )
 
 
