@@ -34,25 +34,41 @@ AMPLE, LEAST_MEMORY, SHARE_OF_INPUT = 2 * 10**9, 16 * 10**6, 10
 
 @dataclass(frozen=True)
 class Job:
-    """A command, its output, and whether a command of its own tells its plan."""
+    """A command and its output; ``neardup plan`` tells what it takes, or its own ``--plan``.
+
+    Of some jobs ``neardup plan`` tells the memory alone, by the name that they have there. What
+    else is ``untold`` it tells of another job.
+    """
 
     command: tuple[str, ...]
     output: str = "out"
-    plan: tuple[str, ...] | None = None
+    has_plan: bool = True
+    among: str | None = None
+    untold: frozenset[str] = frozenset()
 
     def tell(self, neardup: Sequence[str], arguments: Sequence[str]) -> Row:
         """Return what the plan tells."""
-        command = (*self.command, "--plan") if self.plan is None else self.plan
+        command = (*self.command, "--plan") if self.has_plan else ("plan",)
         told: Row = json.loads(run([*neardup, *command, *arguments, "--json"]).output)
-        return told if self.plan is None else told["estimate"]
+        if self.has_plan:
+            return told
+        estimate: Row = told["estimate"]
+        if self.among is not None:
+            return {"memory_bytes": estimate["other_jobs"][self.among]}
+        return {name: value for name, value in estimate.items() if name not in self.untold}
 
 
 _PAIRS = "out.parquet"
 JOBS = {
-    "dedup": Job(("dedup",), plan=("plan",)),
+    "dedup": Job(("dedup",), has_plan=False),
+    "dedup --method exact": Job(
+        ("dedup", "--method", "exact"), has_plan=False, among="dedup --method exact"
+    ),
     "pairs": Job(("pairs",), _PAIRS),
     "pairs --measure edit": Job(("pairs", "--measure", "edit", "--threshold", "0.9"), _PAIRS),
-    "pairs --method minhash": Job(("pairs", "--method", "minhash"), _PAIRS),
+    "pairs --method minhash": Job(
+        ("pairs", "--method", "minhash"), _PAIRS, has_plan=False, untold=frozenset({"disk_bytes"})
+    ),
     "cut --exact --unit lines": Job(("cut", "--exact", "--unit", "lines")),
     "cut --exact": Job(("cut", "--exact")),
     "cut --unit lines": Job(("cut", "--unit", "lines")),
@@ -101,7 +117,7 @@ def compare(
         "input_bytes": source.stat().st_size,
         "memory": memory,
         "cpu": taken["cpu"],
-        "told": {name: told[each.told] for name, each in FIGURES.items()},
+        "told": {name: told.get(each.told) for name, each in FIGURES.items()},
         "taken": {name: taken[each.taken] for name, each in FIGURES.items()},
     }
 
@@ -109,6 +125,8 @@ def compare(
 def is_off(name: str, row: Row) -> bool:
     """Return whether a figure that is not too small was told more than a quarter wrong."""
     told, taken = row["told"][name], row["taken"][name]
+    if told is None:
+        return False
     return max(told, taken) > FIGURES[name].least and abs(told - taken) > MOST_OFF * taken
 
 
@@ -120,18 +138,19 @@ def lay_out(rows: Sequence[Row]) -> str:
     lines = []
     for row in rows:
         line = [f"`{row['job']}`", row["collection"]]
-        line += [_digits(row["input_bytes"] / MB), _digits(row["memory"] / MB)]
+        line += [_digits(row["input_bytes"]), _digits(row["memory"])]
         for name, figure in FIGURES.items():
-            told, taken = (_digits(row[side][name] / figure.unit) for side in ("told", "taken"))
+            told, taken = (_digits(row[side][name], figure.unit) for side in ("told", "taken"))
             line += [f"**{told}**" if is_off(name, row) else told, taken]
         lines.append(line)
     return table(header, lines)
 
 
-def _digits(value: float) -> str:
+def _digits(value: float | None, unit: float = MB) -> str:
     """Write two digits, and all before the point."""
     if not value:
         return NOTHING
+    value /= unit
     return f"{value:,.0f}" if value >= 10 else f"{value:.2g}"
 
 

@@ -24,6 +24,7 @@ def row(told, taken):
 
 def test_lay_out__marks_what_is_a_quarter_off():
     near = row({"memory": 249e6, "seconds": 1.51}, {"output": 90_000})
+    assert not is_off("files", row({"files": None}, {}))
     far = row({"memory": 251e6, "seconds": 1.4, "files": 2e5}, {})
     assert not any(is_off(name, near) for name in near["told"])
     assert [is_off(name, far) for name in far["told"]] == [True, True, False, True]
@@ -42,6 +43,7 @@ def test_compare__takes_what_a_job_takes(tmp_path):
     for name in ("dedup", "pairs"):
         found = compare(JOBS[name], path, 10**9, neardup=neardup, workers=1)
         assert found["input_bytes"] == path.stat().st_size
-        assert found["told"]["memory"] == pytest.approx(found["taken"]["memory"], rel=0.25)
+        # A process begins with the peak of the one that started it, which is that of all tests.
+        assert 100e6 < found["told"]["memory"] < 1.25 * found["taken"]["memory"]
         assert found["taken"]["output"] > 0
         assert found["told"]["files"] == found["taken"]["files"] == 0
