@@ -129,7 +129,7 @@ def test_plan__estimate(run, texts, write_texts):
 
 @pytest.mark.slow
 def test_plan__exact_jobs_take_more_with_weights(run, texts, write_texts):
-    """18 bytes more for each shingle."""
+    """8 to 18 bytes more for each shingle, while sets are made, or joined."""
     write_texts("a.jsonl", texts * 50)
     jobs = [
         json.loads(run("plan", "a.jsonl", "--json", "--ngram", "1", *options).out)["estimate"]
@@ -138,7 +138,7 @@ def test_plan__exact_jobs_take_more_with_weights(run, texts, write_texts):
     n_tokens = 50 * sum(len(tokenize(text, "words", Options())) for text in texts)
     for name in ("dedup --method exact", "pairs"):
         more = jobs[1]["other_jobs"][name] - jobs[0]["other_jobs"][name]
-        assert more == pytest.approx(18 * n_tokens, rel=0.05)
+        assert 8 * n_tokens < more <= 18 * n_tokens
 
 
 @pytest.mark.parametrize("workers", [1, 4])

@@ -16,7 +16,7 @@ from neardup.stages.costs import (
     BandCost,
     compare_bands,
 )
-from neardup.stages.forecasts import Executors, StageForecast
+from neardup.stages.forecasts import PROCESS, Executors, StageForecast
 from neardup.stages.plan import DedupPlan
 from neardup.stages.sample import Sample, draw_sample, load_of
 
@@ -224,7 +224,11 @@ def _cheaper(planned: BandCost, cheaper: BandCost | None) -> dict[str, Any] | No
 def _other_jobs(load: costs.Load, sample: Sample, workers: int) -> dict[str, int]:
     """Return the memory of jobs over the same documents that keep everything in memory."""
     process = costs.process_bytes(load, workers)
-    exact = process + _EXACT[load.shingle_bytes] * load.shingles
+    # Sets are made of blocks, and joined when all are there.
+    exact = max(
+        process + load.shingle_bytes * load.shingles,
+        PROCESS + _EXACT[load.shingle_bytes] * load.shingles,
+    )
     return {
         "dedup --method exact": exact + int(costs.array_bytes(load) * load.documents),
         "pairs": exact + _DOCUMENT * load.documents,
