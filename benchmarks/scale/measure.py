@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -42,13 +42,22 @@ class Watch:
         self._folders = folders
         self.peaks = dict.fromkeys(folders, 0)
         self._ticks: dict[int, int] = {}
+        self._commands: dict[int, str] = {}
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)
 
     @property
     def cpu(self) -> float:
         """Seconds of processor time of all processes that were seen."""
-        return sum(self._ticks.values()) / os.sysconf("SC_CLK_TCK")
+        return sum(self.cpu_by(lambda _: "").values())
+
+    def cpu_by(self, role: Callable[[str], str]) -> dict[str, float]:
+        """Return processor seconds by what processes are; ``role`` tells that by a command line."""
+        seconds: dict[str, float] = {}
+        for pid, ticks in self._ticks.items():
+            name = role(self._commands[pid])
+            seconds[name] = seconds.get(name, 0.0) + ticks / os.sysconf("SC_CLK_TCK")
+        return seconds
 
     def __enter__(self) -> Watch:
         self._thread.start()
@@ -70,6 +79,8 @@ class Watch:
             if PROC.exists():
                 for pid in descendants(os.getpid())[1:]:
                     self._ticks[pid] = max(self._ticks.get(pid, 0), _ticks(pid))
+                    # It may have become another program.
+                    self._commands[pid] = _command(pid) or self._commands.get(pid, "")
 
     def _look_at_folders(self) -> None:
         for name, folder in self._folders.items():
@@ -85,6 +96,14 @@ def _ticks(pid: int) -> int:
         return 0
     user, system = fields[11:13]
     return int(user) + int(system)
+
+
+def _command(pid: int) -> str:
+    """Return the command line of a process; nothing if it has ended."""
+    try:
+        return (PROC / str(pid) / "cmdline").read_text("utf-8", "replace").replace("\0", " ")
+    except OSError:
+        return ""
 
 
 def _size(folder: Path) -> int:

@@ -109,21 +109,12 @@ def workers(bench: Bench) -> Figures:
     return {"cases": bench.measure(Made("ordinary", bench.bytes(1)), variants, REPEATS)}
 
 
-def spark(bench: Bench) -> Figures:
-    """Threads and Spark, in turn; nothing where there is no ``--engine``."""
-    if not bench.knows("--engine"):
-        return {"cases": []}
-    variants = [(), ("--engine", "spark")]
-    return {"cases": bench.measure(Made("ordinary", bench.bytes(2)), variants)}
-
-
 PARTS: dict[str, Callable[[Bench], Figures]] = {
     "in_memory": in_memory,
     "growth": growth,
     "short": short,
     "shapes": shapes,
     "workers": workers,
-    "spark": spark,
 }
 
 

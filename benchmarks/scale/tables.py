@@ -9,7 +9,7 @@ from benchmarks.measuring.markdown import table
 from benchmarks.scale.parts import MEMORY, Case, speed
 
 SPEED, PEAK_MB = 150, 1300
-MOST_EXPONENT, MOST_FOR_SHAPE, MOST_FOR_SPARK, LEAST_FOR_WORKERS = 1.05, 3, 2, 1.8
+MOST_EXPONENT, MOST_FOR_SHAPE, LEAST_FOR_WORKERS = 1.05, 3, 1.8
 
 # Stages by the names that versions give them; of two workers only these are to gain.
 _READING_AND_DECIDING = ("read", "sign", "compare", "texts", "sieve", "choose", "decide")
@@ -102,22 +102,10 @@ def _gain(name: str, one: float, two: float, least: float | None) -> tuple[objec
     return name, one, two, gain, least, None if least is None else gain >= least
 
 
-def spark(cases: Sequence[Case]) -> str:
-    """Lay out Spark beside threads."""
-    rows: list[tuple[object, ...]] = []
-    for case in cases:
-        times = case["cpu"] / cases[0]["cpu"] if case is not cases[0] else None
-        reached = None if times is None else times <= MOST_FOR_SPARK
-        most = None if times is None else MOST_FOR_SPARK
-        rows.append((*_common(case), *_files(case), times, most, reached))
-    return table((*_HEADER, *_FILES_HEADER, "times the CPU", "at most", "reached"), rows)
-
-
 TABLES: dict[str, Callable[[Sequence[Case]], str]] = {
     "in_memory": in_memory,
     "growth": growth,
     "short": short,
     "shapes": shapes,
     "workers": workers,
-    "spark": spark,
 }

@@ -106,13 +106,6 @@ def test_workers__sum_reading_and_deciding():
 
 
 @pytest.mark.slow
-def test_spark__is_compared_with_threads():
-    threads, spark = cells(tables.spark([case(10**9, 5.0), case(10**9, 12.0)]))
-    assert threads["times the CPU"] == "–"
-    assert (spark["times the CPU"], spark["reached"]) == ("2.40", "**no**")
-
-
-@pytest.mark.slow
 @each_of("name", PARTS)
 def test_tables__of_nothing_measured(name):
     assert tables.TABLES[name]([])
