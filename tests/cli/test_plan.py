@@ -240,17 +240,17 @@ def test_plan__memory_of_threads_is_that_of_their_blocks(run, texts, write_texts
     """Of one small block many threads take what one does; a larger collection has larger ones."""
     write_texts("a.jsonl", texts)
     options = ("plan", "a.jsonl", "--memory", "1GB", "--json")
-    one, many, of_more = (
-        json.loads(run(*options, *more).out)["estimate"]["memory_bytes"]
-        for more in (
-            ("--workers", 1),
-            ("--workers", 16),
-            ("--workers", 16, "--documents", 10**4 * len(texts)),
-        )
-    )
-    assert one <= many < 130e6
-    # Two blocks of 8 MB for each thread, and what is made of one.
-    assert of_more > many + 16 * (2 + 2) * 8e6
+
+    def read(*more: object) -> tuple[int, int]:
+        estimate = json.loads(run(*options, *more).out)["estimate"]
+        return estimate["memory_bytes"], estimate["stages"][0]["memory_bytes"]
+
+    one, many = (read("--workers", n) for n in (1, 16))
+    assert one[0] <= many[0] < 130e6
+    larger = ("--documents", 10**5 * len(texts))
+    one, many = (read("--workers", n, *larger) for n in (1, 16))
+    # Two blocks of 8 MB for each thread, and what is made of one, its text twice at least.
+    assert many[1] - one[1] > 15 * (2 + 2) * 8e6
 
 
 @pytest.mark.slow
