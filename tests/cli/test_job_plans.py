@@ -1,4 +1,4 @@
-"""``--plan`` of cut, pairs and align: what it tells is what a run then counts, and holds."""
+"""``--plan`` of jobs: what it tells is what a run then counts, and holds."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import neardup
 from neardup.jobs.cut import forecast_units
 from neardup.jobs.pairs import forecast
 
@@ -353,16 +354,130 @@ def test_plan_of_align__says_what_a_part_leaves_open(run, tmp_path, monkeypatch)
     assert re.search(r"passages  [\d,]+ to [\d,]+, of too small a sample", run(*job, "--plan").out)
 
 
+@pytest.fixture
+def passages(tmp_path):
+    """Give an index of passages of two segments."""
+    index = neardup.PassageIndex.create(tmp_path / "passages", min_tokens=30, num_perm=0)
+    index.add(str(write_passages(tmp_path / "a.jsonl", 300)))
+    index.add(str(write_passages(tmp_path / "b.jsonl", 200, seed=3)))
+    return tmp_path / "passages"
+
+
+@pytest.fixture
+def index(tmp_path):
+    """Give an index of documents of two segments and a tail."""
+    index = neardup.DocumentIndex.create(tmp_path / "index", ngram=1, threshold="0.3")
+    for seed, n in ((1, 400), (3, 200)):
+        rows = write_documents(tmp_path / "indexed.jsonl", n, seed=seed).read_text().splitlines()
+        index.add([json.loads(row) | {"id": f"{seed} {k}"} for k, row in enumerate(rows)])
+    index.insert("late", "one more")
+    index.commit()
+    (tmp_path / "indexed.jsonl").unlink()
+    return tmp_path / "index"
+
+
+def write_queries(path: Path, seed: int = 5) -> Path:
+    """Write texts of 40 words, most of which documents of ``passages`` have as passages."""
+    rng = random.Random(seed)
+    rows = path.with_name("a.jsonl").read_text().splitlines()
+    texts = [json.loads(row)["text"].split() for row in rows]
+    queries = []
+    for _ in range(150):
+        text = rng.choice(texts)
+        start = rng.randint(0, len(text) - 40)
+        queries.append(json.dumps({"text": " ".join(text[start : start + 40])}))
+    path.write_text("".join(query + "\n" for query in [*queries, '{"text": ""}']))
+    return path
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("job", [CUT, PAIRS, ("align", "--min-tokens", "20")])
+@pytest.mark.parametrize(
+    "options", [(), ("--all-windows", "--recall", "0.9"), ("--memory", "16MB", "--places")]
+)
+def test_plan_of_search__passages(run, tmp_path, passages, options):
+    """Of few queries all are looked up for trial."""
+    if "--all-windows" in options:
+        index = neardup.PassageIndex.create(tmp_path / "hashes", min_tokens=30)
+        index.add(str(tmp_path / "a.jsonl"))
+        passages = tmp_path / "hashes"
+    job = ("search", passages, write_queries(tmp_path / "in.jsonl"), "--threshold", "0.6", *options)
+    plan = planned(run, *job)
+    facts = json.loads(run(*job, "-o", tmp_path / "out.csv", "--json").out)
+    assert plan["documents"] == plan["sample_documents"] == facts["queries"] == 151
+    assert plan["counts"]["passages"] == facts["passages"] >= 150
+    assert plan["between"] == {}
+    assert [each["stage"] for each in plan["stages"]] == ["open", "search"]
+    assert plan["temporary_bytes"] == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "options", [(), ("--threshold", "0.5"), ("--limit", "1"), ("--top", "2", "--on-error", "skip")]
+)
+def test_plan_of_search__documents(run, tmp_path, documents, index, options):
+    with documents.open("a") as file:
+        file.write('{"id": "empty", "text": ""}\n')
+        if "skip" in options:
+            file.write('{"id": "number", "text": 5}\n{"id": null, "text": "one more"}\n')
+    job = ("search", index, documents, *options)
+    plan = planned(run, *job)
+    facts = json.loads(run(*job, "-o", tmp_path / "out.csv", "--json").out)
+    assert plan["counts"]["matches"] == facts["matches"] >= 300
+    assert plan["documents"] == 401 + 2 * ("skip" in options)
+    assert [each["stage"] for each in plan["stages"]] == ["open", "search"]
+    if not options:
+        of_pairs = planned(run, "pairs", documents, "--against", index)
+        assert of_pairs["counts"] == {"tokens": plan["counts"]["tokens"], "pairs": facts["matches"]}
+        assert [each["stage"] for each in of_pairs["stages"]] == ["open", "join"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["passages", "index"])
+def test_plan_of_search__says_what_a_part_leaves_open(
+    run, tmp_path, documents, request, monkeypatch, kind
+):
+    """A few groups of all queries are looked up for trial, and say how far off that may be."""
+    folder = request.getfixturevalue(kind)
+    queries = documents if kind == "index" else write_queries(tmp_path / "in.jsonl")
+    job = ("search", folder, queries, "--threshold", "0.6" if kind == "passages" else "0.3")
+    facts = json.loads(run(*job, "-o", tmp_path / "out.csv", "--json").out)
+    found = facts["passages" if kind == "passages" else "matches"]
+    monkeypatch.setattr("neardup.stages.bench._TRIAL_SECONDS", 0.0)
+    monkeypatch.setattr("neardup.stages.bench._TRIAL_SHARE", 0.0)
+    plan = planned(run, *job)
+    name = "passages" if kind == "passages" else "matches"
+    low, high = plan["between"][name]
+    assert low <= found <= high
+    assert low < plan["counts"][name] < high
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["passages", "index"])
+def test_plan_of_search__of_next_to_nothing(run, tmp_path, kind):
+    make = neardup.PassageIndex if kind == "passages" else neardup.DocumentIndex
+    make.create(tmp_path / kind)
+    queries = tmp_path / "in.jsonl"
+    for text in ("", '{"text": "a b c"}\n'):
+        queries.write_text(text)
+        plan = planned(run, "search", tmp_path / kind, queries)
+        assert plan["counts"]["passages" if kind == "passages" else "matches"] == 0
+        assert plan["documents"] == len(text.splitlines())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("job", [CUT, PAIRS, ("align", "--min-tokens", "20"), ("search", "IDX")])
 def test_plan__writes_nothing_and_needs_no_output(run, tmp_path, documents, job):
+    if job[0] == "search":
+        neardup.PassageIndex.create(tmp_path / "IDX")
+        job = ("search", tmp_path / "IDX")
+    there = {path.name for path in tmp_path.iterdir()}
     outcome = run(*job, documents, "--plan", "--memory", "100MB")
     assert (outcome.code, outcome.err) == (0, "")
     lines = outcome.out.splitlines()
     assert lines[0].startswith("400 documents (counted)")
     assert " with --memory 100 MB" in outcome.out
     assert max(map(len, lines)) <= 100
-    assert [path.name for path in tmp_path.iterdir()] == ["in.jsonl"]
+    assert {path.name for path in tmp_path.iterdir()} == there
     kept = tmp_path / "out"
     kept.write_text("as it was")
     assert run(*job, documents, "--plan", "-o", kept).code == 0

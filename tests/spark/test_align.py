@@ -109,7 +109,7 @@ def few_tokens(monkeypatch: pytest.MonkeyPatch) -> None:
 
     cut_small(monkeypatch, 2_000, 1_000)
     monkeypatch.setattr(stored_passages, "segment_tokens_within", lambda _: 300)
-    monkeypatch.setattr(stored_passages, "_LEAST_TOKENS", 300)
+    monkeypatch.setattr("neardup.passages.index_size._LEAST_OF_SEGMENTS", 300)
 
 
 def check(session: Any, texts: Path, names: tuple[str, ...], options: dict[str, Any]) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,7 +24,6 @@ from neardup.cli.wording import (
     say_ids,
     warn_of_recall,
 )
-from neardup.errors import InvalidParameterError
 from neardup.runs.progress import counted
 
 if TYPE_CHECKING:
@@ -107,12 +107,18 @@ def _tell_plan(call: Call, job: PairJob) -> None:
     from neardup.cli.plan import tell_stages
     from neardup.jobs.pairs.forecast import forecast_pairs
 
-    if job.plan is None:
-        message = "plan is for documents that are joined, not for those looked up in an index"
-        raise InvalidParameterError(message, "plan", "against")
     planned = call.planned(job.left, job.right or ())
     with call.display:
-        found = forecast_pairs(job.left, job.right, job.plan, call.runner, planned)
+        if job.plan is None:
+            from neardup.jobs.pairs.against_index import forecast_in_index
+
+            assert job.index is not None
+            start = time.perf_counter()
+            view = job.index.view(call.runner)
+            opening = time.perf_counter() - start
+            found = forecast_in_index(job.left, view, opening, job.options, call.runner, planned)
+        else:
+            found = forecast_pairs(job.left, job.right, job.plan, call.runner, planned)
     tell_stages(call, found)
 
 

@@ -69,14 +69,15 @@ def command(call: Call) -> None:
         raise no_effect("fresh", "with engine threads", "choose engine spark", "engine")
     folder = call.folder
     is_of_documents = kind_of(folder) == "documents"
-    output = TableOutput(call, of_passages=not (is_of_documents or call.all_windows))
+    of_passages = not (is_of_documents or call.all_windows)
+    output = None if call.plan else TableOutput(call, of_passages=of_passages)
     options: Any
     if is_of_documents:
-        of_passages = (
+        only_passages = (
             *("preset", "recall", "hits", "maximal", "all_windows", "with_text", "no_text"),
             *("places", "place_marker"),
         )
-        for name in of_passages:
+        for name in only_passages:
             if getattr(call, name):
                 raise no_effect(name, "on an index of documents", "search an index of passages")
         for name in ("memory", "work"):
@@ -95,11 +96,13 @@ def command(call: Call) -> None:
         options = call.of(
             SearchOptions,
             report="maximal" if call.maximal else "windows" if call.all_windows else "best",
-            with_text=output.takes_texts() and not call.all_windows,
+            with_text=output is not None and output.takes_texts() and not call.all_windows,
         )
     queries = rows_where(resolve_paths(call.queries, options), options.where)
-    output.check_apart([*(source.origin for source in queries), str(folder)], folder)
+    if output is not None:
+        output.check_apart([*(source.origin for source in queries), str(folder)], folder)
     index: Any
+    start = time.perf_counter()
     with call.display:
         if is_of_documents:
             from neardup.documents.index import DocumentHandle
@@ -109,6 +112,9 @@ def command(call: Call) -> None:
             from neardup.passages.index import PassageHandle
 
             index = PassageHandle(folder, call.tokenizer).view(call.runner)
+    if output is None:
+        _tell_plan(call, index, time.perf_counter() - start, queries, options)
+        return
     key = None
     if call.is_on_spark:
         key = key_with_index("search", options, index, folder, inputs=queries)
@@ -121,6 +127,21 @@ def command(call: Call) -> None:
         read = () if is_of_documents else (options, queries, [IndexSource(index, folder)])
         lines = output.write(result, *read)
     output.tell(result.summary, *said, *lines)
+
+
+def _tell_plan(
+    call: Call, index: Any, opening: float, queries: Sequence[Source], options: Any
+) -> None:
+    from neardup.cli.plan import tell_stages
+    from neardup.jobs.search.forecast import forecast_documents, forecast_passages
+    from neardup.options.passages import SearchOptions
+
+    is_of_passages = isinstance(options, SearchOptions)
+    forecast: Any = forecast_passages if is_of_passages else forecast_documents
+    planned = call.planned(queries)
+    with call.display:
+        found = forecast(index, opening, queries, options, call.runner, planned)
+    tell_stages(call, found)
 
 
 def _check_spark(call: Call) -> None:

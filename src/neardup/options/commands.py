@@ -414,7 +414,13 @@ def _of_indexes() -> dict[str, tuple[Option, ...]]:
                 "in --work.",
                 work=f"Folder for temporary files of passages. {_ON_SPARK}",
             ),
-            *_of(CommandOptions, "engine", "fresh", **_WITH_INDEX_ON_SPARK),
+            *_of(
+                CommandOptions,
+                *("engine", "fresh", "plan"),
+                plan="Tell what this would take in memory, files and time, judged by a sample of "
+                "QUERY, and do nothing.",
+                **_WITH_INDEX_ON_SPARK,
+            ),
             *_RUN,
         ),
     }

@@ -1,10 +1,13 @@
-"""What an index of passages is expected to take, which is made for one job, and its parts."""
+"""What an index of passages takes, which is there or expected to be made, and its parts."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from neardup.indexes.manifest import segment_bytes
 from neardup.passages.additions import segment_tokens_within
+from neardup.passages.index import OpenPassages
 from neardup.passages.lookup import QUERIES_SHARE, SEARCH_SHARE
 from neardup.runs.work import Workspace
 
@@ -15,6 +18,8 @@ BATCHES, LEAST_BATCH = 16, 1 << 20
 # Parts of an index for each task that runs at the same time, so that these end together, unless
 # they would be of fewer tokens: to look up in twice as many parts takes about half as much again.
 PARTS_A_SLOT, LEAST_PART = 2, 1 << 20
+# The same of an index that is there, of which a part has whole segments.
+_SEGMENTS_A_SLOT, _LEAST_OF_SEGMENTS = 4, 1 << 21
 
 # Bytes of a token of a segment that is made, in the mean; that many more are reckoned with where
 # segments are cut.
@@ -33,7 +38,8 @@ INDEX_SECONDS, _READY_SECONDS = 0.35e-6, 7e-9
 class IndexSize:
     """Bytes of an index: while it is made, in files, and in memory while it is searched.
 
-    ``memory`` is the budget of the job, which decides how large its ``n_segments`` are.
+    ``memory`` is the budget of the job, which decides how large its ``n_segments`` are. One that
+    ``is_there`` is not made, and has no files of the job's.
     """
 
     making: float
@@ -41,6 +47,19 @@ class IndexSize:
     searched: float
     memory: int
     n_segments: int
+    is_there: bool = False
+
+    @classmethod
+    def of(cls, index: OpenPassages, memory: int, workers: int) -> IndexSize:
+        """Return that of an index that is there."""
+        records = index.manifest.segments
+        searched = index.search_bytes(workers)
+        return cls(0, segment_bytes(records), searched, memory, len(records), is_there=True)
+
+    @property
+    def files(self) -> float:
+        """Bytes of temporary files that have it."""
+        return 0.0 if self.is_there else self.stored
 
     @property
     def fits(self) -> bool:
@@ -71,3 +90,18 @@ def expect_index(
         memory,
         n_segments,
     )
+
+
+def bounds_of_parts(n_tokens: Sequence[int], slots: int) -> list[int]:
+    """Return which segments of an index begin a part of it, and how many there are.
+
+    Segments have so many tokens each, and ``slots`` parts are looked up in at the same time.
+    """
+    room = max(_LEAST_OF_SEGMENTS, sum(n_tokens) // (_SEGMENTS_A_SLOT * slots))
+    bounds, n_together = [0], 0
+    for number, own in enumerate(n_tokens):
+        if n_together and n_together + own > room:
+            bounds.append(number)
+            n_together = 0
+        n_together += own
+    return [*bounds, len(n_tokens)]

@@ -18,7 +18,7 @@ from neardup.files.rows import ColumnNames, RowBlock, SomeRows, Source, WrappedS
 from neardup.reading.sign import ReadingPlan
 from neardup.reading.signed_batches import block_frequencies, with_frequencies
 from neardup.runs.runner import Runner
-from neardup.tables import Int64s, Texts, Uint64s
+from neardup.tables import Bools, Int64s, Texts, Uint64s
 from neardup.text.tokenizers import Tokenizer
 from neardup.text.weighting import count_documents
 
@@ -98,6 +98,19 @@ class _Part(WrappedSource):
     def blocks(self) -> Iterator[RowBlock]:
         """Give the blocks."""
         return iter(self._own)
+
+
+def some_rows(sources: Sequence[Source], chosen: Bools) -> list[Source]:
+    """Return sources of those rows alone that are chosen, of some whose blocks are there."""
+    found: list[Source] = []
+    done = 0
+    for source in sources:
+        blocks = []
+        for block in source.blocks():
+            blocks.append(SomeRows(block, chosen[done : done + len(block)]))
+            done += len(block)
+        found.append(_Part(source, blocks))
+    return found
 
 
 def draw_rows(sources: Sequence[Source], runner: Runner) -> DrawnRows:

@@ -26,6 +26,7 @@ from neardup.jobs.align.other import Made
 from neardup.passages.additions import gather, segment_tokens_within
 from neardup.passages.documents import DocumentBlock, PassageReading, read_document_block
 from neardup.passages.index import OpenPassages, open_segments
+from neardup.passages.index_size import bounds_of_parts
 from neardup.passages.lookup import within_memory
 from neardup.passages.scheme import PassageScheme
 from neardup.passages.segment import write_segment
@@ -248,23 +249,10 @@ def opened(
         yield within_memory(index, workspace), others
 
 
-# Tokens of the segments of an index that are looked up together, at least, and so many parts of it
-# for each slot, so that slots end together.
-_LEAST_TOKENS, _PARTS_A_SLOT = 1 << 21, 4
-
-
 def parts_of(index: OpenPassages, folder: Path, slots: int) -> list[Part]:
     """Part the segments of an index."""
     records = index.manifest.segments
-    n_tokens = sum(record.n_tokens for record in records)
-    room = max(_LEAST_TOKENS, n_tokens // (_PARTS_A_SLOT * slots))
-    bounds, n_together = [0], 0
-    for number, record in enumerate(records):
-        if n_together and n_together + record.n_tokens > room:
-            bounds.append(number)
-            n_together = 0
-        n_together += record.n_tokens
-    bounds.append(len(records))
+    bounds = bounds_of_parts([record.n_tokens for record in records], slots)
     return [
         Part(
             int(index.first_documents[start]),

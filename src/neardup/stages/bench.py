@@ -6,16 +6,19 @@ them, for as long as it may, and all take as much more as they have bytes.
 
 from __future__ import annotations
 
+import time
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from neardup.files.rows import Source
 from neardup.passages.documents import PassageReading
-from neardup.reading.drawn import DrawnTexts
+from neardup.reading.drawn import DrawnTexts, some_rows
 from neardup.stages.forecasts import Between
 from neardup.tables import Bools, Int64s
 
@@ -35,11 +38,19 @@ class TrialRows:
     """Rows of one collection that are taken for trial: runs of them from all over it."""
 
     def __init__(
-        self, drawn: DrawnTexts, read: PassageReading, share: float, of_block: int
+        self,
+        drawn: DrawnTexts,
+        read: PassageReading,
+        share: float,
+        of_block: int,
+        *,
+        with_ids: bool = False,
     ) -> None:
         self.sources, self.lengths = drawn.rows.runs(share, of_block)
         self.share = min(1.0, int(self.lengths.sum()) / max(1, drawn.rows.n_documents))
-        columns, texts = read.columns.only_text(), [pa.array([], pa.large_binary())]
+        columns, texts = read.columns, [pa.array([], pa.large_binary())]
+        if not with_ids:
+            columns = columns.only_text()
         for source in self.sources:
             for block in source.blocks():
                 parsed = block.parse(columns, skip_bad=read.skip_bad)
@@ -214,3 +225,127 @@ class Timed(Generic[F]):
 def seconds_for(expected: float) -> float:
     """Return how long a trial may be: short, or next to nothing beside all of the work."""
     return max(_TRIAL_SECONDS, min(_MOST_TRIAL_SECONDS, _TRIAL_SHARE * expected))
+
+
+# Queries looked up in an index that is there.
+
+# Texts by which an index is made ready for all others.
+_OF_ALL_SIZES = 64
+
+# Yields how much each document of some sources has, those of one block after the other.
+Count = Callable[[Sequence[Source]], Iterator[Int64s]]
+
+
+@dataclass(frozen=True)
+class Tried:
+    """What look-ups of a ``share`` of some queries tell of all: seconds of one core, results.
+
+    The index is made ready once in ``ready``, and each further time in ``ready_again``.
+    """
+
+    share: float
+    seconds: Between
+    results: Between
+    ready: float
+    ready_again: float
+
+
+def try_queries(
+    drawn: DrawnTexts,
+    read: PassageReading,
+    count: Count,
+    *,
+    are_alone: bool = True,
+    is_kept: bool = True,
+) -> Tried:
+    """Look some of the documents up that were drawn.
+
+    Parameters
+    ----------
+    drawn, read
+        The documents, and how they are read.
+    count
+        Looks documents up.
+    are_alone
+        Whether what one takes does not depend on those beside it. Else neighbours are looked up
+        together, as they are in a run.
+    is_kept
+        Whether what is made of the index to look documents up is there for the next ones.
+    """
+    of_block = runs_of_block(drawn, 1.0) if are_alone else 1
+    side = TrialRows(drawn, read, 1.0, of_block, with_ids=True)
+    n_groups = max(1, min(N_GROUPS, len(side.sizes)))
+    groups = group(side.sizes, n_groups) if are_alone else _neighbours(side.sizes, n_groups)
+    n_groups = int(groups.max(initial=0)) + 1
+    runs = np.repeat(np.arange(len(side.lengths)), side.lengths) if are_alone else groups
+    bench = _InIndex(side, groups, count, makes_ready=not is_kept)
+    # What is made ready depends on how long texts are: short ones and long ones want all of it.
+    of_all_sizes: Bools = np.zeros(len(groups), np.bool_)
+    if len(groups):
+        few = np.linspace(0, len(groups) - 1, min(len(groups), _OF_ALL_SIZES)).astype(np.int64)
+        of_all_sizes[np.argsort(side.sizes)[few]] = True
+    ready, again = (bench.seconds_of(of_all_sizes)[0] for _ in range(2))
+    timed = Timed(bench, is_kept=True)
+    share = side.share or 1.0
+    while more := timed.more(n_groups, seconds_for(timed.of_all().number / share)):
+        timed.look_up(more)
+    asked = np.concatenate([each for each, _ in timed.found])
+    counts = np.concatenate([each for _, each in timed.found])
+    reading = bench.seconds_of(np.zeros(len(groups), np.bool_))[0]
+    n_queries = round(drawn.rows.n_documents * side.are_documents.sum() / max(1, len(groups)))
+    return Tried(
+        len(asked) / max(1, n_queries),
+        timed.of_all().plus(reading).times(1 / share),
+        _of_all_queries(counts, runs[asked], n_queries),
+        max(0.0, ready - again) + max(0.0, timed.reading - reading),
+        max(0.0, timed.reading - reading),
+    )
+
+
+def _of_all_queries(counts: Int64s, runs: Int64s, n_queries: int) -> Between:
+    """Tell the sum of a count over all queries from that of some, and the run that each is of."""
+    n_asked = np.bincount(runs)
+    share = n_asked[n_asked > 0] / max(1, n_queries)
+    of_runs = np.bincount(runs, counts)[n_asked > 0]
+    found = expect_sum(of_runs.tolist(), share.tolist())
+    if not found.number and len(counts) < n_queries:
+        # With three times as many as that one would have been seen, most likely.
+        return Between(0.0, 0.0, 3 * n_queries / max(1, len(counts)))
+    return found
+
+
+def _neighbours(sizes: Int64s, n_groups: int) -> Int64s:
+    """Put texts into groups of neighbours, of about as many bytes; which is which is chance."""
+    ends = np.cumsum(sizes)
+    _, groups = np.unique((ends - 1) * n_groups // max(1, int(sizes.sum())), return_inverse=True)
+    order = np.random.default_rng(len(sizes)).permutation(int(groups.max(initial=-1)) + 1)
+    return order[groups]
+
+
+class _InIndex(Bench[tuple[Int64s, Int64s]]):
+    """Queries of one collection; what is found are those documents, and what each of them has.
+
+    Where each look-up ``makes_ready`` the index, no group is one document, so that this is not
+    taken for what documents take.
+    """
+
+    def __init__(self, side: TrialRows, groups: Int64s, count: Count, *, makes_ready: bool) -> None:
+        super().__init__([side], [groups])
+        self._count, self._makes_ready = count, makes_ready
+
+    def look_up(self, groups: range, *, anew: bool = False) -> tuple[float, tuple[Int64s, Int64s]]:
+        """Look some groups up; nothing is forgotten."""
+        (chosen,) = self._choose(groups)
+        if self._makes_ready and not groups:
+            sizes = self._sides[0].sizes
+            chosen[np.argsort(sizes)[len(sizes) // 2 : len(sizes) // 2 + 1]] = True
+        return self.seconds_of(chosen)
+
+    def seconds_of(self, chosen: Bools) -> tuple[float, tuple[Int64s, Int64s]]:
+        """Look some documents up."""
+        (side,) = self._sides
+        sources = some_rows(side.sources, chosen)
+        start = time.process_time()
+        counts = [np.empty(0, np.int64), *self._count(sources)]
+        seconds = time.process_time() - start
+        return seconds, (np.flatnonzero(chosen & side.are_documents), np.concatenate(counts))

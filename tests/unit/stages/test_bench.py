@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from neardup.stages.bench import Timed, expect_sum, group
+from neardup.stages.bench import Timed, _neighbours, _of_all_queries, expect_sum, group
 
 
 @pytest.mark.parametrize(("n", "n_groups"), [(640, 64), (650, 64), (64, 64), (3, 2)])
@@ -97,3 +97,26 @@ def test_timed__other_sums_are_told_as_the_seconds_are():
     assert timed.of_all([5, 5]) == expect_sum([2, 2], [0.1, 0.1]).times(1)
     assert timed.of_all([3, 7]).is_wide
     assert timed.of_all([0, 0]).high == 0
+
+
+def test_of_all_queries__in_the_ratio_of_those_that_were_asked():
+    """Runs that nobody was asked of say nothing; where nothing was found there may be some."""
+    counts, runs = np.array([2, 0, 1, 1]), np.array([0, 0, 3, 3])
+    told = _of_all_queries(counts, runs, 8)
+    assert (told.number, told.low, told.high) == (8, 8, 8)
+    other = _of_all_queries(np.array([4, 0, 0, 0]), runs, 8)
+    assert other.low < other.number == 8 < other.high
+    assert _of_all_queries(counts, runs, 4).high == 4
+    assert _of_all_queries(np.zeros(4, np.int64), runs, 4).high == 0
+    assert _of_all_queries(np.zeros(4, np.int64), runs, 400).high == 300
+
+
+def test_neighbours__stand_together():
+    sizes = np.random.default_rng(2).integers(1, 99, 500)
+    groups = _neighbours(sizes, 64)
+    assert sorted(set(groups.tolist())) == list(range(64))
+    assert (np.diff(groups) != 0).sum() == 63
+    n_bytes = np.bincount(groups, sizes)
+    assert n_bytes.max() < 2 * n_bytes.mean()
+    assert groups[0] != 0 or groups[-1] != 63
+    assert _neighbours(np.zeros(3, np.int64), 2).tolist() == [0, 0, 0]

@@ -17,12 +17,10 @@ from neardup.jobs.align.found import Found
 from neardup.jobs.align.looked_up import Asked, InThreads, LookUp
 from neardup.jobs.align.other import Made, NewDocuments, Other, open_other
 from neardup.options.passages import AlignOptions
-from neardup.passages.additions import BYTES_OF_TOKEN
 from neardup.passages.align import make_window_scheme
 from neardup.passages.documents import PassageReading
 from neardup.passages.index import OpenPassages
-from neardup.passages.index_size import OF_QUERY, IndexSize, expect_index
-from neardup.passages.lookup import FILES_SHARE, QUERIES_SHARE, SEARCH_SHARE, WAITING_SHARE
+from neardup.passages.index_size import IndexSize, expect_index
 from neardup.reading.drawn import DrawnTokens, draw_tokens
 from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
@@ -41,23 +39,24 @@ from neardup.stages.forecasts import (
     PROCESS,
     Between,
     Planned,
-    Spread,
     StageForecast,
     StagesForecast,
     expect_distinct,
     expect_pairs,
 )
+from neardup.stages.look_ups import (
+    OF_TOKEN,
+    kept_on_executors,
+    looked_up_on_executors,
+    passages_looked_up,
+    told_between,
+)
 from neardup.stages.options import columns_of
 from neardup.tables import Bools, Int64s
 
-# Bytes of a token of a block with what is made of it, for the index and of a query; of a document
-# while the index is made, of a passage that is found, of one of a window that waits, and of a row
-# of the table without texts.
-_MADE, _OF_TOKEN = 40, 80
-_DOCUMENT, _PASSAGE, _HIT, _ROW = 60, 150, 40, 30
-# On Spark: bytes of a token of a segment that is kept beside the text; of one of a query on its
-# way, with what there is to tell of different ones; and of a passage.
-_KEPT, _SENT, _FOUND = 5, 4, 90
+# Bytes of a token of a block with what is made of it for the index; of a document while the index
+# is made, of one of a window that waits, and of a row of the table without texts.
+_MADE, _DOCUMENT, _HIT, _ROW = 40, 60, 40, 30
 
 
 def documents_of(other: Other) -> Sequence[Source]:
@@ -102,100 +101,45 @@ def forecast_alignment(
     trial = _try(drawn, reads, other, options, index, planned)
     documents = sum(each.rows.n_documents for each in drawn)
     passages, hits = round(trial.passages.number), trial.hits
-    stored, searched = index.stored, index.searched
-    blocks = max(each.under_way(planned.workers, of_token=_OF_TOKEN) for each in drawn)
-    always = PROCESS + blocks + _PASSAGE * passages
+    blocks = max(each.under_way(planned.workers, of_token=OF_TOKEN) for each in drawn)
     # Where segments are written meanwhile, both blocks of a thread wait for that.
     of_token = _MADE if index.n_segments == 1 else 2 * _MADE
     making = index.making + indexed.under_way(planned.workers, of_token=of_token)
-    # Texts are looked up in as many segments as fit, so many at a time.
-    asked = 0 if index.fits else planned.within(queries.tokens * OF_QUERY, QUERIES_SHARE)
-    # What is found for a part of the queries waits, which is a block where nothing is forgotten.
-    parts = index.rounds(queries.tokens)
-    if index.fits:
-        parts = max(1.0, queries.bytes / max(1, queries.largest))
-    waiting = planned.spilled(_HIT * hits / parts, WAITING_SHARE)
-    reading = sum(each.rows.reading for each in drawn)
+    making_all = trial.making * sum(each.tokens for each in drawn) / max(1.0, indexed.tokens)
+    # Half of the parts, in the mean, have something for a text of the same collection.
+    n_parts = 1.0
+    if planned.executors is not None:
+        share = indexed.bytes / max(1.0, sum(each.bytes for each in drawn))
+        n_parts = max(1.0, planned.executors.tasks * share)
+    looked_in = n_parts if len(drawn) > 1 else (n_parts + 1) / 2
     stages = [
         StageForecast(
             "read",
             int(PROCESS + making + _DOCUMENT * indexed.rows.n_documents),
-            int(stored),
+            int(index.files),
             max(indexed.rows.reading, trial.making / planned.workers)
-            + planned.spill_seconds(stored),
+            + planned.spill_seconds(index.files),
             "a segment that is made",
-            Spread(
-                reading,
-                trial.making * sum(each.tokens for each in drawn) / max(1.0, indexed.tokens),
-                stored=sum(each.scaled(each.packed_texts) + _KEPT * each.tokens for each in drawn),
-                rows=sum(each.bytes + _KEPT * each.tokens for each in drawn),
-                met=BYTES_OF_TOKEN * sum(each.tokens for each in drawn),
-                parts=0 if planned.executors is None else planned.executors.tasks,
-                held=_DOCUMENT * documents,
-                jobs=2 * len(drawn),
-            ),
+            kept_on_executors(drawn, making_all, planned, _DOCUMENT * documents),
         ),
-        StageForecast(
+        passages_looked_up(
             "align",
-            int(
-                always
-                + planned.within(searched, SEARCH_SHARE)
-                + planned.within(stored, FILES_SHARE)
-                + asked
-                + planned.within(_HIT * hits / parts, WAITING_SHARE)
+            queries,
+            blocks,
+            index,
+            planned,
+            seconds=trial.searching.number,
+            passages=passages,
+            waiting=_HIT * hits,
+            spread=looked_up_on_executors(
+                queries, trial.searching.number, index.searched, passages, n_parts, looked_in
             ),
-            int(stored + waiting),
-            trial.searching.number / planned.workers,
-            "segments that are searched, and what is looked up",
-            _look_up_on_executors(drawn, trial.searching.number, searched, passages, planned),
         ),
     ]
     counts = {"tokens": round(sum(each.tokens for each in drawn)), "passages": passages}
-    between = {"passages": trial.passages}
-    if planned.executors is None:
-        between["seconds"] = _of_all_stages(trial.searching, stages, planned)
+    between = told_between("passages", trial.passages, trial.searching, stages, planned)
     return StagesForecast.of(
         drawn, planned, stages, counts, passages * _ROW, sources, others, between=between
-    )
-
-
-def _of_all_stages(
-    looked_up: Between, stages: Sequence[StageForecast], planned: Planned
-) -> Between:
-    """Return the seconds of all stages, of those of one core of the look-up."""
-    seconds = sum(each.seconds for each in stages)
-    return Between(
-        seconds,
-        seconds - (looked_up.number - looked_up.low) / planned.workers,
-        seconds + (looked_up.high - looked_up.number) / planned.workers,
-    )
-
-
-def _look_up_on_executors(
-    drawn: Sequence[DrawnTokens],
-    seconds: float,
-    searched: float,
-    passages: float,
-    planned: Planned,
-) -> Spread:
-    """Return what executors have of a look-up in parts, each of which a task has read.
-
-    Half of the parts, in the mean, have something for a text of the same collection.
-    """
-    if planned.executors is None:
-        return Spread()
-    queries, indexed = drawn[0], drawn[-1]
-    n_parts = planned.executors.tasks * indexed.bytes / max(1.0, sum(each.bytes for each in drawn))
-    n_parts = max(1.0, n_parts)
-    looked_in = n_parts if len(drawn) > 1 else (n_parts + 1) / 2
-    return Spread(
-        work=seconds,
-        sent=queries.tokens * _SENT * looked_in + passages * _FOUND,
-        stored=passages * _FOUND,
-        met=searched,
-        parts=n_parts,
-        held=_PASSAGE * passages,
-        jobs=4,
     )
 
 

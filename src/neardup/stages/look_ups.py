@@ -1,0 +1,284 @@
+"""What it takes to look documents up in an index, told from look-ups of some of them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from neardup.documents.index import OpenDocuments
+from neardup.documents.lookup import Hits, look_up
+from neardup.documents.segment import DocumentSegment
+from neardup.files.ids import choose_id_column
+from neardup.files.rows import ColumnNames, Source
+from neardup.matching.measures import Measure
+from neardup.passages.additions import BYTES_OF_TOKEN
+from neardup.passages.documents import PassageReading
+from neardup.passages.index_size import OF_QUERY, IndexSize
+from neardup.passages.lookup import FILES_SHARE, QUERIES_SHARE, SEARCH_SHARE, WAITING_SHARE
+from neardup.reading.drawn import DrawnTokens, draw_tokens
+from neardup.runs.runner import Runner
+from neardup.stages.bench import try_queries
+from neardup.stages.forecasts import (
+    PROCESS,
+    Between,
+    Planned,
+    Spread,
+    StageForecast,
+    StagesForecast,
+)
+from neardup.tables import Int64s
+
+# In an index of documents.
+
+# Bytes of a token of a block that is looked up, with its shingle, which is hashed and sorted; of a
+# document that is found, with both ids, while those of a block are put together, and as it stays;
+# and of its row in the table.
+_OF_TOKEN, _TOGETHER, _MATCH, _ROW = 40, 300, 90, 20
+# On Spark: bytes of a document that is looked up, and of one that is found, as they are packed.
+_ASKED, _FOUND = 12, 20
+
+
+@dataclass(frozen=True)
+class DocumentLookUp:
+    """Documents that are looked up in an index: what is asked of it, and what of it is kept.
+
+    Of hits those stay that ``keep`` returns. They are in memory, or in a ``share`` of it, and
+    beyond that in files. ``opening`` are the seconds in which the index was opened.
+    """
+
+    index: OpenDocuments
+    sources: Sequence[Source]
+    columns: ColumnNames
+    measure: Measure
+    skip_bad: bool
+    opening: float
+    keep: Callable[[Hits], Hits] | None = None
+    share: float | None = None
+
+    def forecast(
+        self, stage: str, results: str, runner: Runner, planned: Planned
+    ) -> StagesForecast:
+        """Tell what it would take of a sample of the documents.
+
+        Some of them are looked up for trial. ``stage`` is what the look-up is called, ``results``
+        what it finds.
+        """
+        index, columns = self.index, choose_id_column(self.columns, self.sources)
+        tokenizer = index.scheme.shingles.tokenizer
+        drawn = draw_tokens(self.sources, columns, self.skip_bad, tokenizer, runner)
+        read = PassageReading(columns, self.skip_bad)
+        ready = self._make_ready(drawn.rows.n_documents)
+
+        def count(sources: Sequence[Source]) -> Iterator[Int64s]:
+            skip_bad = self.skip_bad
+            with Runner(planned.workers) as runner:
+                for found in look_up(
+                    index, sources, columns, self.measure, runner, skip_bad=skip_bad
+                ):
+                    hits = found.hits if self.keep is None else self.keep(found.hits)
+                    index.ids_of(hits.documents)
+                    yield np.bincount(hits.queries, minlength=len(found.n_tokens))
+
+        tried = try_queries(drawn, read, count, are_alone=False)
+        work = tried.seconds.plus(ready + tried.ready)
+        n_found = round(tried.results.number)
+        kept = _MATCH * n_found
+        files = 0 if self.share is None else planned.spilled(kept, self.share)
+        blocks = drawn.under_way(planned.workers, of_token=_OF_TOKEN, more=_TOGETHER * n_found)
+        reading = drawn.rows.reading
+        n_parts = 1 if planned.executors is None else planned.executors.tasks
+        stages = [
+            open_stage(self.opening),
+            StageForecast(
+                stage,
+                int(PROCESS + blocks + self._touched(tried.share) + kept - files),
+                files,
+                max(reading, (reading + work.number) / planned.workers),
+                "blocks that are looked up, what is read of the index, and found",
+                Spread(
+                    reading,
+                    # Each task opens the index, and makes it ready.
+                    tried.seconds.number + (self.opening + ready + tried.ready) * n_parts,
+                    stored=_ASKED * drawn.rows.n_documents + _FOUND * n_found,
+                    met=drawn.under_way(1, of_token=_OF_TOKEN) * n_parts,
+                    parts=n_parts,
+                    held=kept - files,
+                    files=files,
+                    jobs=2,
+                ),
+            ),
+        ]
+        counts = {"tokens": round(drawn.tokens), results: n_found}
+        return StagesForecast.of(
+            [drawn],
+            planned,
+            stages,
+            counts,
+            n_found * _ROW,
+            self.sources,
+            between=told_between(results, tried.results, work, stages, planned),
+        )
+
+    def _make_ready(self, n_queries: int) -> float:
+        """Check the keys of those segments in which so many queries touch nearly all.
+
+        Returns the seconds of one core that this took. Few queries would be told to take longer
+        each, for of what they touch nothing has been checked.
+        """
+        start = time.process_time()
+        for segment in self._segments():
+            if n_queries * self.index.scheme.banding.bands > len(segment.lists.pages.is_checked):
+                segment.lists.pages.check_all()
+        return time.process_time() - start
+
+    def _touched(self, share: float) -> float:
+        """Return the bytes that all queries touch, of which a share has been looked up.
+
+        They are mapped, and in memory then.
+        """
+        n_bytes = 0.0
+        for pages in (each for segment in self._segments() for each in segment.all_pages()):
+            touched = float(pages.is_checked.mean()) if len(pages.is_checked) else 0.0
+            n_bytes += pages.array.nbytes * min(1.0, touched / share if share else 0.0)
+        return n_bytes
+
+    def _segments(self) -> list[DocumentSegment]:
+        # Others are in memory.
+        return [each for each in self.index.segments if isinstance(each, DocumentSegment)]
+
+
+# In an index of passages.
+
+# Bytes of a token of a block that is looked up, and of a passage that is found.
+OF_TOKEN, PASSAGE = 80, 150
+# On Spark: bytes of a token of a segment that is kept beside the text; of one of a query on its
+# way, with what there is to tell of different ones; and of a passage.
+_KEPT, _SENT, _PACKED = 5, 4, 90
+
+
+def passages_looked_up(
+    stage: str,
+    queries: DrawnTokens,
+    blocks: float,
+    index: IndexSize,
+    planned: Planned,
+    *,
+    seconds: float,
+    passages: float,
+    waiting: float,
+    spread: Spread,
+) -> StageForecast:
+    """Tell what a look-up takes in memory and files.
+
+    Parameters
+    ----------
+    stage
+        What it is called.
+    queries, blocks
+        What is looked up, and the bytes of blocks that are under way.
+    index
+        What it is looked up in.
+    planned
+        What the job may use.
+    seconds
+        Those of one core.
+    passages, waiting
+        The number of passages found, and bytes of what waits of all queries until those of a part
+        of them have been looked up in all segments.
+    spread
+        What executors have of it.
+    """
+    stored, searched = index.stored, index.searched
+    # Texts are looked up in as many segments as fit, so many at a time.
+    asked = 0 if index.fits else planned.within(queries.tokens * OF_QUERY, QUERIES_SHARE)
+    # What is found for a part of the queries waits, which is a block where nothing is forgotten.
+    parts = index.rounds(queries.tokens)
+    if index.fits:
+        parts = max(1.0, queries.bytes / max(1, queries.largest))
+    return StageForecast(
+        stage,
+        int(
+            PROCESS
+            + blocks
+            + PASSAGE * passages
+            + planned.within(searched, SEARCH_SHARE)
+            + planned.within(stored, FILES_SHARE)
+            + asked
+            + planned.within(waiting / parts, WAITING_SHARE)
+        ),
+        int(index.files + planned.spilled(waiting / parts, WAITING_SHARE)),
+        seconds / planned.workers,
+        "segments that are searched, and what is looked up",
+        spread,
+    )
+
+
+def kept_on_executors(
+    drawn: Sequence[DrawnTokens], work: float, planned: Planned, held: float
+) -> Spread:
+    """Return what executors have of documents of which they make segments in so many seconds."""
+    return Spread(
+        sum(each.rows.reading for each in drawn),
+        work,
+        stored=sum(each.scaled(each.packed_texts) + _KEPT * each.tokens for each in drawn),
+        rows=sum(each.bytes + _KEPT * each.tokens for each in drawn),
+        met=BYTES_OF_TOKEN * sum(each.tokens for each in drawn),
+        parts=0 if planned.executors is None else planned.executors.tasks,
+        held=held,
+        jobs=2 * len(drawn),
+    )
+
+
+def looked_up_on_executors(
+    queries: DrawnTokens,
+    work: float,
+    searched: float,
+    passages: float,
+    n_parts: float,
+    looked_in: float,
+) -> Spread:
+    """Return what executors have of a look-up in parts, each of which a task has.
+
+    A text is looked up in ``looked_in`` of them, in the mean.
+    """
+    return Spread(
+        work=work,
+        sent=queries.tokens * _SENT * looked_in + passages * _PACKED,
+        stored=passages * _PACKED,
+        met=searched,
+        parts=n_parts,
+        held=PASSAGE * passages,
+        jobs=4,
+    )
+
+
+# Of either kind.
+
+
+def open_stage(seconds: float) -> StageForecast:
+    """Tell what it takes to open an index, which the driver does alone."""
+    content = "checksums of the index"
+    return StageForecast("open", PROCESS, 0, seconds, content, Spread(alone=seconds, jobs=0))
+
+
+def of_all_stages(work: Between, stages: Sequence[StageForecast], planned: Planned) -> Between:
+    """Return the seconds of all stages, of those of one core of the look-up."""
+    seconds = sum(each.seconds for each in stages)
+    return Between(
+        seconds,
+        seconds - (work.number - work.low) / planned.workers,
+        seconds + (work.high - work.number) / planned.workers,
+    )
+
+
+def told_between(
+    results: str, number: Between, work: Between, stages: Sequence[StageForecast], planned: Planned
+) -> dict[str, Between]:
+    """Return what numbers lie between, for ``StagesForecast.of``."""
+    found = {results: number}
+    if planned.executors is None:
+        found["seconds"] = of_all_stages(work, stages, planned)
+    return found
