@@ -476,6 +476,7 @@ def test_plan__writes_nothing_and_needs_no_output(run, tmp_path, documents, job)
     lines = outcome.out.splitlines()
     assert lines[0].startswith("400 documents (counted)")
     assert " with --memory 100 MB" in outcome.out
+    assert (" for the output without texts, " in outcome.out) == (job[0] in ("align", "search"))
     assert max(map(len, lines)) <= 100
     assert {path.name for path in tmp_path.iterdir()} == there
     kept = tmp_path / "out"

@@ -134,7 +134,7 @@ def _tell_plan(call: Call, sources: Sequence[Source], other: Other, options: Ali
     planned = call.planned(sources, documents_of(other))
     with call.display:
         found = forecast_alignment(sources, other, options, call.runner, planned)
-    tell_stages(call, found)
+    tell_stages(call, found, may_have_texts=True)
 
 
 def _has_texts(call: Call, output: TableOutput) -> bool:

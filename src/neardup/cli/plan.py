@@ -110,8 +110,12 @@ def _duration(seconds: float) -> str:
     return f"{seconds / 60:,.0f} min" if seconds < 7200 else f"{seconds / 3600:,.1f} h"
 
 
-def tell_stages(call: Call, found: StagesForecast) -> None:
-    """Print what the job of a command would take, which was asked for in place of running it."""
+def tell_stages(call: Call, found: StagesForecast, *, may_have_texts: bool = False) -> None:
+    """Print what the job of a command would take, which was asked for in place of running it.
+
+    Texts that rows of the output may have are not reckoned with.
+    """
+    output = "the output without texts" if may_have_texts else "the output"
     temporary = size(found.temporary_bytes) if found.temporary_bytes else "none"
     counting = "counted" if found.documents_counted else "estimated from what was read"
     memory = f"{size(found.memory_bytes)} with --memory {size(found.memory_limit_bytes)}"
@@ -129,7 +133,7 @@ def tell_stages(call: Call, found: StagesForecast) -> None:
     ]
     told += [
         ("memory", memory if found.executors is None else f"{memory} for the driver"),
-        ("files", f"about {size(found.disk_bytes)} for the output, {temporary} for temporary ones"),
+        ("files", f"about {size(found.disk_bytes)} for {output}, {temporary} for temporary ones"),
         ("time", about("seconds", found.seconds, _duration)),
     ]
     if found.executors is not None:

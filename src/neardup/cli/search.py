@@ -141,7 +141,7 @@ def _tell_plan(
     planned = call.planned(queries)
     with call.display:
         found = forecast(index, opening, queries, options, call.runner, planned)
-    tell_stages(call, found)
+    tell_stages(call, found, may_have_texts=is_of_passages)
 
 
 def _check_spark(call: Call) -> None:
