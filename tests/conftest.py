@@ -55,6 +55,8 @@ def pytest_collection(session: pytest.Session) -> None:
     worker = getattr(session.config, "workerinput", None)
     if worker is None or session.config.args != session.config.getini("testpaths"):
         return
+    # Some benchmarks have kernels compiled as they are called, where none have been loaded before.
+    import_module("neardup.kernels._compile")
     number, n_workers = int(worker["workerid"].removeprefix("gw")), worker["workercount"]
     for path in sorted(TESTS.rglob("test_*.py"))[number::n_workers]:
         place = path.relative_to(TESTS.parent).with_suffix("")
