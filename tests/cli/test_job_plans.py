@@ -465,6 +465,26 @@ def test_plan_of_search__of_next_to_nothing(run, tmp_path, kind):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("job", [CUT, ("cut",), PAIRS, ("align",)], ids=" ".join)
+def test_plan__of_no_documents(run, tmp_path, job):
+    """Neither a file without rows nor one of bad rows alone has any; another collection may."""
+    (tmp_path / "none.jsonl").touch()
+    (tmp_path / "bad.jsonl").write_text("[]\n")
+    (tmp_path / "one.jsonl").write_text('{"text": "a b c"}\n')
+    for inputs in (
+        ("none.jsonl",),
+        ("bad.jsonl", "--on-error", "skip"),
+        ("none.jsonl", "--against", "one.jsonl"),
+        ("one.jsonl", "--against", "none.jsonl"),
+    ):
+        plan = planned(
+            run, *job, *(tmp_path / each if each.endswith("jsonl") else each for each in inputs)
+        )
+        assert set(plan["counts"].values()) <= {0, 1, 3}
+        assert plan["seconds"] < 1
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("job", [CUT, PAIRS, ("align", "--min-tokens", "20"), ("search", "IDX")])
 def test_plan__writes_nothing_and_needs_no_output(run, tmp_path, documents, job):
     if job[0] == "search":

@@ -58,17 +58,20 @@ class DrawnRows:
     def runs(self, share: float, of_block: int) -> tuple[list[Source], Int64s]:
         """Return sources of so many runs of rows of each block, evenly spread, and their lengths.
 
-        These are in the order in which the sources are read.
+        These are in the order in which the sources are read. Blocks that are shorter than the mean
+        have fewer, so that runs of a smaller share lie within those of a larger one.
         """
         found: dict[int, list[tuple[RowBlock, Int64s]]] = {}
         sources = {id(source): source for source, _ in self.drawn}
+        mean = sum(len(block) for _, block in self.drawn) / max(1, len(self.drawn))
         for source, block in self.drawn:
             n = min(len(block), max(1, round(len(block) * share)))
-            bounds = np.arange(of_block + 1)
-            starts = len(block) * bounds[:-1] // of_block
+            n_runs = max(1, min(of_block, int(of_block * len(block) / mean)))
+            bounds = np.arange(n_runs + 1)
+            starts = len(block) * bounds[:-1] // n_runs
             # No run is longer than what there is until the next one.
             lengths: Int64s = np.minimum(
-                np.diff(n * bounds // of_block), np.diff([*starts, len(block)])
+                np.diff(n * bounds // n_runs), np.diff([*starts, len(block)])
             )
             is_in = np.zeros(len(block) + 1, np.int64)
             np.add.at(is_in, starts, 1)

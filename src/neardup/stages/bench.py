@@ -47,7 +47,8 @@ class TrialRows:
         with_ids: bool = False,
     ) -> None:
         self.sources, self.lengths = drawn.rows.runs(share, of_block)
-        self.share = min(1.0, int(self.lengths.sum()) / max(1, drawn.rows.n_documents))
+        n = drawn.rows.n_documents
+        self.share = min(1.0, int(self.lengths.sum()) / n) if n else 1.0
         columns, texts = read.columns, [pa.array([], pa.large_binary())]
         if not with_ids:
             columns = columns.only_text()
@@ -286,8 +287,7 @@ def try_queries(
         of_all_sizes[np.argsort(side.sizes)[few]] = True
     ready, again = (bench.seconds_of(of_all_sizes)[0] for _ in range(2))
     timed = Timed(bench, is_kept=True)
-    share = side.share or 1.0
-    while more := timed.more(n_groups, seconds_for(timed.of_all().number / share)):
+    while more := timed.more(n_groups, seconds_for(timed.of_all().number / side.share)):
         timed.look_up(more)
     asked = np.concatenate([each for each, _ in timed.found])
     counts = np.concatenate([each for _, each in timed.found])
@@ -295,7 +295,7 @@ def try_queries(
     n_queries = round(drawn.rows.n_documents * side.are_documents.sum() / max(1, len(groups)))
     return Tried(
         len(asked) / max(1, n_queries),
-        timed.of_all().plus(reading).times(1 / share),
+        timed.of_all().plus(reading).times(1 / side.share),
         _of_all_queries(counts, runs[asked], n_queries),
         max(0.0, ready - again) + max(0.0, timed.reading - reading),
         max(0.0, timed.reading - reading),

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
+import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
+from neardup.files.memory import MemorySource
 from neardup.files.resolve import resolve_inputs
-from neardup.reading.drawn import DrawnBlocks, draw_rows
+from neardup.reading.drawn import DrawnBlocks, DrawnTexts, draw_rows
 from neardup.runs.runner import Runner
+from neardup.stages.bench import runs_of_block
 
 
 @given(st.integers(1, 40), st.floats(0.01, 1), st.integers(1, 9))
@@ -26,6 +29,17 @@ def test_runs__are_evenly_spread(n, share, of_block):
     expected = [s + k for s, size in zip(starts, lengths, strict=True) for k in range(size)]
     assert (numbers - numbers.min()).tolist() == (np.array(expected) - expected[0]).tolist()
     assert first >= 0
+
+
+@example([900, 22], 0.6)
+@given(st.lists(st.integers(1, 300), min_size=1, max_size=12), st.floats(0.01, 0.9))
+def test_runs__of_half_the_share_lie_within_the_others(sizes, share):
+    """Whatever blocks there are: a last one may be short, and files of all sizes."""
+    rows = draw_rows([MemorySource(pa.table({"text": ["x"] * n})) for n in sizes], Runner(1))
+    of_block = runs_of_block(DrawnTexts(rows, 0), share / 2)
+    whole, half = (rows.runs(part, of_block)[1] for part in (share, share / 2))
+    assert len(whole) == len(half) >= len(sizes)
+    assert (half <= whole).all()
 
 
 def test_under_way__is_what_threads_have_at_the_same_time():
