@@ -181,6 +181,9 @@ CALLS = {
     "align": lambda progress: neardup.align(TEXTS, TEXTS, min_tokens=6, progress=progress),
     "cut": lambda progress: neardup.cut(TEXTS, progress=progress),
     "sketch": lambda progress: neardup.sketch(TEXTS, progress=progress),
+    "cluster_sketches": lambda progress: neardup.cluster_sketches(
+        neardup.sketch(TEXTS, kind="smallest"), progress=progress
+    ),
     "estimate": lambda progress: neardup.estimate(neardup.sketch(TEXTS), progress=progress),
     "explain": lambda progress: neardup.deduplicate(TEXTS).explain("0", progress=progress),
     "compare": lambda progress: neardup.compare(*TEXTS[:2], progress=progress),

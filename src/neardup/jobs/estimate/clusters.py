@@ -142,8 +142,7 @@ def cluster_sketches(given: _Arguments) -> ClusterResult:
             yield rows
             del rows
 
-    runner = Runner(1, given.progress, "estimate")
-    with runner.stage("cluster"):
+    with Runner(1, given.progress, "estimate") as runner, runner.stage("cluster"):
         found = cluster_greedily(
             read,
             kind.scheme,
