@@ -157,7 +157,9 @@ def merge(reviews: Sequence[Any], runner: Runner) -> MergedReviews:
     # A file that has what several have said was merged before: its own label is what somebody has
     # settled since, and what all other jobs read.
     merged = given[0] if len(given) == 1 else None
-    settled = {known(pair): word for pair, word in _heard(merged, merged.words)} if merged else {}
+    settled: dict[_Pair, str] = {}
+    if merged is not None and merged.words is not None:
+        settled = {known(pair): word for pair, word in _heard(merged, merged.words)}
     every = list(dict.fromkeys(pair for words in (*own.values(), settled) for pair in words))
     labels = [
         settled.get(pair) or agreed(words[pair] for words in own.values() if pair in words)

@@ -134,6 +134,13 @@ def test_merge__of_one_table_keeps_what_was_settled_since():
     assert neardup.merge_reviews([merged]).labels.equals(merged.labels)
 
 
+def test_merge__of_one_table_without_a_label_of_its_own():
+    """By reviewers a and b: such columns may be of documents a and b, too, and are no label."""
+    rows = table(("1", "2", ""), ("3", "4", ""), label_a=["no", "yes"], label_b=["no", "no"])
+    merged = neardup.merge_reviews([rows.drop(["label"])])
+    assert merged.labels["label"].to_pylist() == ["no", "disagreed"]
+
+
 def test_merge__takes_a_pair_either_way():
     anna, ben = table(("1", "2", "yes"), ("3", "4", "no")), table(("2", "1", "no"))
     merged = neardup.merge_reviews([anna, ben])
