@@ -14,7 +14,7 @@ from neardup.passages.cut_texts import Passage
 from neardup.passages.cutting import Ahead, PassageCutter
 from neardup.passages.lookup import Later, WindowHits
 from neardup.passages.searched import Views, join_lists
-from neardup.tables import Bools, Int64s
+from neardup.tables import Bools, Int64s, offsets_of
 
 
 class Watched:
@@ -173,7 +173,7 @@ class SomeTurns(_Watched):
         mask = self._texts.mask(text)
         if mask is None:
             return np.ones(len(starts), np.bool_)
-        n_lost = np.concatenate([[0], np.cumsum(~mask.unpack())])
+        n_lost = offsets_of(~mask.unpack())
         n_more = self._how.scheme.shingles.ngram - 1
         are_whole: Bools = n_lost[np.minimum(stops + n_more, mask.size)] == n_lost[starts]
         return are_whole

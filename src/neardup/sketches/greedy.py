@@ -17,13 +17,13 @@ from neardup.kernels.types import sealed
 from neardup.options.choices import Representative
 from neardup.options.kinds import exact_fraction
 from neardup.sketches.samples import SetScheme
-from neardup.tables import Bools, GreedyClusters, Int64s, SetSketches, Uint32s
+from neardup.tables import Bools, GreedyClusters, Int64s, SetSketches, Uint32s, offsets_of
 
 _Read = Callable[[int], Iterable[SetSketches]]
 
 
 def cluster_greedily(
-    sketches: SetSketches | Callable[[int], Iterable[SetSketches]],
+    sketches: SetSketches | _Read,
     scheme: SetScheme,
     threshold: str | float | Decimal | Fraction,
     *,
@@ -245,7 +245,7 @@ class _Open:
                 sizes = np.diff(sketches.offsets)
                 chosen = SetSketches(
                     sketches.values[np.repeat(is_open, sizes)],
-                    np.concatenate([[0], np.cumsum(sizes[is_open])]),
+                    offsets_of(sizes[is_open]),
                     sketches.sizes[is_open],
                     sketches.moduli[is_open],
                 )
