@@ -125,6 +125,15 @@ def test_find__nothing(client):
     assert (page.count("<form"), "<h3>" in page) == (1, False)
 
 
+def test_find__no_more(client):
+    """A page behind the last one says so; one that cannot be made says why, and nothing else."""
+    asked = {"text": DOCUMENTS["raven"], "index": "passages", "before": "20"}
+    assert "There are no more." in check(client.post("/", data=asked))
+    page = check(client.post("/", data=asked | {"index": "docs", "cursor": "x"}))
+    assert "cursor" in "".join(parts(page, "p"))
+    assert "There are no more." not in page
+
+
 def test_find__where(client):
     asked = {"text": DOCUMENTS["raven"], "where": "id = 'raven'"}
     page = check(client.post("/", data=asked))
