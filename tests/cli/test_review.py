@@ -6,7 +6,9 @@ import json
 import re
 import shlex
 
+import pyarrow as pa
 import pyarrow.csv as pc
+import pyarrow.parquet as pq
 import pytest
 
 from neardup.files import formats
@@ -161,6 +163,15 @@ def test_pairs__with_columns_of_their_own(run, here, header, value, may_be_label
     outcome = run(*decide, "--measure", "jaccard", "-o", "out")
     assert outcome.code == may_be_label
     assert ("own.csv: pairs have no column 'label'" in outcome.err) == may_be_label
+
+
+def test_pairs__with_lists_beside_them(run, here):
+    (here / "all.csv").write_text(OURS + THEIRS.partition("\n")[2])
+    pair = {"id_a": "s2", "id_b": "o1", "similarity": 0.9, "tags": ["yes"], "from": {"page": 1}}
+    pq.write_table(pa.Table.from_pylist([pair]), here / "own.parquet")
+    decide = ("dedup", "all.csv", "--text-column", "title", "--pairs", "own.parquet")
+    outcome = run(*decide, "--measure", "jaccard", "-o", "out")
+    assert outcome.code == 0, outcome.err
 
 
 def test_labels__of_documents_that_are_not_there(run, here):

@@ -170,7 +170,11 @@ def _may_be_label(name: str, column: pa.ChunkedArray) -> bool:
     # Only reviewers write notes.
     if name == NOTE or _is_called_label(name):
         return True
-    values = column.unique()
+    try:
+        values = column.unique()
+    except pa.ArrowNotImplementedError:
+        # Lists and the like, which say no such thing.
+        return False
     if len(values) > 2 * len(_MEANING):
         return False
     words = {_word(value) for value in values.to_pylist()} - {UNJUDGED}
