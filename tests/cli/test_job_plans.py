@@ -15,6 +15,7 @@ import pytest
 import neardup
 from neardup.jobs.cut import forecast_units
 from neardup.jobs.pairs import forecast
+from neardup.stages import hints
 
 CUT = ("cut", "--exact", "--unit", "lines")
 PAIRS = ("pairs", "--ngram", "1", "--threshold", "0.8")
@@ -412,6 +413,60 @@ def test_plan_of_search__passages(run, tmp_path, passages, options):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
+    "options",
+    [
+        (),
+        ("--memory", "16MB", "--places"),
+        ("--measure", "containment", "--max-documents", "1%"),
+        ("--summary", "documents", "--on-error", "skip"),
+    ],
+)
+def test_plan_of_align__with_an_index(run, tmp_path, passages, options):
+    """Of few queries all are looked up for trial, in the very index."""
+    queries = write_queries(tmp_path / "in.jsonl")
+    if "skip" in options:
+        with queries.open("a") as file:
+            file.write('{"text": 5}\n')
+    job = ("align", queries, "--against", passages, "--threshold", "0.6", *options)
+    before = {path: path.read_bytes() for path in passages.rglob("*") if path.is_file()}
+    plan = planned(run, *job)
+    assert {path: path.read_bytes() for path in passages.rglob("*") if path.is_file()} == before
+    facts = json.loads(run(*job, "-o", tmp_path / "out.csv", "--json").out)
+    assert facts["documents"] == [151, 500]
+    assert plan["documents"] == plan["sample_documents"] == 151 + ("skip" in options)
+    assert plan["counts"]["passages"] == facts["passages"] >= 150
+    assert plan["between"] == {}
+    assert [each["stage"] for each in plan["stages"]] == ["open", "align"]
+    assert plan["temporary_bytes"] == 0
+
+
+@pytest.mark.slow
+def test_plan_of_align__does_not_look_at_queries_twice(run, tmp_path, passages, monkeypatch):
+    """A run looks at the beginnings of some queries first, which a trial has not to pay for."""
+    queries = write_queries(tmp_path / "in.jsonl")
+    looked = []
+    flood = hints.Flood.heads
+    monkeypatch.setattr(
+        hints.Flood, "heads", lambda self, tokens: looked.append(flood(self, tokens)) or looked[-1]
+    )
+    planned(run, "align", queries, "--against", passages)
+    assert looked
+    assert sum(map(len, looked)) == 0
+    run("align", queries, "--against", passages, "-o", tmp_path / "out.csv")
+    assert len(looked[-1]) == 5
+
+
+def test_plan_of_align__refuses_what_a_run_refuses(run, tmp_path, passages):
+    queries = write_queries(tmp_path / "in.jsonl")
+    job = ("align", queries, "--against", passages)
+    for more in (("--measure", "max-containment"), ("--ngram", "2")):
+        refused = run(*job, *more, "--plan")
+        assert refused.code == 1
+        assert refused == run(*job, *more, "-o", tmp_path / "out.csv")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
     "options", [(), ("--threshold", "0.5"), ("--limit", "1"), ("--top", "2", "--on-error", "skip")]
 )
 def test_plan_of_search__documents(run, tmp_path, documents, index, options):
@@ -432,36 +487,43 @@ def test_plan_of_search__documents(run, tmp_path, documents, index, options):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["passages", "index"])
-def test_plan_of_search__says_what_a_part_leaves_open(
-    run, tmp_path, documents, request, monkeypatch, kind
+@pytest.mark.parametrize(
+    ("kind", "name"), [("passages", "search"), ("index", "search"), ("passages", "align")]
+)
+def test_plan_of_look_ups__says_what_a_part_leaves_open(
+    run, tmp_path, documents, request, monkeypatch, kind, name
 ):
     """A few groups of all queries are looked up for trial, and say how far off that may be."""
     folder = request.getfixturevalue(kind)
     queries = documents if kind == "index" else write_queries(tmp_path / "in.jsonl")
-    job = ("search", folder, queries, "--threshold", "0.6" if kind == "passages" else "0.3")
+    inputs = (folder, queries) if name == "search" else (queries, "--against", folder)
+    job = (name, *inputs, "--threshold", "0.6" if kind == "passages" else "0.3")
     facts = json.loads(run(*job, "-o", tmp_path / "out.csv", "--json").out)
     found = facts["passages" if kind == "passages" else "matches"]
     monkeypatch.setattr("neardup.stages.bench._TRIAL_SECONDS", 0.0)
     monkeypatch.setattr("neardup.stages.bench._TRIAL_SHARE", 0.0)
     plan = planned(run, *job)
-    name = "passages" if kind == "passages" else "matches"
-    low, high = plan["between"][name]
+    counted = "passages" if kind == "passages" else "matches"
+    low, high = plan["between"][counted]
     assert low <= found <= high
-    assert low < plan["counts"][name] < high
+    assert low < plan["counts"][counted] < high
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["passages", "index"])
-def test_plan_of_search__of_next_to_nothing(run, tmp_path, kind):
+def test_plan_of_look_ups__of_next_to_nothing(run, tmp_path, kind):
     make = neardup.PassageIndex if kind == "passages" else neardup.DocumentIndex
     make.create(tmp_path / kind)
     queries = tmp_path / "in.jsonl"
     for text in ("", '{"text": "a b c"}\n'):
         queries.write_text(text)
-        plan = planned(run, "search", tmp_path / kind, queries)
-        assert plan["counts"]["passages" if kind == "passages" else "matches"] == 0
-        assert plan["documents"] == len(text.splitlines())
+        jobs = [("search", tmp_path / kind, queries)]
+        if kind == "passages":
+            jobs.append(("align", queries, "--against", tmp_path / kind))
+        for job in jobs:
+            plan = planned(run, *job)
+            assert plan["counts"]["passages" if kind == "passages" else "matches"] == 0
+            assert plan["documents"] == len(text.splitlines())
 
 
 @pytest.mark.slow

@@ -124,13 +124,14 @@ def test_plan__says_what_executors_take(run, tmp_path, capsys, monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["search passages", "search documents", "pairs"])
+@pytest.mark.parametrize("name", ["search passages", "align", "search documents", "pairs"])
 def test_plan__with_an_index(run, tmp_path, monkeypatch, name):
     """What is looked up in an index that is there, of several segments and parts."""
     monkeypatch.setattr("neardup.passages.index_size._LEAST_OF_SEGMENTS", 20_000)
     queries = write_documents(tmp_path / "in.jsonl", 1_500, seed=1)
     index: Any
-    if name == "search passages":
+    is_of_passages = name in ("search passages", "align")
+    if is_of_passages:
         index = neardup.PassageIndex.create(tmp_path / "idx", min_tokens=30, num_perm=0)
     else:
         index = neardup.DocumentIndex.create(tmp_path / "idx", ngram=1, threshold="0.3")
@@ -139,15 +140,15 @@ def test_plan__with_an_index(run, tmp_path, monkeypatch, name):
     rows = [json.loads(line) for line in queries.read_text().splitlines()[:200]]
     index.add([row | {"id": f"again {row['id']}"} for row in rows])
     job: tuple[object, ...] = ("search", tmp_path / "idx", queries)
-    if name == "pairs":
-        job = ("pairs", queries, "--against", tmp_path / "idx")
+    if name in ("pairs", "align"):
+        job = (name, queries, "--against", tmp_path / "idx")
     _, plan = run(*job, "--plan")
     session, facts = run(*job, "-o", tmp_path / "out.csv")
-    found = "pairs" if name == "pairs" else name.split()[1].replace("documents", "matches")
+    found = "pairs" if name == "pairs" else "passages" if is_of_passages else "matches"
     assert plan["counts"][found] == facts[found] >= 200
     exchanged = session.sent + session.stored
     assert plan["exchanged_bytes"] == pytest.approx(exchanged, rel=0.25)
     stages = [each["stage"] for each in plan["stages"]]
-    of_index = ["open", "read", "search"] if name == "search passages" else ["open", "search"]
-    assert stages == ["start", *(["open", "join"] if name == "pairs" else of_index)]
+    look_up = "join" if name == "pairs" else name.split()[0]
+    assert stages == ["start", "open", *(["read"] if is_of_passages else []), look_up]
     assert plan["task_bytes"] == max(each["task_bytes"] for each in plan["stages"])

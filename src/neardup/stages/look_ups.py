@@ -16,10 +16,18 @@ from neardup.files.rows import ColumnNames, Source
 from neardup.matching.measures import Measure
 from neardup.passages.additions import BYTES_OF_TOKEN
 from neardup.passages.documents import PassageReading
-from neardup.passages.index_size import OF_QUERY, IndexSize
-from neardup.passages.lookup import FILES_SHARE, QUERIES_SHARE, SEARCH_SHARE, WAITING_SHARE
+from neardup.passages.index import OpenPassages
+from neardup.passages.index_size import INDEX_SECONDS, OF_QUERY, IndexSize, bounds_of_parts
+from neardup.passages.lookup import (
+    FILES_SHARE,
+    QUERIES_SHARE,
+    SEARCH_SHARE,
+    WAITING_SHARE,
+    within_memory,
+)
 from neardup.reading.drawn import DrawnTokens, draw_tokens
 from neardup.runs.runner import Runner
+from neardup.runs.work import Workspace
 from neardup.stages.bench import try_queries
 from neardup.stages.forecasts import (
     PROCESS,
@@ -253,6 +261,84 @@ def looked_up_on_executors(
         held=PASSAGE * passages,
         jobs=4,
     )
+
+
+# Looks the documents of some sources up in an index, and yields of some of them at a time how many
+# passages each has, and how many rows all of these have while they wait.
+LookUpPassages = Callable[
+    [OpenPassages, Sequence[Source], Workspace, Runner], Iterator[tuple[Int64s, int]]
+]
+
+
+@dataclass(frozen=True)
+class PassageLookUp:
+    """Documents that are looked up in an index of passages that is there.
+
+    ``look_up`` is who does it, each of whose rows takes so many bytes while it ``waits``. A ``row``
+    of the table has so many. ``opening`` are the seconds in which the index was opened.
+    """
+
+    index: OpenPassages
+    sources: Sequence[Source]
+    read: PassageReading
+    opening: float
+    look_up: LookUpPassages
+    waits: int
+    row: int
+
+    def forecast(self, stage: str, runner: Runner, planned: Planned) -> StagesForecast:
+        """Tell what it would take of a sample of the documents, some of which are looked up."""
+        index, read = self.index, self.read
+        tokenizer = index.scheme.tokenizer
+        drawn = draw_tokens(self.sources, read.columns, read.skip_bad, tokenizer, runner)
+        size = IndexSize.of(index, planned.memory, planned.workers)
+        workspace = Workspace(planned.memory)
+        searched = within_memory(index, workspace)
+        # Documents, passages and rows of all trials.
+        seen = np.zeros(3)
+
+        def count(sources: Sequence[Source]) -> Iterator[Int64s]:
+            with Runner(planned.workers) as runner:
+                for counts, n_rows in self.look_up(searched, sources, workspace, runner):
+                    seen[:] += len(counts), counts.sum(), n_rows
+                    yield counts
+
+        tried = try_queries(drawn, read, count, is_kept=size.fits)
+        n_seen, n_found, n_rows = seen.tolist()
+        passages = round(tried.results.number)
+        waiting = n_rows * (
+            passages / n_found if n_found else drawn.rows.n_documents / max(1.0, n_seen)
+        )
+        again = tried.ready_again * (size.rounds(drawn.tokens) - 1)
+        # While one thread makes it ready the others wait.
+        work = tried.seconds.plus(planned.workers * tried.ready + again)
+        stages = [open_stage(self.opening)]
+        n_parts = 1
+        if planned.executors is not None:
+            n_tokens = [record.n_tokens for record in index.manifest.segments]
+            n_parts = len(bounds_of_parts(n_tokens, planned.executors.slots)) - 1
+            making = drawn.scaled(drawn.tokenizing) + INDEX_SECONDS * drawn.tokens
+            spread = kept_on_executors([drawn], making, planned, 0.0)
+            stages.append(StageForecast("read", 0, 0, 0.0, "queries that are kept", spread))
+        looked_up = passages_looked_up(
+            stage,
+            drawn,
+            drawn.under_way(planned.workers, of_token=OF_TOKEN),
+            size,
+            planned,
+            seconds=work.number + drawn.rows.reading,
+            passages=passages,
+            waiting=self.waits * waiting,
+            spread=looked_up_on_executors(
+                drawn, work.number, size.searched, passages, n_parts, n_parts
+            ),
+        )
+        stages.append(looked_up)
+        counts = {"tokens": round(drawn.tokens), "passages": passages}
+        between = told_between("passages", tried.results, work, stages, planned)
+        return StagesForecast.of(
+            [drawn], planned, stages, counts, passages * self.row, self.sources, between=between
+        )
 
 
 # Of either kind.

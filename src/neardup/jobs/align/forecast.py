@@ -9,17 +9,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from neardup.errors import InvalidParameterError
 from neardup.files.inputs import check_effect
 from neardup.files.rows import Source
 from neardup.jobs.align.align import find_shared
 from neardup.jobs.align.found import Found
-from neardup.jobs.align.looked_up import Asked, InThreads, LookUp
+from neardup.jobs.align.looked_up import Aligned, Asked, InThreads, LookUp
 from neardup.jobs.align.other import Made, NewDocuments, Other, open_other
 from neardup.options.passages import AlignOptions
-from neardup.passages.align import make_window_scheme
+from neardup.passages.align import AlignmentPlan, make_window_scheme
 from neardup.passages.documents import PassageReading
-from neardup.passages.index import OpenPassages
+from neardup.passages.index import OpenPassages, PassageHandle
 from neardup.passages.index_size import IndexSize, expect_index
 from neardup.reading.drawn import DrawnTokens, draw_tokens
 from neardup.runs.runner import Runner
@@ -44,8 +43,10 @@ from neardup.stages.forecasts import (
     expect_distinct,
     expect_pairs,
 )
+from neardup.stages.hints import Flood
 from neardup.stages.look_ups import (
     OF_TOKEN,
+    PassageLookUp,
     kept_on_executors,
     looked_up_on_executors,
     passages_looked_up,
@@ -60,17 +61,8 @@ _MADE, _DOCUMENT, _HIT, _ROW = 40, 60, 40, 30
 
 
 def documents_of(other: Other) -> Sequence[Source]:
-    """Return the documents that are indexed for an alignment, if they are no queries.
-
-    Raises
-    ------
-    InvalidParameterError
-        Where documents are looked up in an index that is there.
-    """
-    if not isinstance(other, NewDocuments):
-        message = "plan is for documents that are indexed for the run; name documents with against"
-        raise InvalidParameterError(message, "plan", "against")
-    return () if other.is_input else other.sources
+    """Return the documents that are indexed for an alignment, unless they are its queries."""
+    return other.sources if isinstance(other, NewDocuments) and not other.is_input else ()
 
 
 def forecast_alignment(
@@ -82,11 +74,12 @@ def forecast_alignment(
 ) -> StagesForecast:
     """Tell what an alignment would take of a sample of the documents.
 
-    Some of them, and half of these, are aligned for trial. Raises as ``documents_of``.
+    Some of them are aligned for trial, and without an index half of these.
     """
     others = documents_of(other)
-    assert isinstance(other, NewDocuments)
     check_effect(options, sources, others)
+    if isinstance(other, PassageHandle):
+        return _forecast_with_index(sources, other, options, runner, planned)
     tokenizer = make_window_scheme(other.min_tokens, **other.scheme).tokenizer
     queries = draw_tokens(sources, columns_of(options), options.skip_bad, tokenizer, runner)
     indexed = queries
@@ -141,6 +134,43 @@ def forecast_alignment(
     return StagesForecast.of(
         drawn, planned, stages, counts, passages * _ROW, sources, others, between=between
     )
+
+
+def _forecast_with_index(
+    sources: Sequence[Source],
+    other: PassageHandle,
+    options: AlignOptions,
+    runner: Runner,
+    planned: Planned,
+) -> StagesForecast:
+    start = time.perf_counter()
+    index = other.view(runner)
+    opening = time.perf_counter() - start
+
+    def look_up(
+        _: OpenPassages, sources: Sequence[Source], workspace: Workspace, runner: Runner
+    ) -> Iterator[tuple[Int64s, int]]:
+        found = find_shared(sources, other, options, workspace, runner, opened=_open_there)
+        n_queries = found.summary["documents"][0]
+        yield np.bincount(found.places[:, 0], minlength=n_queries), found.summary["hits"]
+
+    read = PassageReading(columns_of(options), options.skip_bad).for_sources(sources)
+    asked = PassageLookUp(index, sources, read, opening, look_up, _HIT, _ROW)
+    return asked.forecast("align", runner, planned)
+
+
+class _Trying(InThreads):
+    """Looks up some queries for trial: none of them more than once, as a run looks at some."""
+
+    def find(self, plan: AlignmentPlan, flood: Flood) -> Iterator[Aligned]:
+        """Look up some blocks of queries at a time; nobody looks at some of them before."""
+        return super().find(plan, Flood(len(self.sizes), is_wanted=False))
+
+
+@contextmanager
+def _open_there(asked: Asked, workspace: Workspace, runner: Runner) -> Iterator[LookUp]:
+    with open_other(asked.other, workspace, runner) as (index, made):
+        yield _Trying(index, made, asked, workspace, runner)
 
 
 @dataclass(frozen=True)
@@ -200,7 +230,7 @@ class _Bench(Bench[Found]):
             opened = open_other(asked.other, workspace, runner)
             self._indexes[key] = self._kept.enter_context(opened)
         chosen = self._chosen[id(asked.sources)]
-        yield InThreads(*self._indexes[key], asked, workspace, runner, chosen)
+        yield _Trying(*self._indexes[key], asked, workspace, runner, chosen)
 
 
 def _try(

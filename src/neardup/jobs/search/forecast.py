@@ -16,22 +16,10 @@ from neardup.options.documents import DocumentSearchOptions
 from neardup.options.passages import SearchOptions
 from neardup.passages.documents import PassageReading
 from neardup.passages.index import OpenPassages
-from neardup.passages.index_size import INDEX_SECONDS, IndexSize, bounds_of_parts
-from neardup.passages.lookup import within_memory
-from neardup.reading.drawn import draw_tokens
 from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
-from neardup.stages.bench import try_queries
-from neardup.stages.forecasts import Planned, StageForecast, StagesForecast
-from neardup.stages.look_ups import (
-    OF_TOKEN,
-    DocumentLookUp,
-    kept_on_executors,
-    looked_up_on_executors,
-    open_stage,
-    passages_looked_up,
-    told_between,
-)
+from neardup.stages.forecasts import Planned, StagesForecast
+from neardup.stages.look_ups import DocumentLookUp, PassageLookUp
 from neardup.stages.options import columns_of
 from neardup.tables import Int64s
 
@@ -72,48 +60,15 @@ def forecast_passages(
 ) -> StagesForecast:
     """Tell what a search would take of an index of passages that was opened in some seconds."""
     check_effect(options, sources)
-    plan, columns = plan_search(options, index), columns_of(options)
-    drawn = draw_tokens(sources, columns, options.skip_bad, index.scheme.tokenizer, runner)
-    size = IndexSize.of(index, planned.memory, planned.workers)
-    read = PassageReading(columns, options.skip_bad).for_sources(sources)
-    workspace = Workspace(planned.memory)
-    searched = within_memory(index, workspace)
+    plan = plan_search(options, index)
+    read = PassageReading(columns_of(options), options.skip_bad).for_sources(sources)
 
-    def count(sources: Sequence[Source]) -> Iterator[Int64s]:
-        with Runner(planned.workers) as runner:
-            asked = Asked(searched, sources, read, plan, options)
-            for found in in_threads(asked, workspace, runner):
-                yield np.bincount(found.queries, minlength=len(found.sizes))
+    def look_up(
+        index: OpenPassages, sources: Sequence[Source], workspace: Workspace, runner: Runner
+    ) -> Iterator[tuple[Int64s, int]]:
+        asked = Asked(index, sources, read, plan, options)
+        for found in in_threads(asked, workspace, runner):
+            yield np.bincount(found.queries, minlength=len(found.sizes)), len(found.queries)
 
-    tried = try_queries(drawn, read, count, is_kept=size.fits)
-    passages = round(tried.results.number)
-    again = tried.ready_again * (size.rounds(drawn.tokens) - 1)
-    # While one thread makes it ready the others wait.
-    work = tried.seconds.plus(planned.workers * tried.ready + again)
-    stages = [open_stage(opening)]
-    n_parts = 1
-    if planned.executors is not None:
-        n_tokens = [record.n_tokens for record in index.manifest.segments]
-        n_parts = len(bounds_of_parts(n_tokens, planned.executors.slots)) - 1
-        making = drawn.scaled(drawn.tokenizing) + INDEX_SECONDS * drawn.tokens
-        spread = kept_on_executors([drawn], making, planned, 0.0)
-        stages.append(StageForecast("read", 0, 0, 0.0, "queries that are kept", spread))
-    looked_up = passages_looked_up(
-        "search",
-        drawn,
-        drawn.under_way(planned.workers, of_token=OF_TOKEN),
-        size,
-        planned,
-        seconds=work.number + drawn.rows.reading,
-        passages=passages,
-        waiting=_TOGETHER * passages,
-        spread=looked_up_on_executors(
-            drawn, work.number, size.searched, passages, n_parts, n_parts
-        ),
-    )
-    stages.append(looked_up)
-    counts = {"tokens": round(drawn.tokens), "passages": passages}
-    between = told_between("passages", tried.results, work, stages, planned)
-    return StagesForecast.of(
-        [drawn], planned, stages, counts, passages * _ROW, sources, between=between
-    )
+    asked = PassageLookUp(index, sources, read, opening, look_up, _TOGETHER, _ROW)
+    return asked.forecast("search", runner, planned)
