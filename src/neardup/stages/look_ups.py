@@ -350,21 +350,16 @@ def open_stage(seconds: float) -> StageForecast:
     return StageForecast("open", PROCESS, 0, seconds, content, Spread(alone=seconds, jobs=0))
 
 
-def of_all_stages(work: Between, stages: Sequence[StageForecast], planned: Planned) -> Between:
-    """Return the seconds of all stages, of those of one core of the look-up."""
-    seconds = sum(each.seconds for each in stages)
-    return Between(
-        seconds,
-        seconds - (work.number - work.low) / planned.workers,
-        seconds + (work.high - work.number) / planned.workers,
-    )
-
-
 def told_between(
     results: str, number: Between, work: Between, stages: Sequence[StageForecast], planned: Planned
 ) -> dict[str, Between]:
-    """Return what numbers lie between, for ``StagesForecast.of``."""
+    """Return what numbers lie between, for ``StagesForecast.of``.
+
+    ``work`` are seconds of one core, which some of the stages have.
+    """
     found = {results: number}
     if planned.executors is None:
-        found["seconds"] = of_all_stages(work, stages, planned)
+        of_work = work.times(1 / planned.workers)
+        known = sum(each.seconds for each in stages) - of_work.number
+        found["seconds"] = of_work.plus(known)
     return found
