@@ -281,7 +281,10 @@ def test_plan__cheaper_bands(run, write_texts):
         (("a.jsonl", "--executor-cores", 9), "--executor-cores has no effect without --executors"),
         (("--memory", "1GB"), "--memory has no effect without INPUT"),
         (("--executors", "3"), "--executors has no effect without INPUT"),
-        (("empty.jsonl", "--documents", 9), "--documents needs an input of known size"),
+        (
+            ("empty.jsonl", "--documents", 9),
+            "of known size, got one of none; name files that have rows",
+        ),
     ],
 )
 def test_plan__refusals(run, write_file, options, message):

@@ -135,7 +135,7 @@ def _growth(sample: Sample, sources: Sequence[Source], planned: Planned) -> floa
     else:
         return 1.0
     if not found:
-        message = f"{name} needs an input of known size, got one of none; name files with documents"
+        message = f"{name} needs an input of known size, got one of none; name files that have rows"
         raise InvalidParameterError(message, name)
     return asked / found
 
