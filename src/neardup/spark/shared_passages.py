@@ -58,6 +58,7 @@ from neardup.spark.stored_passages import (
     parts_of,
     store_on_executors,
 )
+from neardup.stages.hints import with_warning
 from neardup.tables import Int64s, TokenLists, offsets_of
 from neardup.text.weighting import DocumentFrequencies
 
@@ -332,4 +333,4 @@ def align(given: _Arguments) -> PassageResult:
     indexed its id. Text that is ignored is read by it, too, wherever that is.
     """
     run = partial(align_on_spark, partial(cluster_of, given.session))
-    return align_given(given, None, run)
+    return with_warning(align_given(given, None, run))

@@ -390,7 +390,7 @@ def align(given: _Arguments) -> PassageResult:
     >>> found.passages.select(["query_start", "query_end", "doc_start", "doc_end"]).to_pylist()
     [{'query_start': 10, 'query_end': 78, 'doc_start': 0, 'doc_end': 70}]
     """
-    return align_given(given, given.workers, align_collections)
+    return with_warning(align_given(given, given.workers, align_collections))
 
 
 def align_given(
@@ -410,5 +410,4 @@ def align_given(
             other: Other = no_other(sources, options, chosen)
         else:
             other = choose_other(b, resolve, options, chosen, sources)
-        result = run(sources, other, options, workspace, runner, templates)
-    return with_warning(result)
+        return run(sources, other, options, workspace, runner, templates)
