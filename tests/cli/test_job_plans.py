@@ -487,6 +487,33 @@ def test_plan_of_search__documents(run, tmp_path, documents, index, options):
 
 
 @pytest.mark.slow
+def test_plan_of_look_ups__tells_the_memory_of_what_is_touched(run, tmp_path):
+    """Files of min-hashes that nobody asks for take none, nor texts in which nothing is found."""
+    index, documents = tmp_path / "idx", write_passages(tmp_path / "a.jsonl", 400)
+    neardup.PassageIndex.create(index, min_tokens=30).add(str(documents))
+    queries, others = write_queries(tmp_path / "in.jsonl"), tmp_path / "others.jsonl"
+    others.write_text(
+        "".join(json.dumps({"text": text[::-1]}) + "\n" for text in texts_of(queries))
+    )
+    (segment,) = (index / "segments").iterdir()
+    of_windows = ("key-starts", "keys", "list-starts", "starts", "spans", "wide-rows", "wide-spans")
+    hashes = sum((segment / f"{name}.npy").stat().st_size for name in of_windows)
+    texts = sum(map(len, texts_of(documents)))
+    jobs = ((("search", index), ("--recall", "1")), (("align", "--against", index), ()))
+    for job, without in jobs:
+        by_hits, by_none, of_nothing = (
+            planned(run, *job, *more)
+            for more in ((queries, "--hits", "20"), (queries, *without), (others, *without))
+        )
+        assert by_none["counts"]["passages"] >= 150
+        assert of_nothing["counts"]["passages"] == 0
+        more = by_hits["memory_bytes"] - by_none["memory_bytes"]
+        assert more == pytest.approx(hashes, rel=0.02)
+        more = by_none["memory_bytes"] - of_nothing["memory_bytes"]
+        assert texts < more < 2 * texts
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "name"), [("passages", "search"), ("index", "search"), ("passages", "align")]
 )

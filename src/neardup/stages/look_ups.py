@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -165,6 +165,8 @@ OF_TOKEN, PASSAGE = 80, 150
 # On Spark: bytes of a token of a segment that is kept beside the text; of one of a query on its
 # way, with what there is to tell of different ones; and of a passage.
 _KEPT, _SENT, _PACKED = 5, 4, 90
+# Bytes of a mapped file that come into memory with those that are touched, on Linux.
+_AROUND = 1 << 16
 
 
 def passages_looked_up(
@@ -275,7 +277,8 @@ class PassageLookUp:
     """Documents that are looked up in an index of passages that is there.
 
     ``look_up`` is who does it, each of whose rows takes so many bytes while it ``waits``. A ``row``
-    of the table has so many. ``opening`` are the seconds in which the index was opened.
+    of the table has so many. ``opening`` are the seconds in which the index was opened. With
+    ``has_hits`` it looks at the min-hashes of windows.
     """
 
     index: OpenPassages
@@ -285,6 +288,7 @@ class PassageLookUp:
     look_up: LookUpPassages
     waits: int
     row: int
+    has_hits: bool
 
     def forecast(self, stage: str, runner: Runner, planned: Planned) -> StagesForecast:
         """Tell what it would take of a sample of the documents, some of which are looked up."""
@@ -324,7 +328,7 @@ class PassageLookUp:
             stage,
             drawn,
             drawn.under_way(planned.workers, of_token=OF_TOKEN),
-            size,
+            replace(size, stored=self._touched(passages)),
             planned,
             seconds=work.number + drawn.rows.reading,
             passages=passages,
@@ -339,6 +343,25 @@ class PassageLookUp:
         return StagesForecast.of(
             [drawn], planned, stages, counts, passages * self.row, self.sources, between=between
         )
+
+    def _touched(self, passages: float) -> float:
+        """Return the bytes of files that look-ups touch, beside the tokens, which are searched.
+
+        They are mapped, and in memory then: what tells the places of passages around each of them,
+        and min-hashes, which may stand anywhere, as a whole.
+        """
+        segments = self.index.segments
+        around = (
+            sum(segment.texts.nbytes for segment in segments),
+            sum(segment.gaps.nbytes for segment in segments),
+            sum(segment.lengths.nbytes for segment in segments),
+        )
+        touched = sum(n * -np.expm1(-passages * _AROUND / n) for n in around if n)
+        if self.has_hits:
+            touched += sum(
+                each.nbytes for segment in segments for each in vars(segment.windows).values()
+            )
+        return float(touched)
 
 
 # Of either kind.

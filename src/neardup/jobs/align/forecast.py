@@ -15,6 +15,7 @@ from neardup.jobs.align.align import find_shared
 from neardup.jobs.align.found import Found
 from neardup.jobs.align.looked_up import Aligned, Asked, InThreads, LookUp
 from neardup.jobs.align.other import Made, NewDocuments, Other, open_other
+from neardup.jobs.align.plan import plan_alignment
 from neardup.options.passages import AlignOptions
 from neardup.passages.align import AlignmentPlan, make_window_scheme
 from neardup.passages.documents import PassageReading
@@ -155,7 +156,8 @@ def _forecast_with_index(
         yield np.bincount(found.places[:, 0], minlength=n_queries), found.summary["hits"]
 
     read = PassageReading(columns_of(options), options.skip_bad).for_sources(sources)
-    asked = PassageLookUp(index, sources, read, opening, look_up, _HIT, _ROW)
+    has_hits = plan_alignment(options, index.scheme).search.hits > 0
+    asked = PassageLookUp(index, sources, read, opening, look_up, _HIT, _ROW, has_hits=has_hits)
     return asked.forecast("align", runner, planned)
 
 

@@ -70,5 +70,7 @@ def forecast_passages(
         for found in in_threads(asked, workspace, runner):
             yield np.bincount(found.queries, minlength=len(found.sizes)), len(found.queries)
 
-    asked = PassageLookUp(index, sources, read, opening, look_up, _TOGETHER, _ROW)
+    asked = PassageLookUp(
+        index, sources, read, opening, look_up, _TOGETHER, _ROW, has_hits=plan.hits > 0
+    )
     return asked.forecast("search", runner, planned)
