@@ -15,7 +15,10 @@ import pytest
 import neardup
 from neardup.jobs.cut import forecast_units
 from neardup.jobs.pairs import forecast
+from neardup.passages.index import PassageHandle
+from neardup.runs.runner import Runner
 from neardup.stages import hints
+from neardup.stages.forecasts import PROCESS
 
 CUT = ("cut", "--exact", "--unit", "lines")
 PAIRS = ("pairs", "--ngram", "1", "--threshold", "0.8")
@@ -484,6 +487,24 @@ def test_plan_of_search__documents(run, tmp_path, documents, index, options):
         of_pairs = planned(run, "pairs", documents, "--against", index)
         assert of_pairs["counts"] == {"tokens": plan["counts"]["tokens"], "pairs": facts["matches"]}
         assert [each["stage"] for each in of_pairs["stages"]] == ["open", "join"]
+
+
+@pytest.mark.slow
+def test_plan_of_look_ups__tells_the_memory_of_a_segment_beyond_the_budget(
+    run, tmp_path, monkeypatch
+):
+    """It is searched as a whole."""
+    monkeypatch.setattr("neardup.stages.look_ups.SEARCH_SHARE", 0.01)
+    index, documents = tmp_path / "idx", write_passages(tmp_path / "a.jsonl", 2_000)
+    neardup.PassageIndex.create(index, min_tokens=30, num_perm=0).add(str(documents))
+    searched = PassageHandle(index).view(Runner(1)).search_bytes(1)
+    plan = planned(
+        run,
+        *("search", index, write_queries(tmp_path / "in.jsonl")),
+        *("--memory", "16MB", "--workers", "1"),
+    )
+    assert searched > 4_000_000
+    assert plan["memory_bytes"] > PROCESS + searched
 
 
 @pytest.mark.slow

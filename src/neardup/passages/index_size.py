@@ -39,7 +39,8 @@ class IndexSize:
     """Bytes of an index: while it is made, in files, and in memory while it is searched.
 
     ``memory`` is the budget of the job, which decides how large its ``n_segments`` are. One that
-    ``is_there`` is not made, and has no files of the job's.
+    ``is_there`` is not made, and has no files of the job's; its ``largest`` segment is searched as
+    a whole, whatever the budget.
     """
 
     making: float
@@ -48,13 +49,22 @@ class IndexSize:
     memory: int
     n_segments: int
     is_there: bool = False
+    largest: float = 0.0
 
     @classmethod
     def of(cls, index: OpenPassages, memory: int, workers: int) -> IndexSize:
         """Return that of an index that is there."""
         records = index.manifest.segments
-        searched = index.search_bytes(workers)
-        return cls(0, segment_bytes(records), searched, memory, len(records), is_there=True)
+        sizes = [searcher.memory_bytes(workers) for searcher in index.searchers]
+        return cls(
+            0,
+            segment_bytes(records),
+            sum(sizes),
+            memory,
+            len(records),
+            is_there=True,
+            largest=max(sizes, default=0),
+        )
 
     @property
     def files(self) -> float:

@@ -214,7 +214,7 @@ def passages_looked_up(
             PROCESS
             + blocks
             + PASSAGE * passages
-            + planned.within(searched, SEARCH_SHARE)
+            + max(index.largest, planned.within(searched, SEARCH_SHARE))
             + planned.within(stored, FILES_SHARE)
             + asked
             + planned.within(waiting / parts, WAITING_SHARE)
