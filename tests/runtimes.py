@@ -56,7 +56,7 @@ JOBS: dict[str, Job] = {
         "pairs a.jsonl --threshold 0.4 --blocking score", on_spark=True, output="pairs.csv"
     ),
     "pairs, index": Job(
-        "pairs a.jsonl --against idx --threshold 0.4",
+        "pairs a.jsonl --against idx --threshold 0.2",
         keeps_tasks=False,
         on_spark=True,
         output="pairs.csv",
@@ -132,7 +132,7 @@ def write_collections(folder: Path) -> None:
                 text = draw.choice(rows)["text"] + draw.choice(["", " one more"])
             rows.append({"id": f"{name}{number}", "text": text, "score": draw.randrange(5)})
         write_lines(folder / f"{name}.jsonl", rows)
-    index = neardup.DocumentIndex.create(folder / "idx", ngram=1, threshold="0.3")
+    index = neardup.DocumentIndex.create(folder / "idx", ngram=1, threshold="0.2")
     index.add(str(folder / "b.jsonl"))
     passages = neardup.PassageIndex.create(folder / "passages", min_tokens=6, num_perm=16)
     passages.add(str(folder / "b.jsonl"))
