@@ -294,30 +294,6 @@ class PassageResult(TableResult):
         """The passages, or the pairs of documents if it was asked for them."""
         return self.passages if self.document_pairs is None else self.document_pairs
 
-    def write(self, path: str | Path, *, overwrite: bool = False) -> None:
-        """Write the table to a file or URL: .parquet, .csv, .jsonl or .xlsx, by its ending.
-
-        Headers of a spreadsheet are words, which are names of columns again where it is read.
-
-        Passages also as .graphml, who shares with whom, and .tei.xml, as links.
-
-        Raises
-        ------
-        InvalidParameterError, OutputExistsError, WriteError
-            If the ending is another, the file exists, or it cannot be written.
-        MissingExtraError
-            For a spreadsheet (.xlsx), without the library that writes it.
-        """
-        # Tables need nothing of passages.
-        from neardup.outputs.exports import export_ending, write_export
-
-        target = target_of(path)
-        if "similarity" not in self.passages.schema.names or export_ending(target) is None:
-            super().write(path, overwrite=overwrite)
-            return
-        is_one = len(self.summary.get("documents", (0, 0))) == 1
-        write_export(self.passages, target, is_one=is_one, overwrite=overwrite)
-
     def headline(self) -> str:
         """Return the counts of documents and passages."""
         if "documents" in self.summary:

@@ -52,13 +52,9 @@ def test_align__places_are_those_of_the_texts(run, here):
     assert run(*arguments, "--no-text", "-o", "bare.jsonl").code == 0
     assert rows_in(here / "bare.jsonl") == [row]
     texts = {"query_text": SHARED, "doc_text": SHARED.capitalize()}
-    for options in (("--with-text",), ("--excerpt", 12)):
-        assert run(*arguments, *options, "-o", "texts.csv", "--overwrite").code == 0
-        [found] = csv.DictReader(io.StringIO((here / "texts.csv").read_text(encoding="utf-8")))
-        n_characters = 11 if "--excerpt" in options else None
-        for name, text in texts.items():
-            more = "…" if n_characters else ""
-            assert found[name] == text[:n_characters] + more
+    assert run(*arguments, "--with-text", "-o", "texts.csv").code == 0
+    [found] = csv.DictReader(io.StringIO((here / "texts.csv").read_text(encoding="utf-8")))
+    assert {name: found[name] for name in texts} == texts
 
 
 @pytest.mark.usefixtures("collections")
@@ -181,14 +177,6 @@ def test_align__same_for_any_number_of_workers(run, here, workers):
 @pytest.mark.parametrize(
     ("options", "error"),
     [
-        (
-            ["--summary", "documents", "--excerpt", "9"],
-            "--excerpt has no effect with --summary documents; leave it out, or write the passages",
-        ),
-        (
-            ["--excerpt", "9", "--no-text"],
-            "--excerpt has no effect with --no-text; leave it out, or leave that out",
-        ),
         (["--threshold", "80"], "--threshold must lie in (0, 1], got 80; write 0.8 for 80 %"),
         (["--min-tokens", "0"], "--min-tokens must be at least 1, got 0"),
         (["--max-documents", "0"], "--max-documents must be at least 1, got 0"),
@@ -402,39 +390,3 @@ def test_places__refused(fails, run, here):
         error="--places has no effect on an index of documents; leave it out, or search an index "
         "of passages",
     )
-
-
-@pytest.mark.usefixtures("collections")
-def test_exports__by_the_ending(run, fails, here):
-    arguments = ("align", "a.jsonl", "--against", "b.jsonl", *LEAST)
-    for name in ("who.graphml", "links.tei.xml"):
-        outcome = run(*arguments, "-o", name, "--report", "p.html", "--places", "--overwrite")
-        assert (outcome.code, outcome.err) == (0, "")
-        assert f"written to {name}" in outcome.out
-        assert (here / name).read_text(encoding="utf-8").startswith("<?xml")
-        for option in (("--places",), ("--place-marker", "x")):
-            fails(
-                *(*arguments, "-o", f"2{name}", *option),
-                error=f"{option[0]} has no effect with 2{name} alone; leave it out, or write a "
-                "table, or add --report for a page that shows them",
-            )
-        for option in (("--with-text",), ("--summary", "documents")):
-            fails(
-                *(*arguments, "-o", f"2{name}", *option),
-                error=f"{option[0]} has no effect with 2{name}, which has passages by their "
-                "characters alone; leave it out, or write a table",
-            )
-        fails(
-            *(*arguments, "-o", f"2{name}", "--output-format", "csv"),
-            error=f"--output-format csv does not go with the name 2{name}; leave it out",
-        )
-        outcome = run(*arguments, "-o", name)
-        assert (outcome.code, "exists" in outcome.err) == (1, True)
-    run("index", "build", "idx", "b.jsonl", "--min-tokens", 8)
-    assert run("search", "idx", "a.jsonl", "-o", "found.tei.xml", "--threshold", "0.5").code == 0
-    endings = "the output file must end in .parquet, .csv, .jsonl, .xlsx"
-    for command in (arguments, ("search", "idx", "a.jsonl")):
-        outcome = run(*command, "-o", "p.xml")
-        assert f"{endings}, .graphml, .tei.xml, got" in outcome.err
-    outcome = run("pairs", "a.jsonl", "-o", "p.graphml")
-    assert f"{endings}, got" in outcome.err

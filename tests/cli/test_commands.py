@@ -263,7 +263,7 @@ def test_commands__a_condition_is_given_once(run, option):
 def test_commands__an_output_is_given_once(run, tmp_path, second):
     path = tmp_path / "rows.txt"
     path.write_text("a b c d e f\n" * 3)
-    files = [tmp_path / "e.csv", tmp_path / "e.graphml"]
+    files = [tmp_path / "e.csv", tmp_path / "e.jsonl"]
     outcome = run("align", path, "--lines", "-o", files[0], second, files[1])
     assert outcome.code == 2
     assert "is given twice, and takes one value; name one, and run the command again" in outcome.err

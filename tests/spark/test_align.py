@@ -23,7 +23,7 @@ from tests.spark.mishaps import dies_once, replace_stage
 CASES: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
     "two": (("own", "other.jsonl"), {"with_text": True}),
     "one": (("own",), {"summary": "documents"}),
-    "within": (("own",), {"within": True, "max_documents": 4, "excerpt": 20}),
+    "within": (("own",), {"within": True, "max_documents": 4, "with_text": True}),
     "some documents": (("own", "other.jsonl"), {"max_documents": "10%"}),
     "containment": (("own", "other.jsonl"), {"measure": "containment", "threshold": "0.5"}),
     "either": (("own",), {"measure": "max-containment", "threshold": "0.5", "max_documents": 5}),

@@ -69,7 +69,7 @@ def command(call: Call) -> None:
     from neardup.passages.index import PassageHandle
     from neardup.reading.where import rows_where
 
-    output, against = None if call.plan else TableOutput(call, of_passages=True), call.against
+    output, against = None if call.plan else TableOutput(call), call.against
     asked = call.of(AlignSchemeOptions, with_text=output is not None and _has_texts(call, output))
     settings, chosen = choose_options(asked, ("INPUT", "against"), has_other=bool(against))
     start = time.perf_counter()
@@ -139,17 +139,13 @@ def _tell_plan(call: Call, sources: Sequence[Source], other: Other, options: Ali
 
 def _has_texts(call: Call, output: TableOutput) -> bool:
     """Return whether passages are written with their whole texts."""
-    if output.is_export:
-        return output.takes_texts()
-    asked = [name for name in ("with_text", "no_text", "excerpt") if getattr(call, name)]
+    asked = [name for name in ("with_text", "no_text") if getattr(call, name)]
     if call.summary is not None:
         # A page shows passages, and where they begin.
         places = [] if call.page is not None else ["places", "place_marker"]
         for name in [*asked, *(name for name in places if getattr(call, name))]:
             raise no_effect(name, "with summary documents", "write the passages", "summary")
         return False
-    if call.excerpt is not None and call.no_text:
-        raise no_effect("excerpt", "with no_text", "leave that out", "no_text")
     return output.takes_texts()
 
 

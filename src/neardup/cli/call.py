@@ -490,24 +490,10 @@ class TableOutput(_Output):
 
     _what, _named = "table", "file"
 
-    def __init__(self, call: Call, *, of_bytes: bool = False, of_passages: bool = False) -> None:
+    def __init__(self, call: Call, *, of_bytes: bool = False) -> None:
         from neardup.outputs.table_files import plan_table
 
-        self.is_export = False
-        exports: tuple[str, ...] = ()
-        if of_passages:
-            from neardup.outputs.exports import EXPORT_ENDINGS, export_ending
-
-            self.is_export = export_ending(call.output) is not None
-            exports = EXPORT_ENDINGS
-        if self.is_export:
-            from neardup.outputs.exports import plan_export
-
-            self._target = plan_export(call.output, call.table_format, overwrite=call.overwrite)
-        else:
-            self._target = plan_table(
-                call.output, call.table_format, overwrite=call.overwrite, exports=exports
-            )
+        self._target = plan_table(call.output, call.table_format, overwrite=call.overwrite)
         super().__init__(call, of_bytes=of_bytes, is_streamed=self._target.is_standard_output)
 
     def __str__(self) -> str:
@@ -520,17 +506,6 @@ class TableOutput(_Output):
         if call.with_text and call.no_text:
             message = "choose either --with-text or --no-text"
             raise click.UsageError(message)
-        if self.is_export:
-            # A page shows passages, and where they begin.
-            where = f"with {self}, which has passages by their characters alone"
-            for name in ("with_text", "no_text", "excerpt", "summary"):
-                if getattr(call, name, None):
-                    raise no_effect(name, where, "write a table", "output")
-            for name in ("places", "place_marker") if call.page is None else ():
-                if getattr(call, name):
-                    remedy = "write a table, or add report for a page that shows them"
-                    raise no_effect(name, f"with {self} alone", remedy, "output", "report")
-            return False
         return call.with_text or (not call.no_text and self._target.format in _WITH_TEXTS)
 
     @property
@@ -558,8 +533,5 @@ class TableOutput(_Output):
     ) -> list[str]:
         """Write a table, and its page; arguments and what is returned as of a folder."""
         with _closed_by_reader():
-            if self.is_export:
-                result.write(self._target.path, overwrite=self._call.overwrite)
-            else:
-                self._target.write(result.rows(), overwrite=self._call.overwrite)
+            self._target.write(result.rows(), overwrite=self._call.overwrite)
         return self._write_page(result, options, inputs, against)

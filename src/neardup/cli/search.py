@@ -69,8 +69,7 @@ def command(call: Call) -> None:
         raise no_effect("fresh", "with engine threads", "choose engine spark", "engine")
     folder = call.folder
     is_of_documents = kind_of(folder) == "documents"
-    of_passages = not (is_of_documents or call.all_windows)
-    output = None if call.plan else TableOutput(call, of_passages=of_passages)
+    output = None if call.plan else TableOutput(call)
     options: Any
     if is_of_documents:
         only_passages = (

@@ -52,12 +52,6 @@ _RUN = (*_of(WorkerOptions, "workers"), *_REPORTING)
 _SAME_TOKENIZER = _of(OpenOptions, "tokenizer")
 _OTHER_COLUMNS = _of(AgainstOptions, "against_text_column", "against_id_column")
 _TABLE = _of(OutputOptions, "output", "page", "table_format", "overwrite")
-_PASSAGES = _of(
-    OutputOptions,
-    *("output", "page", "table_format", "overwrite"),
-    output="File or URL to create: .parquet, .csv, .jsonl or .xlsx; - for standard output; of "
-    "passages also .graphml, who shares with whom, and .tei.xml, links.",
-)
 _FOLDER = _of(
     OutputOptions,
     *("output", "output_format", "rows_per_file", "tables_only", "with_filtered", "overwrite"),
@@ -251,7 +245,7 @@ def _of_passages() -> dict[str, tuple[Option, ...]]:
                 "The other collection, or the folder of an index; files may be given several "
                 "times. Without it, the documents of INPUT are compared with each other."
             ),
-            *_PASSAGES,
+            *_TABLE,
             *(option for option in _of(AlignOptions) if option not in _OTHER_COLUMNS),
             *_of(IgnoreOptions),
             *_of(OutputOptions, "no_text"),
@@ -380,7 +374,7 @@ def _of_indexes() -> dict[str, tuple[Option, ...]]:
         "index compact": (*_SAME_TOKENIZER, *_RUN),
         "index info": (*_SAME_TOKENIZER, *_of(OutputOptions, "as_json")),
         "search": (
-            *_PASSAGES,
+            *_TABLE,
             *_of(
                 SearchOptions,
                 *("preset", "threshold", "measure", "times", "recall", "hits", "with_text"),
@@ -579,7 +573,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
             "show_all",
             "html",
         ),
-        *("replacement", "columns", "with_columns", "summary", "with_text", "no_text", "excerpt"),
+        *("replacement", "columns", "with_columns", "summary", "with_text", "no_text"),
         *("places", "place_marker"),
         *("overwrite", "stats", "as_json"),
     ),

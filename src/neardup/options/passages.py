@@ -265,13 +265,6 @@ class AlignOptions(WhereOptions, ContainedOptions, HitsOptions, PlaceOptions, Te
         "``document_pairs`` of the result, which is then its table.",
     )
     with_text: bool = option(WITH_TEXT, default=False)
-    excerpt: int | None = option(
-        "Add the passages' texts, each in N characters at most and in one line.",
-        Whole(2),
-        default=None,
-        python="Add them, each in so many characters at most and in one line.",
-        metavar="N",
-    )
 
     differs = but(
         measure={
@@ -310,11 +303,6 @@ class AlignOptions(WhereOptions, ContainedOptions, HitsOptions, PlaceOptions, Te
             for name in ("hits", "within"):
                 if getattr(self, name):
                     raise no_effect(name, f"with {self.measure}", "ask for jaccard", "measure")
-
-    @property
-    def has_texts(self) -> bool:
-        """Whether passages have their texts."""
-        return self.with_text or self.excerpt is not None
 
 
 class AlignSchemeOptions(AlignOptions, PassageSchemeOptions):

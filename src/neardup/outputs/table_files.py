@@ -187,16 +187,12 @@ def check_table_file(
     *,
     overwrite: bool,
     table_format: str | None = None,
-    exports: tuple[str, ...] = (),
 ) -> None:
-    """Make sure, before work starts, that a table may be written to a file.
-
-    ``exports`` are the endings that it could have otherwise.
-    """
+    """Make sure, before work starts, that a table may be written to a file."""
     found = format_of(target, table_format)
     if found == "xlsx" and find_spec("xlsxwriter") is None:
         raise MissingExtraError("xlsx", "a spreadsheet")
-    suffixes = (*TABLE_SUFFIXES, *exports) if not found else (target.suffix,)
+    suffixes = TABLE_SUFFIXES if not found else (target.suffix,)
     check_file(target, suffixes, overwrite=overwrite)
 
 
@@ -340,19 +336,10 @@ class TableTarget:
             raise WriteError(message) from None
 
 
-def plan_table(
-    target: Target,
-    table_format: TableFormat | None,
-    *,
-    overwrite: bool,
-    exports: tuple[str, ...] = (),
-) -> TableTarget:
-    """Decide, before work starts, where a table goes and how; JSON lines if nothing says so.
-
-    ``exports`` are the endings that it could have otherwise.
-    """
+def plan_table(target: Target, table_format: TableFormat | None, *, overwrite: bool) -> TableTarget:
+    """Decide, before work starts, where a table goes and how; JSON lines if nothing says so."""
     if not _is_stream(target):
-        check_table_file(target, overwrite=overwrite, table_format=table_format, exports=exports)
+        check_table_file(target, overwrite=overwrite, table_format=table_format)
         return TableTarget(target, format_of(target, table_format), is_stream=False)
     found = format_of(target, table_format) or "jsonl"
     if found in _OF_FILES:

@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from neardup.files.ids import as_text
 from neardup.kernels.text import tokens
@@ -193,18 +192,6 @@ def character_places(
         )
         index.leave(number)
     return char_starts, char_stops
-
-
-def excerpts(table: pa.Table, n_characters: int) -> pa.Table:
-    """Shorten the texts of passages: white space to one space, the rest to so many characters."""
-    more = (pa.scalar("…", pa.large_string()), pa.scalar("", pa.large_string()))
-    for name in {"query_text", "doc_text"} & set(table.column_names):
-        plain = pc.replace_substring_regex(table[name], r"[\s\pZ]+", " ")
-        beginning = pc.utf8_slice_codeunits(plain, 0, n_characters - 1)
-        shortened = pc.binary_join_element_wise(beginning, *more)
-        texts = pc.if_else(pc.greater(pc.utf8_length(plain), n_characters), shortened, plain)
-        table = table.set_column(table.column_names.index(name), name, texts)
-    return table
 
 
 def with_id_types(table: pa.Table, query_type: pa.DataType, doc_type: pa.DataType) -> pa.Table:

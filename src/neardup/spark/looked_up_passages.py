@@ -29,7 +29,6 @@ from neardup.passages.matches import (
     SCHEMA_WITH_TEXT,
     Matches,
     Side,
-    excerpts,
     side_in,
     side_table,
 )
@@ -160,8 +159,8 @@ class Looking(ABC):
     """How tasks look queries up, within some memory, and what they tell of passages.
 
     ``windows`` are those that queries are cut into; None: they are looked for as a whole.
-    ``has_texts`` says whether passages have their texts, ``excerpt`` to how many characters these
-    are cut, ``has_extents`` whether there are extents; see ``extents_of``.
+    ``has_texts`` says whether passages have their texts, ``has_extents`` whether there are extents;
+    see ``extents_of``.
     """
 
     scheme: PassageScheme
@@ -169,7 +168,6 @@ class Looking(ABC):
     memory: int
     windows: WindowPlan | None = None
     has_texts: bool = False
-    excerpt: int | None = None
     has_extents: bool = False
     hidden: HiddenText | None = None
 
@@ -398,8 +396,6 @@ def _spelled(
     columns |= _side(how, "query", index, queries - first, starts, stops)
     query, document = (_side_of(columns, name) for name in _SIDES)
     table = side_table(query, document, numbers_of(found, "similarity"))
-    if how.excerpt is not None:
-        table = excerpts(table, how.excerpt)
     kept = (*_PLACES, *(_EXTENTS if how.has_extents else ()))
     for name in kept:
         table = table.append_column(name, pa.array(columns[name]))

@@ -72,7 +72,6 @@ MISTAKES = {
         {"min_tokens": 0},
         {"hits": 0},
         {"max_documents": "0%"},
-        {"excerpt": 0},
         {"seed": -1},
     ],
     "cut": [

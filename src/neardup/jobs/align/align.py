@@ -265,7 +265,7 @@ def _align(
         # A collection that is read twice has each bad row once.
         counts = AlignCounts(skipped=[] if is_one else list(made.skipped))
         id_types: set[pa.DataType] = set()
-        tables = [(SCHEMA_WITH_TEXT if options.has_texts else SCHEMA).empty_table()]
+        tables = [(SCHEMA_WITH_TEXT if options.with_text else SCHEMA).empty_table()]
         extents: list[Extents] = [np.empty((0, 6), np.int64)]
         places: list[Int64s] = [np.empty((0, 4), np.int64)]
         for aligned in look_up.find(plan, flood):

@@ -23,7 +23,7 @@ from neardup.passages.document_pairs import Extents, HiddenText, extents_of
 from neardup.passages.documents import DocumentBlock, PassageReading, read_documents
 from neardup.passages.index import OpenPassages
 from neardup.passages.lookup import Later, WindowCounts, tokens_at_a_time, within_memory
-from neardup.passages.matches import excerpts, match_table
+from neardup.passages.matches import match_table
 from neardup.passages.scheme import PassageScheme
 from neardup.results import SkippedRow
 from neardup.runs.runner import Runner, release_memory
@@ -133,9 +133,7 @@ class InThreads(LookUp):
                 flood.look([len(np.unique(found.documents)) for found in heads])
             later = later_than(numbers, options) if asked.is_one else None
             matches = aligner.align(block.tokens, reading.within, later)
-            passages = match_table(matches, block, index, with_text=options.has_texts)
-            if options.excerpt is not None:
-                passages = excerpts(passages, options.excerpt)
+            passages = match_table(matches, block, index, with_text=options.with_text)
             columns = (
                 numbers[matches.queries],
                 matches.query_starts,

@@ -6,14 +6,11 @@ import re
 from collections import defaultdict
 
 import pyarrow as pa
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import neardup
-from neardup.errors import InvalidParameterError
 from neardup.passages.document_pairs import order_pairs
-from tests.each import each_of
 from tests.examples import examples
 
 PHRASES = [" ".join(f"{kind}{i}é" for i in range(9)) for kind in "abcd"]
@@ -121,26 +118,3 @@ def test_align__without_summary():
     result = neardup.align([PHRASES[0]] * 2, **LEAST)
     assert result.document_pairs is None
     assert (len(result.table), result.summary["document_pairs"]) == (1, 1)
-
-
-@each_of(
-    ("n", "expected"),
-    [
-        (2, "Ü…"),
-        (12, "Über alle G…"),
-        (29, "Über alle Gipfeln ist Ruh 😀e…"),
-        (30, "Über alle Gipfeln ist Ruh 😀ein"),
-    ],
-)
-def test_align__excerpts(n, expected):
-    """White space of any kind is one space; the dots are among the characters."""
-    text = "Über  alle\r\n\n\tGipfeln\u3000ist Ruh 😀ein"
-    result = neardup.align([text], [text], min_tokens=3, excerpt=n)
-    [row] = result.passages.to_pylist()
-    assert row["query_text"] == row["doc_text"] == expected
-    assert len(expected) == n
-
-
-def test_align__excerpt_of_one_character():
-    with pytest.raises(InvalidParameterError, match="excerpt must be at least 2, got 1"):
-        neardup.align(["a"], excerpt=1)
