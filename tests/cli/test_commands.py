@@ -159,13 +159,11 @@ def test_commands__same_options():
         for name in ("dedup", "plan")
     )
     against = {"against", "against_text_column", "against_id_column", "add"}
-    only = {"output", "page", "pairs", "trust", "clusters", "method", "audit", "by", "with_text"}
+    only = {"output", "page", "pairs", "clusters", "method", "audit", "by", "with_text"}
     only |= {
         "output_format",
         "tables_only",
-        "with_filtered",
         "no_empty",
-        "rows_per_file",
         "overwrite",
         "engine",
         "work",

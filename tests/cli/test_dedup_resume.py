@@ -274,7 +274,7 @@ def test_work_folder__cannot_be_made(run, here, expected):
 def test_condition__goes_on_and_counts(run, here):
     """Rows that an earlier run has left out are counted, too; another condition starts over."""
     write_lines(here / "a.jsonl", ROWS)
-    where = ("--where", "length(text) > 20 and id <> '7'", "--with-filtered")
+    where = ("--where", "length(text) > 20 and id <> '7'")
     assert run(*JOB, *where).code == 0
     expected, summary = files_of(here / "out"), json.loads((here / "out/summary.json").read_text())
     assert 0 < summary["filtered_rows"] < len(ROWS)

@@ -175,7 +175,7 @@ def test_headers_in_words__are_names_again(run, here, documents, case):
         csv.writer(file, delimiter=";").writerows(rows)
     frame = pa.table(dict(zip(rows[0], map(list, zip(*rows[1:], strict=True)), strict=True)))
     for given_as in ("t.xlsx", "saved.csv", frame):
-        [source] = resolve_tables(given_as, trust=True)
+        [source] = resolve_tables(given_as)
         found = pa.concat_tables(block.to_table() for block in source.blocks())
         assert found.column_names == expected.column_names
         assert source.column_names() == expected.column_names

@@ -57,9 +57,7 @@ def kept(folder):
     ],
 )
 def test_where(run, data, where, ids):
-    outcome = run(
-        "dedup", "in.jsonl", "-o", "out", "--where", where, "--overwrite", "--with-filtered"
-    )
+    outcome = run("dedup", "in.jsonl", "-o", "out", "--where", where, "--overwrite")
     assert outcome.code == 0, outcome.err
     summary = json.loads((data / "out/summary.json").read_text())
     # Copies of each other; the first of them stays.
@@ -68,8 +66,7 @@ def test_where(run, data, where, ids):
     assert (summary["where"], summary["filtered_rows"]) == (where, len(ROWS) - len(ids))
     n = len(ROWS) - len(ids)
     said = f"{n} row{'' if n == 1 else 's'} {'does' if n == 1 else 'do'} not meet --where"
-    assert said + ("; filtered/ has them" if n else "") + "\n" in outcome.out
-    assert (data / "out/filtered").exists() == (n > 0)
+    assert said + "\n" in outcome.out
 
 
 def test_where__rows_keep_their_numbers(run, data):
@@ -157,47 +154,10 @@ def test_where__is_of_input_alone(run, data):
     assert (summary["documents_in"], summary["against_documents"]) == (1, 1)
 
 
-@each_of(
-    ("more", "message"),
-    [
-        (("-o", "out"), "with_filtered has no effect without where"),
-        (
-            ("--where", "n = 1", "--tables-only", "-o", "out"),
-            "with_filtered has no effect with tables_only",
-        ),
-        (("--where", "n = 1", "-o", "-"), "with_filtered has no effect with - as output"),
-    ],
-)
-def test_with_filtered__refused(run, data, more, message):
-    outcome = run("dedup", "in.jsonl", "--with-filtered", *more)
-    assert outcome.code == 1
-    text = outcome.err.replace("--", "").replace("-", "_").replace("with _ as", "with - as")
-    assert message in text
-
-
 def test_where__on_standard_output(run, data):
     outcome = run("dedup", "in.jsonl", "-o", "-", "--where", "n is null")
     assert [json.loads(line)["id"] for line in outcome.out.splitlines()] == ["c", "d"]
     assert "2 rows do not meet --where" in outcome.err
-
-
-@pytest.mark.slow
-@each_of("command", ["cut in.jsonl", "drop in.jsonl --named-in ids.txt", "dedup in.jsonl"])
-def test_with_filtered__of_folders(run, data, command):
-    (data / "ids.txt").write_text("b\n")
-    arguments = [
-        *command.split(),
-        "-o",
-        "out",
-        "--overwrite",
-        "--where",
-        "m.lang is not null",
-        "--with-filtered",
-    ]
-    assert run(*arguments).code == 0
-    left_out = (data / "out/filtered/in.jsonl").read_text()
-    assert left_out == json.dumps(ROWS[2]) + "\n"
-    assert "c" not in kept(data / "out")
 
 
 def test_where__of_a_crawl(run, here):
@@ -208,10 +168,9 @@ def test_where__of_a_crawl(run, here):
         records.append(record("response", content, url=f"http://a/{n}", number=n))
     (here / "crawl.warc").write_bytes(b"".join(records))
     where = "status = 200 and content_type like 'text/html%' and url is not null"
-    outcome = run("dedup", "crawl.warc", "-o", "out", "--where", where, "--with-filtered")
+    outcome = run("dedup", "crawl.warc", "-o", "out", "--where", where)
     assert outcome.code == 0, outcome.err
     assert (here / "out/kept/crawl.warc").read_bytes() == b"".join(records[1::2])
-    assert (here / "out/filtered/crawl.warc").read_bytes() == b"".join(records[0::2])
 
 
 def test_where__in_python():
@@ -259,11 +218,8 @@ def test_where__of_other_encodings(run, here, encoding):
     where = "n >= 2 and text like 'é%'"
     outcome = run(
         *("dedup", "in.jsonl", "-o", "out", "--where", where, "--encoding", encoding),
-        *("--with-filtered", "--overwrite"),
+        "--overwrite",
     )
     assert outcome.code == 0, outcome.err
-    kept_rows, others = (
-        (here / "out" / side / "in.jsonl").read_bytes().decode(encoding)
-        for side in ("kept", "filtered")
-    )
-    assert (others, kept_rows) == ("".join(lines[:2]), "".join(lines[2:]))
+    kept_rows = (here / "out/kept/in.jsonl").read_bytes().decode(encoding)
+    assert kept_rows == "".join(lines[2:])

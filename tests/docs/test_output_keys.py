@@ -29,8 +29,6 @@ def test_command_line__summary_keys(readme_run):
         "empty_left_out",
         "where",
         "filtered_rows",
-        "with_filtered",
-        "rows_per_file",
         "by",
         "documents_added",
         "documents_known",

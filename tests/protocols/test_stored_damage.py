@@ -152,23 +152,23 @@ def report(result: Any, *inputs: Any, **how: Any) -> str:
     return neardup.report(result, *inputs, **how).html
 
 
-def explain(folder: str, trust: bool) -> str:
-    documents = FolderDocuments(open_output(folder, trust=trust))
+def explain(folder: str) -> str:
+    documents = FolderDocuments(open_output(folder))
     return explain_document(documents, Question("d1"), Runner(1)).to_text()
 
 
-def show(result: str, inputs: tuple[str, ...], trust: bool) -> dict[str, Any]:
-    options = ShowOptions(trust=trust, id_column="id" if inputs else None)
+def show(result: str, inputs: tuple[str, ...]) -> dict[str, Any]:
+    options = ShowOptions(id_column="id" if inputs else None)
     return find_examples(result, inputs, (), options, Runner(1)).describe()
 
 
-def drop(table: str, column: str, trust: bool) -> list[Any]:
-    options = DropOptions(column=column, trust=trust, id_column="id")
+def drop(table: str, column: str) -> list[Any]:
+    options = DropOptions(column=column, id_column="id")
     return drop_documents(resolve_paths([INPUT]), table, options, Runner(1)).removed.to_pylist()
 
 
-def cut(table: str, trust: bool) -> list[Any]:
-    return neardup.cut(INPUT, named_in=table, id_column="id", trust=trust).kept.to_pylist()
+def cut(table: str) -> list[Any]:
+    return neardup.cut(INPUT, named_in=table, id_column="id").kept.to_pylist()
 
 
 def choose(table: str) -> list[Any]:
@@ -179,19 +179,19 @@ def rethreshold(result: Any, table: str) -> list[Any]:
     return result.rethreshold("0.7", table).removed.to_pylist()
 
 
-def of_dedup(trust: bool) -> list[Use]:
+def of_dedup() -> list[Use]:
     return [
-        partial(report, "dedup", trust=trust),
-        partial(explain, "dedup", trust),
-        partial(show, "dedup", (), trust),
-        partial(drop, "dedup/removed.parquet", "id", trust),
+        partial(report, "dedup"),
+        partial(explain, "dedup"),
+        partial(show, "dedup", ()),
+        partial(drop, "dedup/removed.parquet", "id"),
     ]
 
 
-def of_cut(trust: bool) -> list[Use]:
+def of_cut() -> list[Use]:
     return [
-        partial(report, "cut", INPUT, id_column="id", trust=trust),
-        partial(cut, "cut/removed.parquet", trust),
+        partial(report, "cut", INPUT, id_column="id"),
+        partial(cut, "cut/removed.parquet"),
     ]
 
 
@@ -261,8 +261,8 @@ def pairs_table(damage: Callable[[str], Damage], is_trusted: bool) -> Stored:
         partial(choose, "pairs.parquet"),
         partial(rethreshold, result, "pairs.parquet"),
         partial(report, "pairs.parquet", INPUT, id_column="id"),
-        partial(show, "pairs.parquet", (INPUT,), False),
-        partial(drop, "pairs.parquet", "id_b", False),
+        partial(show, "pairs.parquet", (INPUT,)),
+        partial(drop, "pairs.parquet", "id_b"),
     ]
     return Stored(damage("pairs.parquet"), uses, is_trusted)
 
@@ -270,17 +270,17 @@ def pairs_table(damage: Callable[[str], Damage], is_trusted: bool) -> Stored:
 def passages_table(damage: Callable[[str], Damage], is_trusted: bool) -> Stored:
     neardup.align(INPUT, id_column="id", min_tokens=5).write("aligned.parquet")
     uses = [
-        partial(cut, "aligned.parquet", False),
+        partial(cut, "aligned.parquet"),
         partial(report, "aligned.parquet", INPUT, id_column="id"),
-        partial(show, "aligned.parquet", (INPUT,), False),
+        partial(show, "aligned.parquet", (INPUT,)),
     ]
     return Stored(damage("aligned.parquet"), uses, is_trusted)
 
 
-def outputs(damage: Callable[[str], Damage], path: str, *, trust: bool = False) -> Stored:
+def outputs(damage: Callable[[str], Damage], path: str) -> Stored:
     write_outputs()
-    uses = of_cut(trust) if path.startswith("cut/") else of_dedup(trust)
-    return Stored(damage(path), uses, trust)
+    uses = of_cut() if path.startswith("cut/") else of_dedup()
+    return Stored(damage(path), uses)
 
 
 def either(*names: str) -> Callable[[str], Damage]:
@@ -304,20 +304,9 @@ KINDS: dict[str, Callable[[], Stored]] = {
     "summary of cut, bits": partial(outputs, flips, "cut/summary.json"),
     "summary of dedup": partial(outputs, change_json, "dedup/summary.json"),
     "summary of cut": partial(outputs, change_json, "cut/summary.json"),
-    "summary of dedup, trusted": partial(outputs, change_json, "dedup/summary.json", trust=True),
-    "summary of cut, trusted": partial(outputs, change_json, "cut/summary.json", trust=True),
     "removed.parquet of dedup": partial(outputs, change_table, "dedup/removed.parquet"),
     "clusters.parquet of dedup": partial(outputs, change_table, "dedup/clusters.parquet"),
     "removed.parquet of cut": partial(outputs, change_table, "cut/removed.parquet"),
-    "removed.parquet of dedup, trusted": partial(
-        outputs, change_table, "dedup/removed.parquet", trust=True
-    ),
-    "clusters.parquet of dedup, trusted": partial(
-        outputs, change_table, "dedup/clusters.parquet", trust=True
-    ),
-    "removed.parquet of cut, trusted": partial(
-        outputs, change_table, "cut/removed.parquet", trust=True
-    ),
     "pairs, changed": partial(pairs_table, change_table, is_trusted=True),
     "passages, changed": partial(passages_table, change_table, is_trusted=True),
 }

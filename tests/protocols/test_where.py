@@ -33,14 +33,12 @@ def test_where__rows_are_as_they_came_in(case, block_bytes, tmp_path, monkeypatc
         data, name = pq.read_table(pa.BufferReader(case.encode(rows))), "data.parquet"
     quoted = key.replace("'", "''")
     result = neardup.deduplicate(data, where=f"not id in ('{quoted}', 'x')", id_column="")
-    result.write(tmp_path / "out", with_filtered=True)
+    result.write(tmp_path / "out")
     assert result.summary["filtered_rows"] == 1
     assert result.summary["where"] == f"not id in ('{quoted}', 'x')"
-    sides = {"filtered": [rows[2]]}
     if not len(result.removed):
-        sides["kept"] = [*rows[:2], *rows[3:]]
-    for side, expected in sides.items():
-        written = tmp_path / "out" / side / converted_name(name, "same")
+        expected = [*rows[:2], *rows[3:]]
+        written = tmp_path / "out/kept" / converted_name(name, "same")
         if name.endswith(".parquet"):
             assert pq.read_table(written).to_pylist() == expected
         else:
@@ -56,8 +54,6 @@ def test_where__kept_rows_are_converted(output_format, tmp_path):
     (tmp_path / "in.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     where = "m.n between 2 and 6"
     result = neardup.deduplicate(tmp_path / "in.jsonl", where=where)
-    result.write(tmp_path / "out", format=output_format, with_filtered=True)
+    result.write(tmp_path / "out", format=output_format)
     kept = neardup.deduplicate(tmp_path / "out/kept").kept
     assert kept["id"].to_pylist() == [2, 3, 4, 5, 6]
-    left_out = (tmp_path / "out/filtered/in.jsonl").read_text()
-    assert left_out == "".join(json.dumps(row) + "\n" for row in [*rows[:2], *rows[7:]])

@@ -46,16 +46,13 @@ def test_where(in_process, data, tmp_path, job):
         "cut": {"exact": True, "unit": "lines", "min_tokens": 1},
     }[job]
     options |= {"where": WHERE, "on_error": "skip"}
-    getattr(neardup, job)(data, workers=2, **options).write(
-        tmp_path / "threads", with_filtered=True
-    )
+    getattr(neardup, job)(data, workers=2, **options).write(tmp_path / "threads")
     on_spark = getattr(neardup.spark, job)(in_process, str(data), **options)
-    on_spark.write(tmp_path / "spark", with_filtered=True)
+    on_spark.write(tmp_path / "spark")
     assert_same(tmp_path / "spark", tmp_path / "threads")
     summary = summary_of(tmp_path / "spark")
     assert summary["skipped_rows"] == 3
     assert 100 < summary["filtered_rows"] == 3 * 79 - summary["documents_in"] < 220
-    assert (tmp_path / "spark/filtered/b.jsonl").read_text().count("\n") == 79
 
 
 def test_where__of_pairs_and_passages(in_process, data):
@@ -85,18 +82,3 @@ def test_no_empty(in_process, data, tmp_path):
     neardup.spark.deduplicate(in_process, str(data), **options).write(tmp_path / "spark")
     assert_same(tmp_path / "spark", tmp_path / "threads")
     assert (tmp_path / "spark/empty/a.jsonl").read_text() == "".join(lines)
-
-
-@pytest.mark.parametrize("job", ["deduplicate", "cut"])
-def test_rows_per_file(in_process, data, tmp_path, job):
-    options = {
-        "deduplicate": {"threshold": 0.5, "ngram": 1},
-        "cut": {"exact": True, "unit": "lines", "min_tokens": 1},
-    }[job]
-    options |= {"on_error": "skip"}
-    getattr(neardup, job)(data, workers=2, **options).write(tmp_path / "threads", rows_per_file=17)
-    on_spark = getattr(neardup.spark, job)(in_process, str(data), **options)
-    on_spark.write(tmp_path / "spark", rows_per_file=17)
-    assert_same(tmp_path / "spark", tmp_path / "threads")
-    written = [path.read_text().count("\n") for path in (tmp_path / "spark").glob("*/*-*.jsonl")]
-    assert max(written) == 17 == summary_of(tmp_path / "spark")["rows_per_file"]

@@ -310,7 +310,7 @@ class _Output:
         from neardup.jobs.report.report import make_report
         from neardup.options.documents import ReportOptions
 
-        names = set(ReportOptions.known) - {"by", "trust"}
+        names = set(ReportOptions.known) - {"by"}
         if inputs is None and against is None:
             # Documents are not read.
             names = set()
@@ -383,7 +383,7 @@ class FolderOutput(_Output):
     def _check_stream(call: Call) -> None:
         """Raise for what a stream of rows has no place for."""
         where = "with - as output, which gets rows alone"
-        for name in ("tables_only", "with_text", "with_filtered", "rows_per_file"):
+        for name in ("tables_only", "with_text"):
             if getattr(call, name, None):
                 raise no_effect(name, where, "name a folder as output", "output")
         if call.output_format == "parquet":
@@ -414,9 +414,8 @@ class FolderOutput(_Output):
         """
         from neardup.files.convert import check_conversion
         from neardup.files.fitting import check_types, to_fit
-        from neardup.outputs.folder import RowFiles, check_apart, check_outside
+        from neardup.outputs.folder import check_apart, check_outside, check_row_format
         from neardup.outputs.targets import check_room
-        from neardup.reading.where import check_filtered
 
         output, format_ = self._call.output, self._call.output_format
         if self._is_streamed:
@@ -429,11 +428,7 @@ class FolderOutput(_Output):
                 check_outside(output, index)
             check_apart(output, origins)
         self._check_page_apart(origins)
-        if self._call.with_filtered:
-            check_filtered(sources, tables_only=self._call.tables_only)
-        RowFiles(format_, self._call.rows_per_file).check(
-            "output_format", tables_only=self._call.tables_only
-        )
+        check_row_format("output_format", format_, tables_only=self._call.tables_only)
         if self._call.tables_only:
             return
         if self._is_streamed:
@@ -473,9 +468,7 @@ class FolderOutput(_Output):
             call.output,
             overwrite=call.overwrite,
             format=call.output_format,
-            rows_per_file=call.rows_per_file,
             tables_only=call.tables_only,
-            with_filtered=call.with_filtered,
             progress=call.display,
             **more,
         )

@@ -80,13 +80,10 @@ def command(call: Call) -> None:
     from neardup.indexes.manifest import index_named
     from neardup.jobs.dedup.run import DedupJob
     from neardup.options.documents import DedupOptions
-    from neardup.options.option import no_effect
     from neardup.reading.signed_batches import count_shingles
     from neardup.stages.workspaces import with_format
 
     options, on_spark = call.of(DedupOptions), call.is_on_spark
-    if call.trust:
-        raise no_effect("trust", "without pairs", "give pairs", "pairs")
     others = [Path(each) for each in call.against or ()]
     index, files = index_and_others(others, options.tokenizer, may_be_new=options.add)
     is_new = index is not None and index_named(index.folder) is None
@@ -261,7 +258,7 @@ def _hint(summary: Mapping[str, Any]) -> str:
 
 # What the command does beside choosing.
 _OF_THE_COMMAND = {"output", "page", "output_format", "tables_only", "with_text", "overwrite"}
-_OF_THE_COMMAND |= {"pairs", "workers", "quiet", "as_json", "with_filtered", "rows_per_file"}
+_OF_THE_COMMAND |= {"pairs", "workers", "quiet", "as_json"}
 
 
 def _decide_by_pairs(call: Call) -> None:
@@ -287,7 +284,7 @@ def _decide_by_pairs(call: Call) -> None:
             raise no_effect(option.name, where, "leave out pairs", "pairs")
     options = call.of(ChooseOptions)
     output = FolderOutput(call)
-    table = open_pair_table(call.pairs, trust=options.trust)
+    table = open_pair_table(call.pairs)
     sources = rows_where(resolve_paths(call.inputs, options), options.where)
     output.check(sources, (source.origin for source in table.sources), is_copy=True)
     workspace = open_workspace(call.memory, call.work, output=output.place)

@@ -45,7 +45,7 @@ def command(call: Call) -> None:
         check_page_file(html, overwrite=call.overwrite)
         check_outside(html, call.folder, "folder")
         check_apart(html, [*against, *idf_from])
-    output = open_output(call.folder, trust=call.trust)
+    output = open_output(call.folder)
     columns = call.against_text_column, call.against_id_column
     others = open_against(output.summary, against, *columns, call.tokenizer)
     weighing = open_counted(output.summary, idf_from)

@@ -316,9 +316,8 @@ def note_skipped(summary: Mapping[str, Any], *, has_folder: bool = False) -> str
     said = []
     if "filtered_rows" in summary:
         n_rows = summary["filtered_rows"]
-        where = "; filtered/ has them" if n_rows and summary.get("with_filtered") else ""
         meet = "does not meet" if n_rows == 1 else "do not meet"
-        said.append(f"{counted(n_rows, 'row')} {meet} --where{where}")
+        said.append(f"{counted(n_rows, 'row')} {meet} --where")
     if n_own:
         where = "skipped/ has them, skipped.parquet says why" if has_folder else "--json lists them"
         said.append(f"{counted(n_own, 'bad row')} skipped; {where}")

@@ -118,7 +118,7 @@ class _Conversion:
 
     suffix: str
     stays_compressed: bool
-    writer: Callable[[Source, Destination, Mask | None, RowWriter | None], RowWriter]
+    writer: Callable[[Source, Destination, Mask | None], RowWriter]
 
 
 def converted_writer(
@@ -126,7 +126,6 @@ def converted_writer(
     folder: Destination,
     output_format: OutputFormat,
     documents: Mask | None = None,
-    like: RowWriter | None = None,
 ) -> RowWriter:
     """Open a writer of rows of ``source`` in another format.
 
@@ -144,14 +143,12 @@ def converted_writer(
         The format; ``same`` is the source's own.
     documents
         Which of the source's rows are documents; None for all.
-    like
-        A writer of the same, whose files have the same columns; it may have been closed.
     """
     conversion = _CONVERSIONS[output_format]
     if conversion is None:
         return source.writer(folder)
     destination = folder / converted_name(source.written_name, output_format)
-    return conversion.writer(source, destination, documents, like)
+    return conversion.writer(source, destination, documents)
 
 
 # Kinds of spreadsheets that are read, and written as .xlsx.

@@ -222,21 +222,12 @@ class FittingTableWriter(RowWriter):
         Where to write.
     documents
         Which of the source's rows are documents, None for all; others are never written.
-    like
-        Another one of the same documents, which has looked at the first block.
     """
 
     def __init__(
-        self,
-        source: Source,
-        destination: Destination,
-        documents: Mask | None = None,
-        like: RowWriter | None = None,
+        self, source: Source, destination: Destination, documents: Mask | None = None
     ) -> None:
-        if isinstance(like, FittingTableWriter):
-            self.fit: Fit = like.fit
-        else:
-            self.fit = Fit(source, _numbered(source, documents))
+        self.fit = Fit(source, _numbered(source, documents))
         self._path = source.origin or source.name
         self._writer = TableWriter(destination, self.fit.schema)
 

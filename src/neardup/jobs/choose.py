@@ -98,7 +98,7 @@ def choose(given: _Arguments) -> DeduplicationResult:
     if given.data is None:
         _check_no_data(given, policy)
     with Runner(given.workers, given.progress, "choose") as runner:
-        table = open_pair_table(given.pairs, trust=options.trust)
+        table = open_pair_table(given.pairs)
         sources = None
         if given.data is not None:
             sources = rows_where(resolve_inputs(given.data, options), options.where)

@@ -85,8 +85,8 @@ class NamedIds:
     Memory: 17 bytes an id, and as much again for a moment.
     """
 
-    def __init__(self, named_in: str, column: str | None, *, trust: bool = False) -> None:
-        sources = resolve_tables(named_in, trust=trust, options=InputOptions(lines=True))
+    def __init__(self, named_in: str, column: str | None) -> None:
+        sources = resolve_tables(named_in, options=InputOptions(lines=True))
         if column is not None and all("lines" in source.input_options for source in sources):
             message = (
                 f"column has no effect with {named_in}, a text with one id a line; leave it out"
@@ -195,7 +195,7 @@ def _table_in(named_in: str, options: DropOptions) -> tuple[str, str | None]:
     """
     if is_url(named_in) or not Path(named_in, SUMMARY).is_file():
         return named_in, options.column
-    job, _ = read_summary(named_in, trust=options.trust)
+    job, _ = read_summary(named_in)
     if job == "cut":
         message = (
             "it is that of `neardup cut`, which takes spans out of documents: `neardup cut "
@@ -217,7 +217,7 @@ def drop_documents(
     keep_extracted(workspace, sources)
     with runner.stage("read") as note:
         table, column = _table_in(named_in, options)
-        named = NamedIds(table, column, trust=options.trust)
+        named = NamedIds(table, column)
         documents = list_documents(
             sources,
             columns_of(options),

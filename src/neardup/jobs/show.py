@@ -305,7 +305,7 @@ def find_examples(
     _ = options.which
     options.check_other("against", is_given=bool(against))
     if _is_output(result):
-        output = open_output(result, trust=options.trust)
+        output = open_output(result)
         if inputs:
             raise no_effect("INPUT", "on a folder, which has the texts", "name its table")
         options.check_unread("on a folder, which says how its texts were read", "name a table")
@@ -314,7 +314,7 @@ def find_examples(
     own = resolve_paths(inputs, options) if inputs else None
     others = _resolve(against, options) if against else None
     check_effect(options, own or (), others or ())
-    table, _ = read_table(result, runner, trust=options.trust)
+    table, _ = read_table(result, runner)
     if own is not None and others is not None:
         told_apart(others, own, an_id_of_others(TableRows.of_table(table)))
     return examples_of_table(

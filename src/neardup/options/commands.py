@@ -17,7 +17,6 @@ from neardup.options.groups import (
     ReadingOptions,
     TextReadingOptions,
     TokenOptions,
-    TrustOptions,
     WhereOptions,
     WorkerOptions,
     WorkspaceOptions,
@@ -54,7 +53,7 @@ _OTHER_COLUMNS = _of(AgainstOptions, "against_text_column", "against_id_column")
 _TABLE = _of(OutputOptions, "output", "page", "table_format", "overwrite")
 _FOLDER = _of(
     OutputOptions,
-    *("output", "output_format", "rows_per_file", "tables_only", "with_filtered", "overwrite"),
+    *("output", "output_format", "tables_only", "overwrite"),
     output="Folder or URL to create; - writes the rows that stay to standard output.",
     overwrite="Replace the output folder if it exists.",
 )
@@ -99,7 +98,6 @@ def _of_documents() -> dict[str, tuple[Option, ...]]:
             *_of(AgainstDataOptions),
             *_of(DedupOptions),
             *_of(CommandOptions, "pairs", "engine", "fresh", "with_text"),
-            *_of(TrustOptions),
             *_of(WorkspaceOptions, work=f"{WorkspaceOptions.known['work'].help} {_ON_SPARK}"),
             *_RUN,
         ),
@@ -139,7 +137,6 @@ def _of_documents() -> dict[str, tuple[Option, ...]]:
                 "The files by which shingles were weighed, if they were by others than "
                 "those compared; may be given several times.",
             ),
-            *_of(TrustOptions),
             _one(OutputOptions, "html", "Also write a page with all of it, texts side by side."),
             *_OVERWRITE_PAGE,
             *_RUN,
@@ -530,7 +527,6 @@ GROUPS: dict[str, tuple[str, ...]] = {
         *("named_in", "id_file", "text_column", "fields", "against", "against_text_column"),
         *("column", "side"),
         *(
-            "trust",
             "input_format",
             "encoding",
             "on_error",

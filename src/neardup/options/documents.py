@@ -38,7 +38,6 @@ from neardup.options.groups import (
     TextAgainstOptions,
     TextReadingOptions,
     TokenOptions,
-    TrustOptions,
     WeightOptions,
     WhereOptions,
 )
@@ -159,7 +158,7 @@ class DedupOptions(SparkOptions):
     )
 
 
-class ChooseOptions(WhereOptions, KeepOptions, TrustOptions, ReadingOptions):
+class ChooseOptions(WhereOptions, KeepOptions, ReadingOptions):
     """Everything that decides the result of ``choose``."""
 
     measure: DocumentMeasure | None = option(
@@ -492,11 +491,11 @@ class CommitOptions(OpenOptions):
     )
 
 
-class ReportOptions(ByOptions, TrustOptions, TextAgainstOptions):
+class ReportOptions(ByOptions, TextAgainstOptions):
     """Which column counts are made by, and how the result and the documents it names are read."""
 
 
-class ReviewOptions(TrustOptions, TextAgainstOptions):
+class ReviewOptions(TextAgainstOptions):
     """Which pairs a page has to be judged, in which order, and what it shows of them."""
 
     order: ReviewOrder = option(
@@ -530,7 +529,7 @@ class ReviewOptions(TrustOptions, TextAgainstOptions):
         return _names(self.with_columns)
 
 
-class DropOptions(WhereOptions, ByOptions, TrustOptions, ReadingOptions):
+class DropOptions(WhereOptions, ByOptions, ReadingOptions):
     """What decides which documents go."""
 
     column: str | None = option("Column of FILE with the ids.", default=None, usual="doc_id")
@@ -539,7 +538,7 @@ class DropOptions(WhereOptions, ByOptions, TrustOptions, ReadingOptions):
     )
 
 
-class ShowOptions(TrustOptions, AgainstOptions):
+class ShowOptions(AgainstOptions):
     """How many examples, whether the least or the most similar, and how documents are read."""
 
     examples: int = option(

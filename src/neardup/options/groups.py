@@ -543,18 +543,6 @@ class ByOptions(Options):
     )
 
 
-class TrustOptions(Options):
-    """Whether tables may have changed."""
-
-    trust: bool = option(
-        "Take tables, and the summary.json beside them, as they are: somebody has changed them "
-        "on purpose since they were written.",
-        default=False,
-        python="Take tables of an output folder as they are, also where its ``summary.json`` "
-        "has another digest of them: they have changed since they were written.",
-    )
-
-
 class KeepOptions(ByOptions):
     """Which of similar documents stay."""
 
@@ -623,7 +611,7 @@ class NamedOptions(Options):
         "search` has written, or the removed.parquet of a cut.",
         default=None,
         python="A table that says what goes: the result of ``align``, ``search`` or ``cut``, "
-        "any Arrow table, or the path of one. Only ``side``, ``trust``, ``keep`` and "
+        "any Arrow table, or the path of one. Only ``side``, ``keep`` and "
         "``replacement`` go with it, and how documents are read. Of two documents of ``data`` "
         "the later in keep order loses its passage, unless what it is like goes, too.",
         metavar="FILE",

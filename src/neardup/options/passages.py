@@ -29,7 +29,6 @@ from neardup.options.groups import (
     TextAgainstOptions,
     TextReadingOptions,
     TokenOptions,
-    TrustOptions,
     WeightOptions,
     WhereOptions,
 )
@@ -378,9 +377,7 @@ class SearchOptions(LookUpOptions):
     threshold: Number = option(THRESHOLD, default="0.8")
 
 
-class CutOptions(
-    WhereOptions, PresetOptions, TrustOptions, SeedOptions, TokenOptions, TextAgainstOptions
-):
+class CutOptions(WhereOptions, PresetOptions, SeedOptions, TokenOptions, TextAgainstOptions):
     """Everything that decides the result of ``cut``."""
 
     preset: CutPreset | None = preset_option(

@@ -48,20 +48,8 @@ class OutputOptions(Options):
         default="same",
         flags=("--format",),
     )
-    rows_per_file: int | None = option(
-        "Most rows of a file: those of data.jsonl come out in data-00000.jsonl, data-00001.jsonl "
-        "and so on.",
-        Whole(1, 2**31),
-        default=None,
-        usual="one file for each of INPUT",
-        metavar="N",
-    )
     tables_only: bool = option(
         "Write tables and summary alone, no rows: for a corpus too large to be copied.",
-        default=False,
-    )
-    with_filtered: bool = option(
-        "Also write the rows that --where leaves out, as they came in, to filtered/.",
         default=False,
     )
     no_text: bool = option("Leave out the passages' texts.", default=False)

@@ -11,14 +11,12 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any, BinaryIO, Self, TypeVar, cast
-
-import numpy as np
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar, cast
 
 from neardup.errors import NeardupError, OutputExistsError, WriteError
 from neardup.files.rows import RowBlock, RowWriter, Source
-from neardup.files.streams import Destination, LocalDestination, compression_of, is_url
+from neardup.files.streams import Destination, LocalDestination, is_url
 from neardup.indexes.manifest import MAGIC, MANIFEST
 from neardup.options.choices import OutputFormat
 from neardup.options.option import no_effect
@@ -205,42 +203,11 @@ SKIPPED = "skipped"
 """The folder of bad rows, which are no documents."""
 
 
-@dataclass(frozen=True)
-class RowFiles:
-    """How rows are written: in which format, and how many to a file at most; None is all.
-
-    What a condition leaves out is written ``with_filtered``.
-    """
-
-    output_format: OutputFormat = "same"
-    rows_per_file: int | None = None
-    with_filtered: bool = False
-
-    def note_in(self, summary: dict[str, Any]) -> None:
-        """Say in a summary what was asked for beside the format; another output had its own."""
-        asked = {"with_filtered": self.with_filtered or None, "rows_per_file": self.rows_per_file}
-        for name, value in asked.items():
-            summary.pop(name, None)
-            if value is not None:
-                summary[name] = value
-
-    def check(self, format_name: str, *, tables_only: bool) -> None:
-        """Raise for what was asked for where no rows are written; ``format_name`` is an option."""
-        asked = {
-            format_name: self.output_format != "same",
-            "rows_per_file": self.rows_per_file is not None,
-        }
-        for name, is_given in asked.items():
-            if tables_only and is_given:
-                where = "with tables_only, by which no rows are written"
-                raise no_effect(name, where, "leave that out", "tables_only")
-
-
-def numbered_name(name: str, number: int) -> str:
-    """Return the name of one of the files that have the rows of a source."""
-    path = PurePosixPath(name)
-    suffixes = "".join(path.suffixes[-2 if compression_of(name) else -1 :])
-    return f"{name.removesuffix(suffixes)}-{number:05}{suffixes}"
+def check_row_format(option_name: str, output_format: OutputFormat, *, tables_only: bool) -> None:
+    """Raise if a format is chosen where no rows are written; ``option_name`` is the option's."""
+    if tables_only and output_format != "same":
+        where = "with tables_only, by which no rows are written"
+        raise no_effect(option_name, where, "leave that out", "tables_only")
 
 
 def write_rows(
@@ -249,119 +216,44 @@ def write_rows(
     read: Callable[[T, slice], RowBlock],
     sides: Mapping[str, Bools],
     folder: Destination,
-    files: RowFiles,
+    output_format: OutputFormat,
     report: Callable[[int], None],
 ) -> None:
     """Write one source's rows to folders in ``folder``.
 
     ``sides`` has, by the name of a folder, which rows of the source go there. Those of ``skipped``
-    are written as they came in, whatever ``files`` are asked for, and get a file only if there
-    are any. ``blocks`` gives what ``read`` makes the source's blocks of, with the range of their
-    rows; ``report`` is called with the number of rows of each block. Where that is work of a map,
-    idle threads of it help, and files are the same whether they do or not.
+    are written as they came in, whatever the format, and get a file only if there are any.
+    ``blocks`` gives what ``read`` makes the source's blocks of, with the range of their rows;
+    ``report`` is called with the number of rows of each block. Where that is work of a map, idle
+    threads of it help, and files are the same whether they do or not.
     """
+    # It loads all that writes, and results that are tables need none of it.
+    from neardup.files.convert import converted_writer
+
     documents = ~sides[SKIPPED]
     with ExitStack() as opened:
-        writers = {}
+        writers: dict[str, RowWriter] = {}
         for side, rows in sides.items():
             if side != SKIPPED or rows.any():
                 place = folder / side
                 place.make_folder()
-                own = RowFiles() if side == SKIPPED else files
+                own: OutputFormat = "same" if side == SKIPPED else output_format
                 writers[side] = opened.enter_context(
-                    _SideWriter(source, place, own, rows, documents)
+                    converted_writer(source, place, own, documents)
                 )
 
-        def counted() -> Iterator[tuple[T, slice, list[int]]]:
-            """Yield blocks, each with how many rows of either side are before it."""
-            before = [0] * len(writers)
-            for found, rows in blocks:
-                yield found, rows, before
-                here = [int(np.count_nonzero(sides[side][rows])) for side in writers]
-                before = [a + b for a, b in zip(before, here, strict=True)]
-
-        def prepare(item: tuple[T, slice, list[int]]) -> tuple[list[Any], int]:
-            found, rows, before = item
+        def prepare(item: tuple[T, slice]) -> tuple[list[Any], int]:
+            found, rows = item
             block = read(found, rows)
-            each = zip(writers.values(), before, strict=True)
-            return [writer.prepare(block, rows, n_before) for writer, n_before in each], len(block)
+            prepared = [
+                writer.prepare(block, sides[side][rows]) for side, writer in writers.items()
+            ]
+            return prepared, len(block)
 
-        for prepared, n_rows in map_ordered(prepare, counted(), 1):
+        for prepared, n_rows in map_ordered(prepare, blocks, 1):
             for writer, parts in zip(writers.values(), prepared, strict=True):
                 writer.append(parts)
             report(n_rows)
-
-
-class _SideWriter:
-    """Writes those rows of a source that go to one folder, to one file or some after the other."""
-
-    def __init__(
-        self, source: Source, folder: Destination, files: RowFiles, rows: Bools, documents: Bools
-    ) -> None:
-        self._source, self._folder, self._format = source, folder, files.output_format
-        self._rows, self._documents = rows, documents
-        self._most = files.rows_per_file and min(files.rows_per_file, max(len(rows), 1))
-        self._number = 0
-        # Without any row there is a file, too. Threads have the first one prepare rows for all.
-        self._first = self._writer = self._open()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._writer.close()
-
-    def _open(self, like: RowWriter | None = None) -> RowWriter:
-        # It loads all that writes, and results that are tables need none of it.
-        from neardup.files.convert import converted_writer
-
-        place = self._folder if self._most is None else _Numbered(self._folder, self._number)
-        return converted_writer(self._source, place, self._format, self._documents, like)
-
-    def prepare(self, block: RowBlock, rows: slice, n_before: int) -> list[tuple[int, Any]]:
-        """Return what rows of a block become in each file, ``n_before`` others being before."""
-        select = self._rows[rows]
-        if self._most is None:
-            return [(0, self._first.prepare(block, select))]
-        files = (n_before + np.cumsum(select) - 1) // self._most
-        return [
-            (number, self._first.prepare(block, select & (files == number)))
-            for number in np.unique(files[select]).tolist()
-        ]
-
-    def append(self, parts: list[tuple[int, Any]]) -> None:
-        """Append rows to their files, each of which is complete when the next one begins."""
-        for number, prepared in parts:
-            if number > self._number:
-                self._writer.close()
-                self._number = number
-                self._writer = self._open(self._first)
-            self._writer.append(prepared)
-
-
-class _Numbered(Destination):
-    """A folder in which files get a number."""
-
-    def __init__(self, folder: Destination, number: int) -> None:
-        self._folder, self._number = folder, number
-
-    def __truediv__(self, name: str) -> Destination:
-        return self._folder / numbered_name(name, self._number)
-
-    def __str__(self) -> str:
-        return str(self._folder)
-
-    def make_folder(self) -> None:
-        """Make the folder."""
-        self._folder.make_folder()
-
-    def create(self) -> BinaryIO:
-        """Raise, as a folder does."""
-        return self._folder.create()
-
-    def into_folder(self, name: str) -> None:
-        """Raise, as a folder does."""
-        self._folder.into_folder(name)
 
 
 # Rows without a folder.

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 from neardup.errors import InvalidInputError, MissingExtraError, ReadError
 from neardup.files.inputs import Inputs
 from neardup.files.locations import path_of
-from neardup.files.problems import option_name
 from neardup.files.resolve import resolve_inputs, resolve_paths
 from neardup.files.rows import Source, column_called
 from neardup.files.streams import Destination, InputStream, is_url, read_blocks, reading
@@ -25,8 +24,6 @@ from neardup.options.groups import InputOptions
 from neardup.outputs.headers import names_of
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from neardup.outputs.summary_records import Job
 
 
@@ -52,28 +49,28 @@ def write_summary(folder: Destination, summary: dict[str, Any], tables: Mapping[
     (folder / SUMMARY).write_text(text + "\n")
 
 
-def read_summary(folder: str, *, trust: bool = False) -> tuple[Job, dict[str, Any]]:
+def read_summary(folder: str) -> tuple[Job, dict[str, Any]]:
     """Read the summary of a folder, or of the URL of one; return which job it is of, too.
 
     It is as the record of the job in ``summary_records`` says.
     """
-    from neardup.outputs.summary_records import job_of
+    from neardup.outputs.summary_records import check_record, job_by_keys
 
-    summary = _load(folder, trust=trust)
-    return job_of(summary, folder), summary
+    summary = _load(folder)
+    job = job_by_keys(summary, folder)
+    _check_unchanged(folder, summary)
+    check_record(job, summary, folder)
+    return job, summary
 
 
-def _load(folder: str, *, trust: bool) -> dict[str, Any]:
+def _load(folder: str) -> dict[str, Any]:
     path = f"{folder}/{SUMMARY}"
     with reading(path), InputStream(path) as stream:
         content = stream.read(_MOST_BYTES)
     try:
-        summary = _parse(content, folder)
-        if not trust:
-            _check_unchanged(folder, summary)
+        return _parse(content, folder)
     except RecursionError:
         raise _no_summary(folder, "nested too deeply") from None
-    return summary
 
 
 def _parse(content: bytes, folder: str) -> dict[str, Any]:
@@ -90,13 +87,13 @@ def _parse(content: bytes, folder: str) -> dict[str, Any]:
     return summary
 
 
-def resolve_tables(data: Any, *, trust: bool, options: InputOptions | None = None) -> Inputs:
+def resolve_tables(data: Any, *, options: InputOptions | None = None) -> Inputs:
     """Find the sources of tables, as ``resolve_inputs`` finds those of documents.
 
     Headers in words, as spreadsheets of results have, are names of columns again.
 
     A table that lies in an output folder is compared with the digest that the summary there has of
-    it, unless it is to be trusted; one in parts as a whole, even if a part alone is named.
+    it; one in parts as a whole, even if a part alone is named.
     """
     try:
         found = resolve_inputs(data, options or InputOptions())
@@ -115,42 +112,8 @@ def resolve_tables(data: Any, *, trust: bool, options: InputOptions | None = Non
             called = column_called(twice[0], [source])
             message = f"the table has several columns {called}; leave one of them"
             raise InvalidInputError(message, path=source.origin)
-    if not trust:
-        _check_tables(sources)
+    _check_tables(sources)
     return sources
-
-
-def check_columns(table: pa.Table, columns: Mapping[str, str], name: str, folder: str) -> None:
-    """Make sure that a table has the columns that were written, as they were.
-
-    Parameters
-    ----------
-    table
-        What was read.
-    columns
-        Their types, as Arrow calls them; ``id`` is text or whole numbers, and a question mark
-        behind one allows nulls.
-    name, folder
-        Of the table, for the message.
-    """
-    import pyarrow as pa
-
-    for column, wanted in columns.items():
-        kind = wanted.removesuffix("?")
-        field = table.schema.field(column) if column in table.column_names else None
-        if field is not None and kind == "id":
-            is_text = pa.types.is_string(field.type) or pa.types.is_large_string(field.type)
-            is_right = is_text or pa.types.is_integer(field.type)
-        else:
-            is_right = field is not None and str(field.type).removeprefix("large_") == kind
-        if not is_right or (kind == wanted and table[column].null_count):
-            found = "none" if field is None else str(field.type)
-            nulls = " and no nulls" if kind == wanted else ""
-            message = (
-                f"{name} should have a column {column!r} of {'ids' if kind == 'id' else kind}"
-                f"{nulls}, and has {found}; write the folder again"
-            )
-            raise InvalidInputError(message, path=folder)
 
 
 def _check_tables(sources: Iterable[Source]) -> None:
@@ -163,7 +126,7 @@ def _check_tables(sources: Iterable[Source]) -> None:
             message = (
                 f"{name} is not the table that was written there: its digest is not the one in "
                 f"{SUMMARY}; write the folder again, or, if you have changed the table on purpose, "
-                f"take it as it is with {option_name('trust')}"
+                "move it to another folder"
             )
             raise InvalidInputError(message, path=folder)
 
@@ -183,7 +146,7 @@ def _tables_of(folder: str) -> Mapping[str, Any]:
     if not is_url(folder) and not Path(folder, SUMMARY).is_file():
         return {}
     try:
-        summary = _load(folder, trust=True)
+        summary = _load(folder)
     except (ReadError, InvalidInputError):
         # Other programs have files of this name, too.
         return {}
@@ -196,14 +159,10 @@ def _tables_of(folder: str) -> Mapping[str, Any]:
 
 def _check_unchanged(folder: str, summary: Mapping[str, Any]) -> None:
     """Raise if a summary has other values than it was written with."""
-    # Those of earlier versions do not say it.
-    if _OF_TABLES not in summary and _OF_SUMMARY not in summary:
-        return
     if summary.get(_OF_SUMMARY) != _digest_of(summary):
         message = (
             f"its {SUMMARY} is not as it was written: its digest is that of other values; write "
-            "the folder again, or, if you have changed it on purpose, take it as it is with "
-            f"{option_name('trust')}"
+            "the folder again"
         )
         raise InvalidInputError(message, path=folder)
 

@@ -7,14 +7,12 @@ Keys that are not listed there are taken as they are.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, NotRequired, TypedDict, get_args
+from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 import msgspec
 
 from neardup.errors import InvalidInputError
-from neardup.options.choices import Clusters, DocumentMeasure, Occurrences, OutputFormat
-
-_MEASURES = [name for each in get_args(DocumentMeasure) for name in get_args(each)]
+from neardup.options.choices import Clusters, Occurrences, OutputFormat
 
 _Count = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
 _Positive = Annotated[int, msgspec.Meta(ge=1, le=2**31)]
@@ -252,7 +250,6 @@ class DedupRecord(_Dedup):
 
     # None where rows were not written.
     output_format: OutputFormat | None
-    rows_per_file: NotRequired[_Positive]
 
 
 class DeniedCounts(TypedDict):
@@ -269,8 +266,6 @@ class DedupSummary(_Dedup, _Read):
     seconds: dict[str, float]
     peak_memory_bytes: int
     output_format: NotRequired[OutputFormat | None]
-    with_filtered: NotRequired[bool]
-    rows_per_file: NotRequired[_Positive]
     engine: NotRequired[str]
     distinct_texts: NotRequired[int]
     text_bytes: NotRequired[int]
@@ -338,8 +333,6 @@ class CutSummary(CutRecord, _Read):
     seconds: dict[str, float]
     peak_memory_bytes: int
     output_format: NotRequired[OutputFormat | None]
-    with_filtered: NotRequired[bool]
-    rows_per_file: NotRequired[_Positive]
     empty_documents: NotRequired[int]
     short_documents: NotRequired[int]
     tokens: NotRequired[int]
@@ -552,15 +545,8 @@ class CompareSummary(TypedDict):
 Job = Literal["dedup", "cut", "drop"]
 
 
-def job_of(summary: dict[str, Any], folder: str) -> Job:
-    """Return which job has written a summary that is as its record says.
-
-    Raises
-    ------
-    InvalidInputError
-        If it is of another command, of an earlier version, or has other values.
-    """
-    job = _job_by_keys(summary, folder)
+def check_record(job: Job, summary: dict[str, Any], folder: str) -> None:
+    """Raise if a summary has other keys or values than the record of its job says."""
     record: Any = {"dedup": DedupRecord, "cut": CutRecord, "drop": DropRecord}[job]
     try:
         msgspec.convert(summary, record)
@@ -570,12 +556,10 @@ def job_of(summary: dict[str, Any], folder: str) -> Job:
     except OverflowError:
         message = f"its summary.json is none that `neardup {job}` writes: a number is too large"
         raise InvalidInputError(message, path=folder) from None
-    if job == "dedup":
-        _check_method(summary, folder)
-    return job
 
 
-def _job_by_keys(summary: dict[str, Any], folder: str) -> Job:
+def job_by_keys(summary: dict[str, Any], folder: str) -> Job:
+    """Return which job has written a summary."""
     if "spans" in summary:
         return "cut"
     if "named_documents" in summary:
@@ -583,39 +567,4 @@ def _job_by_keys(summary: dict[str, Any], folder: str) -> Job:
     if not {"documents_removed", "keep"} <= summary.keys():
         message = "its summary.json is of no `neardup dedup`, `cut` or `drop`; name another folder"
         raise InvalidInputError(message, path=folder)
-    if not {"reading", "output_format"} <= summary.keys():
-        message = (
-            "its summary.json does not say how the texts were read; it is of an earlier version of "
-            "neardup: run `neardup dedup` again"
-        )
-        raise InvalidInputError(message, path=folder)
     return "dedup"
-
-
-def _check_method(summary: dict[str, Any], folder: str) -> None:
-    """Raise unless there is what the method of a deduplication needs."""
-    lacking, scheme = [], summary["scheme"] or {}
-    if summary["method"] != "pairs":
-        lacking = [
-            name
-            for name in ("threshold", "scheme", "predicted_recall", "exact_copies")
-            if summary[name] is None
-        ]
-        lacking += [name for name in ("ngram", "occurrences") if name not in scheme]
-        lacking += [] if summary["measure"] in _MEASURES else ["measure"]
-    if summary["method"] == "minhash":
-        lacking += [name for name in ("bands", "rows", "recall") if name not in summary]
-        lacking += [] if "seed" in scheme else ["seed"]
-    if summary["measure"] == "weighted-jaccard" and summary["method"] != "pairs":
-        lacking += [name for name in ("tf", "idf") if name not in scheme]
-    if summary.get("against_documents") and "removed_for_against" not in summary:
-        lacking.append("removed_for_against")
-    audit = summary.get("audit")
-    if audit and (audit["recall"] is None) != (audit["interval"] is None):
-        lacking.append("interval")
-    if lacking:
-        message = (
-            "its summary.json is none that `neardup dedup` writes: "
-            f"{lacking[0]!r} is missing, or goes with no such run"
-        )
-        raise InvalidInputError(message, path=folder)

@@ -20,7 +20,6 @@ from neardup.errors import InvalidInputError, InvalidParameterError
 from neardup.files.inputs import Inputs
 from neardup.files.problems import listed_names
 from neardup.files.rows import Mask, Place, RowBlock, RowWriter, SomeRows, Source, WrappedSource
-from neardup.options.option import no_effect
 from neardup.reading.column_values import columns_there, where_to_have
 from neardup.runs.progress import may_go_on
 from neardup.runs.threads import map_ordered
@@ -374,13 +373,11 @@ class FilteredSource(WrappedSource):
         The source of all rows.
     condition
         Which of them are there.
-    meets
-        False: those that do not meet it are there instead.
     """
 
-    def __init__(self, inner: Source, condition: Condition, *, meets: bool = True) -> None:
+    def __init__(self, inner: Source, condition: Condition) -> None:
         super().__init__(inner)
-        self.condition, self._meets = condition, meets
+        self.condition = condition
         # Known once all have been read.
         self._n_others: int | None = None
 
@@ -396,10 +393,6 @@ class FilteredSource(WrappedSource):
     def count_filtered(self, number: int) -> None:
         """Take note of how many rows are not there, which another process has counted."""
         self._n_others = number
-
-    def others(self) -> FilteredSource:
-        """Return the rows that are not there."""
-        return FilteredSource(self.inner, self.condition, meets=not self._meets)
 
     @property
     def piece_bytes(self) -> int | None:
@@ -426,8 +419,6 @@ class FilteredSource(WrappedSource):
 
     def _chosen(self, block: RowBlock) -> RowBlock:
         rows = self.condition.of(self.inner, block)
-        if not self._meets:
-            rows = ~rows
         return block if rows.all() else SomeRows(block, rows)
 
     def block_at(self, place: Place, numbers: Int64s, take: TakeMemory) -> RowBlock:
@@ -488,16 +479,6 @@ def rows_where(sources: Inputs, where: str | None) -> Inputs:
                 _no_column(lacking, list(names), condition.text) + where_to_have(sources)
             )
     return sources.changed(lambda source: FilteredSource(source, condition))
-
-
-def check_filtered(sources: Sequence[Source], *, tables_only: bool) -> None:
-    """Raise if what a condition leaves out is to be written where there is none, or no rows are."""
-    remedy, name = "leave that out", "tables_only"
-    where = "with tables_only, by which no rows are written" if tables_only else ""
-    if not any(isinstance(source, FilteredSource) for source in sources):
-        where, remedy, name = "without where", "give where", "where"
-    if where:
-        raise no_effect("with_filtered", where, remedy, name)
 
 
 def describe_filtered(*collections: Sequence[Source]) -> Filtered:

@@ -12,12 +12,11 @@ from neardup.errors import InvalidInputError
 from neardup.files.rawsource import Buffers
 from neardup.files.rows import Place, RowBlock, RowWriter, Source
 from neardup.files.streams import Destination
-from neardup.outputs.folder import SKIPPED, RowFiles, write_rows
+from neardup.options.choices import OutputFormat
+from neardup.outputs.folder import SKIPPED, write_rows
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.second_pass import numbered_blocks, unread_blocks
-from neardup.reading.where import FilteredSource
 from neardup.runs.runner import Runner
-from neardup.runs.threads import map_ordered
 from neardup.tables import Bools
 
 if TYPE_CHECKING:
@@ -128,7 +127,7 @@ def write_documents(
     documents: Catalogue,
     sides: Mapping[str, Bools],
     folder: Destination,
-    files: RowFiles,
+    output_format: OutputFormat,
     runner: Runner,
     change: Change,
     write_others: Callable[[], None],
@@ -153,33 +152,9 @@ def write_documents(
             (found, slice(rows.start - start, rows.stop - start))
             for found, rows in unread_blocks(documents, number)
         )
-        write_rows(source, unread, read, own, folder, files, count)
-        if files.with_filtered:
-            write_filtered(source, folder)
+        write_rows(source, unread, read, own, folder, output_format, count)
 
     numbers = range(len(documents.sources))
     work: list[Callable[[], None]] = [write_others, *(partial(write, n) for n in numbers)]
     for _ in runner.map(lambda each: each(), work):
         pass
-
-
-FILTERED = "filtered"
-"""The folder of the rows that a condition leaves out."""
-
-
-def write_filtered(source: Source, folder: Destination) -> None:
-    """Write the rows of a source that its condition leaves out, as they came in, if there are any.
-
-    As another file would be, they are read once more: nothing else is known of them.
-    """
-    if not isinstance(source, FilteredSource) or not source.n_filtered:
-        return
-    others, place = source.others(), folder / FILTERED
-    place.make_folder()
-    with others.writer(place) as writer:
-
-        def prepare(block: RowBlock) -> Any:
-            return writer.prepare(block, np.ones(len(block), np.bool_))
-
-        for prepared in map_ordered(prepare, others.blocks(), 1):
-            writer.append(prepared)

@@ -16,9 +16,9 @@ import numpy as np
 from neardup.errors import NeardupError, WriteError
 from neardup.files.remote import RemoteDestination, WrittenFile
 from neardup.files.streams import Destination, LocalDestination, writing
-from neardup.outputs.folder import SKIPPED, RowFiles, write_rows
+from neardup.options.choices import OutputFormat
+from neardup.outputs.folder import SKIPPED, write_rows
 from neardup.reading.second_pass import numbered_blocks
-from neardup.reading.write_pass import write_filtered
 from neardup.spark.cluster import Cluster, Failure, Piece, cut_tasks, spark_errors
 from neardup.tables import Bools, Int64s
 
@@ -54,7 +54,7 @@ def write_on_executors(
     documents: Catalogue,
     sides: Mapping[str, Bools],
     folder: Destination,
-    files: RowFiles,
+    output_format: OutputFormat,
     runner: Runner,
     write_others: Callable[[], None],
     *,
@@ -68,7 +68,7 @@ def write_on_executors(
 
     Parameters
     ----------
-    documents, sides, folder, files, runner, write_others
+    documents, sides, folder, output_format, runner, write_others
         As of ``write_documents``.
     cluster
         Executors that write.
@@ -96,7 +96,7 @@ def write_on_executors(
         laid_out = cluster.attach(numbered, send(starts))
     if isinstance(folder, RemoteDestination):
         write = partial(_write_remote, folder.for_other_process())
-        working = partial(_write, write, files, open_change)
+        working = partial(_write, write, output_format, open_change)
         with spark_errors():
             answers = cluster.work_out(cluster.work(working, laid_out, lasts=True))
         for answer in answers:
@@ -105,7 +105,7 @@ def write_on_executors(
         local = Path(str(folder)).absolute()
         attempts = local / _ATTEMPTS
         attempts.mkdir()
-        working = partial(_write, partial(_write_local, local), files, open_change)
+        working = partial(_write, partial(_write_local, local), output_format, open_change)
         with spark_errors():
             cluster.work_out(cluster.work(working, laid_out, lasts=True))
         shutil.rmtree(attempts)
@@ -113,12 +113,12 @@ def write_on_executors(
 
 
 # Writes the rows of a source: to which folder, as what, and how blocks change.
-_WriteSource = Callable[[Piece, Mapping[str, Bools], RowFiles, "Change"], list[WrittenFile]]
+_WriteSource = Callable[[Piece, Mapping[str, Bools], OutputFormat, "Change"], list[WrittenFile]]
 
 
 def _write(
     write_source: _WriteSource,
-    files: RowFiles,
+    output_format: OutputFormat,
     open_change: OpenChange,
     rows: Iterator[Any],
 ) -> Iterator[tuple[list[WrittenFile], bytes] | Failure]:
@@ -132,7 +132,7 @@ def _write(
                 for piece, start, stop, packed in jobs:
                     sides = {side: _unpacked(bits, stop - start) for side, bits in packed.items()}
                     own = partial(_change_own, change, start)
-                    yield write_source(piece, sides, files, own), b""
+                    yield write_source(piece, sides, output_format, own), b""
         except NeardupError as error:
             yield Failure.of(number, piece, error)
 
@@ -150,12 +150,12 @@ def _write_remote(
     folder: RemoteDestination,
     piece: Piece,
     sides: Mapping[str, Bools],
-    files: RowFiles,
+    output_format: OutputFormat,
     change: Change,
 ) -> list[WrittenFile]:
     """Write the rows of a source; object stores show a file when it is complete."""
     place = folder.for_other_process()
-    _write_rows(piece, sides, place, files, change)
+    _write_rows(piece, sides, place, output_format, change)
     return place.written()
 
 
@@ -163,7 +163,7 @@ def _write_local(
     folder: Path,
     piece: Piece,
     sides: Mapping[str, Bools],
-    files: RowFiles,
+    output_format: OutputFormat,
     change: Change,
 ) -> list[WrittenFile]:
     """Write the rows of a source under a name of this attempt; files get theirs when complete.
@@ -179,7 +179,7 @@ def _write_local(
     with writing(LocalDestination(folder)):
         attempt = Path(tempfile.mkdtemp(dir=folder / _ATTEMPTS))
     try:
-        _write_rows(piece, sides, LocalDestination(attempt), files, change)
+        _write_rows(piece, sides, LocalDestination(attempt), output_format, change)
         with writing(LocalDestination(folder)):
             for path in sorted(attempt.rglob("*")):
                 place = folder / path.relative_to(attempt)
@@ -196,10 +196,8 @@ def _write_rows(
     piece: Piece,
     sides: Mapping[str, Bools],
     folder: Destination,
-    files: RowFiles,
+    output_format: OutputFormat,
     change: Change,
 ) -> None:
     blocks = numbered_blocks(piece.source, 0, len(sides[SKIPPED]))
-    write_rows(piece.source, blocks, change, sides, folder, files, lambda _: None)
-    if files.with_filtered:
-        write_filtered(piece.source, folder)
+    write_rows(piece.source, blocks, change, sides, folder, output_format, lambda _: None)

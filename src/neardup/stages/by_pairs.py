@@ -306,10 +306,10 @@ class PairTable:
         return values
 
 
-def open_pair_table(pairs: Any, *, trust: bool = False) -> PairTable:
+def open_pair_table(pairs: Any) -> PairTable:
     """Find a table of pairs: a file, its URL, a result of ``find_pairs``, or what speaks Arrow."""
     is_named = isinstance(pairs, str | Path)
-    sources = resolve_tables(pairs, trust=trust)
+    sources = resolve_tables(pairs)
     about = None
     if len(sources) == 1:
         about = read_about(sources[0].schema_metadata())

@@ -15,12 +15,10 @@ from neardup.files.convert import converted_name
 from neardup.files.formats import file_source, has_columns
 from neardup.files.ids import as_text
 from neardup.files.memory import WRITTEN_AS
-from neardup.files.parquet import ParquetSource
-from neardup.files.rows import ColumnNames, RowBlock, Source, WrappedSource
+from neardup.files.rows import ColumnNames, Source
 from neardup.files.streams import Destination, LocalDestination, is_url
 from neardup.options.groups import InputOptions
-from neardup.outputs.folder import numbered_name
-from neardup.outputs.summary_file import SUMMARY, check_columns, read_summary, resolve_tables
+from neardup.outputs.summary_file import SUMMARY, read_summary
 from neardup.outputs.table_rows import TableRows
 from neardup.outputs.targets import Target, target_of
 from neardup.reading.catalogue import Catalogue
@@ -31,6 +29,7 @@ from neardup.runs.scratch import recover
 from neardup.stages.options import input_options_of
 from neardup.stages.places import COLUMNS as PLACE_COLUMNS
 from neardup.stages.places import DocumentPlaces
+from neardup.stages.tables import open_written
 from neardup.tables import Bools, Int64s
 
 if TYPE_CHECKING:
@@ -122,39 +121,9 @@ def _slices(sizes: Int64s) -> Iterator[slice]:
 
 Side = Literal["kept", "removed"]
 
-# Columns of the tables, but for texts and what documents were counted by.
-_COLUMNS = {
-    "removed.parquet": {
-        "id": "id",
-        "kept_id": "id",
-        "similarity": "double?",
-        "exact_copy": "bool?",
-        "file": "string",
-        "row": "int64",
-        "kept_in": "string",
-        "kept_file": "string?",
-        "kept_row": "int64?",
-    },
-    "clusters.parquet": {
-        "id": "id",
-        "cluster_id": "int64",
-        "cluster_size": "int64",
-        "is_duplicate": "bool",
-        "representative_id": "id",
-        "file": "string",
-        "row": "int64",
-    },
-}
-# What says where a document that stays is.
-_KEEPER_PLACE = ("kept_in", "kept_file", "kept_row")
-_PARQUET = InputOptions(input_format="parquet")
 
-
-def open_output(folder: str | Path, *, trust: bool = False) -> DedupOutput:
-    """Open a folder, or the URL of one, that ``neardup dedup`` has written.
-
-    What was changed since is taken as it is if it is to be trusted.
-    """
+def open_output(folder: str | Path) -> DedupOutput:
+    """Open a folder, or the URL of one, that ``neardup dedup`` has written."""
     target = target_of(folder)
     if not is_url(str(target)):
         recover(Path(target))
@@ -163,11 +132,11 @@ def open_output(folder: str | Path, *, trust: bool = False) -> DedupOutput:
             raise ReadError(message, path=str(target))
         if not Path(target, SUMMARY).is_file():
             raise _no_output(target, f"it has no {SUMMARY}")
-    job, summary = read_summary(str(target), trust=trust)
+    job, summary = read_summary(str(target))
     if job != "dedup":
         page = ", of which `neardup report` makes a page" if job == "cut" else ""
         raise _no_output(target, f"it is that of `neardup {job}`{page}")
-    return DedupOutput(target, cast("DedupRecord", summary), trust=trust)
+    return DedupOutput(target, cast("DedupRecord", summary))
 
 
 def _no_output(folder: Target, reason: str) -> InvalidInputError:
@@ -188,19 +157,6 @@ def _below(folder: Target, name: str) -> str:
     return f"{folder}/{name}"
 
 
-class JoinedSource(WrappedSource):
-    """The rows of some files as those of one, which has their blocks one after the other."""
-
-    def __init__(self, parts: Sequence[Source]) -> None:
-        super().__init__(parts[0])
-        self._parts = parts
-
-    def blocks(self) -> Iterator[RowBlock]:
-        """Read one file after the other; rows are numbered within each."""
-        for part in self._parts:
-            yield from part.blocks()
-
-
 class DedupOutput:
     """What a deduplication has written.
 
@@ -214,18 +170,18 @@ class DedupOutput:
     texts that are read, and a block of their file, are in memory at the same time.
     """
 
-    def __init__(self, folder: Target, summary: DedupRecord, *, trust: bool = False) -> None:
-        self.folder, self.summary, self._trust = folder, summary, trust
+    def __init__(self, folder: Target, summary: DedupRecord) -> None:
+        self.folder, self.summary = folder, summary
 
     @cached_property
     def removed(self) -> TableRows:
         """A row for each removed document, as ``removed.parquet`` has it but for texts."""
-        return self._open("removed.parquet", self.summary["documents_removed"])
+        return self._open("removed.parquet")
 
     @cached_property
     def clusters(self) -> TableRows:
         """A row for each document, as ``clusters.parquet`` has it."""
-        return self._open("clusters.parquet", self.summary["documents_in"])
+        return self._open("clusters.parquet")
 
     @cached_property
     def documents(self) -> DocumentPlaces:
@@ -305,69 +261,20 @@ class DedupOutput:
                 input_format="html" if is_html else "auto", encoding=None, delimiter=None
             )
         columns_there = ColumnNames(texts, described["id_column"])
-
-        def opened(name: str) -> Source:
-            path = _below(self.folder, f"{side}/{name}")
-            if not is_url(path) and not Path(path).is_file():
-                raise self._incomplete(f"{side}/{name}")
-            return file_source(path, name, options)
-
-        most = self.summary.get("rows_per_file")
-        if most is None:
-            return opened(name), columns_there
-        found = self.documents
-        number, went = found.files.index(file), side == "removed"
-        n_rows = sum(map(len, found.of_side(went=went, file=number)))
-        parts = [numbered_name(name, number) for number in range(max(1, -(-n_rows // most)))]
-        return JoinedSource([opened(part) for part in parts]), columns_there
+        path = _below(self.folder, f"{side}/{name}")
+        if not is_url(path) and not Path(path).is_file():
+            raise self._incomplete(f"{side}/{name}")
+        return file_source(path, name, options), columns_there
 
     def ids(self, numbers: Int64s) -> pa.Array:
         """Return the ids of some documents as text."""
         return as_text(self.clusters.take(numbers, "id")["id"].combine_chunks())
 
-    def _open(self, name: str, expected: int) -> TableRows:
+    def _open(self, name: str) -> TableRows:
         path = _below(self.folder, name)
         if not is_url(path) and not Path(path).exists():
             raise self._incomplete(name)
-        sources = resolve_tables(path, trust=self._trust, options=_PARQUET)
-        fields: dict[str, pa.Field] = {}
-        n_rows = 0
-        for source in sources:
-            assert isinstance(source, ParquetSource)
-            n_rows += source.known_rows
-            fields |= {
-                field.name: field for field in source.schema if field.name not in TEXT_COLUMNS
-            }
-            self._check(name, source.schema.empty_table(), list(_COLUMNS[name]))
-        if n_rows != expected:
-            message = (
-                f"{name} has {n_rows:,} rows, and {expected:,} by summary.json; it has been "
-                "changed since: run `neardup dedup` again"
-            )
-            raise InvalidInputError(message, path=str(self.folder))
-        import pyarrow as pa
-
-        return TableRows(
-            pa.schema(fields.values()),
-            n_rows,
-            lambda: (block for source in sources for block in source.blocks()),
-            lambda table, _: self._check(name, table, table.column_names),
-        )
-
-    def _check(self, name: str, table: pa.Table, names: Sequence[str]) -> pa.Table:
-        """Return columns of a table if they are as they were written."""
-        import pyarrow.compute as pc
-
-        columns = {each: kind for each, kind in _COLUMNS[name].items() if each in names}
-        check_columns(table, columns, name, str(self.folder))
-        if not self.summary["input_files"] or not {*_KEEPER_PLACE} <= {*names}:
-            return table
-        where, file, row = (table[each] for each in _KEEPER_PLACE)
-        known = pc.and_(pc.is_valid(file), pc.is_valid(row))
-        if pc.any(pc.and_not(pc.equal(where, "input"), known)).as_py():
-            message = "removed.parquet does not say where a document that stays is"
-            raise InvalidInputError(f"{message}; run `neardup dedup` again", path=str(self.folder))
-        return table
+        return open_written(path, without=TEXT_COLUMNS)
 
     def _incomplete(self, name: str) -> InvalidInputError:
         message = f"the output is not complete: it has no {name}; run `neardup dedup` again"

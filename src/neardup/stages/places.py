@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from neardup.errors import InvalidInputError
 from neardup.reading.catalogue import RowNumbers
 from neardup.tables import Bools, Int64s, Uint64s, offsets_of
 
@@ -32,12 +31,8 @@ class DocumentPlaces:
     Parameters
     ----------
     batches
-        All documents, with the columns of ``COLUMNS``.
-
-    Raises
-    ------
-    InvalidInputError
-        If a file's documents are not together, or its rows do not ascend.
+        All documents, with the columns of ``COLUMNS``: those of a file are together, and their rows
+        ascend.
 
     Notes
     -----
@@ -49,7 +44,7 @@ class DocumentPlaces:
         starts: list[int] = []
         numbered, words = RowNumbers(), _Words()
         n = 0
-        last = (-1, 0)
+        last = -1
         for batch in batches:
             encoded = batch["file"].combine_chunks().dictionary_encode()
             names = encoded.dictionary.to_pylist()
@@ -61,18 +56,13 @@ class DocumentPlaces:
                 if names[code] not in numbers:
                     files[code] = numbers[names[code]] = len(starts)
                     starts.append(n + begin)
-                elif files[code] != last[0] or begin:
-                    raise _not_in_order(names[code])
             here = files[codes]
             rows = batch["row"].to_numpy()
-            before = np.concatenate([[last[1]], rows])[: len(rows)]
-            is_same = np.concatenate([[last[0]], here])[: len(rows)] == here
-            if (is_same & (rows <= before)).any():
-                raise _not_in_order(names[codes[int(np.argmax(is_same & (rows <= before)))]])
+            is_same = np.concatenate([[last], here])[: len(rows)] == here
             numbered.add(rows, ~is_same)
             words.add(batch["is_duplicate"].to_numpy())
             if len(rows):
-                last = int(here[-1]), int(rows[-1])
+                last = int(here[-1])
             n += len(rows)
         self.files, self._numbers = list(numbers), numbers
         self._n = n
@@ -175,11 +165,3 @@ class _Words:
 
 def _bits_of(words: Uint64s) -> npt.NDArray[np.uint8]:
     return np.unpackbits(words.astype("<u8").view(np.uint8), bitorder="little")
-
-
-def _not_in_order(file: str) -> InvalidInputError:
-    message = (
-        f"clusters.parquet does not have the documents of {file!r} together, in the order of their "
-        "rows; it has been changed since: run `neardup dedup` again"
-    )
-    return InvalidInputError(message)

@@ -17,12 +17,11 @@ from neardup.files.rows import RowBlock
 from neardup.files.streams import Destination
 from neardup.options.choices import OutputFormat
 from neardup.options.running import OutputOptions
-from neardup.outputs.folder import RowFiles, check_apart, new_output
+from neardup.outputs.folder import check_apart, check_row_format, new_output
 from neardup.outputs.summary_file import write_summary
 from neardup.outputs.targets import target_of
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.texts import IdLookup
-from neardup.reading.where import check_filtered
 from neardup.reading.write_pass import read_kept, sides_of, write_documents, write_lines
 from neardup.results import Result
 from neardup.runs.progress import Progress
@@ -90,18 +89,24 @@ class Selection(Result):
     def _write_documents(
         self,
         folder: Destination,
-        files: RowFiles,
+        output_format: OutputFormat,
         runner: Runner,
         write_others: Callable[[], None],
     ) -> None:
         """Write the rows to a folder that is being made, and beside them all others."""
         if self._write_elsewhere is not None:
             self._write_elsewhere(
-                self._documents, self._sides(), folder, files, runner, write_others
+                self._documents, self._sides(), folder, output_format, runner, write_others
             )
             return
         write_documents(
-            self._documents, self._sides(), folder, files, runner, self._changed, write_others
+            self._documents,
+            self._sides(),
+            folder,
+            output_format,
+            runner,
+            self._changed,
+            write_others,
         )
 
     def _sides(self) -> dict[str, Bools]:
@@ -142,9 +147,7 @@ class Selection(Result):
         *,
         overwrite: bool = False,
         format: OutputFormat = "same",  # noqa: A002 - the name of the option everywhere
-        rows_per_file: int | None = None,
         tables_only: bool = False,
-        with_filtered: bool = False,
         progress: Progress | None = None,
     ) -> None:
         """Write kept and removed rows, the tables and the summary to a folder.
@@ -161,20 +164,15 @@ class Selection(Result):
             Replace the folder if it exists.
         format
             ``same``: rows come out as they went in. ``jsonl`` or ``parquet``: converted.
-        rows_per_file
-            Most rows of a file: those of ``data.jsonl`` come out in ``data-00000.jsonl``,
-            ``data-00001.jsonl`` and so on. None: in one file each.
         tables_only
             Write no rows, but tables and summary alone.
-        with_filtered
-            Also write the rows that ``where`` has left out, as they came in, to ``filtered/``.
         progress
             As for ``deduplicate``; the stage is ``write``, and its work is rows.
         """
         self._write(
             path,
             self._write_tables,
-            RowFiles(format, rows_per_file, with_filtered),
+            format,
             overwrite=overwrite,
             tables_only=tables_only,
             progress=progress,
@@ -194,7 +192,7 @@ class Selection(Result):
         self,
         path: str | Path,
         write_own: Callable[[Destination, Runner], dict[str, str]],
-        files: RowFiles,
+        output_format: OutputFormat,
         *,
         overwrite: bool,
         tables_only: bool,
@@ -204,12 +202,8 @@ class Selection(Result):
 
         ``write_own`` writes the tables of the job, and returns their digests by their names.
         """
-        output_format = files.output_format
         OutputOptions.known["output_format"].kind.checked("format", output_format)
-        OutputOptions.known["rows_per_file"].checked(files.rows_per_file)
-        files.check("format", tables_only=tables_only)
-        if files.with_filtered:
-            check_filtered(self._documents.sources, tables_only=tables_only)
+        check_row_format("format", output_format, tables_only=tables_only)
         if output_format != "same":
             check_conversion(self._documents.sources, output_format)
         folder = target_of(path)
@@ -230,10 +224,9 @@ class Selection(Result):
                 if tables_only:
                     write_others()
                 else:
-                    self._write_documents(new, files, runner, write_others)
+                    self._write_documents(new, output_format, runner, write_others)
                 note(rows=0 if tables_only else len(self._stays), folder=folder)
             complete_summary(self.summary, runner)
-            files.note_in(self.summary)
             self.summary["output_format"] = None if tables_only else output_format
             write_summary(new, self.summary, digests)
 

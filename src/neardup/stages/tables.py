@@ -19,6 +19,7 @@ from neardup.files.passes import ReadingPass, TextBlock, read_text_block
 from neardup.files.rows import ColumnNames, RowBlock, Source, column_called
 from neardup.files.streams import is_url
 from neardup.files.tableblocks import TableBlock
+from neardup.options.groups import InputOptions
 from neardup.outputs.summary_file import SUMMARY, read_summary, resolve_tables
 from neardup.outputs.table_rows import TableRows
 from neardup.reading.texts import FoundText, read_rows_by_id, read_texts_by_id
@@ -87,7 +88,7 @@ def kind_of_table(columns: Sequence[str], name: str) -> Kind:
     raise InvalidInputError(message, path=name)
 
 
-def kind_of_folder(folder: str, *, trust: bool = False) -> Kind | None:
+def kind_of_folder(folder: str) -> Kind | None:
     """Return which job has written a folder, or the URL of one; None if it is no output folder."""
     if is_url(folder):
         # Tables have an ending.
@@ -95,7 +96,7 @@ def kind_of_folder(folder: str, *, trust: bool = False) -> Kind | None:
             return None
     elif not Path(folder, SUMMARY).is_file():
         return None
-    job, _ = read_summary(folder, trust=trust)
+    job, _ = read_summary(folder)
     if job == "drop":
         message = (
             "the folder is an output of drop, which removes what a table names; make a report of "
@@ -112,19 +113,17 @@ _WHOLE = (*_PLACES, "overlap", "distance")
 _SHARES = ("similarity", "low", "high")
 
 
-def read_table(
-    data: Any, runner: Runner, *, trust: bool = False
-) -> tuple[pa.Table, dict[str, Any] | None]:
+def read_table(data: Any, runner: Runner) -> tuple[pa.Table, dict[str, Any] | None]:
     """Read all of a table that a job has written; see ``open_table``."""
-    rows, summary = open_table(data, runner, IN_MEMORY, trust=trust)
+    rows, summary = open_table(data, runner, IN_MEMORY)
     return _all_of(rows), summary
 
 
-def open_labels(data: Any, runner: Runner, *, trust: bool = False) -> Judgements:
+def open_labels(data: Any, runner: Runner) -> Judgements:
     """Read what people have said of pairs, in whatever form a table is taken."""
     from neardup.reports.pairs.judgements import read_judgements
 
-    rows, _ = open_table(data, runner, IN_MEMORY, are_labels=True, trust=trust)
+    rows, _ = open_table(data, runner, IN_MEMORY, are_labels=True)
     return read_judgements(_all_of(rows), data)
 
 
@@ -140,7 +139,6 @@ def open_table(
     workspace: Workspace,
     *,
     are_labels: bool = False,
-    trust: bool = False,
 ) -> tuple[TableRows, dict[str, Any] | None]:
     """Open a table that a job has written, and read what it says of its job, if it does.
 
@@ -148,7 +146,7 @@ def open_table(
     column but the ids has to be anything. Parquet is read where it is, as often as rows are asked
     for; what is in another format is read once, and kept in the workspace.
     """
-    sources = resolve_tables(data, trust=trust)
+    sources = resolve_tables(data)
     name = str(data) if isinstance(data, str | Path) else "the table"
     stored = [source for source in sources if isinstance(source, ParquetSource)]
     if (
@@ -156,11 +154,7 @@ def open_table(
         and len(stored) == len(sources)
         and all(source.schema.equals(stored[0].schema) for source in stored)
     ):
-        rows = TableRows(
-            stored[0].schema.remove_metadata(),
-            sum(source.known_rows for source in stored),
-            lambda: (block for source in stored for block in source.blocks()),
-        )
+        rows = _rows_of(stored)
     else:
         rows = _keep_rows(sources, runner, workspace)
 
@@ -178,6 +172,25 @@ def open_table(
         summary = json.loads(metadata[METADATA_KEY])
     summary = summary if isinstance(summary, dict) else None
     return TableRows(schema, len(rows), rows.blocks, finish), summary
+
+
+def open_written(path: str, without: Sequence[str] = ()) -> TableRows:
+    """Open a table of an output folder, without the named columns."""
+    import pyarrow as pa
+
+    sources = resolve_tables(path, options=InputOptions(input_format="parquet"))
+    rows = _rows_of([source for source in sources if isinstance(source, ParquetSource)])
+    left = [field for field in rows.schema if field.name not in without]
+    return replace(rows, schema=pa.schema(left))
+
+
+def _rows_of(sources: Sequence[ParquetSource]) -> TableRows:
+    """Return the rows of Parquet files of one schema, which are read where they are."""
+    return TableRows(
+        sources[0].schema.remove_metadata(),
+        sum(source.known_rows for source in sources),
+        lambda: (block for source in sources for block in source.blocks()),
+    )
 
 
 def an_id_of_others(rows: TableRows) -> str:

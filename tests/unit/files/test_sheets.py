@@ -6,7 +6,6 @@ from __future__ import annotations
 import gc
 import io
 import logging
-import pickle
 from datetime import date, datetime, time, timedelta
 from pathlib import Path
 from xml.sax.saxutils import quoteattr
@@ -256,17 +255,6 @@ def test_writer__of_some_rows_without_reading_the_file_again(tmp_path, rows):
         for block in source.blocks():
             writer.write(block, (block.numbers > start) & (block.numbers <= stop))
     assert cells_of(tmp_path / "out/a.xlsx") == [header, *cells[start:stop]]
-
-
-def test_writer__of_rows_that_are_written_as_many_files(tmp_path):
-    path = book(tmp_path / "a.xlsx", data=[["id", "text"], *([n, f"t{n // 2}"] for n in range(20))])
-    result = neardup.deduplicate(path)
-    for name, way in (("a", result), ("b", pickle.loads(pickle.dumps(result)))):
-        way.write(tmp_path / name, rows_per_file=3)
-        for side, first in (("kept", 0), ("removed", 1)):
-            found = [cells_of(each)[1:] for each in sorted((tmp_path / name / side).iterdir())]
-            assert [len(rows) for rows in found] == [3, 3, 3, 1]
-            assert [row[0] for rows in found for row in rows] == list(range(first, 20, 2))
 
 
 def test_writer__what_was_cut_out_is_gone(tmp_path):

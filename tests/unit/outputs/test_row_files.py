@@ -11,7 +11,7 @@ from neardup.errors import ReadError
 from neardup.files.jsonlines import JsonLinesSource
 from neardup.files.rows import RowBlock, Source
 from neardup.files.streams import LocalDestination
-from neardup.outputs.folder import RowFiles, write_rows
+from neardup.outputs.folder import write_rows
 from neardup.tables import Bools
 
 ROWS = [b'{"text": "%d"}\n' % i for i in range(10)]
@@ -56,7 +56,7 @@ def as_it_is(block: RowBlock, _: slice) -> RowBlock:
 def test_write_rows__each_to_its_side(tmp_path, source, stays):
     flags = np.array([char == "1" for char in stays])
     write_rows(
-        source, numbered(source), as_it_is, sides(flags), out(tmp_path), RowFiles(), lambda _: None
+        source, numbered(source), as_it_is, sides(flags), out(tmp_path), "same", lambda _: None
     )
     kept = b"".join(row for row, stay in zip(ROWS, flags, strict=True) if stay)
     removed = b"".join(row for row, stay in zip(ROWS, flags, strict=True) if not stay)
@@ -67,7 +67,7 @@ def test_write_rows__reports_every_row(tmp_path, source):
     counts: list[int] = []
     flags = np.ones(10, np.bool_)
     write_rows(
-        source, numbered(source), as_it_is, sides(flags), out(tmp_path), RowFiles(), counts.append
+        source, numbered(source), as_it_is, sides(flags), out(tmp_path), "same", counts.append
     )
     assert len(counts) > 2
     assert sum(counts) == 10
@@ -80,7 +80,7 @@ def test_write_rows__no_rows(tmp_path, source):
         as_it_is,
         sides(np.empty(0, np.bool_)),
         out(tmp_path),
-        RowFiles(),
+        "same",
         lambda _: None,
     )
     assert content(tmp_path / "out") == (b"", b"")
@@ -94,7 +94,7 @@ def test_write_rows__converted(tmp_path, source):
         as_it_is,
         sides(flags),
         out(tmp_path),
-        RowFiles("parquet"),
+        "parquet",
         lambda _: None,
     )
     kept = pq.read_table(tmp_path / "out/kept/sub/a.parquet")
@@ -113,7 +113,7 @@ def test_write_rows__bad_rows_are_not_converted(tmp_path, source, bad):
         as_it_is,
         sides(flags, bad),
         folder,
-        RowFiles("parquet"),
+        "parquet",
         lambda _: None,
     )
     kept = pq.read_table(tmp_path / "out/kept/sub/a.parquet")
@@ -136,7 +136,7 @@ def test_write_rows__closes_its_files_when_reading_fails(tmp_path, source):
             as_it_is,
             sides(np.ones(10, np.bool_)),
             out(tmp_path),
-            RowFiles(),
+            "same",
             lambda _: None,
         )
     # Open files would be reported as warnings, which are errors.

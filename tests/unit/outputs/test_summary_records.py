@@ -8,7 +8,8 @@ import pytest
 
 import neardup
 from neardup.errors import InvalidInputError, NeardupError
-from neardup.outputs.summary_file import read_summary
+from neardup.files.streams import LocalDestination
+from neardup.outputs.summary_file import read_summary, write_summary
 from neardup.stages.output import open_output
 from tests.damage import changed_json
 from tests.each import each_of
@@ -32,6 +33,14 @@ def folders(tmp_path_factory):
     return here
 
 
+def sign(folder, summary):
+    """Write a summary that another version of neardup might have written."""
+    tables = summary.get("tables", {}) if isinstance(summary, dict) else {}
+    if isinstance(summary, dict) and isinstance(tables, dict):
+        digests = {name: str(digest)[7:] for name, digest in tables.items()}
+        write_summary(LocalDestination(folder), summary, digests)
+
+
 @pytest.mark.slow
 @each_of("name", ["minhash", "exact", "pairs", "cut"])
 def test_read_summary__changed(folders, tmp_path, name):
@@ -42,8 +51,9 @@ def test_read_summary__changed(folders, tmp_path, name):
         (tmp_path / "summary.json").write_text(json.dumps(changed))
         with pytest.raises(InvalidInputError):
             read_summary(str(tmp_path))
+        sign(tmp_path, changed)
         try:
-            read_summary(str(tmp_path), trust=True)
+            read_summary(str(tmp_path))
         except NeardupError as error:
             refused.append(f"{what}: {error}")
     assert len(refused) > 100
@@ -56,18 +66,16 @@ def test_read_summary__changed(folders, tmp_path, name):
         ({"method": None}, "Expected `str`, got `null` - at `$.method`"),
         ({"by_file": {"counts": 3}}, "at `$.by_file.counts`"),
         ({"documents_in": -1}, "Expected `int` >= 0"),
-        ({"bands": ...}, "'bands' is missing"),
-        ({"measure": "overlap"}, "'measure' is missing, or goes with no such run"),
         ({"keep": ...}, "is of no `neardup dedup`, `cut` or `drop`"),
-        ({"reading": ...}, "earlier version"),
+        ({"reading": ...}, "missing required field `reading`"),
     ],
 )
 @each_of("use", [neardup.report, open_output])
 def test_readers__one_line(folders, tmp_path, changes, reason, use):
     whole = json.loads((folders / "minhash/summary.json").read_text())
     changed = {name: value for name, value in (whole | changes).items() if value is not ...}
-    (tmp_path / "summary.json").write_text(json.dumps(changed))
+    sign(tmp_path, changed)
     with pytest.raises(InvalidInputError) as caught:
-        use(tmp_path, trust=True)
+        use(tmp_path)
     assert reason in str(caught.value)
     assert "\n" not in str(caught.value)

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from neardup.errors import InvalidInputError
 from neardup.stages import places
 from neardup.stages.places import DocumentPlaces
 
@@ -67,17 +66,3 @@ def test_document_places__as_a_list_of_all(files, size):
                 here = np.concatenate([numbers[:0], *found.of_side(went=side, file=file)])
                 is_here = [each[0] == name and each[2] == side for each in every]
                 assert here.tolist() == np.flatnonzero(is_here).tolist()
-
-
-@pytest.mark.parametrize("size", [1, 2, 9])
-@pytest.mark.parametrize(
-    "documents",
-    [
-        [("a", 1, False), ("b", 1, False), ("a", 2, False)],
-        [("a", 2, False), ("a", 1, False)],
-        [("a", 1, False), ("a", 1, True)],
-    ],
-)
-def test_document_places__not_in_order(documents, size):
-    with pytest.raises(InvalidInputError, match="have the documents of 'a' together, in the order"):
-        DocumentPlaces(batches(documents, size))

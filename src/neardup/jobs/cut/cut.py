@@ -219,7 +219,7 @@ def _cut_as_named(
     workspace: Workspace,
 ) -> CutResult:
     with runner.stage("read") as note:
-        table = read_named_spans(named_in, trust=plan.options.trust)
+        table = read_named_spans(named_in)
         own = list_documents(
             sources,
             plan.reading.columns,

@@ -118,15 +118,11 @@ class _Pairs:
         )
 
 
-def read_named_spans(named_in: Any, *, trust: bool = False) -> pa.Table:
+def read_named_spans(named_in: Any) -> pa.Table:
     """Read a table of spans: a path, the result of an alignment or a cut, or any Arrow table."""
     import pyarrow as pa
 
-    blocks = [
-        block.to_table()
-        for source in resolve_tables(named_in, trust=trust)
-        for block in source.blocks()
-    ]
+    blocks = [block.to_table() for source in resolve_tables(named_in) for block in source.blocks()]
     return pa.concat_tables(blocks, promote_options="permissive") if blocks else pa.table({})
 
 

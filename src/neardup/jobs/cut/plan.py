@@ -32,7 +32,7 @@ LEAST_TOKENS: dict[CutUnit, int] = {"passages": 50, "paragraphs": 5, "lines": 5,
 _DECIDING = ["preset"] + [
     name
     for name in CutOptions.known
-    if name not in {"preset", "keep", "replacement", "trust", *TextAgainstOptions.known}
+    if name not in {"preset", "keep", "replacement", *TextAgainstOptions.known}
 ]
 
 
@@ -66,8 +66,6 @@ def plan_cut(
         _check_named(options, has_other=has_other)
     elif side is not None:
         raise no_effect("side", "without named_in", "give named_in", "named_in")
-    elif options.trust:
-        raise no_effect("trust", "without named_in", "give named_in", "named_in")
     options.check_other("against", is_given=has_other)
     keep = parse_keep(options.keep)
     if has_other and keep.rule != "first":

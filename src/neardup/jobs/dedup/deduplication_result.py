@@ -11,7 +11,6 @@ from neardup.errors import InvalidParameterError
 from neardup.matching.keep import parse_keep
 from neardup.matching.measures import Number
 from neardup.options.choices import OutputFormat
-from neardup.outputs.folder import RowFiles
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.texts import IdLookup
 from neardup.runs.progress import Progress, counted
@@ -102,10 +101,8 @@ class DeduplicationResult(TwoCollections):
         *,
         overwrite: bool = False,
         format: OutputFormat = "same",  # noqa: A002 - the name of the option everywhere
-        rows_per_file: int | None = None,
         with_text: bool = False,
         tables_only: bool = False,
-        with_filtered: bool = False,
         progress: Progress | None = None,
     ) -> None:
         """Write kept and removed rows, the tables and the summary to a folder.
@@ -122,9 +119,6 @@ class DeduplicationResult(TwoCollections):
             Replace the folder if it exists.
         format
             ``same``: rows come out as they went in. ``jsonl`` or ``parquet``: converted.
-        rows_per_file
-            Most rows of a file: those of ``data.jsonl`` come out in ``data-00000.jsonl``,
-            ``data-00001.jsonl`` and so on. None: in one file each.
         with_text
             ``removed.parquet`` has the texts, too: ``text``, and ``kept_text`` of the one that
             stays, null if that is in an index. The files are read once more, and so much room is
@@ -132,8 +126,6 @@ class DeduplicationResult(TwoCollections):
         tables_only
             Write no rows, but tables and summary alone. ``drop`` takes out later what
             ``removed.parquet`` names; ``explain`` and ``report`` need the rows.
-        with_filtered
-            Also write the rows that ``where`` has left out, as they came in, to ``filtered/``.
         progress
             As for ``deduplicate``; the stage is ``write``, and its work is rows.
 
@@ -152,7 +144,7 @@ class DeduplicationResult(TwoCollections):
         self._write(
             path,
             self._write_tables_with_text if with_text else self._write_tables,
-            RowFiles(format, rows_per_file, with_filtered),
+            format,
             overwrite=overwrite,
             tables_only=tables_only,
             progress=progress,
@@ -206,7 +198,6 @@ class DeduplicationResult(TwoCollections):
         threshold: Number,
         pairs: Any,
         *,
-        trust: bool = False,
         progress: Progress | None = None,
     ) -> DeduplicationResult:
         """Decide the same documents again at another threshold, by pairs that were found before.
@@ -218,8 +209,6 @@ class DeduplicationResult(TwoCollections):
         pairs
             Of the same documents, as for ``choose``, by the same measure of the same shingles; or a
             ``DocumentIndex`` that holds all of the documents, in which each is looked up.
-        trust
-            As for ``choose``.
         progress
             As for ``deduplicate``.
 
@@ -253,7 +242,7 @@ class DeduplicationResult(TwoCollections):
         n_documents = int(self._documents.is_document.sum())
         with Runner(self.summary["workers"], progress, "write") as runner:
             found = pairs_of_index(pairs, threshold, n_documents, runner)
-            source = found or open_pair_table(pairs, trust=trust)
+            source = found or open_pair_table(pairs)
             terms = agree_on_terms(source, self.summary["measure"], threshold)
             check_same_documents(source, n_documents)
             check_same_shingles(source, self.summary["scheme"])

@@ -97,7 +97,7 @@ def read_listed_pairs(pairs: Any, ids: tuple[pa.Array, pa.Array], runner: Runner
         )
         return left, right
 
-    sources = resolve_tables(pairs, trust=True)
+    sources = resolve_tables(pairs)
     nothing: Int64s = np.empty(0, np.int64)
     parts = [(nothing, nothing)]
     parts += [part for _, part in ReadingPass(READING_PAIRS, sources, runner).map(read, sources)]

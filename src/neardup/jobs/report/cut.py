@@ -8,10 +8,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from neardup.errors import InvalidInputError
-from neardup.files.parquet import ParquetSource
-from neardup.options.groups import InputOptions
-from neardup.outputs.summary_file import check_columns, read_summary, resolve_tables
+from neardup.outputs.summary_file import read_summary
 from neardup.outputs.table_rows import TableRows
 from neardup.reports.cut import CutTable, cut_report, kept_key, own_key, wanted_rows
 from neardup.reports.page import Report
@@ -19,26 +16,11 @@ from neardup.runs.runner import Runner, release_memory
 from neardup.runs.work import Workspace
 from neardup.stages.decided import ids_in_other
 from neardup.stages.selection import collections_of, tables_of
-from neardup.stages.tables import Collection, check_found, find_documents
+from neardup.stages.tables import Collection, check_found, find_documents, open_written
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from neardup.jobs.cut.cut_result import CutResult
 
-_COLUMNS = {
-    "id": "id",
-    "start": "int64",
-    "end": "int64",
-    "kept_id": "id?",
-    "kept_start": "int64?",
-    "kept_end": "int64?",
-    "similarity": "double?",
-    "file": "string",
-    "row": "int64",
-    "kept_in": "string?",
-}
-_PARQUET = InputOptions(input_format="parquet")
 _NO_TEXTS = (
     "What stood around these spans is in the files that were cut. Name them, and the page shows "
     "it, beside what stays: neardup report FOLDER INPUT... -o PAGE.html"
@@ -51,42 +33,13 @@ def report_of_cut(
     workspace: Workspace,
     inputs: Collection | None = None,
     against: Collection | None = None,
-    *,
-    trust: bool = False,
 ) -> Report:
     """Make the page of a folder, or the URL of one, that ``neardup cut`` has written.
 
-    ``inputs`` are the documents as they were before; without them no examples are shown. With
-    ``trust`` table and summary are taken as they are.
+    ``inputs`` are the documents as they were before; without them no examples are shown.
     """
-    import pyarrow as pa
-
-    _, summary = read_summary(str(folder), trust=trust)
-    sources = resolve_tables(f"{folder}/removed.parquet", trust=trust, options=_PARQUET)
-    schemas, n_rows = [pa.schema([])], 0
-    for source in sources:
-        assert isinstance(source, ParquetSource)
-        check_columns(source.schema.empty_table(), _COLUMNS, "removed.parquet", str(folder))
-        schemas.append(source.schema)
-        n_rows += source.known_rows
-    if n_rows != summary.get("spans"):
-        message = (
-            f"removed.parquet has {n_rows:,} rows, which is not what summary.json says; the folder "
-            "was changed since: run `neardup cut` again"
-        )
-        raise InvalidInputError(message, path=str(folder))
-
-    def checked(table: pa.Table, _: int) -> pa.Table:
-        columns = {name: _COLUMNS[name] for name in table.column_names if name in _COLUMNS}
-        check_columns(table, columns, "removed.parquet", str(folder))
-        return table
-
-    rows = TableRows(
-        pa.unify_schemas(schemas).remove_metadata(),
-        n_rows,
-        lambda: (block for source in sources for block in source.blocks()),
-        checked,
-    )
+    _, summary = read_summary(str(folder))
+    rows = open_written(f"{folder}/removed.parquet")
     with runner.stage("report"):
         return _report(rows, summary, runner, workspace, inputs, against)
 

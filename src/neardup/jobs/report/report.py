@@ -120,7 +120,6 @@ def make_report(
         None if other is None else Collection(other, other_columns_of(options), options.skip_bad),
         labels,
         options.by,
-        options.trust,
         options.text_column == options.known["text_column"].default,
         options.against_text_column is None,
     )
@@ -135,8 +134,6 @@ def make_report(
             return index_report(index.name, manifest, read_history(index, manifest))
     check_effect(options, own or (), other or ())
     options.check_other("against", is_given=other is not None)
-    if options.trust and isinstance(result, Result):
-        raise no_effect("trust", "on a result in memory", "name what was written")
     if isinstance(result, DeduplicationResult):
         given.check_only("a deduplication in memory, which has its documents", "by")
         return report_of_result(result, runner, by=given.by)
@@ -153,16 +150,14 @@ def make_report(
             return _report_of_table(rows, result.summary, given, name, runner, workspace)
     folder_kind = None
     if isinstance(result, str | Path):
-        folder_kind = kind_of_folder(str(result), trust=options.trust)
+        folder_kind = kind_of_folder(str(result))
     if folder_kind == "cut":
         given.check_only("a cut", "inputs", "against")
         with open_workspace(_MEMORY, None, elsewhere=BY_SYSTEM) as workspace:
-            return report_of_cut(
-                result, runner, workspace, given.inputs, given.against, trust=options.trust
-            )
+            return report_of_cut(result, runner, workspace, given.inputs, given.against)
     if folder_kind is not None:
         given.check_only("a folder of dedup, which has its documents", "against", "by")
-        output = open_output(result, trust=options.trust)
+        output = open_output(result)
         return report_of_dedup(output, runner, against=given.against, by=given.by)
     name = str(result) if isinstance(result, str | Path) else "the table"
     if isinstance(result, str | Path) and Path(result).is_dir():
@@ -172,7 +167,7 @@ def make_report(
         )
         raise InvalidInputError(message, path=name)
     with open_workspace(_MEMORY, None, elsewhere=BY_SYSTEM) as workspace:
-        rows, summary = open_table(result, runner, workspace, trust=options.trust)
+        rows, summary = open_table(result, runner, workspace)
         return _report_of_table(rows, summary, given, name, runner, workspace)
 
 
@@ -187,13 +182,12 @@ _OF_FIELD = "similarity_"
 class _Given:
     """What a report was given beside the result."""
 
-    _FOR_ALL = ("trust", "text_is_default", "other_text_is_default")
+    _FOR_ALL = ("text_is_default", "other_text_is_default")
 
     inputs: Collection | None
     against: Collection | None
     labels: Any
     by: str | None
-    trust: bool
     text_is_default: bool
     other_text_is_default: bool
 
@@ -225,7 +219,7 @@ def _report_of_table(
         given.check_only("pairs", "inputs", "against", "labels")
         labels = None
         if given.labels is not None:
-            labels = open_labels(given.labels, runner, trust=given.trust).decided()
+            labels = open_labels(given.labels, runner).decided()
         own, other = given.inputs, given.against
         is_other_open = given.text_is_default and given.other_text_is_default
         unnamed = (own if given.text_is_default else None, other if is_other_open else None)

@@ -30,7 +30,6 @@ from neardup.reports.pairs.review import (
     render_review,
 )
 from neardup.reports.pairs.table import PairsTable, names_of_other, pairs_table
-from neardup.results import Result
 from neardup.runs.runner import Runner
 from neardup.runs.work import BY_SYSTEM
 from neardup.stages.options import columns_of, other_columns_of
@@ -130,11 +129,9 @@ def make_review(
     options.check_other("against", is_given=other is not None)
     if labels is not None:
         _check_no_labels(own or ())
-    if options.trust and isinstance(table, Result):
-        raise no_effect("trust", "on a result in memory", "name what was written")
     name = str(table) if isinstance(table, str | Path) else "the table"
     with open_workspace(_MEMORY, None, elsewhere=BY_SYSTEM) as workspace:
-        rows, summary = open_table(table, runner, workspace, trust=options.trust)
+        rows, summary = open_table(table, runner, workspace)
         if kind_of_table(rows.schema.names, name) == "passages":
             message = "the table has passages, which are not judged; review takes pairs"
             raise InvalidInputError(message, path=name)
@@ -147,7 +144,7 @@ def make_review(
         pairs = pairs_table(rows, summary, workspace, two_sided=two_sided)
         given, labelled = Given.of(pairs, None), None
         if labels is not None:
-            judged = open_labels(labels, runner, trust=options.trust)
+            judged = open_labels(labels, runner)
             labelled = hold_to_labels(pairs, judged.decided())
             given = Given.of(pairs, judged)
         pivot = find_pivot(pairs, labelled)

@@ -6,6 +6,8 @@ import pytest
 
 import neardup
 from neardup.errors import InvalidInputError
+from neardup.files.streams import LocalDestination
+from neardup.outputs.summary_file import write_summary
 from neardup.stages.tables import kind_of_folder, kind_of_table
 from tests.each import each_of
 
@@ -55,7 +57,7 @@ def test_kind_of_folder(tmp_path):
 
 
 def test_kind_of_folder__of_drop(tmp_path):
-    (tmp_path / "summary.json").write_text('{"named_documents": 3}')
+    write_summary(LocalDestination(tmp_path), {"named_documents": 3}, {})
     with pytest.raises(InvalidInputError, match="make a report of that table"):
         kind_of_folder(str(tmp_path))
 

@@ -1,4 +1,4 @@
-"""Tables of an output folder, changed since they were written: refused, or taken as they are."""
+"""Tables of an output folder that have changed since they were written are refused."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import neardup
-from neardup.errors import InvalidInputError, InvalidParameterError
+from neardup.errors import InvalidInputError
 
 TEXTS = {
     "a": "the cat sat on the mat and looked at the moon",
@@ -68,12 +68,10 @@ def test_changed_table(run, here, clean, folder, changed, command):
     assert run(*command).err == (
         f"error: {folder}: removed.parquet is not the table that was written there: its digest is "
         "not the one in summary.json; write the folder again, or, if you have changed the table "
-        "on purpose, take it as it is with trust (--trust)\n"
+        "on purpose, move it to another folder\n"
     )
     assert not (here / "out").exists()
     assert not (here / "page.html").exists()
-    outcome = run(*command, "--trust")
-    assert (outcome.code, outcome.err) == (0, "")
 
 
 def test_changed_table__dedup_by_pairs(run, here, clean):
@@ -83,7 +81,9 @@ def test_changed_table__dedup_by_pairs(run, here, clean):
     pq.write_table(table, here / "clean/removed.parquet")
     command = ("dedup", "in.jsonl", "--pairs", "clean/removed.parquet", "--measure", "jaccard")
     assert "is not the table that was written" in run(*command, "-o", "again").err
-    outcome = run(*command, "-o", "again", "--trust")
+    (here / "clean/removed.parquet").replace(here / "mine.parquet")
+    command = ("dedup", "in.jsonl", "--pairs", "mine.parquet", "--measure", "jaccard")
+    outcome = run(*command, "-o", "again")
     assert (outcome.code, outcome.err) == (0, "")
 
 
@@ -94,19 +94,15 @@ def test_changed_table__python(here, clean):
     pq.write_table(renamed, here / "clean/removed.parquet")
     path = "clean/removed.parquet"
     for call in (
-        lambda **how: neardup.choose(path, "in.jsonl", measure="jaccard", **how),
-        lambda **how: result.rethreshold("0.9", path, **how),
-        lambda **how: neardup.report("clean", **how),
+        lambda: neardup.choose(path, "in.jsonl", measure="jaccard"),
+        lambda: result.rethreshold("0.9", path),
+        lambda: neardup.report("clean"),
     ):
-        with pytest.raises(InvalidInputError, match=r"take it as it is with trust \(--trust\)"):
+        with pytest.raises(InvalidInputError, match="is not the table that was written"):
             call()
-    assert len(neardup.choose(path, "in.jsonl", measure="jaccard", trust=True).removed) == 2
-    assert len(result.rethreshold("0.9", path, trust=True).removed) == 0
     edit(here, "short", start=1)
     with pytest.raises(InvalidInputError, match="is not the table that was written"):
         neardup.cut("in.jsonl", named_in="short/removed.parquet")
-    trusted = neardup.cut("in.jsonl", named_in="short/removed.parquet", trust=True)
-    assert set(trusted.removed["start"].to_pylist()) == {1}
 
 
 def test_changed_summary(run, here, clean):
@@ -123,21 +119,15 @@ def test_changed_summary(run, here, clean):
     ):
         error = run(*command).err
         assert error.startswith("error: clean: its summary.json is not as it was written")
-        assert error.endswith("take it as it is with trust (--trust)\n")
+        assert error.endswith("; write the folder again\n")
         assert error.count("\n") == 1
-        assert run(*command, "--trust").code == 0
     # Laid out otherwise, it says the same.
     path.write_text(json.dumps(dict(sorted(json.loads(whole).items()))))
     assert run("show", "clean").code == 0
-    # Without either digest it is that of an earlier version.
-    path.write_text(json.dumps({**json.loads(whole), "digest": ""}))
-    assert "is not as it was written" in run("show", "clean").err
-    old = {name: value for name, value in json.loads(whole).items() if name != "digest"}
-    path.write_text(json.dumps(old))
-    assert "is not as it was written" in run("show", "clean").err
-    del old["tables"]
-    path.write_text(json.dumps(old))
-    assert run("show", "clean").code == 0
+    for lacking in ({"digest"}, {"digest", "tables"}):
+        left = {name: value for name, value in json.loads(whole).items() if name not in lacking}
+        path.write_text(json.dumps(left))
+        assert "is not as it was written" in run("show", "clean").err
 
 
 def test_digests(run, here, clean):
@@ -189,41 +179,7 @@ def test_summary__of_another_program(run, here, clean):
 )
 def test_summary__no_summary(run, here, clean, content):
     (here / "clean/summary.json").write_bytes(content)
-    for command in (("report", "clean", "-o", "page.html"), ("show", "clean", "--trust")):
+    for command in (("report", "clean", "-o", "page.html"), ("show", "clean")):
         error = run(*command).err
         assert error.startswith("error: clean: its summary.json is ")
         assert error.count("\n") == 1
-
-
-def test_trust__no_effect(fails, clean):
-    for command, needed in (("dedup", "--pairs"), ("cut", "--named-in")):
-        error = f"--trust has no effect without {needed}; leave it out, or give {needed}"
-        fails(command, "in.jsonl", "--trust", "-o", "x", error=error)
-    with pytest.raises(InvalidParameterError, match="trust has no effect on a result in memory"):
-        neardup.deduplicate(list(TEXTS.values())).report(trust=True)
-
-
-@pytest.mark.parametrize(
-    ("changed", "reason"),
-    [
-        (
-            lambda table: table.drop_columns("row"),
-            "a column 'row' of int64 and no nulls, and has none",
-        ),
-        (lambda table: table.set_column(5, "row", table["file"]), "'row' of int64"),
-        (lambda table: table.set_column(5, "row", pa.nulls(2, pa.int64())), "and no nulls"),
-        (lambda table: table.append_column("id", table["id"]), "several columns 'id'"),
-        (
-            lambda table: table.set_column(8, "kept_row", pa.nulls(2, pa.int64())),
-            "does not say where a document that stays is",
-        ),
-    ],
-    ids=range(5),
-)
-def test_trusted_table__that_is_none(run, here, clean, changed, reason):
-    path = here / "clean/removed.parquet"
-    pq.write_table(changed(pq.read_table(path)), path)
-    error = run("show", "clean", "--trust").err
-    assert error.startswith("error: clean")
-    assert reason in error
-    assert error.count("\n") == 1
