@@ -178,15 +178,7 @@ def _of_documents() -> dict[str, tuple[Option, ...]]:
             *_RUN,
         ),
         "review": (
-            *_of(
-                OutputOptions,
-                *("output", "table_format", "overwrite"),
-                output="Page to create, a file or URL that ends in .html; with --merge a table: "
-                ".csv, .parquet, .jsonl or .xlsx.",
-                table_format="With --merge: format of the table where the name of the output does "
-                "not say it.",
-                overwrite="Replace the page, or the table, if it exists.",
-            ),
+            _one(OutputOptions, "output", "Page to create, a file or URL that ends in .html."),
             *_of(
                 AgainstDataOptions,
                 against="The other documents that PAIRS names, if they are of two collections, or "
@@ -194,11 +186,12 @@ def _of_documents() -> dict[str, tuple[Option, ...]]:
             ),
             *_of(
                 CommandOptions,
-                *("labels", "merge"),
-                labels="Pairs that were judged before, as a page has handed them out, or merged: "
-                "the page begins with them, and with the pairs nearest to their best threshold.",
+                "labels",
+                labels="Pairs that were judged before, as a page has handed them out: the page "
+                "begins with them, and with the pairs nearest to their best threshold.",
             ),
             *_of(ReviewOptions),
+            *_OVERWRITE_PAGE,
             *_RUN,
         ),
         "plan": (
@@ -546,7 +539,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     ),
     "Sketches": ("kind", "recall", "num_perm", "super_shingles", "compression", "seed"),
     "Choice": (
-        *("examples", "keep", "clusters", "top", "order", "limit", "min_documents"),
+        *("examples", "keep", "clusters", "top", "limit", "min_documents"),
         *("max_documents", "maximal", "within"),
     ),
     "Access": (
@@ -560,7 +553,6 @@ GROUPS: dict[str, tuple[str, ...]] = {
             "page",
             "by",
             "labels",
-            "merge",
             "add",
             "deny",
             "output_format",
