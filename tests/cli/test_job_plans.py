@@ -421,7 +421,7 @@ def test_plan_of_search__passages(run, tmp_path, passages, options):
         (),
         ("--memory", "16MB", "--places"),
         ("--measure", "containment", "--max-documents", "1%"),
-        ("--on-error", "skip"),
+        ("--summary", "documents", "--on-error", "skip"),
     ],
 )
 def test_plan_of_align__with_an_index(run, tmp_path, passages, options):

@@ -142,6 +142,7 @@ TABLES = {
     "pairs with columns": (*PAIRS, "--columns", "text"),
     "edit distance": ("pairs", "docs.jsonl", "--measure", "edit", "--threshold", "0.5"),
     "alignment": ("align", "docs.jsonl", "--min-tokens", "8", "--places", "--no-text"),
+    "pairs of documents": ("align", "docs.jsonl", "--min-tokens", "8", "--summary", "documents"),
     "search of documents": ("search", "documents", "docs.jsonl"),
     "search of passages": ("search", "passages", "docs.jsonl", "--no-text"),
     "candidates": ("search", "passages", "docs.jsonl", "--all-windows"),

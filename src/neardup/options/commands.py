@@ -225,6 +225,7 @@ def _of_passages() -> dict[str, tuple[Option, ...]]:
     from neardup.options.passages import (
         AlignOptions,
         CutOptions,
+        IgnoreOptions,
         PassageSchemeOptions,
     )
 
@@ -236,6 +237,7 @@ def _of_passages() -> dict[str, tuple[Option, ...]]:
             ),
             *_TABLE,
             *(option for option in _of(AlignOptions) if option not in _OTHER_COLUMNS),
+            *_of(IgnoreOptions),
             *_of(OutputOptions, "no_text"),
             *_of(PassageSchemeOptions),
             *_of(
@@ -540,7 +542,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "Sketches": ("kind", "recall", "num_perm", "super_shingles", "compression", "seed"),
     "Choice": (
         *("examples", "keep", "clusters", "top", "limit", "min_documents"),
-        *("max_documents", "maximal", "within"),
+        *("max_documents", "ignore", "maximal", "within"),
     ),
     "Access": (
         *("host", "token_file", "allowed_host", "allowed_origin", "trusted_proxy"),
@@ -559,7 +561,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
             "show_all",
             "html",
         ),
-        *("replacement", "columns", "with_columns", "with_text", "no_text"),
+        *("replacement", "columns", "with_columns", "summary", "with_text", "no_text"),
         *("places", "place_marker"),
         *("overwrite", "stats", "as_json"),
     ),

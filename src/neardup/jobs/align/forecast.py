@@ -14,7 +14,7 @@ from neardup.files.rows import Source
 from neardup.jobs.align.align import find_shared
 from neardup.jobs.align.found import Found
 from neardup.jobs.align.looked_up import Aligned, Asked, InThreads, LookUp
-from neardup.jobs.align.other import NewDocuments, Other, open_other
+from neardup.jobs.align.other import Made, NewDocuments, Other, open_other
 from neardup.jobs.align.plan import plan_alignment
 from neardup.options.passages import AlignOptions
 from neardup.passages.align import AlignmentPlan, make_window_scheme
@@ -22,7 +22,6 @@ from neardup.passages.documents import PassageReading
 from neardup.passages.index import OpenPassages, PassageHandle
 from neardup.passages.index_size import IndexSize, expect_index
 from neardup.reading.drawn import DrawnTokens, draw_tokens
-from neardup.results import SkippedRow
 from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
 from neardup.stages.bench import (
@@ -208,7 +207,7 @@ class _Bench(Bench[Found]):
         self._options, self._kept = options, kept
         self._other = replace(other, sources=sides[-1].sources)
         self._workspace, self._workers = Workspace(planned.memory), planned.workers
-        self._indexes: dict[int, tuple[OpenPassages, Sequence[SkippedRow]]] = {}
+        self._indexes: dict[int, tuple[OpenPassages, Made]] = {}
         self._chosen: dict[int, Bools] = {}
 
     def look_up(self, groups: range, *, anew: bool = False) -> tuple[float, Found]:
