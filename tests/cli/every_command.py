@@ -28,7 +28,7 @@ ARGUMENTS = {
     "sketch": "sketch in.jsonl -o out.parquet",
     "estimate": "estimate in.parquet -o out.csv",
     "serve": "serve idx --check",
-    "plan": "plan in.jsonl",
+    "plan": "plan",
 }
 
 

@@ -279,8 +279,7 @@ NOTHING = f"no file of a known format in the folder {{}}; a name ends in one of 
         ("dangling.jsonl", "dangling.jsonl: no such file"),
     ],
 )
-@pytest.mark.parametrize("command", [["dedup", "-o", "out"], ["plan"]])
-def test_input__not_there(fails, here, write_file, argument, error, command):
+def test_input__not_there(fails, here, write_file, argument, error):
     (here / "empty").mkdir()
     (here / "x.jsonl").mkdir()
     os.mkfifo("pipe.jsonl")
@@ -293,7 +292,7 @@ def test_input__not_there(fails, here, write_file, argument, error, command):
         argument, error = f"empty/{argument}", f"empty/{error}"
     else:
         os.remove("pipe.jsonl")
-    fails(*command, argument, error=error)
+    fails("dedup", "-o", "out", argument, error=error)
 
 
 def test_input__others_not_there(fails, write_file):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from tests.documents import xlsx_of
 from tests.oracles.measures import MEASURES
 
 GOOD = b'{"text": "one", "id": "a"}\n'
@@ -140,47 +139,11 @@ def test_dedup__exact_at_a_threshold_out_of_reach_of_sketches(run, write_file):
 
 
 @pytest.mark.parametrize(
-    "option",
-    [
-        "--tokenizer words",
-        "--ngram 5",
-        "--occurrences set",
-        "--casefold",
-        "--unicode-form NFC",
-        "--strip-accents",
-        "--fold-digits",
-        "--text-column text",
-        "--id-column id",
-        "--input-format jsonl",
-        "--encoding utf-8",
-        "--delimiter ;",
-        "--sheet Data",
-        "--lines",
-        "--on-error raise",
-        "--workers 1",
-    ],
-)
-def test_plan__option_without_input(run, write_file, option):
-    name, *_ = option.split()
-    error = f"error: {name} has no effect without INPUT; leave it out, or name an input\n"
-    outcome = run("plan", *option.split())
-    assert (outcome.code, outcome.out, outcome.err) == (1, "", error)
-    write_file("a.jsonl", GOOD)
-    write_file("a.txt", "one two")
-    write_file("a.csv", "text;id\none;a\n")
-    write_file("a.xlsx", xlsx_of(("Data", '<row><c t="str"><v>text</v></c></row>' * 2)))
-    other = {"--lines": "a.txt", "--delimiter ;": "a.csv", "--sheet Data": "a.xlsx"}
-    name = other.get(option, "a.jsonl")
-    assert run("plan", name, *option.split()).code == 0
-
-
-@pytest.mark.parametrize(
     "options",
     [
         "--threshold 80",
         "--bands 20 --rows 10",
-        "a.jsonl --ngram 0",
-        "a.jsonl --workers 0",
+        "--num-perm 0",
         "--recall nan",
     ],
 )

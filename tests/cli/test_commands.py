@@ -15,6 +15,7 @@ import neardup
 from neardup.cli import _COMMANDS, cli
 from neardup.cli.command import TableCommand
 from neardup.kernels import _compile
+from neardup.options.groups import BandOptions
 from tests.each import each_of
 
 COMMANDS = list(_COMMANDS)
@@ -77,6 +78,7 @@ LACKING = {
     ("index", "compact"): {"--seed"},
     ("index", "remove"): {"--seed", "--workers"},
     ("index", "info"): {"--seed", "--workers", "--quiet"},
+    ("plan",): {"--seed", "--workers", "--quiet"},
 }
 
 
@@ -158,26 +160,10 @@ def test_commands__same_options():
         {option.name: option for option in cli.get_command(click.Context(cli), name).params}
         for name in ("dedup", "plan")
     )
-    against = {"against", "against_text_column", "against_id_column", "add"}
-    only = {"output", "page", "pairs", "clusters", "method", "audit", "by", "with_text"}
-    only |= {
-        "output_format",
-        "tables_only",
-        "no_empty",
-        "overwrite",
-        "engine",
-        "work",
-        "fresh",
-        *against,
-    }
-    # A plan weighs shingles by its sample.
-    only |= {"idf_from"}
-    assert dedup.keys() - plan.keys() == only
-    planned = {"documents", "input_size", "executors", "executor_cores"}
-    assert plan.keys() - dedup.keys() == planned
+    assert plan.keys() == {*BandOptions.known, "measure", "threshold", "as_json"} - {"seed"}
     # Without an index, which may decide them for dedup, these are the same.
-    decided = {"measure", "threshold", "occurrences"}
-    for name in plan.keys() - {"inputs", *planned, *decided}:
+    decided = {"measure", "threshold"}
+    for name in plan.keys() - decided:
         assert plan[name].to_info_dict() == dedup[name].to_info_dict()
     for name in decided:
         assert dedup[name].entry.default is None
@@ -192,7 +178,7 @@ def test_output__of_a_terminal_without_blocks():
     result = command_line("plan", **latin)
     assert (result.returncode, result.stderr) == (0, "")
     assert "  1.000  " + "#" * 40 + "  1.0000\n" in result.stdout
-    result = command_line("plan", "ö√.csv", **latin)
+    result = command_line("sketch", "ö√.csv", "-o", "x.parquet", **latin)
     assert (result.returncode, result.stderr) == (1, "error: ö\\u221a.csv: no such file\n")
 
 

@@ -71,7 +71,7 @@ def test_options_and_values(offered, line, expected):
 @pytest.mark.parametrize(
     "line",
     [
-        *("dedup x", "dedup a x", "dedup -o x", "dedup a --against x", "pairs x", "plan x"),
+        *("dedup x", "dedup a x", "dedup -o x", "dedup a --against x", "pairs x"),
         *("align x", "align a --against x", "search x", "search idx x", "sketch x"),
         *("sketch --idf-from x", "estimate x", "estimate a x", "compare x", "compare a x"),
         *("drop x", "drop a --named-in x", "index build x", "index build idx x"),

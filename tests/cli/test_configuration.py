@@ -98,14 +98,6 @@ def test_index__group_and_command(run, project):
     assert (scheme["min_tokens"], scheme["seed"]) == (3, 2)
 
 
-def test_plan__as_dedup(run, project):
-    """It shows what `neardup dedup` would do, unless something is set for it alone."""
-    write(project / "neardup.toml", "threshold = 0.5\n[dedup]\nthreshold = 0.6\nkeep = 'longest'\n")
-    assert json.loads(run("plan", "--json").out)["threshold"] == 0.6
-    write(project / "neardup.toml", "[plan]\nthreshold = 0.7\n[dedup]\nthreshold = 0.6\n")
-    assert json.loads(run("plan", "--json").out)["threshold"] == 0.7
-
-
 def test_folders__only_within_a_repository(used, project):
     (project / ".git").rmdir()
     write(project / "data/neardup.toml", "threshold = 0.5\n")

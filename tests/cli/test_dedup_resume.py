@@ -102,7 +102,7 @@ def test_keys_alone_are_spilled__partitions_stay_what_they_were(run, here, stop,
     assert run(*JOB).code == 0
     expected = files_of(here / "out")
     shutil.rmtree(here / "out")
-    monkeypatch.setattr("neardup.stages.components.KEYS_SHARE", 1e-9)
+    monkeypatch.setattr("neardup.stages.components._KEYS_SHARE", 1e-9)
     stop(2, "--workers", 1, memory=10**9)
     finish(run, here, "--workers", 3, memory=10**9)
     assert files_of(here / "out") == expected

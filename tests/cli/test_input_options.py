@@ -25,7 +25,6 @@ COMMANDS = [
     "align {} --against {} -o out.csv",
     "drop {} --named-in ids.txt --missing ignore -o out",
     "sketch {} -o out.parquet",
-    "plan {}",
 ]
 every_command = pytest.mark.parametrize("command", COMMANDS)
 

@@ -287,7 +287,6 @@ def test_fields__rows_of_json_may_lack_all(run, here, write_file):
         (("--field", "title:1:rare", "--idf", "smooth"), "--idf has no effect on fields"),
         (("--field", "title:1:rares"), "COLUMN:WEIGHT:KIND, with a weight above 0"),
         (("--field", "title:1", "--recall", "0.9"), "--recall has no effect on fields"),
-        (("--field", "title:1", "--plan"), "is not told beforehand"),
         (("--text-column", "title", "--labels", "l.csv"), "--labels has no effect without fields"),
     ],
 )

@@ -56,8 +56,6 @@ def test_dedup__what_is_configured_wins(run, texts):
     (texts / "neardup.toml").write_text('threshold = "0.8"\n[dedup]\nfor = "ocr"\n')
     found = told(run, "dedup", "a.jsonl", "-o", "out")
     assert (found["threshold"], found["scheme"]["ngram"]) == (0.8, 5)
-    # It stands for dedup, so a plan has it, too.
-    assert told(run, "plan")["preset"]["name"] == "ocr"
 
 
 def test_pairs__for_titles(run, texts):

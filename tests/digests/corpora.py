@@ -169,16 +169,10 @@ PLAN = [
     "plan",
     "plan --json",
     "plan --threshold 0.7 --recall 0.95",
-    "plan --threshold 0.5 --num-perm 256 --seed 3 --json",
+    "plan --threshold 0.5 --num-perm 256 --json",
     "plan --bands 20 --rows 5",
     *(f"plan --measure {measure} --threshold 0.8 --num-perm 500" for measure in MEASURES),
-    "plan --measure weighted-jaccard --tf log --idf unary",
-    "plan docs.jsonl",
-    "plan docs.jsonl --json --workers 1",
-    "plan tree --threshold 0.6 --ngram 2 --on-error skip",
-    "plan docs.csv --id-column id --measure weighted-jaccard --json",
-    "plan - --tokenizer characters < docs.jsonl",
-    "plan empty.jsonl",
+    "plan --measure weighted-jaccard",
 ]
 
 COMMANDS = [*FORMATS, *DEDUP, *JOIN, *EXPLAIN, *PLAN]

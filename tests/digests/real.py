@@ -70,8 +70,6 @@ COMMANDS = [
     " ; estimate s.parquet --threshold 0.8 -o e.parquet",
     "compare ../real/plays/folio.txt ../real/plays/modern.txt --html page.html --edit-limit 200000",
     "compare ../real/plays/folio.txt ../real/plays/modern.txt --tokenizer whitespace --ngram 2 --json",
-    f"plan {LICENCES} --threshold 0.7",
-    f"plan {DEBIAN} --json",
 ]  # fmt: skip
 
 Row = dict[str, Any]

@@ -15,7 +15,7 @@ from tests.digests.forks import Forks
 
 SECONDS_AT_MOST = 600
 
-# Commands that always take --workers; plan does only with an input.
+# Commands that take --workers.
 _PARALLEL = (
     *("dedup", "pairs", "explain", "compare", "search", "align", "cut", "drop"),
     *("show", "sketch"),

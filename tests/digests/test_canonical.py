@@ -178,7 +178,6 @@ def test_neardup__threads_for_commands_that_name_none():
         ["dedup", "--workers", "3"],
         ["estimate", "a", "--clusters", "first"],
         ["index", "info", "a"],
-        ["plan"],
         ["dedup", "--help"],
     ):
         assert neardup.arguments(words) == words

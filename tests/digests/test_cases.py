@@ -24,8 +24,7 @@ def test_help__is_recorded(command):
     assert f"{command} --help" in refusals.HELP
 
 
-# Without an input it has no use for threads.
-@each_of("command", [name for name in COMMANDS if name != "plan"])
+@each_of("command", list(COMMANDS))
 def test_command__runs_with_the_threads_asked_for(command):
     words = Neardup(("neardup",), workers=3).arguments(command.split())
     assert ("--workers" in words) == (WorkerOptions.known["workers"] in COMMANDS[command])

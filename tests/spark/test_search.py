@@ -87,7 +87,7 @@ def few_tokens(monkeypatch: pytest.MonkeyPatch) -> None:
 
     cut_small(monkeypatch, 2_000, 1_000)
     monkeypatch.setattr(stored_passages, "segment_tokens_within", lambda _: 100)
-    monkeypatch.setattr("neardup.passages.index_size._LEAST_OF_SEGMENTS", 300)
+    monkeypatch.setattr("neardup.spark.stored_passages._LEAST_PART", 300)
 
 
 def of_the_answer(result: Any) -> dict[str, Any]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,11 +12,12 @@ from benchmarks.corpora.documents import prepare
 from benchmarks.corpora.lines import read_strings
 from benchmarks.corpora.packaged import CORPORA
 from benchmarks.corpora.texts import make_texts
-from neardup.stages.sample import compare_lengths
 from neardup.text.shingles import ShingleScheme, make_shingle_scheme, shingle_lists
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from neardup.tables import TokenLists
 
 Row = dict[str, Any]
 
@@ -23,6 +26,8 @@ CORPUS = "prose"
 ALPHABET = 20
 PIECES, QUICK_PIECES, CHARACTERS = 400, 40, 2_000
 MOST_CHANCE = 0.7
+# Lengths that are compared.
+LENGTHS = (1, 2, 3, 4, 5, 6, 8, 10, 13, 16)
 # Lengths of which shingles are counted, and characters of text that they are cut from.
 ID_LENGTHS, ID_CHARACTERS, QUICK_CHARACTERS = (4, 5, 6, 7, 8, 9), 20_000_000, 200_000
 _IDS = 2.0**32
@@ -38,16 +43,25 @@ def run_lengths(*, quick: bool) -> list[Row]:
     ):
         tokens = scheme.tokenizer.hash_tokens(make_texts(strings))
         mean = float(np.diff(tokens.offsets).mean())
-        for found in compare_lengths([tokens], scheme):
-            places = mean - found.ngram + 1
-            row = {"unit": unit, "ngram": found.ngram, "mean": mean, "chance": found.chance}
-            row["alphabet"] = _alphabet(found.chance, found.ngram, places)
+        for ngram in LENGTHS:
+            chance = _chance(tokens, replace(scheme, ngram=ngram))
+            places = mean - ngram + 1
+            row = {"unit": unit, "ngram": ngram, "mean": mean, "chance": chance}
+            row["alphabet"] = _alphabet(chance, ngram, places)
             if unit == "characters":
-                row["rule"] = float(
-                    -np.expm1(places * np.log1p(-(float(ALPHABET) ** -found.ngram)))
-                )
+                row["rule"] = float(-np.expm1(places * np.log1p(-(float(ALPHABET) ** -ngram))))
             rows.append(row)
     return rows
+
+
+def _chance(tokens: TokenLists, scheme: ShingleScheme) -> float:
+    """Return the mean share of a text's shingles that another text has, over all pairs."""
+    lists = shingle_lists(tokens, scheme)
+    own = [np.unique(lists.values[start:stop]) for start, stop in pairwise(lists.offsets)]
+    _, inverse, texts = np.unique(np.concatenate(own), return_inverse=True, return_counts=True)
+    sizes = np.array([len(values) for values in own])
+    others = (texts[inverse] - 1) / (len(own) - 1)
+    return float((np.add.reduceat(others, np.cumsum(sizes) - sizes) / sizes).mean())
 
 
 def _alphabet(chance: float, ngram: int, places: float) -> float | None:

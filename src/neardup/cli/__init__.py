@@ -35,9 +35,9 @@ _COMMANDS = {
     "sketch": ("neardup.cli.sketch", "Make sketches that can be compared elsewhere."),
     "estimate": ("neardup.cli.estimate", "Compare documents by their sketches alone."),
     "report": ("neardup.cli.report", "Show what was found and why, as one page."),
-    "review": ("neardup.cli.review", "Make a page on which pairs are judged."),
+    "review": ("neardup.cli.review", "Make a page on which pairs are judged, or merge labels."),
     "serve": ("neardup.cli.serve", "Answer over HTTP what indexes hold, with a page for people."),
-    "plan": ("neardup.cli.plan", "Show what a job would find, and what it would take."),
+    "plan": ("neardup.cli.plan", "Show bands, rows and the S-curve for a threshold."),
 }
 
 

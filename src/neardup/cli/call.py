@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from neardup.runs.work import LastingWork, Workspace
     from neardup.spark.cluster import Cluster
     from neardup.spark.work import SharedWork
-    from neardup.stages.forecasts import Planned
 
 OptionsT = TypeVar("OptionsT", bound=Options)
 
@@ -122,14 +121,6 @@ class Call:
         from neardup.spark.session import current_cluster
 
         return current_cluster(self._shared)
-
-    def planned(self, *collections: Sequence[Source]) -> Planned:
-        """Return what a job that reads these may use, as its forecast asks for it."""
-        from neardup.stages.forecasts import Planned
-        from neardup.stages.workspaces import memory_budget
-
-        executors = self.cluster().executors(collections) if self.is_on_spark else None
-        return Planned(memory_budget(self.memory), self.runner.workers, executors)
 
     @contextmanager
     def working(self, output: Target | None, key: Mapping[str, Any] | None) -> Iterator[Workspace]:

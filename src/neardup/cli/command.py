@@ -43,8 +43,6 @@ if TYPE_CHECKING:
 # The most that help gives the options' names; longer ones have a line of their own.
 _NAMES_WIDTH = 30
 _LAST_HEADING = list(GROUPS)[-1]
-# The option by which a command only tells what it would take.
-_PLAN = "plan"
 
 
 class TableOption(click.Option):
@@ -53,13 +51,6 @@ class TableOption(click.Option):
     def __init__(self, *arguments: Any, entry: Option, **settings: Any) -> None:
         super().__init__(*arguments, **settings)
         self.entry = entry
-
-    def value_is_missing(self, value: Any) -> bool:
-        """Return whether there is no value; where nothing is done but planned, none is needed."""
-        ctx = click.get_current_context(silent=True)
-        if ctx is not None and ctx.params.get(_PLAN):
-            return False
-        return super().value_is_missing(value)
 
 
 # Of other options the last one counts, as is usual; these are for one condition after the other, or
@@ -338,9 +329,6 @@ def _as_click(option: Option) -> Callable[[Callable[..., Any]], Callable[..., An
         settings["required"] = True
     if option.is_repeatable:
         settings["multiple"] = True
-    if option.name == _PLAN:
-        # Before it is found that others are missing.
-        settings["is_eager"] = True
     shown = f"  [default: {option.shown_default}]" if option.shown_default else ""
     settings |= {"cls": TableOption, "entry": option, "help": option.help + shown}
     return click.option(*flags, option.name, **settings)

@@ -57,7 +57,7 @@ def command(call: Call) -> None:
     if named_in == STANDARD_INPUT:
         message = "--named-in is a file, not standard input"
         raise click.UsageError(message)
-    output = None if call.plan else FolderOutput(call)
+    output = FolderOutput(call)
     options = call.of(CutOptions)
     about = {"has_other": bool(against), "is_named": named_in is not None, "side": side}
     if call.is_on_spark:
@@ -72,15 +72,6 @@ def command(call: Call) -> None:
         raise no_effect("fresh", "without exact", "cut what is equal by exact", "exact")
     sources = rows_where(resolve_paths(call.inputs, options), options.where)
     others = call.other_sources(options, options.tokenizer)
-    if output is None:
-        from neardup.cli.plan import tell_stages
-        from neardup.jobs.cut.forecast import forecast_cut
-
-        planned = call.planned(others or (), sources)
-        with call.display:
-            found = forecast_cut(sources, others or (), plan, call.runner, planned)
-        tell_stages(call, found)
-        return
     output.check(sources, [*(source.origin for source in others or ()), named_in])
     key = None
     if goes_on:

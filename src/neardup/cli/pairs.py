@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -25,9 +24,6 @@ from neardup.cli.wording import (
     warn_of_recall,
 )
 from neardup.runs.progress import counted
-
-if TYPE_CHECKING:
-    from neardup.jobs.pairs.run import PairJob
 
 _EPILOG = """\b
 Examples:
@@ -81,9 +77,6 @@ def command(call: Call) -> None:
     elif call.fresh and job.index is not None:
         where = "with an index and engine threads"
         raise no_effect("fresh", where, "choose engine spark", "engine", "against")
-    if call.plan:
-        _tell_plan(call, job)
-        return
     output = TableOutput(call, of_bytes=options.reads_bytes and job.index is None)
     left, right, folder = job.left, job.right, None if job.index is None else job.index.folder
     read = (source.origin for sources in (left, right, job.counted) for source in sources or ())
@@ -101,25 +94,6 @@ def command(call: Call) -> None:
     output.tell(result.summary, _report(result.summary, output), *lines)
     if call.stats and not (call.as_json or call.quiet):
         output.say(_statistics(result.summary))
-
-
-def _tell_plan(call: Call, job: PairJob) -> None:
-    from neardup.cli.plan import tell_stages
-    from neardup.jobs.pairs.forecast import forecast_pairs
-
-    planned = call.planned(job.left, job.right or ())
-    with call.display:
-        if job.plan is None:
-            from neardup.jobs.pairs.against_index import forecast_in_index
-
-            assert job.index is not None
-            start = time.perf_counter()
-            view = job.index.view(call.runner)
-            opening = time.perf_counter() - start
-            found = forecast_in_index(job.left, view, opening, job.options, call.runner, planned)
-        else:
-            found = forecast_pairs(job.left, job.right, job.plan, call.runner, planned)
-    tell_stages(call, found)
 
 
 def _report(summary: Mapping[str, Any], output: TableOutput) -> str:

@@ -69,7 +69,7 @@ def command(call: Call) -> None:
         raise no_effect("fresh", "with engine threads", "choose engine spark", "engine")
     folder = call.folder
     is_of_documents = kind_of(folder) == "documents"
-    output = None if call.plan else TableOutput(call)
+    output = TableOutput(call)
     options: Any
     if is_of_documents:
         only_passages = (
@@ -95,13 +95,11 @@ def command(call: Call) -> None:
         options = call.of(
             SearchOptions,
             report="maximal" if call.maximal else "windows" if call.all_windows else "best",
-            with_text=output is not None and output.takes_texts() and not call.all_windows,
+            with_text=output.takes_texts() and not call.all_windows,
         )
     queries = rows_where(resolve_paths(call.queries, options), options.where)
-    if output is not None:
-        output.check_apart([*(source.origin for source in queries), str(folder)], folder)
+    output.check_apart([*(source.origin for source in queries), str(folder)], folder)
     index: Any
-    start = time.perf_counter()
     with call.display:
         if is_of_documents:
             from neardup.documents.index import DocumentHandle
@@ -111,9 +109,6 @@ def command(call: Call) -> None:
             from neardup.passages.index import PassageHandle
 
             index = PassageHandle(folder, call.tokenizer).view(call.runner)
-    if output is None:
-        _tell_plan(call, index, time.perf_counter() - start, queries, options)
-        return
     key = None
     if call.is_on_spark:
         key = key_with_index("search", options, index, folder, inputs=queries)
@@ -126,21 +121,6 @@ def command(call: Call) -> None:
         read = () if is_of_documents else (options, queries, [IndexSource(index, folder)])
         lines = output.write(result, *read)
     output.tell(result.summary, *said, *lines)
-
-
-def _tell_plan(
-    call: Call, index: Any, opening: float, queries: Sequence[Source], options: Any
-) -> None:
-    from neardup.cli.plan import tell_stages
-    from neardup.jobs.search.forecast import forecast_documents, forecast_passages
-    from neardup.options.passages import SearchOptions
-
-    is_of_passages = isinstance(options, SearchOptions)
-    forecast: Any = forecast_passages if is_of_passages else forecast_documents
-    planned = call.planned(queries)
-    with call.display:
-        found = forecast(index, opening, queries, options, call.runner, planned)
-    tell_stages(call, found, may_have_texts=is_of_passages)
 
 
 def _check_spark(call: Call) -> None:

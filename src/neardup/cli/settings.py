@@ -31,9 +31,6 @@ _TRUTH = {
 # The names of a command, or the first of them for all commands that have these; () for all.
 Scope = tuple[str, ...]
 
-# It shows what the other would do, so what is for that holds for it too.
-_LIKE: dict[Scope, list[Scope]] = {("plan",): [("dedup",)]}
-
 
 @dataclass(frozen=True)
 class Setting:
@@ -64,8 +61,8 @@ def key_of(option: Option) -> str:
     return option.spelling[-1].removeprefix("--")
 
 
-# Flags of one run: by which it replaces something, or is only planned.
-_OF_A_RUN = ("overwrite", "fresh", "plan")
+# Flags of one run, by which it replaces something.
+_OF_A_RUN = ("overwrite", "fresh")
 
 
 def is_configurable(option: Option) -> bool:
@@ -88,11 +85,7 @@ def read_settings(
     by_key = {key_of(option): option for option in options}
     settings: dict[str, Setting] = {}
     # The scopes that the command is in, its own last.
-    scopes = [
-        *(command[:length] for length in range(len(command))),
-        *_LIKE.get(command, []),
-        command,
-    ]
+    scopes = [command[:length] for length in range(len(command) + 1)]
     for entries in (*(list(_walk(file, (), file.table)) for file in files), _environment()):
         for scope in scopes:
             for entry in entries:

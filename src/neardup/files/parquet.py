@@ -7,12 +7,10 @@ as it passes them; blocks that are gone get none.
 
 from __future__ import annotations
 
-import bisect
 import contextlib
 import itertools
 import os
 import threading
-from collections import Counter
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary, proxy
@@ -137,33 +135,9 @@ class ParquetSource(Source):
         return _RowGroup(self, index, size).blocks(number)
 
     @property
-    def piece_bytes(self) -> int | None:
-        """A block's, of a local file."""
-        return None if self.size is None else self._block_bytes
-
-    @property
     def known_rows(self) -> int:
-        """What the end of the file says."""
+        """The number of rows, from the end of the file."""
         return int(self.metadata.num_rows)
-
-    def sample_blocks(self, ranges: Sequence[range]) -> Iterator[tuple[int, RowBlock]]:
-        """Give a block for each range, of the row group that has the row at its place.
-
-        A row group is read from its start, so that the first block takes the least.
-        """
-        n_rows = [self.metadata.row_group(i).num_rows for i in range(self.metadata.num_row_groups)]
-        stops = list(itertools.accumulate(n_rows))
-        wanted = Counter(
-            bisect.bisect_right(stops, each.start * self.known_rows // max(1, self.size or 0))
-            for each in ranges
-            if self.known_rows
-        )
-        for index, count in sorted(wanted.items()):
-            # Blocks that nobody refers to are passed over where their row group is read.
-            blocks = list(self._blocks_of(index, stops[index] - n_rows[index] + 1))
-            n_chosen = min(count, len(blocks))
-            blocks = [blocks[i * len(blocks) // n_chosen] for i in range(n_chosen)]
-            yield from ((0, block) for block in blocks)
 
     def writer(self, folder: Destination) -> RowWriter:
         """Open a writer of Parquet."""

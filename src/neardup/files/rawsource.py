@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import weakref
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -79,7 +79,7 @@ MAX_ROW_BYTES = 1 << 30
 # Rows that are less of what they are among are read one by one.
 _LEAST_SHARE = 0.25
 
-# What is read first of a line that goes on behind the place up to which lines are wanted.
+# Bytes that are read first to find the end of a line.
 _REST_BYTES = 1 << 16
 
 
@@ -159,7 +159,7 @@ class RawSource(Source):
 
         Idle threads of a map read and cut pieces of lines, whose ends are found without the rest.
         """
-        if self.piece_bytes is not None and not self.is_one_row:
+        if self._is_of_plain_lines():
             yield from self._blocks_of_lines()
             return
         with self.open() as stream:
@@ -193,6 +193,12 @@ class RawSource(Source):
                     message = f"the file ends within a character of {self.encoding.codec}"
                     raise InvalidInputError(message, path=self.location)
                 self._check_length(len(rest), number)
+
+    def _is_of_plain_lines(self) -> bool:
+        """Return whether it is a local file of lines that are not compressed."""
+        if self.size is None or self.is_one_row or compression_of(self.name) is not None:
+            return False
+        return self._cutter() is cut_lines and self.encoding.unit == 1
 
     def _blocks_of_lines(self) -> Iterator[RowBlock]:
         number, buffers = 1, Buffers()
@@ -285,7 +291,7 @@ class RawSource(Source):
         are_rows = np.isin(place.starts, cut.starts + first) & np.isin(place.ends, cut.ends + first)
         return bool(are_rows.all())
 
-    def _check_length(self, n_bytes: int, number: int | None) -> None:
+    def _check_length(self, n_bytes: int, number: int) -> None:
         """Raise if so many bytes belong to one row."""
         if n_bytes > MAX_ROW_BYTES:
             message = (
@@ -293,56 +299,6 @@ class RawSource(Source):
                 "name tells?"
             )
             raise InvalidInputError(message, path=self.location, row=number)
-
-    @property
-    def piece_bytes(self) -> int | None:
-        """A block's, of local files that are one row, or lines that are not compressed."""
-        if self.size is None or compression_of(self.name) is not None:
-            return None
-        has_places = self.is_one_row or (self._cutter() is cut_lines and self.encoding.unit == 1)
-        return self.block_bytes if has_places else None
-
-    @property
-    def known_rows(self) -> int | None:
-        """One of a file that is a row."""
-        return 1 if self.is_one_row else None
-
-    def sample_blocks(self, ranges: Sequence[range]) -> Iterator[tuple[int, RowBlock]]:
-        """Read the lines that begin within ranges, or the file that does."""
-        if self.is_one_row:
-            if any(0 in each for each in ranges):
-                yield from ((self.size or 0, block) for block in self.blocks())
-            return
-        with self.open() as stream:
-            rest = self._start(stream)
-            first = known = stream.position - len(rest)
-            for each in ranges:
-                begin = max(each.start, known)
-                if begin >= each.stop:
-                    continue
-                # A line begins behind the end of another one.
-                at = max(begin - 1, first)
-                stream.seek(at)
-                data = stream.read(each.stop - at)
-                skipped = 0 if begin == first else data.find(b"\n") + 1 or len(data)
-                if skipped < len(data):
-                    data = self._whole_lines(data, stream)
-                lines = memoryview(data)[skipped:]
-                cut = cut_lines(lines, True)
-                numbers = cut.starts + at + skipped + 1
-                known = max(each.stop, at + len(data))
-                yield known - begin, self._rows(RawRows(lines, cut.starts, cut.ends, numbers))
-
-    def _whole_lines(self, data: bytes, stream: InputStream) -> bytes:
-        """Read on to the end of the last line."""
-        parts, size = [data], _REST_BYTES
-        n_bytes = len(data) - data.rfind(b"\n") - 1
-        while parts[-1] and not parts[-1].endswith(b"\n"):
-            self._check_length(n_bytes, None)
-            more = stream.read(size)
-            parts.append(more[: more.find(b"\n") + 1 or len(more)])
-            n_bytes, size = n_bytes + len(more), 2 * size
-        return b"".join(parts)
 
     def _rows(self, raw: RawRows) -> RowBlock:
         """Make a block of rows as they are in the file."""

@@ -378,35 +378,6 @@ class Source(ABC):
     kept_texts: SourceTexts | None = None
     """Where texts are kept that have come out of rows, for a job that reads them again."""
 
-    @property
-    def piece_bytes(self) -> int | None:
-        """As many bytes as are worth reading at a place in the middle, see ``sample_blocks``.
-
-        None where rows can only be found from the start on.
-        """
-        return None
-
-    @property
-    def known_rows(self) -> int | None:
-        """The number of rows, where it is known without reading them."""
-        return None
-
-    def sample_blocks(self, ranges: Sequence[range]) -> Iterator[tuple[int, RowBlock]]:
-        """Read rows at places of the source, of which ``piece_bytes`` says that there can be some.
-
-        Parameters
-        ----------
-        ranges
-            Ascending ranges of the bytes that ``size`` counts.
-
-        Yields
-        ------
-        For how many bytes it is now known which rows begin there, and the rows, if any. Without
-        ``known_rows`` these are all that begin within the ranges, each whole, and have for number
-        the byte that they begin at, counted from 1.
-        """
-        raise NotImplementedError
-
     def as_table(self, names_of: NamesOf) -> Source:
         """Return the source as one of a table that a job has written and people may have saved.
 

@@ -9,7 +9,6 @@ from neardup.options.groups import (
     AgainstOptions,
     BandOptions,
     CountingOptions,
-    DocumentOptions,
     KeepOptions,
     NamedOptions,
     NormalOptions,
@@ -113,7 +112,7 @@ def _of_documents() -> dict[str, tuple[Option, ...]]:
             *_of(WorkspaceOptions, work=f"{WorkspaceOptions.known['work'].help} {_ON_SPARK}"),
             *_of(
                 CommandOptions,
-                *("fresh", "engine", "plan"),
+                *("fresh", "engine"),
                 engine="What does the work: threads of this process, or a Spark session; its "
                 "executors have to reach inputs under the same paths or URLs.",
             ),
@@ -178,7 +177,15 @@ def _of_documents() -> dict[str, tuple[Option, ...]]:
             *_RUN,
         ),
         "review": (
-            _one(OutputOptions, "output", "Page to create, a file or URL that ends in .html."),
+            *_of(
+                OutputOptions,
+                *("output", "table_format", "overwrite"),
+                output="Page to create, a file or URL that ends in .html; with --merge a table: "
+                ".csv, .parquet, .jsonl or .xlsx.",
+                table_format="With --merge: format of the table where the name of the output does "
+                "not say it.",
+                overwrite="Replace the page, or the table, if it exists.",
+            ),
             *_of(
                 AgainstDataOptions,
                 against="The other documents that PAIRS names, if they are of two collections, or "
@@ -186,36 +193,21 @@ def _of_documents() -> dict[str, tuple[Option, ...]]:
             ),
             *_of(
                 CommandOptions,
-                "labels",
-                labels="Pairs that were judged before, as a page has handed them out: the page "
-                "begins with them, and with the pairs nearest to their best threshold.",
+                *("labels", "merge"),
+                labels="Pairs that were judged before, as a page has handed them out, or merged: "
+                "the page begins with them, and with the pairs nearest to their best threshold.",
             ),
             *_of(ReviewOptions),
-            *_OVERWRITE_PAGE,
             *_RUN,
         ),
         "plan": (
             *_of(
                 DedupOptions,
-                *(
-                    "preset",
-                    "measure",
-                    "threshold",
-                    "recall",
-                    "num_perm",
-                    "bands",
-                    "rows",
-                    "tf",
-                    "idf",
-                    "keep",
-                ),
+                *("measure", "threshold", "recall", "num_perm", "bands", "rows"),
                 measure={"usual": "jaccard"},
                 threshold={"usual": "0.8"},
             ),
-            *_of(DocumentOptions),
-            *_of(CommandOptions, "documents", "input_size", "executors", "executor_cores"),
-            *_of(WorkspaceOptions, "memory"),
-            *_RUN,
+            *_of(OutputOptions, "as_json"),
         ),
     }
 
@@ -225,7 +217,6 @@ def _of_passages() -> dict[str, tuple[Option, ...]]:
     from neardup.options.passages import (
         AlignOptions,
         CutOptions,
-        IgnoreOptions,
         PassageSchemeOptions,
     )
 
@@ -237,14 +228,13 @@ def _of_passages() -> dict[str, tuple[Option, ...]]:
             ),
             *_TABLE,
             *(option for option in _of(AlignOptions) if option not in _OTHER_COLUMNS),
-            *_of(IgnoreOptions),
             *_of(OutputOptions, "no_text"),
             *_of(PassageSchemeOptions),
             *_of(
                 WorkspaceOptions,
                 work=f"Folder for temporary files, such as the index. {_ON_SPARK}",
             ),
-            *_of(CommandOptions, "engine", "fresh", "plan", **_WITH_INDEX_ON_SPARK),
+            *_of(CommandOptions, "engine", "fresh", **_WITH_INDEX_ON_SPARK),
             *_RUN,
         ),
         "cut": (
@@ -274,7 +264,6 @@ def _of_passages() -> dict[str, tuple[Option, ...]]:
                 "--named-in names; its executors have to reach inputs and output under the same "
                 "paths or URLs.",
             ),
-            *_of(CommandOptions, "plan"),
             *_RUN,
         ),
     }
@@ -398,13 +387,7 @@ def _of_indexes() -> dict[str, tuple[Option, ...]]:
                 "in --work.",
                 work=f"Folder for temporary files of passages. {_ON_SPARK}",
             ),
-            *_of(
-                CommandOptions,
-                *("engine", "fresh", "plan"),
-                plan="Tell what this would take in memory, files and time, judged by a sample of "
-                "QUERY, and do nothing.",
-                **_WITH_INDEX_ON_SPARK,
-            ),
+            *_of(CommandOptions, "engine", "fresh", **_WITH_INDEX_ON_SPARK),
             *_RUN,
         ),
     }
@@ -526,7 +509,6 @@ GROUPS: dict[str, tuple[str, ...]] = {
             "where",
             "no_empty",
             "info",
-            "documents",
         ),
     ),
     "Text": (
@@ -541,8 +523,8 @@ GROUPS: dict[str, tuple[str, ...]] = {
     ),
     "Sketches": ("kind", "recall", "num_perm", "super_shingles", "compression", "seed"),
     "Choice": (
-        *("examples", "keep", "clusters", "top", "limit", "min_documents"),
-        *("max_documents", "ignore", "maximal", "within"),
+        *("examples", "keep", "clusters", "top", "order", "limit", "min_documents"),
+        *("max_documents", "maximal", "within"),
     ),
     "Access": (
         *("host", "token_file", "allowed_host", "allowed_origin", "trusted_proxy"),
@@ -555,13 +537,14 @@ GROUPS: dict[str, tuple[str, ...]] = {
             "page",
             "by",
             "labels",
+            "merge",
             "add",
             "deny",
             "output_format",
             "show_all",
             "html",
         ),
-        *("replacement", "columns", "with_columns", "summary", "with_text", "no_text"),
+        *("replacement", "columns", "with_columns", "with_text", "no_text"),
         *("places", "place_marker"),
         *("overwrite", "stats", "as_json"),
     ),
@@ -572,8 +555,6 @@ GROUPS: dict[str, tuple[str, ...]] = {
             "memory",
             "work",
             "fresh",
-            "plan",
-            "executors",
             "refresh",
             "stop_seconds",
             "quiet",

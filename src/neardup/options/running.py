@@ -6,7 +6,6 @@ from typing import Any
 from neardup.options.choices import Data, Engine, IndexKind, OutputFormat, TableFormat
 from neardup.options.kinds import (
     Address,
-    ByteSize,
     Location,
     PathOrUrl,
     Whole,
@@ -82,11 +81,6 @@ class CommandOptions(Options):
     fresh: bool = option(
         "Start over instead of going on with a run that was stopped.", default=False
     )
-    plan: bool = option(
-        "Tell what this would take in memory, files and time, judged by a sample of INPUT, and do "
-        "nothing.",
-        default=False,
-    )
     kind: IndexKind = option(
         "What is found: passages that are similar to passages, or whole documents. DIR remembers "
         "it.",
@@ -123,6 +117,11 @@ class CommandOptions(Options):
         default=None,
         metavar="FILE",
     )
+    merge: bool = option(
+        "Put the labels of PAIRS and INPUT, files of two or more reviewers, together instead, and "
+        "count agreement.",
+        default=False,
+    )
     other: str | None = option(
         "Also say what is between ID and the document of this id: similarity, buckets, and "
         "which rule decided.",
@@ -141,24 +140,4 @@ class CommandOptions(Options):
         "Show every measure with its exact value, and what sketches would have estimated.",
         default=False,
         flags=("--all",),
-    )
-    documents: int | None = option(
-        "Plan for so many documents, of which INPUT is a random sample.",
-        Whole(1),
-        default=None,
-        usual="those of INPUT",
-    )
-    input_size: int | str | None = option(
-        "Plan for files of this size, such as 5TB, of which INPUT is a random sample: the "
-        "first rows of a file, where copies stand together, are none.",
-        ByteSize(1_000_000),
-        default=None,
-        usual="that of INPUT",
-        metavar="SIZE",
-    )
-    executors: int | None = option(
-        "Estimate the time on a Spark cluster of so many executors, too.", Whole(1), default=None
-    )
-    executor_cores: int | None = option(
-        "Cores of each executor.", Whole(1), default=None, usual="4"
     )

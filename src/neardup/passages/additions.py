@@ -52,7 +52,7 @@ from neardup.text.weighting import count_documents
 # Documents gathered until they are enough for a segment.
 
 # A segment is written when so many tokens have come together; each takes so many bytes meanwhile.
-SEGMENT_TOKENS, BYTES_OF_TOKEN = 1 << 24, 110
+SEGMENT_TOKENS, _BYTES_OF_TOKEN = 1 << 24, 110
 # An index that nobody keeps may have many smaller ones. Of very many a search takes longer.
 _MOST_TOKENS, _LEAST_TOKENS = 1 << 22, 1 << 18
 # The share of the memory that one may take.
@@ -66,7 +66,7 @@ def segment_tokens_within(workspace: Workspace, most: int | None = None) -> int:
     """
     if workspace.work is None and most is not None:
         return most
-    room = workspace.share(_SEGMENT_SHARE) // BYTES_OF_TOKEN
+    room = workspace.share(_SEGMENT_SHARE) // _BYTES_OF_TOKEN
     return min(max(room, _LEAST_TOKENS), _MOST_TOKENS if most is None else most)
 
 
@@ -172,7 +172,7 @@ def _add(
         # The windows of a segment take longer than anything else.
         ids.check_repeats()
         sizes = np.diff(block.tokens.offsets)
-        addition.count(sizes, block.skipped, scheme.least_shingles, block.n_ignored)
+        addition.count(sizes, block.skipped, scheme.least_shingles)
         if len(block):
             name = free_name(manifest, len(records))
             records.append(write_segment(folder, name, block, scheme, frequencies, runner))
@@ -271,7 +271,7 @@ def index_in_memory(
     for block in blocks:
         ids.check(block.ids, block.places)
         sizes = np.diff(block.tokens.offsets)
-        addition.count(sizes, block.skipped, scheme.least_shingles, block.n_ignored)
+        addition.count(sizes, block.skipped, scheme.least_shingles)
     ids.check_repeats()
     for block in gather(blocks, addition.n_tokens + 1):
         if len(block):

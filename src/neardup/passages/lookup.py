@@ -124,7 +124,7 @@ class Asked:
 
 # Shares of the memory: what is made of segments for a search, queries, passages that wait, and what
 # is read of the files of an index and stays.
-SEARCH_SHARE, QUERIES_SHARE, WAITING_SHARE, FILES_SHARE = 0.35, 0.25, 0.15, 0.1
+_SEARCH_SHARE, _QUERIES_SHARE, _WAITING_SHARE, _FILES_SHARE = 0.35, 0.25, 0.15, 0.1
 # Bytes of a token of queries, with its text and place, while blocks are put together.
 _BYTES_OF_QUERIES = 60
 
@@ -149,8 +149,8 @@ def find_passages(
     the passages of each wait for those of later segments, in files where they are too many.
     """
     name = f"passages-{next(_numbers)}"
-    waiting = Shuffle(name, workspace, len(asked), in_memory=None, share=WAITING_SHARE)
-    fits = partial(workspace.fits, share=SEARCH_SHARE)
+    waiting = Shuffle(name, workspace, len(asked), in_memory=None, share=_WAITING_SHARE)
+    fits = partial(workspace.fits, share=_SEARCH_SHARE)
     first = _first_segment(index, asked)
     n_segments = len(index.segments) - first
     n_queries = max(sum(len(part.queries) for part in asked), 1)
@@ -197,7 +197,7 @@ def find_whole(
 
 def within_memory(index: OpenPassages, workspace: Workspace) -> OpenPassages:
     """Return an index that gives back what is read of its files, unless all of it fits."""
-    fits = workspace.fits(segment_bytes(index.manifest.segments), FILES_SHARE)
+    fits = workspace.fits(segment_bytes(index.manifest.segments), _FILES_SHARE)
     return replace(index, gives_back=not fits)
 
 
@@ -207,14 +207,14 @@ def tokens_at_a_time(indexes: Sequence[OpenPassages], workspace: Workspace, runn
     Each time, what was forgotten of segments is made again, if not all of them fit; 1 if they do.
     """
     n_bytes = sum(index.search_bytes(runner.workers) for index in indexes)
-    if workspace.fits(n_bytes, SEARCH_SHARE):
+    if workspace.fits(n_bytes, _SEARCH_SHARE):
         return 1
     return tokens_within(workspace)
 
 
 def tokens_within(workspace: Workspace) -> int:
     """Return how many tokens of queries the memory has room for, with what they take."""
-    return workspace.share(QUERIES_SHARE) // _BYTES_OF_QUERIES
+    return workspace.share(_QUERIES_SHARE) // _BYTES_OF_QUERIES
 
 
 def _find_chunks(

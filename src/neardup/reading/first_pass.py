@@ -43,8 +43,8 @@ L = TypeVar("L")
 _FIRST_SLOTS = 1 << 12
 
 # Memory of a document of which the content is looked for, and the share of all that they may take.
-COPIES_BYTES = 110
-COPIES_SHARE = 0.4
+_COPIES_BYTES = 110
+_COPIES_SHARE = 0.4
 
 
 class ContentTable:
@@ -92,7 +92,7 @@ def find_copies(
     as often as it takes to have one range of digests after the other within the memory.
     """
     firsts: Int64s = np.full(n_documents, -1, np.int64)
-    n_passes = workspace.passes(n_documents * COPIES_BYTES, COPIES_SHARE)
+    n_passes = workspace.passes(n_documents * _COPIES_BYTES, _COPIES_SHARE)
     for number in range(n_passes):
         table = ContentTable()
         documents, contents = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
@@ -127,7 +127,7 @@ def part_of(values: Uint64s, n_parts: int) -> Uint64s:
 # The stage sign: all documents of some collections read once, within a memory budget.
 
 # The share of the budget that signed documents may take in memory.
-SIGNED_SHARE = 0.3
+_SIGNED_SHARE = 0.3
 
 
 @dataclass(frozen=True)
@@ -171,7 +171,7 @@ def sign_collections(
                 sets.rows.add(number, rows, known["source"], known["text_bytes"])
 
         with SpilledBatches(
-            name, workspace, share=SIGNED_SHARE, weight_of_file=FILE_TEXT_BYTES
+            name, workspace, share=_SIGNED_SHARE, weight_of_file=FILE_TEXT_BYTES
         ) as signed:
             read = partial(sign_with_sets, plan=plan, sets=sets)
             read_blocks(sources, read, signed, reading, workspace, take, kept)
@@ -206,7 +206,7 @@ def list_documents(
     columns = choose_id_column(columns, sources)
     reading = ReadingPass("read", sources, runner)
     with SpilledBatches(
-        "ids", workspace, share=SIGNED_SHARE, weight_of_file=FILE_TEXT_BYTES
+        "ids", workspace, share=_SIGNED_SHARE, weight_of_file=FILE_TEXT_BYTES
     ) as listed:
         read_blocks(
             sources,

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 # The share of the memory in which sets may stay, or wait to be written. Joined all at once they
 # take three to eight times as much.
-SETS_SHARE = 0.15
+_SETS_SHARE = 0.15
 
 # Extents from which on classes begin: eight for each time that the extent doubles.
 _CLASSES = np.unique((2 ** (np.arange(8 * 62) / 8)).astype(np.int64))
@@ -57,7 +57,7 @@ class SetExchange:
 
     def __init__(self, make: Callable[[TokenLists], Compared], workspace: Workspace) -> None:
         self.make = make
-        self.rows = BlockExchange("sets", workspace, len(_CLASSES), share=SETS_SHARE)
+        self.rows = BlockExchange("sets", workspace, len(_CLASSES), share=_SETS_SHARE)
         self._kind = make(TokenLists(np.empty(0, np.uint64), np.zeros(1, np.int64)))
 
     def sort(self, parts: Sequence[Compared]) -> tuple[Sorted, int]:
@@ -65,8 +65,8 @@ class SetExchange:
         import pyarrow as pa
 
         none = np.empty(0, np.int64)
-        extents = np.concatenate([none, *map(extents_of, parts)])
-        sizes = np.concatenate([none, *(layout(part)[1] for part in parts)])
+        extents = np.concatenate([none, *map(_extents_of, parts)])
+        sizes = np.concatenate([none, *(_layout(part)[1] for part in parts)])
         classes = classes_of(extents)
         # What is empty, or weighs nothing, is similar to nothing.
         documents = np.flatnonzero(extents > 0)
@@ -84,7 +84,7 @@ class SetExchange:
             for part, own in zip(parts, column, strict=True):
                 start, stop = stop, stop + len(part)
                 where = slice(start, stop)
-                shingles.copy_sets(own, layout(part)[0], sizes[where], values, starts[where])
+                shingles.copy_sets(own, _layout(part)[0], sizes[where], values, starts[where])
             columns[name] = pa.LargeListArray.from_arrays(pa.array(offsets), pa.array(values))
         batch = pa.RecordBatch.from_pydict(columns)
         return (batch, classes[documents]), len(extents)
@@ -189,16 +189,16 @@ def classes_of(extents: Int64s) -> Int64s:
     return classes
 
 
-def layout(part: Compared) -> tuple[Int64s, Int64s]:
+def _layout(part: Compared) -> tuple[Int64s, Int64s]:
     """Return where the elements of each document begin, and how many they are."""
     if isinstance(part, TokenLists):
         return part.offsets[:-1], np.diff(part.offsets)
     return part.starts, part.sizes
 
 
-def extents_of(part: Compared) -> Int64s:
+def _extents_of(part: Compared) -> Int64s:
     """Return how large each document is: its elements, or their weight."""
-    return part.totals if isinstance(part, WeightedSets) else layout(part)[1]
+    return part.totals if isinstance(part, WeightedSets) else _layout(part)[1]
 
 
 def _lists_of(batch: pa.RecordBatch, name: str) -> tuple[Int64s, Int64s, Uint64s]:

@@ -30,7 +30,7 @@ T = TypeVar("T")
 Collection = tuple[Sequence[Source], ColumnNames]
 
 # Shares of the budget for what stays known of documents, and for their tokens.
-LISTED_SHARE, TOKENS_SHARE = 0.2, 0.5
+_LISTED_SHARE, TOKENS_SHARE = 0.2, 0.5
 
 
 def read_tokens(
@@ -124,7 +124,7 @@ def take_texts(
             take(number, found[0], known["source"], known["text_bytes"])
 
         with SpilledBatches(
-            f"ids-{number}", workspace, share=LISTED_SHARE, weight_of_file=FILE_TEXT_BYTES
+            f"ids-{number}", workspace, share=_LISTED_SHARE, weight_of_file=FILE_TEXT_BYTES
         ) as batches:
             own = None if kept is None else kept[number]
             read_blocks(sources, read, batches, reading, workspace, take_found, own)

@@ -394,16 +394,6 @@ class FilteredSource(WrappedSource):
         """Take note of how many rows are not there, which another process has counted."""
         self._n_others = number
 
-    @property
-    def piece_bytes(self) -> int | None:
-        """As of the source."""
-        return self.inner.piece_bytes
-
-    def sample_blocks(self, ranges: Sequence[range]) -> Iterator[tuple[int, RowBlock]]:
-        """Read rows at places of the source, and give those that are there."""
-        for known, block in self.inner.sample_blocks(ranges):
-            yield known, self._chosen(block)
-
     def blocks(self) -> Iterator[RowBlock]:
         """Read the source from its start; blocks of which nothing is there are left out.
 

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from pyspark.rdd import RDD
 
     from neardup.files.rows import RowBlock, Source
-    from neardup.stages.forecasts import Executors
 
 # Errors of tasks: they travel as rows, so that the driver raises them as if it had met them.
 #
@@ -200,25 +199,6 @@ class Cluster:
         if work is None:
             return self
         return replace(self, slots=work.lay_out(self.slots), kept=work)
-
-    def executors(self, collections: Sequence[Sequence[Source]]) -> Executors:
-        """Return what a forecast has to know of the executors that read some collections."""
-        from neardup.stages.forecasts import Executors
-
-        tasks = cut_tasks(collections, self.slots)
-        pieces = [piece for task in tasks for piece in task]
-        sizes = [source.size or 0 for sources in collections for source in sources]
-        # A stretch of a file is read from its start.
-        n_read = sum(
-            (piece.source.size or 0) if piece.stop is None else piece.stop for piece in pieces
-        )
-        return Executors(
-            self.slots,
-            self.task_bytes,
-            len(tasks),
-            n_read / max(1, sum(sizes)) if n_read else 1.0,
-            max(sizes, default=0) / max(1, sum(sizes)),
-        )
 
     def lay_out(self, items: Sequence[Any]) -> RDD[Any]:
         """Return some items, each in a partition by itself that has its number."""

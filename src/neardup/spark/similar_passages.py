@@ -26,7 +26,6 @@ from neardup.jobs.cut.spans import CutSpans
 from neardup.matching.join import cut_runs
 from neardup.passages.additions import block_of_tokens, segment_tokens_within
 from neardup.passages.cut_texts import CutTexts
-from neardup.passages.index_size import BATCHES, LEAST_BATCH, LEAST_PART, PARTS_A_SLOT
 from neardup.passages.lookup import Later, WindowFinder, WindowHits, tokens_within
 from neardup.passages.searched import HowSearched, SearchedTexts, Views, report_to_nobody
 from neardup.reading.sign import ListedBlock, ReadingPlan, listed
@@ -53,6 +52,13 @@ if TYPE_CHECKING:
 # Share of the driver's memory for what texts are like that were looked up together, and texts whose
 # finds are read again together.
 _FOUND_SHARE, _TEXTS_AT_ONCE = 0.15, 1 << 12
+# On executors texts are looked up in so many batches, unless these would be of fewer tokens. The
+# driver foresees what is new of each by a cut of that alone: many batches leave it little, but a
+# job takes long.
+BATCHES, LEAST_BATCH = 16, 1 << 20
+# Parts of an index for each task that runs at the same time, so that these end together, unless
+# they would be of fewer tokens: to look up in twice as many parts takes about half as much again.
+PARTS_A_SLOT, LEAST_PART = 2, 1 << 20
 _numbers = count()
 
 _TOKENS = "tokens"

@@ -22,11 +22,9 @@ from neardup.files.rows import RowBlock, Source
 from neardup.indexes.changes import NewIds, RowPlaces
 from neardup.indexes.manifest import Manifest, SegmentRecord
 from neardup.indexes.segments import SEGMENTS
-from neardup.jobs.align.other import Made
 from neardup.passages.additions import gather, segment_tokens_within
 from neardup.passages.documents import DocumentBlock, PassageReading, read_document_block
 from neardup.passages.index import OpenPassages, open_segments
-from neardup.passages.index_size import bounds_of_parts
 from neardup.passages.lookup import within_memory
 from neardup.passages.scheme import PassageScheme
 from neardup.passages.segment import write_segment
@@ -51,6 +49,10 @@ if TYPE_CHECKING:
     from pyspark.rdd import RDD
 
 
+# Parts of an index for each task that runs at the same time, so that these end together, unless
+# they would be of fewer tokens. A part has whole segments.
+_PARTS_A_SLOT, _LEAST_PART = 4, 1 << 21
+
 # Documents that executors keep.
 
 
@@ -64,7 +66,6 @@ class Stored(NamedTuple):
     ids: pa.Array
     places: RowPlaces
     skipped: Sequence[SkippedRow]
-    n_ignored: int
 
 
 @dataclass(frozen=True)
@@ -101,18 +102,12 @@ class StoredDocuments:
     rows: RDD[Any]
     sizes: list[Int64s]
     skipped: list[list[SkippedRow]]
-    n_ignored: list[int]
     id_types: list[set[pa.DataType]]
 
     @property
     def starts(self) -> Int64s:
         """The number of each task's first document, and that of all documents."""
         return offsets_of([len(sizes) for sizes in self.sizes])
-
-    @property
-    def made(self) -> Made:
-        """What was left out of all of them."""
-        return Made(list(chain.from_iterable(self.skipped)), sum(self.n_ignored))
 
 
 def store_on_executors(
@@ -125,18 +120,15 @@ def store_on_executors(
     made = cluster.work(partial(_store, storing), laid_out, is_laid_out=True, keep=keep)
     rows = cluster.stored(made)
     n = len(tasks)
-    known = StoredDocuments(
-        rows, [NO_SIZES] * n, [[] for _ in tasks], [0] * n, [set() for _ in tasks]
-    )
+    known = StoredDocuments(rows, [NO_SIZES] * n, [[] for _ in tasks], [set() for _ in tasks])
     scheme = storing.scheme
     nothing = OpenPassages(Manifest(scheme.describe()), scheme, (), (), None, ())
     ids = NewIds(nothing, storing.read.columns)
     telling = partial(_tell, are_indexed)
-    for (task, kind, skipped, n_ignored, named), data in cluster.bring(cluster.work(telling, rows)):
+    for (task, kind, skipped, named), data in cluster.bring(cluster.work(telling, rows)):
         batch = from_bytes(data)
         known.sizes[task] = np.concatenate([known.sizes[task], numbers_of(batch, "size")])
         known.skipped[task] += skipped
-        known.n_ignored[task] += n_ignored
         known.id_types[task] |= {kind} if len(batch) else set()
         if are_indexed:
             ids.check(batch.column("id"), RowPlaces(named, numbers_of(batch, "row")))
@@ -181,9 +173,7 @@ def store_block(
         files = {each: (folder / SEGMENTS / name / each).read_bytes() for each in record.files}
         shutil.rmtree(folder / SEGMENTS / name)
     sizes = np.diff(block.tokens.offsets)
-    return Stored(
-        number, record, files, sizes, block.ids, block.places, block.skipped, block.n_ignored
-    )
+    return Stored(number, record, files, sizes, block.ids, block.places, block.skipped)
 
 
 def _tell(
@@ -197,7 +187,7 @@ def _tell(
         columns = {"size": row.sizes}
         if with_ids:
             columns |= {"id": row.ids, "row": row.places.numbers}
-        facts = row.task, row.ids.type, row.skipped, row.n_ignored, row.places.sources
+        facts = row.task, row.ids.type, row.skipped, row.places.sources
         yield facts, to_bytes(pa.RecordBatch.from_pydict(columns))
 
 
@@ -252,7 +242,7 @@ def opened(
 def parts_of(index: OpenPassages, folder: Path, slots: int) -> list[Part]:
     """Part the segments of an index."""
     records = index.manifest.segments
-    bounds = bounds_of_parts([record.n_tokens for record in records], slots)
+    bounds = _bounds_of_parts([record.n_tokens for record in records], slots)
     return [
         Part(
             int(index.first_documents[start]),
@@ -262,3 +252,18 @@ def parts_of(index: OpenPassages, folder: Path, slots: int) -> list[Part]:
         )
         for start, stop in pairwise(bounds)
     ]
+
+
+def _bounds_of_parts(n_tokens: Sequence[int], slots: int) -> list[int]:
+    """Return the first segment of each part of an index, and the number of segments.
+
+    Segments have so many tokens each, and ``slots`` parts are looked up in at the same time.
+    """
+    room = max(_LEAST_PART, sum(n_tokens) // (_PARTS_A_SLOT * slots))
+    bounds, n_together = [0], 0
+    for number, own in enumerate(n_tokens):
+        if n_together and n_together + own > room:
+            bounds.append(number)
+            n_together = 0
+        n_together += own
+    return [*bounds, len(n_tokens)]

@@ -95,11 +95,11 @@ class NumberedContents(ABC):
 
 
 # Memory of a document whose key in a band is sorted, and the share that all workers take for that.
-SORTING_BYTES = 60
-SORTING_SHARE = 0.4
+_SORTING_BYTES = 60
+_SORTING_SHARE = 0.4
 
 # The share of the memory that all partitions take that are worked on at the same time.
-PARTITION_SHARE = 0.4
+_PARTITION_SHARE = 0.4
 
 # What they are called in the work folder.
 _TASK = "components"
@@ -156,7 +156,7 @@ def find_components(
     documents, n_documents = np.flatnonzero(contents.is_content), len(contents.firsts)
     n_bands = batches.n_bands
     n_passes = workspace.passes(
-        n_documents * SORTING_BYTES * min(runner.workers, n_bands), SORTING_SHARE
+        n_documents * _SORTING_BYTES * min(runner.workers, n_bands), _SORTING_SHARE
     )
     parents: Int64s = np.arange(n_documents, dtype=np.int64)
     work = product(range(n_bands), range(n_passes))
@@ -251,7 +251,7 @@ def room_of_partition(workspace: Workspace, n_at_once: int) -> int | None:
 
     None if all stays in memory in any case.
     """
-    return None if workspace.work is None else workspace.share(PARTITION_SHARE) // n_at_once
+    return None if workspace.work is None else workspace.share(_PARTITION_SHARE) // n_at_once
 
 
 def _cut(ends: Int64s, costs: Int64s, capacity: int) -> Int64s:
@@ -268,8 +268,8 @@ def _cut(ends: Int64s, costs: Int64s, capacity: int) -> Int64s:
 # The stage exchange: keys, filters and texts of candidates go to the partitions they belong to.
 
 # Shares of the memory: of keys and filters of all candidates, or of those that wait to be written.
-KEYS_SHARE = 0.25
-WAITING_SHARE = 0.2
+_KEYS_SHARE = 0.25
+_WAITING_SHARE = 0.2
 
 # What files take at least, by which disks are found too small before the work: of all columns of
 # candidates, some of which stay behind, and of text, which is compressed.
@@ -303,8 +303,8 @@ def exchange_keys(
 ) -> Shuffle:
     """Bring keys and filters of all candidates to their partitions."""
     bytes_of_all = sum(batch.nbytes for _, batch in batches)
-    in_memory = batches.is_in_memory and workspace.fits(bytes_of_all, KEYS_SHARE)
-    shuffle = Shuffle("keys", workspace, len(partitions), in_memory=in_memory, share=WAITING_SHARE)
+    in_memory = batches.is_in_memory and workspace.fits(bytes_of_all, _KEYS_SHARE)
+    shuffle = Shuffle("keys", workspace, len(partitions), in_memory=in_memory, share=_WAITING_SHARE)
     if shuffle.done():
         return shuffle
     if not in_memory:
@@ -380,7 +380,7 @@ def exchange_texts(
         workspace,
         len(partitions),
         in_memory=False,
-        share=WAITING_SHARE,
+        share=_WAITING_SHARE,
         compression="lz4",
         weight_of_file=_FILE_BYTES,
     )

@@ -272,7 +272,7 @@ SAMPLE_TEXTS = 2000
 
 # Seconds of one core: an element ranked and listed; a record met under a prefix token; an element
 # signed by one hash function; a band key sorted. Rounded from the benchmarks of kernels and joins.
-_RANK, _MEET, SIGN_SECONDS, SORT_SECONDS = 45e-9, 27e-9, 0.08e-9, 40e-9
+_RANK, _MEET, _SIGN_SECONDS, _SORT_SECONDS = 45e-9, 27e-9, 0.08e-9, 40e-9
 # Of weighted sets: an element is weighed again, no parities rule out what meets, and functions draw
 # numbers for each element.
 _RANK_WEIGHTED, _MEET_WEIGHTED, _SIGN_WEIGHTED = 150e-9, 300e-9, 2e-9
@@ -332,10 +332,10 @@ def choose_method(contents: Contents, plan: DedupPlan, runner: Runner) -> Method
     n_contents = len(documents)
     n_elements = count_elements(contents, plan)
     banding = plan.banding
-    rank, meet, sign = _RANK, _MEET, SIGN_SECONDS
+    rank, meet, sign = _RANK, _MEET, _SIGN_SECONDS
     if plan.reading.weighted:
         rank, meet, sign = _RANK_WEIGHTED, _MEET_WEIGHTED, _SIGN_WEIGHTED
-    minhash = n_elements * banding.num_perm * sign + n_contents * banding.bands * SORT_SECONDS
+    minhash = n_elements * banding.num_perm * sign + n_contents * banding.bands * _SORT_SECONDS
     if plan.options.bands is not None or n_elements > _MOST_ELEMENTS:
         return MethodChoice("minhash", None, minhash)
     n_sample = min(n_contents, SAMPLE_TEXTS)
@@ -353,7 +353,7 @@ def choose_method(contents: Contents, plan: DedupPlan, runner: Runner) -> Method
 _PARTITIONS_A_WORKER = 8
 
 # The share of the memory that the sets of all live documents may take together.
-SETS_SHARE = 0.5
+_SETS_SHARE = 0.5
 
 
 def choose_by_buckets(
@@ -389,7 +389,7 @@ def choose_by_buckets(
     n_tokens = contents.n_tokens_of(partitions.documents)
     with runner.stage("compare"):
         texts, sets = None, None
-        if workspace.fits(8 * int(n_tokens[is_live].sum()), SETS_SHARE):
+        if workspace.fits(8 * int(n_tokens[is_live].sum()), _SETS_SHARE):
             sets = contents.read_comparable(partitions.documents[is_live], plan.reading, runner)
         else:
             texts = exchange_texts(contents, partitions, is_live, plan.reading, workspace, runner)

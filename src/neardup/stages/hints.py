@@ -8,12 +8,11 @@ documents, which are the same ones whatever the job is run with.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
@@ -39,8 +38,6 @@ _log = job_logger("neardup.hints")
 _DOCUMENTS, _CHARACTERS = 128, 128_000
 # Files that they are from, if these are small, and bytes read of each.
 _FILES, _LARGE, _FIRST_BYTES = 64, 1 << 20, 1 << 17
-# Places of a large one, and bytes read at each.
-_PLACES, _PLACE_BYTES = 8, 1 << 16
 
 
 class Beginnings:
@@ -82,27 +79,21 @@ class Beginnings:
         return found
 
     def _read(self, source: Source, n_documents: int) -> list[str]:
-        texts: list[str] = []
-        blocks = list(_blocks(source))
-        for block in blocks:
-            select = np.arange(len(block)) < max(n_documents // len(blocks), 1)
-            rows = block.parse(self._columns, select=select, skip_bad=True).text.drop_null()
-            texts += [text[:_CHARACTERS] for text in rows.to_pylist() if isinstance(text, str)]
-        return texts
+        block = _first_block(source)
+        if block is None:
+            return []
+        select = np.arange(len(block)) < n_documents
+        rows = block.parse(self._columns, select=select, skip_bad=True).text.drop_null()
+        return [text[:_CHARACTERS] for text in rows.to_pylist() if isinstance(text, str)]
 
 
-def _blocks(source: Source) -> Iterator[RowBlock]:
-    """Read blocks at places of a large file, if its rows can be found there; else the first."""
-    size = source.size or 0
-    if source.piece_bytes is None or source.known_rows is not None or size <= _LARGE:
-        if isinstance(source, RawSource):
-            # Of a compressed file, or one with quoted line ends, a block is much to read.
-            source = copy(source)
-            source.block_bytes = _FIRST_BYTES
-        return islice(source.blocks(), 1)
-    starts = (i * (size - _PLACE_BYTES) // (_PLACES - 1) for i in range(_PLACES))
-    ranges = [range(start, start + _PLACE_BYTES) for start in starts]
-    return (block for _, block in source.sample_blocks(ranges) if len(block))
+def _first_block(source: Source) -> RowBlock | None:
+    """Read the first rows of a source."""
+    if isinstance(source, RawSource):
+        # A whole block is more than is looked at.
+        source = copy(source)
+        source.block_bytes = _FIRST_BYTES
+    return next(iter(source.blocks()), None)
 
 
 # Who gives one of these has chosen himself.
@@ -337,9 +328,8 @@ class Flood:
             _log.info(
                 "text that more than half of the documents have makes an alignment long: "
                 "near-copies are better taken out before (dedup), and what most have left out with "
-                "%s or %s",
+                "%s",
                 option_name("max_documents"),
-                option_name("ignore"),
             )
 
     def add(self, queries: Int64s, documents: Int64s) -> None:
@@ -359,7 +349,7 @@ def hints_of_flood(flood: Flood, n_documents: int, n_passages: int) -> list[Hint
         f"a licence or a prompt, makes many of the {n_passages:,} passages; near-copies are better "
         "taken out before (dedup)"
     )
-    return [_hint("flood", message, {"max_documents": "10%"}, {"ignore": "FILE"})]
+    return [_hint("flood", message, {"max_documents": "10%"})]
 
 
 def _hint(name: str, message: str, *ways: Mapping[str, Any], of_index: bool = False) -> Hint:

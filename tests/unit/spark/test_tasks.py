@@ -74,26 +74,6 @@ def test_cut_tasks__long_source_in_stretches(tmp_path, monkeypatch):
     assert len(whole) == 1
 
 
-def test_executors__read_long_files_from_the_start(tmp_path, monkeypatch):
-    monkeypatch.setattr(cluster, "_LEAST_BYTES", 1000)
-    [source] = sources_of(tmp_path, [2000])
-    session = cluster.Cluster(None, 4, 99)
-    found = session.executors([[], [source]])
-    assert (found.slots, found.task_bytes, found.tasks, found.largest) == (4, 99, 4, 1.0)
-    # The first of four parts is read four times, and the last one once.
-    assert found.rereading == pytest.approx((4 + 3 + 2 + 1) / 4, rel=0.01)
-    source.size = None
-    unknown = session.executors([[source]])
-    assert (unknown.tasks, unknown.rereading, unknown.largest) == (1, 1.0, 0.0)
-
-
-def test_executors__read_short_files_once(tmp_path):
-    sources = sources_of(tmp_path, [10, 10, 20])
-    found = cluster.Cluster(None, 2, 99).executors([sources])
-    assert (found.tasks, found.rereading) == (1, 1.0)
-    assert found.largest == pytest.approx(0.5, rel=0.05)
-
-
 def test_cut_tasks__short_sources_together(tmp_path):
     sources = sources_of(tmp_path, [1] * 50)
     assert [len(task) for task in cut_tasks([sources], 2)] == [50]

@@ -35,22 +35,10 @@ def test_beginnings__of_few_documents_are_all(tmp_path):
     assert long == "x" * 128_000
 
 
-@pytest.mark.parametrize("n_characters", [100, 50_000])
-def test_beginnings__of_a_large_file_are_from_all_of_it(tmp_path, n_characters):
-    n_rows = 4_000_000 // n_characters
-    write_rows(tmp_path / "a.jsonl", n_rows, n_characters)
-    texts = Beginnings(resolve_paths([str(tmp_path / "a.jsonl")]), COLUMNS).texts
-    rows = [int(text.split()[0]) for text in texts]
-    assert 8 <= len(rows) <= 128
-    assert sum(map(len, texts)) <= 128_000
-    for k in range(8):
-        assert any(k <= 8 * row / n_rows < k + 1 for row in rows)
-
-
-@pytest.mark.slow
-def test_beginnings__of_what_has_no_places_are_the_first(tmp_path):
-    write_rows(tmp_path / "a.jsonl.gz", 100_000)
-    [source] = sources = resolve_paths([str(tmp_path / "a.jsonl.gz")])
+@pytest.mark.parametrize("name", ["a.jsonl", "a.jsonl.gz"])
+def test_beginnings__of_a_large_file_are_the_first(tmp_path, name):
+    write_rows(tmp_path / name, 30_000)
+    [source] = sources = resolve_paths([str(tmp_path / name)])
     block_bytes = source.block_bytes
     texts = Beginnings(sources, COLUMNS).texts
     assert [int(text.split()[0]) for text in texts] == list(range(128))
@@ -134,4 +122,4 @@ def test_flood__is_logged_before_all_is_aligned(caplog):
     assert caplog.records == []
     flood.look([51, 100, 51, 9, 9])
     [record] = caplog.records
-    assert "max_documents (--max-documents) or ignore (--ignore)" in record.getMessage()
+    assert "left out with max_documents (--max-documents)" in record.getMessage()

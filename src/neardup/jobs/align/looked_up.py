@@ -15,12 +15,11 @@ import pyarrow as pa
 
 from neardup.files.passes import ReadingPass
 from neardup.files.rows import Source
-from neardup.jobs.align.other import Made, NewDocuments, Other, open_other
+from neardup.jobs.align.other import NewDocuments, Other, open_other
 from neardup.options.passages import AlignOptions
 from neardup.passages.additions import gather
 from neardup.passages.align import Aligner, AlignmentPlan
-from neardup.passages.document_pairs import Extents, HiddenText, extents_of
-from neardup.passages.documents import DocumentBlock, PassageReading, read_documents
+from neardup.passages.documents import PassageReading, read_documents
 from neardup.passages.index import OpenPassages
 from neardup.passages.lookup import Later, WindowCounts, tokens_at_a_time, within_memory
 from neardup.passages.matches import match_table
@@ -29,21 +28,20 @@ from neardup.results import SkippedRow
 from neardup.runs.runner import Runner, release_memory
 from neardup.runs.work import Workspace
 from neardup.stages.hints import Flood
-from neardup.tables import Bools, Int64s
+from neardup.tables import Int64s
 
 
 @dataclass(frozen=True)
 class Asked:
     """The queries of an alignment, what they are looked up in, and what is asked of it.
 
-    With ``is_one`` they are the other collection themselves. ``hidden`` text counts nowhere.
+    With ``is_one`` they are the other collection themselves.
     """
 
     sources: Sequence[Source]
     read: PassageReading
     other: Other
     options: AlignOptions
-    hidden: HiddenText | None
 
     @property
     def is_one(self) -> bool:
@@ -55,17 +53,14 @@ class Asked:
 class Aligned:
     """Some queries in the order of the input, and what they share with the other collection.
 
-    ``sizes`` are their numbers of tokens, beside which ``n_ignored`` were left out. ``places`` are
-    rows of query, its first token, document, its first token, all counted through the collections;
-    there are ``extents`` where somebody wants pairs of documents.
+    ``sizes`` are their numbers of tokens. ``places`` are rows of query, its first token, document,
+    its first token, all counted through the collections.
     """
 
     sizes: Int64s
     id_type: pa.DataType
     passages: pa.Table
     places: Int64s
-    extents: Extents | None
-    n_ignored: int = 0
     skipped: Sequence[SkippedRow] = ()
 
 
@@ -73,13 +68,14 @@ class Aligned:
 class LookUp(ABC):
     """The other collection, ready to be looked up: its scheme, its documents, and the counts.
 
-    ``sizes`` are the numbers of tokens of the documents that can be found.
+    ``sizes`` are the numbers of tokens of the documents that can be found, ``skipped`` the bad
+    rows that were left out.
     """
 
     scheme: PassageScheme
     sizes: Int64s
     id_type: pa.DataType
-    made: Made
+    skipped: Sequence[SkippedRow]
     counts: WindowCounts = field(default_factory=WindowCounts, init=False)
 
     @abstractmethod
@@ -94,25 +90,24 @@ OpenLookUp = Callable[[Asked, Workspace, Runner], AbstractContextManager[LookUp]
 @contextmanager
 def in_threads(asked: Asked, workspace: Workspace, runner: Runner) -> Iterator[LookUp]:
     """Open or make an index, to look queries up in threads."""
-    with open_other(asked.other, workspace, runner) as (index, made):
-        yield InThreads(index, made, asked, workspace, runner)
+    with open_other(asked.other, workspace, runner) as (index, skipped):
+        yield _InThreads(index, skipped, asked, workspace, runner)
 
 
-class InThreads(LookUp):
-    """Looks queries up in threads; those that are not ``chosen``, where some are, as empty ones."""
+class _InThreads(LookUp):
+    """Looks queries up in threads."""
 
     def __init__(
         self,
         index: OpenPassages,
-        made: Made,
+        skipped: Sequence[SkippedRow],
         asked: Asked,
         workspace: Workspace,
         runner: Runner,
-        chosen: Bools | None = None,
     ) -> None:
-        super().__init__(index.scheme, index.document_sizes(), index.id_type, made)
+        super().__init__(index.scheme, index.document_sizes(), index.id_type, skipped)
         self._index, self._asked = within_memory(index, workspace), asked
-        self._workspace, self._runner, self._chosen = workspace, runner, chosen
+        self._workspace, self._runner = workspace, runner
 
     def find(self, plan: AlignmentPlan, flood: Flood) -> Iterator[Aligned]:
         """Look up some blocks of queries at a time."""
@@ -122,8 +117,6 @@ class InThreads(LookUp):
         n_queries = 0
         reading = ReadingPass("align", asked.sources, runner, waits=True)
         blocks = read_documents(asked.sources, index.scheme.tokenizer, asked.read, reading)
-        if self._chosen is not None:
-            blocks = _emptied(blocks, ~self._chosen)
         for block in gather(blocks, tokens_at_a_time([index], self._workspace, runner)):
             numbers = np.arange(n_queries, n_queries + len(block))
             if not n_queries:
@@ -140,32 +133,19 @@ class InThreads(LookUp):
                 matches.documents,
                 matches.starts,
             )
-            extents = None
-            if options.summary is not None:
-                extents = extents_of(matches, passages, block, index, asked.hidden)
             yield Aligned(
                 np.diff(block.tokens.offsets),
                 block.ids.type,
                 passages,
                 np.stack(columns, axis=1),
-                extents,
-                block.n_ignored,
                 block.skipped,
             )
             n_queries += len(block)
             reading.finish()
             # Before the next ones are put together.
-            del block, matches, passages, extents
+            del block, matches, passages
             if index.gives_back:
                 release_memory()
-
-
-def _emptied(blocks: Iterator[DocumentBlock], are_empty: Bools) -> Iterator[DocumentBlock]:
-    """Yield blocks of which some documents have no tokens."""
-    n_read = 0
-    for block in blocks:
-        yield block.without_tokens(are_empty[n_read : n_read + len(block)])
-        n_read += len(block)
 
 
 def later_than(own: Int64s, options: AlignOptions) -> Later:

@@ -41,16 +41,16 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 # By the hash: enough that samples of 20 GB of text are met within 1 GB in one pass each.
-N_PARTITIONS = 256
+_N_PARTITIONS = 256
 
 # Shares of the memory: samples that may stay or wait to be written, what partitions take that are
 # met at the same time, of so many times the bytes of their rows, and tokens that are compared.
-SAMPLES_SHARE, MEETING_SHARE, TOKENS_SHARE = 0.25, 0.3, 0.3
-MEETING = 5
+_SAMPLES_SHARE, _MEETING_SHARE, _TOKENS_SHARE = 0.25, 0.3, 0.3
+_MEETING = 5
 # Partitions are met together up to so many bytes of rows.
-PART_BYTES = 1 << 23
+_PART_BYTES = 1 << 23
 
-HASH, DOCUMENT = "hash", "document"
+_HASH, DOCUMENT = "hash", "document"
 
 
 def sample_texts(texts: pa.Array, plan: CutJobPlan) -> tuple[Int64s, tuple[Sorted, int]]:
@@ -67,9 +67,9 @@ def sample_texts(texts: pa.Array, plan: CutJobPlan) -> tuple[Int64s, tuple[Sorte
         found.append(samples._replace(documents=samples.documents + n_before))
         n_before += len(part)
     hashes, documents = map(np.concatenate, zip(*found, strict=True))
-    partitions = part_of(hashes, N_PARTITIONS).astype(np.uint16)
+    partitions = part_of(hashes, _N_PARTITIONS).astype(np.uint16)
     order = np.argsort(partitions, kind="stable")
-    columns = {HASH: hashes[order], DOCUMENT: documents[order]}
+    columns = {_HASH: hashes[order], DOCUMENT: documents[order]}
     batch = pa.RecordBatch.from_pydict(columns)
     return n_tokens, ((batch, partitions[order].astype(np.int64)), len(texts))
 
@@ -137,19 +137,19 @@ class ReadInThreads:
         runner: Runner,
     ) -> None:
         look = partial(sample_texts, plan=plan)
-        exchange = BlockExchange("samples", workspace, N_PARTITIONS, share=SAMPLES_SHARE)
+        exchange = BlockExchange("samples", workspace, _N_PARTITIONS, share=_SAMPLES_SHARE)
         self.catalogues = read_rows(exchange, look, sources, against, plan, workspace, runner)
         self.n_samples = exchange.n_rows
         self.read_again = partial(read_again_in_threads, self.catalogues, plan.reading, runner)
         self._shuffle, self._runner = exchange.shuffle, runner
-        sizes = np.array([self._shuffle.nbytes(each) for each in range(N_PARTITIONS)])
+        sizes = np.array([self._shuffle.nbytes(each) for each in range(_N_PARTITIONS)])
         # Some partitions at a time, or of one that is too large a share of the hashes.
         n_passes = max(
-            1, workspace.passes(MEETING * int(sizes.max()) * runner.workers, MEETING_SHARE)
+            1, workspace.passes(_MEETING * int(sizes.max()) * runner.workers, _MEETING_SHARE)
         )
         self._parts = [
             (start, stop, number, n_passes)
-            for start, stop in cut_runs(sizes, PART_BYTES)
+            for start, stop in cut_runs(sizes, _PART_BYTES)
             for number in range(n_passes)
         ]
 
@@ -166,7 +166,7 @@ def samples_in(batches: Iterable[pa.RecordBatch], number: int = 0, n_passes: int
     """Return the samples that stand in rows of ``sample_texts``, or those of a pass."""
     found = [Samples.of_none()]
     for batch in batches:
-        samples = Samples(numbers_of(batch, HASH), numbers_of(batch, DOCUMENT))
+        samples = Samples(numbers_of(batch, _HASH), numbers_of(batch, DOCUMENT))
         if n_passes > 1:
             # Partitions are by the high half.
             passes = part_of(samples.hashes << np.uint64(32), n_passes)
@@ -205,7 +205,7 @@ class _TokensAgain:
     def __call__(self, documents: Int64s) -> TokenLists:
         n_tokens = np.concatenate([each.n_tokens for each in self._reading.catalogues])[documents]
         with GrowingArray(
-            next(self._names), np.uint64, self._workspace, share=TOKENS_SHARE
+            next(self._names), np.uint64, self._workspace, share=_TOKENS_SHARE
         ) as values:
             if not values.is_there:
                 tokens = Tokens(self._tokenizer, n_tokens)

@@ -36,12 +36,12 @@ if TYPE_CHECKING:
     from neardup.runs.work import Workspace
 
 # By the digest: enough that rows of 20 GB of lines are worked on within 1 GB in one pass each.
-N_PARTITIONS = 256
+_N_PARTITIONS = 256
 
 # Shares of the memory: rows that may stay or wait to be written, those that go, and what partitions
 # take that are worked on at the same time, of so many times the bytes of their rows.
-UNITS_SHARE, GONE_SHARE, SETTLING_SHARE = 0.25, 0.15, 0.3
-SETTLING = 4
+_UNITS_SHARE, _GONE_SHARE, _SETTLING_SHARE = 0.25, 0.15, 0.3
+_SETTLING = 4
 
 # Units of the documents of one partition of what goes, unless there were more than so many.
 _UNITS_OF_PART, _MOST_PARTS = 1 << 16, 1024
@@ -80,7 +80,7 @@ def _digest_units(texts: pa.Array, plan: CutJobPlan) -> tuple[Int64s, tuple[Sort
     import pyarrow as pa
 
     n_tokens, units = list_units(texts, plan)
-    partitions = partitions_of(units, N_PARTITIONS)
+    partitions = partitions_of(units, _N_PARTITIONS)
     order = np.argsort(partitions.astype(np.uint16), kind="stable")
     return n_tokens, ((units.take(pa.array(order)), partitions[order]), len(texts))
 
@@ -146,13 +146,13 @@ class UnitRules:
 
 def units_in(workspace: Workspace) -> Shuffle:
     """Return what has the units of one partition, wherever they are."""
-    return Shuffle("units", workspace, 1, in_memory=None, share=UNITS_SHARE)
+    return Shuffle("units", workspace, 1, in_memory=None, share=_UNITS_SHARE)
 
 
 def count_passes(units: Shuffle, partition: int, workspace: Workspace, n_at_once: int = 1) -> int:
     """Return in how many passes a partition is settled, if so many are at the same time."""
-    n_bytes = SETTLING * units.nbytes(partition) * n_at_once
-    return workspace.passes(n_bytes, SETTLING_SHARE)
+    n_bytes = _SETTLING * units.nbytes(partition) * n_at_once
+    return workspace.passes(n_bytes, _SETTLING_SHARE)
 
 
 def _units_of(units: Iterable[pa.RecordBatch], number: int, n_passes: int) -> list[Any]:
@@ -201,7 +201,7 @@ class ExchangedSpans:
             workspace,
             len(bounds) - 1,
             in_memory=None,
-            share=GONE_SHARE,
+            share=_GONE_SHARE,
             weight_of_file=_FILE_BYTES,
         )
 
@@ -298,7 +298,7 @@ def cut_equal_units(
 ) -> FoundSpans:
     """Find the paragraphs or lines that go for an equal one."""
     look = partial(_digest_units, plan=plan)
-    exchange = BlockExchange("units", workspace, N_PARTITIONS, share=UNITS_SHARE)
+    exchange = BlockExchange("units", workspace, _N_PARTITIONS, share=_UNITS_SHARE)
     with runner.stage("read") as note:
         other, own = read_rows(exchange, look, sources, against, plan, workspace, runner)
         note(documents=len(own), units=exchange.n_rows)
@@ -315,7 +315,7 @@ def cut_equal_units(
 
         def settled() -> Iterator[tuple[pa.RecordBatch, list[Repeated], bool]]:
             work: list[tuple[int, int, int]] = []
-            for partition in range(n_done, N_PARTITIONS):
+            for partition in range(n_done, _N_PARTITIONS):
                 n_passes = count_passes(exchange.shuffle, partition, workspace, runner.workers)
                 work += product([partition], range(n_passes), [n_passes])
             for each, (batch, found) in zip(work, runner.map(settle, work), strict=True):
@@ -323,7 +323,7 @@ def cut_equal_units(
                 is_last = number == n_passes - 1
                 yield batch, found, is_last
                 if is_last:
-                    runner.report("cut", partition + 1, N_PARTITIONS)
+                    runner.report("cut", partition + 1, _N_PARTITIONS)
 
         spans, most = ExchangedSpans.gather(settled(), gone, bounds)
         note(units=len(spans))

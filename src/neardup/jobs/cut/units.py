@@ -97,7 +97,7 @@ def _empty(n_units: int) -> tuple[Int64s, Int64s, Int64s, Int64s]:
 
 
 # The share of the memory for the places of units.
-LISTED_SHARE = 0.2
+_LISTED_SHARE = 0.2
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,7 @@ class UnitCollector:
     def __init__(self, workspace: Workspace) -> None:
         self._stack = ExitStack()
         names = [field.name for field in fields(ListedUnits)]
-        share = LISTED_SHARE / len(names)
+        share = _LISTED_SHARE / len(names)
         self._columns = {
             name: GrowingArray(f"units-{name}", np.int64, workspace, share=share) for name in names
         }

@@ -26,8 +26,6 @@ from neardup.results import SkippedRow, describe_ids, describe_skipped
 from neardup.runs.exchange import SpilledBatches
 from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
-from neardup.stages.forecasts import Planned, StagesForecast
-from neardup.stages.look_ups import DocumentLookUp
 from neardup.stages.options import check_weights_of_index, columns_of
 from neardup.stages.pair_ids import metadata_of
 
@@ -139,24 +137,6 @@ def find_pairs_in_index(
     }
     schema = _schema(common_id_type(id_types), index).with_metadata(metadata_of(summary))
     return PairResult(IndexPairs(runs, schema), found_counts, summary)
-
-
-def forecast_in_index(
-    sources: Sequence[Source],
-    index: OpenDocuments,
-    opening: float,
-    options: PairOptions,
-    runner: Runner,
-    planned: Planned,
-) -> StagesForecast:
-    """Tell what ``find_pairs_in_index`` would take of an index that was opened in some seconds."""
-    options.check_reads_text()
-    measure = plan_with_index(options, index)
-    check_effect(options, sources)
-    asked = DocumentLookUp(
-        index, sources, columns_of(options), measure, options.skip_bad, opening, share=ROWS_SHARE
-    )
-    return asked.forecast("join", "pairs", runner, planned)
 
 
 def _describe(index: OpenDocuments, measure: Measure) -> dict[str, Any]:

@@ -46,25 +46,13 @@ if TYPE_CHECKING:
     from neardup.runs.work import Workspace
 
 # The share of the memory that two blocks take that are joined.
-JOIN_SHARE = 0.8
+_JOIN_SHARE = 0.8
 
 
 def blocks_for(slots: int) -> int:
     """Return the fewest blocks, at least two, that make so many units to be joined at once."""
     # Of k blocks two and two are joined, one by itself if k is odd, and the others are left.
     return next(k for k in count(2) if k * (k - 1) // 2 + k % 2 >= slots)
-
-
-def expect_blocks(
-    costs: Costs, n: int, n_elements: int, n_distinct: int, room: float, least: int = 1
-) -> int:
-    """Return how many blocks ``RecordBlocks.cut`` makes of records that are all alike."""
-    whole = costs.of(n, n_elements, n_distinct)
-    if least == 1 and whole <= room:
-        return 1
-    room = min(room, 2 * whole / least)
-    fits = (k for k in count(least) if costs.of(n // k, n_elements // k, n_distinct) <= room / 2)
-    return next(fits)
 
 
 class Unit(NamedTuple):
@@ -214,7 +202,7 @@ def _cut(
         start = bounds[-1]
         return costs.of(stop - start, int(ends[stop] - ends[start]), n_distinct)
 
-    room = None if workspace.work is None else workspace.share(JOIN_SHARE)
+    room = None if workspace.work is None else workspace.share(_JOIN_SHARE)
     if room is not None and least > 1:
         room = min(room, 2 * cost(n) // least)
     if n == 0 or room is None or (least == 1 and cost(n) <= room):

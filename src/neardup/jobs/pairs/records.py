@@ -308,7 +308,7 @@ def make_records(
     of_records = sizes[documents]
     extents = of_records if extents is sizes else extents[documents]
     sizes = of_records
-    whole, algorithm = join_of(sets.only_sizes(sizes, extents), plan)
+    whole, algorithm = _join_of(sets.only_sizes(sizes, extents), plan)
     own_keys = None if keys is None else keys[documents]
     record_sets = RecordSets(sets, documents, sizes, extents, own_keys)
     if make_join is None:
@@ -319,7 +319,7 @@ def make_records(
     return Records(join, of_documents, contents.n_left, algorithm)
 
 
-def join_of(sets: Compared, plan: PairPlan) -> tuple[PartedJoin, Algorithm | None]:
+def _join_of(sets: Compared, plan: PairPlan) -> tuple[PartedJoin, Algorithm | None]:
     """Return the join that is asked for, and its algorithm, if there are several."""
     if isinstance(sets, TokenLists):
         from neardup.matching.edit_join import EditJoin

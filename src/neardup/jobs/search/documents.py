@@ -82,7 +82,7 @@ def search_documents(
     ``look_up`` is who does it.
     """
     check_effect(options, sources)
-    measure = measure_of(index.scheme, options)
+    measure = _measure_of(index.scheme, options)
     start = time.perf_counter()
     columns = choose_id_column(columns_of(options), sources)
     counts, id_types = _Counts(_n_asked(index, options)), set()
@@ -138,7 +138,7 @@ def search_sketches(
     for name in (*WhereOptions.known, *TextReadingOptions.known):
         if getattr(options, name) != options.known[name].default:
             raise no_effect(name, "on sketches", "search by the texts", "queries")
-    measure = measure_of(index.scheme, options)
+    measure = _measure_of(index.scheme, options)
     minhash = minhash_of(sketches, index.scheme, "queries")
     start = time.perf_counter()
     counts = _Counts(_n_asked(index, options))
@@ -205,7 +205,7 @@ def _n_asked(index: OpenDocuments, options: DocumentSearchOptions) -> int:
     return 0 if options.top is None else min(options.top, index.n_documents)
 
 
-def measure_of(scheme: DocumentScheme, options: DocumentSearchOptions) -> Measure:
+def _measure_of(scheme: DocumentScheme, options: DocumentSearchOptions) -> Measure:
     """Return the measure with the least similarity that is asked for."""
     if options.top is not None:
         return scheme.measure_of_top(options.threshold)
@@ -216,7 +216,7 @@ def _describe(
     counts: _Counts, n_matches: int, scheme: DocumentScheme, options: DocumentSearchOptions
 ) -> dict[str, Any]:
     """Describe what was asked and found; the recall is of the least similar that is promised."""
-    measure = measure_of(scheme, options)
+    measure = _measure_of(scheme, options)
     summary: dict[str, Any] = {
         "queries": counts.n_queries,
         "found_queries": counts.n_found,

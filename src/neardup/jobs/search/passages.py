@@ -69,7 +69,7 @@ class SearchCounts:
         self.skipped.extend(found.skipped)
 
 
-def plan_search(options: SearchOptions, index: OpenPassages) -> SearchPlan:
+def _plan_search(options: SearchOptions, index: OpenPassages) -> SearchPlan:
     """Work out what a search has to look for in an index."""
     threshold = exact_fraction("threshold", options.threshold)
     recall = None if options.recall is None else exact_fraction("recall", options.recall)
@@ -116,7 +116,7 @@ class Searched:
 Find = Callable[[Asked, Workspace, Runner], Iterator[Searched]]
 
 
-def in_threads(asked: Asked, workspace: Workspace, runner: Runner) -> Iterator[Searched]:
+def _in_threads(asked: Asked, workspace: Workspace, runner: Runner) -> Iterator[Searched]:
     """Look queries up in threads, as many at a time as are best."""
     index, options = asked.index, asked.options
     reading = ReadingPass("search", asked.sources, runner, waits=True)
@@ -143,12 +143,12 @@ def search_sources(
     options: SearchOptions,
     runner: Runner,
     workspace: Workspace = IN_MEMORY,
-    find: Find = in_threads,
+    find: Find = _in_threads,
 ) -> PassageResult:
     """Look up every document of some sources as a query; ``find`` is who does it."""
     check_effect(options, sources)
     start = time.perf_counter()
-    plan = plan_search(options, index)
+    plan = _plan_search(options, index)
     marker = None if options.place_marker is None else Marker(options.place_marker)
     if options.has_places:
         keep_extracted(workspace, sources)

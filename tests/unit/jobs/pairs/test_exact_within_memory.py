@@ -278,18 +278,6 @@ def test_cut__any_two_blocks_fit(tmp_path, sizes, memory, expected):
     ]
 
 
-@pytest.mark.parametrize("least", [1, 2, 3, 7])
-@pytest.mark.parametrize("memory", [20_000, 60_000, 10**9])
-def test_expect_blocks__as_they_are_cut(tmp_path, least, memory):
-    """Of records that are all alike."""
-    n, size, n_distinct, costs = 1_000, 5, 40, Costs(10, 4, 8)
-    with workspace_of(memory, tmp_path) as workspace:
-        bounds = blocked._cut(np.full(n, size), costs, n_distinct, workspace, least)
-        room = workspace.share(blocked.JOIN_SHARE)
-    expected = blocked.expect_blocks(costs, n, n * size, n_distinct, room, least)
-    assert expected == pytest.approx(len(bounds) - 1, rel=0.2, abs=1)
-
-
 @pytest.mark.parametrize("slots", range(1, 60))
 def test_blocks_for__units_for_all(slots):
     """Two and two blocks are a unit, and any other two."""

@@ -1,1 +1,0 @@
-"""What plans tell of jobs, beside what these take."""
