@@ -8,8 +8,7 @@ The public names, and where they live:
 - ``find_pairs`` (jobs.pairs): all similar pairs, exactly; ``PairResult`` is its result;
   ``iter_pairs`` goes through them.
 - ``report`` (jobs.report): one page that shows what any of these has found, and why.
-- ``review`` (jobs.review): a page on which people judge pairs; ``merge_reviews`` puts what several
-  have said together, as ``MergedReviews``.
+- ``review`` (jobs.review): a page on which people judge pairs.
 - ``compare`` (jobs.compare): everything about two texts; ``CompareResult``
   (jobs.compare) is its result.
 - ``similarity`` of two texts, and ``extract`` (jobs.similarity), the most similar of a list, in
@@ -79,8 +78,7 @@ if TYPE_CHECKING:
     from neardup.jobs.pairs.find_pairs import find_pairs, iter_pairs
     from neardup.jobs.pairs.pair_result import PairResult
     from neardup.jobs.report.report import report
-    from neardup.jobs.review.merge import MergedReviews, merge_reviews
-    from neardup.jobs.review.review import review
+    from neardup.jobs.review import review
     from neardup.jobs.similarity import Extracted, extract, similarity
     from neardup.jobs.sketch import sketch
     from neardup.matching.bands import Banding, choose_banding
@@ -105,7 +103,6 @@ __all__ = [
     "IndexLockedError",
     "InvalidInputError",
     "InvalidParameterError",
-    "MergedReviews",
     "MissingExtraError",
     "NeardupError",
     "NeardupHint",
@@ -136,7 +133,6 @@ __all__ = [
     "extract",
     "find_pairs",
     "iter_pairs",
-    "merge_reviews",
     "open_index",
     "report",
     "review",
@@ -173,11 +169,9 @@ _HOMES = {
     "extract": "neardup.jobs.similarity",
     "find_pairs": "neardup.jobs.pairs.find_pairs",
     "iter_pairs": "neardup.jobs.pairs.find_pairs",
-    "MergedReviews": "neardup.jobs.review.merge",
-    "merge_reviews": "neardup.jobs.review.merge",
     "open_index": "neardup.jobs.index.open",
     "report": "neardup.jobs.report.report",
-    "review": "neardup.jobs.review.review",
+    "review": "neardup.jobs.review",
     "similarity": "neardup.jobs.similarity",
     "sketch": "neardup.jobs.sketch",
     "Sketches": "neardup.stages.sketches",

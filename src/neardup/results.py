@@ -280,17 +280,19 @@ class PassageResult(TableResult):
     ``passages`` has the columns ``query_id``, ``query_start``, ``query_end``, ``doc_id``,
     ``doc_start``, ``doc_end`` and ``similarity``, and if asked for ``query_place`` and
     ``doc_place``, ``query_text`` and ``doc_text``; with ``report="windows"`` those of the
-    candidates. ``summary`` counts the queries and what was found for them, and lists the rows that
-    were skipped.
+    candidates. ``document_pairs`` has a row for each pair of
+    documents that share some, if an alignment was asked for it. ``summary`` counts the queries and
+    what was found for them, and lists the rows that were skipped.
     """
 
     passages: pa.Table
     summary: PassageSummary
+    document_pairs: pa.Table | None = None
 
     @property
     def table(self) -> pa.Table:
-        """The passages."""
-        return self.passages
+        """The passages, or the pairs of documents if it was asked for them."""
+        return self.passages if self.document_pairs is None else self.document_pairs
 
     def headline(self) -> str:
         """Return the counts of documents and passages."""

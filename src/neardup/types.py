@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from neardup.options.choices import (
         Algorithm,
         AlignMeasure,
+        AlignmentSummary,
         ArrowStream,
         Clusters,
         ColumnNames,
@@ -118,6 +119,7 @@ __all__ = [
     "AdditionResult",
     "Algorithm",
     "AlignMeasure",
+    "AlignmentSummary",
     "ArrowStream",
     "Audit",
     "BlockPlaces",
@@ -233,7 +235,7 @@ _HOMES = homes_of(
         "neardup.jobs.pairs.find_pairs": "Pair",
         "neardup.matching.join": "FilterCounts",
         "neardup.options.choices": (
-            "Algorithm AlignMeasure ArrowStream Clusters ColumnNames CutPreset "
+            "Algorithm AlignMeasure AlignmentSummary ArrowStream Clusters ColumnNames CutPreset "
             "CutUnit Data DataOrIndex DocumentMeasure DocumentPreset EstimatedMeasure Fingerprint "
             "InputFormat InverseFrequency Method MissingValues Number Occurrences OnError "
             "OpenedIndex OutputFormat PairMeasure PairMethod PassageMeasure PassagePresetName "

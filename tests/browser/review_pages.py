@@ -44,13 +44,13 @@ def review_cases(
         {
             "id_a": pairs["id_a"][:3],
             "id_b": pairs["id_b"][:3],
-            "label": ["disagreed", "yes", "no"],
+            "label": ["unsure", "yes", "no"],
             "note": [hostile[0], "", ""],
         }
     )
     return {
         "review plain": lambda: neardup.review(record_pairs(), RECORDS).html,
-        "review hostile": lambda: neardup.review(pairs, odd, labels=labels, order="file").html,
+        "review hostile": lambda: neardup.review(pairs, odd, labels=labels).html,
         "review without texts": lambda: neardup.review(pairs).html,
         "review of many": lambda: (
             neardup.review(

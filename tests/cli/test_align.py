@@ -67,6 +67,24 @@ def test_texts__to_be_there_and_to_be_left_out(run, command):
 
 
 @pytest.mark.usefixtures("collections")
+def test_align__what_is_ignored(run, fails, here, write_file):
+    """All of a template counts nowhere, also with other words between its parts."""
+    words = SHARED.split()
+    write_file("one.txt", " ".join(words[:20]).upper())
+    write_file("two.txt", " ".join([*words[16:20], "and", *words[20:]]))
+    arguments = ("align", "a.jsonl", "--against", "b.jsonl", *LEAST)
+    outcome = run(*arguments, "--ignore", "one.txt", "--ignore", "two.txt", "-o", "s.jsonl")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert f"{len(words)} tokens of INPUT ignored" in outcome.out.splitlines()
+    assert rows_in(here / "s.jsonl") == []
+    assert "ignored" not in run(*arguments, "--ignore", "b.jsonl", "-o", "t.csv", "--quiet").out
+    error = "one.txt is an input, and would be replaced; choose another name"
+    write_file("one.csv", "text\n")
+    error = error.replace("one.txt", "one.csv")
+    fails(*arguments, "--ignore", "one.csv", "-o", "one.csv", "--overwrite", error=error)
+
+
+@pytest.mark.usefixtures("collections")
 def test_align__as_a_spreadsheet(run, here, write_file):
     rows = [{"id": "=1+1", "text": f"=2 {SHARED}"}, {"id": "b", "text": f"=2 {SHARED}"}]
     write_file("c.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
@@ -77,6 +95,20 @@ def test_align__as_a_spreadsheet(run, here, write_file):
     n = len(SHARED) + 3
     assert [cell.value for cell in row] == ["=1+1", 1, n, "b", 1, n, 1, *[f"2 {SHARED}"] * 2]
     assert {cell.data_type for cell in row} == {"s", "n"}
+
+
+@pytest.mark.usefixtures("collections")
+def test_align__summary_of_documents(run, here):
+    arguments = ("align", "a.jsonl", "--against", "b.jsonl", "--id-column", "id", *LEAST)
+    outcome = run(*arguments, "--summary", "documents", "-o", "who.csv")
+    assert outcome.out.splitlines()[0] == "1 pair of documents shares text"
+    n, query, doc = (len(text) for text in (SHARED, f"Ø 🙂 as he said: {SHARED}", "Chapter the "))
+    doc += len(f"first. {SHARED}. So far")
+    assert (here / "who.csv").read_text().splitlines() == [
+        '"query_id","doc_id","passages","longest","query_shared","doc_shared","query_share",'
+        '"doc_share"',
+        f'"x","old",1,{n},{n},{n},{n / query},{n / doc}',
+    ]
 
 
 @pytest.mark.usefixtures("collections")
@@ -344,6 +376,14 @@ def test_places__refused(fails, run, here):
         error="--place-marker must be a regular expression as RE2 knows them, got '(': missing ): "
         "(",
     )
+    fails(
+        *(*arguments, "--places", "--summary", "documents"),
+        error="--places has no effect with --summary documents; leave it out, or write the "
+        "passages",
+    )
+    summed = (*arguments, "--place-marker", "said", "--summary", "documents")
+    assert run(*summed, "--report", "p.html").code == 0
+    assert "said, characters 16 to" in (here / "p.html").read_text(encoding="utf-8")
     run("index", "build", "--kind", "documents", "idx", "b.jsonl")
     fails(
         *("search", "idx", "a.jsonl", "-o", "t.csv", "--places"),

@@ -33,6 +33,15 @@ def go(command: str) -> int:
     return run(shlex.split(command))
 
 
+def test_align__documents_and_page(tmp_path):
+    """One run writes how much documents share, and the page of their passages."""
+    options = "align corpus.jsonl --id-column key --min-tokens 8"
+    assert go(f"{options} -o passages.csv --report passages.html") == 0
+    assert go(f"{options} --summary documents -o who.csv --report who.html") == 0
+    assert (tmp_path / "who.csv").read_text().startswith('"query_id","doc_id","passages",')
+    assert (tmp_path / "who.html").read_bytes() == (tmp_path / "passages.html").read_bytes()
+
+
 # A command that writes a page, and one that makes it of what was written.
 SAME = {
     "align": (

@@ -1,4 +1,4 @@
-"""``neardup review``: the page of pairs, labels that come back, and those of several reviewers."""
+"""``neardup review``: the page of pairs, and labels that come back."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import re
 import shlex
 
 import pyarrow as pa
-import pyarrow.csv as pc
 import pyarrow.parquet as pq
 import pytest
 
@@ -49,7 +48,7 @@ def test_review__writes_a_page(run, here):
     facts = {"headline": "2 pairs judged, 0 to judge", "page": "page.html"}
     assert json.loads(again.out) == facts | {"bytes": (here / "page.html").stat().st_size}
     assert "2 pairs had been judged before." in (here / "page.html").read_text()
-    one = run(*command, "--overwrite", "--limit", 1, "--columns", "year", "--order", "similar")
+    one = run(*command, "--overwrite", "--limit", 1, "--columns", "year")
     assert one.out.startswith("1 pair to judge\n")
     assert "LHAM" not in (here / "page.html").read_text()
 
@@ -80,7 +79,6 @@ def test_review__labels_are_read_by_report_choose_and_dedup(run, here):
     [
         "report pairs.parquet --labels bad.csv -o p.html",
         "review pairs.parquet --labels bad.csv -o p.html",
-        "review --merge anna.csv bad.csv -o p.csv",
         "pairs ours.csv --against theirs.csv --field title:1 --labels bad.csv -o p.csv",
     ],
 )
@@ -118,8 +116,6 @@ def test_labels__of_a_spreadsheet_in_german(run, here):
         "\ufeffid_a;id_b;label;similarity;note\r\ns1;o2;no;0,8;see\r\ns2;o1;Yes;0,66;\r\n",
         encoding="utf-8",
     )
-    assert run("review", "--merge", "anna.csv", "ben.csv", "-o", "merged.csv").code == 0
-    assert pc.read_csv(here / "merged.csv")["similarity"].to_pylist() == [0.8, 0.66]
     report = ("report", "pairs.parquet", "-o", "report.html", "--labels", "anna.csv")
     assert run(*report).code == 0
     assert "2 labelled pairs" in (here / "report.html").read_text()
@@ -204,11 +200,9 @@ def test_labels__that_say_two_things_of_a_pair(run, here):
 
 def test_review__says_how_many_are_judged(run, here):
     command = ("review", "pairs.parquet", "--labels", "some.csv", "-o", "page.html", "--overwrite")
-    for label, said in (("no", "1 pair judged, 1 to judge"), ("disagreed", "2 pairs to judge")):
-        (here / "some.csv").write_text(f"id_a,id_b,label\ns1,o2,{label}\n")
-        assert run(*command).out.splitlines()[0] == said
-        assert f"<title>{said}" in (here / "page.html").read_text()
-    assert "Reviewers disagreed about 1 pair, the least" in (here / "page.html").read_text()
+    (here / "some.csv").write_text("id_a,id_b,label\ns1,o2,no\n")
+    assert run(*command).out.splitlines()[0] == "1 pair judged, 1 to judge"
+    assert "<title>1 pair judged, 1 to judge" in (here / "page.html").read_text()
 
 
 def test_review__says_that_documents_are_not_there(run, here):
@@ -224,47 +218,12 @@ def test_review__says_that_documents_are_not_there(run, here):
 def test_review__labels_are_one_file(run, here):
     outcome = run("review", "pairs.parquet", "--labels", "anna.csv", "ben.csv", "-o", "page.html")
     assert "ben.csv: these are labels, not documents" in outcome.err
-    assert "--merge" in outcome.err
-
-
-def test_merge__labels_and_agreement(run, here):
-    outcome = run("review", "--merge", "anna.csv", "ben.csv", "-o", "merged.csv")
-    assert (outcome.code, outcome.out) == (
-        0,
-        "2 pairs judged by 2 reviewers: 1 disagreed\n"
-        "anna and ben agree on 1 of 2 pairs, kappa 0.333\n"
-        "written to merged.csv\n",
-    )
-    merged = pc.read_csv(here / "merged.csv").to_pydict()
-    assert merged["label"] == ["disagreed", "yes"]
-    assert merged["label_anna"] == ["no", "yes"]
-    assert merged["label_ben"] == ["unsure", "yes"]
-    again = ("review", "pairs.parquet", "--labels", "merged.csv", "-o", "again.html")
-    assert run(*again).code == 0
-    assert "reviewers disagreed about 1 more" in (here / "again.html").read_text()
-    # Pairs that are disagreed are no labels.
-    report = ("report", "pairs.parquet", "--labels", "merged.csv", "-o", "report.html")
-    assert run(*report).code == 0
-    assert "1 labelled pairs of the table were judged" in (here / "report.html").read_text()
-
-
-def test_merge__to_standard_output_or_a_spreadsheet(run, here):
-    outcome = run("review", "--merge", "anna.csv", "anna.csv", "-o", "-")
-    assert [json.loads(line)["label"] for line in outcome.out.splitlines()] == ["no", "yes"]
-    assert "anna and anna-2 agree on 2 of 2 pairs, kappa 1.000" in outcome.err
-    assert run("review", "--merge", "anna.csv", "ben.csv", "-o", "merged.xlsx").code == 0
-    assert run("report", "pairs.parquet", "--labels", "merged.xlsx", "-o", "r.html").code == 0
 
 
 @pytest.mark.parametrize(
     ("command", "why"),
     [
-        ("--merge anna.csv -o m.csv", "anna.csv: these are labels of one reviewer"),
-        ("--merge anna.csv ben.csv -o m.html", "m.html"),
-        ("--merge anna.csv ben.csv --limit 3 -o m.csv", "--limit has no effect with --merge"),
-        ("--merge anna.csv ben.csv --labels anna.csv -o m.csv", "--labels has no effect with"),
         ("pairs.parquet -o page.csv", "page.csv"),
-        ("pairs.parquet -o page.html --output-format csv", "--output-format has no effect on a"),
         ("pairs.parquet -o page.html --columns year", "--columns has no effect without"),
         ("pairs.parquet ours.csv --columns what -o page.html", "no column 'what'"),
         ("ours.csv -o page.html", "no job of neardup has written this table"),
@@ -274,7 +233,7 @@ def test_review__refuses(run, here, command, why):
     outcome = run("review", *command.split())
     assert outcome.code == 1
     assert why in outcome.err
-    assert not any((here / name).exists() for name in ("m.csv", "page.html"))
+    assert not (here / "page.html").exists()
 
 
 def test_review__as_the_page_says(run, here):
@@ -284,7 +243,7 @@ def test_review__as_the_page_says(run, here):
     texts = [
         text for part in (example, judging) for text in re.findall(r"(?s)```text\n(.*?)```", part)
     ]
-    for name, text in zip(("ours", "theirs", "anna", "ben"), texts, strict=True):
+    for name, text in zip(("ours", "theirs", "labels"), texts, strict=True):
         (here / f"{name}.csv").write_text(text)
     for block in re.findall(r"(?s)```console\n(.*?)```", judging):
         for command in block.replace("\\\n", " ").split("$ neardup ")[1:]:
@@ -296,7 +255,7 @@ def test_review__as_the_page_says(run, here):
                 times, "", shown, flags=re.M
             )
     assert (
-        "3 labelled pairs of the table were judged, 2 of them right"
+        "4 labelled pairs of the table were judged, 3 of them right"
         in (here / "links.html").read_text()
     )
 

@@ -142,13 +142,13 @@ TABLES = {
     "pairs with columns": (*PAIRS, "--columns", "text"),
     "edit distance": ("pairs", "docs.jsonl", "--measure", "edit", "--threshold", "0.5"),
     "alignment": ("align", "docs.jsonl", "--min-tokens", "8", "--places", "--no-text"),
+    "pairs of documents": ("align", "docs.jsonl", "--min-tokens", "8", "--summary", "documents"),
     "search of documents": ("search", "documents", "docs.jsonl"),
     "search of passages": ("search", "passages", "docs.jsonl", "--no-text"),
     "candidates": ("search", "passages", "docs.jsonl", "--all-windows"),
     "estimates": ("estimate", "s.parquet", "--threshold", "0.3"),
     "containments": ("estimate", "modulo.parquet"),
     "clusters": ("estimate", "modulo.parquet", "--threshold", "0.3", "--clusters", "first"),
-    "reviews": ("review", "--merge", "labels.csv", "labels.csv"),
 }
 
 
@@ -162,7 +162,6 @@ def test_headers_in_words__are_names_again(run, here, documents, case):
     for name in {"s.parquet", "modulo.parquet"} & set(TABLES[case]):
         kind = ("--kind", "modulo") if name == "modulo.parquet" else ()
         assert run("sketch", "docs.jsonl", "-o", name, "--ngram", "2", *kind).code == 0
-    (here / "labels.csv").write_text("id_a,id_b,label\n007,1e5,1\n", encoding="utf-8")
     for name in ("t.parquet", "t.xlsx"):
         outcome = run(*TABLES[case], "-o", name)
         assert outcome.code == 0, outcome.err

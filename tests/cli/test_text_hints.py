@@ -136,7 +136,7 @@ SAID = {
     (BUILD_PASSAGES, "ocr"): ("ocr", "try --for ocr"),
     (BUILD_PASSAGES, "code"): ("code", "try --for code"),
     (BUILD_PASSAGES, "thai"): ("letters", "try --ngram 3"),
-    (ALIGN, "heads"): ("flood", "try --max-documents 10%"),
+    (ALIGN, "heads"): ("flood", "try --max-documents 10% or --ignore FILE"),
 }
 
 
@@ -187,6 +187,7 @@ UNSAID = [
     (f"{ALIGN} --ngram 3", "thai"),
     (f"{ALIGN} --ngram 1 --max-documents 50", "thai"),
     (f"{ALIGN} --max-documents 10%", "heads"),
+    (f"{ALIGN} --ignore prompt.txt", "heads"),
     *((f"{each} --tokenizer words", "ocr") for each in (CUT, LINES, BUILD, BUILD_PASSAGES)),
     *((f"{each} --ngram 1", "code") for each in (ALIGN, CUT, BUILD, BUILD_PASSAGES)),
     (f"{ALIGN} --for editions", "thai"),
@@ -210,6 +211,7 @@ UNSAID = [
 @pytest.mark.slow
 @each_of("case", UNSAID)
 def test_hint__is_not_said_otherwise(run, files, write_file, case):
+    write_file("prompt.txt", HEAD)
     command, name = case
     assert hints_of(run, *arguments(command, name)) == []
 

@@ -144,9 +144,6 @@ _SKETCHES = [
     "neardup.estimate(neardup.sketch(texts), limit=3)",
     "r = neardup.report(neardup.find_pairs(rows, id_column='id'), rows, id_column='id')\n[repr(r), r.html]",
     "r = neardup.review(neardup.find_pairs(rows, id_column='id'), rows, id_column='id')\n[repr(r), r.html]",
-    "ids = {'id_a': ['1', '1', '2'], 'id_b': ['2', '3', '3']}\n"
-    "r = neardup.merge_reviews([pa.table(ids | {'label': words}) for words in (['yes', 'no', 'no'],"
-    " ['yes', 'yes', 'unsure'])])\n[repr(r), r.summary, r.labels]",
     "neardup.estimate('missing.parquet')",
     "neardup.estimate('docs.parquet')",
     "neardup.sketch(rows, kind='cosine')",

@@ -220,12 +220,9 @@ def test_command_line__keys_of_plan(capsys):
 def test_command_line__keys_of_review(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     rows = "id_a,id_b,similarity,label\na,b,0.5,yes\n"
-    for name in ("pairs.csv", "anna.csv", "ben.csv"):
-        (tmp_path / name).write_text(rows)
+    (tmp_path / "pairs.csv").write_text(rows)
     page = json_of(capsys, "review", "pairs.csv", "-o", "page.html")
-    merged = json_of(capsys, "review", "--merge", "anna.csv", "ben.csv", "-o", "merged.csv")
     [of_file, of_json] = tables("docs/command-line.md", "neardup review")
-    assert {*page, *merged} == {name for row in of_json for name in first_names(row)}
+    assert {*page} == {name for row in of_json for name in first_names(row)}
     columns = {name for row in of_file for name in first_names(row)}
     assert {"id_a", "id_b", "label", "similarity", "note"} == columns
-    assert set(merged["agreement"][0]) == {"reviewers", "pairs", "agreed", "kappa"}

@@ -201,9 +201,6 @@ def others(here: Path) -> dict[str, Any]:
         "compare": neardup.compare(TEXTS[0], TEXTS[1]),
         "explain": neardup.deduplicate(ROWS, **HOW).explain("d1"),
         "report": neardup.deduplicate(ROWS, **HOW).report(),
-        "reviews": neardup.merge_reviews(
-            [[{"id_a": "d0", "id_b": "d1", "label": label}] for label in ("yes", "no")]
-        ),
         "banding": neardup.choose_banding(0.8, 0.9, 128),
     }
     documents.close()

@@ -14,7 +14,6 @@ import pytest
 
 from neardup.options.service import ServeOptions
 from neardup.service.records import Log
-from neardup.service.reviews import open_reviews
 from neardup.service.serve import Server, address_of, limits_of, listen, make_server, root_of
 from neardup.service.served import Served, ServedDocuments
 from neardup.service.service import Limits, Service
@@ -101,7 +100,7 @@ def start_service(
         root=root_of(chosen),
         warm_up=warm_up,
     )
-    server = make_server(service, chosen, open_reviews(chosen.review or ()))
+    server = make_server(service, chosen)
     with listen(chosen) as listener:
         thread = threading.Thread(target=server.run, args=([listener],))
         thread.start()

@@ -34,12 +34,13 @@ CASES: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
     "weighed": (("own", "other.jsonl"), {"idf": "smooth", "ngram": 2}),
     "few": (("own", "few.jsonl"), {"measure": "containment", "threshold": "0.5"}),
     "hits": (("own",), {"hits": 3, "num_perm": 16}),
+    "ignored": (("own", "other.jsonl"), {"ignore": "form.txt", "summary": "documents"}),
     "without ids": (("own", "other.jsonl"), {"id_column": "", "against_id_column": "", "gap": 3}),
     "rewording": (("own",), {"preset": "rewording"}),
     "places": (("own", "other.jsonl"), {"place_marker": r"(c\d+)", "with_text": True}),
     "places in one": (("own",), {"places": True, "measure": "max-containment", "threshold": "0.5"}),
     "places in an index": (("own", "index"), {"places": True}),
-    "index": (("own", "index"), {"max_documents": 4, "hits": 2}),
+    "index": (("own", "index"), {"max_documents": 4, "hits": 2, "summary": "documents"}),
     "index, all windows": (("own", "index"), {"with_text": True}),
 }
 
@@ -77,6 +78,7 @@ def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "own/d.jsonl").write_bytes(b"")
     (folder / "other.jsonl").write_bytes(json_lines(make_texts(20, 5), "o"))
     (folder / "few.jsonl").write_bytes(json_lines(make_texts(4, 6), "f"))
+    (folder / "form.txt").write_text(" ".join(f"f{k}" for k in range(30)))
     index = neardup.PassageIndex.create(folder / "index", min_tokens=17, num_perm=16)
     for k in range(4):
         rows = enumerate(make_texts(5, 10 + k))
@@ -90,12 +92,14 @@ def named(texts: Path, names: tuple[str, ...]) -> list[str]:
 
 
 def run(align: Any, texts: Path, names: tuple[str, ...], options: dict[str, Any]) -> Any:
-    """Return passages, and the summary without what the run took."""
+    """Return passages, pairs of documents, and the summary without what the run took."""
     more = dict(options) if "index" in names else {"min_tokens": 25, **options}
+    if "ignore" in more:
+        more["ignore"] = str(texts / more["ignore"])
     found = align(*named(texts, names), **more)
     left_out = {"seconds", "engine", "workers"}
     summary = {name: value for name, value in found.summary.items() if name not in left_out}
-    return found.passages, summary
+    return found.passages, found.document_pairs, summary
 
 
 @pytest.fixture
@@ -120,7 +124,8 @@ def check(session: Any, texts: Path, names: tuple[str, ...], options: dict[str, 
     found = run(on_spark, texts, names, options)
     assert found[0].equals(expected[0])
     assert found[0].schema.metadata == expected[0].schema.metadata
-    assert found[1] == expected[1]
+    assert found[1] is expected[1] or found[1].equals(expected[1])
+    assert found[2] == expected[2]
     return expected
 
 
@@ -160,7 +165,7 @@ def test_bad_rows(in_process, texts, tmp_path, few_tokens):
     assert len(set(said)) == 3
     skipping = {"on_error": "skip", "min_tokens": 25}
     found = check(in_process, tmp_path, ("data.jsonl",), skipping)
-    assert found[1]["skipped_rows"] == 1
+    assert found[2]["skipped_rows"] == 1
 
 
 def test_files_of_two_folders_that_are_called_alike(in_process, tmp_path):

@@ -373,6 +373,19 @@ def test_changed_input(run, tmp_path, collections):
     assert json.loads((tmp_path / "out/out/summary.json").read_text())["documents_in"] == 51
 
 
+def test_align_ignores_other_text(run, tmp_path):
+    """What decides the passages beside both collections."""
+    ignored = tmp_path / "ignored.jsonl"
+    ignored.write_text('{"id": "t", "text": "one two three four five six seven eight nine"}\n')
+    job = replace(JOBS["align"], command=f"{JOBS['align'].command} --ignore {ignored}")
+    stop(run, tmp_path, 1, job)
+    ignored.write_text('{"id": "t", "text": "nine eight seven six five four three two one one"}\n')
+    done, said = go_on(run, tmp_path, job=job)
+    assert said.endswith("ignored.jsonl; starting over\n")
+    assert "ignore changed since: " in said
+    assert "read.1.0-of" in " ".join(done)
+
+
 @pytest.mark.parametrize(
     "name", ["align, index", "search, passages", "search, documents", "pairs, index"]
 )

@@ -78,7 +78,7 @@ def of_passages(folder: Path) -> Iterator[Any]:
     yield index.search(ROWS, **SKIP)
     yield neardup.align(GOOD, index)
     yield neardup.align(GOOD, preset="editions", **WHERE)
-    yield neardup.align(ROWS, GOOD, min_tokens=5, **SKIP)
+    yield neardup.align(ROWS, GOOD, min_tokens=5, summary="documents", **SKIP)
     yield neardup.align(GOOD, min_tokens=5, max_documents=5)
 
 

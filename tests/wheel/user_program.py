@@ -77,10 +77,6 @@ def find_pairs(folder: Path) -> None:
 def judge_pairs() -> None:
     pairs = neardup.find_pairs(TEXTS, ngram=2, threshold=0.5)
     assert_type(neardup.review(pairs, TEXTS), types.Report)
-    said = [[{"id_a": 0, "id_b": 2, "label": label}] for label in ("yes", "unsure")]
-    merged = neardup.merge_reviews(said)
-    assert_type(merged, neardup.MergedReviews)
-    assert_type(merged.headline(), str)
 
 
 def share_options() -> None:

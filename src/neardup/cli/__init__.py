@@ -35,7 +35,7 @@ _COMMANDS = {
     "sketch": ("neardup.cli.sketch", "Make sketches that can be compared elsewhere."),
     "estimate": ("neardup.cli.estimate", "Compare documents by their sketches alone."),
     "report": ("neardup.cli.report", "Show what was found and why, as one page."),
-    "review": ("neardup.cli.review", "Make a page on which pairs are judged, or merge labels."),
+    "review": ("neardup.cli.review", "Make a page on which pairs are judged."),
     "serve": ("neardup.cli.serve", "Answer over HTTP what indexes hold, with a page for people."),
     "plan": ("neardup.cli.plan", "Show bands, rows and the S-curve for a threshold."),
 }

@@ -15,7 +15,7 @@ from neardup.cli.call import Call, TableOutput
 from neardup.cli.command import INPUTS, TableCommand, options_of
 from neardup.cli.wording import are_most, list_passed_over, say_ids, say_recall
 from neardup.options.option import no_effect
-from neardup.runs.progress import counted
+from neardup.runs.progress import counted, plural
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,7 +32,7 @@ _FEW = 0.9
 _EPILOG = """\b
 Examples:
   neardup align edition-1818.txt --against edition-1831.txt -o shared.jsonl
-  neardup align essays/ --max-documents 10% -o shared.xlsx --report shared.html
+  neardup align essays/ --summary documents --ignore prompt.txt -o who.xlsx
   neardup align sermons/ --against bible/ --for quotations -o quoted.csv
   neardup align questions.jsonl --against corpus/*.jsonl --min-tokens 25 -o leaks.parquet
   neardup align statutes/*.txt --against idx --threshold 0.7 --max-documents 20 -o copies.csv
@@ -55,7 +55,8 @@ def command(call: Call) -> None:
 
     Writes query_id, query_start, query_end, doc_id, doc_start, doc_end and similarity, the true
     one of the two whole passages; places are characters of the original texts, ends exclusive.
-    JSON lines and spreadsheets also carry query_text and doc_text.
+    JSON lines and spreadsheets also carry query_text and doc_text. With --summary documents it
+    writes how much each pair of documents shares instead, who has most first.
     """
     from neardup.documents.other import resolve_other
     from neardup.files.resolve import resolve_paths
@@ -68,7 +69,7 @@ def command(call: Call) -> None:
     from neardup.reading.where import rows_where
 
     output, against = TableOutput(call), call.against
-    asked = call.of(AlignSchemeOptions, with_text=output.takes_texts())
+    asked = call.of(AlignSchemeOptions, with_text=_has_texts(call, output))
     settings, chosen = choose_options(asked, ("INPUT", "against"), has_other=bool(against))
     start = time.perf_counter()
     if call.is_on_spark:
@@ -91,31 +92,47 @@ def command(call: Call) -> None:
         )
     else:
         other = no_other(sources, settings, chosen)
+    templates = resolve_paths(call.ignore, settings) if call.ignore else ()
     key = None
     if call.is_on_spark:
-        key = key_of_alignment(sources, other, settings, call.runner)
+        key = key_of_alignment(sources, other, settings, templates, call.runner)
     with call.working(output.place, key) as workspace, call.display:
         index = other.folder if isinstance(other, PassageHandle) else None
         if isinstance(other, PassageHandle):
             others = [IndexSource(other.view(call.runner), other.folder)]
         elif against:
             others = other.sources
-        read = [source.origin for source in sources]
+        read = [source.origin for source in (*sources, *templates)]
         output.check_apart([*read, *(against or ())], index)
         align = align_collections
         if call.is_on_spark:
             from neardup.spark.shared_passages import align_on_spark
 
             align = partial(align_on_spark, call.cluster)
-        result = align(sources, other, settings, workspace, call.runner)
+        result = align(sources, other, settings, workspace, call.runner, templates)
         lines_of_page = output.write(result, settings, sources, others)
     duration = f"{time.perf_counter() - start:.1f} s"
     of_index = _SMALLER_INDEX if call.min_tokens is None else _SMALLER_EITHER
     smaller = _SMALLER if index is None else of_index
     summary = result.summary
     lines = [] if call.preset is None else [_describe_preset(summary, index)]
+    if result.document_pairs is not None:
+        shares = plural(summary["document_pairs"], "shares", "share")
+        lines.append(f"{counted(summary['document_pairs'], 'pair')} of documents {shares} text")
     report = _report(call, summary, smaller, output, duration)
     output.tell(summary, *lines, report, *lines_of_page)
+
+
+def _has_texts(call: Call, output: TableOutput) -> bool:
+    """Return whether passages are written with their whole texts."""
+    asked = [name for name in ("with_text", "no_text") if getattr(call, name)]
+    if call.summary is not None:
+        # A page shows passages, and where they begin.
+        places = [] if call.page is not None else ["places", "place_marker"]
+        for name in [*asked, *(name for name in places if getattr(call, name))]:
+            raise no_effect(name, "with summary documents", "write the passages", "summary")
+        return False
+    return output.takes_texts()
 
 
 def _describe_preset(summary: Mapping[str, Any], index: Path | None) -> str:
@@ -150,6 +167,8 @@ def _report(
             f"{counted(summary['frequent_windows'], 'window')} left out, found in more than "
             f"{counted(summary['max_documents'], 'document')}"
         )
+    if summary["ignored_tokens"]:
+        lines.append(f"{counted(summary['ignored_tokens'], 'token')} of INPUT ignored")
     lines += say_ids(summary)
     if sum(summary["short_documents"]):
         short = counted(summary["short_documents"][0], "document")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-from typing import TYPE_CHECKING
 
 import click
 
@@ -11,15 +10,11 @@ from neardup.cli.call import Call
 from neardup.cli.command import TableCommand, options_of
 from neardup.runs.progress import counted
 
-if TYPE_CHECKING:
-    pass
-
 _EPILOG = """\b
 Examples:
   neardup serve idx
   neardup serve news=idx-2025 essays=essays-idx --port 9000 --writable
   neardup serve --root indexes --writable
-  neardup serve --review judge.html
   neardup serve idx --host 0.0.0.0 --token-file tokens.txt
 """
 _NEEDED = ("starlette", "uvicorn", "httptools", "msgspec", "jinja2", "prometheus_client")
@@ -45,34 +40,27 @@ def command(call: Call) -> None:
     if any(find_spec(module) is None for module in _NEEDED):
         raise MissingExtraError("serve", "neardup serve")
     from neardup.options.service import ServeOptions
-    from neardup.service.reviews import open_reviews
     from neardup.service.serve import access_of, open_indexes, run
 
     options = call.of(ServeOptions)
     access = access_of(options)
     indexes = open_indexes(call.folders, options)
-    reviews = open_reviews(options.review or ())
     entries = [
         {"name": served.name, "kind": served.kind, "documents": len(served)} for served in indexes
     ]
     listed = ", ".join(f"{served.name} ({counted(len(served), 'document')})" for served in indexes)
-    listed = listed or ("no index" if reviews else "no index yet")
-    pages = [f"labels of {review.address} go to {review.labels}" for review in reviews]
+    listed = listed or "no index yet"
 
     def announce(url: str | None) -> None:
         needed = "; a token is needed" if access.tokens else ""
         said = f"serving {listed} at {url}{needed}; Control-C ends it"
         facts = {"url": url, "token": bool(access.tokens), "indexes": entries}
-        if reviews:
-            facts["reviews"] = [
-                {"page": review.address, "labels": str(review.labels)} for review in reviews
-            ]
-        call.tell(facts, f"ready to serve {listed}" if url is None else said, *pages)
+        call.tell(facts, f"ready to serve {listed}" if url is None else said)
 
     if options.check:
         announce(None)
         return
-    ended_by = run(indexes, options, announce, reviews)
+    ended_by = run(indexes, options, announce)
     if not call.as_json:
         name = "" if ended_by is None else f" by {signal.Signals(ended_by).name}"
         call.tell({}, f"ended{name}{'; what was inserted is durable' if options.writable else ''}")

@@ -64,6 +64,7 @@ class Addition:
     n_tokens: int = 0
     n_empty: int = 0
     n_short: int = 0
+    n_ignored: int = 0
     skipped: list[tuple[str, int, str]] = field(default_factory=list)
     denied: list[Any] = field(default_factory=list)
 
@@ -72,6 +73,7 @@ class Addition:
         n_tokens: Int64s,
         skipped: Sequence[tuple[str, int, str]],
         least: int,
+        n_ignored: int = 0,
     ) -> None:
         """Count the next documents, which have so many tokens each, and what was left out.
 
@@ -81,6 +83,7 @@ class Addition:
         self.n_tokens += int(n_tokens.sum())
         self.n_empty += int((n_tokens == 0).sum())
         self.n_short += int(((n_tokens > 0) & (n_tokens < least)).sum())
+        self.n_ignored += n_ignored
         self.skipped += skipped
 
 

@@ -177,15 +177,7 @@ def _of_documents() -> dict[str, tuple[Option, ...]]:
             *_RUN,
         ),
         "review": (
-            *_of(
-                OutputOptions,
-                *("output", "table_format", "overwrite"),
-                output="Page to create, a file or URL that ends in .html; with --merge a table: "
-                ".csv, .parquet, .jsonl or .xlsx.",
-                table_format="With --merge: format of the table where the name of the output does "
-                "not say it.",
-                overwrite="Replace the page, or the table, if it exists.",
-            ),
+            _one(OutputOptions, "output", "Page to create, a file or URL that ends in .html."),
             *_of(
                 AgainstDataOptions,
                 against="The other documents that PAIRS names, if they are of two collections, or "
@@ -193,11 +185,12 @@ def _of_documents() -> dict[str, tuple[Option, ...]]:
             ),
             *_of(
                 CommandOptions,
-                *("labels", "merge"),
-                labels="Pairs that were judged before, as a page has handed them out, or merged: "
-                "the page begins with them, and with the pairs nearest to their best threshold.",
+                "labels",
+                labels="Pairs that were judged before, as a page has handed them out: the page "
+                "begins with them, and with the pairs nearest to their best threshold.",
             ),
             *_of(ReviewOptions),
+            *_OVERWRITE_PAGE,
             *_RUN,
         ),
         "plan": (
@@ -217,6 +210,7 @@ def _of_passages() -> dict[str, tuple[Option, ...]]:
     from neardup.options.passages import (
         AlignOptions,
         CutOptions,
+        IgnoreOptions,
         PassageSchemeOptions,
     )
 
@@ -228,6 +222,7 @@ def _of_passages() -> dict[str, tuple[Option, ...]]:
             ),
             *_TABLE,
             *(option for option in _of(AlignOptions) if option not in _OTHER_COLUMNS),
+            *_of(IgnoreOptions),
             *_of(OutputOptions, "no_text"),
             *_of(PassageSchemeOptions),
             *_of(
@@ -523,8 +518,8 @@ GROUPS: dict[str, tuple[str, ...]] = {
     ),
     "Sketches": ("kind", "recall", "num_perm", "super_shingles", "compression", "seed"),
     "Choice": (
-        *("examples", "keep", "clusters", "top", "order", "limit", "min_documents"),
-        *("max_documents", "maximal", "within"),
+        *("examples", "keep", "clusters", "top", "limit", "min_documents"),
+        *("max_documents", "ignore", "maximal", "within"),
     ),
     "Access": (
         *("host", "token_file", "allowed_host", "allowed_origin", "trusted_proxy"),
@@ -537,14 +532,13 @@ GROUPS: dict[str, tuple[str, ...]] = {
             "page",
             "by",
             "labels",
-            "merge",
             "add",
             "deny",
             "output_format",
             "show_all",
             "html",
         ),
-        *("replacement", "columns", "with_columns", "with_text", "no_text"),
+        *("replacement", "columns", "with_columns", "summary", "with_text", "no_text"),
         *("places", "place_marker"),
         *("overwrite", "stats", "as_json"),
     ),

@@ -17,7 +17,6 @@ from neardup.options.choices import (
     Occurrences,
     PairMeasure,
     PairMethod,
-    ReviewOrder,
     SimilarityMeasure,
     TokenizerChoice,
 )
@@ -496,22 +495,14 @@ class ReportOptions(ByOptions, TextAgainstOptions):
 
 
 class ReviewOptions(TextAgainstOptions):
-    """Which pairs a page has to be judged, in which order, and what it shows of them."""
+    """Which pairs a page has to be judged, and what it shows of them."""
 
-    order: ReviewOrder = option(
-        "Which pairs come first: those near the best threshold by --labels, or without these near "
-        "what parts similarities into two groups; the most similar; or the first of the table.",
-        default="uncertain",
-        python="Which pairs come first, and are there if not all are: ``uncertain``, those nearest "
-        "to the best threshold by ``labels``, without these to what parts similarities into two "
-        "groups (Otsu); "
-        "``similar``, the most similar; ``file``, the first of the table. The page can change it.",
-    )
     limit: int = option(
-        "Most pairs of the page, the first ones by --order; it says how many are left out.",
+        "Most pairs of the page, the least certain ones; it says how many are left out.",
         Whole(1),
         default=20_000,
-        python="Most pairs of the page, the first ones by ``order``; it says how many are left "
+        python="Most pairs of the page: those nearest to the best threshold by ``labels``, without "
+        "these to what parts similarities into two groups (Otsu). The page says how many are left "
         "out. All that are labelled are there.",
         metavar="N",
     )

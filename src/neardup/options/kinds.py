@@ -481,15 +481,6 @@ class Location(Kind):
         return value
 
 
-class Locations(Location):
-    """Several paths."""
-
-    def checked(self, name: str, value: Any) -> Any:
-        """Return the paths as a tuple."""
-        paths = (value,) if isinstance(value, str | os.PathLike) else tuple(value)
-        return tuple(super(Locations, self).checked(name, each) for each in paths)
-
-
 class _Words(dict[str, str]):
     """Words with what stands for each, which nobody changes: options have a hash."""
 

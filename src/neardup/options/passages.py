@@ -8,8 +8,10 @@ from typing import Any
 from neardup.errors import InvalidParameterError
 from neardup.options.choices import (
     AlignMeasure,
+    AlignmentSummary,
     CutPreset,
     CutUnit,
+    Data,
     InverseFrequency,
     Number,
     PassageMeasure,
@@ -254,6 +256,13 @@ class AlignOptions(WhereOptions, ContainedOptions, HitsOptions, PlaceOptions, Te
         python="Without ``b``: find also passages that one document has twice; the earlier "
         "place is the query's, and the two do not overlap.",
     )
+    summary: AlignmentSummary | None = option(
+        "documents: one row a pair of documents, with how much of either the other has.",
+        Choice(AlignmentSummary, "documents or None"),
+        default=None,
+        python='``"documents"``: report also how much each pair of documents shares, as '
+        "``document_pairs`` of the result, which is then its table.",
+    )
     with_text: bool = option(WITH_TEXT, default=False)
 
     differs = but(
@@ -262,8 +271,8 @@ class AlignOptions(WhereOptions, ContainedOptions, HitsOptions, PlaceOptions, Te
             "the query's passage, the share that is in the document's, which may be longer; "
             "doc-containment: of the document's; max-containment: of the shorter one.",
             "python": "``jaccard``, what both passages have over what either has; "
-            "``containment``, over what that of ``a`` has, so that the other may be longer; "
-            "``doc-containment``, over what that of ``b`` has; "
+            "``containment``, over what that of ``a`` has, so that the other may be longer, as "
+            "what a summary sums up; ``doc-containment``, over what that of ``b`` has; "
             "``max-containment``, one or the other. With them ``threshold`` and ``min_tokens`` are "
             "those of the passage that is contained.",
         },
@@ -297,6 +306,23 @@ class AlignOptions(WhereOptions, ContainedOptions, HitsOptions, PlaceOptions, Te
 
 class AlignSchemeOptions(AlignOptions, PassageSchemeOptions):
     """What decides an alignment, and the index that it makes if it is given none."""
+
+
+class IgnoreOptions(Options):
+    """What counts nowhere."""
+
+    ignore: Data | None = option(
+        "Documents whose text counts nowhere, such as a prompt or a form: runs of tokens that "
+        "they have are taken for not written. May be given several times.",
+        default=None,
+        python="Documents, in any form that ``a`` may have, whose text counts nowhere, such as "
+        "a prompt or the template of a form: runs of tokens that they have, too, are taken for "
+        "not written, and passages go on behind them. A run has a tenth of the tokens of the "
+        "shortest passage, four at least; a shorter document is a run as a whole. An index "
+        "keeps what it has, to which nothing is similar then.",
+        metavar="FILE",
+        is_repeatable=True,
+    )
 
 
 class LookUpOptions(

@@ -117,11 +117,6 @@ class CommandOptions(Options):
         default=None,
         metavar="FILE",
     )
-    merge: bool = option(
-        "Put the labels of PAIRS and INPUT, files of two or more reviewers, together instead, and "
-        "count agreement.",
-        default=False,
-    )
     other: str | None = option(
         "Also say what is between ID and the document of this id: similarity, buckets, and "
         "which rule decided.",

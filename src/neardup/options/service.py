@@ -9,7 +9,6 @@ from neardup.options.kinds import (
     ByteSize,
     Hosts,
     Location,
-    Locations,
     Networks,
     Origins,
     Seconds,
@@ -72,15 +71,6 @@ class ServeOptions(Options):
         Location(),
         default=None,
         metavar="DIR",
-    )
-    review: Sequence[Path] | None = option(
-        "Page of `neardup review` on which several people judge pairs, each under their name; may "
-        "be given several times. What is said on judge.html is kept beside it, in "
-        "judge.labels.csv.",
-        Locations(is_file=True),
-        default=None,
-        metavar="PAGE",
-        is_repeatable=True,
     )
     writable: bool = option("Documents may be inserted and removed, too.", default=False)
     refresh: float = option(

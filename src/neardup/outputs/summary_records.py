@@ -459,6 +459,7 @@ class PassageSummary(_Read):
     short_documents: NotRequired[list[int]]
     threshold: NotRequired[float]
     min_tokens: NotRequired[int]
+    ignored_tokens: NotRequired[int]
     aligned_documents: NotRequired[int]
     document_pairs: NotRequired[int]
     max_documents: NotRequired[int | None]

@@ -172,7 +172,7 @@ def _add(
         # The windows of a segment take longer than anything else.
         ids.check_repeats()
         sizes = np.diff(block.tokens.offsets)
-        addition.count(sizes, block.skipped, scheme.least_shingles)
+        addition.count(sizes, block.skipped, scheme.least_shingles, block.n_ignored)
         if len(block):
             name = free_name(manifest, len(records))
             records.append(write_segment(folder, name, block, scheme, frequencies, runner))
@@ -271,7 +271,7 @@ def index_in_memory(
     for block in blocks:
         ids.check(block.ids, block.places)
         sizes = np.diff(block.tokens.offsets)
-        addition.count(sizes, block.skipped, scheme.least_shingles)
+        addition.count(sizes, block.skipped, scheme.least_shingles, block.n_ignored)
     ids.check_repeats()
     for block in gather(blocks, addition.n_tokens + 1):
         if len(block):

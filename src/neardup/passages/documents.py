@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -12,8 +13,94 @@ from neardup.files.ids import choose_id_column, join_ids
 from neardup.files.passes import ReadingPass, read_text_block
 from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.indexes.changes import RowPlaces
-from neardup.tables import Int64s, Texts, TokenLists, TokenSpans, offsets_of
+from neardup.tables import Bools, Int64s, Texts, TokenLists, TokenSpans, Uint64s, offsets_of
 from neardup.text.tokenizers import Tokenizer
+
+# Text that counts nowhere: the runs of tokens that templates or prompts have.
+
+_PARTS_OF_A_PASSAGE, _LEAST = 10, 4
+
+_FACTOR, _HALF = np.uint64(0x9E3779B97F4A7C15), np.uint64(32)
+
+
+@dataclass(frozen=True)
+class IgnoredRuns:
+    """Runs of tokens that templates have: their lengths, and their hashes, ascending.
+
+    What they stand for is taken out of texts, as if it had not been written.
+    """
+
+    hashes: tuple[tuple[int, Uint64s], ...]
+
+    def taken_out(self, tokens: TokenLists, spans: TokenSpans) -> tuple[TokenLists, TokenSpans]:
+        """Return what is left of some texts; tokens keep their places."""
+        return _without(self.are_ignored(tokens), tokens, spans)
+
+    def are_ignored(self, tokens: TokenLists) -> Bools:
+        """Return which tokens of some texts are in such a run."""
+        n_tokens = len(tokens.values)
+        changes = np.zeros(n_tokens + 1, np.int64)
+        for length, hashes in self.hashes:
+            starts, found = _runs(tokens, length)
+            places = np.searchsorted(hashes, found)
+            there = hashes[np.minimum(places, len(hashes) - 1)] == found
+            changes[starts[there]] += 1
+            changes[starts[there] + length] -= 1
+        covered: Bools = np.cumsum(changes[:-1]) > 0
+        return covered
+
+
+def _without(
+    taken_out: Bools, tokens: TokenLists, spans: TokenSpans
+) -> tuple[TokenLists, TokenSpans]:
+    kept = ~taken_out
+    offsets = offsets_of(kept)[tokens.offsets]
+    return (
+        TokenLists(tokens.values[kept], offsets.astype(np.int64)),
+        TokenSpans(spans.starts[kept], spans.stops[kept]),
+    )
+
+
+def runs_of(templates: Iterable[TokenLists], length: int) -> IgnoredRuns:
+    """Return all runs of ``length`` tokens of some templates; shorter ones are a run each."""
+    parts: dict[int, list[Uint64s]] = {}
+    for tokens in templates:
+        parts.setdefault(length, []).append(_runs(tokens, length)[1])
+        for start, stop in pairwise(tokens.offsets.tolist()):
+            if 0 < stop - start < length:
+                values = tokens.values[start:stop]
+                parts.setdefault(stop - start, []).append(_hash_runs(values, stop - start))
+    joined = {size: np.unique(np.concatenate(found)) for size, found in parts.items()}
+    return IgnoredRuns(tuple((size, found) for size, found in joined.items() if len(found)))
+
+
+def _runs(tokens: TokenLists, length: int) -> tuple[Int64s, Uint64s]:
+    """Return where runs of so many tokens start that are in one text, and their hashes."""
+    hashes = _hash_runs(tokens.values, length)
+    last = np.repeat(tokens.offsets[1:] - length, np.diff(tokens.offsets))[: len(hashes)]
+    starts = np.flatnonzero(np.arange(len(hashes)) <= last)
+    return starts, hashes[starts]
+
+
+def _hash_runs(values: Uint64s, length: int) -> Uint64s:
+    """Hash each run of so many tokens."""
+    n_runs = max(len(values) - length + 1, 0)
+    hashes = np.zeros(n_runs, np.uint64)
+    for k in range(length):
+        hashes = (hashes ^ values[k : k + n_runs]) * _FACTOR
+        # What is in the upper bits only would never come down by products.
+        hashes ^= hashes >> _HALF
+    return hashes
+
+
+def least_run(min_tokens: int) -> int:
+    """Return the tokens of the shortest run that counts nowhere, by those of a passage.
+
+    Shorter ones are phrases that anybody writes. Enough of them for a passage, which is ten times
+    as long, are no coincidence.
+    """
+    return max(min_tokens // _PARTS_OF_A_PASSAGE, _LEAST)
+
 
 # Texts go through the tokenizer in slices of about so many bytes, which fit into a cache.
 _SLICE_BYTES = 1 << 17
@@ -24,11 +111,12 @@ class PassageReading:
     """How documents are read.
 
     ``columns`` name the text and the id; a bad row is listed in ``skipped`` with ``skip_bad``, and
-    an error without.
+    an error without. What ``ignored`` stands for is taken out of their tokens.
     """
 
     columns: ColumnNames
     skip_bad: bool = False
+    ignored: IgnoredRuns | None = None
 
     def for_sources(self, sources: Sequence[Source]) -> PassageReading:
         """Return the options with the column of the ids, chosen if nobody named one."""
@@ -41,7 +129,7 @@ class DocumentBlock:
 
     ``ids`` are large strings or integers.
     ``skipped`` rows (source, row, reason) are not among them. ``places`` are the documents' rows;
-    those that come out of an index have none.
+    those that come out of an index have none. ``n_ignored`` tokens were taken out of the texts.
     """
 
     ids: pa.Array
@@ -50,6 +138,7 @@ class DocumentBlock:
     spans: TokenSpans
     skipped: list[tuple[str, int, str]] = field(default_factory=list)
     places: RowPlaces = field(default_factory=lambda: RowPlaces((), np.empty(0, np.int64)))
+    n_ignored: int = 0
 
     def __len__(self) -> int:
         return len(self.tokens)
@@ -94,6 +183,7 @@ def join_blocks(blocks: Sequence[DocumentBlock]) -> DocumentBlock:
             tuple(source for block in blocks for source in block.places.sources),
             np.concatenate([block.places.numbers for block in blocks]),
         ),
+        sum(block.n_ignored for block in blocks),
     )
 
 
@@ -103,8 +193,12 @@ def read_document_block(
     """Read the documents of a block of a source."""
     rows = read_text_block(source, block, options.columns, skip_bad=options.skip_bad)
     tokens, spans = _locate_tokens(Texts.from_arrow(rows.texts), tokenizer)
+    n_tokens = len(tokens.values)
+    if options.ignored is not None:
+        tokens, spans = options.ignored.taken_out(tokens, spans)
     places = RowPlaces(((source.name, len(rows)),), rows.numbers)
-    return DocumentBlock(rows.ids, rows.texts, tokens, spans, rows.skipped, places)
+    n_ignored = n_tokens - len(tokens.values)
+    return DocumentBlock(rows.ids, rows.texts, tokens, spans, rows.skipped, places, n_ignored)
 
 
 def _locate_tokens(texts: Texts, tokenizer: Tokenizer) -> tuple[TokenLists, TokenSpans]:

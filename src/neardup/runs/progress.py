@@ -25,6 +25,7 @@ _OF_BYTES = {"read", "count", "sketch", "search", "align", "open", "ignore"}
 _LABELS = {
     "read": "reading",
     "count": "counting tokens",
+    "ignore": "reading what is ignored",
     "sketch": "sketching",
     "pairs": "reading pairs",
     "choose method": "choosing the method",

@@ -44,14 +44,13 @@ from neardup.service.problems import Problem, problem_of
 from neardup.service.processes import Processes, silence_hints
 from neardup.service.records import METRICS_TYPE, Log
 from neardup.service.reference import reference_answer
-from neardup.service.reviews import Review, make_review_routes
 from neardup.service.root import Root
 from neardup.service.served import Served, ServedDocuments, ServedPassages
 from neardup.service.service import Limits, Service
 from neardup.service.tokens import GRANT, Tokens
 
 
-def make_app(service: Service, access: Access, reviews: Sequence[Review] = ()) -> Gate:
+def make_app(service: Service, access: Access) -> Gate:
     """Make the application of a service; it starts and stops the service."""
 
     @asynccontextmanager
@@ -60,8 +59,6 @@ def make_app(service: Service, access: Access, reviews: Sequence[Review] = ()) -
         service.watch("tokens", access.tokens.refresh)
         yield
         await service.stop()
-        for review in reviews:
-            review.close()
 
     async def openapi(request: Request) -> Response:
         request.scope[ROUTE] = "/openapi.json"
@@ -80,7 +77,6 @@ def make_app(service: Service, access: Access, reviews: Sequence[Review] = ()) -
     routes = [
         *make_routes(service),
         *make_page_routes(service, access.tokens),
-        *make_review_routes(service, reviews),
         Route("/openapi.json", openapi),
         Route("/reference", reference),
         Route("/metrics", metrics),
@@ -203,12 +199,9 @@ def open_indexes(folders: Iterable[str], options: ServeOptions) -> list[Served]:
     if options.root is not None:
         root = Root(Path(options.root).absolute(), partial(_open, options=options))
         folders += [str(root.folder / name) for name in root.names()]
-    elif not folders and not options.review:
-        message = (
-            "name the folder of an index, a folder of indexes with root, or a page of pairs with "
-            "review"
-        )
-        raise InvalidParameterError(message, "root", "review")
+    elif not folders:
+        message = "name the folder of an index, or a folder of indexes with root"
+        raise InvalidParameterError(message, "root")
     found: dict[str, tuple[Path, Served]] = {}
     for argument in folders:
         name, folder = _split(argument)
@@ -290,10 +283,10 @@ def make_service(indexes: Sequence[Served], options: ServeOptions) -> Service:
     return service
 
 
-def make_server(service: Service, options: ServeOptions, reviews: Sequence[Review] = ()) -> Server:
+def make_server(service: Service, options: ServeOptions) -> Server:
     """Make the server, which does not listen yet."""
     config = uvicorn.Config(
-        make_app(service, access_of(options), reviews),
+        make_app(service, access_of(options)),
         loop="auto",
         http=Connection,
         ws="none",
@@ -340,7 +333,6 @@ def run(
     indexes: Sequence[Served],
     options: ServeOptions,
     announce: Callable[[str], object],
-    reviews: Sequence[Review] = (),
 ) -> int | None:
     """Serve until a signal comes; return its number.
 
@@ -349,7 +341,7 @@ def run(
     sys.setswitchinterval(_SWITCH_SECONDS)
     _allow_files()
     service = make_service(indexes, options)
-    server = make_server(service, options, reviews)
+    server = make_server(service, options)
     with listen(options) as listener:
         announce(address_of(listener, options))
         server.run([listener])

@@ -21,6 +21,7 @@ import pyarrow as pa
 
 from neardup.errors import NeardupError
 from neardup.passages.additions import gather_by
+from neardup.passages.document_pairs import Extents, HiddenText, extents_in
 from neardup.passages.index import OpenPassages
 from neardup.passages.lookup import WindowPlan, tokens_at_a_time
 from neardup.passages.matches import (
@@ -158,7 +159,8 @@ class Looking(ABC):
     """How tasks look queries up, within some memory, and what they tell of passages.
 
     ``windows`` are those that queries are cut into; None: they are looked for as a whole.
-    ``has_texts`` says whether passages have their texts.
+    ``has_texts`` says whether passages have their texts, ``has_extents`` whether there are extents;
+    see ``extents_of``.
     """
 
     scheme: PassageScheme
@@ -166,6 +168,8 @@ class Looking(ABC):
     memory: int
     windows: WindowPlan | None = None
     has_texts: bool = False
+    has_extents: bool = False
+    hidden: HiddenText | None = None
 
     @abstractmethod
     def look_up(
@@ -183,11 +187,13 @@ class Looking(ABC):
 class Told:
     """What the queries of a task share with an index, in their order.
 
-    ``places`` are as of ``jobs.align.found.Found``.
+    ``places`` and ``extents`` are as of ``jobs.align.found.Found``; the latter has rows only where
+    somebody wants them.
     """
 
     passages: pa.Table
     places: Int64s
+    extents: Extents
     n_hits: int
 
 
@@ -235,20 +241,30 @@ class KeptQueries:
         for _, rows in groupby(spelled, key=lambda row: row[0][0]):
             tables = [schema.empty_table()]
             places = [np.empty((0, len(_PLACES)), np.int64)]
+            extents = [np.empty((0, len(_EXTENTS)), np.int64)]
             n_hits = 0
             for (_, hits), data in rows:
                 n_hits += hits
                 if data:
                     batch = from_bytes(data)
                     tables.append(pa.Table.from_batches([batch.select(schema.names)]))
-                    columns = [numbers_of(batch, name) for name in _PLACES]
-                    places.append(np.stack(columns, axis=1))
-            yield Told(pa.concat_tables(tables), np.concatenate(places), n_hits)
+                    places.append(_stacked(batch, _PLACES))
+                    if how.has_extents:
+                        extents.append(_stacked(batch, _EXTENTS))
+            yield Told(
+                pa.concat_tables(tables), np.concatenate(places), np.concatenate(extents), n_hits
+            )
 
 
 # Columns of what is found beside those of the passages.
 _PLACES = ("query", "query_token", "document", "doc_token")
 _SIDES = ("query", "doc")
+_MEASURES = ("from", "to", "size")
+_EXTENTS = tuple(f"{side}_{name}" for side in _SIDES for name in _MEASURES)
+
+
+def _stacked(batch: pa.RecordBatch, names: Sequence[str]) -> Int64s:
+    return np.stack([numbers_of(batch, name) for name in names], axis=1)
 
 
 @contextmanager
@@ -322,6 +338,9 @@ def _side(
     }
     if side.texts is not None:
         columns[f"{name}_text"] = pa.array(side.texts, pa.large_string())
+    if how.has_extents:
+        extents = extents_in(index, documents, side.starts, side.stops, how.hidden)
+        columns |= {f"{name}_{each}": extents[:, i] for i, each in enumerate(_MEASURES)}
     return columns
 
 
@@ -377,6 +396,7 @@ def _spelled(
     columns |= _side(how, "query", index, queries - first, starts, stops)
     query, document = (_side_of(columns, name) for name in _SIDES)
     table = side_table(query, document, numbers_of(found, "similarity"))
-    for name in _PLACES:
+    kept = (*_PLACES, *(_EXTENTS if how.has_extents else ()))
+    for name in kept:
         table = table.append_column(name, pa.array(columns[name]))
     return table.combine_chunks().to_batches()[0]

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, partial
-from itertools import chain, pairwise
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,18 +21,21 @@ from neardup.files.ids import common_id_type
 from neardup.files.rows import RowBlock, Source
 from neardup.jobs.align.align import align_collections, align_given
 from neardup.jobs.align.looked_up import Aligned, Asked, LookUp, later_than
-from neardup.jobs.align.other import Other
+from neardup.jobs.align.other import (
+    Made,
+    Other,
+)
 from neardup.options.choices import Data, DataOrIndex
 from neardup.options.groups import ProgressOptions, WorkspaceOptions
 from neardup.options.option import argument, but, takes
-from neardup.options.passages import AlignOptions, AlignSchemeOptions
+from neardup.options.passages import AlignOptions, AlignSchemeOptions, IgnoreOptions
 from neardup.options.together import GroupArguments
 from neardup.passages.align import Aligner, AlignmentPlan, make_window_scheme
 from neardup.passages.documents import PassageReading, read_document_block
 from neardup.passages.index import OpenPassages, PassageHandle
 from neardup.passages.scheme import PassageScheme
 from neardup.reading.signed_batches import numbers_of
-from neardup.results import PassageResult, SkippedRow
+from neardup.results import PassageResult
 from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
 from neardup.spark.cluster import Cluster, Failure, Piece, spark_errors
@@ -70,16 +73,18 @@ def align_on_spark(
     options: AlignOptions,
     workspace: Workspace,
     runner: Runner,
+    ignore: Sequence[Source] = (),
 ) -> PassageResult:
     """Align as ``align_collections``; ``runner`` and ``workspace`` are the driver's.
 
-    The driver keeps all passages. Executors are looked for when they are needed.
+    The driver reads the text that is ignored, and keeps all passages. Executors are looked for when
+    they are needed.
     """
     of_session = cache(current_cluster)
     on_executors = partial(_on_executors, of_session)
     with spark_errors():
         count_filtered(of_session, sources)
-        result = align_collections(sources, other, options, workspace, runner, on_executors)
+        result = align_collections(sources, other, options, workspace, runner, ignore, on_executors)
     result.summary.update({"engine": "spark", "workers": of_session().slots})
     return result
 
@@ -125,7 +130,7 @@ def _on_executors(
             index = other.view(runner)
             parts = parts_of(index, other.folder.absolute(), cluster.slots)
             scheme, frequencies, sizes = index.scheme, index.frequencies, index.document_sizes()
-            id_type, skipped = index.id_type, list[SkippedRow]()
+            id_type, made = index.id_type, Made()
         else:
             scheme, frequencies = make_window_scheme(other.min_tokens, **other.scheme), None
             if scheme.weighting.idf != "unary":
@@ -140,7 +145,7 @@ def _on_executors(
                 note(documents=len(sizes), tokens=int(sizes.sum()))
             parts = [Part(first) for first in indexed.starts[:-1].tolist()]
             id_type = common_id_type(set().union(*indexed.id_types))
-            skipped = list(chain.from_iterable(indexed.skipped))
+            made = indexed.made
             idf = other.idf_for(len(sizes))
             scheme = scheme if idf is None else scheme.weighed_by(idf)
         if not asked.is_one:
@@ -150,7 +155,7 @@ def _on_executors(
         stored = None if isinstance(other, PassageHandle) else kept[0].rows
         queries = KeptQueries(cluster=cluster, parts=parts, queries=kept[-1], stored=stored)
         yield _OnExecutors(
-            scheme, sizes, id_type, skipped, asked=asked, frequencies=frequencies, kept=queries
+            scheme, sizes, id_type, made, asked=asked, frequencies=frequencies, kept=queries
         )
     finally:
         for documents in kept:
@@ -180,6 +185,8 @@ class _OnExecutors(LookUp):
             memory=self.kept.cluster.task_bytes,
             windows=plan.windows,
             has_texts=options.with_text,
+            has_extents=options.summary is not None,
+            hidden=asked.hidden,
             plan=plan,
             options=options,
             is_one=asked.is_one,
@@ -200,6 +207,8 @@ class _OnExecutors(LookUp):
                 common_id_type(queries.id_types[number]),
                 told.passages,
                 told.places,
+                told.extents if how.has_extents else None,
+                queries.n_ignored[number],
                 queries.skipped[number],
             )
 
@@ -279,6 +288,7 @@ def _sum_documents(most: int, rows: Iterator[Any]) -> Iterator[tuple[int, bytes]
 
 class _Arguments(
     AlignSchemeOptions,
+    IgnoreOptions,
     WorkspaceOptions,
     ProgressOptions,
     GroupArguments,
@@ -319,7 +329,7 @@ def align(given: _Arguments) -> PassageResult:
     Notes
     -----
     The driver keeps the passages, some 150 bytes each, and their texts; of each document that is
-    indexed its id.
+    indexed its id. Text that is ignored is read by it, too, wherever that is.
     """
     run = partial(align_on_spark, partial(cluster_of, given.session))
     return with_warning(align_given(given, None, run))

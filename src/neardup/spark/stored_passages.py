@@ -22,6 +22,7 @@ from neardup.files.rows import RowBlock, Source
 from neardup.indexes.changes import NewIds, RowPlaces
 from neardup.indexes.manifest import Manifest, SegmentRecord
 from neardup.indexes.segments import SEGMENTS
+from neardup.jobs.align.other import Made
 from neardup.passages.additions import gather, segment_tokens_within
 from neardup.passages.documents import DocumentBlock, PassageReading, read_document_block
 from neardup.passages.index import OpenPassages, open_segments
@@ -66,6 +67,7 @@ class Stored(NamedTuple):
     ids: pa.Array
     places: RowPlaces
     skipped: Sequence[SkippedRow]
+    n_ignored: int
 
 
 @dataclass(frozen=True)
@@ -102,12 +104,18 @@ class StoredDocuments:
     rows: RDD[Any]
     sizes: list[Int64s]
     skipped: list[list[SkippedRow]]
+    n_ignored: list[int]
     id_types: list[set[pa.DataType]]
 
     @property
     def starts(self) -> Int64s:
         """The number of each task's first document, and that of all documents."""
         return offsets_of([len(sizes) for sizes in self.sizes])
+
+    @property
+    def made(self) -> Made:
+        """What was left out of all of them."""
+        return Made(list(chain.from_iterable(self.skipped)), sum(self.n_ignored))
 
 
 def store_on_executors(
@@ -120,15 +128,18 @@ def store_on_executors(
     made = cluster.work(partial(_store, storing), laid_out, is_laid_out=True, keep=keep)
     rows = cluster.stored(made)
     n = len(tasks)
-    known = StoredDocuments(rows, [NO_SIZES] * n, [[] for _ in tasks], [set() for _ in tasks])
+    known = StoredDocuments(
+        rows, [NO_SIZES] * n, [[] for _ in tasks], [0] * n, [set() for _ in tasks]
+    )
     scheme = storing.scheme
     nothing = OpenPassages(Manifest(scheme.describe()), scheme, (), (), None, ())
     ids = NewIds(nothing, storing.read.columns)
     telling = partial(_tell, are_indexed)
-    for (task, kind, skipped, named), data in cluster.bring(cluster.work(telling, rows)):
+    for (task, kind, skipped, n_ignored, named), data in cluster.bring(cluster.work(telling, rows)):
         batch = from_bytes(data)
         known.sizes[task] = np.concatenate([known.sizes[task], numbers_of(batch, "size")])
         known.skipped[task] += skipped
+        known.n_ignored[task] += n_ignored
         known.id_types[task] |= {kind} if len(batch) else set()
         if are_indexed:
             ids.check(batch.column("id"), RowPlaces(named, numbers_of(batch, "row")))
@@ -173,7 +184,9 @@ def store_block(
         files = {each: (folder / SEGMENTS / name / each).read_bytes() for each in record.files}
         shutil.rmtree(folder / SEGMENTS / name)
     sizes = np.diff(block.tokens.offsets)
-    return Stored(number, record, files, sizes, block.ids, block.places, block.skipped)
+    return Stored(
+        number, record, files, sizes, block.ids, block.places, block.skipped, block.n_ignored
+    )
 
 
 def _tell(
@@ -187,7 +200,7 @@ def _tell(
         columns = {"size": row.sizes}
         if with_ids:
             columns |= {"id": row.ids, "row": row.places.numbers}
-        facts = row.task, row.ids.type, row.skipped, row.places.sources
+        facts = row.task, row.ids.type, row.skipped, row.n_ignored, row.places.sources
         yield facts, to_bytes(pa.RecordBatch.from_pydict(columns))
 
 

@@ -328,8 +328,9 @@ class Flood:
             _log.info(
                 "text that more than half of the documents have makes an alignment long: "
                 "near-copies are better taken out before (dedup), and what most have left out with "
-                "%s",
+                "%s or %s",
                 option_name("max_documents"),
+                option_name("ignore"),
             )
 
     def add(self, queries: Int64s, documents: Int64s) -> None:
@@ -349,7 +350,7 @@ def hints_of_flood(flood: Flood, n_documents: int, n_passages: int) -> list[Hint
         f"a licence or a prompt, makes many of the {n_passages:,} passages; near-copies are better "
         "taken out before (dedup)"
     )
-    return [_hint("flood", message, {"max_documents": "10%"})]
+    return [_hint("flood", message, {"max_documents": "10%"}, {"ignore": "FILE"})]
 
 
 def _hint(name: str, message: str, *ways: Mapping[str, Any], of_index: bool = False) -> Hint:

@@ -62,6 +62,12 @@ def kind_of_table(columns: Sequence[str], name: str) -> Kind:
     if any(set(needed) <= set(columns) for needed in _IN_FOLDERS):
         message = "this is one table of an output folder; give the folder"
         raise InvalidInputError(message, path=name)
+    if {"query_id", "doc_id", "passages"} <= set(columns):
+        message = (
+            "the table has a row for each pair of documents, and says nothing of their passages; "
+            "run align without --summary, and make a report of that"
+        )
+        raise InvalidInputError(message, path=name)
     if {"query_id", "doc_id", "first_start"} <= set(columns):
         message = (
             "the table has candidates, which are not compared; run search without --all-windows, "

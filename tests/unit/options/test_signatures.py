@@ -39,7 +39,6 @@ from neardup.options.kinds import (
     Hosts,
     Kind,
     Location,
-    Locations,
     NameOrNumber,
     Networks,
     OneOf,
@@ -87,7 +86,6 @@ TYPES: dict[type[Kind], tuple[Any, ...]] = {
     Networks: (Sequence[str],),
     Origins: (Sequence[str],),
     Location: (str | Path, Path),
-    Locations: (Sequence[Path],),
     PathOrUrl: (str | Path,),
     PathOrWords: (Path | str | Mapping[str, str],),
     Tokenizer: (str | Path, TokenizerChoice),
@@ -120,7 +118,7 @@ def parts_of(annotation: Any) -> tuple[set[Any], set[Any]]:
 
 
 def test_functions__are_all_there():
-    plain = {"choose_banding", "connect", "merge_reviews"}
+    plain = {"choose_banding", "connect"}
     public = {name for name in neardup.__all__ if inspect.isfunction(getattr(neardup, name))}
     assert public - plain == {name for name in FUNCTIONS if "." not in name}
     for name, kind in CLASSES.items():

@@ -122,4 +122,4 @@ def test_flood__is_logged_before_all_is_aligned(caplog):
     assert caplog.records == []
     flood.look([51, 100, 51, 9, 9])
     [record] = caplog.records
-    assert "left out with max_documents (--max-documents)" in record.getMessage()
+    assert "max_documents (--max-documents) or ignore (--ignore)" in record.getMessage()

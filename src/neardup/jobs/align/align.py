@@ -18,7 +18,7 @@ from neardup.documents.other import resolve_other
 from neardup.errors import InvalidParameterError
 from neardup.files.ids import common_id_type
 from neardup.files.inputs import check_effect, passed_over
-from neardup.files.passes import keep_extracted
+from neardup.files.passes import ReadingPass, keep_extracted
 from neardup.files.resolve import resolve_inputs
 from neardup.files.rows import Source
 from neardup.jobs.align.found import Found, both_ways
@@ -35,10 +35,11 @@ from neardup.jobs.align.plan import (
 from neardup.options.choices import Data, DataOrIndex
 from neardup.options.groups import DOCUMENTS, WorkerOptions, WorkspaceOptions
 from neardup.options.option import argument, but, takes
-from neardup.options.passages import AlignOptions, AlignSchemeOptions
+from neardup.options.passages import AlignOptions, AlignSchemeOptions, IgnoreOptions
 from neardup.options.together import GroupArguments
 from neardup.passages.align import AlignmentPlan, certain_length, make_window_scheme
-from neardup.passages.documents import PassageReading
+from neardup.passages.document_pairs import Extents, HiddenText
+from neardup.passages.documents import PassageReading, least_run, read_documents, runs_of
 from neardup.passages.index import PassageHandle
 from neardup.passages.matches import SCHEMA, SCHEMA_WITH_TEXT, with_id_types
 from neardup.passages.places import Marker, Placed, PlacedInIndex, PlacedInSources, with_places
@@ -62,19 +63,50 @@ if TYPE_CHECKING:
     from neardup.outputs.summary_records import Hint
 
 
+def read_templates(
+    templates: Sequence[Source],
+    other: Other,
+    read: PassageReading,
+    min_tokens: int | None,
+    runner: Runner,
+) -> HiddenText:
+    """Read the templates as the texts of an alignment are read, ids apart."""
+    if isinstance(other, NewDocuments):
+        scheme = make_window_scheme(other.min_tokens, **other.scheme)
+    else:
+        scheme = other.view(runner).scheme
+    length = least_run(scheme.min_tokens if min_tokens is None else min_tokens)
+    read = replace(read, columns=read.columns.only_text())
+    with runner.stage("ignore") as note:
+        reading = ReadingPass("ignore", templates, runner)
+        blocks = read_documents(templates, scheme.tokenizer, read, reading)
+        runs = runs_of((block.tokens for block in blocks), scheme.count_shingles(length))
+        note(runs=sum(len(hashes) for _, hashes in runs.hashes))
+    return HiddenText(runs, scheme.tokenizer)
+
+
+def ignoring(other: Other, hidden: HiddenText) -> Other:
+    """Return a collection whose text is read without what is hidden; an index keeps its text."""
+    if not isinstance(other, NewDocuments):
+        return other
+    return replace(other, read=replace(other.read, ignored=hidden.runs))
+
+
 def key_of_alignment(
     sources: Sequence[Source],
     other: Other,
     options: AlignOptions,
+    ignore: Sequence[Source],
     runner: Runner,
 ) -> dict[str, Any] | None:
     """Return what decides the passages; None where inputs cannot be known again."""
+    files = {"inputs": sources, "ignore": ignore}
     if isinstance(other, PassageHandle):
-        return key_with_index("align", options, other.view(runner), other.folder, inputs=sources)
+        return key_with_index("align", options, other.view(runner), other.folder, **files)
     scheme = make_window_scheme(other.min_tokens, **other.scheme).describe()
     scheme["idf_of_few"] = other.idf_of_few
     against = [] if other.is_input else other.sources
-    return key_of("align", options, scheme, inputs=sources, against=against)
+    return key_of("align", options, scheme, **files, against=against)
 
 
 @dataclass
@@ -84,6 +116,7 @@ class AlignCounts:
     n_queries: int = 0
     n_empty: int = 0
     n_short: int = 0
+    n_ignored: int = 0
     skipped: list[SkippedRow] = field(default_factory=list)
 
     def add(self, found: Aligned, min_tokens: int) -> None:
@@ -91,6 +124,7 @@ class AlignCounts:
         self.n_queries += len(found.sizes)
         self.n_empty += int((found.sizes == 0).sum())
         self.n_short += int(((found.sizes > 0) & (found.sizes < min_tokens)).sum())
+        self.n_ignored += found.n_ignored
         self.skipped.extend(found.skipped)
 
 
@@ -100,6 +134,7 @@ def align_collections(
     options: AlignOptions,
     workspace: Workspace,
     runner: Runner,
+    ignore: Sequence[Source] = (),
     opened: OpenLookUp = in_threads,
 ) -> PassageResult:
     """Find all passages that the documents of some sources share with another collection.
@@ -108,7 +143,7 @@ def align_collections(
     """
     read = PassageReading(columns_of(options), options.skip_bad)
     told = _tell_places(sources, read, other, options, runner)
-    found = _find_shared(sources, other, options, workspace, runner, opened)
+    found = _find_shared(sources, other, options, workspace, runner, ignore, opened)
     return told(found).result()
 
 
@@ -118,14 +153,16 @@ def _find_shared(
     options: AlignOptions,
     workspace: Workspace,
     runner: Runner,
+    ignore: Sequence[Source] = (),
     opened: OpenLookUp = in_threads,
 ) -> Found:
     """Find all passages that two collections share, with the numbers of their documents.
 
     If that is the same collection, each pair of documents comes once, the earlier as the query; of
-    passages that are contained in others both ways. ``opened`` is who looks it up.
+    passages that are contained in others both ways. Text that a document of ``ignore`` has is taken
+    for not written; in an index it stays. ``opened`` is who looks it up.
     """
-    align = partial(_align, workspace=workspace, runner=runner, opened=opened)
+    align = partial(_align, workspace=workspace, runner=runner, ignore=ignore, opened=opened)
     read = PassageReading(columns_of(options), options.skip_bad)
     if options.measure in ("jaccard", "containment"):
         return align(sources, read, other, options)
@@ -183,12 +220,13 @@ def _align(
     *,
     workspace: Workspace,
     runner: Runner,
+    ignore: Sequence[Source],
     opened: OpenLookUp,
 ) -> Found:
     """Find what queries share with another collection."""
     is_one = isinstance(other, NewDocuments) and other.is_input
     new = other.sources if isinstance(other, NewDocuments) and not is_one else ()
-    check_effect(options, sources, new)
+    check_effect(options, sources, new, ignore)
     if is_one:
         keep_extracted(workspace, sources)
     elif options.has_places:
@@ -213,26 +251,39 @@ def _align(
             )
     else:
         options.check_no_other("with an index", "align with documents")
-    asked = Asked(sources, read, other, options)
+    hidden = None
+    if ignore:
+        hidden = read_templates(ignore, other, read, options.min_tokens, runner)
+        read, other = replace(read, ignored=hidden.runs), ignoring(other, hidden)
+    asked = Asked(sources, read, other, options, hidden)
     with opened(asked, workspace, runner) as look_up, runner.stage("align") as note:
-        n_documents = len(look_up.sizes)
+        n_documents, made = len(look_up.sizes), look_up.made
         most = most_documents(options.max_documents, n_documents)
         plan = replace(plan_alignment(options, look_up.scheme), max_documents=most)
-        flood = Flood(n_documents, is_wanted=options.max_documents is None)
+        is_wanted = options.max_documents is None and hidden is None
+        flood = Flood(n_documents, is_wanted=is_wanted)
         # A collection that is read twice has each bad row once.
-        counts = AlignCounts(skipped=[] if is_one else list(look_up.skipped))
+        counts = AlignCounts(skipped=[] if is_one else list(made.skipped))
         id_types: set[pa.DataType] = set()
         tables = [(SCHEMA_WITH_TEXT if options.with_text else SCHEMA).empty_table()]
+        extents: list[Extents] = [np.empty((0, 6), np.int64)]
         places: list[Int64s] = [np.empty((0, 4), np.int64)]
         for aligned in look_up.find(plan, flood):
             flood.add(aligned.places[:, 0], aligned.places[:, 2])
             tables.append(aligned.passages)
             places.append(aligned.places)
+            extents += [] if aligned.extents is None else [aligned.extents]
             counts.add(aligned, plan.min_tokens)
             id_types |= {aligned.id_type} if len(aligned.sizes) else set()
         table = with_id_types(pa.concat_tables(tables), common_id_type(id_types), look_up.id_type)
         note(documents=counts.n_queries, windows=look_up.counts.windows, passages=len(table))
-        found = Found(table, {}, np.concatenate(places))
+        found = Found(
+            table,
+            {},
+            np.concatenate(places),
+            None if options.summary is None else np.concatenate(extents),
+            (counts.n_ignored, made.n_ignored),
+        )
         n_found = found.counts(is_one=is_one)
         summary = _summary(n_found, counts, plan, look_up, time.perf_counter() - start)
         if is_one:
@@ -265,6 +316,7 @@ def _summary(
         ],
         "threshold": float(plan.threshold),
         "min_tokens": scheme.count_tokens(plan.min_tokens),
+        "ignored_tokens": counts.n_ignored,
         **n_found,
         "max_documents": plan.max_documents,
         "windows": lookups.windows,
@@ -281,6 +333,7 @@ def _summary(
 
 class _Arguments(
     AlignSchemeOptions,
+    IgnoreOptions,
     WorkspaceOptions,
     WorkerOptions,
     GroupArguments,
@@ -313,6 +366,10 @@ def align(given: _Arguments) -> PassageResult:
     places in characters of the original texts, ends exclusive; in the order of the documents of
     ``a`` and of places in them. The similarity is that of the two whole passages, and the true one;
     copies of a token count in it, with tf ``binary`` too.
+    Rows of ``document_pairs`` are ``query_id, doc_id, passages, longest, query_shared, doc_shared,
+    query_share, doc_share``: the number of passages, the characters of the longest, the characters
+    of either text that are in one, and which part of it that is, from its first token to its last;
+    the pairs of which one has the greatest part from the other come first.
 
     Raises
     ------
@@ -348,8 +405,9 @@ def align_given(
     workspace = open_workspace(given.memory, given.work)
     with Runner(workers, given.progress, "align") as runner, workspace:
         sources = rows_where(resolve_inputs(given.a, options), options.where)
+        templates = () if given.ignore is None else resolve_inputs(given.ignore, options)
         if b is None:
             other: Other = no_other(sources, options, chosen)
         else:
             other = choose_other(b, resolve, options, chosen, sources)
-        return run(sources, other, options, workspace, runner)
+        return run(sources, other, options, workspace, runner, templates)

@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.passages.chains import Hit
+from neardup.passages.document_pairs import Extents, pair_table
 from neardup.results import PassageResult
 from neardup.tables import Int64s
 
@@ -25,31 +26,41 @@ if TYPE_CHECKING:
 class Found:
     """Passages, what the summary says of them, and their numbers.
 
-    ``places`` are rows of query, its first token, document, its first token.
+    ``places`` are rows of query, its first token, document, its first token. ``extents`` are those
+    of ``extents_of``, None if nobody wants pairs of documents. ``n_ignored`` tokens of the queries
+    and of the documents were ignored.
     """
 
     passages: pa.Table
     summary: dict[str, Any]
     places: Int64s
+    extents: Extents | None
+    n_ignored: tuple[int, int]
 
     def result(self) -> PassageResult:
-        """Return what is reported."""
-        return PassageResult(self.passages, cast("PassageSummary", self.summary))
+        """Return what is reported, with pairs of documents where they are wanted."""
+        pairs = None
+        if self.extents is not None:
+            pairs = pair_table(self.passages, self._pairs(), self.extents)
+        return PassageResult(self.passages, cast("PassageSummary", self.summary), pairs)
 
     def counts(self, *, is_one: bool) -> dict[str, int]:
         """Count passages and documents, of one collection or of the first of two."""
-        documents = self.places[:, [0, 2]]
-        aligned = documents if is_one else documents[:, 0]
+        aligned = self.places[:, [0, 2]] if is_one else self.places[:, 0]
         return {
             "aligned_documents": len(np.unique(aligned)),
             "passages": len(self.passages),
-            "document_pairs": len(np.unique(documents, axis=0)),
+            "document_pairs": len(np.unique(self._pairs())),
         }
 
     def take(self, rows: Int64s) -> Found:
         """Return some of the passages."""
-        passages = self.passages.take(pa.array(rows))
-        return replace(self, passages=passages, places=self.places[rows])
+        return replace(
+            self,
+            passages=self.passages.take(pa.array(rows)),
+            places=self.places[rows],
+            extents=None if self.extents is None else self.extents[rows],
+        )
 
     def exchanged(self) -> Found:
         """Take queries for documents, and documents for queries."""
@@ -62,7 +73,7 @@ class Found:
             for name in self.passages.column_names
         ]
         passages = self.passages.rename_columns(names).select(self.passages.column_names)
-        summary = dict(self.summary)
+        summary = dict(self.summary, ignored_tokens=self.n_ignored[1])
         for name in ("documents", "empty_documents", "short_documents"):
             summary[name] = summary[name][::-1]
         for name in ("id_column", "id_column_by_default"):
@@ -70,13 +81,20 @@ class Found:
                 of_queries, of_documents = summary[name], summary[f"against_{name}"]
                 summary[name], summary[f"against_{name}"] = of_documents, of_queries
         places = self.places[:, [2, 3, 0, 1]]
-        return Found(passages, summary, places)
+        extents = None if self.extents is None else self.extents[:, [3, 4, 5, 0, 1, 2]]
+        return Found(passages, summary, places, extents, self.n_ignored[::-1])
 
     def earlier_first(self) -> Found:
         """Take the earlier one of two documents of a collection for the query."""
         is_later = self.places[:, 0] > self.places[:, 2]
         turned = self.exchanged().take(np.flatnonzero(is_later))
         return _joined([self.take(np.flatnonzero(~is_later)), turned])
+
+    def _pairs(self) -> Int64s:
+        """Return a number for the pair of each passage, in the order of queries and documents."""
+        n_documents = int(self.places[:, 2].max(initial=0)) + 1
+        numbers: Int64s = self.places[:, 0] * n_documents + self.places[:, 2]
+        return numbers
 
 
 def both_ways(found: Sequence[Found], *, is_one: bool) -> Found:
@@ -109,8 +127,10 @@ def both_ways(found: Sequence[Found], *, is_one: bool) -> Found:
 
 def _joined(found: Sequence[Found]) -> Found:
     """Put the passages of several together; the last one's summary speaks for all."""
+    extents = [each.extents for each in found if each.extents is not None]
     return replace(
         found[-1],
         passages=pa.concat_tables([each.passages for each in found]),
         places=np.concatenate([each.places for each in found]),
+        extents=np.concatenate(extents) if extents else None,
     )

@@ -15,10 +15,11 @@ import pyarrow as pa
 
 from neardup.files.passes import ReadingPass
 from neardup.files.rows import Source
-from neardup.jobs.align.other import NewDocuments, Other, open_other
+from neardup.jobs.align.other import Made, NewDocuments, Other, open_other
 from neardup.options.passages import AlignOptions
 from neardup.passages.additions import gather
 from neardup.passages.align import Aligner, AlignmentPlan
+from neardup.passages.document_pairs import Extents, HiddenText, extents_of
 from neardup.passages.documents import PassageReading, read_documents
 from neardup.passages.index import OpenPassages
 from neardup.passages.lookup import Later, WindowCounts, tokens_at_a_time, within_memory
@@ -35,13 +36,14 @@ from neardup.tables import Int64s
 class Asked:
     """The queries of an alignment, what they are looked up in, and what is asked of it.
 
-    With ``is_one`` they are the other collection themselves.
+    With ``is_one`` they are the other collection themselves. ``hidden`` text counts nowhere.
     """
 
     sources: Sequence[Source]
     read: PassageReading
     other: Other
     options: AlignOptions
+    hidden: HiddenText | None
 
     @property
     def is_one(self) -> bool:
@@ -53,14 +55,17 @@ class Asked:
 class Aligned:
     """Some queries in the order of the input, and what they share with the other collection.
 
-    ``sizes`` are their numbers of tokens. ``places`` are rows of query, its first token, document,
-    its first token, all counted through the collections.
+    ``sizes`` are their numbers of tokens, beside which ``n_ignored`` were left out. ``places`` are
+    rows of query, its first token, document, its first token, all counted through the collections;
+    there are ``extents`` where somebody wants pairs of documents.
     """
 
     sizes: Int64s
     id_type: pa.DataType
     passages: pa.Table
     places: Int64s
+    extents: Extents | None
+    n_ignored: int = 0
     skipped: Sequence[SkippedRow] = ()
 
 
@@ -68,14 +73,13 @@ class Aligned:
 class LookUp(ABC):
     """The other collection, ready to be looked up: its scheme, its documents, and the counts.
 
-    ``sizes`` are the numbers of tokens of the documents that can be found, ``skipped`` the bad
-    rows that were left out.
+    ``sizes`` are the numbers of tokens of the documents that can be found.
     """
 
     scheme: PassageScheme
     sizes: Int64s
     id_type: pa.DataType
-    skipped: Sequence[SkippedRow]
+    made: Made
     counts: WindowCounts = field(default_factory=WindowCounts, init=False)
 
     @abstractmethod
@@ -90,8 +94,8 @@ OpenLookUp = Callable[[Asked, Workspace, Runner], AbstractContextManager[LookUp]
 @contextmanager
 def in_threads(asked: Asked, workspace: Workspace, runner: Runner) -> Iterator[LookUp]:
     """Open or make an index, to look queries up in threads."""
-    with open_other(asked.other, workspace, runner) as (index, skipped):
-        yield _InThreads(index, skipped, asked, workspace, runner)
+    with open_other(asked.other, workspace, runner) as (index, made):
+        yield _InThreads(index, made, asked, workspace, runner)
 
 
 class _InThreads(LookUp):
@@ -100,12 +104,12 @@ class _InThreads(LookUp):
     def __init__(
         self,
         index: OpenPassages,
-        skipped: Sequence[SkippedRow],
+        made: Made,
         asked: Asked,
         workspace: Workspace,
         runner: Runner,
     ) -> None:
-        super().__init__(index.scheme, index.document_sizes(), index.id_type, skipped)
+        super().__init__(index.scheme, index.document_sizes(), index.id_type, made)
         self._index, self._asked = within_memory(index, workspace), asked
         self._workspace, self._runner = workspace, runner
 
@@ -133,17 +137,22 @@ class _InThreads(LookUp):
                 matches.documents,
                 matches.starts,
             )
+            extents = None
+            if options.summary is not None:
+                extents = extents_of(matches, passages, block, index, asked.hidden)
             yield Aligned(
                 np.diff(block.tokens.offsets),
                 block.ids.type,
                 passages,
                 np.stack(columns, axis=1),
+                extents,
+                block.n_ignored,
                 block.skipped,
             )
             n_queries += len(block)
             reading.finish()
             # Before the next ones are put together.
-            del block, matches, passages
+            del block, matches, passages, extents
             if index.gives_back:
                 release_memory()
 

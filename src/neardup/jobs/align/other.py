@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from neardup.errors import InvalidParameterError
 from neardup.files.resolve import told_apart
@@ -125,24 +125,31 @@ def _new(
     return NewDocuments(sources, read, least, options_of_index, idf, is_input)
 
 
+class Made(NamedTuple):
+    """What was left out of a collection: bad rows, and so many tokens that are ignored."""
+
+    skipped: Sequence[SkippedRow] = ()
+    n_ignored: int = 0
+
+
 @contextmanager
 def open_other(
     other: Other, workspace: Workspace, runner: Runner
-) -> Iterator[tuple[OpenPassages, Sequence[SkippedRow]]]:
+) -> Iterator[tuple[OpenPassages, Made]]:
     """Open an index, or make one of documents for as long as the block lasts.
 
-    Yields it with the bad rows that were left out to make it. An index that is made lies in the
+    Yields it with what was left out to make it. An index that is made lies in the
     work folder, and goes with the block.
     """
     if isinstance(other, PassageHandle):
-        yield other.view(runner), ()
+        yield other.view(runner), Made()
         return
     scheme = make_window_scheme(other.min_tokens, **other.scheme)
     if are_short(other.sources):
         with runner.stage("read") as note:
             index, addition = index_in_memory(other.sources, other.read, scheme, runner)
             note(documents=addition.n_documents, tokens=addition.n_tokens)
-        yield other.weighed(index), addition.skipped
+        yield other.weighed(index), Made(addition.skipped, addition.n_ignored)
         return
     with workspace.passing_folder() as folder:
         handle = PassageHandle(folder / "index", other.scheme.get("tokenizer"))
@@ -156,7 +163,7 @@ def open_other(
                 segment_tokens=segment_tokens_within(workspace),
             )
             note(documents=addition.n_documents, tokens=addition.n_tokens)
-        yield other.weighed(handle.view(runner)), addition.skipped
+        yield other.weighed(handle.view(runner)), Made(addition.skipped, addition.n_ignored)
 
 
 def _check_no_scheme(chosen: Mapping[str, Any]) -> None:

@@ -1,35 +1,30 @@
-"""What people have said of pairs: one reader of labels for all jobs, whoever has written these."""
+"""Labels of pairs: the one reader for all jobs, whoever has written the table."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from rapidfuzz.distance import OSA
 
 from neardup.errors import InvalidInputError
-from neardup.files.arrowcolumns import as_numbers
 from neardup.files.ids import as_text
-from neardup.tables import Bools, Floats
+from neardup.tables import Bools
 
 # A column that says which of the labelled pairs are right, what it may hold, and what that means.
 # Pairs about which nothing is decided are no labels.
 LABEL, NOTE = "label", "note"
-YES, NO, UNSURE, DISAGREED = "yes", "no", "unsure", "disagreed"
+YES, NO, UNSURE = "yes", "no", "unsure"
 UNJUDGED = ""
-_WORDS = frozenset((YES, NO, UNSURE, DISAGREED))
+_WORDS = frozenset((YES, NO, UNSURE))
 _MEANING = dict.fromkeys(("1", "1.0", "true", YES), YES)
 _MEANING |= dict.fromkeys(("0", "0.0", "false", NO), NO)
-_MEANING |= {word: word for word in (UNSURE, DISAGREED)}
-
-OF_REVIEWER, OF_REVIEWERS_NOTE = "label_", "note_"
-"""What columns begin with that have what one of several reviewers has said, and noted."""
+_MEANING[UNSURE] = UNSURE
 
 # What else a table of pairs has: of both documents, of fields, and counts.
 _OF_PAIRS = frozenset(("id_a", "id_b", "similarity", "overlap", "distance", "low", "high"))
@@ -53,21 +48,16 @@ class Labels:
 
 @dataclass(frozen=True)
 class Judgements:
-    """What reviewers have said of pairs: ids of both documents, and one of five words for each.
+    """Judgements of pairs: the ids of both documents, and a word and a note for each pair.
 
-    ``words`` are ``yes``, ``no``, ``unsure``, ``disagreed``, and empty of a pair that nobody has
-    judged; None where all are right. ``notes`` may be empty, ``similarities`` are NaN where there
-    are none. ``said`` has the words of each of several reviewers, by their names, ``remarks`` their
-    notes.
+    ``words`` are ``yes``, ``no``, ``unsure``, and empty for a pair that nobody has judged; None
+    where all pairs are right. ``notes`` may be empty.
     """
 
     ids_a: pa.Array
     ids_b: pa.Array
     words: Sequence[str] | None
     notes: Sequence[str]
-    similarities: Floats
-    said: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    remarks: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def pairs(self) -> list[tuple[str, str]]:
         """Return the ids of both documents of each pair."""
@@ -84,7 +74,7 @@ class Judgements:
 
 
 def read_judgements(table: pa.Table, given: Any = None) -> Judgements:
-    """Take what reviewers have said out of its table; ``given`` is what was given for it.
+    """Read judgements from a table; ``given`` is what was given for it.
 
     Raises
     ------
@@ -103,19 +93,16 @@ def read_judgements(table: pa.Table, given: Any = None) -> Judgements:
     ids_a, ids_b = (as_text(table[name]).combine_chunks() for name in ("id_a", "id_b"))
     notes = _texts(table[NOTE]) if NOTE in names else [""] * len(table)
     called = path or "labels"
-    remarks = {name: _texts(table[each]) for name, each in _of_each(OF_REVIEWERS_NOTE, names)}
     words = None
     if LABEL in names:
         words = _meanings(table[LABEL], called)
-        # Reviewers may have noted something before they judge.
-        if words and not any(words) and not any(map(any, remarks.values())):
+        if words and not any(words):
             message = f"column {LABEL!r} is empty in every row, so that no pair is judged"
             raise InvalidInputError(message, path=called)
     elif any(not _is_of_pairs(name) for name in names):
         # All pairs would count as right that somebody has judged in a column of another name.
         raise _no_label("labels have", names, path)
-    said = {name: _meanings(table[each], called) for name, each in _of_each(OF_REVIEWER, names)}
-    found = Judgements(ids_a, ids_b, words, notes, _similarities(table), said, remarks)
+    found = Judgements(ids_a, ids_b, words, notes)
     _check_agrees_with_itself(found, called)
     return found
 
@@ -132,13 +119,6 @@ def rows_that_are_right(table: pa.Table, name: str, first: int) -> Bools | None:
     if any(_may_be_label(each, table[each]) for each in names if not _is_of_pairs(each)):
         raise _no_label("pairs have", names, name)
     return None
-
-
-def _of_each(begin: str, names: Sequence[str]) -> list[tuple[str, str]]:
-    """Return the names of reviewers, and the columns that are theirs."""
-    return [
-        (each[len(begin) :], each) for each in names if each.startswith(begin) and each != begin
-    ]
 
 
 def _texts(column: pa.ChunkedArray) -> list[str]:
@@ -200,26 +180,9 @@ def _meanings(column: pa.ChunkedArray, name: str, first: int = 1) -> list[str]:
     return [_MEANING.get(word, UNJUDGED) for word in words]
 
 
-def _similarities(table: pa.Table) -> Floats:
-    """Return similarities as numbers, NaN where there are none."""
-    nothing: Floats = np.full(len(table), np.nan)
-    if "similarity" not in table.column_names:
-        return nothing
-    try:
-        column = as_numbers(table["similarity"], pa.float64())
-    except pa.ArrowException:
-        return nothing
-    values: Floats = pc.fill_null(column, np.nan).to_numpy()
-    return values
-
-
 def _check_agrees_with_itself(judged: Judgements, name: str) -> None:
-    pairs = judged.pairs()
-    for words in (judged.words or [], *judged.said.values()):
-        known: dict[tuple[str, str], str] = {}
-        for pair, word in zip(pairs, words, strict=False):
-            if word and known.setdefault(pair, word) != word:
-                message = (
-                    f"the pair {pair[0]!r}, {pair[1]!r} is there as {known[pair]} and as {word}"
-                )
-                raise InvalidInputError(message, path=name)
+    known: dict[tuple[str, str], str] = {}
+    for pair, word in zip(judged.pairs(), judged.words or (), strict=False):
+        if word and known.setdefault(pair, word) != word:
+            message = f"the pair {pair[0]!r}, {pair[1]!r} is there as {known[pair]} and as {word}"
+            raise InvalidInputError(message, path=name)

@@ -1,23 +1,19 @@
-"""The page on which pairs are judged: which pairs, in which order, and what it shows of them."""
+"""The page on which pairs are judged: its pairs, and what it shows of them."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from neardup.options.choices import ReviewOrder
-from neardup.outputs.headers import headers_of
 from neardup.outputs.ranking import Ranking
 from neardup.reports.differences import CONTEXT, Run, side_by_side
 from neardup.reports.page import STYLES, Report, data_block, render_page
 from neardup.reports.pairs.judgements import (
-    DISAGREED,
     LABEL,
     NO,
     NOTE,
@@ -33,7 +29,7 @@ from neardup.runs.progress import counted
 from neardup.tables import Floats, Int64s
 
 # What the page calls judgements, by their numbers; 0 is a pair that nobody has judged.
-_WORDS = (UNJUDGED, YES, NO, UNSURE, DISAGREED)
+_WORDS = (UNJUDGED, YES, NO, UNSURE)
 
 # Texts of which nothing is left out, however alike they are, and characters that are looked at.
 _SHORT, _LONGEST = 1000, 200_000
@@ -44,14 +40,10 @@ FindFields = Callable[[str, str], Mapping[str, Any] | None]
 
 @dataclass(frozen=True)
 class Given:
-    """What reviewers have said before, of the pairs of a table: by place, word and note.
-
-    ``said`` is what each of several has said: name and word.
-    """
+    """Earlier judgements of the pairs of a table: words and notes by place."""
 
     words: Mapping[int, str]
     notes: Mapping[int, str]
-    said: Mapping[int, Sequence[tuple[str, str]]]
 
     @classmethod
     def of(cls, pairs: PairsTable, judged: Judgements | None) -> Given:
@@ -61,9 +53,8 @@ class Given:
         """
         words: dict[int, str] = {}
         notes: dict[int, str] = {}
-        said: dict[int, Sequence[tuple[str, str]]] = {}
         if judged is None:
-            return cls(words, notes, said)
+            return cls(words, notes)
         ways = judged.pairs()
         of_words = judged.words or [YES] * len(ways)
         named = [(pair, row) for row, pair in enumerate(ways)]
@@ -82,10 +73,7 @@ class Given:
                 words[place] = word
             if judged.notes[found]:
                 notes[place] = judged.notes[found]
-            each = [(name, told[found]) for name, told in judged.said.items() if told[found]]
-            if each:
-                said[place] = each
-        return cls(words, notes, said)
+        return cls(words, notes)
 
 
 @dataclass(frozen=True)
@@ -155,24 +143,18 @@ def part_in_two(pairs: PairsTable) -> float:
     return float(least + (edges[best[0] + 1] + edges[best[-1] + 1]) / 2)
 
 
-def choose_to_judge(
-    pairs: PairsTable, order: ReviewOrder, pivot: Pivot, given: Given, limit: int
-) -> Int64s:
-    """Return the places of the pairs that the page has, ascending.
+def choose_to_judge(pairs: PairsTable, pivot: Pivot, given: Given, limit: int) -> Int64s:
+    """Return the places of the pairs of the page, ascending.
 
-    Those that were judged before, for what the page hands out shall have them, and then the first
-    ones by the order.
+    They are the pairs that were judged before, so that the page hands them out, too, and then the
+    pairs nearest to the pivot.
     """
     judged = np.array(sorted(given.words), np.int64)
+    middle = 0.0 if pivot.value is None else pivot.value
 
     def values() -> Iterator[tuple[Int64s, Floats]]:
         for places, found in pairs.values():
-            ranks = found
-            if order == "uncertain" and pivot.value is not None:
-                ranks = -np.abs(found - pivot.value)
-            elif order == "file":
-                ranks = -places.astype(np.float64)
-            yield places, np.where(np.isin(places, judged), np.inf, ranks)
+            yield places, np.where(np.isin(places, judged), np.inf, -np.abs(found - middle))
 
     n = min(len(pairs), max(limit, len(judged)))
     chosen = Ranking(values).rows([range(n)])[0]
@@ -194,7 +176,6 @@ def render_review(
     pairs: PairsTable,
     places: Int64s,
     fields: Fields,
-    order: ReviewOrder,
     pivot: Pivot,
     given: Given,
     advice: str,
@@ -222,7 +203,6 @@ def render_review(
                 *(row["a"], row["b"], row["similarity"], values),
                 [_plain(row[name]) for name in facts],
                 *(_WORDS.index(given.words.get(place, UNJUDGED)), given.notes.get(place, "")),
-                list(map(list, given.said.get(place, ()))),
             ]
         )
     # Fields that no document has a value for are of no use.
@@ -236,77 +216,36 @@ def render_review(
         "is_count": pairs.is_count,
     }
     title = review_heading(places, given)
-    data = {
-        **content,
-        "order": order,
-        "pivot": pivot.value,
-        "ranked_by": facts.index("distance") if pairs.by_distance else -1,
-        # By what the page shows, so that judgements are those of these pairs and no others.
-        "key": f"neardup-review-{_digest(content)}",
-        # What a service needs beside the pairs to make the page again.
-        "title": title,
-        "leads": list(_leads(pairs, len(rows), pivot, order, given)),
-        "advice": advice if n_unknown or not used else "",
-    }
-    html = _render(data, is_served=False)
+    html = render_page(
+        "review.html",
+        title=title,
+        styles=(*STYLES, "review.css"),
+        scripts=("page.js", "review.js"),
+        contents=[("judge", "Judge"), ("pairs", "Pairs"), ("labels", "Labels")],
+        heading=title,
+        leads=list(_leads(pairs, len(rows), pivot, given)),
+        n_pairs=len(rows),
+        advice=advice if n_unknown or not used else "",
+        data=data_block(
+            "review-data",
+            {
+                **content,
+                "pivot": pivot.value,
+                "ranked_by": facts.index("distance") if pairs.by_distance else -1,
+                # By what the page shows, so that judgements are those of these pairs alone.
+                "key": f"neardup-review-{_digest(content)}",
+                "columns": ("id_a", "id_b", LABEL, "similarity", NOTE),
+            },
+        ),
+    )
     if n_unknown:
         notes = [*notes, f"hint: {counted(n_unknown, 'pair')} with an empty side. {advice}"]
     return Report(html, title, notes)
 
 
-def _render(data: Mapping[str, Any], *, is_served: bool) -> str:
-    return render_page(
-        "review.html",
-        title=data["title"],
-        styles=(*STYLES, "review.css"),
-        scripts=("page.js", "spreadsheet.js", "review.js"),
-        contents=[("judge", "Judge"), ("pairs", "Pairs"), ("labels", "Labels")],
-        heading=data["title"],
-        leads=data["leads"],
-        n_pairs=len(data["pairs"]),
-        has_disagreed=any(pair[5] == _WORDS.index(DISAGREED) for pair in data["pairs"]),
-        order=data["order"],
-        advice=data["advice"],
-        is_served=is_served,
-        data=data_block(
-            _DATA,
-            {
-                **data,
-                "is_served": is_served,
-                # What the page hands out, as a table of ours and as people read it.
-                "columns": _HANDED_OUT,
-                "headers": headers_of(_HANDED_OUT),
-            },
-        ),
-    )
-
-
-_HANDED_OUT = ("id_a", "id_b", LABEL, "similarity", NOTE)
-_DATA = "review-data"
-_IN_PAGE = re.compile(f'<script type="application/json" id="{_DATA}">(.*?)</script>', re.DOTALL)
-_NEEDED = ("pairs", "fields", "facts", "title", "leads", "advice", "order", "key")
-
-
-def served_review(page: str) -> tuple[list[tuple[str, str, float | None]], str] | None:
-    """Make the page that a service hands out of one that was written; return its pairs, too.
-
-    None if it is no page of reviews. Nothing but its data is taken over, as text: whatever else
-    is in the file, the service does not answer with it.
-    """
-    found = _IN_PAGE.search(page)
-    try:
-        data = {} if found is None else json.loads(found[1])
-        if any(name not in data for name in _NEEDED):
-            return None
-        pairs = [(str(pair[0]), str(pair[1]), pair[2]) for pair in data["pairs"]]
-        return pairs, _render(data, is_served=True)
-    except (ValueError, TypeError, LookupError):
-        return None
-
-
 def review_heading(places: Int64s, given: Given) -> str:
     """Return the title of a page of some pairs: how many are judged, and how many are to be."""
-    n_judged = sum(given.words.get(place, DISAGREED) != DISAGREED for place in places.tolist())
+    n_judged = sum(place in given.words for place in places.tolist())
     n_open = len(places) - n_judged
     if not n_judged:
         return f"{counted(n_open, 'pair')} to judge"
@@ -317,32 +256,19 @@ def _digest(content: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(content, ensure_ascii=True).encode()).hexdigest()[:32]
 
 
-def _leads(
-    pairs: PairsTable, n: int, pivot: Pivot, order: ReviewOrder, given: Given
-) -> Iterator[str]:
+def _leads(pairs: PairsTable, n: int, pivot: Pivot, given: Given) -> Iterator[str]:
     yield describe_pairs(pairs)
     if n < len(pairs):
-        which = {
-            "uncertain": f"nearest to {pivot.shown}",
-            "similar": "the most similar",
-            "file": "the first of the table",
-        }[order]
         yield (
-            f"The table has {len(pairs):,} pairs; this page has {n:,}, {which}, and leaves "
-            f"{len(pairs) - n:,} out. --limit says how many it may have."
+            f"The table has {len(pairs):,} pairs; this page has {n:,}, nearest to {pivot.shown}, "
+            f"and leaves {len(pairs) - n:,} out. --limit says how many it may have."
         )
     if pairs.n_unknown:
         yield f"{counted(pairs.n_unknown, 'row')} of the table without a similarity are left out."
-    if order == "uncertain" and pivot.value is not None:
+    if pivot.value is not None:
         yield f"Least certain first: those nearest to {pivot.shown}, {pivot.reason}."
     if given.words:
-        n_disagreed = sum(word == DISAGREED for word in given.words.values())
-        n_before = len(given.words) - n_disagreed
-        said = [f"{counted(n_before, 'pair')} had been judged before"] if n_before else []
-        if n_disagreed:
-            more = f"{n_disagreed:,} more" if n_before else counted(n_disagreed, "pair")
-            said.append(f"reviewers disagreed about {more}, the least certain of all")
-        yield f"{'; '.join(said).capitalize()}."
+        yield f"{counted(len(given.words), 'pair')} had been judged before."
 
 
 # What is shown of two values.

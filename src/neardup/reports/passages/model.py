@@ -37,6 +37,7 @@ _OPTIONS = {
     "predicted_recall_moved": "the same if words were moved in their sentences",
     "windows": "windows looked up",
     "frequent_windows": "windows left out, because too many documents have them",
+    "ignored_tokens": "tokens taken for not written",
     "empty_documents": "documents without tokens",
     "short_documents": "documents shorter than the shortest passage",
     "empty_queries": "items without tokens",

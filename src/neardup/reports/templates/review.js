@@ -1,14 +1,12 @@
 // Pairs are judged one after the other. Only the pair that is seen is laid out, and of the list as
-// many rows as are looked at; judgements are kept in the browser under the digest of the page, or
-// by the service that the page is from.
+// many rows as are looked at; judgements are kept in the browser under the digest of the page.
 (() => {
   const source = document.getElementById("review-data");
   if (source === null) return;
   const data = JSON.parse(source.textContent);
-  const { pairs, fields, facts, pivot, key, is_count, ranked_by, is_served } = data;
+  const { pairs, fields, facts, pivot, key, is_count, ranked_by } = data;
   if (pairs.length === 0) return;
-  const WORDS = ["", "yes", "no", "unsure", "disagreed"], AT_ONCE = 100, PRINTED = 2000;
-  const [YES, UNSURE, DISAGREED] = [1, 3, 4];
+  const WORDS = ["", "yes", "no", "unsure"], AT_ONCE = 100, PRINTED = 2000;
   const byId = (id) => document.getElementById(id);
   const format = (number) => number.toLocaleString("en");
   const note = byId("note"), body = byId("list").querySelector("tbody"), more = byId("more");
@@ -30,13 +28,7 @@
     }
   }
 
-  function remember(index) {
-    if (is_served) {
-      const said = { reviewer, pair: index, label: WORDS[labels[index]], note: notes[index] };
-      unsaved.set(`${index} ${reviewer}`, said);
-      save();
-      return;
-    }
+  function remember() {
     inBrowser(() => {
       const noted = notes.flatMap((text, i) => (text === "" ? [] : [[i, text]]));
       localStorage.setItem(key, JSON.stringify({ labels: labels.join(""), notes: noted }));
@@ -45,11 +37,6 @@
   }
 
   function recall() {
-    byId("reviewer").value = inBrowser(() => localStorage.getItem("neardup-reviewer")) ?? "";
-    if (is_served) {
-      takeOver();
-      return;
-    }
     inBrowser(() => {
       const known = JSON.parse(localStorage.getItem(key));
       if (known === null) return;
@@ -60,75 +47,6 @@
       for (const [i, text] of known.notes) notes[i] = text;
     });
     byId("storage").hidden = is_kept;
-  }
-
-  // The service's memory: one judgement after the other, each until it has said that it is kept.
-  const AGAIN_MS = 5000, address = `${location.pathname}/labels`;
-  // Each as it was said, for the name may be another one by then.
-  const unsaved = new Map();
-  let reviewer = "", is_saving = false;
-  async function ask(where, options) {
-    const answer = await fetch(where, options);
-    if (answer.ok) return answer;
-    const problem = await answer.json().catch(() => ({}));
-    throw new Error(problem.detail ?? `the service answers ${answer.status}`);
-  }
-
-  async function save() {
-    if (is_saving) return;
-    is_saving = true;
-    try {
-      while (unsaved.size > 0) {
-        const [[key, said]] = unsaved;
-        unsaved.delete(key);
-        try {
-          const headers = { "content-type": "application/json" };
-          await ask(address, { method: "POST", headers, body: JSON.stringify(said) });
-        } catch (error) {
-          // Behind the others, unless something else has been said since.
-          if (!unsaved.has(key)) unsaved.set(key, said);
-          throw error;
-        }
-      }
-      byId("storage").hidden = true;
-    } catch (error) {
-      const n = unsaved.size;
-      byId("storage").textContent = `${format(n)} ${n === 1 ? "judgement is" : "judgements are"} not kept yet `
-        + `(${error.message}). It is tried again while this page stays open.`;
-      byId("storage").hidden = false;
-      setTimeout(save, AGAIN_MS);
-    } finally {
-      is_saving = false;
-    }
-  }
-
-  // What the reviewer has said before, in whatever browser.
-  async function takeOver() {
-    const name = byId("reviewer").value.trim();
-    reviewer = "";
-    if (name !== "") {
-      try {
-        const known = await (await ask(`${address}?reviewer=${encodeURIComponent(name)}`, {})).json();
-        if (byId("reviewer").value.trim() !== name) return;
-        for (const [i, pair] of pairs.entries()) [labels[i], notes[i]] = [pair[5], pair[6]];
-        for (const [i, word, text] of known) {
-          if (word !== "") labels[i] = WORDS.indexOf(word);
-          notes[i] = text;
-        }
-        for (const said of unsaved.values()) {
-          if (said.reviewer !== name) continue;
-          [labels[said.pair], notes[said.pair]] = [WORDS.indexOf(said.label), said.note];
-        }
-        past.length = 0;
-        reviewer = name;
-        byId("storage").hidden = true;
-      } catch (error) {
-        byId("storage").textContent = `Nothing can be judged now: ${error.message}.`;
-        byId("storage").hidden = false;
-      }
-    }
-    note.value = notes[found[at]] ?? "";
-    look();
   }
 
   // Values of fields: what both have, what one has, and numbers of words left out.
@@ -203,8 +121,7 @@
   function show() {
     const index = found[at], is_there = index !== undefined;
     byId("card").hidden = !is_there;
-    const may_judge = !is_served || reviewer !== "";
-    for (const each of [...verdicts, note]) each.disabled = !is_there || !may_judge;
+    for (const each of [...verdicts, note]) each.disabled = !is_there;
     byId("previous").disabled = at === 0;
     byId("next").disabled = at + 1 >= found.length;
     byId("undo").disabled = past.length === 0;
@@ -220,7 +137,6 @@
       if (fact === null || fact === "") return [];
       return [`${name.replaceAll("_", " ")} ${typeof fact === "number" ? +fact.toFixed(4) : fact}`];
     }).join(" · ");
-    byId("card-said").textContent = pair[7].map(([name, word]) => `${name}: ${word}`).join(" · ");
     byId("card-fields").replaceChildren(grid(pair));
     for (const box of byId("card-fields").querySelectorAll("td div")) {
       if (box.scrollHeight > box.clientHeight) box.tabIndex = 0;
@@ -230,17 +146,14 @@
   }
 
   function tell() {
-    const counts = [0, 0, 0, 0, 0];
+    const counts = [0, 0, 0, 0];
     for (const label of labels) counts[label] += 1;
-    const judged = counts[1] + counts[2] + counts[3];
+    const judged = pairs.length - counts[0];
     byId("progress").value = judged;
     byId("judged").textContent = `${format(judged)} of ${format(pairs.length)} judged: `
-      + `${format(counts[1])} yes, ${format(counts[2])} no, ${format(counts[3])} unsure`
-      + (counts[4] ? `; ${format(counts[4])} disagreed` : "");
-    for (const [id, kind] of [["download", "CSV"], ["download-sheet", "a spreadsheet"]]) {
-      byId(id).disabled = judged === 0;
-      byId(id).textContent = judged === 0 ? `Download as ${kind}` : `Download ${format(judged)} as ${kind}`;
-    }
+      + `${format(counts[1])} yes, ${format(counts[2])} no, ${format(counts[3])} unsure`;
+    byId("download").disabled = judged === 0;
+    byId("download").textContent = judged === 0 ? "Download as CSV" : `Download ${format(judged)} as CSV`;
   }
 
   function say(text) {
@@ -249,7 +162,7 @@
 
   function mark(index, label) {
     labels[index] = label;
-    remember(index);
+    remember();
     const row = body.querySelector(`[data-index="${index}"]`);
     if (row) row.cells[1].textContent = WORDS[label];
   }
@@ -257,11 +170,6 @@
   function judge(label) {
     const index = found[at];
     if (index === undefined) return;
-    if (is_served && reviewer === "") {
-      byId("reviewer").focus();
-      say("Write down your name first");
-      return;
-    }
     keepNote();
     past.push([index, labels[index]]);
     mark(index, label);
@@ -296,25 +204,18 @@
     const index = found[at];
     if (index === undefined || note.disabled || notes[index] === note.value) return;
     notes[index] = note.value;
-    remember(index);
+    remember();
   }
 
-  // Which pairs, and in which order.
-  const isJudged = (label) => label >= YES && label <= UNSURE;
+  // Which pairs; the least certain first.
   const SHOWN = {
     all: () => true,
-    open: (i) => !isJudged(labels[i]),
-    judged: (i) => isJudged(labels[i]),
+    open: (i) => labels[i] === 0,
+    judged: (i) => labels[i] !== 0,
     noted: (i) => notes[i] !== "",
   };
 
-  const rankOf = (pair) => (ranked_by < 0 ? pair[2] : -pair[4][ranked_by]);
-  const ORDERS = {
-    file: (i, j) => i - j,
-    similar: (i, j) => rankOf(pairs[j]) - rankOf(pairs[i]) || i - j,
-    uncertain: (i, j) => (labels[j] === DISAGREED) - (labels[i] === DISAGREED)
-      || Math.abs(rankOf(pairs[i]) - pivot) - Math.abs(rankOf(pairs[j]) - pivot) || i - j,
-  };
+  const certaintyOf = (pair) => Math.abs((ranked_by < 0 ? pair[2] : -pair[4][ranked_by]) - pivot);
 
   function haystack(pair) {
     const values = pair[3].flatMap((value) => (typeof value === "string" ? [value] : [textOf(value, 0), textOf(value, 1)]));
@@ -331,7 +232,7 @@
     found = [...pairs.keys()].filter((i) => is_shown(i)
       && pairs[i][2] >= least && pairs[i][2] <= greatest
       && wanted.every((word) => haystacks[i].includes(word)));
-    found.sort(ORDERS[byId("order").value]);
+    found.sort((i, j) => certaintyOf(pairs[i]) - certaintyOf(pairs[j]) || i - j);
     at = n_listed = 0;
     body.replaceChildren();
     list(AT_ONCE);
@@ -363,26 +264,21 @@
   }
 
   // The file: all that was judged, here or before, in the order of the table.
-  function handOut(ending, header, made) {
+  function download() {
     keepNote();
-    const lines = [header];
+    const lines = [data.columns];
     pairs.forEach((pair, i) => {
       if (labels[i]) lines.push([pair[0], pair[1], WORDS[labels[i]], pair[2], notes[i]]);
     });
-    const link = document.createElement("a");
-    const name = byId("reviewer").value.trim().replaceAll(/[^\p{L}\p{N}_-]+/gu, "-");
-    link.href = URL.createObjectURL(made(lines));
-    link.download = `${name || "review"}.${ending}`;
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
-    say(`${link.download} is handed out`);
-  }
-
-  function commaSeparated(lines) {
     const quoted = (value) => `"${String(value ?? "").replaceAll('"', '""')}"`;
     // With the mark by which spreadsheets know that it is UTF-8.
     const text = `\ufeff${lines.map((line) => line.map(quoted).join(",")).join("\r\n")}\r\n`;
-    return new Blob([text], { type: "text/csv" });
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
+    link.download = "labels.csv";
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+    say(`${link.download} is downloaded`);
   }
 
   const KEYS = {
@@ -410,7 +306,7 @@
   byId("next").addEventListener("click", () => go(at + 1));
   byId("previous").addEventListener("click", () => go(at - 1));
   note.addEventListener("change", keepNote);
-  for (const id of ["shown", "order"]) byId(id).addEventListener("change", look);
+  byId("shown").addEventListener("change", look);
   for (const id of ["words", "least", "greatest"]) byId(id).addEventListener("input", look);
   body.addEventListener("click", (event) => {
     const row = event.target.closest("button")?.closest("tr");
@@ -427,16 +323,8 @@
     byId("printed").textContent = n_listed < found.length
       ? `The first ${format(n_listed)} of ${format(found.length)} pairs are printed.` : "";
   });
-  byId("download").addEventListener("click", () => handOut("csv", data.columns, commaSeparated));
-  byId("download-sheet").addEventListener("click", () => handOut("xlsx", data.headers, spreadsheet));
-  byId("reviewer").addEventListener("change", () => {
-    inBrowser(() => localStorage.setItem("neardup-reviewer", byId("reviewer").value));
-    if (is_served) takeOver();
-  });
-  addEventListener("beforeunload", (event) => {
-    if (unsaved.size > 0) event.preventDefault();
-  });
+  byId("download").addEventListener("click", download);
   recall();
-  if (labels.every(isJudged)) byId("shown").value = "all";
+  if (labels.every((label) => label !== 0)) byId("shown").value = "all";
   look();
 })();

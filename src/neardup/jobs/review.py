@@ -1,4 +1,4 @@
-"""Public ``review``: a page on which people say of pairs whether they are the same."""
+"""Public ``review``: a page on which pairs are judged to be the same or not."""
 
 from __future__ import annotations
 
@@ -75,9 +75,8 @@ def review(given: _Arguments) -> Report:
     """Make a page on which pairs are judged: the same, not the same, unsure.
 
     The page has both documents of a pair beside each other, field by field, with differences
-    marked. It keeps what is said in the browser, and hands it out as a CSV file, which ``labels``
-    of this function and of ``report`` take; ``merge_reviews`` puts those of several reviewers
-    together.
+    marked, the least certain pair first. It keeps the judgements in the browser, and hands them out
+    as a CSV file, which ``labels`` of this function and of ``report`` take.
 
     Returns
     -------
@@ -148,11 +147,11 @@ def make_review(
             labelled = hold_to_labels(pairs, judged.decided())
             given = Given.of(pairs, judged)
         pivot = find_pivot(pairs, labelled)
-        places = choose_to_judge(pairs, options.order, pivot, given, options.limit)
+        places = choose_to_judge(pairs, pivot, given, options.limit)
         fields = _read_fields(pairs, places, own, other, options, runner)
         advice = _advice(pairs, is_own=own is not None, is_other=other is not None)
         notes = () if labelled is None else labelled.notes()
-        return render_review(pairs, places, fields, options.order, pivot, given, advice, notes)
+        return render_review(pairs, places, fields, pivot, given, advice, notes)
 
 
 def _read_fields(
@@ -224,10 +223,7 @@ def _check_no_labels(sources: Sequence[Source]) -> None:
     """Raise if there are labels among the documents, as where several files follow --labels."""
     for source in sources:
         if {*ID_COLUMNS, LABEL} <= set(source.column_names() or ()):
-            message = (
-                "these are labels, not documents; labels are one file, so put those of several "
-                "reviewers together with --merge before"
-            )
+            message = "these are labels, not documents; labels are one file"
             raise InvalidInputError(message, path=source.origin)
 
 

@@ -1,0 +1,212 @@
+"""Which documents share how much: passages put together by pairs of documents."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from neardup.passages.documents import DocumentBlock, IgnoredRuns
+from neardup.passages.index import OpenPassages
+from neardup.passages.matches import Matches, character_places, character_spans, union_lengths
+from neardup.tables import Int64s, Texts, offsets_of
+from neardup.text.tokenizers import Tokenizer
+
+# Where text stands that is ignored, and how long texts are without it.
+
+
+@dataclass(frozen=True)
+class Holes:
+    """Where text is hidden, in characters of some texts; in the order of texts and places."""
+
+    documents: Int64s
+    starts: Int64s
+    stops: Int64s
+
+    def visible_before(self, documents: Int64s, places: Int64s) -> Int64s:
+        """Return how many characters before some places of these texts are not hidden."""
+        if not len(self.documents):
+            return places
+        # Places of all texts on one line.
+        width = 1 + max(int(self.stops.max()), int(places.max(initial=0)))
+        lines = self.documents * width + self.starts
+        sizes = offsets_of(self.stops - self.starts)
+        first = np.searchsorted(self.documents, documents)
+        before = np.searchsorted(lines, documents * width + places)
+        hidden = sizes[before] - sizes[first]
+        # A place within a hole has a part of it behind it.
+        last = np.maximum(before - 1, 0)
+        inside = np.where(before > first, np.maximum(self.stops[last] - places, 0), 0)
+        visible: Int64s = places - hidden + inside
+        return visible
+
+
+@dataclass(frozen=True)
+class Visible:
+    """What is not hidden of some texts, in characters.
+
+    ``starts`` and ``stops`` are, for each text, the places of its first token and its last that
+    are not hidden; both are 0 where there is none. ``holes`` are hidden.
+    """
+
+    starts: Int64s
+    stops: Int64s
+    holes: Holes
+
+
+@dataclass(frozen=True)
+class HiddenText:
+    """Runs of tokens that are ignored, and what cuts texts into tokens."""
+
+    runs: IgnoredRuns
+    tokenizer: Tokenizer
+
+    def look_at(self, texts: pa.Array) -> Visible:
+        """Find what runs hide of some texts."""
+        tokens, spans = self.tokenizer.locate_tokens(Texts.from_arrow(texts))
+        is_hidden = self.runs.are_ignored(tokens)
+        numbers = np.repeat(np.arange(len(tokens)), np.diff(tokens.offsets))
+        # A hole goes on as long as the next token of the same text is hidden, too.
+        goes_on = is_hidden[1:] & is_hidden[:-1] & (numbers[1:] == numbers[:-1])
+        firsts = np.flatnonzero(is_hidden & ~np.concatenate([[False], goes_on])[: len(numbers)])
+        lasts = np.flatnonzero(is_hidden & ~np.concatenate([goes_on, [False]])[: len(numbers)])
+        documents = numbers[firsts]
+        places = character_spans(texts, documents, spans.starts[firsts], spans.stops[lasts])
+        holes = Holes(documents, *places)
+        visible = np.flatnonzero(~is_hidden)
+        filled, firsts = np.unique(numbers[visible], return_index=True)
+        lasts = np.append(firsts[1:], len(visible))[: len(filled)] - 1
+        ends = character_spans(
+            texts, filled, spans.starts[visible[firsts]], spans.stops[visible[lasts]]
+        )
+        starts, stops = np.zeros((2, len(texts)), np.int64)
+        starts[filled], stops[filled] = ends
+        return Visible(starts, stops, holes)
+
+
+_COLUMNS = [
+    "query_id",
+    "doc_id",
+    "passages",
+    "longest",
+    "query_shared",
+    "doc_shared",
+    "query_share",
+    "doc_share",
+]
+
+# Rows of passages: where one starts and stops in the query and how long that is, the same of the
+# document, or of either alone, all in characters that are not hidden, texts from their first token
+# to their last.
+Extents = Int64s
+
+
+@dataclass(frozen=True)
+class _Texts:
+    """Some documents, each once: their texts, and the characters of their first and last tokens."""
+
+    texts: pa.Array
+    starts: Int64s
+    stops: Int64s
+
+
+def extents_of(
+    matches: Matches,
+    passages: pa.Table,
+    queries: DocumentBlock,
+    index: OpenPassages,
+    hidden: HiddenText | None = None,
+) -> Extents:
+    """Measure passages and their texts by what is not hidden of them.
+
+    ``passages`` are the matches as ``match_table`` spells them out.
+    """
+    query_starts, query_stops, starts, stops = (
+        passages[name].to_numpy() for name in ("query_start", "query_end", "doc_start", "doc_end")
+    )
+    documents, which = np.unique(matches.queries, return_inverse=True)
+    texts = _texts_of_queries(queries, documents)
+    of_queries = _extents(query_starts, query_stops, which, texts, hidden)
+    return np.hstack([of_queries, extents_in(index, matches.documents, starts, stops, hidden)])
+
+
+def extents_in(
+    index: OpenPassages,
+    documents: Int64s,
+    starts: Int64s,
+    stops: Int64s,
+    hidden: HiddenText | None = None,
+) -> Extents:
+    """Measure one side of passages, spans of characters of an index's documents (n, 3)."""
+    distinct, which = np.unique(documents, return_inverse=True)
+    return _extents(starts, stops, which, _texts_of_documents(index, distinct), hidden)
+
+
+def pair_table(passages: pa.Table, numbers: Int64s, extents: Extents) -> pa.Table:
+    """Say how much the documents of each pair share.
+
+    ``numbers`` are those of the pair of each passage. What two passages of a pair have in common
+    counts once, and what is hidden not at all.
+    """
+    numbers, firsts, pairs = np.unique(numbers, return_index=True, return_inverse=True)
+    n_pairs = len(numbers)
+    longest = np.zeros(n_pairs, np.int64)
+    shared, lengths = [], []
+    for starts, stops, of_texts in (extents[:, :3].T, extents[:, 3:].T):
+        np.maximum.at(longest, pairs, stops - starts)
+        shared.append(union_lengths(starts, stops, pairs, n_pairs))
+        lengths.append(of_texts[firsts])
+    ids = passages.select(["query_id", "doc_id"]).take(pa.array(firsts))
+    columns = [
+        *ids.columns,
+        np.bincount(pairs, minlength=n_pairs),
+        longest,
+        *shared,
+        *(part / whole for part, whole in zip(shared, lengths, strict=True)),
+    ]
+    return order_pairs(pa.table(columns, _COLUMNS))
+
+
+def order_pairs(table: pa.Table) -> pa.Table:
+    """Put pairs first of which one has the greater part from the other; then those with more."""
+    share = pc.max_element_wise(table["query_share"], table["doc_share"]).to_numpy()
+    shared = pc.max_element_wise(table["query_shared"], table["doc_shared"]).to_numpy()
+    # Equal ones stay in the order of the documents.
+    return table.take(pa.array(np.lexsort((np.arange(len(table)), -shared, -share))))
+
+
+def _extents(
+    starts: Int64s, stops: Int64s, which: Int64s, texts: _Texts, hidden: HiddenText | None
+) -> Extents:
+    """Return where passages start and stop in texts, and how long these are."""
+    lengths = texts.stops - texts.starts
+    if hidden is not None:
+        visible = hidden.look_at(texts.texts)
+        before, each = visible.holes.visible_before, np.arange(len(texts.texts))
+        # Of a document of an index all may be hidden.
+        lengths = np.maximum(before(each, visible.stops) - before(each, visible.starts), 1)
+        starts, stops = before(which, starts), before(which, stops)
+    return np.stack([starts, stops, lengths[which]], axis=1)
+
+
+def _texts_of_queries(queries: DocumentBlock, documents: Int64s) -> _Texts:
+    offsets, spans = queries.tokens.offsets, queries.spans
+    first, last = offsets[documents], offsets[documents + 1] - 1
+    places = character_spans(queries.texts, documents, spans.starts[first], spans.stops[last])
+    return _Texts(queries.texts.take(pa.array(documents)), *places)
+
+
+def _texts_of_documents(index: OpenPassages, documents: Int64s) -> _Texts:
+    numbers = index.segments_of(documents)
+    texts, sizes = [pa.array([], pa.large_string())], [np.empty(0, np.int64)]
+    # Documents ascend, and so do their segments.
+    for number in np.unique(numbers).tolist():
+        segment = index.segments[number]
+        local = documents[numbers == number] - index.first_documents[number]
+        texts.append(segment.texts.take(pa.array(local)))
+        sizes.append(np.diff(segment.offsets)[local])
+    stops = np.concatenate(sizes)
+    places = character_places(index, documents, np.zeros_like(stops), stops)
+    return _Texts(pa.concat_arrays(texts), *places)

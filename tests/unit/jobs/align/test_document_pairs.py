@@ -1,0 +1,120 @@
+"""Who has what from whom: passages put together by pairs of documents."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+
+import pyarrow as pa
+from hypothesis import given
+from hypothesis import strategies as st
+
+import neardup
+from neardup.passages.document_pairs import order_pairs
+from tests.examples import examples
+
+PHRASES = [" ".join(f"{kind}{i}é" for i in range(9)) for kind in "abcd"]
+TEXT = st.lists(st.sampled_from([*PHRASES, "...", "x", "\n", "own words"]), max_size=6)
+SIDES = ("query", "doc")
+LEAST = {"min_tokens": 6, "threshold": 0.9}
+
+
+def expected_pairs(result, queries, documents):
+    """Count characters one by one."""
+    rows = []
+    by_pair = defaultdict(list)
+    for row in result.passages.to_pylist():
+        by_pair[row["query_id"], row["doc_id"]].append(row)
+    for (query, doc), found in by_pair.items():
+        texts = {"query": queries[query], "doc": documents[doc]}
+        row = {"query_id": query, "doc_id": doc, "passages": len(found)}
+        row["longest"] = max(p[f"{s}_end"] - p[f"{s}_start"] for p in found for s in texts)
+        for side, text in texts.items():
+            covered = {c for p in found for c in range(p[f"{side}_start"], p[f"{side}_end"])}
+            words = [match.span() for match in re.finditer(r"\w+", text)]
+            row[f"{side}_shared"] = len(covered)
+            row[f"{side}_share"] = len(covered) / (words[-1][1] - words[0][0])
+        rows.append(row)
+    return rows
+
+
+def as_set(rows):
+    return {frozenset(row.items()) for row in rows}
+
+
+@examples(20)
+@given(
+    a=st.lists(TEXT.map(" ".join), min_size=1, max_size=4),
+    b=st.none() | st.lists(TEXT.map(" ".join), min_size=1, max_size=3),
+    within=st.booleans(),
+)
+def test_align__summary_of_documents(a, b, within):
+    options = {"within": within} if b is None else {}
+    result = neardup.align(a, b, **LEAST, summary="documents", **options)
+    queries = {str(i): text for i, text in enumerate(a)}
+    documents = queries if b is None else {str(i): text for i, text in enumerate(b)}
+    rows = result.document_pairs.to_pylist()
+    expected = expected_pairs(result, queries, documents)
+    assert len(rows) == len(expected) == result.summary["document_pairs"]
+    assert as_set(rows) == as_set(expected)
+    order = [
+        (
+            -max(row["query_share"], row["doc_share"]),
+            -max(row["query_shared"], row["doc_shared"]),
+            int(row["query_id"]),
+            int(row["doc_id"]),
+        )
+        for row in rows
+    ]
+    assert order == sorted(order)
+    assert result.table is result.document_pairs
+
+
+def test_align__summary_of_an_index_with_removed_documents(tmp_path):
+    index = neardup.PassageIndex.create(tmp_path / "index", min_tokens=5)
+    index.add([{"id": 7, "text": PHRASES[0]}, {"id": 8, "text": PHRASES[1]}])
+    index.add([{"id": 9, "text": f"{PHRASES[0]} and {PHRASES[1]}"}])
+    index.remove([7])
+    result = neardup.align([f"{PHRASES[1]}!"], index, summary="documents")
+    assert result.document_pairs.select(["query_id", "doc_id", "query_share"]).to_pylist() == [
+        {"query_id": "0", "doc_id": 8, "query_share": 1.0},
+        {"query_id": "0", "doc_id": 9, "query_share": 1.0},
+    ]
+    assert result.document_pairs["doc_share"].to_pylist()[0] == 1.0
+
+
+@examples(20)
+@given(
+    a=st.lists(TEXT.map(" ".join), min_size=1, max_size=4),
+    b=st.none() | st.lists(TEXT.map(" ".join), min_size=1, max_size=3),
+    measure=st.sampled_from(["containment", "doc-containment", "max-containment"]),
+)
+def test_align__summary_of_what_is_contained(a, b, measure):
+    options = {"min_tokens": 5, "idf": "unary", "measure": measure}
+    result = neardup.align(a, b, **options, summary="documents")
+    queries = {str(i): text for i, text in enumerate(a)}
+    documents = queries if b is None else {str(i): text for i, text in enumerate(b)}
+    expected = expected_pairs(result, queries, documents)
+    assert as_set(result.document_pairs.to_pylist()) == as_set(expected)
+    assert len(expected) == result.summary["document_pairs"]
+    assert result.passages == neardup.align(a, b, **options).passages
+
+
+def test_order_pairs():
+    """By the greater of both shares, then by characters, then as they came."""
+    shares = [(0.2, 0.5), (0.9, 0.1), (0.5, 0.5), (0.5, 0.1), (0.5, 0.5)]
+    shared = [(10, 12), (5, 5), (12, 1), (30, 1), (3, 12)]
+    table = pa.table(
+        {
+            "n": range(5),
+            **{f"{side}_share": [row[k] for row in shares] for k, side in enumerate(SIDES)},
+            **{f"{side}_shared": [row[k] for row in shared] for k, side in enumerate(SIDES)},
+        }
+    )
+    assert order_pairs(table)["n"].to_pylist() == [1, 3, 0, 2, 4]
+
+
+def test_align__without_summary():
+    result = neardup.align([PHRASES[0]] * 2, **LEAST)
+    assert result.document_pairs is None
+    assert (len(result.table), result.summary["document_pairs"]) == (1, 1)
