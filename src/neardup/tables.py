@@ -446,14 +446,12 @@ class GreedyClusters:
 class EditSignatures:
     """Symbols that windows of each text were given, in text order, and the texts' lengths.
 
-    ``lengths`` counts characters. ``positions``, aligned with ``symbols``, are the characters at
-    which the windows begin; None if they were not kept.
+    ``lengths`` counts characters.
     """
 
     symbols: Uint32s
     offsets: Int64s
     lengths: Int64s
-    positions: Int64s | None = None
 
     def __len__(self) -> int:
         return len(self.lengths)
@@ -463,29 +461,14 @@ class EditSignatures:
 class EditEstimates(Rows):
     """Estimated edit distances of pairs of texts, in characters, and how sure they are.
 
-    The distance lies between ``low`` and ``high`` as often as was asked for. ``significances`` are
-    numbers of standard deviations by which a pair's signatures are nearer than unrelated ones;
-    ``spreads`` tell where the differences are, from 0, in one place, to 1, all over, NaN where
-    that is not known. A pair that is not ``is_usable`` has too few symbols: its distance and
-    significance are NaN, and its interval is what the lengths alone say.
+    The distance lies between ``low`` and ``high`` in 95 of 100 cases. ``significances`` are numbers
+    of standard deviations by which a pair's signatures are nearer than unrelated ones. A pair that
+    is not ``is_usable`` has too few symbols: its distance and significance are NaN, and its
+    interval is what the lengths alone say.
     """
 
     distances: Floats
     low: Floats
     high: Floats
     significances: Floats
-    spreads: Floats
     is_usable: Bools
-
-
-@dataclass(frozen=True)
-class EditPlaces(Rows):
-    """Where texts seem to lie inside longer ones.
-
-    ``starts`` and ``stops`` are characters of the longer text, ``shares`` the part of the shorter
-    one's signature that was found there, in the right order.
-    """
-
-    starts: Int64s
-    stops: Int64s
-    shares: Floats

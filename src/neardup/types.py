@@ -103,8 +103,6 @@ if TYPE_CHECKING:
     from neardup.reports.page import Report
     from neardup.results import Match, Matches, MatchWithColumns, Result
     from neardup.service.client import RemoteAddition, RemoteIndex
-    from neardup.sketches.kind import KindScheme
-    from neardup.sketches.table_format import BlockPlaces
     from neardup.stages.decided import Document
     from neardup.stages.index_changes import (
         AdditionResult,
@@ -122,7 +120,6 @@ __all__ = [
     "AlignmentSummary",
     "ArrowStream",
     "Audit",
-    "BlockPlaces",
     "ByFile",
     "ByValue",
     "Closest",
@@ -161,7 +158,6 @@ __all__ = [
     "Id",
     "InputFormat",
     "InverseFrequency",
-    "KindScheme",
     "Link",
     "Match",
     "MatchWithColumns",
@@ -253,8 +249,6 @@ _HOMES = homes_of(
         "neardup.reports.page": "Report",
         "neardup.results": "Match MatchWithColumns Matches Result",
         "neardup.service.client": "RemoteAddition RemoteIndex",
-        "neardup.sketches.kind": "KindScheme",
-        "neardup.sketches.table_format": "BlockPlaces",
         "neardup.stages.decided": "Document",
         "neardup.stages.index_changes": (
             "AdditionResult CompactionResult DocumentRemovalResult RemovalResult"

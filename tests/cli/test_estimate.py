@@ -28,7 +28,7 @@ COLUMNS = {
         *("samples", "exact_copy"),
     ],
     "edit": [
-        *("id_a", "id_b", "distance", "low", "high", "similarity", "significance", "spread"),
+        *("id_a", "id_b", "distance", "low", "high", "similarity", "significance"),
         "exact_copy",
     ],
 }

@@ -1,4 +1,4 @@
-"""Clusters and places told by ``neardup estimate``."""
+"""Clusters, containment and super-shingles of ``neardup estimate``."""
 
 from __future__ import annotations
 
@@ -71,30 +71,11 @@ def test_estimate__clusters(run, here, sketched, kind, representative):
     assert (summary["clusters"], summary["representative"]) == (5, representative)
 
 
-@pytest.mark.slow
-def test_estimate__places(run, here, sketched):
-    generator = random.Random(8)
-    inner = " ".join(words(generator, 900))
-    before, after = (" ".join(words(generator, n)) + " " for n in (700, 500))
-    sketched([before + inner + after, inner, "short"], "--kind", "edit", "--compression", "20")
-    outcome = run("estimate", "s.parquet", "--places", "-o", "p.csv")
-    assert (outcome.code, outcome.err) == (0, "")
-    first, *others = rows_of(here / "p.csv")
-    assert (first["id_a"], first["id_b"], first["inner"]) == ("d0", "d1", "b")
-    # Symbols are taken to be equally far apart: sqrt(n) / 2 of them is the standard deviation.
-    error = 4 * 20 * (len(before + inner + after) / 20) ** 0.5 / 2
-    assert abs(int(first["place_start"]) - len(before)) < error
-    assert abs(int(first["place_end"]) - len(before) - len(inner)) < error
-    assert float(first["place_share"]) > 0.95
-    assert {row["place_start"] for row in others} == {""}
-
-
 @pytest.mark.parametrize(
     ("kind", "options", "error"),
     [
         ("minhash", "--clusters first", "--clusters need sketches of kind smallest or"),
         ("smallest", "--clusters first --limit 3", "--limit has no effect with clusters; leave it"),
-        ("smallest", "--places", "--places need sketches of kind edit, got smallest"),
         ("smallest", "--clusters first --measure jaccard", "--measure has no effect with clusters"),
         (
             "smallest",
@@ -107,11 +88,8 @@ def test_estimate__places(run, here, sketched):
             "--rows has no effect without --super-shingles; leave it out, or gi",
         ),
         ("smallest", "--clusters first --super-shingles 2", "--super-shingles has no effect with"),
-        ("smallest", "--clusters first --pairs p.csv", "--pairs has no effect with clusters; leav"),
-        ("smallest", "--pairs none.csv", "none.csv: no such file"),
         ("smallest", "--measure containment --threshold 0.5", "--measure containment needs sket"),
         ("modulo", "--measure containment", "--measure has no effect without --threshold; "),
-        ("modulo", "--min-significance 3", "--min-significance needs sketches of kind edit, got"),
         ("smallest", "--clusters first --threshold 2", "--threshold must lie in (0, 1], got 2"),
     ],
 )
@@ -122,7 +100,7 @@ def test_estimate__options_without_effect(run, sketched, kind, options, error):
     assert outcome.err.startswith(f"error: {error}")
 
 
-def test_estimate__containment_and_significance(run, here, sketched):
+def test_estimate__containment(run, here, sketched):
     generator = random.Random(3)
     book = words(generator, 3000)
     sketched([" ".join(book), " ".join(book[500:1500]), "other"], "--kind", "modulo", "--size", 300)
@@ -132,30 +110,6 @@ def test_estimate__containment_and_significance(run, here, sketched):
     assert outcome.out.splitlines()[1] == "1 pair with an estimated containment >= 0.8"
     [row] = rows_of(here / "p.csv")
     assert (row["id_a"], row["id_b"]) == ("d1", "d0")
-    sketched([" ".join(book), " ".join(book[500:1500]), "other"], "--kind", "edit")
-    command = ("estimate", "s.parquet", "--min-significance", "3", "--threshold", "0.1")
-    outcome = run(*command, "-o", "q.csv")
-    assert outcome.out.splitlines()[1] == (
-        "1 pair with an estimated similarity >= 0.1 and a significance >= 3"
-    )
-    [row] = rows_of(here / "q.csv")
-    assert (row["id_a"], row["id_b"]) == ("d0", "d1")
-
-
-def test_estimate__listed_pairs(run, here, write_file, sketched):
-    sketched(["a b c d", "a b c e", "x y z", "a b c d"], "--ngram", "1")
-    write_file("p.csv", "id_a,id_b\nd3,d0\nd2,d1\n")
-    outcome = run("estimate", "s.parquet", "--pairs", "p.csv", "-o", "e.csv")
-    assert (outcome.code, outcome.err) == (0, "")
-    assert outcome.out.splitlines()[1] == "2 pairs, 1 of exact copies"
-    found = [(row["id_a"], row["id_b"], row["similarity"]) for row in rows_of(here / "e.csv")]
-    assert found == [("d3", "d0", "1.0"), ("d2", "d1", "0.0")]
-    outcome = run("estimate", "s.parquet", "--pairs", "p.csv", "-o", "p.csv", "--overwrite")
-    assert outcome.err == "error: p.csv is an input, and would be replaced; choose another name\n"
-    write_file("q.csv", "id_a,id_b\nd3,d9\n")
-    outcome = run("estimate", "s.parquet", "--pairs", "q.csv", "-o", "f.csv")
-    assert (outcome.code, outcome.out) == (1, "")
-    assert outcome.err.startswith("error: q.csv: there is no sketch of id_b 'd9'; id_a is of the")
 
 
 def test_estimate__super_shingles(run, here, sketched):
@@ -174,7 +128,7 @@ def test_estimate__short_edit_sketches_are_said(run, here, sketched):
     generator = random.Random(6)
     long = " ".join(words(generator, 900))
     sketched([long, long, "short", "texts", ""], "--kind", "edit")
-    for options in ((), ("--threshold", "0.9"), ("--min-significance", "3")):
+    for options in ((), ("--threshold", "0.9")):
         command = ("estimate", "s.parquet", *options, "-o", "p.csv", "--overwrite")
         assert run(*command).out.splitlines()[2] == (
             "3 sketches of less than 20 symbols, of which nothing is estimated: a smaller "

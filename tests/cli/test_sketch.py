@@ -45,15 +45,12 @@ def rows(write_file):
 
 
 @pytest.mark.usefixtures("rows")
-@pytest.mark.parametrize("blocks", [None, 9])
 @kinds
-def test_sketch__file_as_of_sketches_in_memory(run, here, write_file, kind, blocks):
+def test_sketch__file_as_of_sketches_in_memory(run, here, write_file, kind):
     """Documents are written as they come, also where the ids of a later file are no numbers."""
     lines = (json.dumps({"id": i, "text": f"{i} and two and three"}) + "\n" for i in range(40))
     write_file("numbers.jsonl", "".join(lines))
     options, named = KINDS[kind]
-    if blocks is not None:
-        options, named = f"{options} --blocks {blocks}", named | {"blocks": blocks}
     inputs = ("numbers.jsonl", "rows.jsonl")
     command = ["sketch", *inputs, "--kind", kind, *options.split(), "--id-column", "id", "--json"]
     outcome = run(*command, "-o", "a.parquet")
@@ -61,19 +58,16 @@ def test_sketch__file_as_of_sketches_in_memory(run, here, write_file, kind, bloc
     found.write(here / "b.parquet")
     assert (here / "a.parquet").read_bytes() == (here / "b.parquet").read_bytes()
     said = json.loads(outcome.out)
-    assert {name: found.summary[name] for name in ("documents", "blocks", "empty_documents")} == {
-        name: said[name] for name in ("documents", "blocks", "empty_documents")
-    }
+    for name in ("documents", "empty_documents"):
+        assert found.summary[name] == said[name]
 
 
 @pytest.mark.usefixtures("rows")
-@pytest.mark.parametrize("blocks", [None, 9])
-def test_sketch__an_id_in_two_files(fails, here, write_file, blocks):
+def test_sketch__an_id_in_two_files(fails, here, write_file):
     rows = (ROWS[0] | {"id": 5}, ROWS[2])
     write_file("more.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
     error = "more.jsonl, row 2: id 'c' was used before, in rows.jsonl, row 3; ids must differ"
-    options = () if blocks is None else ("--blocks", blocks)
-    command = ["sketch", "rows.jsonl", "more.jsonl", "--id-column", "id", *options]
+    command = ["sketch", "rows.jsonl", "more.jsonl", "--id-column", "id"]
     fails(*command, "-o", "a.parquet", error=error)
     assert not list(here.glob("*.parquet"))
 
@@ -100,7 +94,7 @@ def test_sketch__each_kind(run, here, rows, kind):
 
 
 @kinds
-def test_sketch__json_and_info(run, here, rows, kind):
+def test_sketch__json(run, here, rows, kind):
     options, _ = KINDS[kind]
     command = ["sketch", "rows.jsonl", "--kind", kind, *options.split()]
     facts = json.loads(run(*command, "-o", "a.parquet", "--json").out)
@@ -108,7 +102,6 @@ def test_sketch__json_and_info(run, here, rows, kind):
     assert facts == {
         "path": "a.parquet",
         "documents": 4,
-        "blocks": None,
         "bytes": (here / "a.parquet").stat().st_size,
         "empty_documents": facts["empty_documents"],
         "single_shingle_documents": facts["single_shingle_documents"],
@@ -119,20 +112,6 @@ def test_sketch__json_and_info(run, here, rows, kind):
         "hints": facts["hints"],
         "scheme": sketches.scheme,
     }
-    info = json.loads(run("sketch", "--info", "a.parquet", "--json").out)
-    of_counts = ("empty_documents", "single_shingle_documents", "skipped_rows", "passed_over")
-    for of_making in (*of_counts, "id_column", "id_column_by_default", "hints"):
-        del facts[of_making]
-    assert info == facts | {"format": 1, "neardup": neardup.__version__}
-    outcome = run("sketch", "--info", "a.parquet")
-    first, *lines = outcome.out.splitlines()
-    version = neardup.__version__
-    assert first == f"4 documents, {facts['bytes']:,} bytes, made by neardup {version}"
-    assert [line.split()[0] for line in lines] == list(sketches.scheme)
-    assert "  casefold         yes" in lines
-    assert "  unicode_form     -" in lines
-    assert "  strip_accents    no" in lines
-    assert run("sketch", "--info", "a.parquet", "--quiet").out == ""
 
 
 def test_sketch__quiet(run, rows):
@@ -238,11 +217,6 @@ def test_sketch__idf_from(run, here, rows, write_file):
             "rows.jsonl -o a.parquet --kind weighted --idf-from rows.jsonl",
             "--idf-from has no effect with --idf unary; leave it out, or choose another --idf",
         ),
-        ("--info none.parquet", "none.parquet: cannot be read: No such file or directory"),
-        (
-            "--info rows.jsonl",
-            "rows.jsonl: not a Parquet file, or a damaged one; make it with neardup sketch",
-        ),
     ],
 )
 def test_sketch__refuses(run, here, rows, arguments, error):
@@ -257,11 +231,8 @@ def test_sketch__refuses(run, here, rows, arguments, error):
 @pytest.mark.parametrize(
     ("arguments", "error"),
     [
-        ("", "Missing INPUT...; give INPUT and --output, or --info FILE."),
-        ("-o a.parquet", "Missing INPUT...; give INPUT and --output, or --info FILE."),
-        ("rows.jsonl", "Missing --output; give INPUT and --output, or --info FILE."),
-        ("rows.jsonl --info a.parquet", "--info goes with neither INPUT nor --output."),
-        ("--info a.parquet -o b.parquet", "--info goes with neither INPUT nor --output."),
+        ("-o a.parquet", "Missing argument 'INPUT...'"),
+        ("rows.jsonl", "Missing option '-o' / '--output'"),
         ("rows.jsonl -o a.parquet --kind odd", "Invalid value for '--kind': 'odd' is not one of"),
         ("rows.jsonl -o a.parquet --size x", "Invalid value for '--size': 'x' is not a valid int"),
     ],
@@ -271,21 +242,3 @@ def test_sketch__wrong_usage(run, here, rows, arguments, error):
     assert outcome.code == 2
     assert error in outcome.err
     assert [path.name for path in here.iterdir()] == ["rows.jsonl"]
-
-
-def test_sketch__blocks(run, here, write_file):
-    write_file("long.txt", "word " * 1000)
-    write_file("short.txt", "word " * 10)
-    outcome = run("sketch", "long.txt", "short.txt", "--blocks", "1000", "-o", "s.parquet")
-    assert (outcome.code, outcome.err) == (0, "")
-    assert outcome.out.splitlines()[0] == "6 sketches of kind minhash: blocks of 2 documents"
-    assert outcome.out.splitlines()[-1].endswith(" a block")
-    table = pq.read_table(here / "s.parquet")
-    assert table["start"].to_pylist() == [0, 1000, 2000, 3000, 4000, 0]
-    assert table["end"].to_pylist() == [1000, 2000, 3000, 4000, 5000, 50]
-    outcome = run("sketch", "--info", "s.parquet")
-    assert outcome.out.startswith("2 documents in 6 blocks of 1,000 characters, ")
-    outcome = run("estimate", "s.parquet", "--threshold", "0.9", "-o", "p.csv")
-    assert outcome.out.splitlines()[0] == "2 documents in 6 blocks, sketches of kind minhash"
-    outcome = run("sketch", "long.txt", "--blocks", "0", "-o", "t.parquet")
-    assert outcome.err == "error: --blocks must be at least 1, got 0\n"

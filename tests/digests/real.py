@@ -65,7 +65,7 @@ COMMANDS = [
       for kind in ("minhash --ngram 2", "weighted --idf smooth", "smallest --ngram 2", "modulo --ngram 2")),
     "sketch ../real/before.jsonl --kind edit --compression 20 -o a.parquet"
     " ; sketch ../real/after.jsonl --kind edit --compression 20 -o b.parquet"
-    " ; estimate a.parquet b.parquet --threshold 0.8 -o e.csv --places",
+    " ; estimate a.parquet b.parquet --threshold 0.8 -o e.csv",
     f"sketch {LICENCES} --kind modulo -o s.parquet ; estimate s.parquet --clusters popular -o c.csv"
     " ; estimate s.parquet --threshold 0.8 -o e.parquet",
     "compare ../real/plays/folio.txt ../real/plays/modern.txt --html page.html --edit-limit 200000",

@@ -149,33 +149,28 @@ SKETCHES = [
         "--kind weighted --idf-from others.jsonl", "--kind weighted --size 4", "--kind cosine",
         "--kind edit --compression 0", "--kind edit --residue 3", "--kind modulo --modulus 0",
         "--kind edit --tokenizer words", "--kind smallest --tf raw", "--text-column body",
-        "--info other.parquet", "--kind edit --letters 1", "--kind edit --hash sum --letters 0",
+        "--kind edit --letters 1", "--kind edit --hash sum --letters 0",
     )),
     "sketch -o s.parquet",
     "sketch docs.jsonl",
     "sketch docs.jsonl -o s.csv",
     "sketch docs.jsonl -o docs.parquet",
     "sketch bad.jsonl -o s.parquet",
-    "sketch docs.jsonl --blocks 0 -o s.parquet",
-    "sketch --info missing.parquet",
-    "sketch --info docs.jsonl",
-    "sketch --info docs.parquet",
-    "sketch few.jsonl -o a.parquet ; @flip a.parquet ; sketch --info a.parquet ; estimate a.parquet -o e.csv",
-    "sketch few.jsonl -o a.parquet ; @cut a.parquet ; sketch --info a.parquet ; estimate a.parquet -o e.csv",
+    "sketch few.jsonl -o a.parquet ; @flip a.parquet ; estimate a.parquet -o e.csv",
+    "sketch few.jsonl -o a.parquet ; @cut a.parquet ; estimate a.parquet -o e.csv",
+    "estimate docs.parquet -o e.csv",
     "sketch few.jsonl -o a.parquet ; sketch few.jsonl --ngram 3 --seed 7 -o b.parquet"
     " ; sketch few.jsonl --kind edit -o c.parquet ; estimate a.parquet b.parquet -o e.csv"
-    " ; estimate a.parquet c.parquet -o e.csv ; estimate a.parquet --clusters first -o e.csv"
-    " ; estimate a.parquet --places -o e.csv",
+    " ; estimate a.parquet c.parquet -o e.csv ; estimate a.parquet --clusters first -o e.csv",
     "sketch few.jsonl --kind modulo -o a.parquet ; "
     + " ; ".join(f"estimate a.parquet {options}" for options in (
         "-o p.txt", "-o p.csv --threshold 80", "-o p.csv --threshold x", "-o p.csv --limit 0",
         "-o p.csv --limit 5", "-o p.csv --workers 0", "missing.parquet -o p.csv", "-o docs.csv",
         "docs.jsonl -o p.csv", "-o a.parquet --overwrite", "a.parquet a.parquet -o p.csv", "",
         "a.parquet --clusters first -o p.csv", "-o p.csv --clusters first --limit 4",
-        "-o p.csv --clusters most", "-o p.csv --clusters popular --places",
+        "-o p.csv --clusters most",
         "-o p.csv --measure edit --threshold 0.5", "-o p.csv --measure containment",
-        "-o p.csv --min-significance 3", "-o p.csv --min-significance 0", "-o p.csv --super-shingles 2",
-        "-o p.csv --rows 3", "-o p.csv --pairs missing.csv", "-o p.csv --pairs docs.jsonl",
+        "-o p.csv --super-shingles 2", "-o p.csv --rows 3",
     )),
 ]  # fmt: skip
 

@@ -48,7 +48,7 @@ class Neardup:
             or (words[0] == "index" and words[1:2] and words[1] in _PARALLEL_OF_INDEX)
         )
         is_alone = words[:1] == ["estimate"] and "--clusters" in words
-        has_none = not {"--workers", "--help", "--info"} & set(words)
+        has_none = not {"--workers", "--help"} & set(words)
         if self.workers and takes_workers and has_none and not is_alone:
             words = [*words, "--workers", str(self.workers)]
         return words

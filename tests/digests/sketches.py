@@ -34,11 +34,11 @@ KINDS = {
 }
 
 MAKE = [
-    *(f"{SKETCH} --kind {kind} {options} -o s.parquet ; sketch --info s.parquet"
+    *(f"{SKETCH} --kind {kind} {options} -o s.parquet"
       " ; estimate s.parquet -o e.csv --threshold 0.6"
       for kind, choices in KINDS.items() for options in choices),
-    f"{SKETCH} -o s.parquet --json --workers 1 ; sketch --info s.parquet --json",
-    f"{SKETCH} -o s.parquet --quiet ; sketch --info s.parquet --quiet",
+    f"{SKETCH} -o s.parquet --json --workers 1",
+    f"{SKETCH} -o s.parquet --quiet",
     *(f"{SKETCH} -o s.parquet --tokenizer {name}"
       for name in ("whitespace", "characters", "bytes", "tokenizer.json")),
     f"{SKETCH} -o s.parquet --no-casefold --unicode-form NFC --strip-accents --fold-digits",
@@ -57,16 +57,14 @@ ESTIMATE = [
     *(f"{SKETCH} --kind {kind} -o a.parquet --quiet ; estimate a.parquet --clusters {how} -o c.csv"
       " ; estimate a.parquet --clusters first --threshold 0.8 -o c.parquet --json"
       for kind in ("smallest", "modulo") for how in ("first", "popular")),
-    "sketch 1818 1831 --kind edit --compression 10 -o a.parquet ; estimate a.parquet --places -o e.csv"
-    " ; estimate a.parquet --places --threshold 0.1 -o e.jsonl --json",
+    "sketch 1818 1831 --kind edit --compression 10 -o a.parquet ; estimate a.parquet -o e.csv"
+    " ; estimate a.parquet --threshold 0.1 -o e.jsonl --json",
     "sketch 1818 --kind edit --compression 20 -o a.parquet ; sketch second.txt --kind edit --compression 20"
-    " -o b.parquet ; estimate a.parquet b.parquet --places -o e.parquet --workers 1",
-    f"{SKETCH} --kind modulo --size 200 -o a.parquet --quiet ; {OTHER} --kind modulo --size 200 --blocks 900"
-    " -o b.parquet ; sketch --info b.parquet"
+    " -o b.parquet ; estimate a.parquet b.parquet -o e.parquet --workers 1",
+    f"{SKETCH} --kind modulo --size 200 -o a.parquet --quiet ; {OTHER} --kind modulo --size 200 -o b.parquet"
     " ; estimate b.parquet a.parquet --measure containment --threshold 0.6 -o e.jsonl"
-    " ; estimate a.parquet --measure max-containment --threshold 0.5 -o m.csv --json"
-    " ; estimate a.parquet --pairs m.csv -o p.parquet",
-    f"{SKETCH} --kind edit --compression 10 -o a.parquet ; estimate a.parquet --min-significance 4 -o e.csv --json",
+    " ; estimate a.parquet --measure max-containment --threshold 0.5 -o m.csv --json",
+    f"{SKETCH} --kind edit --compression 10 -o a.parquet ; estimate a.parquet -o e.csv --json",
     f"{SKETCH} -o a.parquet ; estimate a.parquet --super-shingles 1 --bands 8 --rows 10 -o e.csv --json",
     f"{SKETCH} -o a.parquet --quiet ; estimate a.parquet -o e.csv --quiet --limit 100000"
     " ; estimate a.parquet -o e.csv --threshold 1 --overwrite",

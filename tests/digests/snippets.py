@@ -136,9 +136,9 @@ _SKETCHES = [
     "s = neardup.sketch(rows)\n"
     "neardup.estimate(neardup.Sketches.from_arrow(s.to_arrow()), neardup.sketch(others), threshold='0.5')",
     "s = neardup.sketch(chapters + editions, kind='edit', compression=20)\n"
-    "neardup.estimate(s, places=True)",
-    "s = neardup.sketch(rows, kind='modulo', size=50, blocks=300)\n"
-    "[repr(s), s.summary, s.blocks, neardup.estimate(s, measure='containment', threshold='0.5')]",
+    "neardup.estimate(s)",
+    "s = neardup.sketch(rows, kind='modulo', size=50)\n"
+    "[repr(s), s.summary, neardup.estimate(s, measure='containment', threshold='0.5')]",
     "import pandas\nneardup.sketch(pandas.DataFrame(rows), num_perm=16, ngram=2).to_arrow()",
     "neardup.estimate(neardup.sketch(texts), neardup.sketch(texts, seed=1))",
     "neardup.estimate(neardup.sketch(texts), limit=3)",

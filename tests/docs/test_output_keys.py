@@ -167,10 +167,6 @@ def test_command_line__keys_and_columns_of_sketches(kind, tmp_path, capsys, monk
     told = " ".join(row[0] for row in tables("docs/command-line.md", "JSON of sketch")[0])
     keys = set(re.findall(r"`(\w+)`", told))
     assert set(made) == keys - {"skipped"}
-    info = json_of(capsys, "sketch", "--info", "a.parquet")
-    of_making = {"empty_documents", "single_shingle_documents", "skipped_rows", "skipped"}
-    of_making |= {"passed_over", "id_column", "id_column_by_default", "hints"}
-    assert set(info) == keys - of_making | {"format", "neardup"}
     described = dict(tables("docs/command-line.md", "neardup sketch")[0])
     assert set(described) == set(SKETCH_KINDS)
     names = set(re.findall(r"`(\w+)`", described[kind])) | {"id", "digest"}

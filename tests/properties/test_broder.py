@@ -13,7 +13,6 @@ from neardup.sketches.samples import (
     estimate_resemblance,
     join_sketches,
     sketch_sets,
-    unite_sketches,
 )
 from neardup.sketches.smallest import SmallestScheme
 from neardup.sketches.super_shingles import SuperShingleRule
@@ -96,37 +95,6 @@ def test_join_sketches__of_nothing():
     assert len(empty) == 0
     assert empty.offsets.tolist() == [0]
     assert empty.values.dtype == np.uint64
-
-
-@given(lists, smallest_schemes, st.lists(st.lists(st.integers(0, 5), max_size=4), max_size=4))
-def test_unite_sketches__smallest_is_the_sketch_of_the_union(lists, scheme, groups):
-    groups = [[m % len(lists) for m in group] for group in groups]
-    members = np.array([m for group in groups for m in group], np.int64)
-    starts = np.cumsum([0, *map(len, groups)])
-    found = unite_sketches(sketch(lists, scheme), members, starts, scheme)
-    unions = [[x for m in group for x in lists[m]] for group in groups]
-    assert rows_of(found) == rows_of(sketch(unions, scheme))
-
-
-@given(lists, lists, schemes)
-def test_unite_sketches__of_rows_is_the_sketch_of_the_union(lists, others, scheme):
-    n = min(len(lists), len(others))
-    one, other = sketch(lists[:n], scheme), sketch(others[:n], scheme)
-    members = np.arange(2 * n).reshape(2, n).T.reshape(-1)
-    both = join_sketches([one, other])
-    found = rows_of(unite_sketches(both, members, np.arange(0, 2 * n + 1, 2), scheme))
-    for row, a, b in zip(found, rows_of(one), rows_of(other), strict=True):
-        modulus = max(a[2], b[2])
-        assert row[2] == modulus
-    unions = [a + b for a, b in zip(lists, others, strict=False)]
-    for (values, size, modulus), union in zip(found, unions, strict=True):
-        expected, whole = expected_row(union, scheme)[0], len(set(union))
-        if isinstance(scheme, ModuloScheme):
-            expected = oracle.multiples(oracle.permute(union, scheme.seed), modulus)
-            assert size == (whole if modulus == 1 else -1)
-        else:
-            assert size == (whole if whole < scheme.size else -1)
-        assert values == expected
 
 
 @given(lists, schemes)

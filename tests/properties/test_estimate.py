@@ -9,7 +9,6 @@ from tempfile import TemporaryDirectory
 from unittest.mock import patch
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, reject
@@ -235,8 +234,6 @@ MORE = [
     {"threshold": "0.75", "measure": "containment"},
     {"threshold": "0.75", "measure": "max-containment"},
     {"super_shingles": 2, "rows": 3},
-    {"min_significance": 2},
-    {"threshold": "0.6", "places": True},
 ]
 
 
@@ -246,13 +243,12 @@ MORE = [
     texts=collections(),
     others=st.none() | collections(),
     more=st.sampled_from(MORE),
-    block=st.none() | st.integers(20, 60),
     n_parts=st.integers(1, 5),
 )
-def test_estimate__of_files_in_parts_is_the_same(options, texts, others, more, block, n_parts):
-    sides = [sketched(texts, options, blocks=block)]
+def test_estimate__of_files_in_parts_is_the_same(options, texts, others, more, n_parts):
+    sides = [sketched(texts, options)]
     if others is not None:
-        sides.append(sketched(others, options, "b", blocks=block))
+        sides.append(sketched(others, options, "b"))
     try:
         expected = neardup.estimate(*sides, **more)
     except neardup.InvalidParameterError:
@@ -278,75 +274,6 @@ def test_estimate__of_many_parts_is_the_same(more):
         assert neardup.estimate(path, memory=LEAST_MEMORY, **more).pairs.equals(expected)
     ids = expected.select(["id_a", "id_b"]).to_pylist()
     assert len(ids) > 12
-
-
-@kinds
-@examples(30)
-@given(
-    texts=collections(),
-    others=st.none() | collections(),
-    more=st.sampled_from(MORE),
-    n_parts=st.integers(1, 5),
-    draw=st.randoms(use_true_random=False),
-)
-def test_estimate__of_listed_pairs_in_parts_is_the_same(
-    options, texts, others, more, n_parts, draw
-):
-    sides = [sketched(texts, options)]
-    if others is not None:
-        sides.append(sketched(others, options, "b"))
-    ids = [side.ids.to_pylist() for side in sides]
-    if not all(ids):
-        reject()
-    rows = [(draw.choice(ids[0]), draw.choice(ids[-1])) for _ in range(draw.randrange(12))]
-    pairs = pa.table({"id_a": [a for a, _ in rows], "id_b": [b for _, b in rows]})
-    pairs = pairs.cast(pa.schema({"id_a": pa.string(), "id_b": pa.string()}))
-    try:
-        expected = neardup.estimate(*sides, pairs=pairs, **more)
-    except neardup.InvalidParameterError:
-        reject()
-    with in_parts(n_parts, sides) as paths:
-        found = neardup.estimate(*paths, pairs=pairs, memory=LEAST_MEMORY, **more)
-    assert found.pairs.equals(expected.pairs)
-    assert counts_of(found) == counts_of(expected)
-
-
-def test_estimate__counts_short_sketches_of_parts_that_no_pair_wants():
-    sides = [sketched([""] * 7, KINDS[6]), sketched([""], KINDS[6], "b")]
-    pairs = pa.table({"id_a": sides[0].ids[:1], "id_b": sides[1].ids})
-    expected = neardup.estimate(*sides, pairs=pairs)
-    with in_parts(3, sides) as paths:
-        assert len(stored.SketchParts(paths[0], LEAST_MEMORY // job._HELD_OF_PART).rows) > 1
-        found = neardup.estimate(*paths, pairs=pairs, memory=LEAST_MEMORY)
-    assert counts_of(found) == counts_of(expected)
-
-
-@pytest.mark.parametrize("threshold", [None, "0.9"])
-def test_estimate__of_listed_pairs_in_many_parts(threshold):
-    """In any order, some twice, and of the others no part is read again."""
-    words = [f"w{number}" for number in range(90)]
-    own = sketched([" ".join(words[n : 60 + n]) for n in range(12)], KINDS[5])
-    names = own.ids.to_pylist()
-    rows = [(5, 0), (11, 0), (3, 2), (0, 11), (3, 3), (5, 2), (4, 0), (1, 10), (3, 2), (11, 0)]
-    pairs = pa.table({"id_a": [names[a] for a, _ in rows], "id_b": [names[b] for _, b in rows]})
-    more = {"pairs": pairs, "threshold": threshold}
-    expected = neardup.estimate(own, **more).pairs
-    every = neardup.estimate(own, pairs=pairs).pairs
-    assert every["id_a"].to_pylist() == [names[a] for a, _ in rows]
-    assert expected.equals(
-        every.filter(pc.greater_equal(every["similarity"], float(threshold or 0)))
-    )
-    assert len(expected) == 10 if threshold is None else 2 < len(expected) < 8
-    with (
-        in_parts(4, [own]) as (path,),
-        patch.object(stored, "_read_part", wraps=stored._read_part) as read,
-    ):
-        parts = stored.SketchParts(path, LEAST_MEMORY // job._HELD_OF_PART)
-        found = neardup.estimate(path, memory=LEAST_MEMORY, **more)
-    assert found.pairs.equals(expected)
-    n_parts = len(parts.rows)
-    assert n_parts > 3
-    assert read.call_count < n_parts * (n_parts + 1) // 2
 
 
 def test_estimate__of_parts_notices_an_id_that_comes_twice():

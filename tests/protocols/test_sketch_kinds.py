@@ -19,7 +19,7 @@ from neardup.options.choices import SketchKindName
 from neardup.options.sketches import SketchOptions
 from neardup.runs.runner import Runner
 from neardup.sketches.from_texts import make_maker
-from neardup.sketches.kind import Wanted, list_pairs
+from neardup.sketches.kind import list_pairs
 from neardup.sketches.registry import KIND_NAMES, kind_named, kind_of
 from neardup.stages.sketches import Sketches
 from neardup.tables import Texts
@@ -131,6 +131,10 @@ def test_make__no_texts(variant):
 # Estimates.
 
 
+def similarity_of(kind, found):
+    return found.measures[kind.measures[0]]
+
+
 @variants
 def test_estimate__equal_texts(variant):
     kind, texts = (
@@ -141,8 +145,9 @@ def test_estimate__equal_texts(variant):
     rows = maker_of(variant).make(as_texts(texts * 2))
     first = np.arange(len(texts))
     found = kind.estimate(rows, first, first + len(texts))
-    assert found.of().is_usable.sum() > 5
-    assert (found.of().reaching(Fraction(1)) == found.of().is_usable).all()
+    own = similarity_of(kind, found)
+    assert own.is_usable.sum() > 5
+    assert (own.reaching(Fraction(1)) == own.is_usable).all()
     assert set(found.columns["similarity"].drop_null().to_pylist()) == {1.0}
 
 
@@ -152,7 +157,7 @@ def test_estimate__empty_texts_are_like_none(variant):
     found = maker.kind.estimate(
         maker.make(as_texts(texts)), np.zeros(len(texts), np.int64), np.arange(len(texts))
     )
-    assert not found.of().reaching(Fraction(1, 10**9)).any()
+    assert not similarity_of(maker.kind, found).reaching(Fraction(1, 10**9)).any()
 
 
 @variants
@@ -173,9 +178,9 @@ def test_estimate__each_pair_alone(variant):
 def test_estimate__nulls_where_it_is_not_usable(variant):
     maker, texts = maker_of(variant), some_texts(variant)
     found = maker.kind.estimate(maker.make(as_texts(texts)), *all_pairs(len(texts)))
-    assert found.columns["similarity"].is_valid().to_pylist() == found.of().is_usable.tolist()
-    assert {len(column) for column in found.columns.values()} == {len(found)}
-    own = found.of()
+    own = similarity_of(maker.kind, found)
+    assert found.columns["similarity"].is_valid().to_pylist() == own.is_usable.tolist()
+    assert {len(column) for column in found.columns.values()} == {len(own.is_usable)}
     shares = own.hits[own.is_usable] / own.samples[own.is_usable]
     assert found.columns["similarity"].drop_null().to_pylist() == shares.tolist()
 
@@ -193,15 +198,16 @@ def both_ways(pairs, n_left):
     return both[0][order], both[1][order]
 
 
-def check_candidates(kind, rows, wanted, n_left, workers):
+def check_candidates(kind, rows, measure, threshold, n_left, workers):
     """Against the estimates of all pairs."""
     pairs = all_pairs(len(rows), n_left)
-    if wanted.measure in kind.directed_measures:
+    if measure in kind.directed_measures:
         pairs = both_ways(pairs, n_left)
     left, right = pairs
-    chosen = kind.estimate(rows, left, right).meeting(wanted)
+    chosen = kind.estimate(rows, left, right).measures[measure].reaching(threshold)
     expected = set(zip(left[chosen].tolist(), right[chosen].tolist(), strict=True))
-    parts = list(kind.candidates(rows, wanted, n_left=n_left, limit=None, runner=Runner(workers)))
+    runner = Runner(workers)
+    parts = kind.candidates(rows, measure, threshold, n_left=n_left, limit=None, runner=runner)
     found = [pair for part in parts for pair in zip(*map(np.ndarray.tolist, part))]  # noqa: B905
     assert found == sorted(set(found))
     assert expected <= set(found) <= set(zip(left.tolist(), right.tolist(), strict=True))
@@ -209,7 +215,8 @@ def check_candidates(kind, rows, wanted, n_left, workers):
 
 def ties_of(kind, rows, n_left, measure):
     """Thresholds that pairs just reach."""
-    found = kind.estimate(rows, *both_ways(all_pairs(len(rows), n_left), n_left)).of(measure)
+    pairs = both_ways(all_pairs(len(rows), n_left), n_left)
+    found = kind.estimate(rows, *pairs).measures[measure]
     hits, samples = found.hits[found.is_usable], found.samples[found.is_usable]
     shares = {
         Fraction(h) / Fraction(s) for h, s in zip(hits.tolist(), samples.tolist(), strict=True)
@@ -226,29 +233,12 @@ def test_candidates__miss_no_pair_that_reaches_the_threshold(variant, seed, work
     maker, texts = maker_of(variant), some_texts(f"{variant} {seed}")
     kind, rows, n = maker.kind, maker.make(as_texts(texts)), len(texts)
     generator = random.Random(seed)
-    for measure in (None, *kind.measures):
+    for measure in kind.measures:
         for n_left in (None, 0, n // 3, n):
             ties = ties_of(kind, rows, n_left, measure)
             chosen = generator.sample(ties, min(len(ties), 4))
             for least in (Fraction(1, 1000), Fraction(3, 10), Fraction(1), *chosen):
-                check_candidates(kind, rows, Wanted(least, measure), n_left, workers)
-
-
-@variants
-@pytest.mark.parametrize("seed", range(2))
-def test_candidates__miss_no_significant_pair(variant, seed):
-    maker, texts = maker_of(variant), some_texts(f"{variant} {seed}")
-    if not maker.kind.has_significance:
-        assert maker.kind.estimate(maker.make(as_texts(texts)), *all_pairs(2)).significances is None
-        return
-    rows, n = maker.make(as_texts(texts)), len(texts)
-    found = maker.kind.estimate(rows, *all_pairs(n)).significances
-    ties = sorted({value for value in found[~np.isnan(found)].tolist() if value > 0})
-    for least in (0.5, 3.0, *random.Random(seed).sample(ties, 6)):
-        for n_left in (None, n // 3):
-            for threshold in (None, Fraction(1, 2)):
-                wanted = Wanted(threshold, min_significance=least)
-                check_candidates(maker.kind, rows, wanted, n_left, 1)
+                check_candidates(kind, rows, measure, least, n_left, workers)
 
 
 @variants
@@ -257,7 +247,10 @@ def test_candidates__of_few_rows(variant):
     for texts in ([], [""], ["", ""], [some_texts(variant)[-1]]):
         rows = maker.make(as_texts(texts))
         found = maker.kind.candidates(
-            rows, Wanted(Fraction(1, 2)), n_left=None, limit=None, runner=Runner(1)
+            *(rows, maker.kind.measures[0], Fraction(1, 2)),
+            n_left=None,
+            limit=None,
+            runner=Runner(1),
         )
         assert sum(len(left) for left, _ in found) <= len(texts) // 2
 
@@ -287,8 +280,7 @@ def test_columns__damaged(variant):
         # Numbers are ids as well, and sizes may be unknown where there is a modulus.
         if name != "id":
             damaged.append(table.set_column(place, name, pa.array([-1] * n)))
-        # Unions have no digests.
-        if name != "digest" and not (name == "size" and "modulus" in table.column_names):
+        if not (name == "size" and "modulus" in table.column_names):
             damaged.append(table.set_column(place, name, pa.nulls(n)))
         for one in damaged:
             with pytest.raises(SketchFormatError):
@@ -388,30 +380,6 @@ def test_schemes__know_their_ranges(name):
 
 
 @variants
-def test_places__where_a_kind_has_them(variant):
-    sketches = sketches_of(variant, some_texts(variant))
-    if not kind_of(sketches.scheme).has_places:
-        with pytest.raises(InvalidParameterError, match=rf"kind edit, got {sketches.kind};"):
-            neardup.estimate(sketches, places=True)
-        return
-    if sketches.scheme["letters"] == 2:
-        with pytest.raises(InvalidParameterError, match="letters must be at least"):
-            neardup.estimate(sketches, places=True)
-        return
-    plain = neardup.estimate(sketches).pairs
-    found = neardup.estimate(sketches, places=True).pairs
-    assert found.select(plain.column_names) == plain
-    places = found.select([name for name in found.column_names if name not in plain.column_names])
-    left, right = all_pairs(len(sketches))
-    is_known = plain["similarity"].is_valid().to_pylist()
-    assert set(is_known) == {True, False}
-    for i, place in enumerate(places.to_pylist()):
-        alone = kind_of(sketches.scheme).places(sketches.rows, left[i : i + 1], right[i : i + 1])
-        expected = pa.table(alone).to_pylist()[0] if is_known[i] else dict.fromkeys(alone)
-        assert place == expected
-
-
-@variants
 def test_clusters__where_a_kind_has_them(variant):
     texts = some_texts(variant) * 2
     sketches = sketches_of(variant, texts)
@@ -424,9 +392,9 @@ def test_clusters__where_a_kind_has_them(variant):
     clusters = neardup.cluster_sketches(sketches, 1).clusters["cluster_id"].to_pylist()
     rows = np.arange(len(texts))
     first = np.array([texts.index(text) for text in texts])
-    is_alike = (
-        kind_of(sketches.scheme).estimate(sketches.rows, first, rows).of().reaching(Fraction(1))
-    )
+    kind = kind_of(sketches.scheme)
+    found = kind.estimate(sketches.rows, first, rows)
+    is_alike = similarity_of(kind, found).reaching(Fraction(1))
     assert (is_alike & (first < rows)).any()
     for i in np.flatnonzero(is_alike):
         assert clusters[first[i]] == clusters[i]

@@ -17,9 +17,7 @@ from neardup.sketches.minhash import MinHashScheme, minhash_signatures
 from neardup.sketches.modulo import ModuloScheme, estimate_containment
 from neardup.sketches.samples import (
     estimate_resemblance,
-    estimate_sizes,
     sketch_sets,
-    unite_sketches,
 )
 from neardup.sketches.smallest import SmallestScheme
 from neardup.sketches.super_shingles import SuperShingleRule, count_agreements, super_shingles
@@ -226,48 +224,6 @@ def test_wilson_intervals__hold_in_the_mean(n_samples):
     held = (np.exp(logs) * holds).sum(axis=0)
     assert abs(held.mean() - 0.95) < 0.01
     assert held.min() > 0.83
-
-
-@pytest.mark.parametrize(("size", "s"), [(60, 50), (400, 50), (20_000, 50), (20_000, 256)])
-def test_estimate_sizes__of_smallest_sketches(size, s):
-    """Mean N, variance N (N - s + 1) / (s - 2), and 95 % of intervals hold at least."""
-    scheme = SmallestScheme(s)
-    elements = np.random.default_rng(size).integers(0, 2**64, TRIALS * size, np.uint64)
-    lists = ShingleLists(elements, np.arange(TRIALS + 1, dtype=np.int64) * size)
-    found = estimate_sizes(sketch_sets(lists, scheme), scheme)
-    variance = size * (size - s + 1) / (s - 2)
-    check_mean(found.values, size)
-    # The fourth moment is far from a normal one's; its standard error is taken from the trials.
-    squares = (found.values - size) ** 2
-    check_mean(squares, variance)
-    check_mean(found.errors**2, variance)
-    covered = ((found.low <= size) & (size <= found.high)).mean()
-    error = math.sqrt(0.95 * 0.05 / TRIALS)
-    assert covered >= 0.95 - SIGMAS * error
-    if size == 20_000:
-        assert covered <= 0.95 + SIGMAS * error
-
-
-@pytest.mark.parametrize(("size", "modulus"), [(1000, 8), (20_000, 100)])
-def test_estimate_sizes__of_unions_of_modulo_sketches(size, modulus):
-    scheme = ModuloScheme(modulus)
-    elements = np.random.default_rng(size).integers(0, 2**64, TRIALS * size, np.uint64)
-    lists = ShingleLists(elements, np.arange(2 * TRIALS + 1, dtype=np.int64) * (size // 2))
-    sketches = sketch_sets(lists, scheme)
-    rows, starts = np.arange(2 * TRIALS), np.arange(0, 2 * TRIALS + 1, 2)
-    found = estimate_sizes(unite_sketches(sketches, rows, starts, scheme), scheme)
-    check_mean(found.values, size)
-    check_mean((found.values - size) ** 2, size * (modulus - 1))
-    check_mean(found.errors**2, size * (modulus - 1))
-    covered = ((found.low <= size) & (size <= found.high)).mean()
-    # What all numbers of samples say, each as often as it comes.
-    counts = np.arange(0, 3 * size // modulus)
-    z = 1.959963984540054
-    holds = (counts - size / modulus) ** 2 <= z * z * size / modulus * (1 - 1 / modulus)
-    logs = np.array([log_choose(size, int(k)) for k in counts])
-    logs += counts * math.log(1 / modulus) + (size - counts) * math.log(1 - 1 / modulus)
-    expected = (np.exp(logs) * holds).sum()
-    assert abs(covered - expected) <= SIGMAS * math.sqrt(expected * (1 - expected) / TRIALS)
 
 
 @pytest.mark.parametrize(("size", "share"), [(400, 0.4), (400, 0.9)])

@@ -11,11 +11,8 @@ import math
 import numpy as np
 import pytest
 
-from neardup.sketches.edit.aligned import split_runs
 from neardup.sketches.edit.estimate import (
-    common_blocks,
     edit_estimates,
-    place_inside,
     signature_distances,
     unrelated_distances,
 )
@@ -139,56 +136,29 @@ def test_edit_signatures__symbols_are_even(letters):
 
 
 @pytest.mark.parametrize("name", CHANGES)
-@pytest.mark.parametrize("align", [True, False])
-def test_edit_estimates__intervals_hold_as_often_as_they_say(name, align):
+def test_edit_estimates__intervals_hold_as_often_as_they_say(name):
     signatures, true = changed_pairs(name)
-    for confidence in (0.8, 0.95):
-        found = edit_estimates(
-            signatures, SCHEME, LEFT, LEFT + 1, align=align, confidence=confidence, unrelated=1
-        )
-        assert found.is_usable.all()
-        held = ((found.low <= true) & (true <= found.high)).mean()
-        error = math.sqrt(confidence * (1 - confidence) / TRIALS)
-        assert held >= confidence - SIGMAS * error
+    found = edit_estimates(signatures, SCHEME, LEFT, LEFT + 1)
+    assert found.is_usable.all()
+    held = ((found.low <= true) & (true <= found.high)).mean()
+    assert held >= 0.95 - SIGMAS * math.sqrt(0.95 * 0.05 / TRIALS)
 
 
-def test_disturbed_windows__are_counted_without_bias():
-    """A block of 500 replaced disturbs 511 windows in either text, shown by a hundredth of them."""
-    signatures, true = changed_pairs("1 block replaced")
-    counts = np.diff(signatures.offsets)
-    runs = split_runs(common_blocks(signatures, LEFT, LEFT + 1), np.full(TRIALS, 0.24))
-    windows = true + N - 1
-    variance = windows / SCHEME.compression * (1 - 1 / SCHEME.compression)
-    for left_over in (runs.left, runs.right):
-        error = math.sqrt(variance / TRIALS)
-        assert abs(left_over.mean() - windows / SCHEME.compression) <= SIGMAS * error
-    assert (runs.matched + runs.left == counts[LEFT]).all()
-
-
-@pytest.mark.parametrize(
-    "name", ["1 block inserted", "5 blocks inserted", "block deleted", "1 block replaced"]
-)
+@pytest.mark.parametrize("name", ["1 block inserted", "5 blocks inserted", "1 block replaced"])
 @pytest.mark.parametrize("seed", [0, 1])
 def test_edit_estimates__of_blocks_is_right(name, seed):
-    """Within 3 % on average; with the stated error where the length says nothing."""
+    """Within a twentieth on average."""
     signatures, true = changed_pairs(name, seed)
-    found = edit_estimates(signatures, SCHEME, LEFT, LEFT + 1, unrelated=1)
-    error = found.distances.std(ddof=1) / math.sqrt(TRIALS)
-    assert abs(found.distances.mean() - true) <= 0.03 * true + SIGMAS * error
-    if "replaced" in name:
-        left_over = 2 * (true + N - 1) / SCHEME.compression
-        stated = SCHEME.compression * math.sqrt(left_over) / 2
-        assert abs(found.distances.std(ddof=1) / stated - 1) < 0.1
-    else:
-        assert found.distances.std(ddof=1) < SCHEME.compression
-        assert (found.distances >= true).all()
-
-
-def test_edit_estimates__of_four_blocks_is_within_a_twentieth():
-    signatures, true = changed_pairs("4 blocks replaced")
-    found = edit_estimates(signatures, SCHEME, LEFT, LEFT + 1, unrelated=1)
+    found = edit_estimates(signatures, SCHEME, LEFT, LEFT + 1)
     error = found.distances.std(ddof=1) / math.sqrt(TRIALS)
     assert abs(found.distances.mean() - true) <= 0.05 * true + SIGMAS * error
+
+
+@pytest.mark.parametrize("n_edits", [10, 80])
+def test_edit_estimates__of_scattered_edits_is_too_large_by_twice_the_window(n_edits):
+    signatures, true = changed_pairs(f"{n_edits} substitutions")
+    found = edit_estimates(signatures, SCHEME, LEFT, LEFT + 1).distances
+    assert N * true < found.mean() <= 2 * N * true
 
 
 OTHER_SCHEMES = [(5, 32), (10, 12), (25, 4), (50, 32)]
@@ -215,74 +185,9 @@ def test_edit_estimates__intervals_hold_for_other_schemes(name, compression, nei
         rows += [text, change(generator, text)]
     signatures = edit_signatures(lay_out(rows), scheme)
     left = 2 * np.arange(trials)
-    for align in (True, False):
-        found = edit_estimates(signatures, scheme, left, left + 1, align=align, unrelated=1)
-        held = ((found.low <= true) & (true <= found.high)).mean()
-        assert held >= 0.95 - SIGMAS * math.sqrt(0.95 * 0.05 / trials)
-
-
-def test_edit_estimates__of_a_block_moved_counts_both_ways():
-    """What was deleted and inserted is told apart from what was replaced, within an eighth."""
-    signatures, true = changed_pairs("long block moved")
-    found = edit_estimates(signatures, SCHEME, LEFT, LEFT + 1, unrelated=1).distances
-    assert abs(found.mean() / true - 1) < 0.125
-
-
-LONG = 20_000
-MANY_SYMBOLS = EditScheme(compression=10)
-OF_MANY_SYMBOLS = {
-    "20 blocks of 100": (lambda g, t: replace_blocks(g, t, 20, 100), 2000),
-    "block, scattered": (lambda g, t: replace_blocks(g, substitute(g, t, 300), 1, 5000), None),
-    "300 substitutions": (lambda g, t: substitute(g, t, 300), 300),
-}
-
-
-@pytest.mark.parametrize("name", OF_MANY_SYMBOLS)
-def test_edit_estimates__of_many_symbols(name):
-    """2,000 symbols tell blocks and scattered edits apart; estimates are right within a tenth."""
-    trials = 300
-    generator = np.random.default_rng(list(name.encode()))
-    change, true = OF_MANY_SYMBOLS[name]
-    rows, trues = [], []
-    for _ in range(trials):
-        text = generator.choice(LETTERS, LONG)
-        rows += [text, change(generator, text)]
-        # Random letters for random letters: what was changed is all that differs.
-        trues.append(int((rows[-2] != rows[-1]).sum()) if true is None else true)
-    signatures = edit_signatures(lay_out(rows), MANY_SYMBOLS)
-    left = 2 * np.arange(trials)
-    found = edit_estimates(signatures, MANY_SYMBOLS, left, left + 1, unrelated=1)
-    trues = np.array(trues)
-    held = ((found.low <= trues) & (trues <= found.high)).mean()
+    found = edit_estimates(signatures, scheme, left, left + 1)
+    held = ((found.low <= true) & (true <= found.high)).mean()
     assert held >= 0.95 - SIGMAS * math.sqrt(0.95 * 0.05 / trials)
-    assert abs((found.distances / trues).mean() - 1) < 0.1
-
-
-@pytest.mark.parametrize("n_edits", [10, 80, 400])
-def test_edit_estimates__of_scattered_edits_is_far_below_the_papers(n_edits):
-    """Too large by a factor of up to four, where the paper's is so by up to twice the window."""
-    signatures, true = changed_pairs(f"{n_edits} substitution{'s' * (n_edits > 1)}")
-    found = edit_estimates(signatures, SCHEME, LEFT, LEFT + 1).distances
-    papers = 100 * signature_distances(signatures, LEFT, LEFT + 1)
-    assert true <= found.mean() <= 4 * true
-    assert np.median(found) <= 2 * true
-    assert papers.mean() > 3 * found.mean()
-
-
-def test_edit_estimates__spreads_tell_blocks_from_scattered_edits():
-    """Means differ by far more than their errors, in the order of how spread out edits are."""
-    names = ["1 block replaced", "4 blocks replaced", "20 blocks replaced", "80 substitutions"]
-    means = []
-    for name in names:
-        signatures, _ = changed_pairs(name)
-        spreads = edit_estimates(signatures, SCHEME, LEFT, LEFT + 1).spreads
-        spreads = spreads[~np.isnan(spreads)]
-        assert len(spreads) > 0.99 * TRIALS
-        means.append(spreads.mean())
-        assert spreads.std() / math.sqrt(TRIALS) < 0.01
-    assert means[0] < 0.01
-    assert means == sorted(means)
-    assert min(np.diff(means)) > 0.1
 
 
 UNRELATED = [
@@ -302,7 +207,7 @@ def test_edit_estimates__unrelated_signatures_are_seldom_significant(letters, le
     signatures = EditSignatures(symbols, offsets, 100 * sizes)
     left = 2 * np.arange(trials)
     scheme = EditScheme(letters=letters)
-    found = edit_estimates(signatures, scheme, left, left + 1, align=False).significances
+    found = edit_estimates(signatures, scheme, left, left + 1).significances
     assert (found > 3).mean() < 0.01
     # The means of 100 simulated pairs are off by a tenth of a deviation, as often as not.
     assert abs(found.mean()) <= 0.2 + SIGMAS / math.sqrt(trials)
@@ -327,21 +232,6 @@ def test_unrelated_distances__of_one_length_far_below_the_other():
     assert (deviation == 1).all()
 
 
-def test_edit_estimates__symbols_in_common_by_chance_are_no_relation():
-    """Unrelated texts count as replaced, although long ones share symbols in many places."""
-    n, size, letters = 8, 6000, 1 << 16
-    symbols = np.random.default_rng(1).integers(0, letters, n * size, np.uint32)
-    offsets, lengths = np.arange(0, (n + 1) * size, size), np.full(n, 100 * size)
-    signatures, left = EditSignatures(symbols, offsets, lengths), 2 * np.arange(n // 2)
-    found = edit_estimates(signatures, EditScheme(letters=letters), left, left + 1, unrelated=0.78)
-    assert (found.significances < 3).all()
-    # Two long strings share 2 / sqrt(letters) of their symbols in order.
-    by_chance = 2 / math.sqrt(letters)
-    shares = found.distances / lengths[left]
-    assert (shares <= 0.78).all()
-    assert (shares >= 0.78 * (1 - 2 * by_chance)).all()
-
-
 def test_edit_estimates__related_texts_are_significant():
     signatures, _ = changed_pairs("400 substitutions")
     found = edit_estimates(signatures, SCHEME, LEFT, LEFT + 1).significances
@@ -361,32 +251,7 @@ def test_edit_estimates__few_letters_saturate_no_more(letters):
     texts = lay_out([generator.choice(LETTERS, LENGTH) for _ in range(2 * TRIALS)])
     scheme = EditScheme(letters=letters)
     signatures = edit_signatures(texts, scheme)
-    found = edit_estimates(signatures, scheme, LEFT, LEFT + 1, align=False)
+    found = edit_estimates(signatures, scheme, LEFT, LEFT + 1)
     assert abs(found.distances.mean() / LENGTH - 1) < 0.06
     papers = 100 * signature_distances(signatures, LEFT, LEFT + 1)
     assert papers.mean() / LENGTH < {2: 0.4, 16: 0.9}[letters]
-
-
-@pytest.mark.parametrize("with_positions", [True, False])
-def test_place_inside__places_are_as_exact_as_stated(with_positions):
-    generator = np.random.default_rng(5)
-    trials, length = 300, 20_000
-    starts = generator.integers(0, length - LENGTH // 2, trials)
-    rows = []
-    for start in starts:
-        text = generator.choice(LETTERS, length)
-        rows += [text[start : start + LENGTH // 2], text]
-    signatures = edit_signatures(lay_out(rows), SCHEME, with_positions=with_positions)
-    left = 2 * np.arange(trials)
-    found = place_inside(signatures, SCHEME, left, left + 1)
-    assert (found.shares == 1).all()
-    if with_positions:
-        assert (found.starts == starts).all()
-        assert (found.stops == starts + LENGTH // 2).all()
-        return
-    # A Brownian bridge: at most half a square root of the number of symbols, and both texts'.
-    symbols = (length + LENGTH / 2) / SCHEME.compression
-    stated = SCHEME.compression * math.sqrt(symbols) / 2
-    misplaced = found.starts - starts
-    assert abs(misplaced.mean()) <= SIGMAS * stated / math.sqrt(trials)
-    assert 0.3 * stated <= misplaced.std() <= stated

@@ -13,14 +13,11 @@ import pytest
 
 from neardup.matching.measures import Containment, MaxContainment
 from neardup.runs.runner import Runner
-from neardup.sketches.edit.kind import EditKind, join_edits
-from neardup.sketches.edit.signature import EditScheme
-from neardup.sketches.kind import Wanted
 from neardup.sketches.minhash import MinHashScheme, minhash_signatures
 from neardup.sketches.modulo import ModuloKind, ModuloScheme
 from neardup.sketches.samples import join_modulo, sketch_sets
 from neardup.sketches.super_shingles import SuperShingleRule, SuperShingles
-from neardup.tables import EditSignatures, Signatures
+from neardup.tables import Signatures
 from tests.statistics.test_broder import SIGMAS, hypergeometric, overlap_for, random_pairs
 
 pytestmark = pytest.mark.statistics
@@ -54,7 +51,7 @@ def test_max_containment__is_that_of_the_smaller_set(scheme, left, right, common
     kind, rows = sketched(left, right, common, scheme, left + common)
     first = np.arange(0, 2 * TRIALS, 2, dtype=np.int64)
     for one, other in ((first, first + 1), (first + 1, first)):
-        found = kind.estimate(rows, one, other).of("max-containment")
+        found = kind.estimate(rows, one, other).measures["max-containment"]
         share, n = common / left, found.samples[found.is_usable]
         assert len(n) > TRIALS / 2
         values = found.hits[found.is_usable] / n
@@ -102,23 +99,3 @@ def test_super_shingles__find_pairs_as_often_as_the_rule_says(share, least):
     assert (right == left + TRIALS).all()
     p = rule.probability(exact)
     assert abs(len(left) / TRIALS - p) <= SIGMAS * math.sqrt(p * (1 - p) / TRIALS) + 1e-9
-
-
-@pytest.mark.parametrize("letters", [1 << 16, 1 << 32])
-def test_join_edits__unrelated_texts_are_seldom_significant(letters):
-    """Of 124,750 pairs less than 1 in 100, and no more than the symbols in common make so."""
-    generator = np.random.default_rng(letters)
-    sizes = generator.integers(20, 400, 500)
-    offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    symbols = generator.integers(0, letters, int(offsets[-1]), np.uint32)
-    signatures, scheme = EditSignatures(symbols, offsets, sizes * 100), EditScheme(letters=letters)
-    wanted = Wanted(min_significance=3.0)
-    parts = list(join_edits(signatures, scheme, wanted, n_left=None, runner=Runner(1)))
-    left, right = (np.concatenate([part[side] for part in parts]) for side in (0, 1))
-    n_found = int(EditKind(scheme).estimate(signatures, left, right).meeting(wanted).sum())
-    n_pairs = 500 * 499 // 2
-    assert n_found <= 0.01 * n_pairs
-    # Symbols in common are Poisson: significant are those that have three or more.
-    means = np.outer(sizes, sizes)[np.triu_indices(500, 1)] / min(letters, 0x110000 - 0x800)
-    chances = 1 - np.exp(-means) * (1 + means + means**2 / 2)
-    assert n_found <= chances.sum() + SIGMAS * math.sqrt(chances.sum()) + 1

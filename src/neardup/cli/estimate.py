@@ -17,7 +17,6 @@ _EPILOG = """\b
 Examples:
   neardup estimate ours.sketches.parquet theirs.sketches.parquet --threshold 0.5 -o shared.csv
   neardup estimate quotes.parquet books.parquet --measure containment --threshold 0.8 -o in.csv
-  neardup estimate corpus.sketches.parquet --pairs candidates.csv -o checked.csv
   neardup estimate corpus.sketches.parquet --threshold 0.8 -o pairs.parquet
   neardup estimate pages.sketches.parquet --clusters first --threshold 0.5 -o clusters.csv
 """
@@ -35,9 +34,9 @@ def command(call: Call) -> None:
     A and B are files that `neardup sketch` has made with the same options; without B all pairs
     within A are told. Writes id_a, id_b, similarity with its standard error and 95 % interval
     (low, high), for modulo sketches both containments likewise, for edit sketches the distance with
-    its interval, significance and spread. Estimates are empty where a sketch has less than 20
-    samples. With --threshold no pair whose estimate reaches it is missed. For --measure containment
-    a is the document that lies in b.
+    its interval and significance. Estimates are empty where a sketch has less than 20 samples.
+    With --threshold no pair whose estimate reaches it is missed. For --measure containment a is the
+    document that lies in b.
 
     With --clusters it writes id, cluster_id, cluster_size and representative_id, the first member;
     the order of the documents decides, and nothing is verified.
@@ -47,14 +46,12 @@ def command(call: Call) -> None:
     from neardup.options.sketches import EstimateOptions
 
     output = TableOutput(call)
-    named = (call.sketches, call.other, call.pairs)
-    output.check_apart([str(path) for path in named if path is not None])
+    output.check_apart([str(path) for path in (call.sketches, call.other) if path is not None])
     if call.clusters is None:
         with call.display:
             result = estimate(
                 call.sketches,
                 call.other,
-                pairs=call.pairs,
                 workers=call.workers,
                 progress=call.display,
                 **call.given(EstimateOptions),
@@ -62,7 +59,7 @@ def command(call: Call) -> None:
         lines = output.write(result)
         output.tell(result.summary, _report(result.summary, output), *lines)
         return
-    for name in ("other", "page", *EstimateOptions.known, "pairs", "workers"):
+    for name in ("other", "page", *EstimateOptions.known, "workers"):
         if getattr(call, name) and name not in ("threshold", "memory"):
             option = "B" if name == "other" else name
             raise no_effect(option, "with clusters", "leave out clusters")
@@ -89,17 +86,12 @@ def _report_clusters(summary: Mapping[str, Any], output: TableOutput) -> str:
 
 
 def _report(summary: Mapping[str, Any], output: TableOutput) -> str:
-    documents = " and ".join(
-        counted(number, "document") + ("" if blocks is None else f" in {counted(blocks, 'block')}")
-        for number, blocks in zip(summary["documents"], summary["blocks"], strict=True)
-    )
+    documents = " and ".join(counted(number, "document") for number in summary["documents"])
     asked = []
     if summary["threshold"] is not None:
         # The similarity of a kind has no other name here.
         name = summary["measure"] if "containment" in summary["measure"] else "similarity"
         asked.append(f"an estimated {name} >= {summary['threshold']:g}")
-    if summary["min_significance"] is not None:
-        asked.append(f"a significance >= {summary['min_significance']:g}")
     if summary["super_shingles"] is not None:
         asked.append(
             f"at least {summary['super_shingles']} of {summary['bands']} super-shingles in common"

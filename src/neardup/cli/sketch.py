@@ -20,7 +20,6 @@ _EPILOG = """\b
 Examples:
   neardup sketch corpus/*.jsonl.zst -o corpus.sketches.parquet
   neardup sketch pages/ --kind modulo --ngram 3 -o pages.sketches.parquet
-  neardup sketch --info corpus.sketches.parquet
 """
 
 
@@ -30,7 +29,9 @@ Examples:
     epilog=_EPILOG,
     short_help="Make sketches that can be compared elsewhere.",
 )
-@click.argument("inputs", nargs=-1, metavar="INPUT...", shell_complete=complete_paths)
+@click.argument(
+    "inputs", nargs=-1, required=True, metavar="INPUT...", shell_complete=complete_paths
+)
 @options_of("sketch")
 def command(call: Call) -> None:
     """Make sketches: a few bytes a document, from which similarities are estimated.
@@ -40,13 +41,6 @@ def command(call: Call) -> None:
     sketches of one scheme; who has them learns how similar documents are, and can tell whether a
     document that he has himself is among them.
     """
-    if call.info is not None:
-        _tell_of_file(call)
-        return
-    if not call.inputs or call.output is None:
-        missing = "INPUT..." if not call.inputs else "--output"
-        message = f"Missing {missing}; give INPUT and --output, or --info FILE."
-        raise click.UsageError(message)
     from neardup.files.resolve import resolve_paths
     from neardup.jobs.sketch import write_sketches
     from neardup.options.sketches import SketchOptions
@@ -80,7 +74,6 @@ def command(call: Call) -> None:
     facts = {
         "path": str(output),
         "documents": summary["documents"],
-        "blocks": summary["blocks"],
         "bytes": size,
         **{name: value for name, value in summary.items() if name in counts},
         "passed_over": summary["passed_over"],
@@ -91,40 +84,10 @@ def command(call: Call) -> None:
     call.tell(facts, *_report(summary, output, size))
 
 
-def _tell_of_file(call: Call) -> None:
-    """Print what a file of sketches says of itself."""
-    if call.inputs or call.output is not None:
-        message = "--info goes with neither INPUT nor --output."
-        raise click.UsageError(message)
-    from neardup.stages.sketches import read_info
-
-    facts = read_info(call.info)
-    contents = counted(facts["documents"], "document")
-    if facts["blocks"] is not None:
-        size = f"{facts['block_size']:,} characters"
-        contents += f" in {counted(facts['blocks'], 'block')} of {size}"
-    call.tell(
-        facts,
-        f"{contents}, {facts['bytes']:,} bytes, made by neardup {facts['neardup']}",
-        *(f"  {name:<16} {_shown(value)}" for name, value in facts["scheme"].items()),
-    )
-
-
-def _shown(value: object) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, Mapping):
-        return f"{counted(len(value), 'word')} with what stands for each"
-    return "-" if value is None else str(value)
-
-
 def _report(summary: Mapping[str, Any], output: Target, size: int) -> list[str]:
-    n_documents, n_blocks = summary["documents"], summary["blocks"]
-    n_sketches, unit = (n_documents, "document") if n_blocks is None else (n_blocks, "block")
-    each = f", {size / n_sketches:,.0f} a {unit}" if n_sketches else ""
-    lines = [f"{counted(n_sketches, 'sketch', 'sketches')} of kind {summary['kind']}"]
-    if n_blocks is not None:
-        lines[0] += f": blocks of {counted(n_documents, 'document')}"
+    n = summary["documents"]
+    each = f", {size / n:,.0f} a document" if n else ""
+    lines = [f"{counted(n, 'sketch', 'sketches')} of kind {summary['kind']}"]
     ngram = summary["scheme"].get("ngram", 1)
     lines += say_ids(summary)
     lines += wording.lines(

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from neardup.files.ids import check_unique, choose_id_column, common_id_type, join_ids
 from neardup.files.inputs import check_effect, passed_over
@@ -31,13 +30,12 @@ from neardup.runs.runner import Runner
 from neardup.runs.work import BY_OUTPUT, BY_SYSTEM
 from neardup.sketches import table_format
 from neardup.sketches.from_texts import SketchMaker, make_maker
-from neardup.sketches.kind import AnyKind, SketchRows, no_digests, to_column
-from neardup.sketches.table_format import BlockPlaces, cut_texts, join_places
+from neardup.sketches.kind import AnyKind, SketchRows, to_column
 from neardup.stages.hints import Beginnings, Remedies, hints_of_documents, with_warning
 from neardup.stages.options import reading_plan
 from neardup.stages.sketches import SketchCounts, Sketches, summarise
 from neardup.stages.workspaces import open_workspace
-from neardup.tables import Int64s, Texts, Uint64s
+from neardup.tables import Texts, Uint64s
 
 if TYPE_CHECKING:
     from neardup.outputs.summary_records import SketchSummary
@@ -45,17 +43,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class _SketchedBlock:
-    """Some documents of a source and their sketches; of ``documents`` the texts are gone.
-
-    Row i is of document ``owners[i]``, of which it has a block if there are ``places``.
-    """
+    """Some documents of a source and their sketches; of ``documents`` the texts are gone."""
 
     source: str
     documents: TextBlock
     rows: SketchRows
     digests: Uint64s
-    owners: Int64s
-    places: BlockPlaces | None
 
 
 def sketch_sources(
@@ -71,33 +64,24 @@ def sketch_sources(
     """
     maker, plan = _prepare(sources, options, idf_sources, runner)
     with runner.stage("sketch") as note:
-        blocks = list(_sketch_blocks(sources, maker, plan, options.blocks, runner))
-        nothing = maker.make(Texts.from_arrow(pa.array([], pa.large_string())))
-        rows = maker.kind.join_rows([nothing, *(block.rows for block in blocks)])
+        blocks = list(_sketch_blocks(sources, maker, plan, runner))
+        rows = maker.kind.join_rows([_nothing(maker), *(block.rows for block in blocks)])
         no_digests: Uint64s = np.empty((0, 2), np.uint64)
         digests = to_column(np.concatenate([no_digests, *(block.digests for block in blocks)]))
         ids = join_ids([block.documents.ids for block in blocks])
         check_unique([ids], lambda document: _place(blocks, document), plan.columns)
         note(documents=len(ids))
-        places = None
-        if options.blocks is not None:
-            starts = np.cumsum([0, *(len(block.documents) for block in blocks)])
-            owners = [start + block.owners for start, block in zip(starts, blocks, strict=False)]
-            ids = ids.take(pa.array(np.concatenate([np.empty(0, np.int64), *owners])))
-            found = [block.places for block in blocks if block.places is not None]
-            places = join_places(options.blocks, found)
     skipped = tuple(row for block in blocks for row in block.documents.skipped)
     left_out = passed_over(sources, idf_sources or ())
     sketches = Sketches(
         maker.describe(),
         ids,
         rows,
+        digests,
         skipped,
         runner.seconds,
         left_out,
         plan.columns,
-        digests,
-        places,
     )
     _complete(sketches.summary, options, sources, plan)
     return sketches
@@ -121,9 +105,9 @@ def write_sketches(
     maker, plan = _prepare(sources, options, idf_sources, runner)
     workspace = open_workspace(None, None, output=target, elsewhere=BY_OUTPUT)
     with workspace.passing_folder() as folder:
-        parts = _Parts(folder, maker, options.blocks)
+        parts = _Parts(folder, maker)
         with runner.stage("sketch") as note:
-            for block in _sketch_blocks(sources, maker, plan, options.blocks, runner):
+            for block in _sketch_blocks(sources, maker, plan, runner):
                 parts.append(block)
             check_unique(parts, parts.place, plan.columns)
             note(documents=parts.counts.n_documents)
@@ -146,26 +130,20 @@ class _Parts:
     Iterating over it yields the ids of the documents of each block.
     """
 
-    def __init__(self, folder: Path, maker: SketchMaker[AnyKind], block_size: int | None) -> None:
+    def __init__(self, folder: Path, maker: SketchMaker[AnyKind]) -> None:
         self._folder, self._maker = folder, maker
-        self.counts = SketchCounts(None if block_size is None else 0)
+        self.counts = SketchCounts()
         self.skipped: list[SkippedRow] = []
         self._sources: list[str] = []
         self._starts = [0]
-        self._block_size = block_size
         self._id_types: set[pa.DataType] = set()
 
     def append(self, block: _SketchedBlock) -> None:
         """Write a block, and count what is in it."""
         documents = block.documents
-        owners = pa.array(block.owners)
         table = table_format.to_arrow(
-            self._maker.describe(),
-            documents.ids.take(owners),
-            block.rows,
-            to_column(block.digests),
-            block.places,
-        ).append_column(_ROW, [pa.array(documents.numbers).take(owners)])
+            self._maker.describe(), documents.ids, block.rows, to_column(block.digests)
+        ).append_column(_ROW, [pa.array(documents.numbers)])
         with (
             pa.OSFile(self._path(len(self._sources)), "wb") as file,
             pa.ipc.new_file(file, table.schema) as writer,
@@ -175,26 +153,24 @@ class _Parts:
         self._starts.append(self._starts[-1] + len(documents))
         self._id_types |= {documents.ids.type} if len(documents) else set()
         self.skipped += documents.skipped
-        n_elements = self._maker.kind.count_elements(block.rows)
-        self.counts.add(len(documents), n_elements)
+        self.counts.add(self._maker.kind.count_elements(block.rows))
 
     def __iter__(self) -> Iterator[pa.Array]:
         for number in range(len(self._sources)):
-            yield self._documents(number)["id"].combine_chunks()
+            yield self._part(number)["id"].combine_chunks()
 
     def place(self, document: int) -> tuple[str, int]:
         """Return the source of a document, and its row there."""
         number = int(np.searchsorted(self._starts, document, side="right")) - 1
-        rows = self._documents(number)[_ROW]
+        rows = self._part(number)[_ROW]
         return self._sources[number], rows[document - self._starts[number]].as_py()
 
     def read(self) -> pa.RecordBatchReader:
         """Return all sketches, as ``Sketches.to_arrow`` does, some at a time."""
-        nothing = self._maker.make(Texts.from_arrow(pa.array([], pa.large_string())))
-        no_places = None if self._block_size is None else join_places(self._block_size, [])
         ids = pa.array([], common_id_type(self._id_types))
+        no_digests = to_column(np.empty((0, 2), np.uint64))
         empty = table_format.to_arrow(
-            self._maker.describe(), ids, nothing, no_digests(0), no_places
+            self._maker.describe(), ids, _nothing(self._maker), no_digests
         )
         tables = (
             self._part(number).drop_columns([_ROW]).cast(empty.schema)
@@ -202,11 +178,6 @@ class _Parts:
         )
         batches = (batch for table in tables for batch in table.to_batches())
         return pa.RecordBatchReader.from_batches(empty.schema, batches)
-
-    def _documents(self, number: int) -> pa.Table:
-        """Return the rows of a block, of a document that was cut only its first."""
-        part = self._part(number)
-        return part if self._block_size is None else part.filter(pc.field("start") == 0)
 
     def _part(self, number: int) -> pa.Table:
         with pa.memory_map(self._path(number)) as file:
@@ -218,6 +189,11 @@ class _Parts:
 
 # Column of the rows in their source.
 _ROW = "row"
+
+
+def _nothing(maker: SketchMaker[AnyKind]) -> Any:
+    """Return the sketches of no texts."""
+    return maker.make(Texts.from_arrow(pa.array([], pa.large_string())))
 
 
 def _prepare(
@@ -247,7 +223,7 @@ def _complete(
     summary["hints"] = hints_of_documents(
         Remedies.of(options),
         Beginnings(sources, plan.columns),
-        n_documents=summary["documents"] if summary["blocks"] is None else summary["blocks"],
+        n_documents=summary["documents"],
         n_short=summary["single_shingle_documents"],
         shingles=plan.shingles,
     )
@@ -269,25 +245,20 @@ def _sketch_blocks(
     sources: Sequence[Source],
     maker: SketchMaker[AnyKind],
     plan: ReadingPlan,
-    block_size: int | None,
     runner: Runner,
 ) -> Iterator[_SketchedBlock]:
-    """Read all documents and sketch them, some at a time; or blocks of a size of them."""
+    """Read all documents and sketch them, some at a time."""
     slice_bytes = WEIGHTED_SLICE_BYTES if maker.kind.is_weighted else SLICE_BYTES
 
     def sketch_block(source: Source, block: RowBlock) -> _SketchedBlock:
         documents = read_text_block(source, block, plan.columns, skip_bad=plan.skip_bad)
         texts = Texts.from_arrow(documents.texts)
-        owners, places = np.arange(len(texts)), None
-        if block_size is not None:
-            is_bytes = pa.types.is_large_binary(documents.texts.type)
-            texts, owners, places = cut_texts(texts, block_size, is_bytes=is_bytes)
         made = [maker.make_with_digests(part) for part in texts.slices(slice_bytes)]
         rows = maker.kind.join_rows([rows for rows, _ in made])
         digests = np.concatenate([digests for _, digests in made])
         # Texts are not kept: they would fill the memory.
         documents = replace(documents, texts=documents.texts.slice(0, 0))
-        return _SketchedBlock(source.name, documents, rows, digests, owners, places)
+        return _SketchedBlock(source.name, documents, rows, digests)
 
     for _, sketched in ReadingPass("sketch", sources, runner).map(sketch_block, sources):
         yield sketched

@@ -415,21 +415,14 @@ def _of_sketches() -> dict[str, tuple[Option, ...]]:
             *_of(
                 OutputOptions,
                 *("output", "overwrite"),
-                output={"help": "File or URL to create, ending in .parquet.", "is_required": False},
+                output={"help": "File or URL to create, ending in .parquet."},
             ),
-            *_of(CommandOptions, "info"),
             *_of(SketchOptions),
             *_RUN,
         ),
         "estimate": (
             *_TABLE,
             *_of(EstimateOptions),
-            _one(
-                CommandOptions,
-                "pairs",
-                "Only the pairs that this table lists as id_a and id_b; of A and of B, if "
-                "there are both.",
-            ),
             _one(
                 KeepOptions,
                 "clusters",
@@ -503,7 +496,6 @@ GROUPS: dict[str, tuple[str, ...]] = {
             "on_error",
             "where",
             "no_empty",
-            "info",
         ),
     ),
     "Text": (
@@ -513,7 +505,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     ),
     "Similarity": (
         *("preset", "unit", "threshold", "measure", "times", "pairs", "max_distance", "min_tokens"),
-        *("blocking", "min_significance", "method", "other", "tf", "idf_from", "audit"),
+        *("blocking", "method", "other", "tf", "idf_from", "audit"),
         "edit_limit",
     ),
     "Sketches": ("kind", "recall", "num_perm", "super_shingles", "compression", "seed"),

@@ -9,7 +9,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, MappingView, Sequence, Set
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
-from math import isfinite
 from numbers import Rational
 from operator import index
 from typing import Any, NamedTuple, get_args
@@ -168,20 +167,6 @@ class Seconds(Number):
             raise _unlike(name, "a number of seconds", value)
         if not self.least <= number <= _DAY:
             message = f"{name} must lie between {self.least:g} and {_DAY:,} seconds, got {value}"
-            raise InvalidParameterError(message)
-        return number
-
-
-class Positive(Number):
-    """A number above 0; fractions count."""
-
-    def read(self, name: str, value: Any) -> Any:
-        """Return the number as a ``float``."""
-        number = _as_float(value)
-        if number is None or not isfinite(number):
-            raise _unlike(name, "a number above 0", value)
-        if number <= 0:
-            message = f"{name} must be above 0, got {value}"
             raise InvalidParameterError(message)
         return number
 

@@ -105,12 +105,6 @@ class CommandOptions(Options):
     all_windows: bool = option(
         "All candidates as ranges of starts and ends, not compared exactly.", default=False
     )
-    info: Any = option(
-        "Tell what a file of sketches holds, instead of making one.",
-        PathOrUrl(),
-        default=None,
-        metavar="FILE",
-    )
     labels: Data | None = option(
         "Pairs that are right, a table with id_a and id_b, or one that a page of `neardup review` "
         "has handed out; the page has precision and recall of those found.",

@@ -24,7 +24,7 @@ from neardup.options.groups import (
     WeightOptions,
     WorkspaceOptions,
 )
-from neardup.options.kinds import Choice, Positive, Whole
+from neardup.options.kinds import Choice, Whole
 from neardup.options.option import Options, but, option
 
 
@@ -125,17 +125,6 @@ class SketchOptions(DocumentOptions):
         usual="0",
         python="Of ``edit`` and ``sum``: which rest a sum has that counts; None is 0.",
     )
-    blocks: int | None = option(
-        "Sketch blocks of N characters of each document instead of the whole, one row a block, "
-        "with its start and end.",
-        Whole(1),
-        default=None,
-        python="Sketch blocks of so many characters of each document, or bytes if texts are "
-        "bytes, instead of the whole; the last has half to one and a half of that. A sketch "
-        "then has the ``start`` and ``end`` of its block, and estimates say where in a "
-        "document they are.",
-        metavar="N",
-    )
     occurrences: Occurrences = "set"
     differs = but(
         tokenizer={"usual": "words; none for edit"},
@@ -169,14 +158,6 @@ class EstimateOptions(Options):
         python="Only pairs of which that estimate is at least this, in (0, 1], taken as the "
         "exact decimal. None: all pairs.",
     )
-    min_significance: float | None = option(
-        "edit: only pairs that are nearer than unrelated texts by Z standard deviations.",
-        Positive(),
-        default=None,
-        python="Of ``edit``: only pairs that are nearer than unrelated texts by so many "
-        "standard deviations, above 0; 3 leaves few pairs that share nothing.",
-        metavar="Z",
-    )
     super_shingles: int | None = option(
         "minhash, weighted: only pairs that agree in N super-shingles or more, each a hash of "
         "--rows min-hashes; a document has --bands of them.",
@@ -202,20 +183,14 @@ class EstimateOptions(Options):
         usual="14",
         python="With ``super_shingles``: of how many min-hashes each is a hash; None is 14.",
     )
-    places: bool = option(
-        "edit: also tell where the shorter text seems to lie in the longer one.",
-        default=False,
-        python="Also report where the shorter text seems to lie in the longer one; for "
-        "``edit`` only.",
-    )
     memory: int | str | None = option(
         WorkspaceOptions.known["memory"],
         default=None,
         help="Most memory to use, such as 4GB; of files that do not fit parts are compared, two at "
-        "a time. With --pairs ids and pairs come on top.",
+        "a time.",
         python="Most memory to use, in bytes or as a size such as ``4GB``, beyond what the "
         "interpreter and the libraries take; None is 60 % of what is free. Of files that do not "
-        "fit parts are compared, two at a time. With ``pairs`` ids and pairs come on top.",
+        "fit parts are compared, two at a time.",
     )
     limit: int | None = option(LIMIT, default=None)
 

@@ -482,7 +482,6 @@ class SketchSummary(Filtered):
 
     kind: str
     documents: int
-    blocks: int | None
     scheme: dict[str, Any]
     empty_documents: NotRequired[int]
     single_shingle_documents: NotRequired[int]
@@ -500,7 +499,6 @@ class EstimateSummary(TypedDict):
 
     kind: str
     documents: list[int]
-    blocks: list[int | None]
     short_sketches: int
     pairs: int
     estimated_pairs: int
@@ -508,7 +506,6 @@ class EstimateSummary(TypedDict):
     exact_copies: int
     measure: str
     threshold: float | None
-    min_significance: float | None
     super_shingles: int | None
     bands: int | None
     rows: int | None

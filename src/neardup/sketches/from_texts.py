@@ -70,7 +70,7 @@ def _weights_of(options: SketchOptions) -> WeightedScheme:
 
 def _check_own(kind: type[AnyKind], options: SketchOptions, names: tuple[str, ...]) -> None:
     """Raise if an option was given that sketches of a kind do not have."""
-    known = {*DocumentOptions.known, "kind", "blocks", *names, *kind.more_options}
+    known = {*DocumentOptions.known, "kind", *names, *kind.more_options}
     unknown = [name for name in SketchOptions.known if name not in known]
     for name in (*unknown, *kind.missing_options):
         if getattr(options, name) != options.known[name].default:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -59,10 +58,8 @@ def estimate_shares(hits: Int64s, n_samples: Int64s, left: Floats, whole: Bools)
     return Estimates(values, errors, low, high, n_samples)
 
 
-def wilson_intervals(
-    shares: Floats, n_samples: Floats, quantile: float = QUANTILE_95
-) -> tuple[Floats, Floats]:
-    """Bound shares that were each seen in some independent draws, with 95 % confidence by default.
+def wilson_intervals(shares: Floats, n_samples: Floats) -> tuple[Floats, Floats]:
+    """Bound shares that were each seen in some independent draws, with 95 % confidence.
 
     Shares of no draws, NaN, lie from 0 to 1; shares of infinitely many are what they are. Over all
     true shares the intervals hold 95 % in the mean; near 0 and 1 they hold less for some.
@@ -74,7 +71,7 @@ def wilson_intervals(
     """
     seen = n_samples > 0
     n = np.where(seen, n_samples, 1.0)
-    z = quantile
+    z = QUANTILE_95
     whole = 1 + z * z / n
     middle = (shares + z * z / (2 * n)) / whole
     spread = z * np.sqrt(shares * (1 - shares) / n + z * z / (4 * n * n)) / whole
@@ -82,11 +79,6 @@ def wilson_intervals(
     low = np.clip(np.minimum(middle - spread, shares), 0.0, 1.0)
     high = np.clip(np.maximum(middle + spread, shares), 0.0, 1.0)
     return np.where(seen, low, 0.0), np.where(seen, high, 1.0)
-
-
-def normal_quantile(confidence: float) -> float:
-    """Give how many deviations to either side hold such a share of a normal distribution."""
-    return NormalDist().inv_cdf((1 + confidence) / 2)
 
 
 # Kinds of sketches that are samples of sets, of which shares are estimated.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from hashlib import blake2b
@@ -50,20 +50,13 @@ def count_pairs_up_to(row: int, n: int, n_left: int | None, *, is_directed: bool
     return n_before * (n - n_left)
 
 
-def list_pairs(
-    n: int, n_left: int | None, choose: Callable[[int, Int64s], Int64s] | None = None
-) -> Iterator[Pairs]:
-    """Yield all pairs of n rows in ascending order, in pieces of about the same size.
-
-    ``choose`` takes a row and its partners, and returns those that are wanted.
-    """
+def list_pairs(n: int, n_left: int | None) -> Iterator[Pairs]:
+    """Yield all pairs of n rows in ascending order, in pieces of about the same size."""
     left: list[Int64s] = []
     right: list[Int64s] = []
     held = 0
     for row in range(n if n_left is None else n_left):
         partners: Int64s = np.arange(row + 1 if n_left is None else n_left, n, dtype=np.int64)
-        if choose is not None:
-            partners = choose(row, partners)
         left.append(np.full(len(partners), row, np.int64))
         right.append(partners)
         held += len(partners)
@@ -199,8 +192,6 @@ def read_lists(table: pa.Table, kind: pa.DataType) -> tuple[pa.Array, Int64s]:
 
 # Estimates that rest on fewer samples say too little.
 LEAST_SAMPLES = 20
-# Stands for no threshold: no two samples that share something have less in common.
-_LEAST_SHARE = Fraction(1, 10**9)
 
 
 class KindScheme(Protocol):
@@ -246,35 +237,6 @@ class TextScheme:
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """Which pairs are wanted: those whose estimates reach all that is given.
-
-    Parameters
-    ----------
-    threshold
-        Least estimate of ``measure``, in (0, 1].
-    measure
-        One of the kind's ``measures``; None is the first of them.
-    min_significance
-        Least significance, above 0, for kinds that estimate it.
-    """
-
-    threshold: Fraction | None = None
-    measure: str | None = None
-    min_significance: float | None = None
-
-    @property
-    def least(self) -> Fraction:
-        """The threshold; without one a share that all reach that have anything in common."""
-        return _LEAST_SHARE if self.threshold is None else self.threshold
-
-    @property
-    def is_restricted(self) -> bool:
-        """Whether anything is asked of a pair."""
-        return self.threshold is not None or self.min_significance is not None
-
-
-@dataclass(frozen=True)
 class EstimatedShares:
     """Estimates of one measure: ``hits / samples``, in whole numbers for samples of sets.
 
@@ -298,29 +260,11 @@ class PairEstimates:
     """Estimates of pairs of rows.
 
     ``columns`` are the columns to be reported, an Arrow array each. ``measures`` has the estimates
-    of each measure of the kind by its name, the similarity first; ``significances`` are NaN where
-    they are not known, and None for kinds without.
+    of each measure of the kind by its name, the similarity first.
     """
 
     columns: dict[str, pa.Array]
     measures: dict[str, EstimatedShares]
-    significances: Floats | None = None
-
-    def __len__(self) -> int:
-        return len(self.of().is_usable)
-
-    def of(self, measure: str | None = None) -> EstimatedShares:
-        """Return the estimates of a measure, None for the similarity."""
-        return next(iter(self.measures.values())) if measure is None else self.measures[measure]
-
-    def meeting(self, wanted: Wanted) -> Bools:
-        """Mark the pairs that are wanted."""
-        meets: Bools = np.ones(len(self), np.bool_)
-        if wanted.threshold is not None:
-            meets &= self.of(wanted.measure).reaching(wanted.threshold)
-        if wanted.min_significance is not None and self.significances is not None:
-            meets &= self.significances >= wanted.min_significance
-        return meets
 
 
 class SketchKind(ABC, Generic[SchemeT, RowsT]):
@@ -345,17 +289,12 @@ class SketchKind(ABC, Generic[SchemeT, RowsT]):
     #: directed ones the first row of a pair is the one that lies in the other.
     measures: ClassVar[tuple[str, ...]]
     directed_measures: ClassVar[tuple[str, ...]] = ()
-    #: Whether pairs are estimated to be nearer than unrelated texts by some deviations.
-    has_significance: ClassVar[bool] = False
     #: Whether shingles are weighed, and documents may have to be counted before.
     is_weighted: ClassVar[bool] = False
-    #: Whether ``places`` finds texts inside others, and greedy clustering takes the rows.
-    has_places: ClassVar[bool] = False
+    #: Whether greedy clustering takes the rows.
     has_clusters: ClassVar[bool] = False
     #: Whether rows are min-hashes, of which super-shingles are made.
     has_super_shingles: ClassVar[bool] = False
-    #: Whether the sketch of a union of sets can be made from theirs.
-    has_unions: ClassVar[bool] = False
 
     def __init__(self, scheme: SchemeT) -> None:
         self.scheme = scheme
@@ -392,33 +331,31 @@ class SketchKind(ABC, Generic[SchemeT, RowsT]):
         """Put sketches one after another; there is at least one part."""
 
     @abstractmethod
-    def take_rows(self, rows: RowsT, places: Int64s) -> RowsT:
-        """Return the sketches at some places, in that order."""
-
-    def unite_rows(self, rows: RowsT, members: Int64s, starts: Int64s) -> RowsT:
-        """Sketch the unions of groups: g is ``members[starts[g] : starts[g + 1]]``, not empty.
-
-        Only for kinds that ``has_unions``.
-        """
-        raise NotImplementedError
-
-    @abstractmethod
     def candidates(
-        self, rows: RowsT, wanted: Wanted, *, n_left: int | None, limit: int | None, runner: Runner
+        self,
+        rows: RowsT,
+        measure: str,
+        threshold: Fraction,
+        *,
+        n_left: int | None,
+        limit: int | None,
+        runner: Runner,
     ) -> Iterator[Pairs]:
-        """Find pairs of rows; none is missed that is wanted.
+        """Find pairs of rows; none is missed whose estimate reaches the threshold.
 
         Parameters
         ----------
         rows
             n sketches.
-        wanted
-            What is asked of pairs; something is.
+        measure
+            One of the kind's ``measures``.
+        threshold
+            Least estimate of it, in (0, 1].
         n_left
             So many rows at the start are the first of two collections, of which pairs have one
             each. None: one collection.
         limit
-            Most pairs that are wanted.
+            Most pairs that reach the threshold.
         runner
             Runs the work.
 
@@ -430,8 +367,8 @@ class SketchKind(ABC, Generic[SchemeT, RowsT]):
         Raises
         ------
         ResultLimitError
-            If more than ``limit`` pairs are sure to be wanted; others may be noticed
-            later, by those who estimate.
+            If more than ``limit`` pairs are sure to reach it; others may be noticed later, by those
+            who estimate.
         """
 
     @abstractmethod
@@ -441,13 +378,6 @@ class SketchKind(ABC, Generic[SchemeT, RowsT]):
     def count_short(self, rows: RowsT) -> int:
         """Count the rows from which nothing can be estimated, whatever they are compared with."""
         return 0
-
-    def places(self, rows: RowsT, left: Int64s, right: Int64s) -> dict[str, pa.Array]:
-        """Find where the shorter text of each pair lies in the longer one, as columns.
-
-        Only for kinds that ``has_places``.
-        """
-        raise NotImplementedError
 
     @abstractmethod
     def count_elements(self, rows: RowsT) -> Int64s:

@@ -13,7 +13,7 @@ from neardup.kernels.common.hashing import mix_words
 from neardup.kernels.sketch import minhash
 from neardup.sketches.kind import TextScheme
 from neardup.sketches.signatures import SignatureKind
-from neardup.tables import Int64s, ShingleLists, Signatures, Texts, Uint32s, Uint64s
+from neardup.tables import ShingleLists, Signatures, Texts, Uint32s, Uint64s
 from neardup.text.shingles import shingle_set_sizes, shingle_texts
 
 # The kernel handles whole vectors of lanes; a few lanes more cost nothing and are dropped.
@@ -102,7 +102,6 @@ class MinHashKind(SignatureKind[MinHashScheme]):
     name = "minhash"
     measures = ("jaccard",)
     scheme_type = MinHashScheme
-    has_unions = True
 
     def make(self, texts: Texts, how: TextScheme) -> Signatures:
         """Sign the set of shingles of each text."""
@@ -110,17 +109,6 @@ class MinHashKind(SignatureKind[MinHashScheme]):
         # Lanes that were dropped leave gaps, which other kernels do not take.
         values = np.ascontiguousarray(minhash_signatures(lists, self.scheme))
         return Signatures(values, shingle_set_sizes(lists))
-
-    def unite_rows(self, rows: Signatures, members: Int64s, starts: Int64s) -> Signatures:
-        """Sign the unions of groups of sets: the least value of each position.
-
-        How many shingles a union has is known only if not more than one set has any.
-        """
-        values = np.minimum.reduceat(rows.values[members], starts[:-1])
-        sizes = rows.sizes[members]
-        n_filled = np.add.reduceat((sizes != 0).astype(np.int64), starts[:-1])
-        total = np.add.reduceat(sizes, starts[:-1])
-        return Signatures(values, np.where(n_filled < 2, total, -1))
 
 
 @lru_cache(maxsize=8)

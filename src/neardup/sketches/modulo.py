@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from neardup.errors import InvalidParameterError, SketchMismatchError
+from neardup.matching.measures import MEASURES
 from neardup.runs.runner import Runner
-from neardup.sketches.intervals import QUANTILE_95, Shares, estimate_shares
-from neardup.sketches.kind import Pairs, Wanted, cut_pairs
+from neardup.sketches.intervals import Shares, estimate_shares
+from neardup.sketches.kind import Pairs, cut_pairs
 from neardup.sketches.samples import (
     SampleKind,
     SetScheme,
-    SizeEstimates,
     compare_samples,
     estimate_resemblance,
+    join_modulo,
     read_samples,
 )
 from neardup.tables import Estimates, Floats, Int64s, SetSketches, ShingleLists, Uint64s
@@ -137,15 +139,6 @@ class ModuloScheme(SetScheme):
         shares: Floats = 1 / moduli
         return shares
 
-    def estimate_sizes(self, sketches: SetSketches) -> SizeEstimates:
-        """Estimate k m from k values of modulus m."""
-        k = np.diff(sketches.offsets).astype(np.float64)
-        m = sketches.moduli.astype(np.float64)
-        # All N with (k - N / m)^2 at most z^2 N / m (1 - 1 / m).
-        z = QUANTILE_95 * np.sqrt(1 - 1 / m)
-        low, high = (m * ((sign * z + np.sqrt(z * z + 4 * k)) / 2) ** 2 for sign in (-1, 1))
-        return k * m, np.sqrt(k * m * (m - 1)), low, high
-
 
 def estimate_containment(
     sketches: SetSketches, other: SetSketches, left: Int64s, right: Int64s, scheme: ModuloScheme
@@ -182,19 +175,16 @@ class ModuloKind(SampleKind[ModuloScheme]):
     def candidates(
         self,
         rows: SetSketches,
-        wanted: Wanted,
+        measure: str,
+        threshold: Fraction,
         *,
         n_left: int | None,
         limit: int | None,
         runner: Runner,
     ) -> Iterator[Pairs]:
         """Find the pairs whose samples have enough in common at the larger modulus."""
-        # Only samples need it.
-        from neardup.matching.measures import MEASURES
-        from neardup.sketches.samples import join_modulo
-
-        measure = MEASURES[wanted.measure or self.measures[0]](wanted.least)
-        yield from cut_pairs(*join_modulo(rows, measure, n_left=n_left, runner=runner))
+        asked = MEASURES[measure](threshold)
+        yield from cut_pairs(*join_modulo(rows, asked, n_left=n_left, runner=runner))
 
     def shares(self, rows: SetSketches, left: Int64s, right: Int64s) -> Shares:
         """Estimate resemblance, and containment both ways."""

@@ -30,7 +30,7 @@ def kind_named(name: str) -> type[AnyKind]:
 
 
 def kinds_with(feature: str) -> str:
-    """Return the names of the kinds that have a feature, such as ``has_places``, for a message."""
+    """Return the names of the kinds that have a feature, such as ``has_clusters``."""
     return " or ".join(name for name in KIND_NAMES if getattr(kind_named(name), feature))
 
 

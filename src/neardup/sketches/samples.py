@@ -30,7 +30,6 @@ from neardup.tables import (
     Texts,
     Uint64s,
     offsets_of,
-    places_of_lists,
 )
 from neardup.text.shingles import shingle_texts
 
@@ -38,9 +37,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 # What all schemes of samples have, and what they decide each in its own way.
-
-# Values, errors, and the ends of intervals.
-SizeEstimates = tuple[Floats, Floats, Floats, Floats]
 
 
 class SetScheme(ABC):
@@ -73,10 +69,6 @@ class SetScheme(ABC):
     def seen(self, largest: Uint64s, moduli: Int64s) -> Floats:
         """Return the shares of unions that samples saw, from their largest values and moduli."""
 
-    @abstractmethod
-    def estimate_sizes(self, sketches: SetSketches) -> SizeEstimates:
-        """Estimate numbers of elements from samples that are not whole."""
-
     @property
     def permutation_key(self) -> np.uint64:
         """What elements are joined with before they are mixed."""
@@ -99,42 +91,6 @@ def check_rows(what: str, rows: Int64s, sketches: SetSketches) -> None:
             f"{what} must be rows of {len(sketches)} sketches, got {rows.min()} to {rows.max()}"
         )
         raise InvalidParameterError(message)
-
-
-# How many elements sets have, estimated from their samples.
-
-
-def estimate_sizes(sketches: SetSketches, scheme: SetScheme) -> Estimates:
-    """Estimate how many distinct elements each set has, where that is not known.
-
-    A full sketch of the s smallest values gives (s - 1) / u, u being the largest of them as a share
-    of 2^64: without bias, with variance N (N - s + 1) / (s - 2), and an interval from gamma
-    quantiles (Wilson and Hilferty); s below 3 tells nearly nothing, and has an infinite error.
-    A modulo sketch of k values and modulus m gives k m, with variance N (m - 1).
-
-    Parameters
-    ----------
-    sketches
-        Made by ``scheme``, or unions of such.
-    scheme
-        That of the sketches.
-
-    Returns
-    -------
-    One estimate for each sketch. Exact where ``sizes`` has the number.
-    """
-    scheme.check(sketches)
-    n_values = np.diff(sketches.offsets)
-    values, errors, low, high = scheme.estimate_sizes(sketches)
-    known = sketches.sizes >= 0
-    exact = sketches.sizes.astype(np.float64)
-    return Estimates(
-        np.where(known, exact, values),
-        np.where(known, 0.0, errors),
-        np.where(known, exact, np.maximum(low, n_values.astype(np.float64))),
-        np.where(known, exact, high),
-        n_values,
-    )
 
 
 # Broder's sketches: samples of shingle sets that estimate resemblance and containment.
@@ -171,7 +127,7 @@ def sketch_sets(shingles: ShingleLists, scheme: SetScheme) -> SetSketches:
     return scheme.sample(shingles)
 
 
-# Sketches of several sets at once: tables put together, and sketches of unions.
+# Tables of sketches put together.
 
 
 def join_sketches(parts: Sequence[SetSketches]) -> SetSketches:
@@ -185,68 +141,6 @@ def join_sketches(parts: Sequence[SetSketches]) -> SetSketches:
         np.concatenate([nothing, *(part.sizes for part in parts)]),
         np.concatenate([nothing, *(part.moduli for part in parts)]),
     )
-
-
-def unite_sketches(
-    sketches: SetSketches, members: Int64s, starts: Int64s, scheme: SetScheme
-) -> SetSketches:
-    """Sketch the unions of groups of sets from their sketches.
-
-    Parameters
-    ----------
-    sketches
-        Made by ``scheme``.
-    members, starts
-        Group g is the rows ``members[starts[g] : starts[g + 1]]``; a row may be in many groups.
-    scheme
-        That of the sketches.
-
-    Returns
-    -------
-    Smallest sketches are those of the unions themselves, sizes included. Modulo sketches have the
-    largest modulus of their group, and with a fixed modulus the values of the union's own sketch;
-    the size of a union is known where its modulus is 1.
-
-    Raises
-    ------
-    InvalidParameterError
-        If members are no rows of the sketches, or groups do not follow each other.
-    SketchMismatchError
-        If moduli or sizes are not those of the scheme.
-    """
-    from neardup.kernels.sketch import samples
-
-    check_rows("members", members, sketches)
-    widths = np.diff(starts)
-    if not len(starts) or starts[0] < 0 or starts[-1] > len(members) or (widths < 0).any():
-        message = f"starts must ascend within the {len(members)} members, got {starts}"
-        raise InvalidParameterError(message)
-    scheme.check(sketches)
-    chosen = members[starts[0] : starts[-1]]
-    ends: Int64s = np.zeros(len(chosen) + 1, np.int64)
-    np.cumsum(np.diff(sketches.offsets)[chosen], out=ends[1:])
-    widest = int(np.diff(ends[starts - starts[0]]).max(initial=0))
-    values: Uint64s = np.empty(int(ends[-1]), np.uint64)
-    offsets: Int64s = np.empty(len(starts), np.int64)
-    moduli: Int64s = np.empty(len(starts) - 1, np.int64)
-    limit = scheme.sample_limit
-    samples.unite_sketches(
-        sketches.values,
-        sketches.offsets,
-        sketches.moduli,
-        chosen,
-        starts - starts[0],
-        limit,
-        np.empty(widest, np.uint64),
-        np.empty(2 * widest + 1, np.int64),
-        values,
-        offsets,
-        moduli,
-    )
-    n_values = np.diff(offsets)
-    # A sketch that is not full has missed nothing.
-    sizes = np.where((moduli == 1) & (n_values < limit), n_values, -1)
-    return SetSketches(values[: offsets[-1]].copy(), offsets, sizes, moduli)
 
 
 # The resemblance of sets, estimated from what their samples have in common.
@@ -444,7 +338,6 @@ class SampleKind(ShareKind[SetSchemeT, SetSketches]):
     """A kind of samples of sets."""
 
     has_clusters = True
-    has_unions = True
 
     def make(self, texts: Texts, how: TextScheme) -> SetSketches:
         """Sketch the set of shingles of each text."""
@@ -457,15 +350,6 @@ class SampleKind(ShareKind[SetSchemeT, SetSketches]):
     def join_rows(self, parts: Sequence[SetSketches]) -> SetSketches:
         """Put sketches one after another."""
         return join_sketches(parts)
-
-    def take_rows(self, rows: SetSketches, places: Int64s) -> SetSketches:
-        """Return some of the sketches."""
-        of_values, offsets = places_of_lists(rows.offsets[places], np.diff(rows.offsets)[places])
-        return SetSketches(rows.values[of_values], offsets, rows.sizes[places], rows.moduli[places])
-
-    def unite_rows(self, rows: SetSketches, members: Int64s, starts: Int64s) -> SetSketches:
-        """Sketch the unions of groups of sets."""
-        return unite_sketches(rows, members, starts, self.scheme)
 
     def shares(self, rows: SetSketches, left: Int64s, right: Int64s) -> Shares:
         """Estimate the resemblance of pairs."""

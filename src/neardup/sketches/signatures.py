@@ -16,7 +16,7 @@ from neardup.matching.buckets import bucket_documents
 from neardup.matching.join import Columns, check_limit, join_columns, probe_pieces
 from neardup.runs.runner import Runner
 from neardup.sketches.intervals import ShareKind, Shares, estimate_shares
-from neardup.sketches.kind import KindScheme, Pairs, Wanted, cut_pairs
+from neardup.sketches.kind import KindScheme, Pairs, cut_pairs
 from neardup.tables import Estimates, Int32s, Int64s, ScoredPairs, Signatures, Uint64s
 
 if TYPE_CHECKING:
@@ -153,10 +153,6 @@ def join_signatures(
     return ScoredPairs(places[left[order]], places[right[order]], equal[order])
 
 
-# In all positions of the signature of an empty set.
-_EMPTY = np.uint32(2**32 - 1)
-
-
 class SignatureScheme(KindScheme, Protocol):
     """A family of functions."""
 
@@ -182,24 +178,18 @@ class SignatureKind(ShareKind[SignatureSchemeT, Signatures]):
             np.concatenate(totals) if totals else None,
         )
 
-    def take_rows(self, rows: Signatures, places: Int64s) -> Signatures:
-        """Return some of the signatures."""
-        totals = None if rows.totals is None else rows.totals[places]
-        return Signatures(rows.values[places], rows.sizes[places], totals)
-
     def candidates(
         self,
         rows: Signatures,
-        wanted: Wanted,
+        measure: str,
+        threshold: Fraction,
         *,
         n_left: int | None,
         limit: int | None,
         runner: Runner,
     ) -> Iterator[Pairs]:
         """Find the pairs that agree in enough positions, and no others."""
-        # Only signatures need them.
-
-        found = join_signatures(rows, wanted.least, n_left=n_left, limit=limit, runner=runner)
+        found = join_signatures(rows, threshold, n_left=n_left, limit=limit, runner=runner)
         yield from cut_pairs(found.left, found.right)
 
     def shares(self, rows: Signatures, left: Int64s, right: Int64s) -> Shares:
@@ -211,12 +201,12 @@ class SignatureKind(ShareKind[SignatureSchemeT, Signatures]):
         return rows.sizes
 
     def to_columns(self, rows: Signatures) -> dict[str, pa.Array]:
-        """Return numbers of elements, null where not known, and lists of a fixed size."""
+        """Return numbers of elements, and lists of a fixed size."""
         import pyarrow as pa
 
         values = pa.array(np.ascontiguousarray(rows.values).reshape(-1))
         return {
-            "size": pa.array(rows.sizes, mask=rows.sizes < 0),
+            "size": pa.array(rows.sizes),
             "sketch": pa.FixedSizeListArray.from_arrays(values, rows.values.shape[1]),
         }
 
@@ -230,6 +220,4 @@ class SignatureKind(ShareKind[SignatureSchemeT, Signatures]):
         values, offsets = read_lists(table, pa.uint32())
         check(bool((np.diff(offsets) == num_perm).all()))
         rows = np.array(values.to_numpy(), np.uint32).reshape(len(table), num_perm)
-        sizes = read_counts(table, "size", null=-1)
-        check(bool(((sizes >= 0) | (rows != _EMPTY).any(axis=1)).all()))
-        return Signatures(rows, sizes)
+        return Signatures(rows, read_counts(table, "size"))

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from neardup.errors import SketchMismatchError
 from neardup.runs.runner import Runner
-from neardup.sketches.intervals import QUANTILE_95
-from neardup.sketches.kind import Pairs, Wanted, cut_pairs
-from neardup.sketches.samples import SampleKind, SetScheme, SizeEstimates, read_samples
+from neardup.sketches.kind import Pairs, cut_pairs
+from neardup.sketches.samples import SampleKind, SetScheme, join_smallest, read_samples
 from neardup.tables import Floats, Int64s, SetSketches, ShingleLists, Uint64s
 
 if TYPE_CHECKING:
@@ -87,23 +87,6 @@ class SmallestScheme(SetScheme):
         shares: Floats = largest / 2.0**64
         return shares
 
-    def estimate_sizes(self, sketches: SetSketches) -> SizeEstimates:
-        """Estimate (s - 1) / u from s values, u being the largest as a share of 2^64."""
-        k = np.diff(sketches.offsets).astype(np.float64)
-        last = np.maximum(sketches.offsets[1:] - 1, 0)
-        largest = np.append(sketches.values, np.uint64(0))[last] if len(last) else last
-        unit = 2.0**64 / (largest + 1.0)
-        values = (k - 1) * unit
-        spread = np.full(len(k), np.inf)
-        # Without bias for the variance: the square of an estimate is too large in the mean.
-        np.divide(values * (values - k + 1), k - 1, out=spread, where=k > 2)
-        s = np.maximum(k, 1)
-        low, high = (
-            unit * s * np.maximum(1 - 1 / (9 * s) + z / (3 * np.sqrt(s)), 0) ** 3
-            for z in (-QUANTILE_95, QUANTILE_95)
-        )
-        return values, np.sqrt(np.maximum(spread, 0)), low, high
-
 
 class SmallestKind(SampleKind[SmallestScheme]):
     """Samples of a fixed size, for Jaccard similarity with less error than signatures."""
@@ -115,17 +98,15 @@ class SmallestKind(SampleKind[SmallestScheme]):
     def candidates(
         self,
         rows: SetSketches,
-        wanted: Wanted,
+        measure: str,
+        threshold: Fraction,
         *,
         n_left: int | None,
         limit: int | None,
         runner: Runner,
     ) -> Iterator[Pairs]:
         """Find the pairs whose samples have enough in common for their sizes."""
-        # Only samples need it.
-        from neardup.sketches.samples import join_smallest
-
-        yield from cut_pairs(*join_smallest(rows, wanted.least, n_left=n_left, runner=runner))
+        yield from cut_pairs(*join_smallest(rows, threshold, n_left=n_left, runner=runner))
 
     def from_columns(self, table: pa.Table) -> SetSketches:
         """Read samples that are full, or whole sets."""

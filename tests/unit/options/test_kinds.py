@@ -24,7 +24,6 @@ from neardup.options.kinds import (
     Location,
     NameOrNumber,
     OneOf,
-    Positive,
     Seconds,
     Share,
     Text,
@@ -46,7 +45,6 @@ PAIR, THREE = Literal["one", "two"], Literal["one", "two"] | Literal["three"]
         (ByteSize(10**6), (10**6, 2**70)),
         (CountOrPercent(), (1, 2**70, "10%", "0.5%", "100%")),
         (Share(), ("0.8", 0.8, 1, Decimal("0.5"), Fraction(1, 3), np.float64(0.25))),
-        (Positive(), (0.5, 1e300)),
         (Choice(THREE), ("one", "two", "three")),
         (Flag(), (True, False)),
         (Text(), ("", "text")),
@@ -68,7 +66,7 @@ LONG = (
     *(b"1" * MILLION, 10**20_000, -(10**20_000), Decimal("0." + "9" * MILLION)),
     *(Fraction(1, 10**20_000), Fraction(10**20_000), "10" * MILLION + "%", "1" * 41 + "GB"),
 )
-NUMBERS = [Whole(1), OneOf(numbers=(1, 2)), CountOrPercent(), ByteSize(1), Seconds(0), Positive()]
+NUMBERS = [Whole(1), OneOf(numbers=(1, 2)), CountOrPercent(), ByteSize(1), Seconds(0)]
 
 
 @each_of("kind", [*NUMBERS, Share()], ids=lambda kind: type(kind).__name__)
@@ -215,21 +213,3 @@ def test_seconds__refuses_other_types(wrong):
 def test_seconds__refuses_what_is_out_of_range(wrong):
     with pytest.raises(InvalidParameterError, match=r"^x must lie between 0\.1 and 86,400 seconds"):
         Seconds(0.1).checked("x", wrong)
-
-
-@each_of("value", ["3", 3, Fraction(3), Decimal(3), np.float64(3)], ids=repr)
-def test_positive__plain_float(value):
-    found = Positive().checked("x", value)
-    assert (found, type(found)) == (3.0, float)
-
-
-@each_of("wrong", ["", "much", True, None, b"1", [1], "nan", float("inf")])
-def test_positive__refuses_what_is_no_number(wrong):
-    with pytest.raises(InvalidParameterError, match=r"^x must be a number above 0, got "):
-        Positive().checked("x", wrong)
-
-
-@pytest.mark.parametrize("wrong", [0, -1, "-0.01"])
-def test_positive__refuses_what_is_out_of_range(wrong):
-    with pytest.raises(InvalidParameterError, match=r"^x must be above 0, got "):
-        Positive().checked("x", wrong)

@@ -24,7 +24,6 @@ from neardup.options.kinds import (
     Kind,
     Location,
     NameOrNumber,
-    Positive,
     Seconds,
     Share,
     ShareOrCount,
@@ -52,8 +51,6 @@ def wrong_values(kind: Kind) -> list[Any]:
             return [5, True, [3], b"folder"]
         case Share():
             return ["abc", True, [0.5], 0, -0.5, "1.000000001", 80, float("nan"), b"0.5"]
-        case Positive():
-            return ["abc", True, [3], 0, -0.5, float("nan"), float("inf"), b"3"]
         case Seconds():
             return ["soon", True, [3], kind.least - 0.01, 86_401, float("nan"), b"3"]
         case ShareOrCount():

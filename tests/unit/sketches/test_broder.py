@@ -2,14 +2,14 @@ from __future__ import annotations
 
 import pytest
 
-from neardup.errors import InvalidParameterError, SketchMismatchError
+from neardup.errors import InvalidParameterError
 from neardup.sketches.modulo import ModuloScheme
-from neardup.sketches.samples import sketch_sets, unite_sketches
+from neardup.sketches.samples import sketch_sets
 from neardup.sketches.smallest import SmallestScheme
 from neardup.text.shingles import make_shingle_scheme, shingle_texts
 from tests.arrays import make_texts, unragged
 from tests.each import each_of
-from tests.unit.sketches.samples import TEXTS, rows, sketch
+from tests.unit.sketches.samples import TEXTS, sketch
 
 KNOWN_ANSWERS = [
     (
@@ -94,25 +94,6 @@ def test_sketch_sets__modulus_by_distinct_shingles():
     found = sketch(lists, ModuloScheme())
     assert found.sizes.tolist() == [199, 200, 100, 399, 400]
     assert found.moduli.tolist() == [1, 2, 1, 2, 4]
-
-
-def test_unite_sketches__groups_that_are_not_there():
-    scheme = SmallestScheme()
-    sketches = sketch([[1], [2]], scheme)
-    with pytest.raises(InvalidParameterError, match="members must be rows of 2"):
-        unite_sketches(sketches, rows(0, 2), rows(0, 2), scheme)
-    for starts in (rows(), rows(0, 2, 1), rows(0, 3), rows(-1, 2)):
-        with pytest.raises(InvalidParameterError, match="starts must ascend within the 2 members"):
-            unite_sketches(sketches, rows(0, 1), starts, scheme)
-    with pytest.raises(SketchMismatchError):
-        unite_sketches(sketches, rows(0), rows(0, 1), ModuloScheme(3))
-
-
-def test_unite_sketches__groups_in_the_middle_of_members():
-    scheme = SmallestScheme(10)
-    sketches = sketch([[1], [2], [3]], scheme)
-    found = unite_sketches(sketches, rows(0, 1, 2, 0), rows(1, 3, 3), scheme)
-    assert found.sizes.tolist() == [2, 0]
 
 
 @pytest.mark.parametrize("size", [0, -1, 2**20 + 1])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from hashlib import blake2b
 
 import numpy as np
@@ -15,11 +14,9 @@ from neardup.sketches.kind import (
     RememberingTokenizer,
     digest_texts,
     digest_tokens,
-    no_digests,
     to_column,
 )
-from neardup.sketches.table_format import METADATA_KEY
-from neardup.stages.sketches import Sketches, known_digests
+from neardup.stages.sketches import Sketches
 from neardup.tables import Texts
 from neardup.text.shingles import digest_token_lists, make_shingle_scheme
 from tests.each import each_of
@@ -107,42 +104,14 @@ def test_digests__depend_on_the_seed(kind):
 def test_digests__follow_their_documents(kind, tmp_path):
     sketches = make(kind)
     assert sketches.digests.null_count == 0
-    places = pa.array([5, 3, 39])
-    assert sketches[[5, 3, 39]].digests == sketches.digests.take(places)
-    assert sketches.select(["é3"]).digests == sketches.digests.slice(3, 1)
-    parts = Sketches.concat([sketches[:7], sketches[7:]])
-    assert parts.digests == sketches.digests
     sketches.write(tmp_path / "s.parquet")
     assert Sketches.read(tmp_path / "s.parquet").digests == sketches.digests
 
 
-def test_digests__of_unions_are_not_known():
-    one, other = (
-        neardup.sketch([{"id": i, "text": t} for i, t in rows], id_column="id", ngram=1)
-        for rows in ([("a", "x y"), ("b", "z")], [("b", "z"), ("c", "x y")])
-    )
-    merged = one.merge(other)
-    assert merged.ids.to_pylist() == ["a", "b", "c"]
-    assert merged.digests.is_valid().to_pylist() == [True, False, True]
-    found = neardup.estimate(merged).pairs["exact_copy"].to_pylist()
-    assert found == [None, True, None]
-
-
-def test_sketches__of_earlier_versions_have_no_digests():
-    sketches = make("smallest")
-    table = sketches.to_arrow()
+def test_sketches__refuse_other_digests():
+    table = make("smallest").to_arrow()
     with pytest.raises(SketchFormatError):
         Sketches.from_arrow(table.drop_columns(["digest"]))
-    about = json.loads(table.schema.metadata[METADATA_KEY])
-    assert about.pop("digests")
-    earlier = table.replace_schema_metadata({METADATA_KEY: json.dumps(about)})
-    old = Sketches.from_arrow(earlier.drop_columns(["digest"]))
-    assert known_digests(old) == no_digests(40)
-    both = old[:3].append(sketches[3:5])
-    assert both.digests.is_valid().to_pylist() == [False] * 3 + [True] * 2
-    result = neardup.estimate(both)
-    assert result.pairs["exact_copy"].null_count == 9
-    assert result.summary["exact_copies"] == 0
     for wrong in (pa.array([b"x"] * 40), pa.array(np.zeros(40)), pa.array(["x" * 16] * 40)):
         with pytest.raises(SketchFormatError):
             Sketches.from_arrow(with_column(table, "digest", wrong))

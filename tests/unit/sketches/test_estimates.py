@@ -10,9 +10,7 @@ from neardup.sketches.intervals import estimate_shares
 from neardup.sketches.modulo import ModuloScheme, estimate_containment
 from neardup.sketches.samples import (
     estimate_resemblance,
-    estimate_sizes,
     sketch_sets,
-    unite_sketches,
 )
 from neardup.sketches.smallest import SmallestScheme
 from neardup.text.shingles import make_shingle_scheme, shingle_texts
@@ -125,46 +123,6 @@ def test_estimate_resemblance__unlike_sizes(size, used):
     with pytest.raises(SketchMismatchError) as caught:
         estimate_resemblance(sketches, sketches, rows(0), rows(0), SmallestScheme(used))
     assert caught.value.differences == {"size": (used, size)}
-
-
-def test_estimate_sizes__known_and_unknown():
-    lists = [range(400), range(5), [], range(8)]
-    found = estimate_sizes(sketch(lists, SmallestScheme(8)), SmallestScheme(8))
-    assert found.values[1:3].tolist() == found.low[1:3].tolist() == [5, 0]
-    assert found.errors[1:3].tolist() == [0, 0]
-    assert found.n_samples.tolist() == [8, 5, 0, 8]
-    assert found.low[0] < found.values[0] < found.high[0]
-    assert found.low[3] == 8
-    scheme = ModuloScheme(4)
-    found = estimate_sizes(sketch(lists, scheme), scheme)
-    assert found.values.tolist() == found.high.tolist() == [400, 5, 0, 8]
-    alone = unite_sketches(sketch(lists, scheme), rows(*range(4)), rows(*range(5)), scheme)
-    united = estimate_sizes(alone, scheme)
-    assert (united.values == 4 * united.n_samples).all()
-    assert (united.low <= united.values).all()
-    assert (united.values <= united.high).all()
-    assert united.high[2] == pytest.approx(4 * 1.96**2 * 0.75, rel=1e-3)
-    assert len(estimate_sizes(sketch([], scheme), scheme)) == 0
-    assert len(estimate_sizes(sketch([], SmallestScheme()), SmallestScheme())) == 0
-
-
-@pytest.mark.parametrize(("s", "low", "high"), [(10, 4.7954, 17.0848), (50, 37.1110, 64.7806)])
-def test_estimate_sizes__interval_of_gamma_quantiles(s, low, high):
-    """Half of chi-square quantiles with 2 s degrees of freedom, from tables."""
-    scheme = SmallestScheme(s)
-    sketches = sketch([range(5000)], scheme)
-    unit = 2.0**64 / (float(sketches.values[-1]) + 1)
-    found = estimate_sizes(sketches, scheme)
-    assert found.values[0] == pytest.approx((s - 1) * unit)
-    assert (found.low[0], found.high[0]) == pytest.approx((low * unit, high * unit), rel=0.002)
-
-
-@pytest.mark.parametrize("size", [1, 2])
-def test_estimate_sizes__few_values_tell_nearly_nothing(size):
-    scheme = SmallestScheme(size)
-    found = estimate_sizes(sketch([range(100)], scheme), scheme)
-    assert found.errors.tolist() == [np.inf]
-    assert found.low[0] <= 100 <= found.high[0]
 
 
 def test_estimate_shares__errors():

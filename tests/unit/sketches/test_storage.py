@@ -7,7 +7,7 @@ import pytest
 
 import neardup
 from neardup.errors import InvalidParameterError, OutputExistsError
-from neardup.stages.sketches import Sketches, read_info
+from neardup.stages.sketches import Sketches
 from tests.unit.sketches.sketch_tables import KINDS, kinds, lists, make, same, with_column
 
 
@@ -21,16 +21,6 @@ def test_sketches__round_trip(kind, n, tmp_path):
     assert same(Sketches.read(tmp_path / "a.parquet"), sketches)
     assert same(Sketches.read(str(tmp_path / "a.parquet")), sketches)
     assert [path.name for path in tmp_path.iterdir()] == ["a.parquet"]
-    info = read_info(tmp_path / "a.parquet")
-    assert info == {
-        "path": str(tmp_path / "a.parquet"),
-        "documents": n,
-        "blocks": None,
-        "bytes": (tmp_path / "a.parquet").stat().st_size,
-        "format": 1,
-        "neardup": neardup.__version__,
-        "scheme": sketches.scheme,
-    }
 
 
 @kinds

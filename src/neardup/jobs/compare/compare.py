@@ -120,8 +120,8 @@ def make_makers(
 
 def measure_pair(
     pair: Pair, makers: Makers, edit_limit: int
-) -> tuple[list[Measured], tuple[TextSize, TextSize], float | None, float | None]:
-    """Work out all measures; also sizes, significance and spread.
+) -> tuple[list[Measured], tuple[TextSize, TextSize], float | None]:
+    """Work out all measures; also sizes and significance.
 
     Time is linear in the texts, and for the exact edit distance a 64th of the product of lengths.
     """
@@ -137,7 +137,7 @@ def measure_pair(
         ]
     tokens = makers.weighted.texts.shingles.tokenizer.hash_tokens(pair.texts)
     weighted, totals = _measure_weights(pair.texts, tokens, makers.weighted)
-    edits, significance, spread = _measure_edits(pair, makers.edit, edit_limit)
+    edits, significance = _measure_edits(pair, makers.edit, edit_limit)
     characters = [len(text) for text in pair.texts.to_arrow().to_pylist()]
     sizes = [
         TextSize(
@@ -150,7 +150,7 @@ def measure_pair(
         for row in (0, 1)
     ]
     measures += [weighted, *edits]
-    return measures, (sizes[0], sizes[1]), significance, spread
+    return measures, (sizes[0], sizes[1]), significance
 
 
 def _score_sets(sets: ShingleSets) -> Iterator[tuple[str, float]]:
@@ -219,8 +219,8 @@ def _measure_weights(
 
 def _measure_edits(
     pair: Pair, maker: SketchMaker[EditKind], limit: int
-) -> tuple[list[Measured], float | None, float | None]:
-    """Work out and estimate edit distance and similarity; also significance and spread."""
+) -> tuple[list[Measured], float | None]:
+    """Work out and estimate edit distance and similarity; also significance."""
     rows: EditSignatures = maker.make(pair.texts)
     left, right = (np.array([row], np.int64) for row in (pair.first, pair.second))
     found = edit_estimates(rows, maker.kind.scheme, left, right)
@@ -246,14 +246,12 @@ def _measure_edits(
     told = Estimated("edit", distance, None, low, high, n_symbols)
     least, most = (left_alone(edits) or 0.0 for edits in (high, low))
     likeness = Estimated("edit", left_alone(distance), None, least, most, n_symbols)
-    spread = float(found.spreads[0])
     return (
         [
             Measured("edit-distance", "characters", exact, (told,)),
             Measured("edit-similarity", "characters", left_alone(exact), (likeness,)),
         ],
         float(found.significances[0]) if usable else None,
-        None if np.isnan(spread) else spread,
     )
 
 
@@ -438,7 +436,7 @@ def compare_texts(
     order = sorted((0, 1), key=lambda row: (len(texts[row]), texts[row]))
     pair = Pair(Texts.from_arrow(strings), *order)
     with runner.stage("measure"):
-        measures, sizes, significance, spread = measure_pair(pair, makers, options.edit_limit)
+        measures, sizes, significance = measure_pair(pair, makers, options.edit_limit)
     with runner.stage("align"):
         places = locate(strings, pair, makers.weighted.texts.shingles.tokenizer)
         passages = find_passages(texts, pair, places, options, runner)
@@ -459,7 +457,7 @@ def compare_texts(
         sizes,
         tuple(measures),
         tuple(passages),
-        Differences(a, b, share_a, share_b, spread, significance),
+        Differences(a, b, share_a, share_b, significance),
         described,
         summary,
     )

@@ -89,20 +89,18 @@ class SharedPassage:
 
 @dataclass(frozen=True)
 class Differences:
-    """Where two texts differ, and how diffusely.
+    """Where two texts differ, and whether they are related.
 
     ``a`` and ``b`` are the ranges of characters of each text whose tokens are in no shared passage,
     and ``share_a``, ``share_b`` the shares of each text's tokens that are in one; 0 for a text
-    without tokens. ``spread`` is estimated: 0 for differences in one place, 1 for differences all
-    over. ``significance`` is the number of standard deviations by which the texts are nearer than
-    unrelated ones; both are None where there are not enough samples.
+    without tokens. ``significance`` is the number of standard deviations by which the texts are
+    nearer than unrelated ones; None where there are not enough samples.
     """
 
     a: Ranges
     b: Ranges
     share_a: float
     share_b: float
-    spread: float | None
     significance: float | None
 
 
@@ -240,7 +238,7 @@ def summary_lines(result: Comparison, *, full: bool) -> Iterator[str]:
             yield f"  {range_of(place)}: {_excerpt(text, place)}"
         yield from _more(n)
     if full:
-        yield from diffuseness(result)
+        yield _significance_sentence(result)
         for rows, sides in ((size_rows(result), "<>>"), (measure_rows(result), "<<><>>>")):
             yield ""
             # The cells of a table are padded to columns.
@@ -260,13 +258,11 @@ def shared_sentence(result: Comparison) -> str:
     )
 
 
-def diffuseness(result: Comparison) -> Iterator[str]:
-    """Say how diffuse the differences are, and how far from chance the likeness."""
-    spread, significance = result.differences.spread, result.differences.significance
-    told = _NOT_ENOUGH if spread is None else f"{spread:.2f}"
-    yield f"spread of the differences, 0 in one place, 1 all over: {told}"
+def _significance_sentence(result: Comparison) -> str:
+    """Return how far from chance the likeness is."""
+    significance = result.differences.significance
     told = _NOT_ENOUGH if significance is None else f"{significance:.1f} standard deviations"
-    yield f"nearer than unrelated texts by: {told}"
+    return f"nearer than unrelated texts by: {told}"
 
 
 def _more(n: int) -> Iterator[str]:
@@ -373,7 +369,7 @@ class CompareResult(Comparison, Result):
             links_of(self),
             measure_rows(self),
             size_rows(self),
-            [shared_sentence(self), *diffuseness(self)],
+            [shared_sentence(self), _significance_sentence(self)],
         )
         return render_comparison(page)
 

@@ -24,7 +24,7 @@ from neardup.runs.progress import counted
 from neardup.runs.runner import Runner
 from neardup.sketches.greedy import cluster_greedily
 from neardup.sketches.registry import kind_of, kinds_with
-from neardup.stages.sketches import Sketches, SketchParts, bytes_to_read, check_whole
+from neardup.stages.sketches import Sketches, SketchParts, bytes_to_read
 from neardup.stages.workspaces import memory_budget
 from neardup.tables import SetSketches
 
@@ -121,7 +121,6 @@ def cluster_sketches(given: _Arguments) -> ClusterResult:
     budget = memory_budget(given.memory)
     is_whole = bytes_to_read(given.sketches) * _HELD_OF_ALL <= budget
     own = SketchParts(given.sketches, None if is_whole else budget // _HELD_OF_PART)
-    check_whole(own.part(0), "clusters")
     kind = kind_of(own.scheme)
     if not kind.has_clusters:
         kinds = kinds_with("has_clusters")

@@ -339,8 +339,8 @@ class DocumentIndex(AnyIndex[DocumentHandle, DocumentRemovalResult]):
                 minhash = minhash_of(sketch, view.scheme, "sketch")
                 if len(sketch) != 1:
                     message = (
-                        f"sketch must be one of a whole text, got {len(sketch)}; Sketches.select "
-                        "takes one out of many, and search takes all"
+                        f"sketch must be that of one text, got those of {len(sketch)}; search "
+                        "takes any number of them"
                     )
                     raise InvalidParameterError(message, "sketch")
                 asked = sketch.rows.values.tobytes()

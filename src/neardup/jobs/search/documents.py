@@ -31,7 +31,7 @@ from neardup.sketches.minhash import MinHashScheme
 from neardup.stages.hints import Beginnings, Remedies, hints_of_documents
 from neardup.stages.options import columns_of
 from neardup.stages.sketches import Sketches
-from neardup.tables import Int64s
+from neardup.tables import Int64s, Signatures
 
 if TYPE_CHECKING:
     from neardup.outputs.summary_records import DocumentSearchSummary
@@ -146,11 +146,13 @@ def search_sketches(
     documents: list[Int64s] = [np.empty(0, np.int64)]
     with runner.stage("search") as note:
         for first in range(0, len(sketches), _SKETCHES_AT_ONCE):
-            part = sketches[first : first + _SKETCHES_AT_ONCE]
-            hits = find_estimated(index, part.rows, minhash, measure.threshold)
+            part = slice(first, first + _SKETCHES_AT_ONCE)
+            rows = Signatures(sketches.rows.values[part], sketches.rows.sizes[part])
+            hits = find_estimated(index, rows, minhash, measure.threshold)
             hits = most_similar(hits_where(index, hits, condition), options.number)
-            counts.add(part.rows.sizes, hits)
-            tables.append(_with_errors(_table(part.ids, hits, index), hits, minhash.num_perm))
+            counts.add(rows.sizes, hits)
+            table = _table(sketches.ids[part], hits, index)
+            tables.append(_with_errors(table, hits, minhash.num_perm))
             documents.append(hits.documents)
         table = _join(tables, sketches.ids.type, index, _ERRORS)
         if with_columns:
@@ -179,9 +181,8 @@ def minhash_of(sketches: Sketches, scheme: DocumentScheme, parameter: str) -> Mi
         name = scheme.measure.name
         message = f"{parameter}: sketches estimate jaccard, and the index was made with {name}"
         raise InvalidParameterError(message, parameter)
-    if sketches.kind != "minhash" or sketches.blocks is not None:
-        got = "blocks of texts" if sketches.kind == "minhash" else f"kind {sketches.kind}"
-        message = f"{parameter} must be of kind minhash, of whole texts, got {got}"
+    if sketches.kind != "minhash":
+        message = f"{parameter} must be of kind minhash, got {sketches.kind}"
         raise InvalidParameterError(message, parameter)
     own = {**scheme.shingles.describe(), "seed": scheme.minhash.seed}
     unlike = {key for key in own if own[key] != sketches.scheme.get(key)}

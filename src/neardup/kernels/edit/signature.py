@@ -1,4 +1,4 @@
-"""Signatures whose edit distance tells that of the texts, and finding one inside another."""
+"""Signatures whose edit distance estimates that of the texts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from neardup.kernels.types import (
     Bytes,
     ConstBytes,
     ConstInt64s,
-    ConstUint32s,
     Int,
     Int64s,
     Uint32s,
@@ -179,7 +178,6 @@ def sign_texts(
     seed: np.uint64,
     letters: np.uint64,
     symbols: Uint32s,
-    positions: Int64s,
     symbol_offsets: Int64s,
     lengths: Int64s,
 ) -> int:
@@ -190,9 +188,9 @@ def sign_texts(
     ``residue`` modulo ``compression``, and z = mix64(sum ^ seed). The symbol is the lower half of
     z, scaled to 0 .. letters - 1.
 
-    ``symbols`` and ``positions`` (numbers of windows) have the same size; ``symbol_offsets`` (n +
-    1) that of ``first`` set; ``lengths`` (n) takes characters. Gives the number of the text whose
-    symbols did not fit, or n; what belongs to the texts before it is complete.
+    ``symbol_offsets`` (n + 1) has that of ``first`` set; ``lengths`` (n) takes characters. Gives
+    the number of the text whose symbols did not fit, or n; what belongs to the texts before it is
+    complete.
     """
     room = symbols.shape[0]
     codes = np.zeros(_CHUNK + neighbourhood, np.uint32)
@@ -224,7 +222,6 @@ def sign_texts(
                 if is_sum:
                     z = mix64(z ^ seed)
                 symbols[count] = np.uint32(((z & _LOW32) * letters) >> _32)
-                positions[count] = window + picked[k]
                 count += 1
             window += n_windows
             # The last characters begin windows that end in the next chunk.
@@ -234,54 +231,3 @@ def sign_texts(
         lengths[doc] = window + n_codes
         symbol_offsets[doc + 1] = count
     return n_docs
-
-
-@kernel
-def place_signatures(
-    symbols: ConstUint32s,
-    offsets: ConstInt64s,
-    inner: ConstInt64s,
-    outer: ConstInt64s,
-    costs: Int64s,
-    starts: Int64s,
-    stops: Int64s,
-) -> None:
-    """Find the stretch of each outer signature that is fewest edits from the whole inner one.
-
-    ``inner`` and ``outer`` (n_pairs) are numbers of signatures; ``starts`` and ``stops`` take the
-    stretch in symbols of the outer one, ``costs`` its edits. Of equally near stretches the first to
-    end is taken; an empty one is at the start. Time is the product of the lengths.
-    """
-    longest = np.int64(0)
-    for doc in range(offsets.shape[0] - 1):
-        longest = max(longest, offsets[doc + 1] - offsets[doc])
-    row = np.empty(longest + 1, np.int64)
-    begins = np.empty(longest + 1, np.int64)
-    for pair in range(inner.shape[0]):
-        first, end = offsets[inner[pair]], offsets[inner[pair] + 1]
-        base, size = offsets[outer[pair]], offsets[outer[pair] + 1] - offsets[outer[pair]]
-        for j in range(size + 1):
-            row[j] = 0
-            begins[j] = j
-        for i in range(first, end):
-            symbol = symbols[i]
-            # What stood in the row above, one place to the left.
-            corner, corner_begin = row[0], begins[0]
-            row[0] = i - first + 1
-            for j in range(1, size + 1):
-                above, above_begin = row[j], begins[j]
-                cost = corner + np.int64(symbols[base + j - 1] != symbol)
-                begin = corner_begin
-                if above + 1 < cost:
-                    cost, begin = above + 1, above_begin
-                if row[j - 1] + 1 < cost:
-                    cost, begin = row[j - 1] + 1, begins[j - 1]
-                row[j], begins[j] = cost, begin
-                corner, corner_begin = above, above_begin
-        best = np.int64(0)
-        for j in range(1, size + 1):
-            if row[j] < row[best]:
-                best = np.int64(j)
-        costs[pair] = row[best]
-        starts[pair] = begins[best]
-        stops[pair] = best

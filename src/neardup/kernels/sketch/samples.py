@@ -228,47 +228,6 @@ def modulo_sketches(
     value_offsets[offsets.shape[0] - 1] = count
 
 
-@kernel
-def unite_sketches(
-    values: ConstUint64s,
-    offsets: ConstInt64s,
-    moduli: ConstInt64s,
-    members: ConstInt64s,
-    member_starts: ConstInt64s,
-    limit: int,
-    scratch: Uint64s,
-    counts: Int64s,
-    united: Uint64s,
-    united_offsets: Int64s,
-    united_moduli: Int64s,
-) -> None:
-    """Join the sketches of each group of rows: multiples of the largest modulus, at most ``limit``.
-
-    Group g has rows ``members[member_starts[g] : member_starts[g + 1]]``; of two different moduli
-    of a group both are powers of two. ``united`` has room for all values of all members,
-    ``scratch`` for those of a group, ``counts`` for twice as many and one. The modulus of no rows
-    is 1.
-    """
-    count = np.int64(0)
-    for group in range(member_starts.shape[0] - 1):
-        united_offsets[group] = count
-        first, stop = member_starts[group], member_starts[group + 1]
-        modulus = np.int64(1)
-        for m in range(first, stop):
-            modulus = max(modulus, moduli[members[m]])
-        held = count
-        for m in range(first, stop):
-            row = members[m]
-            mask = np.uint64(modulus - 1) if moduli[row] != modulus else _0
-            for i in range(offsets[row], offsets[row + 1]):
-                if values[i] & mask == _0:
-                    united[held] = values[i]
-                    held += 1
-        count = min(sort_distinct(united, count, held, scratch, counts), count + limit)
-        united_moduli[group] = modulus
-    united_offsets[member_starts.shape[0] - 1] = count
-
-
 @inlined
 def sample_mask(modulus: Int, other_modulus: Int) -> np.uint64:
     """Give the bits that are zero in values of both samples, where one is to be made coarser."""

@@ -14,8 +14,6 @@ from neardup.tables import EditSignatures, Int64s, Texts, Uint32s
 MOST_COMPRESSION = 1 << 20
 LONGEST_NEIGHBOURHOOD = 256
 MOST_LETTERS = 1 << 32
-# With fewer letters too many symbols agree by chance to see where texts differ.
-LEAST_ALIGNED_LETTERS = 1 << 16
 
 _SEEDS = 2**64
 
@@ -85,9 +83,7 @@ def _check(name: str, value: int, least: int, most: int) -> None:
         raise InvalidParameterError(message)
 
 
-def edit_signatures(
-    texts: Texts, scheme: EditScheme, *, with_positions: bool = False
-) -> EditSignatures:
+def edit_signatures(texts: Texts, scheme: EditScheme) -> EditSignatures:
     """Give each text the symbols of about one window in ``compression``, in text order.
 
     An edit changes only symbols of windows that hold the edited character, so that a text has the
@@ -99,8 +95,6 @@ def edit_signatures(
         n texts of valid UTF-8. They are taken as they are: fold case and space before.
     scheme
         Windows, hash and symbols.
-    with_positions
-        Whether to keep where each symbol's window begins, for 8 bytes a symbol.
 
     Returns
     -------
@@ -111,7 +105,7 @@ def edit_signatures(
     Notes
     -----
     Time is linear in the text, some 900 MB of ASCII a second with ``mixed``, whatever the window.
-    Memory is 12 bytes for each symbol there is room for, 20 % more than expected.
+    Memory is 4 bytes for each symbol there is room for, 20 % more than expected.
 
     References
     ----------
@@ -127,7 +121,6 @@ def edit_signatures(
     n_bytes = int(texts.offsets[-1] - texts.offsets[0])
     room = n_bytes // scheme.compression * 6 // 5 + 1024
     symbols: Uint32s = np.empty(room, np.uint32)
-    positions: Int64s = np.empty(room, np.int64)
     done = 0
     while True:
         done = signature.sign_texts(
@@ -142,7 +135,6 @@ def edit_signatures(
             seed,
             np.uint64(scheme.letters),
             symbols,
-            positions,
             symbol_offsets,
             lengths,
         )
@@ -150,11 +142,4 @@ def edit_signatures(
             break
         # Texts that repeat themselves may have any number of symbols.
         symbols = np.concatenate([symbols, np.empty_like(symbols)])
-        positions = np.concatenate([positions, np.empty_like(positions)])
-    total = int(symbol_offsets[-1])
-    return EditSignatures(
-        symbols[:total].copy(),
-        symbol_offsets,
-        lengths,
-        positions[:total].copy() if with_positions else None,
-    )
+    return EditSignatures(symbols[: int(symbol_offsets[-1])].copy(), symbol_offsets, lengths)

@@ -136,12 +136,16 @@ def test_search__by_sketches(index, options):
     """Of each what a query by it finds, with the error and the interval that ``estimate`` has."""
     texts = [*QUERIES, "", TEXTS[5]]
     sketches = neardup.sketch(texts, ngram=1, num_perm=64, seed=SEED)
+
+    def one_sketch(text):
+        return neardup.sketch([text], ngram=1, num_perm=64, seed=SEED)
+
     with patch("neardup.jobs.search.documents._SKETCHES_AT_ONCE", 4):
         found = index.search(sketches, **options)
     expected = [
         (str(place), str(match.id), match.similarity)
         for place in range(len(texts))
-        for match in index.query(sketch=sketches[place], **options)
+        for match in index.query(sketch=one_sketch(texts[place]), **options)
     ]
     assert expected
     rows = rows_of(found.matches)
@@ -202,14 +206,10 @@ def test_query__sketches_that_do_not_go_with_the_index(index, tmp_path):
         neardup.sketch(["w1", "w2"], ngram=1, num_perm=16, seed=SEED),
         neardup.sketch(["w1 w2"], ngram=1, kind="smallest"),
     ):
-        with pytest.raises(InvalidParameterError, match="sketch must be o"):
+        with pytest.raises(InvalidParameterError, match="sketch must be"):
             index.query(sketch=wrong)
-    for wrong in (
-        neardup.sketch(["w1 w2"], ngram=1, kind="smallest"),
-        neardup.sketch(["w1 w2"], ngram=1, num_perm=16, seed=SEED, blocks=100),
-    ):
-        with pytest.raises(InvalidParameterError, match="queries must be of kind minhash"):
-            index.search(wrong)
+    with pytest.raises(InvalidParameterError, match="queries must be of kind minhash"):
+        index.search(neardup.sketch(["w1 w2"], ngram=1, kind="smallest"))
     with pytest.raises(InvalidParameterError, match="text_column has no effect on sketches"):
         index.search(good, text_column="body")
     with pytest.raises(InvalidParameterError, match="give one of text, tokens and sketch"):

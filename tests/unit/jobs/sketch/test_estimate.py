@@ -109,7 +109,9 @@ def test_estimate__every_share_reaches_itself():
         first = np.full(num_perm + 1, num_perm)
         found = kind_of(sketches.scheme).estimate(sketches.rows, first, np.arange(num_perm + 1))
         for equal in range(1, num_perm + 1):
-            reaching = np.flatnonzero(found.of().reaching(Fraction(equal, num_perm))).tolist()
+            reaching = np.flatnonzero(
+                found.measures["jaccard"].reaching(Fraction(equal, num_perm))
+            ).tolist()
             assert reaching == list(range(equal, num_perm + 1))
 
 

@@ -35,7 +35,6 @@ def test_sketches__summary(sketches, tmp_path):
     assert summary == {
         "kind": "smallest",
         "documents": 2,
-        "blocks": None,
         "scheme": sketches.scheme,
         "empty_documents": 0,
         "single_shingle_documents": 0,
@@ -52,7 +51,6 @@ def test_sketches__summary(sketches, tmp_path):
     assert read.summary == {
         "kind": "smallest",
         "documents": 2,
-        "blocks": None,
         "scheme": sketches.scheme,
     }
 
@@ -111,7 +109,6 @@ def test_estimate_result__is_a_table(sketches, tmp_path):
     assert set(result.summary) == {
         "kind",
         "documents",
-        "blocks",
         "short_sketches",
         "pairs",
         "estimated_pairs",
@@ -119,7 +116,6 @@ def test_estimate_result__is_a_table(sketches, tmp_path):
         "exact_copies",
         "measure",
         "threshold",
-        "min_significance",
         "super_shingles",
         "bands",
         "rows",
