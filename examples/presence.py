@@ -53,7 +53,8 @@ class Answers:
 
     def __init__(self, known: neardup.Sketches, most: int = MOST_QUESTIONS) -> None:
         # Says what is wrong with the kind, if anything is.
-        neardup.estimate(known[:0], measure="containment", threshold=THRESHOLD)
+        nothing = neardup.Sketches.from_arrow(known.to_arrow().slice(0, 0))
+        neardup.estimate(nothing, measure="containment", threshold=THRESHOLD)
         self._known = known
         self._left = most
         self._lock = Lock()

@@ -35,7 +35,7 @@ RATES = {
     "text to modulo sketches": 200,
     "edit signatures": 500,
 }
-PAIRS_A_SECOND, PAPER_PAIRS = 200_000, 10_000
+PAIRS_A_SECOND, PAPER_PAIRS = 100_000, 10_000
 TIMES_DATASKETCH = 10
 ESTIMATE_SECONDS = 60
 # What is timed besides rates of text.

@@ -106,9 +106,9 @@ def test_presence__single_shingles_cannot_be_asked_for(presence, texts):
     """A sketch that says that it is the whole set would else be answered exactly."""
     known = sketched(texts)
     answers = presence.Answers(known)
-    table = known[:1].to_arrow().to_pydict()
+    own = known.to_arrow().slice(0, 1)
+    table = own.to_pydict()
     for n_values, expected in ((1, False), (99, False), (100, True)):
         columns = table | {"sketch": [table["sketch"][0][:n_values]], "size": [4 * n_values]}
-        schema = known[:1].to_arrow().schema
-        forged = neardup.Sketches.from_arrow(presence.pa.table(columns, schema=schema))
+        forged = neardup.Sketches.from_arrow(presence.pa.table(columns, schema=own.schema))
         assert answers.answer(presence.make_question(forged)) == [expected]

@@ -1,7 +1,7 @@
 """Experiments of "A fast metric of document similarity" (Coates 2011), repeated.
 
-``python -m benchmarks.papers.coates --text TEXT --edits EDITS --texts TEXTS`` takes about a minute
-and writes tables and plots to docs/papers. It needs neardup and matplotlib.
+``python -m benchmarks.papers.coates --text TEXT --texts TEXTS`` takes about a minute and writes
+tables to docs/papers/coates.md. It needs neardup.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from benchmarks.measuring.results import caption, machine_facts, new_entry
 from benchmarks.papers.coates import claims, runs, tables
-from benchmarks.papers.coates.plots import draw
 from benchmarks.papers.experiments import DOCUMENTS, make_parser, write_page
 
 if TYPE_CHECKING:
@@ -23,7 +22,6 @@ HASHES = ("sum", "mixed")
 
 def measure(
     text: str,
-    edits: Path | None,
     texts: Path | None,
     hashes: Sequence[str],
     trials: int,
@@ -35,8 +33,6 @@ def measure(
     ----------
     text
         The text that is edited.
-    edits
-        JSON lines with ``before`` and ``after``, perhaps packed by xz; None leaves them out.
     texts
         JSON lines with ``text``, of which candidates are verified; None leaves that out.
     hashes
@@ -52,22 +48,18 @@ def measure(
         "speed": runs.run_speed(text, hashes, seed),
         "scattered": runs.run_scattered(text, hashes, trials, seed),
         "blocks": runs.run_blocks(text, hashes, trials, seed),
-        "places": runs.run_places(text, trials, seed),
         "lengths": claims.run_lengths(text, seed),
         "single": claims.run_single(text, hashes, trials, seed),
     }
     if texts is not None:
         results["verify"] = claims.run_verify(texts)
-    if edits is not None:
-        results["edits"] = runs.run_edits(edits)
     return results
 
 
 def main() -> None:
-    """Measure, and write tables and plots."""
+    """Measure, and write tables."""
     parser = make_parser("coates", str(__doc__))
     parser.add_argument("--text", type=Path, help="text to edit; without it, one is made up")
-    parser.add_argument("--edits", type=Path, help="JSON lines (.xz) with before and after")
     parser.add_argument("--texts", type=Path, help="JSON lines (.xz) with text, many of them alike")
     parser.add_argument("--hash", choices=(*HASHES, "both"), default="both")
     parser.add_argument("--trials", type=int, default=20, help="random changes for each row")
@@ -76,12 +68,11 @@ def main() -> None:
     options = parser.parse_args()
     text = runs.read_text(options.text, options.seed)
     hashes = HASHES if options.hash == "both" else (options.hash,)
-    results = measure(text, options.edits, options.texts, hashes, options.trials, options.seed)
+    results = measure(text, options.texts, hashes, options.trials, options.seed)
     options.output.mkdir(parents=True, exist_ok=True)
     measured = caption(new_entry(machine_facts(PACKAGES), quick=False))
     laid_out = tables.lay_out(results) | {"measured": measured}
     write_page(options.output / "coates.md", laid_out)
-    draw(results, options.output)
 
 
 if __name__ == "__main__":

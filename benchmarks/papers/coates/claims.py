@@ -12,7 +12,7 @@ from benchmarks.measuring.clocks import fastest
 from benchmarks.papers.coates.runs import PRINTABLE, RATES, REPEATS, make_scheme
 from benchmarks.papers.minhash.rules import candidate_pairs
 from neardup.matching.bands import Banding
-from neardup.sketches.edit.estimate import edit_estimates, exact_distances, signature_distances
+from neardup.sketches.edit.estimate import exact_distances, signature_distances
 from neardup.sketches.edit.signature import edit_signatures
 from neardup.sketches.minhash import MinHashScheme, minhash_signatures
 from neardup.text.shingles import make_shingle_scheme, shingle_lists
@@ -93,10 +93,6 @@ def run_verify(path: Path) -> Row:
         signatures = edit_signatures(texts, scheme)
         scaled = TEXT_RATE * signature_distances(signatures, left, right)
         found[f"{kind}, c LD"] = _judge(scaled <= most, near)
-        if kind == "mixed":
-            estimates = edit_estimates(signatures, scheme, left, right)
-            found["ours"] = _judge(estimates.distances <= most, near)
-            found["ours, low end"] = _judge(estimates.low <= most, near)
     return found
 
 

@@ -8,18 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from benchmarks.corpora.lines import Row, read_rows
+from benchmarks.corpora.lines import Row
 from benchmarks.corpora.made_up import draw_text
 from benchmarks.corpora.texts import make_texts
 from benchmarks.measuring.clocks import fastest
-from neardup.sketches.edit.estimate import (
-    edit_estimates,
-    exact_distances,
-    place_inside,
-    signature_distances,
-)
+from neardup.sketches.edit.estimate import exact_distances, signature_distances
 from neardup.sketches.edit.signature import EditScheme, edit_signatures
-from neardup.tables import EditSignatures
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,8 +27,6 @@ RATES = (50, 100, 200)
 SHARES = (1, 5, 10, 20, 30)
 BLOCKS = (1, 5, 10)
 BLOCK_SIZE = 500
-# Paragraphs are too short for a hundredth of their windows.
-PARAGRAPH_RATE = 10
 REPEATS = 5
 PRINTABLE = np.array(list(string.printable[:95]))
 # Words that a made-up text has.
@@ -156,88 +148,13 @@ def compare(text: str, changed: Sequence[str], hashes: Sequence[str], what: Row)
         for kind in hashes:
             scheme = make_scheme(kind, compression)
             signatures = edit_signatures(texts, scheme)
+            scaled = compression * signature_distances(signatures, left, right)
             row = {
                 **what,
                 "compression": compression,
                 "hash": kind,
                 "true": float(true.mean()),
-                **describe(
-                    compression * signature_distances(signatures, left, right).astype(float)
-                ),
+                "scaled": float(scaled.mean()),
             }
-            if kind == "mixed":
-                row |= estimate(signatures, scheme, left, right, true)
             rows.append(row)
     return rows
-
-
-def describe(scaled: np.typing.NDArray[np.float64]) -> Row:
-    """Give the mean, and the deviation of one, of the paper's estimate."""
-    return {"scaled": float(scaled.mean()), "deviation": float(scaled.std(ddof=1))}
-
-
-def estimate(
-    signatures: EditSignatures,
-    scheme: EditScheme,
-    left: np.typing.NDArray[np.int64],
-    right: np.typing.NDArray[np.int64],
-    true: np.typing.NDArray[np.int64],
-) -> Row:
-    """Give what ours makes of the same signatures; inserted characters are random ones."""
-    found = edit_estimates(signatures, scheme, left, right, unrelated=0.92)
-    return {
-        "estimate": float(found.distances.mean()),
-        "low": float(np.median(found.low)),
-        "high": float(np.median(found.high)),
-        "held": float(((found.low <= true) & (true <= found.high)).mean()),
-        "spread": float(np.nanmean(found.spreads)) if np.isfinite(found.spreads).any() else None,
-    }
-
-
-def run_places(text: str, trials: int, seed: int) -> list[Row]:
-    """Put as long a text before and behind, and look for the text in the whole."""
-    generator = np.random.default_rng(seed)
-    around = [
-        ("".join(generator.choice(PRINTABLE, len(text))) for _ in range(2)) for _ in range(trials)
-    ]
-    texts = make_texts([text, *(before + text + after for before, after in around)])
-    inner = np.zeros(trials, np.int64)
-    rows = []
-    for compression in RATES:
-        scheme = EditScheme(compression)
-        for with_positions in (True, False):
-            signatures = edit_signatures(texts, scheme, with_positions=with_positions)
-            found = place_inside(signatures, scheme, inner, inner + 1 + np.arange(trials))
-            rows.append(
-                {
-                    "compression": compression,
-                    "positions": with_positions,
-                    "share": float(found.shares.mean()),
-                    "misplaced": float(np.abs(found.starts - len(text)).mean()),
-                }
-            )
-    return rows
-
-
-def run_edits(path: Path) -> Row:
-    """Compare real texts before and after an edit, space folded."""
-    pairs = read_rows(path)
-    texts = make_texts(
-        [" ".join(pair[key].split()) for pair in pairs for key in ("before", "after")]
-    )
-    left = 2 * np.arange(len(pairs))
-    scheme = EditScheme(PARAGRAPH_RATE)
-    signatures = edit_signatures(texts, scheme)
-    found = edit_estimates(signatures, scheme, left, left + 1)
-    true = exact_distances(texts, left, left + 1)
-    rows = np.flatnonzero(found.is_usable)
-    scaled = PARAGRAPH_RATE * signature_distances(signatures, left, left + 1)
-    return {
-        "compression": PARAGRAPH_RATE,
-        "pairs": len(pairs),
-        "true": true[rows].tolist(),
-        "scaled": scaled[rows].tolist(),
-        "estimate": found.distances[rows].tolist(),
-        "low": found.low[rows].tolist(),
-        "high": found.high[rows].tolist(),
-    }

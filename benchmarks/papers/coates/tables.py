@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import Any
-
-import numpy as np
 
 from benchmarks.measuring.markdown import table
 
@@ -44,7 +41,6 @@ PAPER_SPEED = {50: (1_388, 316), 100: (10_000, 72), 200: (20_000, 22)}
 PAPER_EXACT = 0.87
 # Characters a second that the paper signs, at best.
 PAPER_SIGNING = 135_000_000
-BINS = (0, 1, 4, 16, 64, 256, 10**9)
 
 
 def lay_out(results: Results) -> dict[str, str]:
@@ -54,13 +50,12 @@ def lay_out(results: Results) -> dict[str, str]:
         "speed": speed_table(results),
         "scattered": changes_table(results["scattered"], "share", "% changed", PAPER_SCATTERED),
         "blocks": changes_table(results["blocks"], "blocks", "blocks", PAPER_BLOCKS),
-        "places": places_table(results),
         "lengths": lengths_table(results),
         "single": single_table(results),
     }
     if "verify" in results:
         tables["verify"] = verify_table(results)
-    return tables | ({"edits": edits_table(results)} if "edits" in results else {})
+    return tables
 
 
 def rates_table(results: Results) -> str:
@@ -165,53 +160,6 @@ def changes_table(
                 paper.get((compression, amount)),
                 sums.get("scaled"),
                 mixed.get("scaled"),
-                mixed.get("estimate"),
-                f"{mixed['low']:,.0f} to {mixed['high']:,.0f}" if mixed else None,
-                mixed.get("held"),
-                mixed.get("spread"),
             )
         )
-    header = ("c", label, "true", "paper's", "sum, c LD", "mixed, c LD", "ours", "interval")
-    return table((*header, "held", "spread"), rows)
-
-
-def places_table(results: Results) -> str:
-    """Lay out how far from its place the text was found."""
-    header = ("c", "positions kept", "share found", "characters misplaced")
-    return table(
-        header,
-        [
-            (
-                row["compression"],
-                "yes" if row["positions"] else "no",
-                row["share"],
-                row["misplaced"],
-            )
-            for row in results["places"]
-        ],
-    )
-
-
-def edits_table(results: Results) -> str:
-    """Lay out real edits by their true distance."""
-    edits = results["edits"]
-    columns = ("true", "scaled", "estimate", "low", "high")
-    true, scaled, estimate, low, high = (np.array(edits[name], np.float64) for name in columns)
-    held = (low <= true) & (true <= high)
-    rows = []
-    for least, end in pairwise(BINS):
-        chosen = (true >= least) & (true < end)
-        if chosen.any():
-            label = f"{least} to {end - 1}" if end < BINS[-1] else f"{least} and more"
-            rows.append(
-                (
-                    "0" if end == 1 else label,
-                    int(chosen.sum()),
-                    *(float(np.median(values[chosen])) for values in (true, scaled, estimate)),
-                    float(np.median(np.abs(scaled - true)[chosen])),
-                    float(np.median(np.abs(estimate - true)[chosen])),
-                    float(held[chosen].mean()),
-                )
-            )
-    header = ("true distance", "pairs", "median", "c LD", "ours", "c LD is off by", "ours is")
-    return table((*header, "held"), rows)
+    return table(("c", label, "true", "paper's", "sum, c LD", "mixed, c LD"), rows)

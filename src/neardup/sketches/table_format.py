@@ -1,7 +1,7 @@
 """Sketches as Arrow tables: a row a document, the scheme in the metadata, and no text.
 
-Columns are ``id``, strings or integers, ``digest``, 16 bytes that only exact copies share, what the
-kind knows of the document's size, and ``sketch``:
+Columns are ``id``, strings or integers, ``digest``, 16 bytes that only exact copies share, null
+where they are not known, what the kind knows of the document's size, and ``sketch``:
 
 - minhash: ``size`` (distinct shingles), a list of num_perm uint32; all ones for an empty set.
 - weighted: ``size`` and ``weight``, the sum of all weights in units of 2^-20; likewise.
@@ -111,5 +111,5 @@ def from_arrow(table: pa.Table) -> tuple[dict[str, Any], pa.Array, SketchRows, p
 def _read_digests(table: pa.Table) -> pa.Array:
     column = read_column(table, "digest")
     is_bytes = (pa.types.is_fixed_size_binary, pa.types.is_binary, pa.types.is_large_binary)
-    check(column.null_count == 0 and any(test(column.type) for test in is_bytes))
+    check(column.null_count == len(column) or any(test(column.type) for test in is_bytes))
     return column.cast(pa.binary(DIGEST_BYTES))

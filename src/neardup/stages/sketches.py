@@ -29,6 +29,7 @@ from neardup.results import NO_COLUMNS, Result, SkippedRow, describe_ids, descri
 from neardup.runs.progress import counted
 from neardup.runs.runner import release_memory
 from neardup.sketches import table_format
+from neardup.sketches.kind import DIGEST_BYTES
 from neardup.sketches.registry import kind_of
 from neardup.tables import Int64s
 
@@ -200,7 +201,7 @@ class Sketches(Result):
     rows
         A table of ``neardup.tables``, by kind.
     digests
-        An Arrow array of 16 bytes each, equal for exact copies only.
+        An Arrow array of 16 bytes each, equal for exact copies only; null where they are not known.
     skipped
         Bad rows that were left out: source, row and reason; none are known of a file.
     seconds
@@ -213,7 +214,7 @@ class Sketches(Result):
     ids: pa.Array
     # Of the type that the kind says; only the kind looks into it.
     rows: Any
-    digests: pa.Array = field(compare=False)
+    digests: pa.Array = field(default=None, compare=False)
     skipped: tuple[SkippedRow, ...] = ()
     seconds: Mapping[str, float] | None = None
     passed_over: Mapping[str, int] = field(default_factory=dict)
@@ -221,6 +222,8 @@ class Sketches(Result):
     summary: SketchSummary = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
+        if self.digests is None:
+            object.__setattr__(self, "digests", pa.nulls(len(self.ids), pa.binary(DIGEST_BYTES)))
         counts = SketchCounts()
         counts.add(kind_of(self.scheme).count_elements(self.rows))
         summary = summarise(

@@ -115,3 +115,13 @@ def test_sketches__refuse_other_digests():
     for wrong in (pa.array([b"x"] * 40), pa.array(np.zeros(40)), pa.array(["x" * 16] * 40)):
         with pytest.raises(SketchFormatError):
             Sketches.from_arrow(with_column(table, "digest", wrong))
+
+
+def test_sketches__without_digests():
+    own = make("smallest", 5)
+    bare = Sketches(own.scheme, own.ids, own.rows)
+    assert bare.digests.null_count == 5
+    assert Sketches.from_arrow(bare.to_arrow()).digests == bare.digests
+    result = neardup.estimate(bare, own)
+    assert result.pairs["exact_copy"].null_count == 25
+    assert result.summary["exact_copies"] == 0

@@ -143,7 +143,7 @@ class _Couple:
         return _FoundPairs(table, len(left), n_unusable, last=last)
 
     def _exact_copies(self, left: Int64s, right: Int64s) -> pa.Array:
-        """Return which pairs are exact copies; an empty document is none."""
+        """Return which pairs are exact copies, null if not known; an empty document is none."""
         of_left, of_right = (self.digests.take(pa.array(rows)) for rows in (left, right))
         is_filled = pa.array(self.kind.count_elements(self.rows)[left] != 0)
         return pc.and_(pc.equal(of_left, of_right), is_filled)
@@ -354,7 +354,8 @@ def estimate(given: _Arguments) -> EstimateResult:
       deviations the pair is nearer than unrelated texts.
 
     All have ``exact_copy``: whether both texts have the same tokens in the same order, of ``edit``
-    the same characters. With ``super_shingles`` there is also that, the number of them that agree.
+    the same characters; null where one has no digest. With ``super_shingles`` there is also that,
+    the number of them that agree.
     Estimates are null where fewer than 20 samples or symbols are there; such pairs reach no
     threshold, and are counted in the summary where they were looked at.
 
