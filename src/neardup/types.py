@@ -43,7 +43,6 @@ if TYPE_CHECKING:
         InputFormat,
         InverseFrequency,
         Method,
-        MissingValues,
         Number,
         Occurrences,
         OnError,
@@ -83,11 +82,9 @@ if TYPE_CHECKING:
         FileCounts,
         FilePair,
         Filtered,
-        FittedFields,
         Hint,
         MethodChoice,
         OtherGroups,
-        PairField,
         PairSummary,
         PassageSummary,
         Preset,
@@ -153,7 +150,6 @@ __all__ = [
     "FilterCounts",
     "Filtered",
     "Fingerprint",
-    "FittedFields",
     "Hint",
     "Id",
     "InputFormat",
@@ -165,7 +161,6 @@ __all__ = [
     "Measured",
     "Method",
     "MethodChoice",
-    "MissingValues",
     "Normalisation",
     "Number",
     "Occurrences",
@@ -175,7 +170,6 @@ __all__ = [
     "OutputFormat",
     "Page",
     "Pair",
-    "PairField",
     "PairMeasure",
     "PairMethod",
     "PairSummary",
@@ -233,7 +227,7 @@ _HOMES = homes_of(
         "neardup.options.choices": (
             "Algorithm AlignMeasure AlignmentSummary ArrowStream Clusters ColumnNames CutPreset "
             "CutUnit Data DataOrIndex DocumentMeasure DocumentPreset EstimatedMeasure Fingerprint "
-            "InputFormat InverseFrequency Method MissingValues Number Occurrences OnError "
+            "InputFormat InverseFrequency Method Number Occurrences OnError "
             "OpenedIndex OutputFormat PairMeasure PairMethod PassageMeasure PassagePresetName "
             "PassageReport Progress Refresh Representative Side SimilarityMeasure SketchKindName "
             "Spelling TermFrequency TextFormat TokenFunction TokenizerChoice UnicodeForm "
@@ -242,7 +236,7 @@ _HOMES = homes_of(
         "neardup.outputs.summary_records": (
             "Audit ByFile ByValue ClusterSummary CompareSummary CutSummary DedupSummary "
             "DeniedCounts DocumentSearchSummary EstimateSummary File FileCounts FilePair Filtered "
-            "FittedFields Hint MethodChoice OtherGroups PairField PairSummary PassageSummary "
+            "Hint MethodChoice OtherGroups PairSummary PassageSummary "
             "Preset Reading RepeatedText Scheme SketchSummary Skipped ValueCounts ValuePair "
             "Versions"
         ),

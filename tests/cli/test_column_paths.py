@@ -110,7 +110,7 @@ def test_dedup(inputs, run, suffix, options):
     [
         ("--blocking", "{tag}"),
         ("--columns", "{url}", "--columns", "{score}"),
-        ("--also", "{url}:edit:0.5"),
+        ("--also", "{tag}"),
     ],
 )
 def test_pairs(inputs, run, suffix, options):

@@ -18,7 +18,7 @@ N_KILLS = int(os.environ.get("NEARDUP_TEST_KILLS", "1"))
 needs_signals = pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs signals")
 
 KINDS = {
-    "sets": ["--threshold", "0.5", "--ngram", "1", "--also", "score:edit:0.1"],
+    "sets": ["--threshold", "0.5", "--ngram", "1", "--also", "score"],
     "two": ["--against", "b.jsonl", "--measure", "containment", "--ngram", "1"],
     "weights": [
         "--measure",
@@ -28,7 +28,7 @@ KINDS = {
         "--blocking",
         "block",
         "--also",
-        "score:edit:0.1",
+        "score",
     ],
     "edits": ["--measure", "edit", "--tokenizer", "words", "--threshold", "0.6"],
     "best": ["--top", "50", "--ngram", "1", "--one-to-one"],

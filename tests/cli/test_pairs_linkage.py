@@ -84,34 +84,15 @@ def test_blocking__of_skipped_rows_and_mixed_kinds(run, here, write_file):
 
 
 def test_also(run, here, guides):
-    argv = ("--also", "city:edit:0.5", "--also", "price:jaccard:1", "--columns", "city")
-    condition, drop = ("--also", "city:edit:0.5"), ("--also-missing", "drop")
-    outcome = run("pairs", "a.csv", *OPTIONS, *condition, *drop, "-o", "p.csv")
+    outcome = run("pairs", "a.csv", *OPTIONS, "--also", "city", "-o", "p.csv")
     assert outcome.out.splitlines()[0] == (
-        "4 documents: 1 pair with jaccard >= 0.2 and city:edit:0.5, out of 6"
+        "4 documents: 4 pairs with jaccard >= 0.2 and no different city, out of 6"
     )
-    assert (
-        "1 document in a pair without a value in city, 3 pairs left out; --also-missing keep keeps "
-        "them"
-    ) in outcome.out.splitlines()
-    alike = {"id_a": "f1", "id_b": "f2", "similarity": "0.5", "overlap": "2"}
-    assert rows_of("p.csv") == [alike | {"similarity_city": "1.0"}]
-    outcome = run("pairs", "a.csv", *OPTIONS, *condition, "-o", "r.csv")
-    assert outcome.out.splitlines()[0] == (
-        "4 documents: 4 pairs with jaccard >= 0.2 and city:edit:0.5 where both have a value, out "
-        "of 6"
-    )
-    assert (
-        "1 document in a pair without a value in city, 3 pairs not judged by it; --also-missing "
-        "drop leaves them out"
-    ) in outcome.out.splitlines()
-    assert [(row["id_a"], row["id_b"], row["similarity_city"]) for row in rows_of("r.csv")] == [
-        ("f1", "f2", "1.0"), ("f1", "f4", ""), ("f2", "f4", ""), ("f3", "f4", "")
-    ]  # fmt: skip
-    run("pairs", "a.csv", *OPTIONS, *argv, *drop, "-o", "q.csv")
-    assert rows_of("q.csv") == []
-    header = Path("q.csv").read_text().splitlines()[0].replace('"', "").split(",")
-    assert header[4:] == ["similarity_city", "similarity_price", "city_a", "city_b"]
+    assert ids_of("p.csv") == [("f1", "f2"), ("f1", "f4"), ("f2", "f4"), ("f3", "f4")]
+    assert list(rows_of("p.csv")[0]) == ["id_a", "id_b", "similarity", "overlap"]
+    both = ("--also", "city", "--also", "price", "-o", "q.csv")
+    outcome = run("pairs", "a.csv", *OPTIONS, *both)
+    assert "0 pairs with jaccard >= 0.2 and no different city or price, out of 6" in outcome.out
 
 
 def test_one_to_one(run, here, guides):
@@ -186,34 +167,14 @@ def test_columns__of_a_side_that_has_them(run, here, guides):
             "'name', 'city', 'price'",
         ),
         (
-            "--also town:edit:0.5",
+            "--also town",
             "a.csv: no column 'town', which also (--also) names; columns are 'id', 'name', 'city', "
             "'price'",
         ),
+        ("--also city --also city", "--also names 'city' twice; name each column once"),
         (
-            "--also city:edit:0.5 --also city:dice:0.5",
-            "--also names 'city' twice; a column has one condition",
-        ),
-        (
-            "--also city:edit:0.5 --also price",
-            "--also must be COLUMN:MEASURE:THRESHOLD, got 'price'",
-        ),
-        (
-            "--also city:words:0.5",
-            "--also must be COLUMN:MEASURE:THRESHOLD with a measure out of jaccard, cosine, dice, "
-            "containment, max-containment, edit, got 'city:words:0.5'",
-        ),
-        (
-            "--also city:edit:80",
-            "--also 'city:edit:80': threshold must lie in (0, 1], got 80; write 0.8 for 80 %",
-        ),
-        (
-            "--also-missing drop",
-            "--also-missing has no effect without --also; leave it out, or give --also",
-        ),
-        (
-            "--also city:edit:0.5 --top 3",
-            "--also holds pairs to a condition that were found by a --threshold; leave out --top",
+            "--also city --top 3",
+            "--also is for pairs that were found by a --threshold; leave out --top",
         ),
         (
             "--columns id",
@@ -250,7 +211,7 @@ def test_blocking__nested_values(run, here, write_file):
 
 
 @pytest.mark.parametrize(
-    "option", ["--blocking city", "--one-to-one", "--columns city", "--also city:edit:1"]
+    "option", ["--blocking city", "--one-to-one", "--columns city", "--also city"]
 )
 def test_index__is_read_as_documents(run, here, guides, option):
     """Looking up knows of no blocks, nor of pairs that compete; so all texts are compared."""

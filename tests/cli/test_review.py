@@ -79,7 +79,6 @@ def test_review__labels_are_read_by_report_choose_and_dedup(run, here):
     [
         "report pairs.parquet --labels bad.csv -o p.html",
         "review pairs.parquet --labels bad.csv -o p.html",
-        "pairs ours.csv --against theirs.csv --field title:1 --labels bad.csv -o p.csv",
     ],
 )
 def test_labels__of_another_column_are_refused(run, here, command):

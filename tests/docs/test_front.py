@@ -35,7 +35,7 @@ ASKED = {
     "Can I undo it?": "command-line.md#deciding-again",
     "Which documents went, and why?": "explain.md",
     "Does it work on Chinese?": "languages.md",
-    "How do I link two tables of firms?": "records.md#addresses-and-firms",
+    "How do I link two tables of firms?": "linkage.md",
     "How do I find quotations between two books?": "editions.md",
     "How do I run it as a service?": "serving.md",
 }

@@ -68,46 +68,21 @@ def rank_of(kind):
     return lambda pair: -pair["similarity"]
 
 
-names = st.sampled_from([None, "", "a", "a b", "b a", "a b c", "c", 7, "A-b"])
-named_rows = st.fixed_dictionaries({"text": texts, "name": names.map(lambda n: n and str(n))})
-thresholds = st.sampled_from(["0.3", "0.5", "0.6666", "1"])
+@every_kind
+@examples(40)
+@given(left=collections, right=st.none() | collections, columns=columns)
+def test_also__no_pairs_of_different_values(kind, left, right, columns):
+    """A document without a value differs from none."""
+    options = KINDS[kind]
+    others = left if right is None else right
 
+    def stays(pair):
+        a, b = left[int(pair["id_a"])], others[int(pair["id_b"])]
+        sides = ((block_of(a, [name]), block_of(b, [name])) for name in columns)
+        return all(None in each or each[0] == each[1] for each in sides)
 
-@examples(100)
-@given(
-    left=st.lists(named_rows, min_size=1, max_size=8).map(
-        lambda r: [{"text": "", "name": "q"}, *r]
-    ),
-    measure=st.sampled_from(
-        ["jaccard", "cosine", "dice", "containment", "max-containment", "edit"]
-    ),
-    threshold=thresholds,
-)
-def test_also__as_a_join_of_the_other_column(left, measure, threshold):
-    """Pairs that are found by their texts and, on its own, by the other column."""
-    every = found_pairs(left, None, ngram=1, threshold="0.2")
-    by_name = found_pairs(
-        [{"text": row["name"] or ""} for row in left],
-        None,
-        measure=measure,
-        threshold=threshold,
-        ngram=None if measure == "edit" else 1,
-    )
-    known = {(pair["id_a"], pair["id_b"]): pair["similarity"] for pair in by_name}
-    lacks = {str(n) for n, row in enumerate(left) if not (row["name"] or "").strip()}
-
-    def expected(*, keep):
-        for pair in every:
-            ids = pair["id_a"], pair["id_b"]
-            if ids in known:
-                yield pair | {"similarity_name": known[ids]}
-            elif keep and lacks.intersection(ids):
-                yield pair | {"similarity_name": None}
-
-    condition = {"ngram": 1, "threshold": "0.2", "also": f"name:{measure}:{threshold}"}
-    assert found_pairs(left, None, **condition) == list(expected(keep=True))
-    found = found_pairs(left, None, **condition, also_missing="drop")
-    assert found == list(expected(keep=False))
+    expected = [pair for pair in found_pairs(left, right, **options) if stays(pair)]
+    assert found_pairs(left, right, **options, also=columns) == expected
 
 
 @every_kind

@@ -43,7 +43,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "top of each": {"top": 2, "per_document": True, "ngram": 1, "measure": "dice"},
     "top of weighted": {"top": 30, "measure": "weighted-jaccard"},
     "one to one": {"threshold": "0.4", "ngram": 1, "one_to_one": True},
-    "also": {"threshold": "0.5", "ngram": 1, "also": "title:jaccard:0.2", "also_missing": "drop"},
+    "also": {"threshold": "0.5", "ngram": 1, "also": "place"},
 }
 IN_BUCKETS: dict[str, dict[str, Any]] = {
     "minhash": {"method": "minhash", "threshold": "0.6", "ngram": 1},

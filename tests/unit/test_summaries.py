@@ -56,7 +56,7 @@ def of_pairs(_: Path) -> Iterator[Any]:
         {"top": 1, **WHERE},
         {"preset": "titles"},
         {"measure": "weighted-jaccard", "idf": "unary"},
-        {"blocking": "kind", "one_to_one": True, "with_columns": "kind", "also": "kind:edit:1"},
+        {"blocking": "kind", "one_to_one": True, "with_columns": "kind", "also": "kind"},
     ):
         yield neardup.find_pairs(GOOD, **options)
     yield neardup.find_pairs(ROWS, ROWS, **SKIP)

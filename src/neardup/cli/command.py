@@ -20,9 +20,7 @@ from neardup.options.kinds import (
     Address,
     Choice,
     Columns,
-    Conditions,
     Documents,
-    Fields,
     Flag,
     Kind,
     Location,
@@ -318,7 +316,7 @@ def _as_click(option: Option) -> Callable[[Callable[..., Any]], Callable[..., An
         settings["is_flag"] = True
     elif option.default is not None:
         settings["default"] = [option.default] if option.is_repeatable else option.default
-    elif isinstance(option.kind, Columns | Conditions | Fields):
+    elif isinstance(option.kind, Columns):
         # Nothing is named, and something else decides.
         settings["callback"] = lambda _, __, names: names or None
     if isinstance(option.kind, Tokenizer):

@@ -70,9 +70,9 @@ def command(call: Call) -> None:
         named=[Path(each) for each in against or ()],
     )
     if call.is_on_spark:
-        from neardup.spark.exact_pairs import check_on_spark
+        from neardup.spark.session import check_reads_text
 
-        check_on_spark(job)
+        check_reads_text(options)
         call.check_spark()
     elif call.fresh and job.index is not None:
         where = "with an index and engine threads"
@@ -101,7 +101,6 @@ def _report(summary: Mapping[str, Any], output: TableOutput) -> str:
     lines = [f"{documents}: {counted(summary['pairs'], 'pair')}{_condition(summary)}"]
     if summary["method"] == "minhash":
         lines += [describe_bands(summary), *warn_of_recall(summary)]
-    lines += wording.say_fitted(summary)
     lines += wording.say_preset(summary)
     lines += say_ids(summary)
     ngram = summary["scheme"].get("ngram", 1)
@@ -114,9 +113,6 @@ def _report(summary: Mapping[str, Any], output: TableOutput) -> str:
         wording.note_short(n_short, ngram),
         wording.note_outside(summary.get("unblocked", 0), summary.get("blocking", [])),
         wording.note_skipped(summary),
-        *wording.note_unjudged(summary),
-        *wording.note_fields(summary),
-        wording.hint_at_labels(summary),
         _hint(summary),
         *wording.hints(summary),
     )
@@ -130,11 +126,6 @@ def _condition(summary: Mapping[str, Any]) -> str:
         if summary["measure"] != "hamming":
             distance = counted(summary["max_distance"], "edit")
         condition = f" within {distance}"
-    elif "fields" in summary:
-        names = [each["column"] for each in summary["fields"]]
-        condition = f" with a weighted mean of {wording.enumerated(names)}"
-        if summary["threshold"] is not None:
-            condition += f" >= {summary['threshold']:g}"
     elif summary["threshold"] is None:
         condition = f" by {summary['measure']}"
     else:
@@ -148,12 +139,8 @@ def _condition(summary: Mapping[str, Any]) -> str:
     if "blocking" in summary:
         condition += f", within blocks of equal {' and '.join(summary['blocking'])}"
     if "also" in summary:
-        held = " and ".join(summary["also"])
-        if summary["also_missing"] == "keep" and any(
-            n["pairs"] for n in summary["without_value"].values()
-        ):
-            held += " where both have a value"
-        condition += f" and {held}, out of {summary['pairs_before_also']:,}"
+        condition += f" and no different {' or '.join(summary['also'])}"
+        condition += f", out of {summary['pairs_before_also']:,}"
     if "one_to_one" in summary:
         condition += f", one to one of {summary['similar_pairs']:,}"
     return condition
@@ -161,7 +148,6 @@ def _condition(summary: Mapping[str, Any]) -> str:
 
 def _statistics(summary: Mapping[str, Any]) -> str:
     labels = {
-        "candidates": "pairs near in a field",
         "hits": "postings met",
         "after_size": "left by size and order",
         "after_weight": "left by weight and order",
@@ -171,7 +157,6 @@ def _statistics(summary: Mapping[str, Any]) -> str:
         "after_suffix": "left by suffix",
         "verified": "pairs verified",
         "results": "pairs of distinct records",
-        "found": "pairs found",
     }
     filters = summary["filters"].items()
     lines = [f"{labels[name]:<26}{number:>16,}" for name, number in filters]
@@ -194,8 +179,6 @@ def _hint(summary: Mapping[str, Any]) -> str:
         or are_most(summary["short_documents"], n_documents)
     ):
         return ""
-    if "fields" in summary and "top" not in summary:
-        return "a lower --threshold finds more; it is the mean of what the fields give"
     if "top" in summary:
         return _hint_for_top(summary)
     if summary["measure"] == "hamming":

@@ -63,7 +63,7 @@ def parse_arrow(
     texts = [_text(table, name, columns, path) for name in columns.texts]
     ids = None if columns.id is None else _ids(table, columns.id, columns, path)
     orders = [_order(table, name, path) for name in columns.orders]
-    joined = join_texts(texts, may_lack=columns.may_lack_text)
+    joined = join_texts(texts)
     for index in null_rows(joined):
         problems.add(index, null_text(columns.texts))
     for name, text in zip(columns.texts, texts, strict=True):
@@ -175,8 +175,6 @@ def _text(table: pa.Table, name: str, columns: ColumnNames, path: str | None) ->
     array = plain_array(table.column(name))
     if pa.types.is_null(array.type):
         return array.cast(pa.string())
-    if not _is_string(array.type) and columns.may_lack_text:
-        return pa.nulls(len(array), pa.string())
     if not _is_string(array.type):
         message = (
             f"column {name!r} holds {array.type} values, not text; name another with "

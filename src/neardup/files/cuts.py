@@ -88,21 +88,16 @@ class Splices:
 SEPARATOR = "\n"
 
 
-def join_texts(columns: Sequence[pa.Array], *, may_lack: bool = False) -> pa.Array:
-    """Join strings row by row; a row is null where all columns are, a single column stays as is.
-
-    With ``may_lack`` it is empty there.
-    """
+def join_texts(columns: Sequence[pa.Array]) -> pa.Array:
+    """Join strings row by row; a row is null where all columns are, a single column stays as is."""
     if len(columns) == 1:
-        return pc.fill_null(columns[0], "") if may_lack else columns[0]
+        return columns[0]
     # Together they may be too long for 32-bit offsets.
     wide = [column.cast(pa.large_string()) for column in columns]
     separator = pa.scalar(SEPARATOR, pa.large_string())
     joined = pc.binary_join_element_wise(
         *wide, separator, null_handling="replace", null_replacement=""
     )
-    if may_lack:
-        return joined
     is_null = wide[0].is_null()
     for column in wide[1:]:
         is_null = pc.and_(is_null, column.is_null())

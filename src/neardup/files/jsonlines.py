@@ -93,12 +93,8 @@ def to_columns(rows: list[Values | None], columns: ColumnNames) -> ParsedRows:
 def _read_text(row: dict[str, Any], columns: ColumnNames) -> str:
     """Return the text; of several columns a null counts as empty, but not in all of them."""
     names = columns.texts
-    if columns.may_lack_text:
-        found = (value_in(row, name) for name in names)
-        values = [value if isinstance(value, str) else None for value in found]
-    else:
-        values = [_value_or_null(row, name, columns) for name in names]
-    if all(value is None for value in values) and not columns.may_lack_text:
+    values = [_value_or_null(row, name, columns) for name in names]
+    if all(value is None for value in values):
         raise BadRowError(null_text(names))
     for name, value in zip(names, values, strict=True):
         if value is None:
@@ -237,9 +233,7 @@ def _read_sure(raw: RawRows, columns: ColumnNames) -> tuple[ParsedRows, Mask]:
     values = values.of(is_sure)
     try:
         rows = ParsedRows(
-            join_texts(
-                [values.strings(name) for name in columns.texts], may_lack=columns.may_lack_text
-            ),
+            join_texts([values.strings(name) for name in columns.texts]),
             None if columns.id is None else values.integers_or_strings(columns.id),
             order_of([values.numbers_or_strings(name) for name in columns.orders]),
         )
@@ -292,7 +286,7 @@ def _parse_odd(raw: RawRows, columns: ColumnNames, problems: Problems, advice: s
                 # may be another, and must not depend on the way the rows were read.
                 return _parse_one_by_one(raw, columns, problems, advice)
             problems.add(index, str(bad))
-    joined = join_texts(texts, may_lack=columns.may_lack_text)
+    joined = join_texts(texts)
     return problems.without_bad_rows(ParsedRows(joined, ids, order_of(orders)))
 
 

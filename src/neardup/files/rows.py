@@ -58,8 +58,7 @@ class ColumnNames:
 
     With ``id_is_default`` nobody has named a column of ids: it is the one that all sources have, or
     that of the labels of a data frame, if there is one (``files.ids.choose_id_column``).
-    ``text_option`` and ``id_option`` are what named them, for errors. With ``may_lack_text`` a text
-    that is null, no string, or not there is an empty one.
+    ``text_option`` and ``id_option`` are what named them, for errors.
     """
 
     text: str | tuple[str, ...] = "text"
@@ -68,7 +67,6 @@ class ColumnNames:
     id_is_default: bool = False
     text_option: str = "text_column"
     id_option: str = "id_column"
-    may_lack_text: bool = False
 
     @property
     def texts(self) -> tuple[str, ...]:

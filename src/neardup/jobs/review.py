@@ -29,7 +29,7 @@ from neardup.reports.pairs.review import (
     find_pivot,
     render_review,
 )
-from neardup.reports.pairs.table import PairsTable, names_of_other, pairs_table
+from neardup.reports.pairs.table import PairsTable, pairs_table
 from neardup.runs.runner import Runner
 from neardup.runs.work import BY_SYSTEM
 from neardup.stages.options import columns_of, other_columns_of
@@ -178,8 +178,8 @@ def _read_fields(
     for sources, read in ((own, columns), (other, columns_b)):
         if sources is not None and read.id is not None:
             _check_columns([read.id], sources, option_name(read.id_option))
-    # What is the text or a field of either is one field, whatever its columns are called.
-    called = dict(zip(columns.texts, columns_b.texts, strict=False)) | names_of_other(pairs.fields)
+    # What is the text of either is one field, whatever its columns are called.
+    called = dict(zip(columns.texts, columns_b.texts, strict=False))
     renamed = {name_b: name for name, name_b in called.items()}
     if names is not None:
         names = tuple(dict.fromkeys(renamed.get(name, name) for name in names))

@@ -51,7 +51,6 @@ SimilarityMeasure = SetMeasure | Literal["overlap", "weighted-jaccard", "edit"]
 Clusters = Literal["survivors", "components"]
 Method = Literal["auto", "exact", "minhash"]
 PairMethod = Literal["exact", "minhash"]
-MissingValues = Literal["keep", "drop"]
 Algorithm = Literal["auto", "allpairs", "ppjoin", "ppjoin+"]
 
 Occurrences = Literal["set", "numbered"]

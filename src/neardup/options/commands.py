@@ -488,7 +488,7 @@ COMMANDS: Mapping[str, tuple[Option, ...]] = _Commands()
 # those headings for which it has options.
 GROUPS: dict[str, tuple[str, ...]] = {
     "Input": (
-        *("named_in", "id_file", "text_column", "fields", "against", "against_text_column"),
+        *("named_in", "id_file", "text_column", "against", "against_text_column"),
         *("column", "side"),
         *(
             "input_format",

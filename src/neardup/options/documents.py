@@ -7,12 +7,10 @@ from neardup.errors import InvalidParameterError
 from neardup.options.choices import (
     Algorithm,
     ColumnNames,
-    Data,
     DocumentMeasure,
     DocumentPreset,
     Method,
     Missing,
-    MissingValues,
     Number,
     Occurrences,
     PairMeasure,
@@ -43,12 +41,8 @@ from neardup.options.groups import (
 from neardup.options.kinds import (
     Choice,
     Columns,
-    Conditions,
-    FieldParts,
-    Fields,
     ShareOrCount,
     Whole,
-    parts_of_field,
 )
 from neardup.options.option import Options, but, no_effect, option
 from neardup.options.presets import Preset, PresetOptions, preset_option
@@ -233,37 +227,6 @@ class PairOptions(
         "most similar first, each stays of which neither document is in one that does; ties in "
         "input order.",
     )
-    fields: ColumnNames | None = option(
-        "Compare records by several columns, in place of --text-column, as title:0.5 and "
-        "price:0.2:number say: what counts is the mean of their similarities by these weights, of "
-        "the fields that have a value in both. Kinds are text (tokens, by --measure; the usual "
-        "one), rare (tokens, those that few records have weigh more), edit, exact and number. "
-        "title=name:0.5 is title of INPUT and name of OTHER. May be given several times.",
-        Fields(),
-        default=None,
-        python="Compare records by several columns, in place of ``text_column``: "
-        '``["title:0.5", "maker:0.3:exact", "price:0.2:number"]``. The similarity of '
-        "a pair is the mean of those of the fields by these weights, of the fields that have a "
-        "value in both records. Kinds are ``text`` (tokens, single ones unless ``ngram`` was "
-        "given, by ``measure``; the usual one), ``rare`` (tokens by weighted Jaccard, those that "
-        "fewer records have weighing more), ``edit``, ``exact`` (equal, but for what the "
-        "options for texts fold away) and ``number`` (1 - difference / the larger). "
-        "``title=name:0.5`` compares ``title`` of ``left`` with ``name`` of ``right``; a name that "
-        "has a ``=`` has it twice. The result has each as ``similarity_title``. Not with "
-        "``per_document``, nor method ``minhash``.",
-        flags=("--field",),
-        metavar="COLUMN[=OTHER]:WEIGHT[:KIND]",
-        is_repeatable=True,
-    )
-    labels: Data | None = option(
-        "Choose the weights of --field by these pairs, a table with id_a, id_b and label, 1 for "
-        "the same and 0 for different; and the threshold, unless it is given.",
-        default=None,
-        python="Pairs that people have judged, a file or a table with ``id_a``, ``id_b`` and "
-        "``label``, 1 for the same and 0 for different: the weights of ``fields`` are fitted to "
-        "them, and the threshold, unless it is given.",
-        metavar="FILE",
-    )
     blocking: ColumnNames | None = option(
         "Compare only documents with equal values in this column; of several columns in all "
         "of them.",
@@ -275,26 +238,15 @@ class PairOptions(
         is_repeatable=True,
     )
     also: ColumnNames | None = option(
-        "Only pairs that are also similar in another column, as title:jaccard:0.5 says; by "
-        "jaccard, cosine, dice, containment, max-containment or edit. May be given several "
-        "times.",
-        Conditions(),
+        "Only pairs with equal values in this column, unless one of the two documents has none; "
+        "may be given several times.",
+        Columns(),
         default=None,
-        python="Only pairs that are also similar in other columns: ``title:jaccard:0.5``, or a "
-        "list of such, by a measure of sets or ``edit``. Values are compared as texts, by "
-        "single tokens unless ``ngram`` was given, exactly; the result has the similarity as "
-        "``similarity_title``. Not with ``top``.",
-        metavar="COLUMN:MEASURE:THRESHOLD",
+        python="A column, or several: of the pairs found only those stay whose documents have "
+        "equal values there, as text. A pair stays, too, if one of its documents has no value: "
+        "null, or text of spaces alone. Not with ``top``.",
+        metavar="COLUMN",
         is_repeatable=True,
-    )
-    also_missing: MissingValues | None = option(
-        "Whether pairs stay of which a document has no value in a column of --also, which "
-        "decides nothing then.",
-        default=None,
-        usual="keep",
-        python="``keep`` (the default): a pair of which a document has no value in such a "
-        "column, or one without tokens, is not judged by it, and its similarity there is null. "
-        "``drop``: it is left out.",
     )
     with_columns: ColumnNames | None = option(
         "Add these columns of both documents, title as title_a and title_b; several are parted "
@@ -353,14 +305,9 @@ class PairOptions(
         return _names(self.blocking)
 
     @property
-    def conditions(self) -> tuple[str, ...]:
-        """What pairs have to fulfil in other columns; empty for nothing."""
+    def equal_columns(self) -> tuple[str, ...]:
+        """The columns in which pairs have no different values; empty for none."""
         return _names(self.also)
-
-    @property
-    def field_parts(self) -> list[FieldParts]:
-        """The fields that are compared together; empty for none."""
-        return [parts_of_field(text) for text in _names(self.fields)]
 
     @property
     def shown_columns(self) -> tuple[str, ...]:
@@ -371,8 +318,8 @@ class PairOptions(
     def may_look_up(self) -> bool:
         """Whether an index can be looked up in; other options need all of its texts."""
         needs_all = (
-            *(self.top, self.max_distance, self.algorithm, self.blocking, self.also, self.fields),
-            *(self.also_missing, self.with_columns),
+            *(self.top, self.max_distance, self.algorithm, self.blocking, self.also),
+            self.with_columns,
             self.one_to_one or None,
             self.measure in ("edit", "overlap", "hamming") or None,
         )

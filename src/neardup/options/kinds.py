@@ -11,7 +11,7 @@ from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from numbers import Rational
 from operator import index
-from typing import Any, NamedTuple, get_args
+from typing import Any, get_args
 
 from neardup.errors import InvalidInputError, InvalidParameterError
 
@@ -20,8 +20,6 @@ _MAX_DENOMINATOR = 10**9
 _MOST_DIGITS = 30
 # A text that is a number, or the digits of one; exact arithmetic with millions takes minutes.
 _MOST_CHARACTERS = 40
-# Patterns of which fields of a pair have values are gone through.
-_MOST_FIELDS = 10
 _DAY = 86_400
 # Compiled when they are needed, as few commands do.
 _SIZE = r"([0-9]{1,30}(?:\.[0-9]{1,30})?)\s*(?:([kmgtp])(i)?)?b?"
@@ -308,120 +306,6 @@ class Columns(Kind):
                 message = f"{name} names {each!r} twice; name each column once"
                 raise InvalidParameterError(message)
         return value[0] if len(value) == 1 else tuple(value)
-
-
-class Conditions(Kind):
-    """One condition on a column, or several, each written as ``COLUMN:MEASURE:THRESHOLD``."""
-
-    measures = ("jaccard", "cosine", "dice", "containment", "max-containment", "edit")
-
-    def checked(self, name: str, value: Any) -> Any:
-        """Return the condition, or the conditions as a tuple."""
-        texts = (value,) if isinstance(value, str) else value
-        if not isinstance(texts, Sequence) or isinstance(texts, bytes) or not texts:
-            raise _unlike(name, "such as title:jaccard:0.5, or a list of such", value)
-        for text in texts:
-            if not isinstance(text, str) or text.count(":") < 2:
-                raise _unlike(name, "COLUMN:MEASURE:THRESHOLD", text)
-            column, measure, threshold = parts_of_condition(text)
-            if not column or measure not in self.measures:
-                listed = ", ".join(self.measures)
-                expected = f"COLUMN:MEASURE:THRESHOLD with a measure out of {listed}"
-                raise _unlike(name, expected, text)
-            exact_fraction(f"{name} {text!r}: threshold", threshold)
-        return value if isinstance(value, str) else tuple(value)
-
-
-def parts_of_condition(text: str) -> tuple[str, str, str]:
-    """Return column, measure and threshold of a condition; the column may have colons."""
-    column, measure, threshold = text.rsplit(":", 2)
-    return column, measure, threshold
-
-
-class Fields(Kind):
-    """Fields of records that are compared together, each as ``COLUMN:WEIGHT`` or with a kind.
-
-    ``COLUMN=OTHER`` is a field whose column has another name in the other collection.
-    """
-
-    def checked(self, name: str, value: Any) -> Any:
-        """Return the field, or the fields as a tuple."""
-        texts = (value,) if isinstance(value, str) else value
-        if not isinstance(texts, Sequence) or isinstance(texts, bytes) or not texts:
-            raise _unlike(name, "such as title:0.5, or a list of such", value)
-        fields: list[FieldParts] = []
-        for text in texts:
-            if not isinstance(text, str) or ":" not in text:
-                raise _unlike(name, "COLUMN:WEIGHT or COLUMN:WEIGHT:KIND", text)
-            field = parts_of_field(text)
-            if field.weight is None or not field.spelled:
-                kinds = ", ".join(FIELD_KINDS)
-                expected = (
-                    "COLUMN:WEIGHT or COLUMN:WEIGHT:KIND, with a weight above 0 and a kind out of "
-                    f"{kinds}"
-                )
-                raise _unlike(name, expected, text)
-            if not field.column or not field.other:
-                expected = (
-                    "COLUMN or COLUMN=OTHER before the weight, with == for a = that a name has, "
-                    "and not at its end or beginning beside the one between names"
-                )
-                raise _unlike(name, expected, text)
-            fields.append(field)
-        for columns in ([each.column for each in fields], [each.other for each in fields]):
-            twice = next((each for each in columns if columns.count(each) > 1), None)
-            if twice is not None:
-                message = f"{name} names {twice!r} twice; a column is one field"
-                raise InvalidParameterError(message)
-        if len(fields) > _MOST_FIELDS:
-            message = f"{name} may have {_MOST_FIELDS} columns at most, got {len(fields)}"
-            raise InvalidParameterError(message)
-        return value if isinstance(value, str) else tuple(value)
-
-
-FIELD_KINDS = ("text", "rare", "edit", "exact", "number")
-"""How values of a field are compared; the first is usual."""
-
-# What stands between the two names of a column; a = that a name has is written twice.
-_BETWEEN_NAMES = "(?<!=)=(?!=)"
-
-
-class FieldParts(NamedTuple):
-    """What is said of a field: its column, and that of the other collection, mostly the same.
-
-    Both are empty where the names, as ``spelled``, are not clear. The weight is None where it is no
-    number above 0, or one of more than nine places.
-    """
-
-    spelled: str
-    column: str
-    other: str
-    weight: Fraction | None
-    kind: str
-
-
-def parts_of_field(text: str) -> FieldParts:
-    """Take a field apart; names of columns may have colons."""
-    spelled, _, kind = text.rpartition(":")
-    if kind not in FIELD_KINDS:
-        spelled, kind = text, FIELD_KINDS[0]
-    spelled, _, number = spelled.rpartition(":")
-    weight = as_fraction(f"weight of {spelled!r}", number)
-    if weight is not None and not (0 < weight < _MAX_DENOMINATOR):
-        weight = None
-    if weight is not None and weight.denominator > _MAX_DENOMINATOR:
-        weight = None
-    names = re.split(_BETWEEN_NAMES, spelled)
-    if len(names) > 2 or any(len(run) > 1 and len(run) % 2 for run in re.findall("=+", spelled)):
-        names = [""]
-    column, other = (each.replace("==", "=") for each in (names[0], names[-1]))
-    return FieldParts(spelled, column, other, weight, kind)
-
-
-def read_as_text(kinds: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the columns of fields that are read as the text of a record, given their kinds."""
-    texts = tuple(name for name, kind in kinds.items() if kind in ("text", "rare", "edit"))
-    return texts or tuple(kinds)
 
 
 class Tokenizer(Kind):

@@ -345,31 +345,6 @@ class DropRecord(TypedDict):
     named_documents: _Count
 
 
-class PairField(TypedDict):
-    """A field that records were compared by, and how often it had no say for lack of a value.
-
-    ``against_column`` is the column of the other collection, where there is one. Of
-    ``documents_without`` so many are ``unreadable``: they have what is no number.
-    """
-
-    column: str
-    against_column: NotRequired[str]
-    kind: str
-    weight: float
-    documents_without: int
-    unreadable: int
-    pairs_without: int
-
-
-class FittedFields(TypedDict):
-    """From how many labels the weights of fields are, and how well these agree with them."""
-
-    labels: int
-    right: int
-    f1: float
-    without_weight: list[str]
-
-
 class PairSummary(_Read):
     """What a search for pairs says of its run."""
 
@@ -402,14 +377,10 @@ class PairSummary(_Read):
     per_document: NotRequired[bool]
     steps: NotRequired[int]
     preset: NotRequired[Preset]
-    fields: NotRequired[list[PairField]]
-    fitted: NotRequired[FittedFields]
     blocking: NotRequired[list[str]]
     unblocked: NotRequired[int]
     also: NotRequired[list[str]]
-    also_missing: NotRequired[str]
     pairs_before_also: NotRequired[int]
-    without_value: NotRequired[dict[str, dict[str, int]]]
     one_to_one: NotRequired[bool]
     similar_pairs: NotRequired[int]
     with_columns: NotRequired[list[str]]

@@ -57,12 +57,6 @@ class Values:
                 return pa.large_string()
         return kind
 
-    def parts(self, name: str) -> Iterator[pa.Array]:
-        """Yield the values of a column of all documents in order, some at a time."""
-        kind = self.types[self.names.index(name)]
-        for batch in self.batches:
-            yield _taken(batch, name, kind, pa.array(np.arange(len(batch))))
-
     def take(self, documents: Int64s) -> list[pa.Array]:
         """Return the values of some documents, in any order and more than once, by column."""
         places = np.searchsorted(self.documents, documents)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from neardup.errors import InvalidParameterError, NeardupError
+from neardup.errors import NeardupError
 from neardup.files.resolve import resolve_inputs
 from neardup.files.rows import RowBlock
 from neardup.jobs.pairs.blocked import (
@@ -72,18 +72,10 @@ if TYPE_CHECKING:
 _Make = Callable[[TokenLists], Compared]
 
 
-def check_on_spark(job: PairJob) -> None:
-    """Raise for a search that needs all documents in one place."""
-    check_reads_text(job.options)
-    if job.plan is not None and job.plan.mean is not None:
-        message = "records of several fields are compared by threads, not on Spark"
-        raise InvalidParameterError(message, "fields")
-
-
 def find_on_spark(
     cluster: Cluster, job: PairJob, runner: Runner, workspace: Workspace
 ) -> PairResult:
-    """Find the pairs of a job that ``check_on_spark`` has let pass.
+    """Find the pairs of a job.
 
     ``runner`` and ``workspace`` are the driver's: it keeps some numbers of each document, and the
     pairs.
@@ -398,7 +390,7 @@ def find_pairs(given: _Arguments) -> PairResult:
         given.idf_from,
         other="right",
     )
-    check_on_spark(job)
+    check_reads_text(job.options)
     cluster = cluster_of(given.session)
     with Runner(None, given.progress, "pairs") as runner:
         # Inputs are found before a folder is made.

@@ -286,10 +286,6 @@ class Collection:
         """Take the collection of a job whose result is in memory."""
         return cls(documents.sources, documents.columns, bool(documents.skipped))
 
-    def with_texts(self, names: tuple[str, ...]) -> Collection:
-        """Take the collection with other columns as texts, which records may lack."""
-        return replace(self, columns=replace(self.columns, text=names, may_lack_text=True))
-
     def texts(self, ids: Iterable[str | int], runner: Runner) -> dict[str, FoundText]:
         """Read the texts of some documents; see ``read_texts_by_id``."""
         return read_texts_by_id(self.sources, self.columns, ids, runner, skip_bad=self.skip_bad)

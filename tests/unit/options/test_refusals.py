@@ -13,12 +13,10 @@ from neardup.options.kinds import (
     ByteSize,
     Choice,
     Columns,
-    Conditions,
     CountOrPercent,
     Delimiter,
     Documents,
     Encoding,
-    Fields,
     Flag,
     FunctionOrFlag,
     Kind,
@@ -69,12 +67,6 @@ def wrong_values(kind: Kind) -> list[Any]:
             return [5, b"text", ["text"], True]
         case Columns():
             return [5, b"text", [], ["text", 5], ["a", "a"], True]
-        case Conditions():
-            wrong = ["title", "title:0.5", "title:hamming:0.5", "title:edit:2", ":edit:0.5"]
-            return [*wrong, "title:edit:", [], 5, [5], b"title:edit:0.5", ["title:edit:0"]]
-        case Fields():
-            wrong = ["title", "title:", ":0.5", "title:0", "title:-1", "title:a", "title:1:words"]
-            return [*wrong, "title:exact", [], 5, [5], b"title:0.5", ["a:1", "a:2:edit"]]
         case Tokenizer():
             return ["nonsense", "", 5, ["words"]]
         case FunctionOrFlag():

@@ -55,8 +55,7 @@ def find_pairs(given: _Arguments) -> PairResult:
     document, ``pairs``, the table, and with ``top`` some 50 bytes for each pair of a step. All at
     once it takes about 30 bytes a shingle, 80 where few are shared, 50 to 100 a weighted one, and
     50 a character for ``edit``; with less, records are joined in blocks, every two of which meet
-    that may have similar ones: the time grows with the number of blocks. So it is with ``fields``,
-    whose values and sets take some 12 bytes a byte of text, 50 of edit distances, and 80 a field.
+    that may have similar ones: the time grows with the number of blocks.
 
     References
     ----------

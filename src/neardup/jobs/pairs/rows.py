@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -19,7 +19,7 @@ from neardup.files.rows import ColumnNames, Source
 from neardup.jobs.pairs.spelling import Speller
 from neardup.matching.join import Scored, check_limit
 from neardup.reading.catalogue import Catalogue
-from neardup.reading.column_values import columns_there, where_to_have
+from neardup.reading.column_values import columns_there, text_of, where_to_have
 from neardup.reading.signed_batches import numbers_of
 from neardup.reading.texts import IdLookup
 from neardup.reading.values import Values, read_values
@@ -32,61 +32,61 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
+# Shares of the memory: of rows that are found, and of those that are being spelled out.
+ROWS_SHARE = 0.1
+_SPELLING_SHARE = 0.1
+
+# Memory of a row that is being spelled out.
+_BYTES_OF_ROW = 160
+
+# Pairs whose columns are compared at a time, and bytes of a file of those that stay.
+_PAIRS_AT_ONCE = 1 << 16
+_FILE_BYTES = 64_000_000
+
+
 @dataclass(frozen=True)
 class ColumnsOfPairs:
     """Values of the documents a and of the documents b, side by side.
 
-    ``names`` are those asked for, each as it is called on either side; a side lacks a column that
-    no file of its collection has.
+    ``names`` are those asked for; a side lacks a column that no file of its collection has.
     """
 
-    names: tuple[tuple[str, str], ...]
+    names: Sequence[str]
     left: Values
     right: Values
 
     def fields(self) -> dict[str, pa.DataType]:
         """Return the columns with their types."""
         found = {}
-        for names in self.names:
-            for values, name, end in zip((self.left, self.right), names, "ab", strict=True):
+        for name in self.names:
+            for values, end in ((self.left, "a"), (self.right, "b")):
                 if name in values.names:
-                    found[f"{names[0]}_{end}"] = values.types[values.names.index(name)]
+                    found[f"{name}_{end}"] = values.types[values.names.index(name)]
         return found
 
     def take(self, left: Int64s, right: Int64s) -> list[pa.Array]:
         """Return the columns of some pairs, given the numbers of their documents."""
-        columns = []
         sides = [
-            (values, values.take(documents))
+            dict(zip(values.names, values.take(documents), strict=True))
             for values, documents in ((self.left, left), (self.right, right))
         ]
-        for names in self.names:
-            for (values, found), name in zip(sides, names, strict=True):
-                if name in values.names:
-                    columns.append(found[values.names.index(name)])
-        return columns
+        return [side[name] for name in self.names for side in sides if name in side]
 
 
 def check_columns(
-    names: Sequence[tuple[str, str]],
-    collections: Sequence[Sequence[Source]],
-    read: Sequence[ColumnNames],
+    names: Sequence[str], collections: Sequence[Sequence[Source]], read: ColumnNames
 ) -> list[tuple[str, ...]]:
-    """Return which of some columns each collection has, as they are called in either."""
-    if "id" in (own for own, _ in names):
+    """Return which of some columns each collection has; ``read`` are those of the first one."""
+    if "id" in names:
         message = (
             "with_columns names 'id', of which id_a and id_b would be, as the ids of a pair are "
-            "called; leave it out" + ("" if read[0].id == "id" else ", or name it with id_column")
+            "called; leave it out" + ("" if read.id == "id" else ", or name it with id_column")
         )
         raise InvalidParameterError(message, "with_columns", "id_column")
-    sides = list(zip(*names, strict=True))
-    there = [
-        columns_there(sources, list(dict.fromkeys(own)))
-        for sources, own in zip(collections, sides, strict=False)
-    ]
-    for each in names:
-        if not any(name in found for name, found in zip(each, there, strict=False)):
-            raise _no_column(each[0], collections)
+    there = [columns_there(sources, names) for sources in collections]
+    for name in names:
+        if not any(name in found for found in there):
+            raise _no_column(name, collections)
     return there
 
 
@@ -103,7 +103,7 @@ def _no_column(name: str, collections: Sequence[Sequence[Source]]) -> InvalidInp
 def read_columns(
     runs: Iterable[pa.RecordBatch],
     catalogues: Sequence[Catalogue],
-    names: Sequence[tuple[str, str]],
+    names: Sequence[str],
     there: Sequence[tuple[str, ...]],
     workspace: Workspace,
     runner: Runner,
@@ -112,11 +112,49 @@ def read_columns(
 
     Memory that of the values, as far as the workspace allows, and 9 bytes a document in a pair.
     """
-    values = read_wanted(runs, catalogues, there, workspace, runner, "columns")
-    return ColumnsOfPairs(tuple(names), values[0], values[-1])
+    values = _read_wanted(runs, catalogues, there, workspace, runner, "columns")
+    return ColumnsOfPairs(names, values[0], values[-1])
 
 
-def read_wanted(
+def keep_equal(
+    runs: Iterable[pa.RecordBatch],
+    catalogues: Sequence[Catalogue],
+    names: Sequence[str],
+    workspace: Workspace,
+    runner: Runner,
+) -> SpilledBatches:
+    """Keep the pairs of equal values in some columns, compared as text.
+
+    A pair stays, too, if one of its documents has no value. Memory: the values of the documents in
+    a pair and the pairs that stay, as far as the workspace allows, and some pairs at a time.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    values = _read_wanted(runs, catalogues, [names] * len(catalogues), workspace, runner, "also")
+    n_left = len(catalogues[0]) if len(catalogues) > 1 else 0
+    kept = SpilledBatches("equal", workspace, share=ROWS_SHARE, weight_of_file=_FILE_BYTES)
+    n_done = sum(1 for _ in kept)
+    with kept:
+        for rows in islice(_pieces(runs), n_done, None):
+            left = values[0].take(numbers_of(rows, "left"))
+            right = values[-1].take(numbers_of(rows, "right") - n_left)
+            stays = pa.array(np.ones(len(rows), np.bool_))
+            for name, *sides in zip(names, left, right, strict=True):
+                is_equal = pc.equal(*(text_of(each, name, "also") for each in sides))
+                stays = pc.and_(stays, pc.fill_null(is_equal, True))
+            found = rows.filter(stays)
+            kept.append(found, None, found.nbytes)
+    return kept
+
+
+def _pieces(runs: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    for run in runs:
+        for start in range(0, max(1, len(run)), _PAIRS_AT_ONCE):
+            yield run.slice(start, _PAIRS_AT_ONCE)
+
+
+def _read_wanted(
     runs: Iterable[pa.RecordBatch],
     catalogues: Sequence[Catalogue],
     names: Sequence[Sequence[str]],
@@ -172,14 +210,6 @@ def spell_runs(
         yield to_run(crossings.take(crossings.left < 0), similarities[:0])
 
 
-# Shares of the memory: of rows that are found, and of those that are being spelled out.
-ROWS_SHARE = 0.1
-_SPELLING_SHARE = 0.1
-
-# Memory of a row that is being spelled out.
-_BYTES_OF_ROW = 160
-
-
 class FoundPart(NamedTuple):
     """Pairs of documents of one part of a join, and what is counted in it.
 
@@ -211,13 +241,11 @@ def collect_runs(
     shares: Sequence[float],
     limit: int | None,
     workspace: Workspace,
-    name: str = "pairs",
 ) -> Collected:
     """Spell out the pairs of one part of a join after the other.
 
     ``join_parts`` joins those from a number on: parts that an earlier run has joined are not joined
-    again, if what it found has the same ``name``. ``shares`` says for each part how much of the
-    work is done after it.
+    again. ``shares`` says for each part how much of the work is done after it.
 
     Raises
     ------
@@ -230,7 +258,7 @@ def collect_runs(
     at_once = None
     if workspace.work is not None:
         at_once = max(1, workspace.share(_SPELLING_SHARE) // _BYTES_OF_ROW)
-    runs = SpilledBatches(name, workspace, share=share, weight_of_file=1)
+    runs = SpilledBatches("pairs", workspace, share=share, weight_of_file=1)
     counts = [known for _, known in runs.known() if known is not None]
     n_pairs = sum(len(run) for run in runs)
     with runs:
@@ -256,7 +284,7 @@ class PairRows:
     ``runs`` can be gone through several times. If there are several, each is in ascending order,
     and a document is the left one of pairs in any of them. ``score_name`` is the column's, None for
     none; ``metadata`` is what the table says of itself; ``columns`` are those of the input that
-    stand behind the others, and ``more`` are columns of floats that the runs have besides.
+    stand behind the others.
     """
 
     runs: Iterable[pa.RecordBatch]
@@ -264,7 +292,6 @@ class PairRows:
     score_name: str | None
     metadata: Mapping[bytes, bytes] = field(default_factory=dict)
     columns: ColumnsOfPairs | None = None
-    more: Sequence[str] = ()
 
     def reader(self) -> pa.RecordBatchReader:
         """Return the rows with the documents' ids, made some at a time when they are read."""
@@ -277,7 +304,6 @@ class PairRows:
         }
         if self.score_name is not None:
             columns[self.score_name] = pa.int64()
-        columns |= dict.fromkeys(self.more, pa.float64())
         if self.columns is not None:
             columns |= self.columns.fields()
         schema = pa.schema(columns, metadata=dict(self.metadata))
@@ -294,7 +320,6 @@ class PairRows:
             columns.append(rows.column("similarity"))
             if self.score_name is not None:
                 columns.append(rows.column("score"))
-            columns += [rows.column(name) for name in self.more]
             if self.columns is not None:
                 columns += self.columns.take(left, right)
             yield pa.RecordBatch.from_arrays(columns, schema=schema)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,15 @@ from neardup.files.rows import Source
 from neardup.jobs.pairs.pair_result import PairResult
 from neardup.jobs.pairs.plan import PairPlan, plan_pairs
 from neardup.jobs.pairs.records import Records, make_records, maker_of
-from neardup.jobs.pairs.rows import FoundPart, PairRows, collect_runs, to_run
+from neardup.jobs.pairs.rows import (
+    FoundPart,
+    PairRows,
+    check_columns,
+    collect_runs,
+    keep_equal,
+    read_columns,
+    to_run,
+)
 from neardup.jobs.pairs.spelling import Speller
 from neardup.jobs.pairs.top import most_similar_pairs, most_similar_partners
 from neardup.kernels.bucket import survivors
@@ -30,7 +38,7 @@ from neardup.matching.set_join import SetSizes
 from neardup.options.choices import Algorithm
 from neardup.options.documents import PairOptions
 from neardup.reading.catalogue import Catalogue
-from neardup.reading.column_values import NO_KEY, check_have_columns, columns_there
+from neardup.reading.column_values import NO_KEY, check_have_columns
 from neardup.reading.first_pass import sign_collections
 from neardup.reading.set_exchange import SetExchange
 from neardup.reading.sign import Collections
@@ -53,10 +61,8 @@ from neardup.tables import Bools, Floats, Int64s, Uint64s
 
 if TYPE_CHECKING:
     from neardup.documents.lookup import LookUp
-    from neardup.jobs.pairs.conditions import Condition
     from neardup.jobs.pairs.few import FewPairs
     from neardup.jobs.pairs.rows import Collected
-    from neardup.options.kinds import FieldParts
 
 
 def count_outside(
@@ -129,8 +135,7 @@ class Matches:
     """Pairs of documents in the order in which they are written, and what the filters did.
 
     ``runs`` are as those of ``PairRows``. Of ``n_records`` records pairs were found, in ``n_steps``
-    joins with one threshold after another, by the algorithm named, if by prefixes. ``about`` is
-    what the summary has besides, of records of several fields.
+    joins with one threshold after another, by the algorithm named, if by prefixes.
     """
 
     runs: Iterable[pa.RecordBatch]
@@ -140,7 +145,6 @@ class Matches:
     counts: FilterCounts
     n_steps: int
     algorithm: Algorithm | None = None
-    about: Mapping[str, Any] = field(default_factory=dict)
 
 
 def find_matches(
@@ -244,7 +248,7 @@ def _describe_method(plan: PairPlan, matches: Matches) -> dict[str, Any]:
     if isinstance(plan.measure, Hamming):
         return {"algorithm": matches.algorithm, "max_distance": plan.measure.max_distance}
     if plan.banding is None or plan.measure is None:
-        return {} if plan.reading.weighted or plan.mean else {"algorithm": matches.algorithm}
+        return {} if plan.reading.weighted else {"algorithm": matches.algorithm}
     least = float(plan.measure.least_jaccard)
     return {
         "predicted_recall": plan.banding.candidate_probability(least),
@@ -403,30 +407,12 @@ def find_pairs_in_sources(
     check_effect(plan.options, *(sources for sources, _ in collections), counted or ())
     if elsewhere is None:
         keep_extracted(workspace, *(sources for sources, _ in collections))
-    # What is a field has its name in either collection.
-    others = {each.column: each.other for each in plan.options.field_parts}
-    names = [(name, others.get(name, name)) for name in plan.options.shown_columns]
+    names, also = plan.options.shown_columns, plan.options.equal_columns
     there = list[tuple[str, ...]]()
     if names:
-        # Few runs need it.
-        from neardup.jobs.pairs.rows import check_columns, read_columns
-
-        there = check_columns(
-            names, [each for each, _ in collections], [own.columns for _, own in collections]
-        )
-    conditions: list[Condition] = []
-    if plan.options.conditions:
-        # Nor this.
-        from neardup.jobs.pairs.conditions import parse_conditions
-
-        conditions = parse_conditions(plan.options)
-        named = [each.column for each in conditions]
-        check_have_columns(named, "also (--also)", [each for each, _ in collections])
-    if plan.mean is not None:
-        for named, (sources, _) in zip(plan.mean.columns, collections, strict=False):
-            check_have_columns(named, "fields (--field)", [sources])
-        if right is not None:
-            _check_clear(plan.options.field_parts, [*left, *right])
+        there = check_columns(names, [each for each, _ in collections], plan.reading.columns)
+    if also:
+        check_have_columns(also, "also (--also)", [each for each, _ in collections])
     if plan.reading.needs_frequencies:
         with runner.stage("count"):
             reference = to_be_counted(plan.options, left, right or [], counted)
@@ -442,19 +428,17 @@ def find_pairs_in_sources(
         few = find_in_few(collections, plan, runner)
     if few is None:
         in_threads = _find_in_buckets if plan.banding else _find_exactly
-        if plan.mean is not None:
-            in_threads = _find_by_fields
         find = in_threads if elsewhere is None else elsewhere.find
         catalogues, matches, n_outside = find(collections, plan, workspace, runner)
     else:
         catalogues, matches, n_outside = few.catalogues, _matches_of(few, plan), 0
     _log.debug("join: filters %s", vars(matches.counts))
     n_joined = matches.n_pairs
-    if conditions:
-        keeps = plan.options.also_missing != "drop"
-        matches, without_value = _keep_fulfilling(
-            matches, catalogues, conditions, workspace, runner, keep_missing=keeps
-        )
+    if also:
+        with runner.stage("also") as note:
+            runs = keep_equal(matches.runs, catalogues, also, workspace, runner)
+            matches = replace(matches, runs=runs, n_pairs=sum(map(len, runs)))
+            note(pairs=matches.n_pairs)
     n_similar = matches.n_pairs
     if plan.options.one_to_one:
         matches = _match_one_to_one(matches, catalogues, plan, runner)
@@ -462,20 +446,15 @@ def find_pairs_in_sources(
     if names:
         with runner.stage("columns"):
             columns = read_columns(matches.runs, catalogues, names, there, workspace, runner)
-    summary = summarise_pairs(catalogues, plan, matches, runner) | dict(matches.about)
+    summary = summarise_pairs(catalogues, plan, matches, runner)
     if plan.options.blocking_columns:
         summary |= {"blocking": list(plan.options.blocking_columns), "unblocked": n_outside}
-    if conditions:
-        summary |= {
-            "also": list(plan.options.conditions),
-            "also_missing": "keep" if keeps else "drop",
-            "pairs_before_also": n_joined,
-            "without_value": without_value,
-        }
+    if also:
+        summary |= {"also": list(also), "pairs_before_also": n_joined}
     if plan.options.one_to_one:
         summary |= {"one_to_one": True, "similar_pairs": n_similar}
     if names:
-        summary["with_columns"] = list(plan.options.shown_columns)
+        summary["with_columns"] = list(names)
     summary["hints"] = hints_of_documents(
         Remedies.of(plan.options),
         Beginnings(catalogues[0].sources, catalogues[0].columns),
@@ -484,28 +463,8 @@ def find_pairs_in_sources(
         n_short=0 if isinstance(plan.measure, Hamming) else summary["short_documents"],
         shingles=plan.reading.shingles,
     )
-    rows = PairRows(
-        matches.runs,
-        catalogues,
-        matches.score_name,
-        metadata_of(summary),
-        columns,
-        [*(f"similarity_{each['column']}" for each in matches.about.get("fields", ()))]
-        + [each.name for each in conditions],
-    )
+    rows = PairRows(matches.runs, catalogues, matches.score_name, metadata_of(summary), columns)
     return PairResult(rows, matches.counts, summary)
-
-
-def _check_clear(fields: Sequence[FieldParts], sources: Sequence[Source]) -> None:
-    """Raise for a field of two names that is the name of one column, too."""
-    for each in fields:
-        if each.column != each.other and each.spelled in columns_there(sources, [each.spelled]):
-            message = (
-                f"fields (--field) names {each.spelled!r}, which is the name of a column, and may "
-                f"be {each.column!r} and {each.other!r} of the other collection; write "
-                f"{each.spelled.replace('=', '==')!r} for the former, or rename it for the latter"
-            )
-            raise InvalidInputError(message)
 
 
 Found = tuple[Sequence[Catalogue], Matches, int]
@@ -558,75 +517,6 @@ def _find_in_buckets(
         matches = matches_in_buckets(join_partitions(found, plan, workspace, runner), plan)
         note(records=matches.n_records, pairs=matches.n_pairs)
     return signed.catalogues, matches, n_outside
-
-
-def _find_by_fields(
-    collections: Collections, plan: PairPlan, workspace: Workspace, runner: Runner
-) -> Found:
-    # Few runs need it.
-    from neardup.jobs.pairs.field_blocks import FieldColumns, FieldJoin
-
-    assert plan.mean is not None
-    with runner.stage("read") as note:
-        signed = sign_collections(collections, workspace, runner)
-        catalogues, keys = signed.catalogues, signed.batches.blocking_keys()
-        n_outside = count_outside(catalogues, keys, plan.options.blocking_columns)
-        columns = FieldColumns.read(catalogues, keys, plan.mean, plan.options, workspace, runner)
-        del signed
-        note(documents=len(columns))
-    mean, top, about = plan.mean, plan.options.top, dict[str, Any]()
-    if plan.options.labels is not None:
-        # Nor this.
-        from neardup.jobs.pairs.fit import fit_to_labels
-
-        with runner.stage("fit") as note:
-            fitted = fit_to_labels(
-                plan.options.labels,
-                columns,
-                mean,
-                runner,
-                keeps_threshold=plan.options.threshold is not None or top is not None,
-            )
-            mean, about = fitted.mean, fitted.about
-            note(**about["fitted"])
-    with runner.stage("join") as note:
-        join = FieldJoin(columns, mean, runner)
-        surveyed = join.survey()
-        runs: Iterable[pa.RecordBatch]
-        if top is None:
-            runs, n_pairs, steps = join.collect(plan.options.limit, workspace)
-        else:
-            best, steps = join.best(top)
-            runs, n_pairs = [best.to_run(mean)], len(best.left)
-        note(pairs=n_pairs)
-    about |= {
-        "fields": surveyed.describe(mean, runs, has_other=len(catalogues) > 1),
-        "empty_documents": surveyed.n_empty,
-        "threshold": None if plan.threshold is None else float(mean.threshold),
-    }
-    total, n_steps = FilterCounts.total(steps), 1 if top is None else len(steps)
-    matches = Matches(runs, n_pairs, surveyed.n_different, None, total, n_steps, about=about)
-    return catalogues, matches, n_outside
-
-
-def _keep_fulfilling(
-    matches: Matches,
-    catalogues: Sequence[Catalogue],
-    conditions: Sequence[Condition],
-    workspace: Workspace,
-    runner: Runner,
-    *,
-    keep_missing: bool,
-) -> tuple[Matches, dict[str, dict[str, int]]]:
-    from neardup.jobs.pairs.conditions import keep_fulfilling
-
-    with runner.stage("also") as note:
-        found = keep_fulfilling(
-            matches.runs, catalogues, conditions, workspace, runner, keep_missing=keep_missing
-        )
-        n_pairs = sum(map(len, found.pairs))
-        note(pairs=n_pairs)
-    return replace(matches, runs=found.pairs, n_pairs=n_pairs), found.without_value
 
 
 def _match_one_to_one(

@@ -23,17 +23,15 @@ from neardup.jobs.report.passages import report_of_passages
 from neardup.options.choices import Data
 from neardup.options.documents import ReportOptions
 from neardup.options.groups import AgainstDataOptions, WorkerOptions
-from neardup.options.kinds import read_as_text
 from neardup.options.option import argument, but, no_effect, takes
 from neardup.options.together import ReadArgument, RunArgument
 from neardup.outputs.table_rows import TableRows
-from neardup.reading.column_values import columns_there
 from neardup.reports.index import index_report
 from neardup.reports.page import Report
 from neardup.reports.pairs.judgements import Labels
 from neardup.reports.pairs.labelled import hold_to_labels
 from neardup.reports.pairs.page import heading, render_pairs, select_examples
-from neardup.reports.pairs.table import names_of_other, pairs_table
+from neardup.reports.pairs.table import pairs_table
 from neardup.results import PassageResult, Result
 from neardup.runs.runner import Runner
 from neardup.runs.work import BY_SYSTEM, Workspace
@@ -120,8 +118,6 @@ def make_report(
         None if other is None else Collection(other, other_columns_of(options), options.skip_bad),
         labels,
         options.by,
-        options.text_column == options.known["text_column"].default,
-        options.against_text_column is None,
     )
     index = index_named(result)
     if index is not None:
@@ -174,27 +170,20 @@ def make_report(
 # Bytes that rows of a table may take while they are counted and ranked; more are in files.
 _MEMORY = 1 << 28
 
-# What columns of a table of pairs are called that have the similarity in a field.
-_OF_FIELD = "similarity_"
-
 
 @dataclass(frozen=True)
 class _Given:
     """What a report was given beside the result."""
 
-    _FOR_ALL = ("text_is_default", "other_text_is_default")
-
     inputs: Collection | None
     against: Collection | None
     labels: Any
     by: str | None
-    text_is_default: bool
-    other_text_is_default: bool
 
     def check_only(self, result: str, *names: str) -> None:
         """Raise if anything else was given than what a report of this result can use."""
         for name, value in vars(self).items():
-            if value is not None and name not in (*self._FOR_ALL, *names):
+            if value is not None and name not in names:
                 message = f"{name} has no effect on a report of {result}; leave it out"
                 raise InvalidParameterError(message, name)
 
@@ -220,43 +209,13 @@ def _report_of_table(
         labels = None
         if given.labels is not None:
             labels = open_labels(given.labels, runner).decided()
-        own, other = given.inputs, given.against
-        is_other_open = given.text_is_default and given.other_text_is_default
-        unnamed = (own if given.text_is_default else None, other if is_other_open else None)
-        texts, of_other = _texts_of_fields(rows, summary, [each for each in unnamed if each])
-        if own is not None and texts and given.text_is_default:
-            own = own.with_texts(texts)
-        if other is not None and of_other and is_other_open:
-            other = other.with_texts(of_other)
-        return report_of_pairs(rows, summary, own, other, runner, workspace, labels=labels)
+        return report_of_pairs(
+            rows, summary, given.inputs, given.against, runner, workspace, labels=labels
+        )
     given.check_only("passages", "inputs", "against")
     return report_of_passages(
         rows, runner, given.inputs, given.against, summary=summary, workspace=workspace
     )
-
-
-def _texts_of_fields(
-    rows: TableRows, summary: Mapping[str, Any] | None, given: Sequence[Collection]
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the columns that are the texts of records of several fields; none of other tables.
-
-    Those of the documents a and b, which may be called differently.
-
-    A table without a summary, such as CSV, says by its columns which fields it has. Those of
-    conditions are called so, too, beside a text; so where there is a text it is that.
-    """
-    fields = (summary or {}).get("fields", ())
-    if summary is None and not any(
-        columns_there(each.sources, each.columns.texts) for each in given
-    ):
-        named = (name for name in rows.schema.names if name.startswith(_OF_FIELD))
-        names = tuple(name.removeprefix(_OF_FIELD) for name in named)
-        return names, names
-    if not fields:
-        return (), ()
-    own = read_as_text({each["column"]: each["kind"] for each in fields})
-    others = names_of_other(fields)
-    return own, tuple(others[name] for name in own)
 
 
 def report_of_pairs(

@@ -26,9 +26,9 @@ _MEANING = dict.fromkeys(("1", "1.0", "true", YES), YES)
 _MEANING |= dict.fromkeys(("0", "0.0", "false", NO), NO)
 _MEANING[UNSURE] = UNSURE
 
-# What else a table of pairs has: of both documents, of fields, and counts.
+# What else a table of pairs has: of both documents, and counts.
 _OF_PAIRS = frozenset(("id_a", "id_b", "similarity", "overlap", "distance", "low", "high"))
-_OF_BOTH, _OF_FIELD = ("_a", "_b"), "similarity_"
+_OF_BOTH = ("_a", "_b")
 
 # What people call the column of labels otherwise. By one slip of the pen it is called so, too.
 _OTHER_NAMES = (LABEL, "verdict", "judgement", "decision")
@@ -138,7 +138,7 @@ def _no_label(what: str, names: Sequence[str], path: str | None) -> InvalidInput
 
 
 def _is_of_pairs(name: str) -> bool:
-    return name in _OF_PAIRS or name.endswith(_OF_BOTH) or name.startswith(_OF_FIELD)
+    return name in _OF_PAIRS or name.endswith(_OF_BOTH)
 
 
 def _may_be_label(name: str, column: pa.ChunkedArray) -> bool:

@@ -125,6 +125,19 @@ class Labelled:
         which = f"{counted(self.n_strange, 'label')} {plural(self.n_strange, 'names', 'name')}"
         return [f"{which} a document that is in no pair of the table, such as {self.strange!r}"]
 
+    def halves(self) -> tuple[Evaluation, Evaluation]:
+        """Evaluate every second of the judged pairs, and the other ones."""
+        n_absent = self.evaluation.n_right - int(self.is_right.sum())
+        first, second = (
+            evaluate(
+                self.values[k::2],
+                self.is_right[k::2],
+                int(self.is_right[k::2].sum()) + (n_absent + 1 - k) // 2,
+            )
+            for k in (0, 1)
+        )
+        return first, second
+
     def wrong(self, place: int) -> Int64s:
         """Return pairs that a threshold finds and the labels do not have, the most similar first.
 

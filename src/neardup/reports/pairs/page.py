@@ -65,8 +65,6 @@ def describe_pairs(pairs: PairsTable) -> str:
             f"not say by which measure{known}."
         )
     by = f"Similarity is {measure}"
-    if pairs.fields:
-        by = f"Similarity is the mean of those of {_weighed(pairs.fields)}"
     if summary.get("max_distance") is not None:
         kind = "a Hamming distance of" if measure == "hamming" else "an edit distance of"
         by = f"Pairs are within {kind} {summary['max_distance']:,}"
@@ -78,15 +76,10 @@ def describe_pairs(pairs: PairsTable) -> str:
     if summary.get("blocking"):
         by += f"; only documents of equal {' and '.join(summary['blocking'])} were compared"
     if summary.get("also"):
-        by += f"; pairs are also held to {' and '.join(summary['also'])}"
+        by += f"; pairs of different {' or '.join(summary['also'])} are left out"
     if summary.get("one_to_one"):
         by += "; each document is in one pair at most, the most similar first"
     return by + "."
-
-
-def _weighed(fields: Sequence[Mapping[str, Any]]) -> str:
-    *first, last = (f"{each['column']} (weight {each['weight']:g})" for each in fields)
-    return f"{', '.join(first)} and {last}" if first else last
 
 
 def _who(partners: Sequence[Partners]) -> str:
@@ -166,16 +159,7 @@ def _left_out(summary: Mapping[str, Any]) -> list[str]:
     if summary.get("also"):
         before, n = summary.get("pairs_before_also"), summary.get("similar_pairs", summary["pairs"])
         counts = "" if before is None else f": {n:,} of {before:,} stay"
-        found.append(f"Pairs that fail {' and '.join(summary['also'])} are not here{counts}.")
-        fate = "are left out"
-        if summary.get("also_missing") == "keep":
-            fate = "are not judged by it"
-        for column, lacks in summary.get("without_value", {}).items():
-            if lacks["pairs"]:
-                found.append(
-                    f"Documents in a pair without a value in {column}: {lacks['documents']:,}. "
-                    f"Pairs of these {fate}: {lacks['pairs']:,}."
-                )
+        found.append(f"Pairs of different {' or '.join(summary['also'])} are not here{counts}.")
     return found
 
 
@@ -200,7 +184,8 @@ def labels_sentences(pairs: PairsTable, labelled: Labelled) -> list[str]:
         else "A pair that labels do not have counts as wrong, so labels must be complete."
     )
     strange = [f"{note}." for note in labelled.notes()]
-    return [said, relative + ".", *strange, wrong, _chosen_by_labels(pairs, labelled)]
+    chosen = [_chosen_by_labels(pairs, labelled), *_confirmed(labelled)]
+    return [said, relative + ".", *strange, wrong, *chosen]
 
 
 def _why_missing(summary: Mapping[str, Any]) -> list[str]:
@@ -211,7 +196,7 @@ def _why_missing(summary: Mapping[str, Any]) -> list[str]:
     if summary.get("blocking"):
         reasons.append(f"of different {' and '.join(summary['blocking'])}")
     if summary.get("also"):
-        reasons.append(f"not {' and '.join(summary['also'])}")
+        reasons.append(f"of different {' or '.join(summary['also'])}")
     if summary.get("one_to_one"):
         reasons.append("of documents that a more similar one has taken")
     return reasons
@@ -230,6 +215,22 @@ def _chosen_by_labels(pairs: PairsTable, labelled: Labelled) -> str:
         if best <= least:
             said += "; it is the lowest there is in this table, and a lower one may be better"
     return said + "."
+
+
+def _confirmed(labelled: Labelled) -> Iterator[str]:
+    """Say how good the best threshold of half of the judged pairs is on the other half."""
+    chosen, other = labelled.halves()
+    if chosen.best is None:
+        return
+    threshold = chosen.round_threshold(chosen.best)
+    place = other.at(threshold)
+    if place is None:
+        return
+    yield (
+        f"Every second of the judged pairs alone would choose {abs(threshold):g}. On the other "
+        f"ones that has precision {other.precisions[place]:.3f}, recall "
+        f"{other.recalls[place]:.3f} and F1 {other.f1_scores[place]:.3f}."
+    )
 
 
 # Which pairs a page shows beside each other, and how.
@@ -384,9 +385,6 @@ def describe(pairs: PairsTable, row: Row) -> str:
         parts.append(f"between {low:.4f} and {high:.4f}")
     if pairs.score_name == "overlap" and not pairs.is_count:
         parts.append(f"{_whole(row['overlap']):,} shingles in common")
-    for each in pairs.fields:
-        value = row[f"similarity_{each['column']}"]
-        parts.append(f"{each['column']} {'without a value' if value is None else f'{value:.4f}'}")
     return ", ".join(parts)
 
 
@@ -483,7 +481,6 @@ def render_pairs(
         title=heading(pairs),
         contents=[
             ("section-similarities", "Similarities"),
-            ("section-fields", "Fields", pairs.fields),
             ("section-partners", "Partners"),
             ("section-labels", "Labels", labelled),
             ("section-examples", "Examples"),
@@ -491,7 +488,6 @@ def render_pairs(
         heading=heading(pairs),
         leads=sentences(pairs, partners),
         facts=_facts(pairs, partners, labelled),
-        fields=_field_rows(pairs),
         n_pairs=len(pairs),
         similarity_chart=similarity_chart(pairs) if len(pairs) else None,
         partners=partners,
@@ -522,31 +518,6 @@ def _facts(
         (percent(float(found.precisions[best])), "precision there"),
         (percent(float(found.recalls[best])), "recall there"),
         (f"{found.f1_scores[best]:.3f}", "F1 there"),
-    ]
-
-
-def _field_rows(pairs: PairsTable) -> list[tuple[str, ...]]:
-    """Return for each field what it gave to the pairs of the table."""
-    names = [f"similarity_{each['column']}" for each in pairs.fields]
-    known, equal, sums = (np.zeros(len(names)) for _ in range(3))
-    for _, table in pairs.batches(*names) if names else ():
-        for place, name in enumerate(names):
-            values = as_floats(table[name])
-            values = values[~np.isnan(values)]
-            known[place] += len(values)
-            equal[place] += (values == 1).sum()
-            sums[place] += values.sum()
-    return [
-        (
-            each["column"],
-            each["kind"],
-            f"{each['weight']:g}",
-            f"{sums[place] / known[place]:.3f}" if known[place] else "–",
-            f"{int(equal[place]):,}",
-            f"{each['pairs_without']:,}",
-            f"{each['documents_without']:,}",
-        )
-        for place, each in enumerate(pairs.fields)
     ]
 
 

@@ -76,13 +76,6 @@ class PairsTable:
         return [stem for stem in stems if {f"{stem}_a", f"{stem}_b"} <= set(names)]
 
     @property
-    def fields(self) -> Sequence[Mapping[str, Any]]:
-        """What is known of each field, where records were compared by several that are here."""
-        names = self.rows.schema.names
-        found = self.summary.get("fields", ())
-        return found if all(f"similarity_{each['column']}" in names for each in found) else ()
-
-    @property
     def by_distance(self) -> bool:
         """Whether pairs were limited by a distance, and so are ranked by it."""
         return self.score_name == "distance" and self.summary.get("max_distance") is not None
@@ -154,11 +147,6 @@ class PairsTable:
         none = pa.array([], pa.large_string())
         sides = (pa.concat_arrays([none, *parts]) for parts in (ids_a, ids_b))
         return np.concatenate(places), *sides
-
-
-def names_of_other(fields: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """Return of fields that a summary lists how the other collection calls each column."""
-    return {each["column"]: each.get("against_column", each["column"]) for each in fields}
 
 
 def pairs_table(

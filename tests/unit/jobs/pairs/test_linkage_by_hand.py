@@ -7,9 +7,9 @@ import json
 import pytest
 
 import neardup
-from neardup.errors import InvalidInputError, InvalidParameterError
+from neardup.errors import InvalidInputError
 from neardup.files.jsonlines import JsonLinesSource
-from neardup.jobs.pairs import conditions
+from neardup.jobs.pairs import rows
 from neardup.reading import values
 from neardup.runs.work import IN_MEMORY, WorkFolder, Workspace
 from tests.unit.jobs.pairs.test_linkage_within_memory import written
@@ -42,40 +42,21 @@ def test_blocking__one_text_of_several_blocks_is_joined_in_each():
     assert ids_of(found) == [("0", "2"), ("1", "3"), ("2", "0"), ("3", "1"), ("4", "0")]
 
 
-@pytest.mark.parametrize("measure", ["edit", "jaccard"])
-def test_also__values_without_tokens_decide_nothing(measure):
-    rows = [{"text": "one two", "name": name} for name in ("...", "...", "a", "a", None, "b")]
-    options = {"ngram": 1, "tokenizer": "words", "also": f"name:{measure}:0.5"}
-    found = neardup.find_pairs(rows, **options, also_missing="drop")
-    assert ids_of(found) == [("2", "3")]
-    assert found.summary["also_missing"] == "drop"
-    assert found.summary["without_value"] == {"name": {"documents": 3, "pairs": 12}}
-    found = neardup.find_pairs(rows, **options)
-    similarities = dict(zip(ids_of(found), found.pairs["similarity_name"].to_pylist(), strict=True))
-    assert len(similarities) == 13
-    assert similarities[("2", "3")] == 1
-    assert set(similarities.values()) == {1, None}
-    assert not similarities.keys() & {("2", "5"), ("3", "5")}
-    assert found.summary["also_missing"] == "keep"
-    assert found.summary["without_value"] == {"name": {"documents": 3, "pairs": 12}}
-
-
-def test_also__every_condition_for_itself():
+def test_also__every_column_for_itself():
     rows = [
-        {"text": "one two", "name": "a", "city": "b"},
-        {"text": "one two", "name": None, "city": "b"},
-        {"text": "one two", "name": "a", "city": None},
-        {"text": "one two", "name": None, "city": "c"},
+        {"text": "one two", "name": "a", "zip": 7},
+        {"text": "one two", "name": None, "zip": 7},
+        {"text": "one two", "name": "a", "zip": None},
+        {"text": "one two", "name": " ", "zip": 8},
     ]
-    found = neardup.find_pairs(rows, ngram=1, also=["name:jaccard:1", "city:jaccard:1"])
+    found = neardup.find_pairs(rows, ngram=1, also=["name", "zip"])
     assert ids_of(found) == [("0", "1"), ("0", "2"), ("1", "2"), ("2", "3")]
-    assert found.summary["without_value"] == {
-        "name": {"documents": 2, "pairs": 5},
-        "city": {"documents": 1, "pairs": 3},
-    }
-    other = neardup.find_pairs(rows[:1], rows[1:], ngram=1, also="name:jaccard:1")
-    assert other.summary["without_value"] == {"name": {"documents": 2, "pairs": 2}}
-    assert other.pairs["similarity_name"].to_pylist() == [None, 1, None]
+    assert found.summary["also"] == ["name", "zip"]
+    assert found.summary["pairs_before_also"] == 6
+    # Numbers and texts are compared as text, also of two collections.
+    other = [{"text": "one two", "name": "b", "zip": "7"}, {"text": "one two", "zip": "07"}]
+    found = neardup.find_pairs(rows[:1], other, ngram=1, also="zip")
+    assert ids_of(found) == [("0", "0")]
 
 
 def test_columns__that_one_of_two_collections_has():
@@ -87,9 +68,7 @@ def test_columns__that_one_of_two_collections_has():
     assert found.pairs["price_b"].to_pylist() == [3]
 
 
-@pytest.mark.parametrize(
-    "options", [{"with_columns": ["price"]}, {"also": "price:jaccard:0.5"}], ids=str
-)
+@pytest.mark.parametrize("options", [{"with_columns": ["price"]}, {"also": "price"}], ids=str)
 def test_columns__that_json_has_in_later_rows_only(tmp_path, monkeypatch, options):
     monkeypatch.setitem(JsonLinesSource.__init__.__kwdefaults__, "block_bytes", 40)
     rows = [{"text": f"one {n}"} for n in range(9)] + [{"text": "two", "price": 3}]
@@ -117,31 +96,20 @@ def test_columns__of_numbers_that_have_no_type_in_common(tmp_path, numbers, kind
     assert {str(pairs.schema.field(f"price_{side}").type) for side in "ab"} == {kind}
 
 
-@pytest.mark.parametrize("name", ["a", "b"])
-def test_columns__that_are_called_as_similarities_of_another(name):
-    rows = [{"text": "one two", name: "x", "similarity": 1}] * 2
-    options = {"ngram": 1, "also": f"{name}:jaccard:0.5"}
-    message = rf"also names '{name}', .* similarity_{name}, as .* 'similarity' of with_columns"
-    with pytest.raises(InvalidParameterError, match=message):
-        neardup.find_pairs(rows, with_columns=["similarity"], **options)
-    found = neardup.find_pairs(rows, with_columns=[name], **options)
-    assert found.pairs.column_names[-2:] == [f"{name}_a", f"{name}_b"]
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("stage", ["also", "columns"])
 def test_columns__go_on_where_a_run_was_stopped(texts, tmp_path, monkeypatch, stage):
-    """What was read, and what was found to fulfil conditions, is there once."""
+    """What was read, and the pairs that stay, are there once."""
     monkeypatch.setattr(values, "_FILE_BYTES", 500)
-    monkeypatch.setattr(conditions, "_FILE_BYTES", 1)
-    monkeypatch.setattr(conditions, "_AT_ONCE", 10)
+    monkeypatch.setattr(rows, "_FILE_BYTES", 1)
+    monkeypatch.setattr(rows, "_PAIRS_AT_ONCE", 10)
     # A block of rows each.
     path = tmp_path / "in"
     path.mkdir()
     for n in range(6):
         written(texts[n::6], path / f"{n}.jsonl")
-    options = {**SMALL, "also": "text:containment:0.7", "with_columns": ("text", "kind")}
-    module, name = {"also": (conditions, "_fulfilling"), "columns": (values, "_flat")}[stage]
+    options = {**SMALL, "also": "kind", "with_columns": ("text", "kind")}
+    module, name = {"also": (rows, "text_of"), "columns": (values, "_flat")}[stage]
     original, calls = getattr(module, name), []
 
     def stopping(*arguments):

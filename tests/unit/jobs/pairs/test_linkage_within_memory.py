@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from neardup.jobs.pairs import conditions, rows
+from neardup.jobs.pairs import rows
 from neardup.reading import values
 from neardup.runs.work import IN_MEMORY, WorkFolder, Workspace
 from tests.unit.jobs.pairs.test_within_memory import LARGE, SMALL, find, parts_of, texts
@@ -16,11 +16,11 @@ __all__ = ["texts"]
 OPTIONS = {
     "blocking": {"blocking": "kind"},
     "one-to-one": {"one_to_one": True},
-    "also": {"also": ["text:containment:0.7", "kind:edit:0.9"]},
+    "also": {"also": ["kind", "more"]},
     "columns": {"with_columns": ("kind", "more", "text")},
     "all": {
         "blocking": "kind",
-        "also": "text:dice:0.7",
+        "also": "more",
         "one_to_one": True,
         "with_columns": "more",
     },
@@ -47,8 +47,8 @@ def written(texts, path):
 def test_linkage__same_at_any_memory(texts, tmp_path, monkeypatch, bands, options, memory):
     monkeypatch.setattr(rows, "_ROWS_AT_ONCE", 50)
     monkeypatch.setattr(values, "_FILE_BYTES", 500)
-    monkeypatch.setattr(conditions, "_FILE_BYTES", 500)
-    monkeypatch.setattr(conditions, "_AT_ONCE", 40)
+    monkeypatch.setattr(rows, "_FILE_BYTES", 500)
+    monkeypatch.setattr(rows, "_PAIRS_AT_ONCE", 40)
     left = written(texts, tmp_path / "a.jsonl")
     right = written(texts[::3], tmp_path / "b.jsonl")
     for other in (None, right):

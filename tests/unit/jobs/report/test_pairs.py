@@ -98,27 +98,19 @@ def test_report__says_what_was_found():
     assert "To see the texts" not in text
 
 
-@pytest.mark.parametrize("missing", ["keep", "drop"])
-def test_report__names_every_condition(missing):
+def test_report__names_columns_of_equal_values():
     """Also in a table that was written and read again, which has its own summary only."""
-    left = [{**row, "city": None if row["id"] == "f2" else "ny"} for row in LEFT]
+    left = [{**row, "city": "la" if row["id"] == "f2" else "ny"} for row in LEFT]
     right = [{**row, "city": "ny"} for row in RIGHT]
-    result = found(left, right, also="city:jaccard:1", also_missing=missing)
+    result = found(left, right, also="city")
     text = text_of(page_of(result, left, right))
-    assert "pairs are also held to city:jaccard:1" in text
+    assert "pairs of different city are left out" in text
     assert "is missing" not in text
-    n_lacking = result.summary["without_value"]["city"]["pairs"]
-    stays = 6 if missing == "keep" else 6 - n_lacking
-    assert f"Pairs that fail city:jaccard:1 are not here: {stays} of 6 stay." in text
-    fate = "are not judged by it" if missing == "keep" else "are left out"
-    assert f"without a value in city: 1. Pairs of these {fate}: {n_lacking}." in text
+    n = len(result)
+    assert n < result.summary["pairs_before_also"] == 6
+    assert f"Pairs of different city are not here: {n} of 6 stay." in text
     about = json.loads(result.table.schema.metadata[b"neardup.pairs"])
-    assert (
-        about.items()
-        >= {
-            name: result.summary[name] for name in ("also_missing", "without_value", "also")
-        }.items()
-    )
+    assert (about["also"], about["pairs_before_also"]) == (["city"], 6)
 
 
 def test_report__counts_documents_outside_blocks():
@@ -226,6 +218,25 @@ def test_labels__figures_as_counted():
     wrong, missing = text.index("Found, but wrong"), text.index("Right, but not in the table")
     assert wrong < missing
     assert "f4 z9 not in the table" in text[missing:]
+
+
+def test_labels__half_of_them_confirms_the_threshold():
+    similarities = [0.9, 0.95, 0.8, 0.85, 0.5, 0.6, 0.4, 0.3]
+    ids = [(f"a{k}", f"b{k}") for k in range(8)]
+    table = pa.table(
+        {
+            "id_a": [a for a, _ in ids],
+            "id_b": [b for _, b in ids],
+            "similarity": similarities,
+        }
+    )
+    labels = labels_of(ids, label=[1, 1, 1, 0, 0, 1, 0, 0])
+    assert (
+        "Every second of the judged pairs alone would choose 0.8. On the other ones that has "
+        "precision 0.500, recall 0.500 and F1 0.500."
+    ) in text_of(rendered(table, labels=labels))
+    alone = labels_of(ids[:1], label=[1])
+    assert "Every second" not in text_of(rendered(table, labels=alone))
 
 
 def test_labels__that_say_which_are_wrong():
