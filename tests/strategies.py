@@ -31,7 +31,6 @@ options = st.builds(
     casefold=st.booleans(),
     unicode_form=st.sampled_from([None, "NFC", "NFKC"]),
     strip_accents=st.booleans(),
-    fold_digits=st.booleans(),
 )
 
 kinds = st.sampled_from(["words", "whitespace", "characters", "lines", "bytes"])

@@ -120,30 +120,8 @@ class SketchMismatchError(NeardupError, ValueError):
 
     def __init__(self, differences: Mapping[str, tuple[object, object]]) -> None:
         self.differences = dict(differences)
-        listed = "; ".join(
-            f"{name} {' and '.join(spell_apart(a, b))}" for name, (a, b) in differences.items()
-        )
+        listed = "; ".join(f"{name} {a!r} and {b!r}" for name, (a, b) in differences.items())
         super().__init__(f"made by unlike schemes: {listed}; make both with the same options")
-
-
-_MOST_NAMED = 3
-
-
-def spell_apart(a: object, b: object) -> tuple[str, str]:
-    """Return two values that differ as a message names them; of mappings the first differences."""
-
-    def spell(value: object, other: object) -> str:
-        if not isinstance(value, Mapping):
-            return repr(value)
-        # Replacements may be thousands.
-        known = other if isinstance(other, Mapping) else {}
-        own = [f"{key!r} -> {value[key]!r}" for key in value if known.get(key) != value[key]]
-        named, n_more = ", ".join(own[:_MOST_NAMED]), len(own) - _MOST_NAMED
-        more = f" and {n_more:,} more" if n_more > 0 else ""
-        size = "1 entry" if len(value) == 1 else f"{len(value):,} entries"
-        return f"{size} (only there: {named}{more})" if own else size
-
-    return spell(a, b), spell(b, a)
 
 
 class SketchFormatError(NeardupError, ValueError):

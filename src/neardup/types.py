@@ -59,7 +59,6 @@ if TYPE_CHECKING:
         Side,
         SimilarityMeasure,
         SketchKindName,
-        Spelling,
         TermFrequency,
         TextFormat,
         TokenFunction,
@@ -108,7 +107,6 @@ if TYPE_CHECKING:
         RemovalResult,
     )
     from neardup.text.normalise import Normalisation
-    from neardup.text.replacements import Replacements
 
 __all__ = [
     "AdditionResult",
@@ -186,7 +184,6 @@ __all__ = [
     "RemoteIndex",
     "RemovalResult",
     "RepeatedText",
-    "Replacements",
     "Report",
     "Representative",
     "Result",
@@ -197,7 +194,6 @@ __all__ = [
     "SketchKindName",
     "SketchSummary",
     "Skipped",
-    "Spelling",
     "TermFrequency",
     "TextFormat",
     "TextSize",
@@ -230,7 +226,7 @@ _HOMES = homes_of(
             "InputFormat InverseFrequency Method Number Occurrences OnError "
             "OpenedIndex OutputFormat PairMeasure PairMethod PassageMeasure PassagePresetName "
             "PassageReport Progress Refresh Representative Side SimilarityMeasure SketchKindName "
-            "Spelling TermFrequency TextFormat TokenFunction TokenizerChoice UnicodeForm "
+            "TermFrequency TextFormat TokenFunction TokenizerChoice UnicodeForm "
             "WindowHash"
         ),
         "neardup.outputs.summary_records": (
@@ -248,7 +244,6 @@ _HOMES = homes_of(
             "AdditionResult CompactionResult DocumentRemovalResult RemovalResult"
         ),
         "neardup.text.normalise": "Normalisation",
-        "neardup.text.replacements": "Replacements",
     }
 )
 

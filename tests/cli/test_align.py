@@ -256,8 +256,8 @@ def test_align__options_that_an_index_decides(fails, run):
     arguments = ("align", "a.jsonl", "--against", "idx", "-o", "s.csv")
     for seed in (3, 0):
         fails(*arguments, "--seed", seed, error=error)
-    error = "--fold-digits has no effect with an index, which has its own; leave it out"
-    fails(*arguments, "--fold-digits", error=error)
+    error = "--strip-accents has no effect with an index, which has its own; leave it out"
+    fails(*arguments, "--strip-accents", error=error)
     error = "--casefold has no effect with an index, which has its own; leave it out"
     fails(*arguments, "--no-casefold", error=error)
 

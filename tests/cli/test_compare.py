@@ -95,7 +95,7 @@ def test_compare__json(run):
         {"threshold": "0.3", "min_tokens": 7, "edit_limit": 3},
         {"num_perm": 16, "size": 20, "compression": 3},
         {"tokenizer": "characters", "unicode_form": "NFKC", "strip_accents": True},
-        {"fold_digits": True, "casefold": True, "idf": "smooth"},
+        {"casefold": True, "idf": "smooth"},
     ],
 )
 @pytest.mark.usefixtures("pair")
@@ -245,8 +245,8 @@ def test_compare__input_that_cannot_be_read(fails, write_file, here):
         (["--size", "0"], "--size must lie between 1 and 1,048,576, got 0"),
         (["--compression", "0"], "--compression must lie between 1 and 1,048,576, got 0"),
         (
-            ["--tokenizer", "bytes", "--fold-digits"],
-            "--tokenizer bytes has nothing to fold away; leave out --fold-digits, or choose "
+            ["--tokenizer", "bytes", "--strip-accents"],
+            "--tokenizer bytes has nothing to fold away; leave out --strip-accents, or choose "
             "another --tokenizer",
         ),
     ],

@@ -106,7 +106,6 @@ def test_dedup__numbered_occurrences(run, write_file):
         (["--no-casefold"], ["One two", "one two"]),
         ([], ["Café one", "Cafe one"]),
         ([], ["٣ pears", "3 pears"]),
-        (["--fold-digits"], ["3 pears", "4 pears"]),
         (["--tokenizer", "whitespace"], ["one, two", "one two"]),
     ],
 )
@@ -124,7 +123,6 @@ def test_dedup__differences_that_count(run, write_file, options, pair):
         (["--strip-accents"], ["Café one", "Cafe one"]),
         (["--unicode-form", "NFC"], ["Café one", "Cafe\u0301 one"]),
         (["--unicode-form", "NFKC"], ["ﬁve", "five"]),
-        (["--fold-digits"], ["٣ pears", "3 pears"]),
         (["--tokenizer", "whitespace", "--casefold"], ["One  two", "one two"]),
         (["--tokenizer", "characters"], ["one", "one"]),
         (["--tokenizer", "bytes"], ["one", "one"]),

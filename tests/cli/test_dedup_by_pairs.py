@@ -123,7 +123,7 @@ def test_dedup_by_pairs__standard_input(run, found, monkeypatch):
             ["--occurrences", "set"],
             ["--recall", "0.9"],
         ),
-        *(["--casefold"], ["--fold-digits"], ["--method", "exact"], ["--audit", "3"]),
+        *(["--casefold"], ["--method", "exact"], ["--audit", "3"]),
         *(["--seed", "42"], ["--tf", "raw"], ["--engine", "threads"], ["--fresh"]),
         *(["--against", "in.jsonl"], ["--against-id-column", "id"]),
     ],

@@ -179,10 +179,9 @@ def test_against__files_or_index(run, here, write_file):
     [
         (("--against", "old.jsonl"), ("--against", "old.jsonl")),
         (("--against", "idx"), ("--against", "idx")),
-        (("--idf-from", "old.jsonl"), ("--idf-from", "old.jsonl")),
         (("--idf", "unary", "--tf", "log"), ()),
     ],
-    ids=["against", "index", "idf_from", "unary"],
+    ids=["against", "index", "unary"],
 )
 def test_weighted__by_the_counts_of_the_run(run, here, write_file, run_options, options):
     """Without them no similarity is worked out, rather than a wrong one."""
@@ -293,9 +292,9 @@ def test_changed_text__said_first(run, here, write_file):
 
 def test_unknown_id__rows_that_were_left_out_are_told(run, write_file):
     write_file("a.jsonl", b'{"id": "x", "text": "a b"}\n{"id": "y", "text": ""}\n{"id": "zz"}\n')
-    assert run("dedup", "a.jsonl", "-o", "out", "--no-empty", "--where", "id < 'z'").code == 0
-    outcome = run("explain", "out", "y")
+    assert run("dedup", "a.jsonl", "-o", "out", "--where", "id < 'z'").code == 0
+    outcome = run("explain", "out", "zz")
     assert outcome.err == (
-        "error: no document has the id 'y'; clusters.parquet has all ids; 1 row without tokens "
-        "left out; 1 row did not meet --where\n"
+        "error: no document has the id 'zz'; clusters.parquet has all ids; 1 row did not meet "
+        "--where\n"
     )

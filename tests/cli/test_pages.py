@@ -97,7 +97,6 @@ def test_pages__bad_ones_are_skipped(run_json, site, tmp_path):
     [
         (["cut"], "error: a.html: text cannot be cut out of an HTML page, which"),
         (["dedup", "--lines"], "--lines has no effect where no input is text"),
-        (["dedup", "--main-text", "--alternative-texts"], "--alternative-texts has no effect on"),
     ],
 )
 def test_pages__refusals(run, tmp_path, monkeypatch, arguments, said):

@@ -83,25 +83,18 @@ def test_pairs__decided_again_by_weights(run, texts, write_texts):
     assert found["id"] == expected["id"]
 
 
-@pytest.mark.parametrize("command", ["pairs", "dedup"])
-def test_idf_from__files_that_are_counted_instead(run, here, texts, write_texts, command):
+def test_idf_from__files_that_are_counted_instead(run, here, texts, write_texts):
     """Given several times; a run over them is what it is by Python."""
     write_texts("a.jsonl", texts[::2])
     write_texts("b.jsonl", texts[1::4])
     write_texts("c.jsonl", texts[3::4])
     options = ("--measure", "weighted-jaccard", "--threshold", "0.6", "--json")
-    output = ("-o", "p.csv") if command == "pairs" else ("-o", "out")
-    found = run(
-        command, "a.jsonl", *output, *options, "--idf-from", "b.jsonl", "--idf-from", "c.jsonl"
-    )
+    job = ("pairs", "a.jsonl", "-o", "p.csv")
+    found = run(*job, *options, "--idf-from", "b.jsonl", "--idf-from", "c.jsonl")
     assert found.code == 0
     reference = [here / "b.jsonl", here / "c.jsonl"]
     arguments = {"measure": "weighted-jaccard", "threshold": "0.6", "idf_from": reference}
-    if command == "pairs":
-        expected = neardup.find_pairs(here / "a.jsonl", **arguments).pairs.to_pylist()
-        assert pyarrow.csv.read_csv("p.csv").to_pylist() == expected
-    else:
-        removed = neardup.deduplicate(here / "a.jsonl", **arguments).removed
-        assert pq.read_table("out/removed.parquet").to_pylist() == removed.to_pylist()
-    refused = run(command, "a.jsonl", *output, "--overwrite", "--idf-from", "b.jsonl")
+    expected = neardup.find_pairs(here / "a.jsonl", **arguments).pairs.to_pylist()
+    assert pyarrow.csv.read_csv("p.csv").to_pylist() == expected
+    refused = run(*job, "--overwrite", "--idf-from", "b.jsonl")
     assert refused.err.startswith("error: --idf-from has no effect with --measure jaccard")

@@ -41,7 +41,7 @@ INDEX = [
     " ; index info idx --tokenizer tokenizer.json ; index info idx"
     " ; index add idx questions.jsonl --tokenizer tokenizer.json"
     " ; index compact idx --tokenizer tokenizer.json",
-    f"{BUILD} --no-casefold --unicode-form NFKC --strip-accents --fold-digits ; {SEARCH} -o hits.csv",
+    f"{BUILD} --no-casefold --unicode-form NFKC --strip-accents ; {SEARCH} -o hits.csv",
     f"{BUILD} ; index add idx docs.parquet --id-column id ; index add idx docs.tsv"
     " ; index add idx tree --lines ; search idx few.jsonl -o hits.parquet --threshold 0.9",
 ]  # fmt: skip

@@ -38,7 +38,6 @@ DEDUP = [
         "--clusters all", "--format csv", "--method exact --audit 5", "--method exact --recall 0.9",
         "--method exact --bands 9 --rows 5", "--method exact --seed 1", "--audit 0", "--tf raw",
         "--idf smooth", "--measure weighted-jaccard --occurrences numbered",
-        "--measure weighted-jaccard --idf unary --idf-from docs.jsonl", "--idf-from docs.jsonl",
         "--text-column body", "--nonsense", "--measure overlap", "--unicode-form NFD",
         "--against missing.jsonl",
     )),
@@ -177,7 +176,7 @@ SKETCHES = [
 OTHERS = [
     *(f"compare first.txt second.txt {options}" for options in (
         "--threshold 80", "--min-tokens 0", "--edit-limit -1", "--ngram 0", "--num-perm 0",
-        "--size 0", "--compression 0", "--tokenizer bytes --fold-digits", "--html c.txt",
+        "--size 0", "--compression 0", "--tokenizer bytes --strip-accents", "--html c.txt",
         "--html docs.csv", "--html tree", "--html missing/c.html", "third.txt", "--overwrite",
     )),
     "compare first.txt missing.txt",

@@ -29,7 +29,7 @@ KINDS = {
         "--compression 10",
         "--compression 8 --neighbourhood 5 --hash sum --residue 3",
         "--compression 4 --letters 2 --casefold",
-        "--compression 10 --unicode-form NFKC --strip-accents --fold-digits --seed 9",
+        "--compression 10 --unicode-form NFKC --strip-accents --seed 9",
     ],
 }
 
@@ -41,7 +41,7 @@ MAKE = [
     f"{SKETCH} -o s.parquet --quiet",
     *(f"{SKETCH} -o s.parquet --tokenizer {name}"
       for name in ("whitespace", "characters", "bytes", "tokenizer.json")),
-    f"{SKETCH} -o s.parquet --no-casefold --unicode-form NFC --strip-accents --fold-digits",
+    f"{SKETCH} -o s.parquet --no-casefold --unicode-form NFC --strip-accents",
     "sketch tree -o s.parquet --ngram 2",
     "sketch - -o s.parquet --lines < lines.txt",
     "sketch empty.jsonl -o s.parquet --kind modulo ; estimate s.parquet -o e.csv",
@@ -84,7 +84,7 @@ COMPARE = [
     f"{TWO} --threshold 0.8 --min-tokens 10 --json",
     f"{TWO} --tokenizer characters --ngram 4 --html page.html",
     f"{TWO} --tokenizer bytes --json",
-    f"{TWO} --tokenizer whitespace --unicode-form NFKC --strip-accents --fold-digits --no-casefold",
+    f"{TWO} --tokenizer whitespace --unicode-form NFKC --strip-accents --no-casefold",
     f"{TWO} --tokenizer tokenizer.json --json",
     f"{TWO} --tf log --idf smooth --json",
     f"{TWO} --tf squared --idf probabilistic",

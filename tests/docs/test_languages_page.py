@@ -15,9 +15,6 @@ OPTIONS = {
     "--unicode-form NFC": {"unicode_form": "NFC"},
     "--unicode-form NFKC": {"unicode_form": "NFKC"},
     "--strip-accents": {"strip_accents": True},
-    "--fold-digits": {"fold_digits": True},
-    "--fold german": {"fold": "german"},
-    "--fold nordic": {"fold": "nordic"},
 }
 
 

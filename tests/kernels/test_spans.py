@@ -20,7 +20,7 @@ from tests.oracles import spans as oracle
 from tests.oracles.tokens import Options
 
 PLAIN = Options(casefold=False)
-BARE = Options(strip_accents=True, fold_digits=True)
+BARE = Options(strip_accents=True)
 KINDS = ["words", "whitespace", "characters"]
 STRIDE = 257 if numba.config.DISABLE_JIT else 61
 PIECES = [" ", "\0", "a", "Bc", "ß", "É", "e\u0301", "٣", "語", "\u0e31", "ﬁ", "İ", "_", "-"]

@@ -172,7 +172,7 @@ def test_fold_texts__dropped_characters_do_not_break_tokens(kind):
         assert found[0] == [hash_token(b"cafes")]
 
 
-@each_of("options", [Options(), Options(strip_accents=True, fold_digits=True)])
+@each_of("options", [Options(), Options(strip_accents=True)])
 @each_of("kind", ["words", "whitespace", "characters"])
 def test_hash_tokens__random_mixtures(kind, options):
     generator = random.Random(7)

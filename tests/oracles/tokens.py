@@ -37,26 +37,10 @@ class Options:
     casefold: bool = True
     unicode_form: str | None = None
     strip_accents: bool = False
-    fold_digits: bool = False
-    fold: str | None = None
-
-
-SPELLED = {
-    None: "",
-    "german": "ä-ae Ä-Ae ö-oe Ö-Oe ü-ue Ü-Ue ß-ss ẞ-Ss",
-    "nordic": "å-aa Å-Aa ä-ae Ä-Ae æ-ae Æ-Ae ö-oe Ö-Oe ø-oe Ø-Oe",
-}
 
 
 def fold(character: str, options: Options) -> str:
     """Give what stands for a character; empty if it does not count."""
-    if options.fold_digits and unicodedata.category(character) == "Nd":
-        return str(unicodedata.decimal(character))
-    parts = unicodedata.decomposition(character).split()
-    bare = chr(int(parts[0], 16)) if parts and parts[0][0] != "<" else ""
-    for letter in SPELLED[options.fold].split():
-        if letter[0] == character or (options.strip_accents and letter[0] == bare):
-            return letter[2:].casefold() if options.casefold else letter[2:]
     if options.casefold:
         character = character.casefold()
     if options.strip_accents:

@@ -77,7 +77,7 @@ def _rendered_children(node: Node) -> list[Node | str]:
     return [c for c in node.children if isinstance(c, Node) and c.name == "summary"][:1]
 
 
-def _items(node: Node, keeps: bool, alternatives: bool) -> list[Item]:
+def _items(node: Node, keeps: bool) -> list[Item]:
     space = _declared(node, "white-space")
     keeps = space == "pre" if space else keeps or node.name == "pre"
     children = [
@@ -92,7 +92,7 @@ def _items(node: Node, keeps: bool, alternatives: bool) -> list[Item]:
                 continue
             items += [("kept" if keeps else "text", character) for character in child]
             continue
-        items += _items(child, keeps, alternatives)
+        items += _items(child, keeps)
         later = [c.name for c in children[place + 1 :] if isinstance(c, Node)]
         if child.name in ("td", "th"):
             items.append(("cell", "\t" if {"td", "th"} & set(later) else ""))
@@ -102,8 +102,6 @@ def _items(node: Node, keeps: bool, alternatives: bool) -> list[Item]:
     is_block = display == "block" or (node.name in BLOCKS and display != "inline")
     if node.name == "br":
         items.append(("literal", "\n"))
-    if node.name == "img" and alternatives and node.attributes.get("alt"):
-        items += [("text", c) for c in f" {node.attributes['alt']} "]
     if node.name in ("td", "th", "tr"):
         items = [("edge", ""), *items]
     if node.name == "button":
@@ -114,7 +112,7 @@ def _items(node: Node, keeps: bool, alternatives: bool) -> list[Item]:
     return items
 
 
-def visible_text(page: str, *, alternative_texts: bool = False) -> str:
+def visible_text(page: str) -> str:
     """Return what a reader sees of a page."""
     builder = _Builder()
     builder.feed(page)
@@ -123,7 +121,7 @@ def visible_text(page: str, *, alternative_texts: bool = False) -> str:
     written = ""
     required = 0
     has_space, is_fresh = False, True
-    for kind, value in _items(builder.root, False, alternative_texts):
+    for kind, value in _items(builder.root, False):
         if kind == "required":
             assert isinstance(value, int)
             required = max(required, value)

@@ -13,7 +13,7 @@ from tests.each import each_of
 from tests.examples import examples
 from tests.oracles.joins import join
 from tests.oracles.measures import WEIGHTED
-from tests.properties.weighted_documents import passages, weigh, words_of
+from tests.properties.weighted_documents import weigh, words_of
 
 words = st.lists(st.sampled_from(["the", "a", "b", "c"]), max_size=7).map(" ".join)
 collections = st.lists(words, max_size=7)
@@ -43,37 +43,6 @@ def test_find_pairs__weighed_by_other_documents_as_oracle(left, right, reference
         assert words_of({"text": texts[int(a)]}) == words_of({"text": texts[int(b) + shift]})
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("method", ["minhash", "exact"])
-def test_deduplicate__a_document_more_changes_nothing(method):
-    """Weights are those of the documents counted, whatever else is compared."""
-    strings, more, reference = passages(1, 150), passages(2, 30), passages(3, 200)
-    options = {"measure": WEIGHTED, "threshold": "0.5", "method": method}
-    if method == "minhash":
-        options |= {"num_perm": 512, "bands": 512, "rows": 1}
-    alone = neardup.deduplicate(strings, idf_from=reference, **options)
-    beside = neardup.deduplicate([*strings, *more], idf_from=reference, **options)
-    rows = [row for row in beside.removed.to_pylist() if int(row["id"]) < len(strings)]
-    assert rows == alone.removed.to_pylist()
-    assert len(rows) > 20
-    own = neardup.deduplicate(strings, **options)
-    assert own.removed["similarity"] != alone.removed["similarity"]
-    by_own = neardup.deduplicate(strings, idf_from=strings, **options)
-    assert by_own.removed == own.removed
-
-
-def test_deduplicate__against_is_not_counted_if_others_are():
-    strings, others, reference = passages(4, 100), passages(5, 40), passages(6, 100)
-    options = {"measure": WEIGHTED, "threshold": "0.5", "method": "exact", "against": others}
-    found = neardup.deduplicate(strings, idf_from=reference, **options)
-    assert (
-        found.removed["similarity"] != neardup.deduplicate(strings, **options).removed["similarity"]
-    )
-    by_both = neardup.deduplicate(strings, idf_from=[*others, *strings], **options)
-    assert by_both.removed == neardup.deduplicate(strings, **options).removed
-
-
-@each_of("call", [neardup.deduplicate, neardup.find_pairs])
 @each_of(
     ("options", "message"),
     [
@@ -82,17 +51,13 @@ def test_deduplicate__against_is_not_counted_if_others_are():
     ],
     ids=repr,
 )
-def test_idf_from__no_effect(call, options, message):
+def test_idf_from__no_effect(options, message):
     with pytest.raises(neardup.InvalidParameterError, match=message):
-        call(["a", "b"], idf_from=["c"], **options)
+        neardup.find_pairs(["a", "b"], idf_from=["c"], **options)
 
 
 def test_idf_from__no_effect_with_an_index(tmp_path):
     index = neardup.DocumentIndex.create(tmp_path / "index", measure=WEIGHTED)
     index.add(["a b c"])
-    for call in (
-        lambda: neardup.deduplicate(["a"], against=index, idf_from=["c"]),
-        lambda: neardup.find_pairs(["a"], index, idf_from=["c"]),
-    ):
-        with pytest.raises(neardup.InvalidParameterError, match=r"^idf_from has no effect with an"):
-            call()
+    with pytest.raises(neardup.InvalidParameterError, match=r"^idf_from has no effect with an"):
+        neardup.find_pairs(["a"], index, idf_from=["c"])

@@ -252,7 +252,7 @@ ODD = [
 @every_case
 def test_odd_texts__are_texts(case, files):
     """Repaired, unassigned, joining and control characters: same rule as for any other."""
-    for chosen in (PLAIN, replace(PLAIN, strip_accents=True, fold_digits=True, casefold=True)):
+    for chosen in (PLAIN, replace(PLAIN, strip_accents=True, casefold=True)):
         used = chosen if case.normalises else PLAIN
         tokenizer = case.make(files, used)
         expected = [case.expected(files, string, used) for string in ODD]
@@ -324,7 +324,7 @@ def test_named__what_is_folded_away(name):
     scheme = make_shingle_scheme(name)
     assert scheme.normalisation == Normalisation(casefold=name == "words")
     if NAMED[name].normalises:
-        assert make_shingle_scheme(name, fold_digits=True).normalisation.fold_digits
+        assert make_shingle_scheme(name, strip_accents=True).normalisation.strip_accents
     else:
         with pytest.raises(InvalidParameterError, match=rf"^tokenizer {name} has nothing"):
-            make_shingle_scheme(name, fold_digits=True)
+            make_shingle_scheme(name, strip_accents=True)

@@ -96,7 +96,7 @@ def test_create_and_drop(running, root):
         ),
         (
             {"kind": "documents", "options": {"folder": "x"}},
-            "no option 'folder'; did you mean 'fold'? options are",
+            "no option 'folder'; options are",
         ),
         ({"kind": "pasages"}, "`$.kind`, which must be one of 'documents', 'passages'; /openapi"),
         ({"kind": "passages", "options": {"tokenizer": "wrods"}}, "one of words, whitespace, "),

@@ -44,17 +44,6 @@ def test_against(in_process, collection, tmp_path, small_tasks, clusters):
     assert_same(run_spark(in_process, data, tmp_path / "spark", **options), expected)
 
 
-def test_weighed_by_other_documents(in_process, collection, tmp_path):
-    data = str(collection / "own")
-    options = {"measure": "weighted-jaccard", "threshold": 0.7}
-    own = run_threads(data, tmp_path / "own", **options)
-    options |= {"idf_from": str(collection / "other")}
-    expected = run_threads(data, tmp_path / "threads", **options)
-    name = "removed.parquet"
-    assert (own / name).read_bytes() != (expected / name).read_bytes()
-    assert_same(run_spark(in_process, data, tmp_path / "spark", **options), expected)
-
-
 def test_as_many_partitions_as_tasks(session, collection, tmp_path):
     """Spark must not take rows for placed because the numbers are the same."""
     data, options = str(collection / "own"), {"against": str(collection / "other")}

@@ -70,15 +70,3 @@ def test_where__of_pairs_and_passages(in_process, data):
 def test_where__error(in_process, data):
     with pytest.raises(InvalidInputError, match="no column 'stauts'"):
         neardup.spark.deduplicate(in_process, str(data), where="stauts = 1")
-
-
-def test_no_empty(in_process, data, tmp_path):
-    lines = [json.dumps({"id": f"e{n}", "text": "." * (n % 3)}) + "\n" for n in range(40)]
-    (data / "a.jsonl").write_text((data / "a.jsonl").read_text() + "".join(lines))
-    options = {"threshold": 0.5, "ngram": 1, "no_empty": True, "on_error": "skip"}
-    expected = neardup.deduplicate(data, workers=2, **options)
-    assert expected.summary["empty_left_out"] == 40
-    expected.write(tmp_path / "threads")
-    neardup.spark.deduplicate(in_process, str(data), **options).write(tmp_path / "spark")
-    assert_same(tmp_path / "spark", tmp_path / "threads")
-    assert (tmp_path / "spark/empty/a.jsonl").read_text() == "".join(lines)

@@ -39,7 +39,7 @@ def of_dedup(_: Path) -> Iterator[Any]:
         {"method": "auto", "audit": 2},
         {"method": "minhash", "audit": 2, "bands": 20, "rows": 5},
         {"by": "kind", "clusters": "components"},
-        {"measure": "weighted-jaccard", "idf_from": GOOD},
+        {"measure": "weighted-jaccard"},
         {"preset": "ocr"},
         WHERE,
     ):

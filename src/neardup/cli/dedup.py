@@ -89,7 +89,7 @@ def command(call: Call) -> None:
     is_new = index is not None and index_named(index.folder) is None
     # As they were named, for a URL is no path.
     files = [each for each in call.against or () if Path(each) in (files or ())] or None
-    named = call.inputs, files, call.idf_from
+    named = call.inputs, files
     if on_spark:
         job = DedupJob(options, resolve_paths, *named, index=index, make_plan=_planner(call))
     else:
@@ -98,7 +98,7 @@ def command(call: Call) -> None:
     of_bytes = options.reads_bytes and files is not None
     output = FolderOutput(call, of_bytes=of_bytes)
     sources, folder = job.sources, None if index is None else index.folder
-    origins = (source.origin for source in [*job.others, *(job.counted or [])])
+    origins = (source.origin for source in job.others)
     output.check(sources, origins, index=folder, is_copy=True)
     count: CountShingles = count_shingles
     if on_spark:
@@ -189,7 +189,6 @@ def _report(
         lines.append(f"components remove {more} more than survivors")
     lines += wording.lines(
         wording.note_empty(summary["empty_documents"], "kept"),
-        wording.note_empty(summary.get("empty_left_out", 0), "left out; empty/ has them"),
         wording.note_short(summary["short_documents"], scheme["ngram"]),
         wording.note_skipped(summary, has_folder=True),
         # An index has decided what hints would name.

@@ -37,18 +37,17 @@ def command(call: Call) -> None:
     from neardup.jobs.explain.explain import Question, explain_document
     from neardup.outputs.folder import check_apart, check_outside
     from neardup.reports.page import check_page_file, write_page
-    from neardup.stages.decided import FolderDocuments, open_against, open_counted
+    from neardup.stages.decided import FolderDocuments, open_against
     from neardup.stages.output import open_output
 
-    html, against, idf_from = call.html, call.against or (), call.idf_from or ()
+    html, against = call.html, call.against or ()
     if html is not None:
         check_page_file(html, overwrite=call.overwrite)
         check_outside(html, call.folder, "folder")
-        check_apart(html, [*against, *idf_from])
+        check_apart(html, against)
     output = open_output(call.folder)
     columns = call.against_text_column, call.against_id_column
     others = open_against(output.summary, against, *columns, call.tokenizer)
-    weighing = open_counted(output.summary, idf_from)
     question = Question(call.identifier, call.other, call.closest)
     with call.display:
         found = explain_document(
@@ -56,7 +55,6 @@ def command(call: Call) -> None:
             question,
             call.runner,
             against=others,
-            counted=weighing,
             tokenizer=call.tokenizer,
         )
     if html is not None:

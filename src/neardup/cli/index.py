@@ -246,8 +246,6 @@ def info(call: Call) -> None:
         if name in ("threshold", "recall"):
             # A share is kept as a fraction, and shown as it was given.
             value = f"{float(Fraction(str(value))):g}"
-        elif name == "replace":
-            value = f"{counted(len(value), 'word')} with what stands for each"
         lines.append(f"{name}: {value}")
     call.tell(found, contents, *lines)
 

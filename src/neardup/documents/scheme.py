@@ -8,7 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final
 
-from neardup.errors import InvalidParameterError, spell_apart
+from neardup.errors import InvalidParameterError
 from neardup.files.rows import ColumnNames
 from neardup.indexes.stored import check_restored, described_tokenizer
 from neardup.matching.bands import Banding
@@ -19,7 +19,6 @@ from neardup.options.kinds import exact_fraction
 from neardup.reading.sign import ReadingPlan
 from neardup.sketches.minhash import MinHashScheme
 from neardup.sketches.weighted_minhash import WeightedMinHashScheme
-from neardup.text.replacements import replacements_in
 from neardup.text.shingles import ShingleScheme, make_shingle_scheme
 from neardup.text.tokenizers import TokenFunction
 from neardup.text.weighting import DocumentFrequencies, WeightedScheme, Weighting
@@ -188,8 +187,6 @@ def check_alike(options: object, scheme: DocumentScheme) -> None:
     ``options`` are those of a job; what it does not have was not given.
     """
     made_with: dict[str, Any] = {
-        "fingerprint": "mixer",
-        "fingerprint_bits": 64,
         **scheme.describe(),
         "recall": scheme.recall,
         "num_perm": scheme.minhash.num_perm,
@@ -202,15 +199,10 @@ def check_alike(options: object, scheme: DocumentScheme) -> None:
         has = made_with.get(name)
         if name == "recall":
             value = exact_fraction(name, value)
-        elif name == "replace":
-            value = replacements_in(value)
         if value != has:
-            made, got = _spelled(has), _spelled(value)
-            if name == "replace":
-                made, got = spell_apart(has, value)
             message = (
-                f"the index was made with {name} {made}, got {got}; leave out {name}, or build "
-                "another index"
+                f"the index was made with {name} {_spelled(has)}, got {_spelled(value)}; leave out "
+                f"{name}, or build another index"
             )
             raise InvalidParameterError(message, name, "against")
 

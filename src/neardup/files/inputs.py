@@ -104,7 +104,6 @@ _WITHOUT_EFFECT = {
         ("input_format",),
     ),
     "main_text": _NO_PAGE,
-    "alternative_texts": _NO_PAGE,
 }
 
 
@@ -113,8 +112,6 @@ def check_effect(options: InputOptions, *collections: Sequence[Source]) -> None:
     concerned = {
         name for sources in collections for source in sources for name in source.input_options
     }
-    if options.main_text and options.alternative_texts:
-        raise no_effect("alternative_texts", "on the main text", "leave out main_text", "main_text")
     for name, (where, remedy, others) in _WITHOUT_EFFECT.items():
         if getattr(options, name) != InputOptions.known[name].default and name not in concerned:
             raise no_effect(name, where, remedy, *others)

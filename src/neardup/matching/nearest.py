@@ -81,7 +81,7 @@ def string_maker(tokenizer: Tokenizer, normalisation: Normalisation) -> Callable
     """Return what makes of a text the string whose edits are counted."""
     if tokenizer.name != "characters":
         return lambda text: tokenizer.hash_tokens(texts_of(text)).values.tolist()
-    if normalisation.unicode_form is not None or normalisation.replace is not None:
+    if normalisation.unicode_form is not None:
         return lambda text: folded_strings(texts_of(text), normalisation)[0]
     return normalisation.fold_text if normalisation.folds else as_it_is
 

@@ -56,7 +56,6 @@ Algorithm = Literal["auto", "allpairs", "ppjoin", "ppjoin+"]
 Occurrences = Literal["set", "numbered"]
 Fingerprint = Literal["mixer", "rabin"]
 UnicodeForm = Literal["NFC", "NFKC"]
-Spelling = Literal["german", "nordic"]
 TermFrequency = Literal["binary", "raw", "log", "squared", "saturating"]
 InverseFrequency = Literal["unary", "standard", "smooth", "probabilistic"]
 

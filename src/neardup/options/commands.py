@@ -8,7 +8,6 @@ from neardup.options.groups import (
     AgainstDataOptions,
     AgainstOptions,
     BandOptions,
-    CountingOptions,
     KeepOptions,
     NamedOptions,
     NormalOptions,
@@ -129,12 +128,6 @@ def _of_documents() -> dict[str, tuple[Option, ...]]:
                 "tokenizer",
                 "The tokenizer.json that was used, if one was.",
                 metavar="FILE",
-            ),
-            _one(
-                CountingOptions,
-                "idf_from",
-                "The files by which shingles were weighed, if they were by others than "
-                "those compared; may be given several times.",
             ),
             _one(OutputOptions, "html", "Also write a page with all of it, texts side by side."),
             *_OVERWRITE_PAGE,
@@ -275,8 +268,7 @@ def _of_indexes() -> dict[str, tuple[Option, ...]]:
         *_of(PresetOptions),
         *_of(
             DocumentSchemeOptions,
-            *("measure", "threshold", "tf", "idf", "ngram", "occurrences", "fingerprint"),
-            *("fingerprint_bits", "columns"),
+            *("measure", "threshold", "tf", "idf", "ngram", "occurrences", "columns"),
             measure={
                 "default": None,
                 "help": "Documents: similarity of two texts.",
@@ -304,10 +296,6 @@ def _of_indexes() -> dict[str, tuple[Option, ...]]:
                 "help": "Documents: shingles as a set, or each copy as an element of its own.",
                 "usual": "set",
             },
-            fingerprint="Documents: how shingles are hashed; the collisions of rabin are bounded, "
-            "whatever the texts are.",
-            fingerprint_bits="Documents: bits that tell shingles apart, 32, 40 or 64. Of 10,000 "
-            "shingles two are taken for the same with probability 0.012, 0.000045 or 3e-12.",
             columns="Documents: keep this column with each; may be given several times.",
         ),
         *_of(
@@ -495,12 +483,10 @@ GROUPS: dict[str, tuple[str, ...]] = {
             "encoding",
             "on_error",
             "where",
-            "no_empty",
         ),
     ),
     "Text": (
-        *("tokenizer", "ngram", "casefold", "strip_accents", "unicode_form", "fold"),
-        *("fold_digits", "replace"),
+        *("tokenizer", "ngram", "casefold", "strip_accents", "unicode_form"),
         *("occurrences", "fingerprint"),
     ),
     "Similarity": (

@@ -82,7 +82,7 @@ class SparkOptions(
     DocumentPresetOptions,
     KeepOptions,
     BandOptions,
-    CountingOptions,
+    WeightOptions,
     DocumentOptions,
     AgainstOptions,
 ):
@@ -113,12 +113,6 @@ class SparkOptions(
         "one after the other give the documents that stay and go, keepers and similarities of "
         "one run over all of them, at the bands of the index. Ids are those of one collection: "
         "none gets ``against/`` in front, and what stays must have new ones.",
-    )
-    no_empty: bool = option(
-        "Leave out documents without a token; empty/ has them.",
-        default=False,
-        python="Documents without a token are as if they were not there, and are written to "
-        "``empty/``.",
     )
     differs = but(
         occurrences={
@@ -291,11 +285,6 @@ class PairOptions(
             "usual": "5; 1 for weighted-jaccard, chosen for edit",
             "python": "Tokens in a shingle; None is 5, or 1 for ``weighted-jaccard``. For ``edit`` "
             "the size of the q-grams that find candidates, which changes the time, not the pairs.",
-        },
-        fingerprint={
-            "python": "How shingles are hashed: ``mixer``, or ``rabin`` for Rabin fingerprints, "
-            "whose collisions are bounded whatever the texts are; ``seed`` selects their "
-            "polynomial. None is ``mixer``. Not for ``edit``, nor are the bits."
         },
     )
 

@@ -1,6 +1,5 @@
 """Options that travel together: how documents are read, cut into shingles, compared, and run."""
 
-from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
 from typing import Self
@@ -21,7 +20,6 @@ from neardup.options.choices import (
     Progress,
     Refresh,
     Side,
-    Spelling,
     TermFrequency,
     TextFormat,
     TokenizerChoice,
@@ -38,7 +36,6 @@ from neardup.options.kinds import (
     NameOrNumber,
     OneOf,
     PathOrUrl,
-    PathOrWords,
     Seconds,
     Share,
     Tokenizer,
@@ -97,9 +94,6 @@ class InputOptions(Options):
     main_text: bool = option(
         "Of web pages the main text counts, without menus and the like, not all that is visible.",
         default=False,
-    )
-    alternative_texts: bool = option(
-        "Visible text of web pages includes the alternative texts of images.", default=False
     )
 
 
@@ -235,26 +229,6 @@ class NormalOptions(Options):
         "Normalise text first.", Choice(UnicodeForm, "NFC, NFKC or None"), default=None
     )
     strip_accents: bool = option("Accents do not count.", default=False)
-    fold: Spelling | None = option(
-        "Letters count as they are written out: german has ae, oe, ue and ss, nordic aa, ae and "
-        "oe.",
-        default=None,
-        python="``german``: ä is ae, ö is oe, ü is ue, ß is ss; ``nordic``: å is aa, ä and æ are "
-        "ae, ö and ø are oe, also where the letter is in two characters. Capitals have one where "
-        "case counts: Ä is Ae.",
-    )
-    replace: Path | str | Mapping[str, str] | None = option(
-        "Words that stand for others, in a file with lines such as St -> Street; GmbH -> removes "
-        "a word.",
-        PathOrWords(),
-        default=None,
-        python="Words and phrases that stand for others: a mapping such as ``{'St': 'Street', "
-        "'GmbH': ''}``, or a file with lines such as ``St -> Street``. They are found as words, "
-        "whatever the tokenizer, and nothing stands for one that is removed.",
-    )
-    fold_digits: bool = option(
-        "Digits of other scripts count as 0 to 9; different numbers stay different.", default=False
-    )
 
 
 class TokenOptions(NormalOptions):
@@ -297,7 +271,7 @@ class FingerprintOptions(Options):
         usual="mixer",
         python="How shingles are hashed: ``mixer``, or ``rabin`` for Rabin fingerprints, whose "
         "collisions are bounded whatever the texts are; ``seed`` selects their polynomial. "
-        "None is ``mixer``, or as an index has it.",
+        "None is ``mixer``.",
     )
     fingerprint_bits: int | None = option(
         "Bits that tell shingles apart: 32, 40 or 64. Of 10,000 shingles two are taken for the "
@@ -306,8 +280,7 @@ class FingerprintOptions(Options):
         default=None,
         usual="64",
         python="32, 40 or 64: so many bits tell shingles apart. Of n different ones two are "
-        "taken for the same with a probability of about n^2 / 2^(bits + 1). None is 64, or as "
-        "an index has it.",
+        "taken for the same with a probability of about n^2 / 2^(bits + 1). None is 64.",
     )
 
 
@@ -321,21 +294,15 @@ class OccurrenceOptions(Options):
     )
 
 
-class ShingleOptions(TokenOptions, OccurrenceOptions, FingerprintOptions, SeedOptions):
+class ShingleOptions(TokenOptions, OccurrenceOptions):
     """How texts become sets of shingles; None stands for what is usual."""
-
-    @property
-    def seeded(self) -> str | None:
-        """The option that selects the hash of shingles; None where nothing does."""
-        return "seed" if self.fingerprint == "rabin" else None
 
 
 class DocumentOptions(WhereOptions, ReadingOptions, ShingleOptions):
     """How documents are read and become sets of shingles; the same for every job.
 
     Tokens are words where ``tokenizer`` is None, or bytes if these are read; shingles have 5 where
-    ``ngram`` is, are a set where ``occurrences`` is, and are hashed to 64 bits by the mixer where
-    fingerprints are.
+    ``ngram`` is, and are a set where ``occurrences`` is.
     """
 
     def with_tokenizer(self, usual: str) -> Self:
@@ -391,10 +358,10 @@ class BandOptions(SeedOptions):
         """The recall as an exact number."""
         return exact_fraction("recall", "0.99" if self.recall is None else self.recall)
 
-    def check_unused(self, where: str, remedy: str, *, but: str | None = None) -> None:
-        """Raise if one of these options, ``but`` one, was given where no bands are used."""
+    def check_unused(self, where: str, remedy: str) -> None:
+        """Raise if one of these options was given where no bands are used."""
         for name in ("recall", "num_perm", "bands", "rows", "seed"):
-            if getattr(self, name) is not None and name != but:
+            if getattr(self, name) is not None:
                 raise no_effect(name, where, remedy, "method", "measure", "top")
 
 

@@ -6,7 +6,7 @@ import codecs
 import os
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, MappingView, Sequence, Set
+from collections.abc import MappingView, Sequence, Set
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from numbers import Rational
@@ -348,28 +348,6 @@ class Location(Kind):
         if not isinstance(value, str | os.PathLike):
             raise _unlike(name, "a path", value)
         return value
-
-
-class _Words(dict[str, str]):
-    """Words with what stands for each, which nobody changes: options have a hash."""
-
-    def __hash__(self) -> int:  # type: ignore[override]
-        return hash(frozenset(self.items()))
-
-
-class PathOrWords(Location):
-    """The path of a file with words and what stands for each, or these as a mapping."""
-
-    def __init__(self) -> None:
-        super().__init__(is_file=True)
-
-    def checked(self, name: str, value: Any) -> Any:
-        """Return the path, or the mapping."""
-        if not isinstance(value, Mapping):
-            return super().checked(name, value)
-        if not all(isinstance(text, str) for pair in value.items() for text in pair):
-            raise _unlike(name, "a path, or words with what stands for each", value)
-        return _Words(value)
 
 
 class PathOrUrl(Location):

@@ -19,6 +19,7 @@ from neardup.options.groups import (
     BandOptions,
     CountingOptions,
     DocumentOptions,
+    FingerprintOptions,
     SeedOptions,
     TokenOptions,
     WeightOptions,
@@ -28,7 +29,7 @@ from neardup.options.kinds import Choice, Whole
 from neardup.options.option import Options, but, option
 
 
-class SketchOptions(DocumentOptions):
+class SketchOptions(DocumentOptions, FingerprintOptions, SeedOptions):
     """Everything that decides sketches.
 
     None stands for the default of a kind, so that an option that it does not have is noticed.

@@ -5,7 +5,6 @@ Only functions load this: signatures and docstrings, which it makes, are of no u
 
 from neardup.options.choices import Occurrences
 from neardup.options.groups import (
-    FingerprintOptions,
     OccurrenceOptions,
     ReadingOptions,
     TokenOptions,
@@ -16,7 +15,7 @@ from neardup.options.groups import (
 from neardup.options.option import Group, Options, together
 
 
-class TextOptions(Group, TokenOptions, OccurrenceOptions, FingerprintOptions):
+class TextOptions(Group, TokenOptions, OccurrenceOptions):
     """How texts become sets of shingles: options of functions as one value.
 
     Only what is given counts; of the rest a function has its own defaults.

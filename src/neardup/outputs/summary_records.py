@@ -98,7 +98,6 @@ class Reading(TypedDict):
     sheet: NotRequired[str | int | None]
     lines: bool
     main_text: bool
-    alternative_texts: bool
     against_text_column: NotRequired[str | _Names | None]
 
 
@@ -109,13 +108,8 @@ class Scheme(TypedDict):
     casefold: bool
     unicode_form: str | None
     strip_accents: bool
-    fold_digits: bool
-    fold: NotRequired[str]
-    replace: NotRequired[dict[str, str]]
     ngram: NotRequired[_Positive]
     occurrences: NotRequired[Occurrences]
-    fingerprint: NotRequired[str]
-    fingerprint_bits: NotRequired[_Positive]
     seed: NotRequired[Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]]
     tf: NotRequired[str]
     idf: NotRequired[str]
@@ -236,7 +230,6 @@ class _Dedup(TypedDict):
     against_skipped_rows: NotRequired[_Count]
     removed_for_against: NotRequired[_Count]
     empty_documents: NotRequired[_Count]
-    empty_left_out: NotRequired[_Count]
     short_documents: NotRequired[_Count]
     removed_beyond_survivors: NotRequired[_Count]
     recall: NotRequired[_Share]

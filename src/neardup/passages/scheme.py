@@ -119,7 +119,7 @@ def check_length(min_tokens: int, ngram: int) -> None:
 def make_passage_scheme(options: PassageOptions) -> PassageScheme:
     """Make a scheme from options."""
     return PassageScheme(
-        shingle_scheme(options.part(ShingleOptions, seed=None)),
+        shingle_scheme(options.part(ShingleOptions)),
         options.min_tokens,
         options.num_perm,
         Weighting(options.tf, options.idf),

@@ -14,7 +14,6 @@ from neardup.files.ids import check_unique, common_id_type
 from neardup.files.rows import DEFAULT_ID, ColumnNames, Place, Source
 from neardup.matching.keep import join_order_columns
 from neardup.reading.column_values import ColumnValues, ValueCollector
-from neardup.reading.sign import EMPTY
 from neardup.reading.signed_batches import numbers_of, place_of
 from neardup.runs.exchange import SpilledBatches
 from neardup.tables import Bools, Int8s, Int64s, offsets_of
@@ -140,8 +139,8 @@ class Catalogue:
 
     ``numbers`` are row numbers within the sources, ``source_starts`` (n_sources + 1) where each
     source's documents start, those in front of them being of no source; ``columns`` are those that
-    were read. ``n_tokens`` has ``BAD`` for a skipped row, ``EMPTY`` for one that is left out
-    because it has no tokens, and is a byte each where tokens are not looked at. ``ids`` is None
+    were read. ``n_tokens`` has ``BAD`` for a skipped row, and is a byte each where tokens
+    are not looked at. ``ids`` is None
     where no column has them. ``values`` are those by which documents are counted, if they are. With
     ``skips_bad`` bad rows are listed in ``skipped`` (source, row, reason); else there are none.
     ``places`` are those of the blocks of each source, None where rows can only be read from the
@@ -208,18 +207,12 @@ class Catalogue:
 
     @property
     def is_document(self) -> Bools:
-        """Which rows are documents: all but skipped ones, and such as are left out."""
+        """Which rows are documents: all but skipped ones."""
         return self.n_tokens >= 0
 
     def count_empty(self) -> int:
         """Count the documents without tokens."""
         return int((self.n_tokens == 0).sum())
-
-    @property
-    def is_left_out(self) -> Bools:
-        """Which rows are left out because they have no tokens."""
-        is_empty: Bools = self.n_tokens == EMPTY
-        return is_empty
 
     def count_short(self, ngram: int) -> int:
         """Count the documents that have fewer tokens than a shingle, and so one shingle."""

@@ -42,8 +42,8 @@ SLICE_BYTES = 1 << 18
 # For weighted sketches larger ones, because numbers are drawn once for each token of a slice.
 WEIGHTED_SLICE_BYTES = 1 << 21
 
-# In place of a number of tokens, of rows that are no documents: skipped, or left out without any.
-BAD, EMPTY = -1, -2
+# In place of a number of tokens, of rows that are skipped.
+BAD = -1
 
 
 class SignedTexts(Protocol):
@@ -82,8 +82,7 @@ class ReadingPlan:
     ``weighted`` documents are weighted sets, and ``minhash`` is of their kind. Filters are
     made for the measure ``filters_for``, of plain sets. With ``look_up`` an index works out
     digests, keys and filters, and looks each text up. Documents of different values in a column of
-    ``blocking`` are not compared. Documents are counted by the values of column ``by``. With
-    ``no_empty`` rows without tokens are no documents.
+    ``blocking`` are not compared. Documents are counted by the values of column ``by``.
     """
 
     columns: ColumnNames
@@ -97,7 +96,6 @@ class ReadingPlan:
     look_up: LookUp | None = None
     blocking: tuple[str, ...] = ()
     by: str | None = None
-    no_empty: bool = False
 
     @property
     def slice_bytes(self) -> int:
@@ -111,7 +109,7 @@ class ReadingPlan:
 
     def for_other(self, columns: ColumnNames) -> ReadingPlan:
         """Return the same plan for another collection, neither ranked nor counted."""
-        return replace(self, columns=columns, with_lengths=False, by=None, no_empty=False)
+        return replace(self, columns=columns, with_lengths=False, by=None)
 
 
 Collections = Sequence[tuple[Sequence[Source], ReadingPlan]]
@@ -122,8 +120,7 @@ Collections = Sequence[tuple[Sequence[Source], ReadingPlan]]
 class ListedBlock:
     """A block's documents; arrays have a row for each.
 
-    ``n_tokens`` is ``BAD`` or ``EMPTY`` for a row that is no document, and 0 where tokens are not
-    looked at. ``lengths``, in
+    ``n_tokens`` is ``BAD`` for a skipped row, and 0 where tokens are not looked at. ``lengths``, in
     characters, and ``order`` are there where a keep policy needs them, and values ``by`` which
     documents are counted where they are.
     """
@@ -234,8 +231,6 @@ def sign_block(
                 filters += own
         start += len(part)
     is_bad = parsed.text.is_null().to_numpy(zero_copy_only=False)
-    if plan.no_empty:
-        n_tokens[n_tokens == 0] = EMPTY
     n_tokens[is_bad] = BAD
     return SignedBlock(
         numbers=block.numbers,

@@ -247,9 +247,6 @@ def block_frequencies(block: RowBlock, plan: ReadingPlan) -> TokenLists:
     """Return the shingles of a block's documents, skipped ones left out, as they are counted."""
     parsed = block.parse(plan.columns.only_text(), skip_bad=plan.skip_bad)
     tokens = plan.shingles.tokenizer.hash_tokens(Texts.from_arrow(parsed.text.drop_null()))
-    if plan.no_empty:
-        is_end = np.append(True, np.diff(tokens.offsets) > 0)
-        tokens = TokenLists(tokens.values, tokens.offsets[is_end])
     return frequency_lists(tokens, plan.shingles)
 
 

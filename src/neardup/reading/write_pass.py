@@ -57,9 +57,9 @@ def read_kept(documents: Catalogue, stays: Bools, change: Change) -> pa.Table:
 
 
 def sides_of(documents: Catalogue, stays: Bools | None = None) -> dict[str, Bools]:
-    """Return which rows go to which folder: kept and removed documents, and such as are none.
+    """Return which rows go to which folder: kept and removed documents, and skipped rows.
 
-    None goes without ``stays``, and there is no folder for such.
+    None is removed without ``stays``, and there is no folder for such.
     """
     is_document = documents.is_document
     if is_document.all():
@@ -68,13 +68,9 @@ def sides_of(documents: Catalogue, stays: Bools | None = None) -> dict[str, Bool
         if stays is None:
             return {"kept": is_document, SKIPPED: none}
         return {"kept": stays, "removed": ~stays, SKIPPED: none}
-    is_empty = documents.is_left_out
-    sides = {"kept": is_document if stays is None else stays & is_document}
-    if stays is not None:
-        sides["removed"] = ~stays
-    if is_empty.any():
-        sides["empty"] = is_empty
-    return sides | {SKIPPED: ~is_document & ~is_empty}
+    if stays is None:
+        return {"kept": is_document, SKIPPED: ~is_document}
+    return {"kept": stays & is_document, "removed": ~stays, SKIPPED: ~is_document}
 
 
 def _reader(

@@ -180,9 +180,6 @@ class Comparison(Request):
     casefold: bool | None = None
     unicode_form: Literal["NFC", "NFKC"] | None = None
     strip_accents: bool = False
-    fold: Literal["german", "nordic"] | None = None
-    replace: dict[str, str] | None = None
-    fold_digits: bool = False
 
 
 class Compared(Struct):

@@ -79,9 +79,6 @@ class Root:
                 f"{tokenizer!r}"
             )
             raise InvalidParameterError(message, "tokenizer")
-        if not isinstance(options.get("replace"), Mapping | None):
-            message = "replace must be words with what stands for each, as a request names no files"
-            raise InvalidParameterError(message, "replace")
         make = _KINDS[kind].create
         _check_known(options, sorted(make.takes.known.keys() - {"folder", *make.takes.groups}))
         with self._new(name) as folder:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from neardup.options.groups import DocumentOptions
+from neardup.options.groups import DocumentOptions, FingerprintOptions
 from neardup.options.option import no_effect
 from neardup.options.sketches import SketchOptions
 from neardup.sketches.kind import AnyKind, TextScheme
 from neardup.sketches.registry import kind_named
 from neardup.tables import Texts, Uint64s
-from neardup.text.shingles import shingle_scheme
+from neardup.text.shingles import Fingerprints, shingle_scheme
 from neardup.text.weighting import WeightedScheme, Weighting
 
 KindT = TypeVar("KindT", bound=AnyKind, covariant=True)
@@ -56,7 +56,9 @@ def make_maker_of(kind: type[KindT], options: SketchOptions) -> SketchMaker[Kind
     usual = {name: value for name, value in kind.defaults.items() if getattr(options, name) is None}
     tokenizer = usual.pop("tokenizer", None)
     complete = options.but(**usual)
-    shingles = shingle_scheme(complete.with_tokenizer(tokenizer or "words"))
+    shingles = shingle_scheme(
+        complete.with_tokenizer(tokenizer or "words"), Fingerprints.of(complete, complete.seed)
+    )
     texts = TextScheme(shingles) if weights is None else TextScheme(shingles, weights)
     return SketchMaker(kind(scheme), texts)
 
@@ -70,7 +72,8 @@ def _weights_of(options: SketchOptions) -> WeightedScheme:
 
 def _check_own(kind: type[AnyKind], options: SketchOptions, names: tuple[str, ...]) -> None:
     """Raise if an option was given that sketches of a kind do not have."""
-    known = {*DocumentOptions.known, "kind", *names, *kind.more_options}
+    of_all = {*DocumentOptions.known, *FingerprintOptions.known}
+    known = {*of_all, "kind", *names, *kind.more_options}
     unknown = [name for name in SketchOptions.known if name not in known]
     for name in (*unknown, *kind.missing_options):
         if getattr(options, name) != options.known[name].default:

@@ -108,14 +108,12 @@ def _deduplicate(
     workspace: Workspace,
     index: OpenDocuments | None,
     new: Adding | None,
-    *,
-    counted: Sequence[Source] | None,
 ) -> DeduplicationResult:
-    check_effect(plan.options, sources, against, counted or ())
+    check_effect(plan.options, sources, against)
     count_filtered(lambda: cluster, sources)
     if plan.reading.needs_frequencies:
         with runner.stage("count"):
-            collections = to_be_counted(plan.options, sources, against, counted)
+            collections = to_be_counted(plan.options, sources, against)
             frequencies = count_shingles_on_executors(cluster, collections, plan.reading, runner)
         plan = replace(plan, reading=with_frequencies(plan.reading, frequencies))
     tell = partial(tell_looked_up, new is not None)

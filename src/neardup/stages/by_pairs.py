@@ -84,7 +84,7 @@ class PairSource(Protocol):
 _AGAIN = "find pairs of one collection by a threshold"
 
 # Fields of a scheme that decide what two texts have in common.
-_OF_SHINGLES = [name for name in (*ShingleOptions.known, "tf", "idf") if name != "seed"]
+_OF_SHINGLES = [*ShingleOptions.known, "tf", "idf"]
 
 
 @dataclass(frozen=True)

@@ -614,15 +614,6 @@ def open_against(
     return _read(summary, against, columns)
 
 
-def open_counted(summary: Mapping[str, Any], idf_from: Sequence[str]) -> AgainstDocuments | None:
-    """Open the documents by which shingles were weighed; None if none are named."""
-    if not idf_from:
-        return None
-    texts = summary["reading"]["text_column"]
-    columns = ColumnNames(texts if isinstance(texts, str) else tuple(texts))
-    return _read(summary, idf_from, columns)
-
-
 def _read(
     summary: Mapping[str, Any], paths: Sequence[str], columns: ColumnNames
 ) -> AgainstDocuments:

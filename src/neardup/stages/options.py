@@ -17,7 +17,6 @@ from neardup.options.documents import DocumentSchemeOptions
 from neardup.options.groups import (
     AgainstOptions,
     BandOptions,
-    CountingOptions,
     DocumentOptions,
     InputOptions,
     ReadingOptions,
@@ -56,7 +55,7 @@ def to_be_counted(
     options: AgainstOptions,
     sources: Sequence[Source],
     against: Sequence[Source],
-    counted: Sequence[Source] | None,
+    counted: Sequence[Source] | None = None,
 ) -> list[tuple[Sequence[Source], ColumnNames]]:
     """Return the sources of the documents by which shingles are weighed, each with its columns.
 
@@ -101,24 +100,7 @@ def weights_for(options: WeightOptions, measure: Measure) -> WeightedScheme | No
     if options.occurrences not in (None, "set"):
         where += ", where tf says what copies count"
         raise no_effect("occurrences", where, "choose tf raw", "measure", "tf")
-    scheme = WeightedScheme(Weighting(options.tf or "raw", options.idf or "smooth"))
-    if isinstance(options, CountingOptions):
-        check_counted(options, scheme)
-    return scheme
-
-
-def check_counted(options: CountingOptions, scheme: WeightedScheme) -> None:
-    """Raise if documents were given to be counted, and none are."""
-    if options.idf_from is not None and not scheme.needs_frequencies:
-        raise no_effect("idf_from", "with idf unary", "choose another idf", "idf")
-
-
-def check_weights_of_index(options: CountingOptions, measure: Measure) -> None:
-    """Raise for an option that has no effect with an index of this measure."""
-    weights_for(options, measure)
-    if options.idf_from is not None:
-        where = "with an index, whose weights stay as they are"
-        raise no_effect("idf_from", where, "name files with against", "against")
+    return WeightedScheme(Weighting(options.tf or "raw", options.idf or "smooth"))
 
 
 # Columns that an index gives itself.

@@ -77,7 +77,6 @@ def plan_deduplication(options: DedupOptions, *, has_other: bool = True) -> Dedu
         weighted=weighted,
         filters_for=None if weighted or options.method == "exact" else measure,
         by=options.by,
-        no_empty=options.no_empty,
     )
     return DedupPlan(options, measure, banding, minhash, keep, reading)
 
@@ -95,4 +94,4 @@ def check_method(options: DedupOptions) -> None:
     where, remedy = "with method exact", "choose method minhash or auto"
     if options.audit is not None:
         raise no_effect("audit", f"{where}, which misses nothing", remedy, "method")
-    options.check_unused(where, remedy, but=options.seeded)
+    options.check_unused(where, remedy)

@@ -74,7 +74,7 @@ def token_tables(rule: str, normalisation: Normalisation) -> tuple[Bytes, Uint64
 @lru_cache(maxsize=64)
 def _of_characters(normalisation: Normalisation) -> Normalisation:
     """Return what is folded away character by character, which is the same for many."""
-    return normalisation.but(unicode_form=None, replace=None)
+    return normalisation.but(unicode_form=None)
 
 
 @lru_cache(maxsize=8)

@@ -6,6 +6,7 @@ import unicodedata
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import count
+from typing import Self
 
 import numpy as np
 
@@ -13,12 +14,10 @@ from neardup.errors import InvalidParameterError
 from neardup.kernels.common.hashing import GOLDEN, mix_words
 from neardup.kernels.text import shingles, tokens
 from neardup.options.choices import Fingerprint, Occurrences, TokenizerChoice
-from neardup.options.groups import ShingleOptions
+from neardup.options.groups import FingerprintOptions, SeedOptions, ShingleOptions
 from neardup.options.option import takes
 from neardup.tables import Int64s, ShingleLists, ShingleSets, Texts, TokenLists, Uint64s, offsets_of
-from neardup.text.forms import check_replacements
 from neardup.text.normalise import Normalisation
-from neardup.text.replacements import read_replacements
 from neardup.text.tokenizers import (
     ByteTokenizer,
     Tokenizer,
@@ -214,11 +213,19 @@ class Fingerprints:
     seed: int = 42
 
     def __post_init__(self) -> None:
-        ShingleOptions.known["fingerprint"].given(self.kind)
-        ShingleOptions.known["fingerprint_bits"].given(self.bits)
+        FingerprintOptions.known["fingerprint"].given(self.kind)
+        FingerprintOptions.known["fingerprint_bits"].given(self.bits)
         if not 0 <= self.seed < 2**64:
             message = f"seed must lie between 0 and 2^64 - 1, got {self.seed}"
             raise InvalidParameterError(message, "seed")
+
+    @classmethod
+    def of(cls, options: FingerprintOptions, seed: int | None) -> Self:
+        """Return the fingerprints of some options; the mixer is the same for all seeds."""
+        kind = options.fingerprint or "mixer"
+        if seed is None or kind == "mixer":
+            seed = 42
+        return cls(kind, options.fingerprint_bits or 64, seed)
 
     def describe(self) -> dict[str, object]:
         """Return what is not as usual, as plain values."""
@@ -292,32 +299,28 @@ class ShingleScheme:
         }
 
 
-class _Arguments(ShingleOptions, kw_only=False):
+class _Arguments(ShingleOptions, FingerprintOptions, SeedOptions, kw_only=False):
     tokenizer: TokenizerChoice | None = None
 
 
 @takes(_Arguments)
 def make_shingle_scheme(given: _Arguments) -> ShingleScheme:
     """Make a scheme from options."""
-    return shingle_scheme(given)
+    return shingle_scheme(given, Fingerprints.of(given, given.seed))
 
 
-def shingle_scheme(options: ShingleOptions) -> ShingleScheme:
+def shingle_scheme(
+    options: ShingleOptions, fingerprints: Fingerprints | None = None
+) -> ShingleScheme:
     """Make a scheme from options; of what is not given what is usual.
 
-    ``casefold`` is on for words and off otherwise unless given; ``seed`` is that of fingerprints by
-    ``rabin``, 42 unless given.
+    ``casefold`` is on for words and off otherwise unless given.
     """
     tokenizer = "words" if options.tokenizer is None else options.tokenizer
     named = named_tokenizer(tokenizer)
     casefold = named is not None and named.casefold
     casefold = casefold if options.casefold is None else options.casefold
-    # A letter that is written out may be there in two characters.
-    form = options.unicode_form or ("NFC" if options.fold else None)
-    replace = read_replacements(options.replace)
-    normalisation = options.part(
-        Normalisation, casefold=casefold, unicode_form=form, replace=replace
-    )
+    normalisation = options.part(Normalisation, casefold=casefold)
     names = [name for name in Normalisation.known if getattr(options, name)]
     if names and named is not None and not named.normalises:
         message = (
@@ -325,16 +328,12 @@ def shingle_scheme(options: ShingleOptions) -> ShingleScheme:
             "choose another tokenizer"
         )
         raise InvalidParameterError(message, "tokenizer", *names)
-    check_replacements(normalisation)
-    kind = options.fingerprint or "mixer"
-    # Schemes are equal where their fingerprints are.
-    seed = 42 if options.seed is None or kind == "mixer" else options.seed
     return ShingleScheme(
         make_tokenizer(tokenizer, normalisation),
         normalisation,
         5 if options.ngram is None else options.ngram,
         options.occurrences or "set",
-        Fingerprints(kind, options.fingerprint_bits or 64, seed),
+        fingerprints or Fingerprints(),
     )
 
 

@@ -135,10 +135,9 @@ def test_insert_if_new__knows_a_mapping_again(new, options):
     assert index.insert_if_new("list", tokens=["a"] * 10 + ["b"] * 8) == "closer"
 
 
-@pytest.mark.parametrize("fingerprint", [{}, {"fingerprint": "rabin", "fingerprint_bits": 32}])
-def test_query__adds_up_equal_shingles(new, fingerprint):
+def test_query__adds_up_equal_shingles(new):
     """A string and a whole number of the same bytes have one hash, in a mapping as in a list."""
-    index, same = new(WEIGHTED, **fingerprint), int.from_bytes(b"8 bytes.", "little")
+    index, same = new(WEIGHTED), int.from_bytes(b"8 bytes.", "little")
     index.insert("x", tokens=["8 bytes.", same, same, "b"])
     assert index.query(tokens={"8 bytes.": 1, same: 2, "b": 1}) == [("x", 1.0)]
 

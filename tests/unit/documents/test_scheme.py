@@ -21,8 +21,7 @@ VARIANTS = [
     {"measure": "weighted-jaccard", "tf": "log", "idf": "unary", "ngram": 2},
     {"num_perm": 40, "bands": 20, "rows": 2, "seed": 7},
     {"tokenizer": "characters", "ngram": 3, "occurrences": "numbered"},
-    {"casefold": False, "unicode_form": "NFC", "strip_accents": True, "fold_digits": True},
-    {"fold": "german", "replace": {"St.": "Street", "GmbH": ""}},
+    {"casefold": False, "unicode_form": "NFC", "strip_accents": True},
     {"columns": ["a", "b"], "with_text": False},
 ]
 

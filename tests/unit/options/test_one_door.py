@@ -30,8 +30,6 @@ _WEIGHTS = [
     {"tf": "raw"},
     {"idf": "smooth"},
     {"measure": "weighted-jaccard", "occurrences": "numbered"},
-    {"measure": "weighted-jaccard", "idf": "unary", "idf_from": "in.jsonl"},
-    {"idf_from": "in.jsonl"},
 ]
 _AGAINST = [{"against_id_column": "key"}, {"against_text_column": "body"}]
 

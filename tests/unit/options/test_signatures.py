@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 import typing
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any
@@ -42,7 +42,6 @@ from neardup.options.kinds import (
     OneOf,
     Origins,
     PathOrUrl,
-    PathOrWords,
     Seconds,
     Share,
     ShareOrCount,
@@ -81,7 +80,6 @@ TYPES: dict[type[Kind], tuple[Any, ...]] = {
     Origins: (Sequence[str],),
     Location: (str | Path, Path),
     PathOrUrl: (str | Path,),
-    PathOrWords: (Path | str | Mapping[str, str],),
     Tokenizer: (str | Path, TokenizerChoice),
 }
 

@@ -23,7 +23,6 @@ from neardup.options.kinds import (
     NameOrNumber,
     OneOf,
     PathOrUrl,
-    PathOrWords,
     Switch,
     Text,
     Tokenizer,
@@ -49,7 +48,6 @@ VALUES: dict[type[Kind], Any] = {
     Delimiter: ";",
     Encoding: "cp1252",
     PathOrUrl: "work",
-    PathOrWords: {"St": "Street"},
     Tokenizer: "lines",
     FunctionOrFlag: True,
 }
@@ -109,9 +107,6 @@ def test_group__is_a_value():
     assert (options.lines, options.on_error, options.id_column) == (False, "raise", None)
     assert pickle.loads(pickle.dumps(options)) == options != options.but(where="n > 4")
     assert hash(options) == hash(ReadOptions(where="n > 3", lines=False))
-    words = TextOptions(replace={"St": "Street", "GmbH": ""})
-    assert hash(words) == hash(TextOptions(replace={"GmbH": "", "St": "Street"}))
-    assert pickle.loads(pickle.dumps(words)) == words != words.but(replace={"St": "Street"})
     assert list(inspect.signature(ReadOptions).parameters) == list(ReadOptions.known)
     assert "where\n    A condition on the columns" in (inspect.getdoc(ReadOptions) or "")
 

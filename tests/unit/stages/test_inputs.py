@@ -65,7 +65,6 @@ def test_summary__inputs_and_reading(tmp_path, monkeypatch):
             "sheet": None,
             "lines": False,
             "main_text": False,
-            "alternative_texts": False,
         },
     }
     result.write("out", format="parquet")

@@ -31,9 +31,8 @@ def cut(text):
     [
         {},
         {"tokenizer": "characters", "ngram": 3, "casefold": True},
-        {"strip_accents": True, "fold_digits": True, "unicode_form": "NFKC"},
-        {"occurrences": "numbered", "fingerprint_bits": 32},
-        {"fingerprint": "rabin", "seed": 5},
+        {"strip_accents": True, "unicode_form": "NFKC"},
+        {"occurrences": "numbered"},
         {"measure": "containment", "threshold": "0.123456789", "num_perm": 256},
         {"measure": "weighted-jaccard", "idf": "unary", "tf": "log"},
         {"tokenizer": cut},

@@ -27,22 +27,20 @@ def open_source(location: str, name: str, options: InputOptions) -> ExtractedFil
         extract=extract,
         options=options,
         kind=_KIND,
-        used=frozenset({"alternative_texts"}),
     )
 
 
-def extract(data: bytes, options: InputOptions) -> str:
+def extract(data: bytes, _: InputOptions) -> str:
     """Return the text of an e-book."""
     # The parser of pages is loaded only by runs that meet one.
     from neardup.files.pages.html import page_text
 
     package = Package(data, _KIND)
-    as_written = InputOptions(alternative_texts=options.alternative_texts)
     pages = _pages(package)
     _check_not_encrypted(package, pages)
     writer = TextWriter()
     for page in pages:
-        writer.add(page_text(package.read(page), as_written, is_xml=True))
+        writer.add(page_text(package.read(page), InputOptions(), is_xml=True))
         writer.end_line()
     text = str(writer)
     if not text:

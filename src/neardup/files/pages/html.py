@@ -87,7 +87,7 @@ def main_text(page: bytes) -> str:
     return found or ""
 
 
-OPTIONS = frozenset({"encoding", "main_text", "alternative_texts"})
+OPTIONS = frozenset({"encoding", "main_text"})
 """Names of the options that say how text comes out of a page."""
 
 
@@ -138,7 +138,7 @@ def text_of_html(page: bytes, options: InputOptions) -> str:
         # Takes a second to import, and only some runs need it.
 
         return main_text(page)
-    return visible_text(page, alternative_texts=options.alternative_texts)
+    return visible_text(page)
 
 
 def _has_wide_units(encoding: str | None) -> bool:

@@ -68,8 +68,6 @@ def _element_kinds() -> dict[str, int]:
         kinds.SCRIPT: "script",
         kinds.PLAIN: "plaintext",
         kinds.BREAK: "br",
-        kinds.IMAGE: "img",
-        kinds.INPUT: "input",
         kinds.BOX: "button marquee",
         kinds.DETAILS: "details",
         kinds.SUMMARY: "summary",
@@ -168,11 +166,11 @@ def well_formed(page: bytes) -> str:
     return "" if root is None else root.html or ""
 
 
-def visible_text(page: bytes, *, alternative_texts: bool = False) -> str:
-    """Return the visible text of a page in UTF-8, with the texts for images or without."""
+def visible_text(page: bytes) -> str:
+    """Return the visible text of a page in UTF-8."""
     from neardup.kernels.file import visible_text as kernel
 
     data = np.frombuffer(well_formed(page).encode(), np.uint8)
     out = np.empty(len(data) + 2, np.uint8)
-    count = kernel.visible_text(data, *_tables()[0], int(alternative_texts), out)
+    count = kernel.visible_text(data, *_tables()[0], out)
     return out[:count].tobytes().decode()

@@ -77,7 +77,7 @@ def plan_cut(
     min_tokens = LEAST_TOKENS[unit] if least is None else least
     reading = ReadingPlan(
         replace(columns_of(options), order=keep.columns),
-        shingle_scheme(options.part(ShingleOptions, ngram=1, seed=None)),
+        shingle_scheme(options.part(ShingleOptions, ngram=1)),
         skip_bad=options.skip_bad,
         with_lengths=keep.by_length,
     )

@@ -39,7 +39,7 @@ from neardup.reading.texts import IdLookup
 from neardup.runs.runner import Runner
 from neardup.stages.contents import Contents
 from neardup.stages.decide import Assignment
-from neardup.stages.options import check_weights_of_index, columns_of, make_document_scheme
+from neardup.stages.options import columns_of, make_document_scheme, weights_for
 from neardup.stages.plan import DedupPlan, check_method
 from neardup.stages.selection import KeeperIds
 from neardup.stages.workspaces import state_of_index
@@ -70,7 +70,7 @@ def plan_with_index(
         )
         raise InvalidParameterError(message, "against")
     check_method(options)
-    check_weights_of_index(options, scheme.measure)
+    weights_for(options, scheme.measure)
     check_alike(options, scheme)
     measure = scheme.measure_at(options.threshold)
     if options.add:
@@ -79,9 +79,7 @@ def plan_with_index(
     reading = scheme.reading_plan(
         replace(columns_of(options), order=keep.columns), skip_bad=options.skip_bad
     )
-    reading = replace(
-        reading, with_lengths=keep.by_length, by=options.by, no_empty=options.no_empty
-    )
+    reading = replace(reading, with_lengths=keep.by_length, by=options.by)
     if options.method == "exact":
         reading = replace(reading, minhash=None, banding=None, filters_for=None)
     options = options.but(recall=scheme.recall)
@@ -115,8 +113,7 @@ class Other:
 
     ``sources`` are read as a collection; documents of an ``index`` are looked up, beside them.
     ``new`` is the next state of the index, where what stays is added. ``state`` says of an index
-    which one it is, and changes when it does. Shingles are weighed by the documents of ``counted``;
-    None: of those that are compared, or as the index has it.
+    which one it is, and changes when it does.
     """
 
     plan: DedupPlan
@@ -124,7 +121,6 @@ class Other:
     index: OpenDocuments | None = None
     new: Adding | None = None
     state: Mapping[str, str] | None = None
-    counted: Sequence[Source] | None = None
 
 
 @contextmanager

@@ -96,8 +96,8 @@ class DedupJob:
         What was given.
     resolve
         Finds the sources of what was named, as the options say.
-    data, against, idf_from
-        The documents, those that they are compared against, and those that are counted.
+    data, against
+        The documents, and those that they are compared against.
     index
         The index that documents are compared against, too, if there is one: then that decides the
         plan.
@@ -111,13 +111,12 @@ class DedupJob:
         resolve: Callable[[Any, DedupOptions], Inputs],
         data: Any,
         against: Any = None,
-        idf_from: Any = None,
         *,
         index: DocumentHandle | None = None,
         make_plan: Callable[..., DedupPlan | None] = _plan_in_threads,
     ) -> None:
         self.options, self.index, self._resolve = options, index, resolve
-        self._data, self._against, self._idf_from = data, against, idf_from
+        self._data, self._against = data, against
         has_other, has_index = against is not None, index is not None
         if has_index:
             options.check_no_preset()
@@ -131,7 +130,7 @@ class DedupJob:
             index, others = index_and_others(
                 given.against, options.tokenizer, may_be_new=options.add
             )
-        return cls(options, resolve_inputs, given.data, others, given.idf_from, index=index, **how)
+        return cls(options, resolve_inputs, given.data, others, index=index, **how)
 
     @cached_property
     def sources(self) -> Inputs:
@@ -145,11 +144,6 @@ class DedupJob:
             return []
         return self._resolve(self._against, self.options)
 
-    @cached_property
-    def counted(self) -> Sequence[Source] | None:
-        """The documents by which shingles are weighed; None: those that are compared."""
-        return None if self._idf_from is None else self._resolve(self._idf_from, self.options)
-
     @contextmanager
     def opened(self, runner: Runner, count: CountShingles = count_shingles) -> Iterator[Other]:
         """Find all inputs, and open the index for as long as the block lasts.
@@ -158,7 +152,7 @@ class DedupJob:
         """
         sources = self.sources
         if self.plan is not None:
-            yield Other(self.plan, self.others, counted=self.counted)
+            yield Other(self.plan, self.others)
             return
         assert self.index is not None
         opening = open_index(self.index, sources, self.options, runner, count, self.others)
@@ -176,7 +170,6 @@ class DedupJob:
             other.plan.reading.shingles.describe(),
             inputs=self.sources,
             against=other.sources,
-            counted=self.counted or [],
         )
         if key is not None and other.state is not None:
             key["index"] = [other.state]
@@ -198,7 +191,6 @@ class DedupJob:
             workspace,
             other.index,
             other.new,
-            counted=other.counted,
         )
         if other.state is not None:
             folder = other.state["path"]
@@ -217,8 +209,6 @@ def deduplicate_sources(
     workspace: Workspace = IN_MEMORY,
     index: OpenDocuments | None = None,
     new: Adding | None = None,
-    *,
-    counted: Sequence[Source] | None = None,
 ) -> DeduplicationResult:
     """Run all stages but the writing.
 
@@ -227,14 +217,13 @@ def deduplicate_sources(
 
     Two passes over the files: the first signs every document, the second reads those again that
     may have a near-duplicate, for exact comparison. Weights by document frequencies need a pass of
-    their own before, which counts documents: those of ``counted``, or, where that is None, those
-    that are compared.
+    their own before, which counts documents.
     """
-    check_effect(plan.options, sources, against, counted or ())
+    check_effect(plan.options, sources, against)
     keep_extracted(workspace, sources, against)
     if plan.reading.needs_frequencies:
         with runner.stage("count"):
-            collections = to_be_counted(plan.options, sources, against, counted)
+            collections = to_be_counted(plan.options, sources, against)
             frequencies = count_shingles(collections, plan.reading, runner)
         plan = replace(plan, reading=with_frequencies(plan.reading, frequencies))
     if index is not None:
@@ -378,7 +367,6 @@ def summarise(
         "documents_removed": n_removed,
         "exact_copies": int(assignment.exact.sum()),
         "empty_documents": own.count_empty(),
-        **({"empty_left_out": int(own.is_left_out.sum())} if plan.options.no_empty else {}),
         "short_documents": own.count_short(plan.reading.shingles.ngram),
         **describe_skipped(own.skipped, other.skipped),
         **describe_filtered(own.sources),

@@ -382,7 +382,6 @@ def explain_document(
     runner: Runner,
     *,
     against: Documents | None = None,
-    counted: Documents | None = None,
     tokenizer: str | Path | TokenFunction | None = None,
 ) -> ExplainResult:
     """Explain what became of a document.
@@ -397,8 +396,6 @@ def explain_document(
         Does the work.
     against
         The collection that they were compared against, where it is there.
-    counted
-        The documents by which shingles were weighed, where these are others.
     tokenizer
         That which was used, if it was a file or a function.
     """
@@ -414,7 +411,7 @@ def explain_document(
     notes = []
     if scheme is not None and scheme.needs_frequencies:
         with runner.stage("count"):
-            scheme = _weighed(scheme, documents, against, counted)
+            scheme = _weighed(scheme, documents, against)
         notes += ["weights"] if scheme is None else []
     explainer = _Explainer(documents, scheme, against, question, runner, notes)
     return explainer.explain(own, other)
@@ -427,12 +424,8 @@ def _number_of(documents: DecidedDocuments, identifier: object) -> int:
         found = (
             f"there is {', '.join(map(repr, alike))}" if alike else "clusters.parquet has all ids"
         )
-        left_out = {
-            "without tokens left out": documents.summary.get("empty_left_out"),
-            "did not meet --where": documents.summary.get("filtered_rows"),
-        }
-        for what, n in left_out.items():
-            found += f"; {counted(n, 'row')} {what}" if n else ""
+        if n := documents.summary.get("filtered_rows"):
+            found += f"; {counted(n, 'row')} did not meet --where"
         message = f"no document has the id {str(identifier)!r}; {found}"
         raise InvalidParameterError(message, "id")
     return number
@@ -442,17 +435,15 @@ def _weighed(
     scheme: DecidingScheme,
     documents: DecidedDocuments,
     against: Documents | None,
-    counted: Documents | None,
 ) -> DecidingScheme | None:
     """Count in how many documents each shingle is; None if the deduplication had other counts."""
-    if counted is None and against is not None and against.frequencies is not None:
+    if against is not None and against.frequencies is not None:
         return scheme.with_frequencies(against.frequencies)
-    collections: list[Documents] = [documents, *([] if against is None else [against])]
     lists = (
         frequency_lists(
             scheme.shingles.tokenizer.hash_tokens(Texts.from_arrow(batch.texts)), scheme.shingles
         )
-        for collection in (collections if counted is None else [counted])
+        for collection in (documents, *([] if against is None else [against]))
         for batch in collection.batches()
     )
     return scheme.with_frequencies(count_documents(lists))

@@ -252,7 +252,7 @@ NOTES = {
     ),
     "weights": (
         "shingles were weighed by other documents than those in the folder; name them with "
-        "--against, or --idf-from, whichever it was, to have similarities worked out"
+        "--against to have similarities worked out"
     ),
     "other-similarity": ("the similarity that was noted is another one: texts have changed since"),
     "long-chain": "the component is too large to look for the chain that links the two",

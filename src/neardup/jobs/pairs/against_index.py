@@ -26,7 +26,7 @@ from neardup.results import SkippedRow, describe_ids, describe_skipped
 from neardup.runs.exchange import SpilledBatches
 from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
-from neardup.stages.options import check_weights_of_index, columns_of
+from neardup.stages.options import columns_of, weights_for
 from neardup.stages.pair_ids import metadata_of
 
 if TYPE_CHECKING:
@@ -79,7 +79,10 @@ def plan_with_index(options: PairOptions, index: OpenDocuments) -> Measure:
         message = "per_document needs top, the number of partners, which is exact; leave it out"
         raise InvalidParameterError(message, "per_document", "top")
     options.check_no_other("with an index", "name files with against", "against")
-    check_weights_of_index(options, index.scheme.measure)
+    weights_for(options, index.scheme.measure)
+    if options.idf_from is not None:
+        where = "with an index, whose weights stay as they are"
+        raise no_effect("idf_from", where, "name files with against", "against")
     check_alike(options, index.scheme)
     return index.scheme.measure_at(options.threshold)
 

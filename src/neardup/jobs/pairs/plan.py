@@ -114,6 +114,8 @@ def _plan(options: PairOptions) -> PairPlan:
         )
     measure = _measure(options, kind)
     weighted = weights_for(options, measure)
+    if options.idf_from is not None and weighted and not weighted.needs_frequencies:
+        raise no_effect("idf_from", "with idf unary", "choose another idf", "idf")
     if weighted and options.ngram is None:
         options = options.but(ngram=1)
     reading = replace(reading_plan(options), weighted=weighted, blocking=options.blocking_columns)
@@ -208,14 +210,11 @@ def _check_effects(options: PairOptions, kind: type[Measure] | None) -> None:
     if kind is None:
         if options.occurrences != "set":
             raise no_effect("occurrences", _ON_EDITS, _OF_SETS)
-        for name in ("fingerprint", "fingerprint_bits"):
-            if getattr(options, name) is not None:
-                raise no_effect(name, _ON_EDITS, _OF_SETS)
         options.check_no_weights(_ON_EDITS)
     elif kind.is_weighted and options.algorithm is not None:
         raise no_effect("algorithm", _ON_WEIGHTS, "choose another measure", "measure")
     if options.method == "exact":
-        options.check_unused(*_without_bands(options, kind), but=options.seeded)
+        options.check_unused(*_without_bands(options, kind))
     elif options.algorithm is not None:
         raise no_effect("algorithm", "with method minhash", "choose method exact", "method")
     _check_limit(options)

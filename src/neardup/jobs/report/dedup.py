@@ -197,7 +197,7 @@ _MOST_PAIRS = 1_000
 _N_SHOWN = 3
 
 # Fields of a scheme that are options of the same name.
-_OPTIONS = [name for name in (*ShingleOptions.known, "tf", "idf") if name != "seed"]
+_OPTIONS = [*ShingleOptions.known, "tf", "idf"]
 
 
 def find_kept_pairs(outcome: Outcome, documents: DocumentPlaces, workers: int) -> KeptPairs | str:
@@ -216,9 +216,6 @@ def find_kept_pairs(outcome: Outcome, documents: DocumentPlaces, workers: int) -
     threshold = Fraction(str(summary["threshold"]))
     least = Fraction(int(threshold * _SHARE * 1000), 1000)
     options = {name: summary["scheme"][name] for name in _OPTIONS if name in summary["scheme"]}
-    if "fingerprint" in options:
-        # Rabin's fingerprints are drawn by the seed; the mixer is the same always.
-        options["seed"] = summary["scheme"].get("seed")
     options |= {"measure": summary["measure"], "threshold": least}
     table = find_pairs(texts, top=_MOST_PAIRS, workers=workers, **options).pairs
     found = table.select(["id_a", "id_b", "similarity"])

@@ -17,7 +17,6 @@ from neardup.kernels.file.markup import (
     GREATER,
     LESS,
     QUESTION,
-    QUOTE,
     SLASH,
     end_of_raw,
     end_of_script,
@@ -197,18 +196,9 @@ def write_raw(data: ConstBytes, i: Int, stop: Int, out: Bytes, pen: Int64s) -> N
         pen[FRESH] = np.int64(data[stop - 1] == NEWLINE)
 
 
-@inlined
-def write_alternative(data: ConstBytes, i: Int, stop: Int, out: Bytes, pen: Int64s) -> None:
-    """Write the text for an image, set off by spaces."""
-    if i < stop:
-        pen[SPACE] = 1
-        write(data, i, QUOTE, out, pen)
-        pen[SPACE] = 1
-
-
 # What an element is. A paragraph is a block with an empty line around it.
 HIDDEN, VOID, BLOCK, PARAGRAPH, CELL, ROW, ROWS, PRE = 1, 2, 4, 8, 16, 32, 64, 128
-RAW, SCRIPT, PLAIN, BREAK, IMAGE, INPUT, BOX = 256, 512, 1024, 2048, 4096, 8192, 16384
+RAW, SCRIPT, PLAIN, BREAK, BOX = 256, 512, 1024, 2048, 4096
 DETAILS, SUMMARY, DIALOG = 1 << 15, 1 << 16, 1 << 17
 SVG, FOREIGN, SVG_TEXT, SVG_PART, SVG_SPAN, SVG_NOTE, MATH, MATH_TOKEN = (
     1 << bit for bit in range(18, 26)
@@ -236,12 +226,10 @@ _SYNTAX = VOID | RAW | SCRIPT | PLAIN
 _ATTRIBUTE_HIDDEN, _ATTRIBUTE_OPEN, _ATTRIBUTE_POPOVER, _ATTRIBUTE_STYLE = (
     np.uint64(key_of(name)) for name in ("hidden", "open", "popover", "style")
 )
-_ATTRIBUTE_ALT, _ATTRIBUTE_TYPE = np.uint64(key_of("alt")), np.uint64(key_of("type"))
-_TYPE_IMAGE = np.uint64(key_of("image"))
 _ATTRIBUTE_ENCODING = np.uint64(key_of("encoding"))
 _TEXT_HTML, _XHTML = np.uint64(key_of("text/html")), np.uint64(key_of("application/xhtml+xml"))
 # Whether a letter is the first of an attribute that counts.
-_FIRST_LETTERS = np.array([chr(97 + i) in "hopsat" for i in range(159)])
+_FIRST_LETTERS = np.array([chr(97 + i) in "hops" for i in range(159)])
 
 
 @inlined
@@ -269,19 +257,15 @@ def _raw_stop(data: ConstBytes, i: Int, element: Int, name: Int, stop: Int) -> I
 
 
 @inlined
-def _attributes(data: ConstBytes, i: Int) -> tuple[Int, Int, Int, Int, Int, Int]:
+def _attributes(data: ConstBytes, i: Int) -> tuple[Int, Int, Int, Int]:
     """Read the attributes from byte i.
 
     Returns which there are that hide (1: ``hidden``, 2: ``popover``), whether one that opens, what
-    the style says, where the alternative text of an image is (-1: there is none, or it is no image)
-    and its end, and where the tag ends.
+    the style says, and where the tag ends.
     """
     hides: Int = 0
     opens: Int = 0
-    is_image: Int = 0
     said: Int = 0
-    alt: Int = -1
-    alt_stop: Int = -1
     while True:
         start, stop, value, value_stop, i = next_attribute(data, i)
         if start < 0:
@@ -298,11 +282,7 @@ def _attributes(data: ConstBytes, i: Int) -> tuple[Int, Int, Int, Int, Int, Int]
             hides |= 2
         elif key == _ATTRIBUTE_OPEN:
             opens = 1
-        elif key == _ATTRIBUTE_ALT:
-            alt, alt_stop = value, value_stop
-        elif key == _ATTRIBUTE_TYPE:
-            is_image = np.int64(key_at(data, value, value_stop) == _TYPE_IMAGE)
-    return hides, opens | is_image << 1, said, alt, alt_stop, i
+    return hides, opens, said, i
 
 
 @helper
@@ -414,7 +394,6 @@ def visible_text(
     data: ConstBytes,
     keys: ConstUint64s,
     elements: ConstInt64s,
-    with_alternatives: int,
     out: Bytes,
 ) -> int:
     """Write the text of a page as a browser would show it without style sheets.
@@ -425,8 +404,6 @@ def visible_text(
         The page, as a serialiser writes it, in UTF-8.
     keys, elements
         A table of names (``markup.key_of``, 0 for an empty slot) and what elements they are.
-    with_alternatives
-        Whether the alternative texts of images are text.
     out
         Room for as many bytes as the page has.
 
@@ -441,8 +418,6 @@ def visible_text(
     depth: Int = 0
     state: Int = 0
     i: Int = 0
-    alt: Int = -1
-    alt_stop: Int = -1
     while i < n:
         if data[i] != LESS:
             if state & _UNSEEN:
@@ -476,8 +451,6 @@ def visible_text(
         elif element & (SVG | MATH):
             is_html = False
             within |= _SVG if element & SVG else _MATH
-        alt, alt_stop = -1, -1
-        is_image = element & IMAGE
         if state & _HIDDEN:
             element &= _SYNTAX
             i = find_byte(data, name_stop, GREATER) + 1
@@ -488,7 +461,7 @@ def visible_text(
                 within &= ~_SELECT
             elif state & _SELECT:
                 element &= _SYNTAX
-            hides, found, said, alt, alt_stop, i = _attributes(data, name_stop)
+            hides, is_open, said, i = _attributes(data, name_stop)
             i += 1
             if element & PRE:
                 within |= _PRE
@@ -496,9 +469,6 @@ def visible_text(
                 within &= ~_PRE
             if element & ROWS:
                 within |= state & _AFTER_ROW
-            if element & INPUT and found & 2:
-                is_image = 1
-            is_open = found & 1
             if element & DIALOG:
                 hides = (hides & 1) | (0 if is_open else 1)
             if element & HIDDEN or (
@@ -525,8 +495,6 @@ def visible_text(
                 within ^= _PRE | _PRE_IN_CELLS
             if not within & (_HIDDEN | _INVISIBLE):
                 state = _lay_out(element, state, out, pen)
-                if with_alternatives and is_image:
-                    write_alternative(data, alt, alt_stop, out, pen)
             elif element & (BLOCK | PARAGRAPH) and not within & _HIDDEN:
                 # It ends a line, though not that of the text.
                 end_line(pen, 0)

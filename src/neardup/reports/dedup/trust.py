@@ -187,8 +187,6 @@ def _of_rows(summary: Mapping[str, Any], is_written: bool) -> Answer:
 def _notes(summary: Mapping[str, Any], *, is_written: bool) -> Iterator[str]:
     if n := summary.get("filtered_rows"):
         yield f"{counted(n, 'row')} did not meet --where, and count nowhere here."
-    if n := summary.get("empty_left_out"):
-        yield f"{counted(n, 'row')} without text were left out, and count nowhere here."
     if n := summary.get("empty_documents"):
         yield f"{counted(n, 'document')} without text stayed: what has none is like no other."
     if n := summary.get("short_documents"):

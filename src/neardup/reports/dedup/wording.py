@@ -110,8 +110,6 @@ def say_copies(scheme: Mapping[str, Any] | None) -> str:
         ignored.append("the width of spaces")
     if scheme and scheme.get("strip_accents"):
         ignored.append("accents")
-    if scheme and scheme.get("replace"):
-        ignored.append("which of the words that stand for each other is there")
     *first, last = ignored or [""]
     listed = f"{', '.join(first)} and {last}" if first else last
     without = f" ({listed} do not count)" if ignored else ""

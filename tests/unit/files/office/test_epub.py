@@ -58,12 +58,6 @@ def test_extract__instructions_are_nothing():
     assert words(text_of(epub_of(pages, prolog=around))) == words(TEXT)
 
 
-def test_extract__alternative_texts():
-    data = epub_of({"a.xhtml": '<p>a <img src="x" alt="picture"/></p>'})
-    assert words(text_of(data)) == ["a"]
-    assert words(text_of(data, alternative_texts=True)) == ["a", "picture"]
-
-
 def test_extract__long_line():
     assert text_of(epub_of({"a.xhtml": f"<p>{'x' * 1_000_000}</p>"})) == "x" * 1_000_000
 

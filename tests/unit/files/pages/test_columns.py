@@ -102,13 +102,6 @@ def test_columns__in_memory(data):
     assert "<" in result.kept.column("text").to_pylist()[0]
 
 
-def test_columns__images_by_option():
-    data = ["a b c d e f<img alt='g h i'>", "a b c d e f"]
-    assert neardup.deduplicate(data, input_format="html").summary["exact_copies"] == 1
-    result = neardup.deduplicate(data, input_format="html", alternative_texts=True)
-    assert result.summary["exact_copies"] == 0
-
-
 def test_columns__cut_refuses():
     with pytest.raises(InvalidInputError, match="cannot be cut out of HTML in a column"):
         neardup.cut(["<p>a"], input_format="html")
@@ -119,8 +112,6 @@ def test_columns__other_formats_have_no_effect_in_memory():
         neardup.deduplicate(["a"], input_format="csv")
     with pytest.raises(InvalidParameterError, match="main_text has no effect where no input is a"):
         neardup.deduplicate(["a"], main_text=True)
-    with pytest.raises(InvalidParameterError, match="alternative_texts has no effect on the main"):
-        neardup.deduplicate(["a"], input_format="html", main_text=True, alternative_texts=True)
 
 
 def test_columns__source_is_of_the_table(make_file):
@@ -129,7 +120,7 @@ def test_columns__source_is_of_the_table(make_file):
     assert isinstance(source, HtmlColumnSource)
     assert (source.name, source.origin) == ("x/a.jsonl", str(path))
     assert source.size == path.stat().st_size
-    assert source.input_options == {"input_format", "encoding", "main_text", "alternative_texts"}
+    assert source.input_options == {"input_format", "encoding", "main_text"}
 
 
 def test_columns__json_becomes_parquet(tmp_path):

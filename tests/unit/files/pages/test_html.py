@@ -32,12 +32,6 @@ def test_html__as_chosen(make_file):
         assert text_of(make_file(name, b"<p>a<p>b"), input_format="html") == "a\n\nb"
 
 
-def test_html__alternative_texts(make_file):
-    path = make_file("a.html", b'a<img alt="b">')
-    assert text_of(path) == "a"
-    assert text_of(path, alternative_texts=True) == "a b"
-
-
 def test_html__encoding(make_file, write_rows):
     path = make_file("a.html", b"<meta charset=latin1>caf\xe9")
     assert text_of(path) == "café"

@@ -79,7 +79,7 @@ def test_compare__options_of_passages(monkeypatch):
     neardup.compare("a b c", "a b d", min_tokens=7)
     # A text without tokens is not aligned.
     assert told == [1, 4, 19, 20, 20, 7]
-    chosen = {"threshold": "0.7", "tokenizer": "whitespace", "fold_digits": True}
+    chosen = {"threshold": "0.7", "tokenizer": "whitespace"}
     chosen |= {"casefold": True, "unicode_form": "NFC", "strip_accents": True, "workers": 1}
     neardup.compare("a b c", "a b d", **chosen)
     assert chosen.items() <= others[-1].items()

@@ -250,7 +250,6 @@ def test_report_of_dedup__everything_may_go_for_another_collection(
         ({"measure": "containment", "keep": "longest"}, "depends on keep longest"),
         ({"measure": "weighted-jaccard"}, "What few documents have weighs more."),
         ({"measure": "weighted-jaccard", "idf": "unary"}, "idf unary"),
-        ({"fingerprint": "rabin", "seed": 3}, "fingerprint rabin"),
         ({"tokenizer": "characters", "ngram": 9}, "runs of 9 characters"),
         ({"measure": "cosine"}, "31 runs of 5 words are in both, of 36 and 36."),
         ({"measure": "weighted-jaccard"}, "39 words in both; 1 only in the removed one"),

@@ -21,8 +21,8 @@ from tests.each import each_of
         ({}, {"seed": 1}, {"seed": (42, 1)}),
         (
             {"num_perm": 64, "ngram": 3},
-            {"fold_digits": True},
-            {"num_perm": (64, 128), "ngram": (3, 5), "fold_digits": (False, True)},
+            {"strip_accents": True},
+            {"num_perm": (64, 128), "ngram": (3, 5), "strip_accents": (False, True)},
         ),
         ({}, {"kind": "weighted"}, {"kind": ("minhash", "weighted")}),
         ({"kind": "edit"}, {"kind": "smallest"}, {"kind": ("edit", "smallest")}),

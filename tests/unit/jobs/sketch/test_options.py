@@ -30,7 +30,6 @@ OWN = {
     "casefold": (set(KIND_NAMES), False),
     "unicode_form": (set(KIND_NAMES), "NFC"),
     "strip_accents": (set(KIND_NAMES), True),
-    "fold_digits": (set(KIND_NAMES), True),
 }
 
 
@@ -164,7 +163,6 @@ def test_sketch__defaults():
         "casefold": True,
         "unicode_form": None,
         "strip_accents": False,
-        "fold_digits": False,
         "hash_version": 1,
         "unicode_version": "",
     }

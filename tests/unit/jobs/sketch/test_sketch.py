@@ -90,7 +90,6 @@ def test_sketch__idf_from_files_of_lines(tmp_path):
         ({"casefold": True}, "Straße", "STRASSE"),
         ({"unicode_form": "NFC"}, "caf\u00e9", "cafe\u0301"),
         ({"strip_accents": True}, "café", "cafe"),
-        ({"fold_digits": True}, "٣ ၂", "3 2"),
     ],
 )
 def test_sketch__normalisation(kind, option, one, other):
