@@ -372,9 +372,8 @@ class EarlierKeepers(Rows):
 class Signatures:
     """MinHash signatures, of shape (n, num_perm), and the number of elements of each set.
 
-    ``sizes`` has -1 where that is not known, of unions of sets. ``totals`` are the sums of the
-    weights of weighted sets, in units of 2^-20; None for plain ones. The row of an empty set is all
-    ones.
+    ``totals`` are the sums of the weights of weighted sets, in units of 2^-20; None for plain ones.
+    The row of an empty set is all ones.
     """
 
     values: Uint32s

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
 
 from neardup.sketches.kind import (
     LEAST_SAMPLES,
@@ -18,9 +18,6 @@ from neardup.sketches.kind import (
     where_known,
 )
 from neardup.tables import Bools, Estimates, Floats, Int64s
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 # The normal quantile that leaves 2.5 % on either side.
 QUANTILE_95 = 1.959963984540054
@@ -106,8 +103,6 @@ class ShareKind(SketchKind[SchemeT, RowsT]):
 
     def estimate(self, rows: RowsT, left: Int64s, right: Int64s) -> PairEstimates:
         """Estimate how similar pairs of rows are."""
-        import pyarrow as pa
-
         shares = self.shares(rows, left, right)
         found = shares.jaccard
         is_usable = found.is_usable(LEAST_SAMPLES)

@@ -132,16 +132,12 @@ def digest_texts(texts: Texts, seed: int) -> Uint64s:
 
 def to_column(digests: Uint64s) -> pa.Array:
     """Return digests as a column of 16 bytes each, lowest first in either half."""
-    import pyarrow as pa
-
     data = pa.py_buffer(np.ascontiguousarray(digests, "<u8"))
     return pa.Array.from_buffers(pa.binary(DIGEST_BYTES), len(digests), [None, data])
 
 
 def no_digests(n: int) -> pa.Array:
     """Return the column of documents whose digests are not known."""
-    import pyarrow as pa
-
     return pa.nulls(n, pa.binary(DIGEST_BYTES))
 
 
@@ -403,6 +399,4 @@ AnyKind = SketchKind[Any, Any]
 
 def where_known(is_known: Bools, values: Floats) -> pa.Array:
     """Return values as a column, null where nothing is known."""
-    import pyarrow as pa
-
     return pa.array(values, mask=~np.asarray(is_known))

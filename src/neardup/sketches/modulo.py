@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from neardup.errors import InvalidParameterError, SketchMismatchError
 from neardup.matching.measures import MEASURES
 from neardup.runs.runner import Runner
 from neardup.sketches.intervals import Shares, estimate_shares
-from neardup.sketches.kind import Pairs, cut_pairs
+from neardup.sketches.kind import Pairs, check, cut_pairs, read_counts
 from neardup.sketches.samples import (
     SampleKind,
     SetScheme,
@@ -23,9 +24,6 @@ from neardup.sketches.samples import (
     read_samples,
 )
 from neardup.tables import Estimates, Floats, Int64s, SetSketches, ShingleLists, Uint64s
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 # Kernels are imported where they are used, so that a job loads those of its kind only.
 
@@ -206,15 +204,11 @@ class ModuloKind(SampleKind[ModuloScheme]):
 
     def to_columns(self, rows: SetSketches) -> dict[str, pa.Array]:
         """Return sizes, null where they are not known, moduli and lists of values."""
-        import pyarrow as pa
-
         columns = super().to_columns(rows)
         return {"size": columns["size"], "modulus": pa.array(rows.moduli), **columns}
 
     def from_columns(self, table: pa.Table) -> SetSketches:
         """Read multiples of moduli that the scheme may have."""
-        from neardup.sketches.kind import check, read_counts
-
         rows = read_samples(table)
         n_values = np.diff(rows.offsets)
         moduli = read_counts(table, "modulus")

@@ -6,9 +6,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
+import pyarrow as pa
 
 from neardup.errors import InvalidParameterError
 from neardup.kernels.common.hashing import mix_words
@@ -17,7 +18,7 @@ from neardup.matching.measures import Dice, Measure
 from neardup.matching.set_join import join_sets
 from neardup.runs.runner import Runner
 from neardup.sketches.intervals import ShareKind, Shares, estimate_shares
-from neardup.sketches.kind import Pairs, TextScheme
+from neardup.sketches.kind import Pairs, TextScheme, check, read_counts, read_lists
 from neardup.tables import (
     Bools,
     Bytes,
@@ -32,9 +33,6 @@ from neardup.tables import (
     offsets_of,
 )
 from neardup.text.shingles import shingle_texts
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 # What all schemes of samples have, and what they decide each in its own way.
 
@@ -361,8 +359,6 @@ class SampleKind(ShareKind[SetSchemeT, SetSketches]):
 
     def to_columns(self, rows: SetSketches) -> dict[str, pa.Array]:
         """Return sizes, null where they are not known, and lists of values."""
-        import pyarrow as pa
-
         return {
             "size": pa.array(rows.sizes, mask=rows.sizes < 0),
             "sketch": pa.LargeListArray.from_arrays(rows.offsets, rows.values),
@@ -371,10 +367,6 @@ class SampleKind(ShareKind[SetSchemeT, SetSketches]):
 
 def read_samples(table: pa.Table) -> SetSketches:
     """Read ascending values and sizes that go with them; the moduli are those of whole sets."""
-    import pyarrow as pa
-
-    from neardup.sketches.kind import check, read_counts, read_lists
-
     column, offsets = read_lists(table, pa.uint64())
     values: Uint64s = np.array(column.to_numpy(), np.uint64)
     is_first: Bools = np.zeros(len(values) + 1, np.bool_)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 import numpy as np
+import pyarrow as pa
 
 from neardup.kernels.bucket import buckets as bucket_join
 from neardup.kernels.sketch import minhash
@@ -16,12 +17,8 @@ from neardup.matching.buckets import bucket_documents
 from neardup.matching.join import Columns, check_limit, join_columns, probe_pieces
 from neardup.runs.runner import Runner
 from neardup.sketches.intervals import ShareKind, Shares, estimate_shares
-from neardup.sketches.kind import KindScheme, Pairs, cut_pairs
+from neardup.sketches.kind import KindScheme, Pairs, check, cut_pairs, read_counts, read_lists
 from neardup.tables import Estimates, Int32s, Int64s, ScoredPairs, Signatures, Uint64s
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
 
 # Similarities read from MinHash signatures, plain and weighted, with how far off they may be.
 
@@ -202,8 +199,6 @@ class SignatureKind(ShareKind[SignatureSchemeT, Signatures]):
 
     def to_columns(self, rows: Signatures) -> dict[str, pa.Array]:
         """Return numbers of elements, and lists of a fixed size."""
-        import pyarrow as pa
-
         values = pa.array(np.ascontiguousarray(rows.values).reshape(-1))
         return {
             "size": pa.array(rows.sizes),
@@ -212,10 +207,6 @@ class SignatureKind(ShareKind[SignatureSchemeT, Signatures]):
 
     def from_columns(self, table: pa.Table) -> Signatures:
         """Read signatures of as many positions as the scheme has functions."""
-        import pyarrow as pa
-
-        from neardup.sketches.kind import check, read_counts, read_lists
-
         num_perm = self.scheme.num_perm
         values, offsets = read_lists(table, pa.uint32())
         check(bool((np.diff(offsets) == num_perm).all()))

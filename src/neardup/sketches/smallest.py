@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from neardup.errors import SketchMismatchError
 from neardup.runs.runner import Runner
-from neardup.sketches.kind import Pairs, cut_pairs
+from neardup.sketches.kind import Pairs, check, cut_pairs
 from neardup.sketches.samples import SampleKind, SetScheme, join_smallest, read_samples
 from neardup.tables import Floats, Int64s, SetSketches, ShingleLists, Uint64s
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 # Kernels are imported where they are used, so that a job loads those of its kind only.
 
@@ -110,8 +108,6 @@ class SmallestKind(SampleKind[SmallestScheme]):
 
     def from_columns(self, table: pa.Table) -> SetSketches:
         """Read samples that are full, or whole sets."""
-        from neardup.sketches.kind import check
-
         rows = read_samples(table)
         n_values = np.diff(rows.offsets)
         check(bool((n_values <= self.scheme.size).all()))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from neardup.kernels.common import hashing
 from neardup.kernels.common.hashing import function_seeds
-from neardup.sketches.kind import TextScheme
+from neardup.sketches.kind import TextScheme, read_counts
 from neardup.sketches.minhash import MinHashScheme
 from neardup.sketches.signatures import SignatureKind
 from neardup.tables import (
@@ -22,9 +23,6 @@ from neardup.tables import (
     places_of_lists,
 )
 from neardup.text.weighting import weighted_sets
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 # Sets signed together; more of them would share draws, and take more memory where they are short.
 _SETS_TOGETHER = 4096
@@ -98,15 +96,11 @@ class WeightedKind(SignatureKind[WeightedMinHashScheme]):
 
     def to_columns(self, rows: Signatures) -> dict[str, pa.Array]:
         """Return numbers of elements, sums of weights, and lists of a fixed size."""
-        import pyarrow as pa
-
         columns = super().to_columns(rows)
         return {"size": columns["size"], "weight": pa.array(rows.totals), **columns}
 
     def from_columns(self, table: pa.Table) -> Signatures:
         """Read signatures and the sums of weights."""
-        from neardup.sketches.kind import read_counts
-
         rows = super().from_columns(table)
         return replace(rows, totals=read_counts(table, "weight"))
 

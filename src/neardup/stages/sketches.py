@@ -406,11 +406,9 @@ class SketchParts:
 
     def ids(self) -> pa.Array:
         """Return all ids."""
-        return (
-            self._held.ids
-            if self._held is not None
-            else pa.concat_arrays([*_StoredIds(self._path)])
-        )
+        if self._held is not None:
+            return self._held.ids
+        return pa.concat_arrays([*_StoredIds(self._path)])
 
 
 def bytes_to_read(source: Sketches | str | Path) -> int:

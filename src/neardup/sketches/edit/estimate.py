@@ -54,10 +54,10 @@ def edit_estimates(
     Returns
     -------
     Estimates in the order of the pairs. A distance is that of the signatures times the characters
-    for each symbol, divided by the share of unrelated signatures that is edited. It is right for
-    blocks that were inserted, deleted or replaced, and too large for isolated edits, by up to twice
-    the neighbourhood, which the 95 % interval allows for. Distances and intervals are never below
-    the difference of the lengths, nor above the longer length.
+    for each symbol, divided by the share of unrelated signatures that is edited. Blocks that were
+    inserted, deleted or replaced are estimated up to three tenths too large, isolated edits by up
+    to twice the neighbourhood, which the 95 % interval allows for. Distances and intervals are
+    never below the difference of the lengths, nor above the longer length.
 
     Notes
     -----

@@ -5,9 +5,11 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from neardup.errors import InvalidParameterError
 from neardup.runs.runner import Runner
@@ -19,8 +21,12 @@ from neardup.sketches.kind import (
     Pairs,
     SketchKind,
     TextScheme,
+    check,
     digest_texts,
     list_pairs,
+    read_column,
+    read_counts,
+    read_lists,
     where_known,
 )
 from neardup.tables import (
@@ -36,9 +42,6 @@ from neardup.text.forms import form_texts
 from neardup.text.normalise import Normalisation
 from neardup.text.shingles import HASH_VERSION
 from neardup.text.tokenizers import bytes_as_characters
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 # Symbols of two letters as bits.
 
@@ -167,8 +170,6 @@ class EditKind(SketchKind[EditScheme, EditSignatures]):
 
     def estimate(self, rows: EditSignatures, left: Int64s, right: Int64s) -> PairEstimates:
         """Estimate edit distances; similarity is what they leave of the longer text."""
-        import pyarrow as pa
-
         found = edit_estimates(rows, self.scheme, left, right)
         lengths = np.maximum(np.maximum(rows.lengths[left], rows.lengths[right]), 1)
         longer = lengths.astype(np.float64)
@@ -193,8 +194,6 @@ class EditKind(SketchKind[EditScheme, EditSignatures]):
 
     def to_columns(self, rows: EditSignatures) -> dict[str, pa.Array]:
         """Return lengths, and lists of symbols; as bits and their numbers if there are two."""
-        import pyarrow as pa
-
         lengths = pa.array(rows.lengths)
         if self.scheme.letters == 2:
             packed, starts = pack_letters(rows)
@@ -209,8 +208,6 @@ class EditKind(SketchKind[EditScheme, EditSignatures]):
 
     def from_columns(self, table: pa.Table) -> EditSignatures:
         """Read symbols, no more than characters."""
-        from neardup.sketches.kind import check, read_counts
-
         lengths = read_counts(table, "length")
         read = _read_bits if self.scheme.letters == 2 else self._read_symbols
         rows = EditSignatures(*read(table), lengths)
@@ -218,10 +215,6 @@ class EditKind(SketchKind[EditScheme, EditSignatures]):
         return rows
 
     def _read_symbols(self, table: pa.Table) -> tuple[Uint32s, Int64s]:
-        import pyarrow as pa
-
-        from neardup.sketches.kind import check, read_lists
-
         column, offsets = read_lists(table, pa.uint32())
         symbols = np.array(column.to_numpy(), np.uint32)
         check(int(symbols.max(initial=0)) < self.scheme.letters)
@@ -240,18 +233,11 @@ def fold_texts(texts: Texts, normalisation: Normalisation) -> Texts:
     texts = texts if formed is None else formed.texts
     if not normalisation.folds:
         return texts
-    import pyarrow as pa
-
     folded = [normalisation.fold_text(text) for text in texts.to_arrow().to_pylist()]
     return Texts.from_arrow(pa.array(folded, pa.large_string()))
 
 
 def _read_bits(table: pa.Table) -> tuple[Uint32s, Int64s]:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    from neardup.sketches.kind import check, read_column, read_counts
-
     sizes = read_counts(table, "symbols")
     packed = read_column(table, "sketch").cast(pa.large_binary())
     check(packed.null_count == 0)
