@@ -104,7 +104,7 @@ def test_same_bytes__whatever_the_memory_and_the_workers(cut, options, monkeypat
 )
 def test_passages__same_bytes(cut, options, monkeypatch):
     written, mapped, passes = [], [], set()
-    write, read = Shuffle._write_waiting, equal_passages.ReadInThreads._read
+    write, read = Shuffle._write_waiting, equal_passages._ReadInThreads._read
     again = equal_passages._TokensAgain.__call__
 
     def read_tokens(*each):
@@ -116,7 +116,7 @@ def test_passages__same_bytes(cut, options, monkeypatch):
         Shuffle, "_write_waiting", lambda *each: written.append(each[0]._name) or write(*each)
     )
     monkeypatch.setattr(
-        equal_passages.ReadInThreads, "_read", lambda *each: passes.add(each[-1]) or read(*each)
+        equal_passages._ReadInThreads, "_read", lambda *each: passes.add(each[-1]) or read(*each)
     )
     monkeypatch.setattr(equal_passages._TokensAgain, "__call__", read_tokens)
     expected = cut(None, *options.split(), "--workers", 1)

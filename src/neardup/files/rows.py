@@ -350,7 +350,7 @@ class Source(ABC):
     """Names of those of ``InputOptions`` that concern the source."""
 
     size: int | None = None
-    """Bytes on disk or in memory as far as known before reading; for progress and planning."""
+    """Bytes on disk or in memory as far as known before reading; for progress and disk checks."""
 
     has_fixed_columns: bool = True
     """Whether all rows have the columns that the first ones have."""

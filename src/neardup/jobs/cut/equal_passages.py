@@ -106,7 +106,7 @@ def cut_equal_passages(
 ) -> FoundSpans:
     """Find the passages that go for an equal one; ``read`` reads documents, in threads if None."""
     with runner.stage("read") as note:
-        reading = (read or ReadInThreads)(sources, against, plan, workspace, runner)
+        reading = (read or _ReadInThreads)(sources, against, plan, workspace, runner)
         other, own = reading.catalogues
         note(documents=len(own), samples=reading.n_samples)
     with runner.stage("cut") as note:
@@ -125,7 +125,7 @@ def cut_equal_passages(
         return other, own, locate_cuts(gone, (other, own), plan, reading.read_again), None
 
 
-class ReadInThreads:
+class _ReadInThreads:
     """Reads documents in threads: ``Reading``."""
 
     def __init__(
