@@ -227,9 +227,9 @@ def _confirmed(labelled: Labelled) -> Iterator[str]:
     if place is None:
         return
     yield (
-        f"Every second of the judged pairs alone would choose {abs(threshold):g}. On the other "
-        f"ones that has precision {other.precisions[place]:.3f}, recall "
-        f"{other.recalls[place]:.3f} and F1 {other.f1_scores[place]:.3f}."
+        f"Half of the judged pairs choose the threshold {abs(threshold):g}; on the other half it "
+        f"has precision {other.precisions[place]:.3f}, recall {other.recalls[place]:.3f} and F1 "
+        f"{other.f1_scores[place]:.3f}."
     )
 
 

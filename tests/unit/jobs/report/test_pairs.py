@@ -232,11 +232,11 @@ def test_labels__half_of_them_confirms_the_threshold():
     )
     labels = labels_of(ids, label=[1, 1, 1, 0, 0, 1, 0, 0])
     assert (
-        "Every second of the judged pairs alone would choose 0.8. On the other ones that has "
-        "precision 0.500, recall 0.500 and F1 0.500."
+        "Half of the judged pairs choose the threshold 0.8; on the other half it has precision "
+        "0.500, recall 0.500 and F1 0.500."
     ) in text_of(rendered(table, labels=labels))
     alone = labels_of(ids[:1], label=[1])
-    assert "Every second" not in text_of(rendered(table, labels=alone))
+    assert "Half of the judged pairs" not in text_of(rendered(table, labels=alone))
 
 
 def test_labels__that_say_which_are_wrong():
